@@ -1,0 +1,190 @@
+//! The one error type. Kinds say what was wanted and what was found; nobody panics for what a caller can cause.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The result of everything here that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, one word wide. [`Error::kind`] tells which of the [`ErrorKind`]s it is.
+#[derive(Debug)]
+pub struct Error(Box<ErrorKind>);
+
+/// The kinds of [`Error`]. Each carries what was wanted and what was found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// No adapter fits what was asked for.
+    NoAdapter {
+        /// What was asked for.
+        wanted: String,
+        /// The adapters that this machine has.
+        found: Vec<String>,
+    },
+    /// The device is gone; a new context works again.
+    DeviceLost {
+        /// The driver's reason.
+        message: String,
+    },
+    /// The device refused an allocation, or the byte budget has no room for it.
+    OutOfMemory {
+        /// Bytes asked for.
+        wanted: u64,
+        /// Bytes that the budget or the device still allows.
+        allowed: u64,
+    },
+    /// More was asked of the device, or of the chosen method, than it can do.
+    Limit {
+        /// Which limit, and of what.
+        what: String,
+        /// What was needed.
+        needed: u64,
+        /// What is allowed.
+        allowed: u64,
+    },
+    /// A shader that the device refuses, or that disagrees with its Rust declaration: ours to mend.
+    Kernel {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// The overrides in force.
+        variant: String,
+        /// The compiler's words, with the WGSL line where there is one.
+        message: String,
+    },
+    /// The device reported an error that is none of the above.
+    Device {
+        /// The device's words.
+        message: String,
+    },
+    /// Operands whose shapes do not fit together.
+    Shape {
+        /// The operation.
+        operation: &'static str,
+        /// The shape that it wants.
+        expected: String,
+        /// The shape that it got.
+        found: String,
+    },
+    /// A value outside an operation's domain.
+    Domain {
+        /// The operation.
+        operation: &'static str,
+        /// What it wants and what it got.
+        what: String,
+    },
+    /// Matrices of a batch that did not reach the promise; see [`crate::ops::Certificate`].
+    Uncertified {
+        /// How many of the batch.
+        count: usize,
+        /// How many there are.
+        of: usize,
+        /// The first of them.
+        first: usize,
+        /// Its status, in words.
+        status: &'static str,
+    },
+    /// A file that is not what it should be.
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1, where there is one.
+        line: Option<u64>,
+        /// What was expected there.
+        expected: String,
+        /// What was found.
+        found: String,
+    },
+    /// The operating system refused.
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// The operating system's reason.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// Which kind of error this is.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
+    /// Whether the device failed, not the caller: the same work may succeed on the CPU or on a new context.
+    #[must_use]
+    pub fn is_device(&self) -> bool {
+        use ErrorKind as K;
+        matches!(*self.0, K::DeviceLost { .. } | K::OutOfMemory { .. } | K::Kernel { .. } | K::Device { .. })
+    }
+
+    /// Whether there was too little memory: the same work may succeed in smaller pieces.
+    #[must_use]
+    pub fn is_out_of_memory(&self) -> bool {
+        matches!(*self.0, ErrorKind::OutOfMemory { .. })
+    }
+
+    pub(crate) fn shape(operation: &'static str, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        ErrorKind::Shape { operation, expected: expected.into(), found: found.into() }.into()
+    }
+
+    pub(crate) fn domain(operation: &'static str, what: impl Into<String>) -> Self {
+        ErrorKind::Domain { operation, what: what.into() }.into()
+    }
+
+    pub(crate) fn parse(path: &Path, line: Option<u64>, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        ErrorKind::Parse { path: path.into(), line, expected: expected.into(), found: found.into() }.into()
+    }
+
+    pub(crate) fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
+        ErrorKind::Io { doing, path: path.into(), source }.into()
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self(Box::new(kind))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use ErrorKind as K;
+        match &*self.0 {
+            K::NoAdapter { wanted, found } if found.is_empty() => {
+                write!(f, "no adapter: wanted {wanted}; this machine shows none (`fiedler doctor` says what to install)")
+            }
+            K::NoAdapter { wanted, found } => write!(f, "no adapter: wanted {wanted}; found {}", found.join(", ")),
+            K::DeviceLost { message } => write!(f, "the device was lost: {message}; a new context works again"),
+            K::OutOfMemory { wanted, allowed } => {
+                write!(f, "out of device memory: {wanted} bytes wanted, {allowed} bytes allowed")
+            }
+            K::Limit { what, needed, allowed } => write!(f, "{what}: {needed} needed, {allowed} allowed"),
+            K::Kernel { kernel, variant, message } => write!(f, "kernel {kernel} {variant}: {message}"),
+            K::Device { message } => write!(f, "the device reported: {message}"),
+            K::Shape { operation, expected, found } => write!(f, "{operation}: expected {expected}, found {found}"),
+            K::Domain { operation, what } => write!(f, "{operation}: {what}"),
+            K::Uncertified { count, of, first, status } => {
+                write!(f, "{count} of {of} matrices lack the Converged status; the first is matrix {first}: {status}")
+            }
+            K::Parse { path, line, expected, found } => {
+                write!(f, "{}", path.display())?;
+                if let Some(line) = line {
+                    write!(f, ":{line}")?;
+                }
+                write!(f, ": expected {expected}, found {found}")
+            }
+            K::Io { doing, path, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.0 {
+            ErrorKind::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

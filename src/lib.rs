@@ -1,0 +1,5 @@
+//! Spectral and numerical features on any GPU through wgpu, and on the CPU where that is faster.
+pub mod error;
+pub mod graph;
+pub mod io;
+pub use error::{Error, ErrorKind, Result};

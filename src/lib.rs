@@ -1,5 +1,14 @@
 //! Spectral and numerical features on any GPU through wgpu, and on the CPU where that is faster.
-pub mod error;
-pub mod graph;
-pub mod io;
+pub mod array;
+mod context;
+mod device;
+mod error;
+pub mod ops;
+pub mod policy;
+mod shape;
+
+pub use context::{Context, ContextBuilder, bytes_from};
+pub use device::{Adapter, AdapterLimits, KernelTime, PoolCounters, WgpuDevice};
 pub use error::{Error, ErrorKind, Result};
+pub use policy::Backend;
+pub use shape::{Layout, Shape};

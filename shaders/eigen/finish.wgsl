@@ -1,0 +1,129 @@
+// Ends a one-sided Jacobi: eigenvectors v_j = w_j / |w_j|, eigenvalues by Rayleigh quotient on A itself, ascending order, and the
+// certificate. One workgroup per matrix, n <= CAPACITY, V in workgroup memory, one invocation a column.
+//
+// With g_j = |w_j| - s as a first value, r = A v_j - g_j v_j and d = v_j' r, the Rayleigh quotient is g_j + d and the residual
+// of the pair is sqrt(|r|^2 - d^2): one pass over A, and no large numbers cancel.
+//
+// w:            W in, V out.
+// certificates: residual max_j |A v_j - l_j v_j| / |A|_1, orthogonality max |V'V - I|, sweeps, status (0 Converged,
+//               1 NotConverged, 2 NonFinite).
+
+override CAPACITY: u32 = 32;
+override STRIDE: u32 = 9;
+// At least CAPACITY.
+override WIDTH: u32 = 32;
+
+struct Params { first: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> a: array<f32>;
+@group(0) @binding(3) var<storage, read> state: array<vec4<u32>>;
+@group(0) @binding(4) var<storage, read_write> w: array<f32>;
+@group(0) @binding(5) var<storage, read_write> values: array<f32>;
+@group(0) @binding(6) var<storage, read_write> certificates: array<vec4<f32>>;
+
+var<workgroup> columns: array<vec4<f32>, CAPACITY * STRIDE>;
+var<workgroup> row_of_a: array<vec4<f32>, STRIDE>;
+var<workgroup> quotients: array<f32, CAPACITY>;
+var<workgroup> shared_order: u32;
+// Maxima of numbers that are not negative, on their bits.
+var<workgroup> residual: atomic<u32>;
+var<workgroup> departure: atomic<u32>;
+
+// Component `i` (a row) of a column in workgroup memory.
+fn at(column: u32, i: u32) -> f32 { return columns[column * STRIDE + i / 4u][i % 4u]; }
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let m = matrix_of(table[params.first + group.x]);
+    let word = state[m.place].x;
+    let scale = bitcast<f32>(state[m.place].y);
+    let shift = bitcast<f32>(state[m.place].z);
+    let norm = bitcast<f32>(state[m.place].w);
+    if lane == 0u {
+        shared_order = min(m.order, CAPACITY);
+        atomicStore(&residual, 0u);
+        atomicStore(&departure, 0u);
+    }
+    let n = workgroupUniformLoad(&shared_order);
+    let quads = (n + 3u) / 4u;
+
+    // v_j = w_j / |w_j|, and the first value of its eigenvalue.
+    var guess = 0.0;
+    if lane < n {
+        var square = 0.0;
+        for (var q = 0u; q < quads; q += 1u) {
+            var x = vec4<f32>();
+            for (var i = 0u; i < 4u; i += 1u) {
+                if q * 4u + i < n { x[i] = w[m.elements + q * 4u + i + lane * n]; }
+            }
+            square += dot(x, x);
+            columns[lane * STRIDE + q] = x;
+        }
+        let inverse = reciprocal_sqrt(square);
+        for (var q = 0u; q < quads; q += 1u) { columns[lane * STRIDE + q] *= inverse; }
+        guess = square * inverse - shift;
+    }
+
+    var remainder = 0.0;
+    var correction = 0.0;
+    for (var row = 0u; row < n; row += 1u) {
+        workgroupBarrier();
+        for (var q = lane; q < quads; q += WIDTH) {
+            var x = vec4<f32>();
+            for (var i = 0u; i < 4u; i += 1u) {
+                let column = q * 4u + i;
+                if column < n { x[i] = a[m.elements + max(row, column) + min(row, column) * n] * scale; }
+            }
+            row_of_a[q] = x;
+        }
+        workgroupBarrier();
+        if lane < n {
+            let v = at(lane, row);
+            var r = -guess * v;
+            for (var q = 0u; q < quads; q += 1u) { r += dot(row_of_a[q], columns[lane * STRIDE + q]); }
+            remainder += r * r;
+            correction += r * v;
+        }
+    }
+    if lane < n {
+        quotients[lane] = guess + correction;
+        atomicMax(&residual, magnitude_bits(sqrt(max(remainder - correction * correction, 0.0))));
+        for (var other = lane; other < n; other += 1u) {
+            var product = select(0.0, -1.0, other == lane);
+            for (var q = 0u; q < quads; q += 1u) {
+                product += dot(columns[lane * STRIDE + q], columns[other * STRIDE + q]);
+            }
+            atomicMax(&departure, magnitude_bits(product));
+        }
+    }
+    workgroupBarrier();
+
+    let finite = (word & FLAG_NON_FINITE) == 0u;
+    if lane < n {
+        let own = quotients[lane];
+        var rank = 0u;
+        for (var other = 0u; other < n; other += 1u) {
+            let x = quotients[other];
+            if x < own || (x == own && other < lane) { rank += 1u; }
+        }
+        // Of a matrix that is not finite nothing is known: its values are NaN, made from bits at run time, its vectors 0.
+        if finite { values[m.rows + rank] = own * power_of_two(127 - i32(bitcast<u32>(scale) >> 23u)); }
+        else { values[m.rows + lane] = bitcast<f32>(0x7fc00000u | min(params.first, 1u)); }
+        for (var row = 0u; row < n; row += 1u) {
+            w[m.elements + row + select(lane, rank, finite) * n] = select(0.0, at(lane, row), finite);
+        }
+    }
+    if lane == 0u {
+        // |A| = 0 has residual 0.
+        let relative = bitcast<f32>(atomicLoad(&residual)) / select(norm, 1.0, norm == 0.0);
+        let away = bitcast<f32>(atomicLoad(&departure));
+        let promise = 10.0 * 1.1920929e-7 * f32(max(n, 1u));
+        var status = 0.0;
+        if (word & FLAG_ORTHOGONAL) == 0u || relative > promise || away > promise { status = 1.0; }
+        if magnitude_bits(relative) >= INFINITE || magnitude_bits(away) >= INFINITE { status = 1.0; }
+        if !finite { status = 2.0; }
+        certificates[m.place] = vec4<f32>(relative, away, f32(sweeps_of(word)), status);
+    }
+}

@@ -1,0 +1,121 @@
+// Sweeps of one-sided Jacobi: rotates pairs of columns of W until all are orthogonal (Hestenes 1958; Demmel and Veselic 1992).
+// W = V diag(lambda + s) then, up to rounding: a column's direction is an eigenvector, and no V is kept.
+//
+// One workgroup per matrix, n <= CAPACITY, W in workgroup memory. A round of the round-robin tournament is n / 2 disjoint pairs,
+// LANES invocations a pair, each with every LANES-th group of four rows. At most params.sweeps sweeps a dispatch: W and the
+// state go back to memory, so the next dispatch goes on.
+//
+// Loop iterations of an invocation and sweep: (n - 1) (2 ceil(n / 4 / LANES) + LANES), see ops/eigen/gpu.rs.
+
+override CAPACITY: u32 = 32;
+override LANES: u32 = 4;
+override PAIRS: u32 = 16;
+// Groups of four rows in a column, odd so that columns begin in different banks.
+override STRIDE: u32 = 9;
+
+struct Params { first: u32, sweeps: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read_write> w: array<f32>;
+@group(0) @binding(3) var<storage, read_write> state: array<vec4<u32>>;
+
+var<workgroup> columns: array<vec4<f32>, CAPACITY * STRIDE>;
+var<workgroup> partial: array<vec4<f32>, PAIRS * LANES>;
+var<workgroup> shared_order: u32;
+var<workgroup> shared_word: u32;
+var<workgroup> rotations: atomic<u32>;
+var<workgroup> shared_rotations: u32;
+
+@compute @workgroup_size(PAIRS * LANES)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let m = matrix_of(table[params.first + group.x]);
+    if lane == 0u {
+        shared_order = min(m.order, CAPACITY);
+        shared_word = state[m.place].x;
+    }
+    let n = workgroupUniformLoad(&shared_order);
+    var word = workgroupUniformLoad(&shared_word);
+    let quads = (n + 3u) / 4u;
+
+    for (var slot = lane; slot < n * quads; slot += PAIRS * LANES) {
+        let column = slot / quads;
+        let row = (slot % quads) * 4u;
+        var x = vec4<f32>();
+        for (var i = 0u; i < 4u; i += 1u) {
+            if row + i < n { x[i] = w[m.elements + row + i + column * n]; }
+        }
+        columns[column * STRIDE + row / 4u] = x;
+    }
+    workgroupBarrier();
+
+    let pair = lane / LANES;
+    let part = lane % LANES;
+    // An odd order plays with a ghost, whose partner rests.
+    let players = n + n % 2u;
+    // Two columns count as orthogonal at the rounding of their inner product.
+    let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(n)));
+    for (var sweep = 0u; sweep < params.sweeps && n > 1u && (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) == 0u; sweep += 1u) {
+        if lane == 0u { atomicStore(&rotations, 0u); }
+        for (var round = 0u; round + 1u < players; round += 1u) {
+            // The last player stays; the others go round.
+            var one = players - 1u;
+            var two = round;
+            if pair > 0u {
+                one = (round + pair) % (players - 1u);
+                two = (round + players - 1u - pair) % (players - 1u);
+            }
+            let i = min(one, two) * STRIDE;
+            let j = max(one, two) * STRIDE;
+            let plays = pair < players / 2u && max(one, two) < n;
+
+            var sums = vec4<f32>();
+            if plays {
+                for (var q = part; q < quads; q += LANES) {
+                    let x = columns[i + q];
+                    let y = columns[j + q];
+                    sums += vec4<f32>(dot(x, x), dot(y, y), dot(x, y), 0.0);
+                }
+            }
+            partial[lane] = sums;
+            workgroupBarrier();
+            if plays {
+                var gram = vec4<f32>();
+                for (var t = 0u; t < LANES; t += 1u) { gram += partial[pair * LANES + t]; }
+                let cosine = abs(gram.z) * reciprocal_sqrt(gram.x) * reciprocal_sqrt(gram.y);
+                if cosine > tolerance {
+                    let zeta = (gram.y - gram.x) / (2.0 * gram.z);
+                    let t = select(-1.0, 1.0, zeta >= 0.0) / (abs(zeta) + sqrt(1.0 + zeta * zeta));
+                    var c = inverseSqrt(1.0 + t * t);
+                    var s = c * t;
+                    // Division and inverseSqrt are loose; one Newton step makes the rotation orthogonal.
+                    let z = 1.5 - 0.5 * (c * c + s * s);
+                    c *= z;
+                    s *= z;
+                    for (var q = part; q < quads; q += LANES) {
+                        let x = columns[i + q];
+                        let y = columns[j + q];
+                        columns[i + q] = c * x - s * y;
+                        columns[j + q] = s * x + c * y;
+                    }
+                    if part == 0u { atomicAdd(&rotations, 1u); }
+                }
+            }
+            workgroupBarrier();
+        }
+        if lane == 0u { shared_rotations = atomicLoad(&rotations); }
+        word += SWEEP;
+        if workgroupUniformLoad(&shared_rotations) == 0u { word |= FLAG_ORTHOGONAL; }
+    }
+    if n <= 1u { word |= FLAG_ORTHOGONAL; }
+
+    for (var slot = lane; slot < n * quads; slot += PAIRS * LANES) {
+        let column = slot / quads;
+        let row = (slot % quads) * 4u;
+        let x = columns[column * STRIDE + row / 4u];
+        for (var i = 0u; i < 4u; i += 1u) {
+            if row + i < n { w[m.elements + row + i + column * n] = x[i]; }
+        }
+    }
+    if lane == 0u { state[m.place].x = word; }
+}

@@ -1,0 +1,62 @@
+// Dense Laplacians of a ragged batch of graphs in CSR form, column-major.
+//   KIND 0, combinatorial:        L = D - W
+//   KIND 1, symmetric normalised: L = I - D^-1/2 W D^-1/2
+//   KIND 2, random walk:          L = I - D^-1 W
+// A node of degree 0 has ISOLATED on the diagonal of the normalised forms. One workgroup per graph; an invocation owns the
+// rows that it writes, so nothing is written twice at once.
+
+override KIND: u32 = 0;
+override WEIGHTED: bool = false;
+override ISOLATED: f32 = 0;
+override WIDTH: u32 = 64;
+
+struct Params { first: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> row_offsets: array<u32>;
+@group(0) @binding(3) var<storage, read> columns: array<u32>;
+@group(0) @binding(4) var<storage, read> weights: array<f32>;
+@group(0) @binding(5) var<storage, read> degree: array<f32>;
+@group(0) @binding(6) var<storage, read_write> laplacian: array<f32>;
+
+// D^-1/2, or 0 where the degree is 0.
+fn root_scale(d: f32) -> f32 {
+    if d > 0.0 { return reciprocal_sqrt(d); }
+    return 0.0;
+}
+
+// The coupling of nodes with degrees d and e over an edge of that weight.
+fn coupling(weight: f32, d: f32, e: f32) -> f32 {
+    if KIND == 0u { return weight; }
+    if KIND == 1u { return weight * root_scale(d) * root_scale(e); }
+    if d > 0.0 { return weight / d; }
+    return 0.0;
+}
+
+fn diagonal(d: f32) -> f32 {
+    if KIND == 0u { return d; }
+    if d > 0.0 { return 1.0; }
+    return ISOLATED;
+}
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let m = matrix_of(table[params.first + group.x]);
+    for (var row = lane; row < m.order; row += WIDTH) {
+        let d = degree[m.rows + row];
+        for (var column = 0u; column < m.order; column += 1u) {
+            laplacian[m.elements + row + column * m.order] = 0.0;
+        }
+        var self_loop = 0.0;
+        for (var entry = row_offsets[m.rows + row]; entry < row_offsets[m.rows + row + 1u]; entry += 1u) {
+            let column = columns[entry];
+            var weight = 1.0;
+            if WEIGHTED { weight = weights[entry]; }
+            let value = coupling(weight, d, degree[m.rows + column]);
+            if column == row { self_loop = value; }
+            else { laplacian[m.elements + row + column * m.order] = -value; }
+        }
+        laplacian[m.elements + row + row * m.order] = diagonal(d) - self_loop;
+    }
+}

@@ -1,0 +1,15 @@
+// Arithmetic that WGSL leaves loose, made tight; and tests on bits, because a compiler may assume that NaN does not occur.
+
+// 1 / sqrt(x) for x > 0: the built-in may be 2 ulp off, one Newton step repairs it.
+fn reciprocal_sqrt(x: f32) -> f32 {
+    let y = inverseSqrt(x);
+    return y * (1.5 - 0.5 * x * y * y);
+}
+
+// The bits of |x|: they order as the magnitudes do, and from 0x7f800000 on they are no finite number.
+fn magnitude_bits(x: f32) -> u32 { return bitcast<u32>(x) & 0x7fffffffu; }
+
+const INFINITE: u32 = 0x7f800000u;
+
+// 2^e for -126 <= e <= 127.
+fn power_of_two(e: i32) -> f32 { return bitcast<f32>(u32(e + 127) << 23u); }

@@ -1,0 +1,272 @@
+//! Batches of matrices, on the host or on the device. Column-major, the batch slowest: from and to nalgebra without rearranging.
+
+use crate::context::Context;
+use crate::device::Buffer;
+use crate::error::{Error, Result};
+use crate::shape::{Layout, Shape};
+use nalgebra::{DMatrix, DMatrixView};
+use std::sync::Arc;
+
+mod private {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// The working precisions. f32 runs on the CPU and on every adapter; f64 is never narrowed, and runs on the CPU.
+pub trait Real: private::Sealed + nalgebra::Scalar + bytemuck::Pod + Send + Sync {
+    /// Whether the device's kernels compute in it.
+    const ON_DEVICE: bool;
+    /// Its relative spacing at 1: LAPACK's ulp.
+    const EPSILON: f64;
+    /// The precision's name.
+    const NAME: &'static str;
+    /// The nearest value.
+    #[must_use]
+    fn from_f64(x: f64) -> Self;
+    /// The same value.
+    #[must_use]
+    fn to_f64(self) -> f64;
+    /// What a device sent back.
+    #[doc(hidden)]
+    fn from_device(data: Vec<f32>) -> Vec<Self>;
+    /// What a device can be sent.
+    #[doc(hidden)]
+    fn for_device(data: &[Self]) -> &[f32];
+}
+
+impl Real for f32 {
+    const ON_DEVICE: bool = true;
+    const EPSILON: f64 = f32::EPSILON as f64;
+    const NAME: &'static str = "f32";
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
+    fn from_f64(x: f64) -> Self {
+        x as Self
+    }
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+    fn from_device(data: Vec<Self>) -> Vec<Self> {
+        data
+    }
+    fn for_device(data: &[Self]) -> &[f32] {
+        data
+    }
+}
+
+impl Real for f64 {
+    const ON_DEVICE: bool = false;
+    const EPSILON: f64 = Self::EPSILON;
+    const NAME: &'static str = "f64";
+    fn from_f64(x: f64) -> Self {
+        x
+    }
+    fn to_f64(self) -> f64 {
+        self
+    }
+    fn from_device(data: Vec<f32>) -> Vec<Self> {
+        data.into_iter().map(Self::from).collect()
+    }
+    fn for_device(_: &[Self]) -> &[f32] {
+        &[]
+    }
+}
+
+/// Where numbers lie.
+#[derive(Clone, Debug)]
+pub(crate) enum Storage<T> {
+    Host(Arc<Vec<T>>),
+    Device(Buffer<f32>),
+}
+
+impl<T: Real> Storage<T> {
+    pub(crate) fn host(data: Vec<T>) -> Self {
+        Self::Host(Arc::new(data))
+    }
+
+    /// The numbers; waits for the device if they lie there.
+    pub(crate) fn to_vec(&self, ctx: &Context) -> Result<Arc<Vec<T>>> {
+        match self {
+            Self::Host(data) => Ok(Arc::clone(data)),
+            Self::Device(buffer) => Ok(Arc::new(T::from_device(ctx.gpu()?.read(buffer)?.wait()?))),
+        }
+    }
+
+    async fn to_vec_async(&self, ctx: &Context) -> Result<Arc<Vec<T>>> {
+        match self {
+            Self::Host(data) => Ok(Arc::clone(data)),
+            Self::Device(buffer) => Ok(Arc::new(T::from_device(ctx.gpu()?.read(buffer)?.await?))),
+        }
+    }
+}
+
+/// A batch of equal matrices. Cheap to clone; never changed once made.
+#[derive(Clone, Debug)]
+pub struct Array<T = f32> {
+    shape: Shape,
+    storage: Storage<T>,
+}
+
+impl<T: Real> Array<T> {
+    /// From numbers in column-major order, the batch slowest.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Shape`] if there are not `shape.len()` of them.
+    pub fn from_vec(shape: Shape, data: Vec<T>) -> Result<Self> {
+        if data.len() != shape.len() {
+            let expected = format!("{} numbers for {shape}", shape.len());
+            return Err(Error::shape("Array::from_vec", expected, data.len().to_string()));
+        }
+        Ok(Self { shape, storage: Storage::host(data) })
+    }
+
+    /// From matrices of one shape.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Shape`] if they differ in shape.
+    pub fn from_matrices(matrices: &[DMatrix<T>]) -> Result<Self> {
+        let (rows, cols) = matrices.first().map_or((0, 0), DMatrix::shape);
+        let shape = Shape::new(rows, cols, matrices.len());
+        let mut data = Vec::with_capacity(shape.len());
+        for (i, m) in matrices.iter().enumerate() {
+            if m.shape() != (rows, cols) {
+                let (r, c) = m.shape();
+                let expected = format!("({rows}, {cols}) as matrix 0 has");
+                return Err(Error::shape("Array::from_matrices", expected, format!("({r}, {c}) at matrix {i}")));
+            }
+            data.extend_from_slice(m.as_slice());
+        }
+        Ok(Self { shape, storage: Storage::host(data) })
+    }
+
+    pub(crate) fn from_storage(shape: Shape, storage: Storage<T>) -> Self {
+        Self { shape, storage }
+    }
+
+    pub(crate) fn storage(&self) -> &Storage<T> {
+        &self.storage
+    }
+
+    /// Its shape.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Whether it lies on the device.
+    #[must_use]
+    pub fn is_resident(&self) -> bool {
+        matches!(self.storage, Storage::Device(_))
+    }
+
+    /// The same array on the device of `ctx`, so that operations on it move nothing.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NoAdapter`] without a device, [`crate::ErrorKind::Domain`] for f64, which stays on the host; device errors.
+    pub fn to_device(&self, ctx: &Context) -> Result<Self> {
+        if !T::ON_DEVICE {
+            return Err(Error::domain("Array::to_device", format!("{} stays on the host; only f32 has kernels", T::NAME)));
+        }
+        let Storage::Host(data) = &self.storage else { return Ok(self.clone()) };
+        let buffer = ctx.gpu()?.record().upload(T::for_device(data))?;
+        Ok(Self { shape: self.shape, storage: Storage::Device(buffer) })
+    }
+
+    /// The same array on the host; waits for the device if it lies there.
+    ///
+    /// # Errors
+    /// Device errors, which an operation that was only recorded may show here first.
+    pub fn to_host(&self, ctx: &Context) -> Result<HostArray<T>> {
+        Ok(HostArray { shape: self.shape, data: self.storage.to_vec(ctx)? })
+    }
+
+    /// [`Array::to_host`] for where blocking is impossible.
+    ///
+    /// # Errors
+    /// As [`Array::to_host`].
+    pub async fn to_host_async(&self, ctx: &Context) -> Result<HostArray<T>> {
+        Ok(HostArray { shape: self.shape, data: self.storage.to_vec_async(ctx).await? })
+    }
+}
+
+/// A batch of equal matrices on the host: nalgebra views without a copy.
+#[derive(Clone, Debug)]
+pub struct HostArray<T> {
+    shape: Shape,
+    data: Arc<Vec<T>>,
+}
+
+impl<T: Real> HostArray<T> {
+    /// Its shape.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The numbers, column-major, the batch slowest.
+    #[must_use]
+    pub fn as_slice(&self) -> &[T] {
+        &self.data
+    }
+
+    /// Matrix `i` of the batch.
+    ///
+    /// # Panics
+    /// If there is none, as indexing does.
+    #[must_use]
+    pub fn matrix(&self, i: usize) -> DMatrixView<'_, T> {
+        let n = self.shape.matrix_len();
+        DMatrixView::from_slice(&self.data[i * n..(i + 1) * n], self.shape.rows, self.shape.cols)
+    }
+}
+
+/// A batch of square matrices of unequal orders.
+#[derive(Clone, Debug)]
+pub struct Ragged<T = f32> {
+    layout: Arc<Layout>,
+    storage: Storage<T>,
+}
+
+impl<T: Real> Ragged<T> {
+    /// From the elements of all matrices, each column-major, one after the other.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Shape`] if there are not as many as the layout says.
+    pub fn from_vec(layout: Layout, data: Vec<T>) -> Result<Self> {
+        if data.len() != layout.len() {
+            let expected = format!("{} numbers for {} matrices", layout.len(), layout.batch());
+            return Err(Error::shape("Ragged::from_vec", expected, data.len().to_string()));
+        }
+        Ok(Self { layout: Arc::new(layout), storage: Storage::host(data) })
+    }
+
+    pub(crate) fn from_storage(layout: Arc<Layout>, storage: Storage<T>) -> Self {
+        Self { layout, storage }
+    }
+
+    pub(crate) fn storage(&self) -> &Storage<T> {
+        &self.storage
+    }
+
+    /// The orders and where each matrix lies.
+    #[must_use]
+    pub fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
+    /// The elements of all matrices; waits for the device if they lie there.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn to_host(&self, ctx: &Context) -> Result<Arc<Vec<T>>> {
+        self.storage.to_vec(ctx)
+    }
+
+    /// [`Ragged::to_host`] for where blocking is impossible.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub async fn to_host_async(&self, ctx: &Context) -> Result<Arc<Vec<T>>> {
+        self.storage.to_vec_async(ctx).await
+    }
+}

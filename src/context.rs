@@ -1,0 +1,254 @@
+//! What every operation is handed: the device, if there is one, the policy and the budget.
+
+use crate::device::{Adapter, DeviceOptions, Gpu, KernelTime, PoolCounters, WgpuDevice};
+use crate::error::{Error, ErrorKind, Result};
+use crate::policy::{Backend, Choice, DeviceClass, Policy, Rates, Workload};
+use std::sync::Arc;
+
+/// The byte budget where none is given: a quarter of the smallest discrete GPU in use, and harmless beside a CPU.
+const DEFAULT_BUDGET: u64 = 1 << 30;
+
+/// A device, if there is one, the policy that chooses between it and the CPU, and the byte budget. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Context {
+    gpu: Option<Arc<Gpu>>,
+    policy: Policy,
+    budget: u64,
+    without_gpu: Option<String>,
+}
+
+/// How a [`Context`] is made.
+#[derive(Clone, Debug)]
+pub struct ContextBuilder {
+    adapter: Option<String>,
+    backend: Backend,
+    budget: u64,
+    checked: bool,
+    poison: bool,
+    profile: bool,
+}
+
+impl Default for ContextBuilder {
+    fn default() -> Self {
+        Self {
+            adapter: None,
+            backend: Backend::Auto,
+            budget: DEFAULT_BUDGET,
+            checked: cfg!(debug_assertions),
+            poison: false,
+            profile: false,
+        }
+    }
+}
+
+impl Context {
+    /// The best adapter of this machine beside the CPU, or the CPU alone where there is none.
+    ///
+    /// `FIEDLER_BACKEND`, `FIEDLER_ADAPTER` and `FIEDLER_MEMORY_BUDGET` (bytes, or with K, M, G) have their say.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoAdapter`] if the environment asks for an adapter that is not there; [`ErrorKind::Domain`] if it cannot be
+    /// understood; device errors.
+    pub fn new() -> Result<Self> {
+        Self::builder().environment()?.build()
+    }
+
+    /// The CPU alone.
+    #[must_use]
+    pub fn cpu() -> Self {
+        let why = "the CPU alone was asked for".to_owned();
+        Self::assemble(None, &ContextBuilder { backend: Backend::Cpu, ..ContextBuilder::default() }, Some(why))
+    }
+
+    /// A context on a wgpu device that somebody else owns.
+    #[must_use]
+    pub fn from_wgpu(device: WgpuDevice) -> Self {
+        let builder = ContextBuilder::default();
+        Self::assemble(Some(Gpu::adopt(device, builder.options())), &builder, None)
+    }
+
+    /// A context made to measure.
+    #[must_use]
+    pub fn builder() -> ContextBuilder {
+        ContextBuilder::default()
+    }
+
+    fn assemble(gpu: Option<Arc<Gpu>>, builder: &ContextBuilder, without_gpu: Option<String>) -> Self {
+        let class = match gpu.as_ref().map(|gpu| gpu.adapter().class) {
+            None => DeviceClass::Absent,
+            Some("software") => DeviceClass::Software,
+            Some("integrated") => DeviceClass::Integrated,
+            Some(_) => DeviceClass::Discrete,
+        };
+        let rates = Rates::of(class, rayon::current_num_threads());
+        let policy = Policy { backend: builder.backend, class, rates };
+        Self { gpu, policy, budget: builder.budget, without_gpu }
+    }
+
+    /// This context with another wish about where operations run.
+    #[must_use]
+    pub fn with_backend(&self, backend: Backend) -> Self {
+        Self { policy: Policy { backend, ..self.policy }, ..self.clone() }
+    }
+
+    /// The adapter in use.
+    #[must_use]
+    pub fn adapter(&self) -> Option<&Adapter> {
+        self.gpu.as_deref().map(Gpu::adapter)
+    }
+
+    /// Why there is no adapter, where there is none.
+    #[must_use]
+    pub fn without_adapter_because(&self) -> Option<&str> {
+        self.without_gpu.as_deref()
+    }
+
+    /// The byte budget of working memory, on the device as on the host.
+    #[must_use]
+    pub fn memory_budget(&self) -> u64 {
+        self.budget
+    }
+
+    /// Where `workload` would run, and why.
+    #[must_use]
+    pub fn explain(&self, workload: &Workload, fits: bool) -> Choice {
+        self.policy.choose(workload, fits && self.gpu.is_some())
+    }
+
+    /// What the device's buffer pool holds; all zero without a device.
+    #[must_use]
+    pub fn pool(&self) -> PoolCounters {
+        self.gpu.as_ref().map(|gpu| gpu.counters()).unwrap_or_default()
+    }
+
+    /// Lets go of all device memory that is not in use.
+    pub fn trim(&self) {
+        if let Some(gpu) = &self.gpu {
+            gpu.trim();
+        }
+    }
+
+    /// Device time by kernel since the last call; `None` where it is not measured (no device, no timestamps, or not asked for).
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn profile(&self) -> Result<Option<Vec<KernelTime>>> {
+        self.gpu.as_ref().map_or(Ok(None), |gpu| gpu.profile())
+    }
+
+    /// Destroys the device, as a driver's reset would: for tests of what a program does then.
+    pub fn destroy_device(&self) {
+        if let Some(gpu) = &self.gpu {
+            gpu.destroy();
+        }
+    }
+
+    /// The device, for operations that were told to use it.
+    pub(crate) fn gpu(&self) -> Result<&Arc<Gpu>> {
+        self.gpu.as_ref().ok_or_else(|| {
+            let found = self.without_gpu.iter().cloned().collect();
+            ErrorKind::NoAdapter { wanted: "a GPU".to_owned(), found }.into()
+        })
+    }
+}
+
+impl ContextBuilder {
+    /// The adapter whose name or driver contains this, in any case: the only way to a software adapter.
+    #[must_use]
+    pub fn adapter(mut self, name: impl Into<String>) -> Self {
+        self.adapter = Some(name.into());
+        self
+    }
+
+    /// Where operations run.
+    #[must_use]
+    pub fn backend(mut self, backend: Backend) -> Self {
+        self.backend = backend;
+        self
+    }
+
+    /// The most bytes of working memory, on the device as on the host.
+    #[must_use]
+    pub fn memory_budget(mut self, bytes: u64) -> Self {
+        self.budget = bytes;
+        self
+    }
+
+    /// Keep the run-time checks in the shaders (default: in debug builds).
+    #[must_use]
+    pub fn checked(mut self, yes: bool) -> Self {
+        self.checked = yes;
+        self
+    }
+
+    /// Fill every buffer that the pool hands out with 1e30: for tests.
+    #[must_use]
+    pub fn poison(mut self, yes: bool) -> Self {
+        self.poison = yes;
+        self
+    }
+
+    /// Measure each kernel with timestamps, where the adapter has them. Costs a pass for each dispatch.
+    #[must_use]
+    pub fn profile(mut self, yes: bool) -> Self {
+        self.profile = yes;
+        self
+    }
+
+    /// What the environment says, where nothing was said before.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Domain`] if it cannot be understood.
+    pub fn environment(mut self) -> Result<Self> {
+        let said = |name: &'static str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        if self.adapter.is_none() {
+            self.adapter = said("FIEDLER_ADAPTER");
+        }
+        if let (Backend::Auto, Some(text)) = (self.backend, said("FIEDLER_BACKEND")) {
+            self.backend = text.parse().map_err(|e| Error::domain("FIEDLER_BACKEND", e))?;
+        }
+        if let (DEFAULT_BUDGET, Some(text)) = (self.budget, said("FIEDLER_MEMORY_BUDGET")) {
+            self.budget = bytes_from(&text).ok_or_else(|| {
+                Error::domain("FIEDLER_MEMORY_BUDGET", format!("expected bytes such as 512M or 2G, found `{text}`"))
+            })?;
+        }
+        Ok(self)
+    }
+
+    /// Opens the device, if one is wanted.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoAdapter`] if a named adapter, or under [`Backend::Gpu`] any GPU, is not there; device errors.
+    pub fn build(self) -> Result<Context> {
+        if self.backend == Backend::Cpu {
+            return Ok(Context::assemble(None, &self, Some("the CPU alone was asked for".to_owned())));
+        }
+        match Gpu::open(self.adapter.as_deref(), self.options()) {
+            Ok(gpu) => Ok(Context::assemble(Some(gpu), &self, None)),
+            Err(error) if self.backend == Backend::Auto && self.adapter.is_none() => {
+                log::info!("the CPU alone: {error}");
+                Ok(Context::assemble(None, &self, Some(error.to_string())))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn options(&self) -> DeviceOptions {
+        DeviceOptions { budget: self.budget, checked: self.checked, poison: self.poison, profile: self.profile }
+    }
+}
+
+/// Bytes from `123`, `64K`, `512M`, `2G` (powers of 1024; `KiB` and `KB` say the same).
+#[must_use]
+pub fn bytes_from(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B').trim_end_matches('I') {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        _ => return None,
+    };
+    digits.trim().parse::<u64>().ok()?.checked_mul(1 << shift).filter(|&bytes| bytes > 0)
+}

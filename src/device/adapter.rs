@@ -1,0 +1,159 @@
+//! Which adapters the machine has, what each offers, and the choice among them.
+
+use crate::error::{ErrorKind, Result};
+use wgpu::{Backends, DeviceType, Features};
+
+/// One adapter of this machine, as its driver describes it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Adapter {
+    /// The driver's name for it.
+    pub name: String,
+    /// `vulkan`, `metal` or `dx12`.
+    pub backend: String,
+    /// The driver, with its version where it tells one.
+    pub driver: String,
+    /// `discrete`, `integrated`, `virtual`, `software` or `other`.
+    pub class: &'static str,
+    /// Whether it is a program on the CPU. Such an adapter is never chosen unless it is named.
+    pub software: bool,
+    /// Smallest and largest subgroup, in invocations.
+    pub subgroup_size: [u32; 2],
+    /// The optional features that are used where they are offered: `f16`, `f64`, `subgroups`, `timestamps`,
+    /// `pipeline-cache`, `immediates`.
+    pub features: Vec<&'static str>,
+    /// The limits that bear upon the kernels here.
+    pub limits: AdapterLimits,
+    /// How many loop iterations one invocation may run in a dispatch before the driver cuts it off in silence.
+    pub loop_budget: u32,
+    /// Rough rate of a kernel in flop/s: it bounds the work of one submission, nothing else.
+    pub(super) rate: f64,
+}
+
+/// The limits of an adapter that bear upon the kernels here.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct AdapterLimits {
+    /// Bytes of workgroup memory.
+    pub workgroup_storage: u32,
+    /// Invocations in a workgroup.
+    pub workgroup_invocations: u32,
+    /// Workgroups along one dimension of a dispatch.
+    pub workgroups_per_dimension: u32,
+    /// Bytes that one storage binding may cover.
+    pub storage_binding: u64,
+    /// Bytes of one buffer.
+    pub buffer: u64,
+    /// Storage buffers of one kernel.
+    pub storage_buffers: u32,
+    /// Alignment in bytes of a uniform's offset in its buffer.
+    pub uniform_alignment: u32,
+}
+
+/// A wgpu device that somebody else owns (Burn and CubeCL share wgpu 30), to make a context from.
+///
+/// Its callbacks for device loss and uncaptured errors are replaced.
+#[derive(Clone, Debug)]
+pub struct WgpuDevice {
+    /// The adapter that the device comes from.
+    pub adapter: wgpu::Adapter,
+    /// The device.
+    pub device: wgpu::Device,
+    /// Its queue. Work that was submitted before is done before.
+    pub queue: wgpu::Queue,
+}
+
+/// The optional features that are asked for where the adapter has them, by the name shown to users.
+const OPTIONAL: [(&str, Features); 6] = [
+    ("f16", Features::SHADER_F16),
+    ("f64", Features::SHADER_F64),
+    ("subgroups", Features::SUBGROUP),
+    ("timestamps", Features::TIMESTAMP_QUERY),
+    ("pipeline-cache", Features::PIPELINE_CACHE),
+    ("immediates", Features::IMMEDIATES),
+];
+
+/// The part of `offered` that is worth asking for.
+pub(super) fn wanted_features(offered: Features) -> Features {
+    OPTIONAL.iter().fold(Features::empty(), |all, (_, f)| all | *f) & offered
+}
+
+/// GL is left out: it overcommits memory and has the weakest limits.
+fn instance() -> wgpu::Instance {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    descriptor.backends &= Backends::VULKAN | Backends::METAL | Backends::DX12;
+    wgpu::Instance::new(descriptor)
+}
+
+/// Adapters of the machine with what is known of them, the best first.
+pub(super) fn enumerate() -> Vec<(wgpu::Adapter, Adapter)> {
+    let raw = pollster::block_on(instance().enumerate_adapters(Backends::all()));
+    let mut all: Vec<_> = raw.into_iter().map(|a| (Adapter::describe(&a, a.features(), &a.limits()), a)).collect();
+    all.sort_by_key(|(facts, _)| facts.rank());
+    all.into_iter().map(|(facts, raw)| (raw, facts)).collect()
+}
+
+/// The adapter of that name (a part of its name or driver, in any case), or the best that is no software adapter.
+pub(super) fn choose(name: Option<&str>) -> Result<(wgpu::Adapter, Adapter)> {
+    let all = enumerate();
+    let found = all.iter().map(|(_, facts)| facts.name.clone()).collect();
+    let fits = |facts: &Adapter| match name {
+        Some(name) => {
+            let name = name.to_lowercase();
+            facts.name.to_lowercase().contains(&name) || facts.driver.to_lowercase().contains(&name)
+        }
+        None => !facts.software,
+    };
+    let wanted = match name {
+        Some(name) => format!("an adapter whose name contains `{name}`"),
+        None => "a GPU (a software adapter has to be named)".to_owned(),
+    };
+    all.into_iter().find(|(_, facts)| fits(facts)).ok_or_else(|| ErrorKind::NoAdapter { wanted, found }.into())
+}
+
+impl Adapter {
+    /// All adapters of this machine, the best first.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        enumerate().into_iter().map(|(_, facts)| facts).collect()
+    }
+
+    /// What the adapter or, if it is opened already, its device allows.
+    pub(super) fn describe(raw: &wgpu::Adapter, features: Features, limits: &wgpu::Limits) -> Self {
+        let info = raw.get_info();
+        let (class, rate) = match info.device_type {
+            DeviceType::DiscreteGpu => ("discrete", 2e12),
+            DeviceType::IntegratedGpu => ("integrated", 2e11),
+            DeviceType::VirtualGpu => ("virtual", 2e11),
+            DeviceType::Cpu => ("software", 1e9),
+            DeviceType::Other => ("other", 2e11),
+        };
+        // Mesa 22.3.6's lavapipe ends the loops of an invocation after 65,535 iterations altogether, without a word.
+        let loop_budget = if info.name.contains("llvmpipe") { 65_535 } else { 1 << 24 };
+        Self {
+            backend: info.backend.to_string().to_lowercase(),
+            driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
+            class,
+            software: info.device_type == DeviceType::Cpu,
+            subgroup_size: [info.subgroup_min_size, info.subgroup_max_size],
+            features: OPTIONAL.iter().filter(|(_, f)| features.contains(*f)).map(|(name, _)| *name).collect(),
+            limits: AdapterLimits {
+                workgroup_storage: limits.max_compute_workgroup_storage_size,
+                workgroup_invocations: limits.max_compute_invocations_per_workgroup,
+                workgroups_per_dimension: limits.max_compute_workgroups_per_dimension,
+                storage_binding: limits.max_storage_buffer_binding_size,
+                buffer: limits.max_buffer_size,
+                storage_buffers: limits.max_storage_buffers_per_shader_stage,
+                uniform_alignment: limits.min_uniform_buffer_offset_alignment,
+            },
+            loop_budget,
+            rate,
+            name: info.name,
+        }
+    }
+
+    /// Smaller is better.
+    fn rank(&self) -> usize {
+        ["discrete", "integrated", "virtual", "other", "software"].iter().position(|c| *c == self.class).unwrap_or(9)
+    }
+}

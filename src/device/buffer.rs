@@ -1,0 +1,75 @@
+//! Typed, device-resident arrays. A buffer is one whole wgpu buffer (WebGPU judges hazards by whole buffers) and goes back to
+//! its pool when the last user drops it.
+
+use super::kernel::Bound;
+use super::pool::Pool;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A WGSL host-shareable element type.
+pub(crate) trait Element: bytemuck::Pod + Send + Sync {
+    /// Its name in WGSL, as naga writes it.
+    const WGSL: &'static str;
+}
+
+macro_rules! elements {
+    ($($rust:ty = $wgsl:literal),+) => { $(impl Element for $rust { const WGSL: &'static str = $wgsl; })+ };
+}
+elements!(f32 = "f32", u32 = "u32", [f32; 4] = "vec4<f32>", [u32; 4] = "vec4<u32>");
+
+/// A wgpu buffer on loan from its pool; dropping the last handle returns it.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    pub(super) raw: wgpu::Buffer,
+    pub(super) id: u64,
+    /// Where it goes back to; none for a buffer that somebody else owns.
+    pub(super) pool: Option<Arc<Pool>>,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(pool) = self.pool.take() {
+            pool.put_back(self.raw.clone(), self.id);
+        }
+    }
+}
+
+/// A device-resident array of `len` elements. What it holds before it is written is not defined.
+#[derive(Debug)]
+pub(crate) struct Buffer<T> {
+    pub(super) lease: Arc<Lease>,
+    pub(super) len: usize,
+    of: PhantomData<T>,
+}
+
+impl<T> Clone for Buffer<T> {
+    /// Another handle to the same array.
+    fn clone(&self) -> Self {
+        Self { lease: Arc::clone(&self.lease), len: self.len, of: PhantomData }
+    }
+}
+
+impl<T: Element> Buffer<T> {
+    pub(super) fn new(lease: Lease, len: usize) -> Self {
+        Self { lease: Arc::new(lease), len, of: PhantomData }
+    }
+
+    /// Length in elements.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Length in bytes; never zero, because WebGPU refuses an empty binding.
+    pub(super) fn bytes(&self) -> u64 {
+        bytes_of::<T>(self.len)
+    }
+
+    pub(crate) fn bound(&self) -> Bound<'_> {
+        Bound::Buffer(&self.lease, self.bytes())
+    }
+}
+
+/// Bytes that an array of `len` elements takes on the device.
+pub(super) fn bytes_of<T>(len: usize) -> u64 {
+    (len.max(1) * size_of::<T>()) as u64
+}

@@ -1,0 +1,116 @@
+//! An opened adapter: device, queue, pool, compiled kernels, the open recording.
+
+use super::adapter::{self, Adapter, WgpuDevice};
+use super::buffer::Element;
+use super::faults::Faults;
+use super::pipelines::Pipelines;
+use super::pool::{Pool, PoolCounters};
+use super::read::Read;
+use super::recorder::{Recorder, Recording};
+use super::timing::{KernelTime, Timing};
+use super::Buffer;
+use crate::error::{ErrorKind, Result};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How a device is opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeviceOptions {
+    /// The most bytes that the buffers of this device may take.
+    pub(crate) budget: u64,
+    /// Keep the driver's run-time checks in the shaders.
+    pub(crate) checked: bool,
+    /// Fill every buffer that the pool hands out.
+    pub(crate) poison: bool,
+    /// Measure each kernel with timestamps, where the adapter has them.
+    pub(crate) profile: bool,
+}
+
+/// An opened adapter.
+#[derive(Debug)]
+pub(crate) struct Gpu {
+    pub(super) adapter: Adapter,
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) faults: Arc<Faults>,
+    pub(super) pool: Arc<Pool>,
+    pub(super) pipelines: Pipelines,
+    pub(super) timing: Option<Timing>,
+    recording: Mutex<Recording>,
+}
+
+impl Gpu {
+    /// Opens the adapter of that name, or the best one that is no software adapter.
+    pub(crate) fn open(name: Option<&str>, options: DeviceOptions) -> Result<Arc<Self>> {
+        let (raw, facts) = adapter::choose(name)?;
+        let required_limits = raw.limits();
+        let required_features = adapter::wanted_features(raw.features());
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("fiedler"),
+            required_features,
+            required_limits,
+            ..Default::default()
+        };
+        let (device, queue) = pollster::block_on(raw.request_device(&descriptor))
+            .map_err(|e| ErrorKind::Device { message: format!("{} cannot be opened: {e}", facts.name) })?;
+        Ok(Self::adopt(WgpuDevice { adapter: raw, device, queue }, options))
+    }
+
+    /// Takes a device that somebody else opened.
+    pub(crate) fn adopt(WgpuDevice { adapter, device, queue }: WgpuDevice, options: DeviceOptions) -> Arc<Self> {
+        let faults = Faults::watch(&device);
+        let facts = Adapter::describe(&adapter, device.features(), &device.limits());
+        let max_buffer = facts.limits.buffer / 4 * 4;
+        Arc::new(Self {
+            pool: Pool::new(&device, &queue, &faults, max_buffer, options.budget, options.poison),
+            pipelines: Pipelines::new(&device, &faults, options.checked),
+            timing: options.profile.then(|| Timing::new(&device)).flatten(),
+            recording: Mutex::new(Recording::new(&device)),
+            adapter: facts,
+            faults,
+            device,
+            queue,
+        })
+    }
+
+    /// What this device is and allows.
+    pub(crate) fn adapter(&self) -> &Adapter {
+        &self.adapter
+    }
+
+    /// The open recording. Others wait until this one is dropped, so that an operation's dispatches stand together.
+    pub(crate) fn record(&self) -> Recorder<'_> {
+        Recorder::new(self, self.recording.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Submits what is recorded and begins to read `buffer` back; does not wait.
+    pub(crate) fn read<T: Element>(&self, buffer: &Buffer<T>) -> Result<Read<T>> {
+        self.record().read(buffer)
+    }
+
+    /// Lets go of every buffer that is not in use.
+    pub(crate) fn trim(&self) {
+        self.pool.trim();
+        // Memory returns to the driver when the device is polled; what the poll finds out shows in `faults`.
+        let _ = self.device.poll(wgpu::PollType::Poll);
+    }
+
+    /// What the pool holds.
+    pub(crate) fn counters(&self) -> PoolCounters {
+        self.pool.counters()
+    }
+
+    /// Device time by kernel since the last call; none where it is not measured.
+    pub(crate) fn profile(&self) -> Result<Option<Vec<KernelTime>>> {
+        let Some(timing) = &self.timing else { return Ok(None) };
+        let mut recorder = self.record();
+        recorder.flush()?;
+        recorder.wait()?;
+        drop(recorder);
+        Ok(Some(timing.take(self.queue.get_timestamp_period())))
+    }
+
+    /// Destroys the device, as a driver that resets would.
+    pub(crate) fn destroy(&self) {
+        self.device.destroy();
+    }
+}

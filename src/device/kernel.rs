@@ -1,0 +1,147 @@
+//! A kernel is a struct whose fields are its WGSL variables: reads borrow, writes borrow mutably, so WebGPU's rule that a
+//! buffer written in a dispatch is bound nowhere else in it is Rust's own.
+
+use super::buffer::{Element, Lease};
+use super::shader::{Reflection, Shader, VarKind};
+use crate::error::Result;
+use std::sync::Arc;
+
+/// The values of a kernel's WGSL `override`s: its variant. An override that is left out keeps its default.
+pub(crate) type Overrides<'a> = &'a [(&'static str, f64)];
+
+/// Host twin of a WGSL `struct` in the uniform address space.
+pub(crate) trait Uniform: bytemuck::Pod {
+    /// The members' names and offsets in bytes.
+    const MEMBERS: &'static [(&'static str, usize)];
+
+    /// What naga must find for it.
+    fn kind() -> VarKind {
+        let members = Self::MEMBERS.iter().map(|&(name, offset)| (name.to_owned(), to_u32(offset))).collect();
+        VarKind::Uniform { size: to_u32(size_of::<Self>()), members }
+    }
+}
+
+/// Sizes of uniform structs are a few dozen bytes.
+fn to_u32(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+/// One field of a kernel: the WGSL variable's name and what is bound there.
+#[derive(Debug)]
+pub(crate) struct Slot<'a> {
+    pub(crate) name: &'static str,
+    pub(crate) bound: Bound<'a>,
+}
+
+/// What a variable is bound to.
+#[derive(Debug)]
+pub(crate) enum Bound<'a> {
+    /// The bytes of a uniform struct.
+    Uniform(&'a [u8]),
+    /// A buffer, and how many bytes of it are the array.
+    Buffer(&'a Arc<Lease>, u64),
+}
+
+/// A compute shader and everything it binds. Each field carries the name of its WGSL variable.
+pub(crate) trait Kernel {
+    /// The WGSL.
+    const SHADER: Shader;
+
+    /// Name and kind of every field; compared with the WGSL before the first dispatch, and by `cargo test` without a device.
+    fn signature() -> Vec<(&'static str, VarKind)>;
+
+    /// The fields of this dispatch.
+    fn slots(&self) -> Vec<Slot<'_>>;
+
+    /// Whether Rust's fields and the WGSL's variables are the same.
+    fn agree(reflection: &Reflection, overrides: Overrides<'_>) -> Result<()> {
+        let fields = Self::signature();
+        for v in &reflection.variables {
+            let found = fields.iter().find(|(name, _)| *name == v.name).map(|(_, kind)| kind);
+            if found != Some(&v.kind) {
+                let message = format!("`{}`: the WGSL has {:?}, Rust has {found:?}", v.name, v.kind);
+                return Err(Self::SHADER.error(overrides, message));
+            }
+        }
+        match fields.iter().find(|(name, _)| reflection.variables.iter().all(|v| v.name != *name)) {
+            None => Ok(()),
+            Some((name, _)) => Err(Self::SHADER.error(overrides, format!("the WGSL binds no variable `{name}`"))),
+        }
+    }
+}
+
+/// The kind of a storage array that is only read.
+pub(crate) fn read_kind<T: Element>() -> VarKind {
+    VarKind::Read(T::WGSL.to_owned())
+}
+
+/// The kind of a storage array that is written.
+pub(crate) fn write_kind<T: Element>() -> VarKind {
+    VarKind::Write(T::WGSL.to_owned())
+}
+
+/// Declares a uniform struct whose member names and offsets are compared with the WGSL's.
+macro_rules! uniform {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($field:ident: $ty:ty),* $(,)? }) => {
+        $(#[$meta])* #[repr(C)] #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+        $vis struct $name { $($vis $field: $ty),* }
+        impl $crate::device::Uniform for $name {
+            const MEMBERS: &'static [(&'static str, usize)] =
+                &[$((stringify!($field), std::mem::offset_of!($name, $field))),*];
+        }
+    };
+}
+
+/// Declares the kernels of one family, and one test that needs no device: every variant that ships agrees with its WGSL and
+/// is accepted by each of naga's back ends. `variants` names a function that lists the overrides of every shipped variant.
+///
+/// ```ignore
+/// kernels! {
+///     /// `y[i] = a x[i]`.
+///     Scale = ["shared/index.wgsl", "vector/scale.wgsl"] variants scale_variants {
+///         uniform params: ScaleParams,
+///         read x: f32,
+///         write y: f32,
+///     }
+/// }
+/// ```
+macro_rules! kernels {
+    ($($(#[$meta:meta])* $name:ident = [$($part:literal),+] variants $variants:ident {
+        $(uniform $u:ident: $uty:ty,)? $(read $r:ident: $rty:ty,)* $(write $w:ident: $wty:ty,)*
+    })+) => {
+        $($(#[$meta])* #[derive(Debug)] pub(super) struct $name<'a> {
+            $(pub(super) $u: $uty,)?
+            $(pub(super) $r: &'a $crate::device::Buffer<$rty>,)*
+            $(pub(super) $w: &'a mut $crate::device::Buffer<$wty>,)*
+        }
+        impl $crate::device::Kernel for $name<'_> {
+            const SHADER: $crate::device::Shader = $crate::device::Shader {
+                name: stringify!($name),
+                source: concat!($(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $part)), "\n"),+),
+            };
+            fn signature() -> Vec<(&'static str, $crate::device::VarKind)> {
+                vec![
+                    $((stringify!($u), <$uty as $crate::device::Uniform>::kind()),)?
+                    $((stringify!($r), $crate::device::read_kind::<$rty>()),)*
+                    $((stringify!($w), $crate::device::write_kind::<$wty>()),)*
+                ]
+            }
+            fn slots(&self) -> Vec<$crate::device::Slot<'_>> {
+                use $crate::device::{Bound, Slot};
+                vec![
+                    $(Slot { name: stringify!($u), bound: Bound::Uniform(bytemuck::bytes_of(&self.$u)) },)?
+                    $(Slot { name: stringify!($r), bound: self.$r.bound() },)*
+                    $(Slot { name: stringify!($w), bound: self.$w.bound() },)*
+                ]
+            }
+        })+
+        #[cfg(test)]
+        mod agree {
+            #[test]
+            fn kernels_agree_with_their_wgsl_and_translate() {
+                $($crate::device::check_kernel::<super::$name<'_>>(&super::$variants());)+
+            }
+        }
+    };
+}
+pub(crate) use {kernels, uniform};

@@ -1,0 +1,32 @@
+//! The device floor: the only room that names wgpu or naga. It knows buffers, kernels, submissions and faults, and no
+//! mathematics.
+//!
+//! Inside: `recorder` and `read` stand on `gpu`, `gpu` on `pipelines`, `pool`, `faults` and `timing`, `pipelines` on `kernel`
+//! and `shader`, all on `adapter`.
+
+mod adapter;
+mod buffer;
+mod faults;
+mod gpu;
+mod kernel;
+mod pipelines;
+mod pool;
+mod read;
+mod recorder;
+mod shader;
+mod timing;
+#[cfg(test)]
+mod translate;
+
+pub use adapter::{Adapter, AdapterLimits, WgpuDevice};
+pub(crate) use buffer::{Buffer, Element};
+pub(crate) use gpu::{DeviceOptions, Gpu};
+pub(crate) use kernel::{Bound, Kernel, Overrides, Slot, Uniform, kernels, uniform};
+pub use pool::PoolCounters;
+pub(crate) use read::Read;
+pub(crate) use recorder::{Grid, Recorder};
+pub(crate) use shader::{Shader, VarKind};
+pub use timing::KernelTime;
+#[cfg(test)]
+pub(crate) use translate::check_kernel;
+pub(crate) use kernel::{read_kind, write_kind};

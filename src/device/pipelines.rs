@@ -1,0 +1,142 @@
+//! Kernels compiled once for each variant and kept.
+
+use super::adapter::Adapter;
+use super::faults::{Faults, scoped};
+use super::kernel::{Kernel, Overrides};
+use super::shader::{Reflection, VarKind};
+use crate::error::{ErrorKind, Result};
+use std::collections::HashMap;
+use std::num::NonZeroU64;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A kernel's name and the bits of its overrides.
+type Key = (&'static str, Vec<(&'static str, u64)>);
+
+/// A compiled variant of a kernel.
+#[derive(Debug)]
+pub(super) struct Pipeline {
+    pub(super) name: &'static str,
+    pub(super) raw: wgpu::ComputePipeline,
+    pub(super) layout: wgpu::BindGroupLayout,
+    pub(super) workgroup_size: [u32; 3],
+    /// Name and number of every binding.
+    pub(super) bindings: Vec<(String, u32)>,
+}
+
+#[derive(Debug)]
+pub(super) struct Pipelines {
+    device: wgpu::Device,
+    faults: Arc<Faults>,
+    /// Whether the driver keeps its run-time checks of indices, loops and divisions (tests do).
+    checked: bool,
+    compiled: Mutex<HashMap<Key, Arc<Pipeline>>>,
+}
+
+impl Pipelines {
+    pub(super) fn new(device: &wgpu::Device, faults: &Arc<Faults>, checked: bool) -> Self {
+        Self { device: device.clone(), faults: Arc::clone(faults), checked, compiled: Mutex::default() }
+    }
+
+    /// The compiled variant; the first call reflects, compares with the Rust declaration, checks limits and compiles.
+    pub(super) fn get<K: Kernel>(&self, overrides: Overrides<'_>, adapter: &Adapter) -> Result<Arc<Pipeline>> {
+        let key = (K::SHADER.name, overrides.iter().map(|&(name, value)| (name, value.to_bits())).collect());
+        if let Some(found) = self.compiled.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(Arc::clone(found));
+        }
+        let reflection = K::SHADER.reflect(overrides)?;
+        K::agree(&reflection, overrides)?;
+        check_limits::<K>(&reflection, overrides, adapter)?;
+        let pipeline = Arc::new(self.compile::<K>(reflection, overrides)?);
+        self.compiled.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&pipeline));
+        Ok(pipeline)
+    }
+
+    fn compile<K: Kernel>(&self, reflection: Reflection, overrides: Overrides<'_>) -> Result<Pipeline> {
+        let name = K::SHADER.name;
+        let entries: Vec<_> = reflection.variables.iter().map(layout_entry).collect();
+        let ((raw, layout), caught) = scoped(&self.device, || {
+            let module = self.module(wgpu::ShaderModuleDescriptor {
+                label: Some(name),
+                source: wgpu::ShaderSource::Wgsl(K::SHADER.source.into()),
+            });
+            let layout = self
+                .device
+                .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(name), entries: &entries });
+            let pipeline_layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some(name),
+                bind_group_layouts: &[Some(&layout)],
+                immediate_size: 0,
+            });
+            let raw = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(name),
+                layout: Some(&pipeline_layout),
+                module: &module,
+                entry_point: Some("main"),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    constants: overrides,
+                    zero_initialize_workgroup_memory: false,
+                },
+                cache: None,
+            });
+            (raw, layout)
+        });
+        if let Some(error) = caught {
+            return Err(K::SHADER.error(overrides, error.to_string()));
+        }
+        // On Vulkan a pipeline that fails to compile takes the device with it (gfx-rs/wgpu#10027).
+        self.faults.check().map_err(|e| K::SHADER.error(overrides, format!("while compiling, {e}")))?;
+        let bindings = reflection.variables.into_iter().map(|v| (v.name, v.binding)).collect();
+        Ok(Pipeline { name, raw, layout, workgroup_size: reflection.workgroup_size, bindings })
+    }
+
+    #[expect(unsafe_code, reason = "unchecked modules: the checked build of every kernel passes the test suite")]
+    fn module(&self, descriptor: wgpu::ShaderModuleDescriptor<'_>) -> wgpu::ShaderModule {
+        if self.checked {
+            return self.device.create_shader_module(descriptor);
+        }
+        // SAFETY: the shaders are this crate's own. They keep indices within their arrays, end their loops and divide by no zero,
+        // which the suite shows with every check on; buffers are bound at the sizes that the kernels are told.
+        unsafe { self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) }
+    }
+}
+
+fn layout_entry(variable: &super::shader::Variable) -> wgpu::BindGroupLayoutEntry {
+    let (ty, has_dynamic_offset, size) = match &variable.kind {
+        VarKind::Uniform { size, .. } => (wgpu::BufferBindingType::Uniform, true, NonZeroU64::new(u64::from(*size))),
+        VarKind::Read(_) => (wgpu::BufferBindingType::Storage { read_only: true }, false, None),
+        VarKind::Write(_) => (wgpu::BufferBindingType::Storage { read_only: false }, false, None),
+    };
+    wgpu::BindGroupLayoutEntry {
+        binding: variable.binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: size },
+        count: None,
+    }
+}
+
+/// Refuses a variant that the adapter cannot hold before the driver sees it.
+fn check_limits<K: Kernel>(reflection: &Reflection, overrides: Overrides<'_>, adapter: &Adapter) -> Result<()> {
+    let storage = reflection.variables.iter().filter(|v| !matches!(v.kind, VarKind::Uniform { .. })).count();
+    let limits = &adapter.limits;
+    for (what, needed, allowed) in [
+        ("workgroup memory in bytes", u64::from(reflection.workgroup_storage), limits.workgroup_storage),
+        (
+            "invocations in a workgroup",
+            reflection.workgroup_size.iter().map(|&x| u64::from(x)).product(),
+            limits.workgroup_invocations,
+        ),
+        ("storage buffers", storage as u64, limits.storage_buffers),
+    ] {
+        if needed > u64::from(allowed) {
+            let what = format!("{what} of kernel {} {} on {}", K::SHADER.name, variant_text(overrides), adapter.name);
+            return Err(ErrorKind::Limit { what, needed, allowed: u64::from(allowed) }.into());
+        }
+    }
+    Ok(())
+}
+
+/// A variant as errors show it.
+pub(super) fn variant_text(overrides: Overrides<'_>) -> String {
+    let pairs: Vec<_> = overrides.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    format!("({})", pairs.join(", "))
+}

@@ -1,0 +1,234 @@
+//! The buffer pool: size classes, reuse after submission, a byte budget, counters.
+//!
+//! A lease returns when its last handle drops, and the recorder keeps the handles of what it has recorded until it submits, so
+//! the queue's order makes reuse safe. New buffers are zero, reused ones are not; a poisoned pool (tests) fills what it hands out
+//! with a large finite value, so that nobody relies on either.
+
+use super::buffer::{Element, Lease, bytes_of};
+use super::faults::{Faults, error_of, scoped};
+use super::Buffer;
+use crate::error::{ErrorKind, Result};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wgpu::BufferUsages;
+
+/// What a pool holds, in bytes, and how often it could reuse.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolCounters {
+    /// Bytes of all buffers that exist.
+    pub allocated: u64,
+    /// Bytes on loan.
+    pub in_use: u64,
+    /// Requests served from a returned buffer.
+    pub reused: u64,
+    /// The most bytes that existed at one time.
+    pub peak: u64,
+    /// The byte budget.
+    pub budget: u64,
+}
+
+/// What a buffer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Usage {
+    Storage,
+    Uniform,
+    Readback,
+}
+
+impl Usage {
+    fn flags(self) -> BufferUsages {
+        match self {
+            Self::Storage => BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST,
+            Self::Uniform => BufferUsages::UNIFORM | BufferUsages::COPY_DST,
+            Self::Readback => BufferUsages::MAP_READ | BufferUsages::COPY_DST,
+        }
+    }
+}
+
+/// The value that a poisoned pool fills with: 1e30, finite because WGSL may assume NaN and infinity away.
+const POISON: f32 = 1e30;
+
+#[derive(Debug)]
+pub(crate) struct Pool {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    faults: Arc<Faults>,
+    max_buffer: u64,
+    poison: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    free: HashMap<(u64, Usage), Vec<(wgpu::Buffer, u64)>>,
+    lent: HashMap<u64, (u64, Usage)>,
+    counters: PoolCounters,
+    next_id: u64,
+    /// Bind groups by what they bind. They keep their buffers alive, so they die when the pool is trimmed.
+    bind_groups: HashMap<BindKey, wgpu::BindGroup>,
+}
+
+/// The address of a pipeline and the (lease, bytes) of every binding.
+pub(super) type BindKey = (usize, Vec<(u64, u64)>);
+
+/// Beyond so many bind groups the older ones are worth less than their memory.
+const BIND_GROUPS: usize = 4096;
+
+impl Pool {
+    pub(super) fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        faults: &Arc<Faults>,
+        max_buffer: u64,
+        budget: u64,
+        poison: bool,
+    ) -> Arc<Self> {
+        let state = State {
+            free: HashMap::new(),
+            lent: HashMap::new(),
+            counters: PoolCounters { budget, ..Default::default() },
+            next_id: 0,
+            bind_groups: HashMap::new(),
+        };
+        Arc::new(Self {
+            device: device.clone(),
+            queue: queue.clone(),
+            faults: Arc::clone(faults),
+            max_buffer,
+            poison,
+            state: Mutex::new(state),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An array of `len` elements that anything may stand in.
+    pub(super) fn storage<T: Element>(self: &Arc<Self>, len: usize) -> Result<Buffer<T>> {
+        let lease = self.lend(bytes_of::<T>(len), Usage::Storage)?;
+        if self.poison {
+            // Safe before anything recorded earlier runs: a lease is only lent again once its recorded uses are submitted.
+            let values = vec![POISON; usize::try_from(lease.raw.size() / 4).unwrap_or(0)];
+            self.queue.write_buffer(&lease.raw, 0, bytemuck::cast_slice(&values));
+        }
+        Ok(Buffer::new(lease, len))
+    }
+
+    /// A buffer of at least `bytes`, from those that came back or newly made.
+    pub(super) fn lend(self: &Arc<Self>, bytes: u64, usage: Usage) -> Result<Lease> {
+        self.faults.check()?;
+        if bytes > self.max_buffer {
+            let what = "bytes of one buffer".to_owned();
+            return Err(ErrorKind::Limit { what, needed: bytes, allowed: self.max_buffer }.into());
+        }
+        let class = size_class(bytes).min(self.max_buffer);
+        let mut state = self.state();
+        let (raw, id) = match state.free.get_mut(&(class, usage)).and_then(Vec::pop) {
+            Some(found) => {
+                state.counters.reused += 1;
+                found
+            }
+            None => {
+                state.make_room(class)?;
+                let raw = self.create(&mut state, class, usage)?;
+                state.counters.allocated += class;
+                state.counters.peak = state.counters.peak.max(state.counters.allocated);
+                state.next_id += 1;
+                (raw, state.next_id)
+            }
+        };
+        state.counters.in_use += class;
+        state.lent.insert(id, (class, usage));
+        Ok(Lease { raw, id, pool: Some(Arc::clone(self)) })
+    }
+
+    /// Makes the buffer; if the device has no memory, once more after everything unused is let go.
+    fn create(&self, state: &mut State, class: u64, usage: Usage) -> Result<wgpu::Buffer> {
+        let descriptor =
+            wgpu::BufferDescriptor { label: None, size: class, usage: usage.flags(), mapped_at_creation: false };
+        for last in [false, true] {
+            let (raw, caught) = scoped(&self.device, || self.device.create_buffer(&descriptor));
+            match caught.map(|e| error_of(&e, class)) {
+                None => return Ok(raw),
+                Some(error) if last || !error.is_out_of_memory() => return Err(error),
+                Some(_) => {
+                    state.trim();
+                    // Memory is only given back when the device is polled; what the poll itself reports shows in `faults`.
+                    let _ = self.device.poll(wgpu::PollType::Poll);
+                }
+            }
+        }
+        Err(ErrorKind::OutOfMemory { wanted: class, allowed: 0 }.into())
+    }
+
+    pub(super) fn put_back(&self, raw: wgpu::Buffer, id: u64) {
+        let mut state = self.state();
+        if let Some((class, usage)) = state.lent.remove(&id) {
+            state.counters.in_use -= class;
+            state.free.entry((class, usage)).or_default().push((raw, id));
+        }
+    }
+
+    /// Lets go of every buffer that is not in use.
+    pub(super) fn trim(&self) {
+        self.state().trim();
+    }
+
+    pub(super) fn counters(&self) -> PoolCounters {
+        self.state().counters
+    }
+
+    /// The bind group of that key, made by `make` the first time.
+    pub(super) fn bind_group(&self, key: BindKey, make: impl FnOnce() -> wgpu::BindGroup) -> wgpu::BindGroup {
+        let mut state = self.state();
+        if state.bind_groups.len() >= BIND_GROUPS {
+            state.bind_groups.clear();
+        }
+        state.bind_groups.entry(key).or_insert_with(make).clone()
+    }
+}
+
+impl State {
+    /// Keeps `class` more bytes within the budget, by letting go of what is unused if need be.
+    fn make_room(&mut self, class: u64) -> Result<()> {
+        let PoolCounters { budget, in_use, .. } = self.counters;
+        if self.counters.allocated + class > budget {
+            self.trim();
+        }
+        if in_use + class > budget {
+            let allowed = budget.saturating_sub(in_use);
+            return Err(ErrorKind::OutOfMemory { wanted: class, allowed }.into());
+        }
+        Ok(())
+    }
+
+    fn trim(&mut self) {
+        self.bind_groups.clear();
+        for ((class, _), buffers) in self.free.drain() {
+            self.counters.allocated -= class * buffers.len() as u64;
+        }
+    }
+}
+
+/// Two classes for each power of two: 2^k and 3 * 2^(k-1), from 256 bytes on.
+fn size_class(bytes: u64) -> u64 {
+    let power = bytes.max(256).next_power_of_two();
+    let middle = power / 4 * 3;
+    if bytes <= middle { middle } else { power }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size_class;
+
+    #[test]
+    fn a_size_class_holds_its_bytes_and_wastes_less_than_half() {
+        for bytes in (1..5000).chain([1 << 20, (1 << 20) + 1, 3 << 19, (3 << 19) + 1]) {
+            let class = size_class(bytes);
+            assert!(class >= bytes && class % 4 == 0, "{bytes} in {class}");
+            assert!(bytes < 256 || class < bytes + bytes / 2 + 4, "{bytes} in {class}");
+        }
+    }
+}

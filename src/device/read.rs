@@ -1,0 +1,127 @@
+//! Reading back: begun without waiting, then waited for, asked after, or awaited.
+
+use super::buffer::{Element, Lease};
+use super::faults::{Faults, scoped};
+use super::gpu::Gpu;
+use crate::error::{ErrorKind, Result};
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+/// An array on its way back to the host.
+#[derive(Debug)]
+pub(crate) struct Read<T> {
+    device: wgpu::Device,
+    faults: Arc<Faults>,
+    lease: Arc<Lease>,
+    len: usize,
+    mapping: Arc<Mutex<Mapping>>,
+    /// Whether a thread drives the device for a task that awaits.
+    driven: bool,
+    of: PhantomData<fn() -> T>,
+}
+
+#[derive(Debug, Default)]
+struct Mapping {
+    done: Option<Result<(), wgpu::BufferAsyncError>>,
+    waker: Option<Waker>,
+}
+
+impl<T: Element> Read<T> {
+    /// Maps the staging buffer that the submitted copy fills.
+    pub(super) fn begin(gpu: &Gpu, lease: Arc<Lease>, len: usize) -> Self {
+        let mapping = Arc::new(Mutex::new(Mapping::default()));
+        let told = Arc::clone(&mapping);
+        let ((), caught) = scoped(&gpu.device, || {
+            lease.raw.slice(..).map_async(wgpu::MapMode::Read, move |result| {
+                let mut mapping = told.lock().unwrap_or_else(PoisonError::into_inner);
+                mapping.done = Some(result);
+                if let Some(waker) = mapping.waker.take() {
+                    waker.wake();
+                }
+            });
+        });
+        if let Some(error) = caught {
+            // The callback has the refusal too; this only keeps the words.
+            log::error!("a read cannot begin: {error}");
+        }
+        let (device, faults) = (gpu.device.clone(), Arc::clone(&gpu.faults));
+        Self { device, faults, lease, len, mapping, driven: false, of: PhantomData }
+    }
+
+    /// Blocks until the array is here.
+    pub(crate) fn wait(mut self) -> Result<Vec<T>> {
+        loop {
+            if let Some(result) = self.take() {
+                return result;
+            }
+            let wait = wgpu::PollType::Wait { submission_index: None, timeout: Some(Duration::from_secs(1)) };
+            // A time-out is no fault: the work goes on, and a lost device shows in `faults`.
+            let _ = self.device.poll(wait);
+            self.faults.check()?;
+        }
+    }
+
+    /// The array, if it is here.
+    fn take(&mut self) -> Option<Result<Vec<T>>> {
+        let done = self.mapping.lock().unwrap_or_else(PoisonError::into_inner).done.take()?;
+        Some(self.finish(done))
+    }
+
+    fn finish(&self, done: Result<(), wgpu::BufferAsyncError>) -> Result<Vec<T>> {
+        // A lost device may still "map": what it says is only trusted when it is alive.
+        self.faults.check()?;
+        done.map_err(|e| ErrorKind::Device { message: format!("reading back: {e}") })?;
+        let view = self
+            .lease
+            .raw
+            .slice(..(self.len * size_of::<T>()) as u64)
+            .get_mapped_range()
+            .map_err(|e| ErrorKind::Device { message: format!("reading back: {e}") })?;
+        let data = bytemuck::pod_collect_to_vec(&view[..]);
+        drop(view);
+        self.faults.check()?;
+        Ok(data)
+    }
+}
+
+impl<T: Element> Future for Read<T> {
+    type Output = Result<Vec<T>>;
+
+    /// Never blocks: a thread of its own waits for the device and wakes the task.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.mapping.lock().unwrap_or_else(PoisonError::into_inner).waker = Some(context.waker().clone());
+        if let Some(result) = self.take() {
+            return Poll::Ready(result);
+        }
+        if let Err(error) = self.faults.check() {
+            return Poll::Ready(Err(error));
+        }
+        if !self.driven {
+            self.driven = true;
+            let (device, mapping) = (self.device.clone(), Arc::clone(&self.mapping));
+            let drive = move || {
+                let _ = device.poll(wgpu::PollType::wait_indefinitely());
+                // Woken once more in case the device was lost and never calls back.
+                if let Some(waker) = mapping.lock().unwrap_or_else(PoisonError::into_inner).waker.take() {
+                    waker.wake();
+                }
+            };
+            if std::thread::Builder::new().spawn(drive).is_err() {
+                self.driven = false;
+                context.waker().wake_by_ref();
+            }
+        }
+        Poll::Pending
+    }
+}
+
+impl<T> Drop for Read<T> {
+    /// The staging buffer returns to the pool unmapped, also when nobody waited for it.
+    fn drop(&mut self) {
+        let ((), _) = scoped(&self.device, || self.lease.raw.unmap());
+    }
+}

@@ -1,0 +1,360 @@
+//! Work as a list: dispatches and copies are recorded, then encoded and submitted together. A submission is cut before it
+//! grows past about 100 ms of work (watchdogs), and only a few are in flight at once.
+
+use super::buffer::{Element, Lease};
+use super::faults::{error_of, scoped};
+use super::gpu::Gpu;
+use super::kernel::{Bound, Kernel, Overrides};
+use super::pipelines::Pipeline;
+use super::pool::Usage;
+use super::read::Read;
+use super::Buffer;
+use crate::error::{Error, ErrorKind, Result};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, MutexGuard};
+use wgpu::util::StagingBelt;
+
+/// Estimated seconds of one submission: well under the 2 s after which Windows resets a device.
+const SUBMISSION_SECONDS: f64 = 0.1;
+/// Submissions in flight: one runs, one waits, one is being recorded behind them.
+const IN_FLIGHT: usize = 3;
+/// Bytes of one staging buffer of the upload ring.
+const STAGING: u64 = 4 << 20;
+/// Bytes staged in one submission, which with those in flight bounds the ring.
+const STAGED: u64 = 8 << 20;
+/// Bytes of the uniforms of one submission.
+const UNIFORMS: u64 = 64 << 10;
+
+/// How many workgroups run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Grid {
+    /// So many workgroups along x.
+    Workgroups(u32),
+    /// As many workgroups along x as cover so many invocations.
+    Invocations(u32),
+}
+
+/// What is recorded and not yet submitted. It keeps the buffers that it names.
+#[derive(Debug)]
+pub(super) struct Recording {
+    commands: Vec<Command>,
+    uniforms: Vec<u8>,
+    uniform_buffer: Option<Arc<Lease>>,
+    seconds: f64,
+    staged: u64,
+    belt: StagingBelt,
+    in_flight: VecDeque<wgpu::SubmissionIndex>,
+}
+
+#[derive(Debug)]
+enum Command {
+    Dispatch {
+        pipeline: Arc<Pipeline>,
+        bind_group: wgpu::BindGroup,
+        uniform_offset: Option<u32>,
+        workgroups: u32,
+        _keep: Vec<Arc<Lease>>,
+    },
+    Copy { from: wgpu::Buffer, from_offset: u64, to: Arc<Lease>, to_offset: u64, bytes: u64, _keep: Option<Arc<Lease>> },
+}
+
+impl Recording {
+    pub(super) fn new(device: &wgpu::Device) -> Self {
+        Self {
+            commands: Vec::new(),
+            uniforms: Vec::new(),
+            uniform_buffer: None,
+            seconds: 0.0,
+            staged: 0,
+            belt: StagingBelt::new(device.clone(), STAGING),
+            in_flight: VecDeque::new(),
+        }
+    }
+}
+
+/// Exclusive use of a device's open recording.
+#[derive(Debug)]
+pub(crate) struct Recorder<'a> {
+    gpu: &'a Gpu,
+    open: MutexGuard<'a, Recording>,
+}
+
+impl<'a> Recorder<'a> {
+    pub(super) fn new(gpu: &'a Gpu, open: MutexGuard<'a, Recording>) -> Self {
+        Self { gpu, open }
+    }
+
+    /// An array of `len` elements; what it holds is not defined.
+    pub(crate) fn array<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
+        self.gpu.pool.storage(len)
+    }
+
+    /// An array that holds `data`, staged now and copied on the device in the order of the recording.
+    pub(crate) fn upload<T: Element>(&mut self, data: &[T]) -> Result<Buffer<T>> {
+        let buffer = self.array(data.len())?;
+        let mut offset = 0;
+        for piece in bytemuck::cast_slice::<T, u8>(data).chunks(to_usize(STAGING)) {
+            if self.open.staged + piece.len() as u64 > STAGED {
+                self.flush()?;
+            }
+            self.stage(piece, &buffer.lease, offset, false)?;
+            offset += piece.len() as u64;
+        }
+        Ok(buffer)
+    }
+
+    /// Copies bytes into the staging ring and records (first, or last) their copy into `to`.
+    fn stage(&mut self, bytes: &[u8], to: &Arc<Lease>, to_offset: u64, first: bool) -> Result<()> {
+        let Some(size) = wgpu::BufferSize::new(bytes.len() as u64) else { return Ok(()) };
+        self.gpu.faults.check()?;
+        let belt = &mut self.open.belt;
+        let (staged, caught) = scoped(&self.gpu.device, || {
+            let slice = belt.allocate(size, wgpu::BufferSize::MIN);
+            slice.get_mapped_range_mut().map(|mut view| {
+                view.copy_from_slice(bytes);
+                (slice.buffer().clone(), slice.offset())
+            })
+        });
+        if let Some(error) = caught {
+            return Err(error_of(&error, size.get()));
+        }
+        let (from, from_offset) =
+            staged.map_err(|e| self.device_error(&format!("the staging ring cannot be written: {e}")))?;
+        let to = Arc::clone(to);
+        let copy = Command::Copy { from, from_offset, to, to_offset, bytes: size.get(), _keep: None };
+        if first {
+            self.open.commands.insert(0, copy);
+        } else {
+            self.open.commands.push(copy);
+        }
+        self.open.staged += size.get();
+        Ok(())
+    }
+
+    /// Records one dispatch of `kernel` in the variant that `overrides` names, of about `flops` operations.
+    pub(crate) fn dispatch<K: Kernel>(
+        &mut self,
+        kernel: &K,
+        overrides: Overrides<'_>,
+        grid: Grid,
+        flops: f64,
+    ) -> Result<()> {
+        self.gpu.faults.check()?;
+        let seconds = flops / self.gpu.adapter.rate;
+        let full = self.open.uniforms.len() as u64 + self.uniform_stride() > UNIFORMS;
+        if full || (self.open.seconds + seconds > SUBMISSION_SECONDS && !self.open.commands.is_empty()) {
+            self.flush()?;
+        }
+        let pipeline = self.gpu.pipelines.get::<K>(overrides, &self.gpu.adapter)?;
+        let workgroups = match grid {
+            Grid::Workgroups(x) => x,
+            Grid::Invocations(x) => x.div_ceil(pipeline.workgroup_size[0]),
+        };
+        let allowed = self.gpu.adapter.limits.workgroups_per_dimension;
+        if workgroups > allowed {
+            return Err(limit(pipeline.name, "workgroups of one dispatch", workgroups.into(), allowed.into()));
+        }
+        if workgroups == 0 {
+            return Ok(());
+        }
+        let slots = kernel.slots();
+        let mut uniform_offset = None;
+        let mut bound = Vec::with_capacity(slots.len());
+        for slot in &slots {
+            let number = pipeline.bindings.iter().find(|(name, _)| name == slot.name).map_or(0, |(_, n)| *n);
+            let (lease, bytes) = match slot.bound {
+                Bound::Uniform(bytes) => {
+                    let (lease, offset) = self.push_uniform(bytes)?;
+                    uniform_offset = Some(offset);
+                    (lease, bytes.len() as u64)
+                }
+                Bound::Buffer(lease, bytes) => (Arc::clone(lease), bytes),
+            };
+            let allowed = self.gpu.adapter.limits.storage_binding;
+            if bytes > allowed {
+                return Err(limit(pipeline.name, slot.name, bytes, allowed));
+            }
+            bound.push((number, lease, bytes));
+        }
+        let bind_group = self.bind_group(&pipeline, &bound);
+        let keep = bound.into_iter().map(|(_, lease, _)| lease).collect();
+        let dispatch = Command::Dispatch { pipeline, bind_group, uniform_offset, workgroups, _keep: keep };
+        self.open.commands.push(dispatch);
+        self.open.seconds += seconds;
+        Ok(())
+    }
+
+    /// Cuts `count` matrices of about `flops` each into ranges that one dispatch, a workgroup a matrix, may take.
+    pub(crate) fn pieces(&self, count: u32, flops: f64) -> impl Iterator<Item = Range<u32>> + use<> {
+        let by_time = (SUBMISSION_SECONDS * self.gpu.adapter.rate / flops.max(1.0)).clamp(1.0, 65_535.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 1..=65535")]
+        let most = (by_time as u32).min(self.gpu.adapter.limits.workgroups_per_dimension);
+        (0..count).step_by(most as usize).map(move |first| first..(first + most).min(count))
+    }
+
+    fn bind_group(&self, pipeline: &Arc<Pipeline>, bound: &[(u32, Arc<Lease>, u64)]) -> wgpu::BindGroup {
+        let key =
+            (Arc::as_ptr(pipeline) as usize, bound.iter().map(|(_, lease, bytes)| (lease.id, *bytes)).collect());
+        self.gpu.pool.bind_group(key, || {
+            let entries: Vec<_> = bound
+                .iter()
+                .map(|(binding, lease, bytes)| wgpu::BindGroupEntry {
+                    binding: *binding,
+                    resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                        buffer: &lease.raw,
+                        offset: 0,
+                        size: wgpu::BufferSize::new(*bytes),
+                    }),
+                })
+                .collect();
+            self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some(pipeline.name),
+                layout: &pipeline.layout,
+                entries: &entries,
+            })
+        })
+    }
+
+    fn uniform_stride(&self) -> u64 {
+        u64::from(self.gpu.adapter.limits.uniform_alignment.max(256))
+    }
+
+    /// Appends to this submission's uniforms; returns their buffer and the offset in it.
+    fn push_uniform(&mut self, bytes: &[u8]) -> Result<(Arc<Lease>, u32)> {
+        let lease = match &self.open.uniform_buffer {
+            Some(lease) => Arc::clone(lease),
+            None => {
+                let lease = Arc::new(self.gpu.pool.lend(UNIFORMS, Usage::Uniform)?);
+                self.open.uniform_buffer = Some(Arc::clone(&lease));
+                lease
+            }
+        };
+        let offset = self.open.uniforms.len();
+        let end = (offset + bytes.len()).next_multiple_of(to_usize(self.uniform_stride()));
+        self.open.uniforms.extend_from_slice(bytes);
+        self.open.uniforms.resize(end, 0);
+        Ok((lease, u32::try_from(offset).unwrap_or(u32::MAX)))
+    }
+
+    /// Submits what is recorded.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.gpu.faults.check()?;
+        if self.open.commands.is_empty() {
+            return Ok(());
+        }
+        if let Some(lease) = self.open.uniform_buffer.clone() {
+            let uniforms = std::mem::take(&mut self.open.uniforms);
+            let staged = self.stage(&uniforms, &lease, 0, true);
+            if staged.is_err() {
+                // What is recorded stays, for a later try.
+                self.open.uniforms = uniforms;
+                return staged;
+            }
+            self.open.uniform_buffer = None;
+        }
+        let commands = std::mem::take(&mut self.open.commands);
+        (self.open.seconds, self.open.staged) = (0.0, 0);
+        let gpu = self.gpu;
+        let belt = &mut self.open.belt;
+        let (submission, caught) = scoped(&gpu.device, || {
+            belt.finish();
+            let submission = gpu.queue.submit([encode(gpu, &commands)]);
+            belt.recall();
+            submission
+        });
+        if let Some(timing) = &gpu.timing {
+            timing.submitted(gpu.queue.get_timestamp_period());
+        }
+        if let Some(error) = caught {
+            // Arrays that were promised are not there: nothing of this device can be trusted any more.
+            gpu.faults.set_lost(format!("a submission was refused: {error}"));
+        }
+        self.open.in_flight.push_back(submission);
+        while self.open.in_flight.len() > IN_FLIGHT {
+            self.wait_oldest()?;
+        }
+        // Gives finished staging buffers back to the ring.
+        let _ = gpu.device.poll(wgpu::PollType::Poll);
+        gpu.faults.check()
+    }
+
+    /// Waits until everything submitted is done.
+    pub(crate) fn wait(&mut self) -> Result<()> {
+        while !self.open.in_flight.is_empty() {
+            self.wait_oldest()?;
+        }
+        self.gpu.faults.check()
+    }
+
+    fn wait_oldest(&mut self) -> Result<()> {
+        let submission_index = self.open.in_flight.pop_front();
+        let polled = self.gpu.device.poll(wgpu::PollType::Wait { submission_index, timeout: None });
+        polled.map(drop).map_err(|e| self.device_error(&e.to_string()))
+    }
+
+    /// Submits what is recorded and begins to read `buffer` back; does not wait.
+    pub(crate) fn read<T: Element>(&mut self, buffer: &Buffer<T>) -> Result<Read<T>> {
+        let lease = Arc::new(self.gpu.pool.lend(buffer.bytes(), Usage::Readback)?);
+        self.open.commands.push(Command::Copy {
+            from: buffer.lease.raw.clone(),
+            from_offset: 0,
+            to: Arc::clone(&lease),
+            to_offset: 0,
+            bytes: buffer.bytes(),
+            _keep: Some(Arc::clone(&buffer.lease)),
+        });
+        self.flush()?;
+        Ok(Read::begin(self.gpu, lease, buffer.len()))
+    }
+
+    /// The device's fault if there is one, else an error of that message.
+    fn device_error(&self, message: &str) -> Error {
+        let lost = self.gpu.faults.check().err();
+        lost.unwrap_or_else(|| ErrorKind::Device { message: message.to_owned() }.into())
+    }
+}
+
+fn limit(kernel: &str, what: &str, needed: u64, allowed: u64) -> Error {
+    ErrorKind::Limit { what: format!("{what} of kernel {kernel}"), needed, allowed }.into()
+}
+
+/// Chunk sizes fit every address space.
+fn to_usize(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// One command buffer; dispatches that follow each other share a pass, unless each is timed.
+fn encode(gpu: &Gpu, commands: &[Command]) -> wgpu::CommandBuffer {
+    let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("fiedler") });
+    let is_dispatch = |c: &Command| matches!(c, Command::Dispatch { .. });
+    for run in commands.chunk_by(|a, b| gpu.timing.is_none() && is_dispatch(a) && is_dispatch(b)) {
+        match &run[0] {
+            Command::Copy { from, from_offset, to, to_offset, bytes, .. } => {
+                encoder.copy_buffer_to_buffer(from, *from_offset, &to.raw, *to_offset, *bytes);
+            }
+            Command::Dispatch { pipeline, .. } => {
+                let query = gpu.timing.as_ref().map(|timing| timing.begin(pipeline.name, &mut encoder));
+                let timestamp_writes = query.as_ref().and_then(|q| q.compute_pass_timestamp_writes());
+                let descriptor = wgpu::ComputePassDescriptor { label: None, timestamp_writes };
+                let mut pass = encoder.begin_compute_pass(&descriptor);
+                run.iter().for_each(|command| dispatch(&mut pass, command));
+                drop(pass);
+                if let (Some(timing), Some(query)) = (&gpu.timing, query) {
+                    timing.end(&mut encoder, query);
+                }
+            }
+        }
+    }
+    if let Some(timing) = &gpu.timing {
+        timing.resolve(&mut encoder);
+    }
+    encoder.finish()
+}
+
+fn dispatch(pass: &mut wgpu::ComputePass<'_>, command: &Command) {
+    let Command::Dispatch { pipeline, bind_group, uniform_offset, workgroups, .. } = command else { return };
+    pass.set_pipeline(&pipeline.raw);
+    pass.set_bind_group(0, bind_group, uniform_offset.as_slice());
+    pass.dispatch_workgroups(*workgroups, 1, 1);
+}

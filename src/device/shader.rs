@@ -1,0 +1,103 @@
+//! WGSL text and what naga reads out of it. The WGSL is the only place that states bindings, layouts and workgroup sizes.
+
+use super::Overrides;
+use super::pipelines::variant_text;
+use crate::error::{Error, ErrorKind, Result};
+use naga::common::wgsl::TypeContext as _;
+use naga::{AddressSpace, ShaderStage, StorageAccess, TypeInner};
+
+/// WGSL text: the `shared` parts and the kernel's own file. WGSL is order-free at module scope, so joining is enough.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shader {
+    /// The kernel's name.
+    pub(crate) name: &'static str,
+    /// The joined text.
+    pub(crate) source: &'static str,
+}
+
+/// What the WGSL says about itself once its overrides are settled.
+#[derive(Debug)]
+pub(crate) struct Reflection {
+    pub(crate) workgroup_size: [u32; 3],
+    /// Bytes of workgroup memory that the entry point takes.
+    pub(crate) workgroup_storage: u32,
+    pub(crate) variables: Vec<Variable>,
+}
+
+/// One bound variable of the WGSL.
+#[derive(Debug)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) binding: u32,
+    pub(crate) kind: VarKind,
+}
+
+/// How a variable is bound, and the type that both languages must agree upon.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum VarKind {
+    /// `var<uniform>` of a struct: its size and its members' names and offsets, in bytes.
+    Uniform { size: u32, members: Vec<(String, u32)> },
+    /// `var<storage, read>` of an array of this element.
+    Read(String),
+    /// `var<storage, read_write>` of an array of this element.
+    Write(String),
+}
+
+impl Shader {
+    /// The module with this variant's overrides settled, and naga's analysis of it.
+    pub(crate) fn resolve(&self, overrides: Overrides<'_>) -> Result<(naga::Module, naga::valid::ModuleInfo)> {
+        let fail = |message: String| self.error(overrides, message);
+        let module = naga::front::wgsl::parse_str(self.source)
+            .map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;
+        let info = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::default())
+            .validate(&module)
+            .map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;
+        for (name, _) in overrides {
+            if !module.overrides.iter().any(|(_, o)| o.name.as_deref() == Some(name)) {
+                return Err(fail(format!("the WGSL has no override `{name}`")));
+            }
+        }
+        let constants = overrides.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        let entry = Some((ShaderStage::Compute, "main"));
+        let (module, info) = naga::back::pipeline_constants::process_overrides(&module, &info, entry, &constants)
+            .map_err(|e| fail(e.to_string()))?;
+        Ok((module.into_owned(), info.into_owned()))
+    }
+
+    /// Reads bindings, layouts, workgroup size and workgroup memory out of the WGSL.
+    pub(crate) fn reflect(&self, overrides: Overrides<'_>) -> Result<Reflection> {
+        let (module, info) = self.resolve(overrides)?;
+        let mut layouter = naga::proc::Layouter::default();
+        layouter.update(module.to_ctx()).map_err(|e| self.error(overrides, e.to_string()))?;
+        let entry = &module.entry_points[0];
+        let used = info.get_entry_point(0);
+        let mut workgroup_storage = 0;
+        let mut variables = Vec::new();
+        for (handle, variable) in module.global_variables.iter() {
+            if used[handle].is_empty() {
+                continue;
+            }
+            if variable.space == AddressSpace::WorkGroup {
+                workgroup_storage += layouter[variable.ty].size;
+            }
+            let (Some(binding), Some(name)) = (&variable.binding, &variable.name) else { continue };
+            let kind = match (&variable.space, &module.types[variable.ty].inner) {
+                (AddressSpace::Uniform, TypeInner::Struct { members, span }) => VarKind::Uniform {
+                    size: *span,
+                    members: members.iter().map(|m| (m.name.clone().unwrap_or_default(), m.offset)).collect(),
+                },
+                (AddressSpace::Storage { access }, TypeInner::Array { base, .. }) => {
+                    let element = module.to_ctx().type_to_string(*base);
+                    if access.contains(StorageAccess::STORE) { VarKind::Write(element) } else { VarKind::Read(element) }
+                }
+                _ => return Err(self.error(overrides, format!("`{name}` is neither a uniform struct nor a storage array"))),
+            };
+            variables.push(Variable { name: name.clone(), binding: binding.binding, kind });
+        }
+        Ok(Reflection { workgroup_size: entry.workgroup_size, workgroup_storage, variables })
+    }
+
+    pub(crate) fn error(&self, overrides: Overrides<'_>, message: String) -> Error {
+        ErrorKind::Kernel { kernel: self.name, variant: variant_text(overrides), message }.into()
+    }
+}

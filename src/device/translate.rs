@@ -1,0 +1,67 @@
+//! Test only: every shipped variant of a kernel agrees with its Rust declaration and is accepted by naga's SPIR-V, MSL, HLSL
+//! and GLSL ES 3.1 writers, so that a shader which only Vulkan accepts fails without any device.
+
+use super::{Kernel, Overrides};
+use naga::back::{glsl, hlsl, msl, spv};
+use naga::proc::BoundsCheckPolicies;
+use naga::{Module, ShaderStage, valid::ModuleInfo};
+
+/// Checks one kernel in all of its variants.
+///
+/// # Panics
+/// With the kernel, the variant and the back end's words, if anything is refused.
+pub(crate) fn check_kernel<K: Kernel>(variants: &[Vec<(&'static str, f64)>]) {
+    assert!(!variants.is_empty(), "{} ships no variant", K::SHADER.name);
+    for overrides in variants {
+        let reflection = K::SHADER.reflect(overrides).unwrap_or_else(|e| panic!("{e}"));
+        K::agree(&reflection, overrides).unwrap_or_else(|e| panic!("{e}"));
+        let (module, info) = K::SHADER.resolve(overrides).unwrap_or_else(|e| panic!("{e}"));
+        for (language, result) in [
+            ("SPIR-V", to_spirv(&module, &info)),
+            ("MSL", to_msl(&module, &info)),
+            ("HLSL", to_hlsl(&module, &info)),
+            ("GLSL ES 3.1", to_glsl(&module, &info)),
+        ] {
+            let size = result.unwrap_or_else(|e| panic!("{e}", e = refused::<K>(overrides, language, &e)));
+            assert!(size > 0, "{}", refused::<K>(overrides, language, "an empty translation"));
+        }
+    }
+}
+
+fn refused<K: Kernel>(overrides: Overrides<'_>, language: &str, words: &str) -> String {
+    format!("{}: {language} {words}", K::SHADER.error(overrides, "refused".into()))
+}
+
+fn to_spirv(module: &Module, info: &ModuleInfo) -> Result<usize, String> {
+    let entry = spv::PipelineOptions { shader_stage: ShaderStage::Compute, entry_point: "main".into() };
+    spv::write_vec(module, info, &spv::Options::default(), Some(&entry)).map(|v| v.len()).map_err(|e| e.to_string())
+}
+
+fn to_msl(module: &Module, info: &ModuleInfo) -> Result<usize, String> {
+    let options = msl::Options { fake_missing_bindings: true, ..Default::default() };
+    msl::write_string(module, info, &options, &msl::PipelineOptions::default())
+        .map(|(text, _)| text.len())
+        .map_err(|e| e.to_string())
+}
+
+fn to_hlsl(module: &Module, info: &ModuleInfo) -> Result<usize, String> {
+    let options = hlsl::Options { fake_missing_bindings: true, ..Default::default() };
+    let pipeline = hlsl::PipelineOptions::default();
+    let mut text = String::new();
+    hlsl::Writer::new(&mut text, &options, &pipeline).write(module, info, None).map_err(|e| e.to_string())?;
+    Ok(text.len())
+}
+
+fn to_glsl(module: &Module, info: &ModuleInfo) -> Result<usize, String> {
+    let options = glsl::Options {
+        version: glsl::Version::Embedded { version: 310, is_webgl: false },
+        ..Default::default()
+    };
+    let pipeline =
+        glsl::PipelineOptions { shader_stage: ShaderStage::Compute, entry_point: "main".into(), multiview: None };
+    let mut text = String::new();
+    glsl::Writer::new(&mut text, module, info, &options, &pipeline, BoundsCheckPolicies::default())
+        .and_then(|mut writer| writer.write())
+        .map_err(|e| e.to_string())?;
+    Ok(text.len())
+}

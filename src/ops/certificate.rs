@@ -1,0 +1,121 @@
+//! What every decomposition says about itself.
+
+use crate::context::Context;
+use crate::device::Buffer;
+use crate::error::{Error, ErrorKind, Result};
+use std::sync::Arc;
+
+/// How a decomposition of one matrix ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// Residual and orthogonality are within the promise.
+    #[default]
+    Converged = 0,
+    /// They are not, or the sweeps ran out.
+    NotConverged = 1,
+    /// The matrix has a NaN or an infinity; values are NaN, vectors 0.
+    NonFinite = 2,
+    /// The working precision cannot tell the pair from its neighbours.
+    Unresolved = 3,
+}
+
+impl Status {
+    /// In words.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Converged => "converged",
+            Self::NotConverged => "not converged",
+            Self::NonFinite => "a NaN or an infinity in the matrix",
+            Self::Unresolved => "not resolved by the working precision",
+        }
+    }
+}
+
+/// The certificate of one decomposition, taken from the matrix as it was given.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Certificate {
+    /// How it ended.
+    pub status: Status,
+    /// Sweeps of Jacobi; 0 where a direct method was used.
+    pub sweeps: u32,
+    /// `max_j |A v_j - l_j v_j|_2 / |A|_1`.
+    pub residual: f64,
+    /// `max |V'V - I|` over the elements.
+    pub orthogonality: f64,
+}
+
+impl Certificate {
+    /// The certificate with the status that its numbers deserve: the promise is `10 n eps` for each (design: LAPACK's measures
+    /// divide by n eps and are promised to stay under 10). Written so that NaN fails.
+    #[must_use]
+    pub(crate) fn judged(self, order: usize, epsilon: f64) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
+        let promise = 10.0 * epsilon * order.max(1) as f64;
+        let kept = self.residual <= promise && self.orthogonality <= promise;
+        match self.status {
+            Status::Converged if !kept => Self { status: Status::NotConverged, ..self },
+            _ => self,
+        }
+    }
+
+    /// As the device writes it.
+    fn from_device(words: [f32; 4]) -> Self {
+        let [residual, orthogonality, sweeps, status] = words;
+        let status = match status {
+            0.0 => Status::Converged,
+            2.0 => Status::NonFinite,
+            _ => Status::NotConverged,
+        };
+        let (residual, orthogonality) = match status {
+            Status::NonFinite => (f64::NAN, f64::NAN),
+            _ => (residual.into(), orthogonality.into()),
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count, written as f32")]
+        let sweeps = sweeps as u32;
+        Self { status, sweeps, residual, orthogonality }
+    }
+}
+
+/// The certificates of a batch, on the host or on the device.
+#[derive(Clone, Debug)]
+pub(crate) enum Certificates {
+    Host(Arc<Vec<Certificate>>),
+    Device(Buffer<[f32; 4]>),
+}
+
+impl Certificates {
+    pub(crate) fn to_vec(&self, ctx: &Context) -> Result<Arc<Vec<Certificate>>> {
+        match self {
+            Self::Host(all) => Ok(Arc::clone(all)),
+            Self::Device(buffer) => Ok(Arc::new(decode(ctx.gpu()?.read(buffer)?.wait()?))),
+        }
+    }
+
+    pub(crate) async fn to_vec_async(&self, ctx: &Context) -> Result<Arc<Vec<Certificate>>> {
+        match self {
+            Self::Host(all) => Ok(Arc::clone(all)),
+            Self::Device(buffer) => Ok(Arc::new(decode(ctx.gpu()?.read(buffer)?.await?))),
+        }
+    }
+}
+
+/// The certificates that the device wrote.
+pub(crate) fn decode(words: Vec<[f32; 4]>) -> Vec<Certificate> {
+    words.into_iter().map(Certificate::from_device).collect()
+}
+
+/// Turns the first status that is not Converged into an error.
+pub(crate) fn all_converged(certificates: &[Certificate]) -> Result<()> {
+    let bad = |c: &Certificate| c.status != Status::Converged;
+    match certificates.iter().position(bad) {
+        None => Ok(()),
+        Some(first) => Err(Error::from(ErrorKind::Uncertified {
+            count: certificates.iter().filter(|c| bad(c)).count(),
+            of: certificates.len(),
+            first,
+            status: certificates[first].status.name(),
+        })),
+    }
+}

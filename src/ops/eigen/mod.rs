@@ -1,0 +1,185 @@
+//! Eigendecomposition of symmetric matrices, batched.
+
+mod cpu;
+mod gpu;
+mod kernels;
+mod pieces;
+
+use super::certificate::{Certificates, all_converged};
+pub use super::certificate::{Certificate, Status};
+use crate::array::{Array, Ragged, Real, Storage};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::policy::{Choice, Side, Workload};
+use crate::shape::{Layout, Shape};
+use std::sync::Arc;
+
+/// Eigenvalues, eigenvectors and certificates of a batch of symmetric matrices of order n.
+#[derive(Clone, Debug)]
+pub struct Eigh<T = f32> {
+    /// `(n, 1)` each, ascending.
+    pub values: Array<T>,
+    /// `(n, n)` each: unit 2-norm columns, in the order of the values.
+    pub vectors: Array<T>,
+    certificates: Certificates,
+}
+
+/// Eigenvalues, eigenvectors and certificates of a ragged batch of symmetric matrices.
+#[derive(Clone, Debug)]
+pub struct RaggedEigh<T = f32> {
+    layout: Arc<Layout>,
+    values: Storage<T>,
+    vectors: Storage<T>,
+    certificates: Certificates,
+}
+
+/// [`RaggedEigh`] on the host.
+#[derive(Clone, Debug)]
+pub struct HostEigh<T> {
+    /// Where the matrices lie.
+    pub layout: Arc<Layout>,
+    /// By row of the layout, ascending within a matrix.
+    pub values: Arc<Vec<T>>,
+    /// By element of the layout: unit 2-norm columns.
+    pub vectors: Arc<Vec<T>>,
+    /// One a matrix.
+    pub certificates: Arc<Vec<Certificate>>,
+}
+
+/// Eigenvalues (ascending) and eigenvectors (unit 2-norm columns) of symmetric matrices, of which the lower triangle is read.
+///
+/// On the device: one-sided Jacobi on A + sI (Hestenes 1958; Demmel and Veselic 1992) in f32, eigenvalues by Rayleigh quotient. On
+/// the CPU: Householder tridiagonalisation with implicit QR or divide and conquer, in f64. A matrix with a NaN or an infinity has NaN
+/// values and the status NonFinite, and spoils no other.
+///
+/// # Shapes
+/// A `(n, n)`, any batch; n = 0 and a batch of 0 are fine.
+///
+/// # Errors
+/// [`crate::ErrorKind::Shape`] if the matrices are not square; [`crate::ErrorKind::Limit`] or [`crate::ErrorKind::Domain`] if the
+/// device was insisted upon and its kernels cannot take the order or the precision; device errors.
+pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
+    let shape = square("eigh", a.shape())?;
+    let layout = Arc::new(equal_layout(shape)?);
+    let RaggedEigh { values, vectors, certificates, .. } = solve(ctx, &layout, a.storage())?;
+    Ok(Eigh {
+        values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values),
+        vectors: Array::from_storage(shape, vectors),
+        certificates,
+    })
+}
+
+/// [`eigh`] without the vectors. They are computed for the certificate, and not moved.
+///
+/// # Shapes
+/// A `(n, n)`, any batch; returns `(n, 1)` each.
+///
+/// # Errors
+/// As [`eigh`].
+pub fn eigvalsh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<(Array<T>, Vec<Certificate>)> {
+    let found = eigh(ctx, a)?;
+    let certificates = found.certificates(ctx)?;
+    Ok((found.values, certificates.to_vec()))
+}
+
+/// [`eigh`] of matrices of unequal orders.
+///
+/// # Errors
+/// As [`eigh`].
+pub fn eigh_ragged<T: Real>(ctx: &Context, a: &Ragged<T>) -> Result<RaggedEigh<T>> {
+    solve(ctx, a.layout(), a.storage())
+}
+
+/// Where [`eigh_ragged`] would run on matrices of these orders, and why.
+#[must_use]
+pub fn choose_eigh<T: Real>(ctx: &Context, orders: &[u32], resident: bool) -> Choice {
+    let mut work = Workload { dispatches: 16.0, ..Workload::default() };
+    for &order in orders {
+        work.cpu_flops += cpu::flops(order);
+        work.gpu_flops += gpu::flops(order);
+        let n = f64::from(order);
+        work.bytes_to_move += 4.0 * n * n * if resident { 1.0 } else { 2.0 };
+    }
+    let largest = orders.iter().copied().max().unwrap_or(0);
+    ctx.explain(&work, T::ON_DEVICE && largest <= device_order_limit(ctx))
+}
+
+/// The largest order that the device's kernels take; 0 without a device.
+#[must_use]
+pub fn device_order_limit(ctx: &Context) -> u32 {
+    ctx.gpu().map_or(0, |gpu| gpu::largest_order(gpu))
+}
+
+impl<T: Real> Eigh<T> {
+    /// The certificate of each matrix; waits for the device.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn certificates(&self, ctx: &Context) -> Result<Arc<Vec<Certificate>>> {
+        self.certificates.to_vec(ctx)
+    }
+
+    /// [`Eigh::certificates`] for where blocking is impossible.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub async fn certificates_async(&self, ctx: &Context) -> Result<Arc<Vec<Certificate>>> {
+        self.certificates.to_vec_async(ctx).await
+    }
+
+    /// This decomposition, if every matrix of it has converged.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Uncertified`] naming the first that has not; device errors.
+    pub fn ok(self, ctx: &Context) -> Result<Self> {
+        all_converged(&self.certificates(ctx)?)?;
+        Ok(self)
+    }
+}
+
+impl<T: Real> RaggedEigh<T> {
+    /// Everything on the host; waits for the device.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn to_host(&self, ctx: &Context) -> Result<HostEigh<T>> {
+        Ok(HostEigh {
+            layout: Arc::clone(&self.layout),
+            values: self.values.to_vec(ctx)?,
+            vectors: self.vectors.to_vec(ctx)?,
+            certificates: self.certificates.to_vec(ctx)?,
+        })
+    }
+}
+
+fn square(operation: &'static str, shape: Shape) -> Result<Shape> {
+    if shape.rows == shape.cols {
+        return Ok(shape);
+    }
+    Err(Error::shape(operation, "square matrices", shape.to_string()))
+}
+
+fn equal_layout(shape: Shape) -> Result<Layout> {
+    let order = u32::try_from(shape.rows).map_err(|_| Error::shape("eigh", "an order below 2^32", shape.to_string()))?;
+    Ok(Layout::new(std::iter::repeat_n(order, shape.batch)))
+}
+
+fn solve<T: Real>(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>) -> Result<RaggedEigh<T>> {
+    let resident = matches!(a, Storage::Device(_));
+    let choice = choose_eigh::<T>(ctx, layout.orders(), resident);
+    log::debug!("eigh of {} matrices: {choice}", layout.batch());
+    if choice.side == Side::Cpu {
+        let (values, vectors, certificates) = cpu::eigh(layout, &a.to_vec(ctx)?);
+        return Ok(RaggedEigh {
+            layout: Arc::clone(layout),
+            values: Storage::host(values),
+            vectors: Storage::host(vectors),
+            certificates: Certificates::Host(Arc::new(certificates)),
+        });
+    }
+    if !T::ON_DEVICE {
+        let what = format!("the device's kernels compute in f32, the matrices are {}; narrow them, or use the CPU", T::NAME);
+        return Err(Error::domain("eigh", what));
+    }
+    pieces::solve(ctx, layout, a)
+}

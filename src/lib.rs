@@ -2,4 +2,5 @@
 pub mod error;
 pub mod graph;
 pub mod io;
+pub mod ops;
 pub use error::{Error, ErrorKind, Result};

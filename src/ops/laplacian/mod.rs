@@ -1,0 +1,5 @@
+//! Graph Laplacians.
+
+pub mod cpu;
+
+pub use cpu::{Laplacian, Normalization};

@@ -1,0 +1,3 @@
+//! Operations.
+
+pub mod laplacian;

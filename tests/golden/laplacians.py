@@ -1,7 +1,7 @@
 """Writes laplacians.txt: the Laplacian matrices of three small graphs as other libraries compute them.
 
 Run: python tests/golden/laplacians.py > tests/golden/laplacians.txt
-Needs numpy, scipy, networkx, torch and torch_geometric. DGL's matrix is computed by the lines of dgl.lap_pe (DGL 2.1,
+Needs numpy, scipy, networkx, torch and torch_geometric. DGL's matrix is computed by the lines of dgl.lap_pe (DGL at 00ab57e,
 python/dgl/transforms/functional.py), which take nothing from DGL but the adjacency matrix and the in-degrees.
 """
 import networkx as nx

@@ -39,7 +39,9 @@ impl<'a> Laplacian<'a> {
         };
         let scale = match normalization {
             Normalization::Combinatorial => Vec::new(),
-            Normalization::Symmetric => diagonal.iter().map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { unscaled }).collect(),
+            Normalization::Symmetric => {
+                diagonal.iter().map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { unscaled }).collect()
+            }
             Normalization::RandomWalk => diagonal.iter().map(|&d| if d > 0.0 { 1.0 / d } else { unscaled }).collect(),
         };
         for (node, entry) in diagonal.iter_mut().enumerate() {

@@ -153,7 +153,10 @@ impl fmt::Display for Error {
         use ErrorKind as K;
         match &*self.0 {
             K::NoAdapter { wanted, found } if found.is_empty() => {
-                write!(f, "no adapter: wanted {wanted}; this machine shows none (`fiedler doctor` says what to install)")
+                write!(
+                    f,
+                    "no adapter: wanted {wanted}; this machine shows none (`fiedler doctor` says what to install)"
+                )
             }
             K::NoAdapter { wanted, found } => write!(f, "no adapter: wanted {wanted}; found {}", found.join(", ")),
             K::DeviceLost { message } => write!(f, "the device was lost: {message}; a new context works again"),

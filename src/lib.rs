@@ -3,6 +3,8 @@ pub mod array;
 mod context;
 mod device;
 mod error;
+pub mod graph;
+pub mod io;
 pub mod ops;
 pub mod policy;
 mod shape;

@@ -2,12 +2,13 @@
 //   KIND 0, combinatorial:        L = D - W
 //   KIND 1, symmetric normalised: L = I - D^-1/2 W D^-1/2
 //   KIND 2, random walk:          L = I - D^-1 W
-// A node of degree 0 has ISOLATED on the diagonal of the normalised forms. One workgroup per graph; an invocation owns the
-// rows that it writes, so nothing is written twice at once.
+// A node of degree 0 has ISOLATED on the diagonal of the normalised forms, and UNSCALED in the place of D^-1/2 and D^-1 (edges
+// against the direction of the degrees may still touch it). One workgroup per graph; an invocation owns the rows that it writes.
 
 override KIND: u32 = 0;
 override WEIGHTED: bool = false;
 override ISOLATED: f32 = 0;
+override UNSCALED: f32 = 0;
 override WIDTH: u32 = 64;
 
 struct Params { first: u32 }
@@ -20,18 +21,18 @@ struct Params { first: u32 }
 @group(0) @binding(5) var<storage, read> degree: array<f32>;
 @group(0) @binding(6) var<storage, read_write> laplacian: array<f32>;
 
-// D^-1/2, or 0 where the degree is 0.
 fn root_scale(d: f32) -> f32 {
     if d > 0.0 { return reciprocal_sqrt(d); }
-    return 0.0;
+    return UNSCALED;
 }
 
 // The coupling of nodes with degrees d and e over an edge of that weight.
 fn coupling(weight: f32, d: f32, e: f32) -> f32 {
     if KIND == 0u { return weight; }
-    if KIND == 1u { return weight * root_scale(d) * root_scale(e); }
+    // The product of the scales first: it commutes, so L is symmetric to the last bit.
+    if KIND == 1u { return weight * (root_scale(d) * root_scale(e)); }
     if d > 0.0 { return weight / d; }
-    return 0.0;
+    return weight * UNSCALED;
 }
 
 fn diagonal(d: f32) -> f32 {

@@ -1,1 +1,18 @@
+//! Graphs in compressed sparse row form, one or a batch of many, and the conventions that make them from edges.
 
+mod assemble;
+mod batch;
+mod components;
+mod conventions;
+mod edges;
+mod generate;
+mod view;
+
+pub use batch::{Graph, GraphBatch};
+pub use components::Components;
+pub use conventions::{
+    Conventions, DegreeDirection, Duplicates, IsolatedDiagonal, Preset, SelfLoops, Symmetrization, ZeroDegreeScale,
+};
+pub use edges::EdgeList;
+pub use generate::molecules;
+pub use view::GraphRef;

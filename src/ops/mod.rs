@@ -2,5 +2,8 @@
 
 pub(crate) mod certificate;
 pub mod eigen;
+pub mod laplacian;
 
 pub use certificate::{Certificate, Status};
+pub use eigen::{Eigh, RaggedEigh, eigh, eigh_ragged, eigvalsh};
+pub use laplacian::{Normalization, laplacian};

@@ -1,0 +1,244 @@
+//! From listed edges to compressed sparse rows: counting sorts, graph by graph, so that scratch memory is one graph's.
+
+use super::{Conventions, Duplicates, EdgeList, GraphBatch, SelfLoops, Symmetrization};
+use crate::error::{Error, Result};
+
+const BUILD: &str = "graph from edges";
+
+/// The entries of some rows, each with its column and, where weights matter, its weight.
+#[derive(Default)]
+struct Rows {
+    offsets: Vec<usize>,
+    columns: Vec<u32>,
+    weights: Vec<f32>,
+}
+
+pub(super) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<GraphBatch> {
+    check(&edges)?;
+    // Weights other than 1 come from the list, from summed duplicates, and from summing or halving two directions.
+    let weighted = edges.weights.is_some()
+        || conventions.duplicates == Duplicates::Sum
+        || matches!(conventions.symmetrization, Symmetrization::Sum | Symmetrization::Mean);
+    let (node_offsets, listed) = group_by_source(edges, weighted);
+
+    let mut row_offsets = Vec::with_capacity(listed.offsets.len());
+    row_offsets.push(0);
+    let mut out = Rows { offsets: row_offsets, columns: Vec::with_capacity(listed.columns.len()), ..Rows::default() };
+    let (mut transposed, mut rows) = (Rows::default(), Rows::default());
+    for graph in node_offsets.windows(2) {
+        let span = &listed.offsets[graph[0]..=graph[1]];
+        check_graph(&listed, span, graph[0], graph[1])?;
+        // Transposed twice, every row is sorted and duplicates keep the order in which they were listed.
+        transposed.transpose(span, &listed.columns, &listed.weights, graph[0]);
+        rows.transpose(&transposed.offsets, &transposed.columns, &transposed.weights, 0);
+        rows.merge_duplicates(conventions.duplicates, graph[0])?;
+        transposed.merge_duplicates(conventions.duplicates, graph[0])?;
+        for row in 0..graph[1] - graph[0] {
+            append_row(&mut out, &rows, &transposed, row, conventions, weighted)?;
+        }
+    }
+    let Rows { offsets: row_offsets, mut columns, mut weights } = out;
+    columns.shrink_to_fit();
+    // A graph whose weights are all 1 is the unweighted one, and its matrices are the same.
+    #[expect(clippy::float_cmp, reason = "exactly 1 is what an unweighted edge has")]
+    let weights = weights.iter().any(|&weight| weight != 1.0).then(|| {
+        weights.shrink_to_fit();
+        weights
+    });
+    Ok(GraphBatch { node_offsets, row_offsets, columns, weights, conventions: *conventions })
+}
+
+/// What every list has to keep, whatever its graphs.
+fn check(edges: &EdgeList) -> Result<()> {
+    let nodes = edges.nodes();
+    for (edge, (&source, &target)) in edges.source.iter().zip(&edges.target).enumerate() {
+        if source.max(target) as usize >= nodes {
+            let what = format!("edge {edge} ({source}, {target}) names a node that is not among the {nodes}");
+            return Err(Error::domain(BUILD, what));
+        }
+    }
+    for (edge, &weight) in edges.weights.iter().flatten().enumerate() {
+        if !weight.is_finite() || weight < 0.0 {
+            let what = format!("edge {edge} has the weight {weight}; expected a finite one that is not negative");
+            return Err(Error::domain(BUILD, what));
+        }
+    }
+    Ok(())
+}
+
+/// The list by its sources, in the order in which it was listed, and its node offsets. The list is freed on return.
+fn group_by_source(edges: EdgeList, weighted: bool) -> (Vec<usize>, Rows) {
+    let EdgeList { node_offsets, source, target, weights } = edges;
+    let nodes = node_offsets.last().copied().unwrap_or(0);
+    let mut offsets = starts(nodes, source.iter().map(|&node| node as usize));
+    let mut columns = vec![0; target.len()];
+    let mut sorted = if weighted { vec![1.0; target.len()] } else { Vec::new() };
+    for (edge, &node) in source.iter().enumerate() {
+        let place = &mut offsets[node as usize];
+        columns[*place] = target[edge];
+        if let Some(weights) = &weights {
+            sorted[*place] = weights[edge];
+        }
+        *place += 1;
+    }
+    ends_to_starts(&mut offsets);
+    (node_offsets, Rows { offsets, columns, weights: sorted })
+}
+
+/// Where each of `count` buckets starts when the keys are sorted; one more at the end.
+fn starts(count: usize, keys: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut offsets = vec![0; count + 1];
+    count_starts(&mut offsets, keys);
+    offsets
+}
+
+fn count_starts(offsets: &mut [usize], keys: impl Iterator<Item = usize>) {
+    for key in keys {
+        offsets[key] += 1;
+    }
+    let mut sum = 0;
+    for offset in offsets {
+        (*offset, sum) = (sum, sum + *offset);
+    }
+}
+
+/// Placing moved every start to its bucket's end, which is the next bucket's start.
+fn ends_to_starts(offsets: &mut [usize]) {
+    let last = offsets.len() - 1;
+    offsets.copy_within(..last, 1);
+    offsets[0] = 0;
+}
+
+fn check_graph(listed: &Rows, span: &[usize], first: usize, end: usize) -> Result<()> {
+    let entries = &listed.columns[span[0]..span[span.len() - 1]];
+    let Some(odd) = entries.iter().find(|&&column| !(first..end).contains(&(column as usize))) else { return Ok(()) };
+    let what = format!("an edge joins two graphs: it ends at node {odd}, and its graph has the nodes {first}..{end}");
+    Err(Error::domain(BUILD, what))
+}
+
+impl Rows {
+    /// Becomes the transpose of the square matrix whose row r is `offsets[r]..offsets[r + 1]` and whose columns count
+    /// from `first`. Within a row, entries keep the order of the rows that they come from.
+    fn transpose(&mut self, offsets: &[usize], columns: &[u32], weights: &[f32], first: usize) {
+        let (from, to) = (offsets[0], offsets[offsets.len() - 1]);
+        let local = |column: u32| column as usize - first;
+        self.offsets.clear();
+        self.offsets.resize(offsets.len(), 0);
+        count_starts(&mut self.offsets, columns[from..to].iter().map(|&column| local(column)));
+        self.columns.clear();
+        self.columns.resize(to - from, 0);
+        self.weights.clear();
+        self.weights.resize(if weights.is_empty() { 0 } else { to - from }, 1.0);
+        for (row, pair) in (0_u32..).zip(offsets.windows(2)) {
+            for entry in pair[0]..pair[1] {
+                let place = &mut self.offsets[local(columns[entry])];
+                self.columns[*place] = row;
+                if !weights.is_empty() {
+                    self.weights[*place] = weights[entry];
+                }
+                *place += 1;
+            }
+        }
+        ends_to_starts(&mut self.offsets);
+    }
+
+    /// Makes one entry of each run of equal columns. `first` is the graph's first node, for the error.
+    fn merge_duplicates(&mut self, rule: Duplicates, first: usize) -> Result<()> {
+        let (mut read, mut write) = (0, 0);
+        for row in 1..self.offsets.len() {
+            let end = self.offsets[row];
+            while read < end {
+                let column = self.columns[read];
+                let run = self.columns[read..end].iter().take_while(|&&next| next == column).count();
+                if run > 1 && rule == Duplicates::Error {
+                    let what = format!("nodes {} and {} share an edge that is listed {run} times", row - 1, column);
+                    return Err(Error::domain(BUILD, format!("{what} (in the graph whose first node is {first})")));
+                }
+                if !self.weights.is_empty() {
+                    self.weights[write] = merged(&self.weights[read..read + run], rule)?;
+                }
+                self.columns[write] = column;
+                (read, write) = (read + run, write + 1);
+            }
+            self.offsets[row] = write;
+        }
+        self.columns.truncate(write);
+        self.weights.truncate(write);
+        Ok(())
+    }
+
+    fn row(&self, row: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
+        let entries = self.offsets[row]..self.offsets[row + 1];
+        entries.map(|entry| (self.columns[entry], self.weights.get(entry).copied().unwrap_or(1.0)))
+    }
+}
+
+fn merged(weights: &[f32], rule: Duplicates) -> Result<f32> {
+    Ok(match rule {
+        Duplicates::Sum => narrow(weights.iter().map(|&weight| f64::from(weight)).sum())?,
+        Duplicates::Max => weights.iter().copied().fold(0.0, f32::max),
+        Duplicates::First | Duplicates::Error => weights[0],
+        Duplicates::Last => weights[weights.len() - 1],
+    })
+}
+
+/// A sum of weights, rounded once.
+#[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is what is asked for; overflow is an error")]
+fn narrow(sum: f64) -> Result<f32> {
+    let weight = sum as f32;
+    if weight.is_finite() { Ok(weight) } else { Err(Error::domain(BUILD, format!("weights add up to {sum:e}"))) }
+}
+
+/// Appends the row of the symmetrised matrix, from the row of W and the row of its transpose.
+fn append_row(
+    out: &mut Rows,
+    rows: &Rows,
+    transposed: &Rows,
+    row: usize,
+    conventions: &Conventions,
+    weighted: bool,
+) -> Result<()> {
+    let mut forward = rows.row(row).peekable();
+    let mut backward = transposed.row(row).peekable();
+    let end = (u32::MAX, 0.0);
+    loop {
+        let (a, b) = (forward.peek().copied().unwrap_or(end), backward.peek().copied().unwrap_or(end));
+        let column = a.0.min(b.0);
+        if column == u32::MAX {
+            break;
+        }
+        let own = forward.next_if(|entry| entry.0 == column).map_or(0.0, |entry| entry.1);
+        let other = backward.next_if(|entry| entry.0 == column).map_or(0.0, |entry| entry.1);
+        if conventions.self_loops == SelfLoops::Drop && column as usize == row {
+            continue;
+        }
+        let weight = combined(own, other, conventions.symmetrization).ok_or_else(|| {
+            let what = format!("the edge from node {row} to node {column} has the weight {own}, its reverse {other}");
+            Error::domain(BUILD, what)
+        })?;
+        if !weight.is_finite() {
+            return Err(Error::domain(BUILD, format!("the weights between nodes {row} and {column} overflow")));
+        }
+        // An edge of weight 0 is no edge: it changes no matrix, and it must not join components.
+        if weight > 0.0 {
+            out.columns.push(column);
+            if weighted {
+                out.weights.push(weight);
+            }
+        }
+    }
+    out.offsets.push(out.columns.len());
+    Ok(())
+}
+
+/// One entry from its own weight and its reverse's; none where they have to agree and do not.
+#[expect(clippy::float_cmp, reason = "symmetry is exact")]
+fn combined(own: f32, other: f32, rule: Symmetrization) -> Option<f32> {
+    match rule {
+        Symmetrization::Keep => Some(own),
+        Symmetrization::Sum => Some(own + other),
+        Symmetrization::Mean => Some(own / 2.0 + other / 2.0),
+        Symmetrization::Max => Some(own.max(other)),
+        Symmetrization::Error => (own == other).then_some(own),
+    }
+}

@@ -1,0 +1,160 @@
+//! Laplacians as f64 operators on the host, straight from their definitions: what the kernels are judged by.
+
+use crate::array::Real;
+use crate::error::{Error, Result};
+use crate::graph::{GraphRef, IsolatedDiagonal, ZeroDegreeScale};
+use nalgebra::DMatrix;
+
+/// Which Laplacian of the adjacency matrix W with the degrees D.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Normalization {
+    /// D - W.
+    Combinatorial,
+    /// I - D^-1/2 W D^-1/2.
+    Symmetric,
+    /// I - D^-1 W.
+    RandomWalk,
+}
+
+/// The Laplacian of one graph under its conventions, an operator of order n in f64.
+///
+/// Making one costs two vectors of n numbers; the entries are computed as they are asked for.
+#[derive(Clone, Debug)]
+pub struct Laplacian<'a> {
+    graph: GraphRef<'a>,
+    normalization: Normalization,
+    diagonal: Vec<f64>,
+    /// D^-1/2 or D^-1; empty for the combinatorial one.
+    scale: Vec<f64>,
+}
+
+impl<'a> Laplacian<'a> {
+    /// The Laplacian of the graph.
+    #[must_use]
+    pub fn new(graph: GraphRef<'a>, normalization: Normalization) -> Self {
+        let conventions = graph.conventions();
+        let mut diagonal = graph.degrees();
+        let unscaled = match conventions.zero_degree_scale {
+            ZeroDegreeScale::Zero => 0.0,
+            ZeroDegreeScale::One => 1.0,
+        };
+        let scale = match normalization {
+            Normalization::Combinatorial => Vec::new(),
+            Normalization::Symmetric => {
+                diagonal.iter().map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { unscaled }).collect()
+            }
+            Normalization::RandomWalk => diagonal.iter().map(|&d| if d > 0.0 { 1.0 / d } else { unscaled }).collect(),
+        };
+        for (node, entry) in diagonal.iter_mut().enumerate() {
+            let degree = *entry;
+            let own = graph.weight(node, node);
+            *entry = match (normalization, conventions.isolated) {
+                (Normalization::Combinatorial, _) => degree - own,
+                (_, IsolatedDiagonal::Zero) if degree == 0.0 => 0.0,
+                (_, IsolatedDiagonal::One) if degree == 0.0 => 1.0,
+                _ => 1.0 - own / degree,
+            };
+        }
+        Self { graph, normalization, diagonal, scale }
+    }
+
+    /// The order n: how many rows and columns.
+    #[must_use]
+    pub fn order(&self) -> usize {
+        self.diagonal.len()
+    }
+
+    /// The diagonal entry of a row, self-loops within.
+    ///
+    /// # Panics
+    /// Where `row` is not below the order, as a slice does.
+    #[must_use]
+    pub fn diagonal(&self, row: usize) -> f64 {
+        self.diagonal[row]
+    }
+
+    /// The entries of a row beside the diagonal one, `(column, value)`, by ascending column.
+    ///
+    /// # Panics
+    /// Where `row` is not below the order, as a slice does.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let entries = self.graph.row(row).filter(move |&(column, _)| column != row);
+        entries.map(move |(column, weight)| (column, -self.scaled(row, column, weight)))
+    }
+
+    /// The entry of W, scaled. The product of the scales comes first: it commutes, so a symmetric W stays symmetric to
+    /// the last bit.
+    fn scaled(&self, row: usize, column: usize, weight: f64) -> f64 {
+        match self.normalization {
+            Normalization::Combinatorial => weight,
+            Normalization::Symmetric => weight * (self.scale[row] * self.scale[column]),
+            Normalization::RandomWalk => weight * self.scale[row],
+        }
+    }
+
+    /// Computes `y = L x`.
+    ///
+    /// # Errors
+    /// [`Shape`](crate::ErrorKind::Shape) where `x` or `y` has not the order's length.
+    pub fn apply(&self, x: &[f64], y: &mut [f64]) -> Result<()> {
+        let n = self.order();
+        if x.len() != n || y.len() != n {
+            let found = format!("{} and {}", x.len(), y.len());
+            return Err(Error::shape("laplacian times vector", format!("two vectors of {n}"), found));
+        }
+        for (row, out) in y.iter_mut().enumerate() {
+            let neighbors: f64 = self.row(row).map(|(column, value)| value * x[column]).sum();
+            *out = self.diagonal[row] * x[row] + neighbors;
+        }
+        Ok(())
+    }
+
+    /// The whole matrix.
+    #[must_use]
+    pub fn to_dense(&self) -> DMatrix<f64> {
+        let n = self.order();
+        let mut dense = DMatrix::zeros(n, n);
+        self.fill(dense.as_mut_slice());
+        dense
+    }
+
+    /// Writes what is not zero into n x n zeros, column-major.
+    pub(super) fn fill<T: Real>(&self, out: &mut [T]) {
+        let n = self.order();
+        for row in 0..n {
+            out[row + row * n] = T::from_f64(self.diagonal[row]);
+            for (column, value) in self.row(row) {
+                out[row + column * n] = T::from_f64(value);
+            }
+        }
+    }
+
+    /// The 1-norm: the largest sum of magnitudes in a column; 0 for the empty matrix.
+    #[must_use]
+    pub fn norm_1(&self) -> f64 {
+        let mut sums: Vec<f64> = self.diagonal.iter().map(|entry| entry.abs()).collect();
+        for row in 0..self.order() {
+            for (column, value) in self.row(row) {
+                sums[column] += value.abs();
+            }
+        }
+        sums.into_iter().fold(0.0, f64::max)
+    }
+
+    /// Whether the matrix equals its transpose, exactly.
+    #[must_use]
+    pub fn symmetric(&self) -> bool {
+        if self.normalization != Normalization::RandomWalk && self.graph.is_symmetric() {
+            return true;
+        }
+        let reverse = |row, column| self.scaled(column, row, self.graph.weight(column, row));
+        (0..self.order()).all(|row| self.row(row).all(|(column, value)| -value == reverse(row, column)))
+    }
+
+    /// D^-1/2, 1 where the degree is zero. Where v is an eigenvector of the symmetric Laplacian, D^-1/2 v is one of the
+    /// random-walk Laplacian, to the same eigenvalue.
+    #[must_use]
+    pub fn similarity_scale(&self) -> Vec<f64> {
+        self.graph.degrees().into_iter().map(|degree| if degree > 0.0 { 1.0 / degree.sqrt() } else { 1.0 }).collect()
+    }
+}

@@ -1,0 +1,99 @@
+//! Dense Laplacians on the device: edges travel, matrices do not.
+
+use super::Normalization;
+use super::kernels::{Assemble, Degree, First, Nodes, assemble_variant, degree_variant};
+use crate::device::{Buffer, Gpu, Grid};
+use crate::error::{ErrorKind, Result};
+use crate::graph::{DegreeDirection, GraphBatch, IsolatedDiagonal, Symmetrization, ZeroDegreeScale};
+use crate::shape::Layout;
+
+/// Invocations of a workgroup of [`Assemble`], and workgroups that [`Degree`] takes at most: its invocations stride.
+const WIDTH: u32 = 64;
+const DEGREE_GROUPS: u32 = 1024;
+
+/// Records the Laplacians of all graphs into one array, each column-major, one after the other.
+///
+/// # Errors
+/// [`ErrorKind::Limit`] if they are more than a binding holds or one is beyond the adapter's loop budget; device errors.
+pub(super) fn laplacian(
+    gpu: &Gpu,
+    graphs: &GraphBatch,
+    layout: &Layout,
+    normalization: Normalization,
+) -> Result<Buffer<f32>> {
+    check(gpu, layout)?;
+    let conventions = graphs.conventions();
+    let table: Vec<[u32; 4]> = (0..layout.batch())
+        .map(|i| [layout.orders()[i], to_u32(layout.elements(i).start), to_u32(layout.rows(i).start), to_u32(i)])
+        .collect();
+    let offsets: Vec<u32> = graphs.row_offsets().iter().map(|&offset| to_u32(offset)).collect();
+    let mut rec = gpu.record();
+    let table = rec.upload(&table)?;
+    let row_offsets = rec.upload(&offsets)?;
+    let columns = rec.upload(graphs.columns())?;
+    // Where every weight is 1 none travels, and one number stands in for the binding.
+    let weights = rec.upload(graphs.weights().unwrap_or(&[1.0]))?;
+    let weighted = graphs.weights().is_some();
+    let by_columns =
+        conventions.degree == DegreeDirection::In && conventions.symmetrization == Symmetrization::Keep;
+    let degree = if by_columns {
+        // Sums of columns would need W transposed: the host has them in one pass, and 4 bytes a node travel.
+        #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
+        let sums: Vec<f32> = graphs.iter().flat_map(|graph| graph.degrees()).map(|d| d as f32).collect();
+        rec.upload(&sums)?
+    } else {
+        let mut degree = rec.array(layout.row_count())?;
+        let nodes = to_u32(layout.row_count());
+        let kernel = Degree { params: Nodes { nodes }, row_offsets: &row_offsets, weights: &weights, degree: &mut degree };
+        let grid = Grid::Workgroups(nodes.div_ceil(WIDTH).min(DEGREE_GROUPS));
+        rec.dispatch(&kernel, &degree_variant(weighted), grid, graphs.entries() as f64)?;
+        degree
+    };
+    let variant = assemble_variant(
+        match normalization {
+            Normalization::Combinatorial => 0,
+            Normalization::Symmetric => 1,
+            Normalization::RandomWalk => 2,
+        },
+        weighted,
+        u8::from(conventions.isolated == IsolatedDiagonal::One),
+        u8::from(conventions.zero_degree_scale == ZeroDegreeScale::One),
+    );
+    let mut laplacian = rec.array(layout.len())?;
+    let work = layout.len() as f64 / layout.batch().max(1) as f64;
+    for piece in rec.pieces(to_u32(layout.batch()), work) {
+        let kernel = Assemble {
+            params: First { first: piece.start },
+            table: &table,
+            row_offsets: &row_offsets,
+            columns: &columns,
+            weights: &weights,
+            degree: &degree,
+            laplacian: &mut laplacian,
+        };
+        let matrices = piece.end - piece.start;
+        rec.dispatch(&kernel, &variant, Grid::Workgroups(matrices), work * f64::from(matrices))?;
+    }
+    Ok(laplacian)
+}
+
+/// Whether the matrices fit a binding, and each within the loops that an invocation may run: its rows, twice their columns.
+fn check(gpu: &Gpu, layout: &Layout) -> Result<()> {
+    let adapter = gpu.adapter();
+    let largest = u64::from(layout.largest());
+    let loops = largest.div_ceil(WIDTH.into()) * 2 * largest;
+    for (what, needed, allowed) in [
+        ("bytes of dense Laplacians in one binding", 4 * layout.len() as u64, adapter.limits.storage_binding),
+        ("loop iterations of an invocation that builds a Laplacian", loops, adapter.loop_budget.into()),
+    ] {
+        if needed > allowed {
+            return Err(ErrorKind::Limit { what: format!("{what} on {}", adapter.name), needed, allowed }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Offsets within one binding, which is under 2^31 bytes.
+fn to_u32(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,64 @@
+//! The kernels that build Laplacians.
+
+use crate::device::{kernels, uniform};
+
+uniform! {
+    /// Nodes of the batch.
+    pub(super) struct Nodes { nodes: u32 }
+}
+
+uniform! {
+    /// The first graph of the table that this dispatch takes.
+    pub(super) struct First { first: u32 }
+}
+
+/// The overrides of [`Degree`].
+pub(super) fn degree_variant(weighted: bool) -> [(&'static str, f64); 1] {
+    [("WEIGHTED", f64::from(u8::from(weighted)))]
+}
+
+/// The overrides of [`Assemble`].
+pub(super) fn assemble_variant(kind: u8, weighted: bool, isolated: u8, unscaled: u8) -> [(&'static str, f64); 4] {
+    [
+        ("KIND", kind.into()),
+        ("WEIGHTED", f64::from(u8::from(weighted))),
+        ("ISOLATED", isolated.into()),
+        ("UNSCALED", unscaled.into()),
+    ]
+}
+
+#[cfg(test)]
+fn degree_variants() -> Vec<Vec<(&'static str, f64)>> {
+    [false, true].iter().map(|&weighted| degree_variant(weighted).to_vec()).collect()
+}
+
+#[cfg(test)]
+fn assemble_variants() -> Vec<Vec<(&'static str, f64)>> {
+    let mut all = Vec::new();
+    for kind in 0..3 {
+        for bits in 0..8_u8 {
+            all.push(assemble_variant(kind, bits & 1 != 0, bits >> 1 & 1, bits >> 2).to_vec());
+        }
+    }
+    all
+}
+
+kernels! {
+    /// Row sums of the weights.
+    Degree = ["laplacian/degree.wgsl"] variants degree_variants {
+        uniform params: Nodes,
+        read row_offsets: u32,
+        read weights: f32,
+        write degree: f32,
+    }
+    /// Dense Laplacians out of edges and degrees.
+    Assemble = ["shared/ragged.wgsl", "shared/real.wgsl", "laplacian/assemble.wgsl"] variants assemble_variants {
+        uniform params: First,
+        read table: [u32; 4],
+        read row_offsets: u32,
+        read columns: u32,
+        read weights: f32,
+        read degree: f32,
+        write laplacian: f32,
+    }
+}

@@ -1,0 +1,67 @@
+//! Graph Laplacians, dense and batched.
+
+mod cpu;
+mod gpu;
+mod kernels;
+
+pub use cpu::{Laplacian, Normalization};
+
+use crate::array::{Ragged, Real, Storage};
+use crate::context::Context;
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::GraphBatch;
+use crate::policy::{Side, Workload};
+use crate::shape::Layout;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The dense Laplacian of every graph, under the conventions that the batch was made with.
+///
+/// On the device it is built from the edges in f32; on the CPU it is computed in f64 and rounded to `T`.
+///
+/// # Shapes
+/// One `(n, n)` for each graph of n nodes, column-major.
+///
+/// # Errors
+/// [`crate::ErrorKind::Limit`] if the device was insisted upon and one binding cannot hold the matrices,
+/// [`crate::ErrorKind::Domain`] if it was and `T` is not f32; device errors.
+pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Normalization) -> Result<Ragged<T>> {
+    let layout = Arc::new(layout(graphs)?);
+    let elements = layout.len() as f64;
+    let edges = graphs.entries() as f64;
+    let work = Workload {
+        cpu_flops: 4.0 * elements,
+        gpu_flops: elements,
+        bytes_to_move: 8.0 * edges + 4.0 * elements,
+        dispatches: 2.0,
+    };
+    let choice = ctx.explain(&work, T::ON_DEVICE);
+    if choice.side == Side::Cpu {
+        let mut data = vec![T::from_f64(0.0); layout.len()];
+        let mut parts = Vec::with_capacity(graphs.len());
+        let mut rest = data.as_mut_slice();
+        for &n in layout.orders() {
+            let (own, others) = rest.split_at_mut(n as usize * n as usize);
+            rest = others;
+            parts.push(own);
+        }
+        parts.into_par_iter().enumerate().for_each(|(i, out)| Laplacian::new(graphs.graph(i), normalization).fill(out));
+        return Ok(Ragged::from_storage(layout, Storage::host(data)));
+    }
+    if !T::ON_DEVICE {
+        let what = format!("the device's kernels compute in f32, {} was asked for; use the CPU", T::NAME);
+        return Err(Error::domain("laplacian", what));
+    }
+    let buffer = gpu::laplacian(ctx.gpu()?, graphs, &layout, normalization)?;
+    Ok(Ragged::from_storage(layout, Storage::Device(buffer)))
+}
+
+/// Where the dense matrices of these graphs lie.
+fn layout(graphs: &GraphBatch) -> Result<Layout> {
+    let largest = graphs.iter().map(|graph| graph.nodes()).max().unwrap_or(0);
+    if u32::try_from(largest).is_err() {
+        let what = "nodes of a graph in a dense Laplacian".to_owned();
+        return Err(ErrorKind::Limit { what, needed: largest as u64, allowed: u32::MAX.into() }.into());
+    }
+    Ok(Layout::new(graphs.iter().map(|graph| u32::try_from(graph.nodes()).unwrap_or(u32::MAX))))
+}

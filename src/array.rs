@@ -1,7 +1,7 @@
 //! Batches of matrices, on the host or on the device. Column-major, the batch slowest: from and to nalgebra without rearranging.
 
 use crate::context::Context;
-use crate::device::Buffer;
+use crate::device::{Buffer, Read};
 use crate::error::{Error, Result};
 use crate::shape::{Layout, Shape};
 use nalgebra::{DMatrix, DMatrixView};
@@ -84,18 +84,39 @@ impl<T: Real> Storage<T> {
         Self::Host(Arc::new(data))
     }
 
+    /// Begins to bring the numbers to the host; does not wait.
+    pub(crate) fn read(&self, ctx: &Context) -> Result<Incoming<T>> {
+        Ok(match self {
+            Self::Host(data) => Incoming::Here(Arc::clone(data)),
+            Self::Device(buffer) => Incoming::Coming(ctx.gpu()?.read(buffer)?),
+        })
+    }
+
     /// The numbers; waits for the device if they lie there.
     pub(crate) fn to_vec(&self, ctx: &Context) -> Result<Arc<Vec<T>>> {
+        self.read(ctx)?.wait()
+    }
+}
+
+/// Numbers on their way to the host.
+#[derive(Debug)]
+pub(crate) enum Incoming<T> {
+    Here(Arc<Vec<T>>),
+    Coming(Read<f32>),
+}
+
+impl<T: Real> Incoming<T> {
+    pub(crate) fn wait(self) -> Result<Arc<Vec<T>>> {
         match self {
-            Self::Host(data) => Ok(Arc::clone(data)),
-            Self::Device(buffer) => Ok(Arc::new(T::from_device(ctx.gpu()?.read(buffer)?.wait()?))),
+            Self::Here(data) => Ok(data),
+            Self::Coming(read) => Ok(Arc::new(T::from_device(read.wait()?))),
         }
     }
 
-    async fn to_vec_async(&self, ctx: &Context) -> Result<Arc<Vec<T>>> {
+    async fn arrive(self) -> Result<Arc<Vec<T>>> {
         match self {
-            Self::Host(data) => Ok(Arc::clone(data)),
-            Self::Device(buffer) => Ok(Arc::new(T::from_device(ctx.gpu()?.read(buffer)?.await?))),
+            Self::Here(data) => Ok(data),
+            Self::Coming(read) => Ok(Arc::new(T::from_device(read.await?))),
         }
     }
 }
@@ -185,7 +206,7 @@ impl<T: Real> Array<T> {
     /// # Errors
     /// As [`Array::to_host`].
     pub async fn to_host_async(&self, ctx: &Context) -> Result<HostArray<T>> {
-        Ok(HostArray { shape: self.shape, data: self.storage.to_vec_async(ctx).await? })
+        Ok(HostArray { shape: self.shape, data: self.storage.read(ctx)?.arrive().await? })
     }
 }
 
@@ -267,6 +288,6 @@ impl<T: Real> Ragged<T> {
     /// # Errors
     /// Device errors.
     pub async fn to_host_async(&self, ctx: &Context) -> Result<Arc<Vec<T>>> {
-        self.storage.to_vec_async(ctx).await
+        self.storage.read(ctx)?.arrive().await
     }
 }

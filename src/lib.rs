@@ -2,6 +2,7 @@
 pub mod array;
 mod context;
 mod device;
+pub mod encode;
 mod error;
 pub mod graph;
 pub mod io;

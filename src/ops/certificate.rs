@@ -1,7 +1,7 @@
 //! What every decomposition says about itself.
 
 use crate::context::Context;
-use crate::device::Buffer;
+use crate::device::{Buffer, Read};
 use crate::error::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
@@ -86,17 +86,34 @@ pub(crate) enum Certificates {
 }
 
 impl Certificates {
-    pub(crate) fn to_vec(&self, ctx: &Context) -> Result<Arc<Vec<Certificate>>> {
+    /// Begins to bring them to the host; does not wait.
+    pub(crate) fn read(&self, ctx: &Context) -> Result<CertificatesRead> {
+        Ok(match self {
+            Self::Host(all) => CertificatesRead::Here(Arc::clone(all)),
+            Self::Device(buffer) => CertificatesRead::Coming(ctx.gpu()?.read(buffer)?),
+        })
+    }
+}
+
+/// Certificates on their way to the host.
+#[derive(Debug)]
+pub(crate) enum CertificatesRead {
+    Here(Arc<Vec<Certificate>>),
+    Coming(Read<[f32; 4]>),
+}
+
+impl CertificatesRead {
+    pub(crate) fn wait(self) -> Result<Arc<Vec<Certificate>>> {
         match self {
-            Self::Host(all) => Ok(Arc::clone(all)),
-            Self::Device(buffer) => Ok(Arc::new(decode(ctx.gpu()?.read(buffer)?.wait()?))),
+            Self::Here(all) => Ok(all),
+            Self::Coming(read) => Ok(Arc::new(decode(read.wait()?))),
         }
     }
 
-    pub(crate) async fn to_vec_async(&self, ctx: &Context) -> Result<Arc<Vec<Certificate>>> {
+    pub(crate) async fn arrive(self) -> Result<Arc<Vec<Certificate>>> {
         match self {
-            Self::Host(all) => Ok(Arc::clone(all)),
-            Self::Device(buffer) => Ok(Arc::new(decode(ctx.gpu()?.read(buffer)?.await?))),
+            Self::Here(all) => Ok(all),
+            Self::Coming(read) => Ok(Arc::new(decode(read.await?))),
         }
     }
 }

@@ -5,9 +5,9 @@ mod gpu;
 mod kernels;
 mod pieces;
 
-use super::certificate::{Certificates, all_converged};
+use super::certificate::{Certificates, CertificatesRead, all_converged};
 pub use super::certificate::{Certificate, Status};
-use crate::array::{Array, Ragged, Real, Storage};
+use crate::array::{Array, Incoming, Ragged, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::policy::{Choice, Side, Workload};
@@ -116,7 +116,7 @@ impl<T: Real> Eigh<T> {
     /// # Errors
     /// Device errors.
     pub fn certificates(&self, ctx: &Context) -> Result<Arc<Vec<Certificate>>> {
-        self.certificates.to_vec(ctx)
+        self.certificates.read(ctx)?.wait()
     }
 
     /// [`Eigh::certificates`] for where blocking is impossible.
@@ -124,7 +124,7 @@ impl<T: Real> Eigh<T> {
     /// # Errors
     /// Device errors.
     pub async fn certificates_async(&self, ctx: &Context) -> Result<Arc<Vec<Certificate>>> {
-        self.certificates.to_vec_async(ctx).await
+        self.certificates.read(ctx)?.arrive().await
     }
 
     /// This decomposition, if every matrix of it has converged.
@@ -138,16 +138,48 @@ impl<T: Real> Eigh<T> {
 }
 
 impl<T: Real> RaggedEigh<T> {
+    /// Begins to bring everything to the host; does not wait.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn read(self, ctx: &Context) -> Result<EighRead<T>> {
+        Ok(EighRead {
+            values: self.values.read(ctx)?,
+            vectors: self.vectors.read(ctx)?,
+            certificates: self.certificates.read(ctx)?,
+            layout: self.layout,
+        })
+    }
+
     /// Everything on the host; waits for the device.
     ///
     /// # Errors
     /// Device errors.
     pub fn to_host(&self, ctx: &Context) -> Result<HostEigh<T>> {
+        self.clone().read(ctx)?.wait()
+    }
+}
+
+/// A [`RaggedEigh`] on its way to the host.
+#[derive(Debug)]
+pub struct EighRead<T> {
+    layout: Arc<Layout>,
+    values: Incoming<T>,
+    vectors: Incoming<T>,
+    certificates: CertificatesRead,
+}
+
+impl<T: Real> EighRead<T> {
+    /// Waits until everything is here.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn wait(self) -> Result<HostEigh<T>> {
         Ok(HostEigh {
-            layout: Arc::clone(&self.layout),
-            values: self.values.to_vec(ctx)?,
-            vectors: self.vectors.to_vec(ctx)?,
-            certificates: self.certificates.to_vec(ctx)?,
+            layout: self.layout,
+            values: self.values.wait()?,
+            vectors: self.vectors.wait()?,
+            certificates: self.certificates.wait()?,
         })
     }
 }

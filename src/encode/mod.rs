@@ -1,0 +1,11 @@
+//! Encodings of graphs: which operations make one, and in which order.
+
+mod canonical;
+mod encoding;
+mod pairs;
+mod plan;
+mod spectral;
+mod walks;
+
+pub use encoding::Encoding;
+pub use spectral::{Progress, Report, SpectralEncoder, Which};

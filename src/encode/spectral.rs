@@ -1,0 +1,275 @@
+//! Laplacian encodings: k eigenpairs of every graph of a batch.
+
+use super::encoding::Encoding;
+use super::pairs::{Pairs, column_range, pairs};
+use super::plan::{Chunk, Plan, plan};
+use crate::array::Real;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::graph::GraphBatch;
+use crate::ops::eigen::{EighRead, HostEigh, eigh_ragged};
+use crate::ops::laplacian::{Normalization, laplacian};
+use crate::policy::{Backend, Choice, Side};
+use rayon::prelude::*;
+use std::collections::VecDeque;
+
+/// Which end of the spectrum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Which {
+    /// The k smallest eigenvalues.
+    #[default]
+    Smallest,
+    /// The k largest eigenvalues.
+    Largest,
+}
+
+/// How far an encoding has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Graphs that are done.
+    pub done: usize,
+    /// Graphs altogether.
+    pub total: usize,
+}
+
+/// Where an encoding ran.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// The choice for the graphs that the device's kernels could take, with its reason.
+    pub choice: Choice,
+    /// Graphs solved on the CPU.
+    pub on_cpu: usize,
+    /// Graphs solved on the adapter.
+    pub on_gpu: usize,
+    /// Chunks that the batch was cut into.
+    pub chunks: usize,
+}
+
+/// Computes k eigenpairs of the Laplacian of every graph: the smallest of the symmetric normalised one, zero modes kept, unless told
+/// otherwise.
+///
+/// Vectors are canonical: eigenvalues that the working precision cannot tell apart are one tie group, inside of which the basis is the
+/// pivoted Cholesky factor of the group's projector; of any vector the entry of largest magnitude is positive, the lowest index
+/// among those within 1 %.
+///
+/// ```
+/// use fiedler::{Context, encode::SpectralEncoder, graph::{Conventions, Graph}};
+/// let path = Graph::from_edges(3, &[(0, 1), (1, 2)], &Conventions::default())?;
+/// let encoding = SpectralEncoder::new(2).encode(&Context::cpu(), &path.into())?;
+/// assert!((encoding.eigenvalues(0)[1] - 1.0).abs() < 1e-6);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SpectralEncoder {
+    pub(super) k: usize,
+    pub(super) normalization: Normalization,
+    pub(super) which: Which,
+    pub(super) drop_trivial: bool,
+    pub(super) walk_steps: usize,
+}
+
+impl SpectralEncoder {
+    /// An encoder of `k` pairs a graph.
+    #[must_use]
+    pub fn new(k: usize) -> Self {
+        let normalization = Normalization::Symmetric;
+        Self { k, normalization, which: Which::Smallest, drop_trivial: false, walk_steps: 0 }
+    }
+
+    /// Which Laplacian. The random walk's is solved through its symmetric similar.
+    #[must_use]
+    pub fn laplacian(mut self, normalization: Normalization) -> Self {
+        self.normalization = normalization;
+        self
+    }
+
+    /// Which end of the spectrum.
+    #[must_use]
+    pub fn which(mut self, which: Which) -> Self {
+        self.which = which;
+        self
+    }
+
+    /// Leave out the zero modes: one for each connected component (none for an isolated node whose diagonal is 1).
+    #[must_use]
+    pub fn drop_trivial(mut self, yes: bool) -> Self {
+        self.drop_trivial = yes;
+        self
+    }
+
+    /// Also the diagonals of the first `steps` powers of D^-1 W.
+    #[must_use]
+    pub fn walk_steps(mut self, steps: usize) -> Self {
+        self.walk_steps = steps;
+        self
+    }
+
+    /// Encodes every graph.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Domain`] if a graph is directed; [`crate::ErrorKind::Limit`] if a graph is too large for the device that was
+    /// insisted upon, or for the byte budget; device errors.
+    pub fn encode(&self, ctx: &Context, graphs: &GraphBatch) -> Result<Encoding> {
+        self.encode_with(ctx, graphs, |_| ()).map(|(encoding, _)| encoding)
+    }
+
+    /// [`SpectralEncoder::encode`], telling how far it has come, and at the end where it ran.
+    ///
+    /// # Errors
+    /// As [`SpectralEncoder::encode`].
+    pub fn encode_with(
+        &self,
+        ctx: &Context,
+        graphs: &GraphBatch,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<(Encoding, Report)> {
+        if let Some(directed) = graphs.iter().position(|graph| !graph.is_symmetric()) {
+            let what = format!("graph {directed} is directed; choose a symmetrisation (sum, mean or max)");
+            return Err(Error::domain("encode", what));
+        }
+        let Plan { chunks, choice } = plan(ctx, graphs)?;
+        let on_cpu = chunks.iter().filter(|c| c.side == Side::Cpu).map(|c| c.graphs.len()).sum();
+        let report = Report { choice, on_cpu, on_gpu: graphs.len() - on_cpu, chunks: chunks.len() };
+        let mut run = Run { encoder: self, ctx, graphs, encoding: self.empty(graphs), done: 0 };
+        let mut queue = VecDeque::from(chunks);
+        let mut in_flight: Option<Submitted> = None;
+        while let Some(chunk) = queue.pop_front() {
+            match run.submit(chunk) {
+                Ok(submitted) => {
+                    // The device works on this chunk while the host finishes the one before.
+                    if let Some(before) = in_flight.replace(submitted) {
+                        run.collect(before)?;
+                        progress(Progress { done: run.done, total: graphs.len() });
+                    }
+                }
+                Err((chunk, error)) if error.is_out_of_memory() => {
+                    if let Some(before) = in_flight.take() {
+                        run.collect(before)?;
+                        queue.push_front(chunk);
+                    } else if chunk.graphs.len() > 1 {
+                        log::info!("{error}; {} graphs go on in halves", chunk.graphs.len());
+                        let (side, (left, right)) = (chunk.side, chunk.graphs.split_at(chunk.graphs.len() / 2));
+                        queue.push_front(Chunk { graphs: right.to_vec(), side });
+                        queue.push_front(Chunk { graphs: left.to_vec(), side });
+                    } else {
+                        return Err(error);
+                    }
+                    ctx.trim();
+                }
+                Err((_, error)) => return Err(error),
+            }
+        }
+        if let Some(last) = in_flight {
+            run.collect(last)?;
+        }
+        progress(Progress { done: graphs.len(), total: graphs.len() });
+        Ok((run.encoding, report))
+    }
+
+    /// The encoding of nothing yet: everything masked.
+    fn empty(&self, graphs: &GraphBatch) -> Encoding {
+        let (count, nodes, k) = (graphs.len(), graphs.nodes(), self.k);
+        #[expect(clippy::cast_possible_wrap, reason = "counts of nodes that lie in memory")]
+        let node_offsets = graphs.node_offsets().iter().map(|&offset| offset as i64).collect();
+        Encoding {
+            k,
+            walk_steps: self.walk_steps,
+            eigenvalues: vec![f32::NAN; count * k],
+            eigenvectors: vec![0.0; nodes * k],
+            node_offsets,
+            residual: vec![0.0; count],
+            orthogonality: vec![0.0; count],
+            status: vec![0; count],
+            components: vec![0; count],
+            tie_group: vec![-1; count * k],
+            mask: vec![0; count * k],
+            random_walk: vec![0.0; nodes * self.walk_steps],
+        }
+    }
+}
+
+/// A chunk on its way.
+struct Submitted {
+    indices: Vec<usize>,
+    graphs: GraphBatch,
+    solution: Solution,
+}
+
+/// The precision follows the side: the CPU computes in f64.
+enum Solution {
+    Gpu(EighRead<f32>),
+    Cpu(EighRead<f64>),
+}
+
+struct Run<'a> {
+    encoder: &'a SpectralEncoder,
+    ctx: &'a Context,
+    graphs: &'a GraphBatch,
+    encoding: Encoding,
+    done: usize,
+}
+
+impl Run<'_> {
+    /// Begins a chunk; hands it back with the error if that fails.
+    fn submit(&self, chunk: Chunk) -> Result<Submitted, (Chunk, Error)> {
+        let graphs = self.graphs.select(&chunk.graphs);
+        let solution = match chunk.side {
+            Side::Gpu => self.solve(&graphs, Backend::Gpu).map(Solution::Gpu),
+            Side::Cpu => self.solve(&graphs, Backend::Cpu).map(Solution::Cpu),
+        };
+        match solution {
+            Ok(solution) => Ok(Submitted { indices: chunk.graphs, graphs, solution }),
+            Err(error) => Err((chunk, error)),
+        }
+    }
+
+    fn solve<T: Real>(&self, graphs: &GraphBatch, backend: Backend) -> Result<EighRead<T>> {
+        let ctx = self.ctx.with_backend(backend);
+        let solved = match self.encoder.normalization {
+            Normalization::RandomWalk => Normalization::Symmetric,
+            other => other,
+        };
+        eigh_ragged(&ctx, &laplacian::<T>(&ctx, graphs, solved)?)?.read(&ctx)
+    }
+
+    /// Waits for a chunk and writes its graphs' encodings where they belong.
+    fn collect(&mut self, submitted: Submitted) -> Result<()> {
+        let Submitted { indices, graphs, solution } = submitted;
+        let found = match solution {
+            Solution::Gpu(read) => self.finish(&graphs, &read.wait()?),
+            Solution::Cpu(read) => self.finish(&graphs, &read.wait()?),
+        };
+        for (&graph, pairs) in indices.iter().zip(&found) {
+            self.write(graph, pairs);
+        }
+        self.done += indices.len();
+        Ok(())
+    }
+
+    fn finish<T: Real>(&self, graphs: &GraphBatch, solved: &HostEigh<T>) -> Vec<Pairs> {
+        let one = |i: usize| {
+            let (values, vectors) = (&solved.values[solved.layout.rows(i)], &solved.vectors[solved.layout.elements(i)]);
+            pairs(self.encoder, graphs.graph(i), values, vectors, solved.certificates[i])
+        };
+        (0..graphs.len()).into_par_iter().with_max_len(16).map(one).collect()
+    }
+
+    fn write(&mut self, graph: usize, pairs: &Pairs) {
+        let (k, steps, out) = (self.encoder.k, self.encoder.walk_steps, &mut self.encoding);
+        let rows = self.graphs.node_offsets()[graph]..self.graphs.node_offsets()[graph + 1];
+        let (n, found) = (rows.len(), pairs.values.len());
+        let columns = column_range(graph, k, found);
+        out.eigenvalues[columns.clone()].copy_from_slice(&pairs.values);
+        out.tie_group[columns.clone()].copy_from_slice(&pairs.tie_group);
+        out.mask[columns].fill(1);
+        for (i, row) in out.eigenvectors[rows.start * k..rows.end * k].chunks_exact_mut(k.max(1)).enumerate() {
+            row.iter_mut().zip(0..found).for_each(|(x, j)| *x = pairs.vectors[j * n + i]);
+        }
+        out.random_walk[rows.start * steps..rows.end * steps].copy_from_slice(&pairs.random_walk);
+        out.residual[graph] = f32::from_f64(pairs.certificate.residual);
+        out.orthogonality[graph] = f32::from_f64(pairs.certificate.orthogonality);
+        out.status[graph] = pairs.certificate.status as u8;
+        out.components[graph] = i64::try_from(pairs.components).unwrap_or(i64::MAX);
+    }
+}

@@ -1,0 +1,325 @@
+//! Canonical signs and bases: one answer for one graph, whichever solver found the vectors.
+//!
+//! An eigenvector is free in its sign, and the vectors of a repeated eigenvalue are free up to a rotation. Here the freedom
+//! is used up by a rule that looks only at the space which the vectors span: the basis of a tie group is the pivoted Cholesky
+//! factor of the group's projector `P = V V'`. Its column for the pivot row `p` is `P e_p / sqrt(P_pp)`, what is left of `P` after
+//! taking that column out is treated in the same way, and the pivot is always the largest diagonal entry left. `P` is never formed:
+//! the same columns come from reflecting `V` so that the pivot row becomes `(r, 0, ..., 0)`, which keeps full accuracy.
+//!
+//! The vectors must be orthonormal, so those of a random-walk Laplacian are treated before their scaling by `D^-1/2`. A group must
+//! be whole: a basis of a part of an eigenspace has no rule that would make it unique, so whoever wants `k` columns solves for the
+//! group that contains the `k`-th and cuts afterwards.
+
+use std::ops::Range;
+
+/// Rows whose norms lie within this factor of the largest count as tied, and the lowest index wins.
+///
+/// Symmetric nodes have equal norms up to the solver's error, about `1e-6 / gap` in f32 for vectors of unit norm: 1e-2 stays above that
+/// for every gap down to `1e-4`. Larger it need not be, and smaller gains nothing: a pivot within 1 % of the largest is as stable
+/// as the largest, and two solvers can differ only if a norm falls within their error of the threshold, wherever that stands.
+/// (No rule is without such a threshold: there is no continuous choice of a basis for every subspace.)
+const TIE: f64 = 1e-2;
+
+/// The tie group of each eigenvalue, counted from 0: chains of neighbours at most `resolution` apart are one group.
+///
+/// `values` ascend; `resolution` is absolute. A value that is not finite is a group of its own.
+#[must_use]
+pub fn tie_groups(values: &[f64], resolution: f64) -> Vec<u32> {
+    let mut group = 0;
+    let mut groups = Vec::with_capacity(values.len());
+    for (i, value) in values.iter().enumerate() {
+        // Written so that a NaN starts a group.
+        if i > 0 && !(value - values[i - 1] <= resolution) {
+            group += 1;
+        }
+        groups.push(group);
+    }
+    groups
+}
+
+/// Makes the orthonormal columns `columns` of `vectors` (column-major, `n` rows) the canonical basis of the space that they span.
+///
+/// Each column's pivot entry is positive, no entry of a lower index is as large, and no entry at all is larger by more than the
+/// tolerance: for one column this is the sign rule (the entry of largest magnitude is positive, the lowest index among those
+/// within tolerance). Later columns keep it: an entry is at most the norm of its row over the columns that remain,
+/// the pivot row has the largest of these norms within tolerance, and the reflection puts the whole of that norm, positive, into
+/// the pivot entry. Columns come out with unit 2-norm. Columns that are zero or not finite stay as they are.
+///
+/// # Panics
+/// If `vectors` has no such columns.
+pub fn canonical_basis(vectors: &mut [f64], n: usize, columns: Range<usize>) {
+    let group = &mut vectors[columns.start * n..columns.end * n];
+    if n == 0 || !group.iter().all(|x| x.is_finite()) {
+        return;
+    }
+    for first in 0..columns.len() {
+        let rest = &mut group[first * n..];
+        let Some(pivot) = pivot_row(rest, n) else { break };
+        reflect(rest, n, pivot);
+    }
+    for column in group.chunks_exact_mut(n) {
+        let norm = column.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if norm > 0.0 {
+            column.iter_mut().for_each(|x| *x /= norm);
+        }
+    }
+}
+
+/// [`tie_groups`] of `values`, and the [`canonical_basis`] of each group in `vectors` (column-major, `n` rows, a column per value).
+///
+/// # Panics
+/// If `vectors` has not `n` rows for each value.
+pub fn canonicalise(values: &[f64], vectors: &mut [f64], n: usize, resolution: f64) -> Vec<u32> {
+    assert_eq!(vectors.len(), n * values.len(), "a column of {n} rows for each of {} values", values.len());
+    let groups = tie_groups(values, resolution);
+    let mut start = 0;
+    for members in groups.chunk_by(|a, b| a == b) {
+        canonical_basis(vectors, n, start..start + members.len());
+        start += members.len();
+    }
+    groups
+}
+
+/// The lowest row whose norm over these columns is the largest, within [`TIE`]; none where all are zero.
+fn pivot_row(columns: &[f64], n: usize) -> Option<usize> {
+    let mut squares = vec![0.0; n];
+    for column in columns.chunks_exact(n) {
+        squares.iter_mut().zip(column).for_each(|(s, x)| *s += x * x);
+    }
+    let largest = squares.iter().copied().fold(0.0, f64::max);
+    let enough = (1.0 - TIE) * (1.0 - TIE) * largest;
+    squares.iter().position(|&s| s > 0.0 && s >= enough)
+}
+
+/// Rotates the columns among themselves so that the row `pivot` becomes `(r, 0, ..., 0)` with `r > 0`.
+fn reflect(columns: &mut [f64], n: usize, pivot: usize) {
+    let mut x: Vec<f64> = columns.chunks_exact(n).map(|column| column[pivot]).collect();
+    let tail: f64 = x[1..].iter().map(|y| y * y).sum();
+    let r = (x[0] * x[0] + tail).sqrt();
+    // x becomes the Householder vector x - r e_1; where x_1 > 0 the difference is rewritten, so that nothing cancels.
+    x[0] = if x[0] > 0.0 { -tail / (x[0] + r) } else { x[0] - r };
+    let square = x[0] * x[0] + tail;
+    if square > 0.0 {
+        for i in 0..n {
+            let row = columns[i..].iter().step_by(n);
+            let projection = 2.0 / square * row.zip(&x).map(|(a, b)| a * b).sum::<f64>();
+            let row = columns[i..].iter_mut().step_by(n);
+            row.zip(&x).for_each(|(a, b)| *a -= projection * b);
+        }
+    }
+    columns[pivot..].iter_mut().step_by(n).for_each(|a| *a = 0.0);
+    columns[pivot] = r;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::DMatrix;
+
+    /// Numbers in (-1, 1), the same every time.
+    struct Noise(u64);
+
+    impl Noise {
+        fn next(&mut self) -> f64 {
+            // Knuth's MMIX generator; its upper 53 bits.
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+        }
+
+        fn orthogonal(&mut self, size: usize) -> DMatrix<f64> {
+            DMatrix::from_fn(size, size, |_, _| self.next()).qr().q()
+        }
+    }
+
+    fn laplacian(n: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> DMatrix<f64> {
+        let mut l = DMatrix::zeros(n, n);
+        for (a, b) in edges {
+            l[(a, b)] -= 1.0;
+            l[(b, a)] -= 1.0;
+            l[(a, a)] += 1.0;
+            l[(b, b)] += 1.0;
+        }
+        l
+    }
+
+    /// Graphs most of whose eigenvalues are repeated, integers or far apart, by name.
+    fn symmetric_graphs() -> Vec<(&'static str, DMatrix<f64>)> {
+        let complete = |n: usize| laplacian(n, (0..n).flat_map(|a| (0..a).map(move |b| (b, a))));
+        vec![
+            ("cycle 3", laplacian(3, (0..3).map(|i| (i, (i + 1) % 3)))),
+            ("cycle 12", laplacian(12, (0..12).map(|i| (i, (i + 1) % 12)))),
+            ("cycle 17", laplacian(17, (0..17).map(|i| (i, (i + 1) % 17)))),
+            ("complete 2", complete(2)),
+            ("complete 9", complete(9)),
+            ("star 10", laplacian(10, (1..10).map(|i| (0, i)))),
+            ("star 10, centre last", laplacian(10, (0..9).map(|i| (9, i)))),
+            (
+                "hypercube 4",
+                laplacian(16, (0..16_usize).flat_map(|a| (0..4).map(move |b| (a, a ^ (1 << b))).filter(|e| e.0 < e.1))),
+            ),
+            ("no edges", laplacian(6, [])),
+        ]
+    }
+
+    fn eigen(l: &DMatrix<f64>) -> (Vec<f64>, DMatrix<f64>) {
+        let found = l.clone().symmetric_eigen();
+        let mut order: Vec<usize> = (0..l.nrows()).collect();
+        order.sort_by(|&a, &b| found.eigenvalues[a].total_cmp(&found.eigenvalues[b]));
+        (order.iter().map(|&i| found.eigenvalues[i]).collect(), found.eigenvectors.select_columns(&order))
+    }
+
+    /// The same eigenspaces with other bases: each group's columns mixed by a random orthogonal matrix.
+    fn mixed(vectors: &DMatrix<f64>, groups: &[u32], noise: &mut Noise) -> DMatrix<f64> {
+        let mut out = vectors.clone();
+        let mut start = 0;
+        for members in groups.chunk_by(|a, b| a == b) {
+            let block = vectors.columns(start, members.len()) * noise.orthogonal(members.len());
+            out.columns_mut(start, members.len()).copy_from(&block);
+            start += members.len();
+        }
+        out
+    }
+
+    fn largest(difference: &DMatrix<f64>) -> f64 {
+        difference.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
+    }
+
+    #[test]
+    fn groups_are_chains() {
+        assert_eq!(tie_groups(&[], 0.1), [0_u32; 0]);
+        assert_eq!(tie_groups(&[1.0], 0.1), [0]);
+        assert_eq!(tie_groups(&[0.0, 0.0, 0.05, 0.11, 0.3, 0.35, 1.0], 0.06), [0, 0, 0, 0, 1, 1, 2]);
+        assert_eq!(tie_groups(&[0.0, 0.0, f64::NAN, f64::NAN], 1.0), [0, 0, 1, 2]);
+        assert_eq!(tie_groups(&[1.0, 1.0, 2.0], 0.0), [0, 0, 1]);
+    }
+
+    #[test]
+    fn the_basis_given_does_not_matter() {
+        let mut noise = Noise(1);
+        for (name, l) in symmetric_graphs() {
+            let n = l.nrows();
+            let (values, vectors) = eigen(&l);
+            let mut want = vectors.clone();
+            let groups = canonicalise(&values, want.as_mut_slice(), n, 1e-8);
+            for round in 0..20 {
+                let mut got = mixed(&vectors, &groups, &mut noise);
+                canonicalise(&values, got.as_mut_slice(), n, 1e-8);
+                // f64 rounding, times the condition of the pivots: 1e-12 is 4500 epsilons.
+                let error = largest(&(&got - &want));
+                assert!(error <= 1e-12, "{name}, round {round}: differs by {error:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn noise_of_a_solver_does_not_matter() {
+        let mut noise = Noise(2);
+        for (name, l) in symmetric_graphs() {
+            let n = l.nrows();
+            let (values, vectors) = eigen(&l);
+            let mut want = vectors.clone();
+            let groups = canonicalise(&values, want.as_mut_slice(), n, 1e-8);
+            for round in 0..20 {
+                let mut got = mixed(&vectors, &groups, &mut noise).map(|x| x + 1e-7 * noise.next());
+                canonicalise(&values, got.as_mut_slice(), n, 1e-8);
+                // 1e-7 an entry, over pivots that are no smaller than sqrt(1 / n), a few columns deep: a hundredfold at most.
+                let error = largest(&(&got - &want));
+                assert!(error <= 1e-5, "{name}, round {round}: differs by {error:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_space_and_orthonormality_are_kept() {
+        for (name, l) in symmetric_graphs() {
+            let n = l.nrows();
+            let (values, vectors) = eigen(&l);
+            let mut got = vectors.clone();
+            let groups = canonicalise(&values, got.as_mut_slice(), n, 1e-8);
+            let gram = largest(&(got.transpose() * &got - DMatrix::identity(n, n)));
+            assert!(gram <= 1e-13, "{name}: orthogonality {gram:e}"); // 450 epsilons of f64
+            let mut start = 0;
+            for members in groups.chunk_by(|a, b| a == b) {
+                let (before, after) = (vectors.columns(start, members.len()), got.columns(start, members.len()));
+                let moved = largest(&(before * before.transpose() - after * after.transpose()));
+                assert!(moved <= 1e-13, "{name}: projector moved by {moved:e}"); // 450 epsilons of f64
+                start += members.len();
+            }
+        }
+    }
+
+    #[test]
+    fn it_is_the_pivoted_cholesky_factor_of_the_projector() {
+        for (name, l) in symmetric_graphs() {
+            let n = l.nrows();
+            let (values, vectors) = eigen(&l);
+            let mut got = vectors.clone();
+            let groups = canonicalise(&values, got.as_mut_slice(), n, 1e-8);
+            let mut start = 0;
+            for members in groups.chunk_by(|a, b| a == b) {
+                let v = vectors.columns(start, members.len());
+                let mut p = v * v.transpose();
+                for column in start..start + members.len() {
+                    let largest_left = (0..n).map(|i| p[(i, i)]).fold(0.0, f64::max);
+                    let pivot = (0..n).find(|&i| p[(i, i)] >= 0.99 * 0.99 * largest_left).unwrap();
+                    let factor = p.column(pivot) / p[(pivot, pivot)].sqrt();
+                    let error = (&factor - got.column(column)).amax();
+                    // Cholesky works with squares: half of the 16 digits would be the worst, this keeps most.
+                    assert!(error <= 1e-10, "{name}, column {column}: differs by {error:e}");
+                    p -= &factor * factor.transpose();
+                }
+                start += members.len();
+            }
+        }
+    }
+
+    #[test]
+    fn the_sign_rule() {
+        let unit = |x: &[f64]| {
+            let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+            x.iter().map(|x| x / norm).collect::<Vec<_>>()
+        };
+        // (given, the entry that must come out positive)
+        for (given, positive) in [
+            (unit(&[0.1, -3.0, 2.0]), 1),
+            (unit(&[-1.0, 1.0, -1.0, 1.0]), 0),
+            (unit(&[-1.0, 1.000_001, 0.0]), 0), // a tie but for noise: the lowest index
+            (unit(&[-0.9, 1.0, 0.0]), 1),       // no tie
+            (vec![-1.0], 0),
+        ] {
+            for sign in [1.0, -1.0] {
+                let mut got: Vec<f64> = given.iter().map(|x| x * sign).collect();
+                canonical_basis(&mut got, given.len(), 0..1);
+                let want = given.iter().map(|x| x * given[positive].signum());
+                assert!(got[positive] > 0.0);
+                // One division by a norm that is 1 but for rounding.
+                assert!(got.iter().zip(want).all(|(a, b)| (a - b).abs() <= 1e-15), "{given:?} gave {got:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn columns_outside_the_group_are_left_alone() {
+        let mut v = vec![-1.0, 0.0, 0.0, -1.0, 0.0, 1.0];
+        canonical_basis(&mut v, 2, 1..2);
+        assert_eq!(v, [-1.0, 0.0, 0.0, 1.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn edges_of_the_domain() {
+        canonical_basis(&mut [], 0, 0..0);
+        assert_eq!(canonicalise(&[], &mut [], 0, 1.0), [0_u32; 0]);
+        let mut one = [-1.0];
+        assert_eq!(canonicalise(&[3.0], &mut one, 1, 0.0), [0]);
+        assert_eq!(one, [1.0]);
+        // The whole space: whatever basis comes in, the unit vectors come out, in order.
+        let mut all = Noise(3).orthogonal(7);
+        canonical_basis(all.as_mut_slice(), 7, 0..7);
+        assert!(largest(&(all - DMatrix::identity(7, 7))) <= 1e-14); // 45 epsilons of f64
+        // Padding stays padding, and what is not finite spoils nothing else.
+        let mut padded = vec![0.0, -1.0, 0.0, 0.0, f64::NAN, 0.0];
+        canonicalise(&[0.0, 1.0, 2.0], &mut padded, 2, 0.1);
+        assert_eq!(padded[..4], [0.0, 1.0, 0.0, 0.0]);
+        assert!(padded[4].is_nan());
+    }
+}

@@ -44,8 +44,10 @@ fn every_case() -> Vec<Case> {
     all
 }
 
-/// The true pairs rounded to f32: as good as any f32 solver can be.
-fn rounded_pairs(case: &Case) -> Result<(Vec<f64>, Vec<f32>, Vec<f32>), String> {
+/// The true values, and the true pairs rounded to f32: as good as any f32 solver can be.
+type Rounded = (Vec<f64>, Vec<f32>, Vec<f32>);
+
+fn rounded_pairs(case: &Case) -> Result<Rounded, String> {
     let (values, vectors) = referee::eigenpairs(&case.a, case.n).map_err(|e| format!("{}: {e}", case.name))?;
     let narrow = |x: &[f64]| x.iter().map(|&x| x as f32).collect();
     let (w, v) = (narrow(&values), narrow(&vectors));
@@ -217,7 +219,8 @@ fn referee_refuses() -> Result<(), String> {
 fn agree(name: &str, got: &[f64], want: &[f64], norm: f64) -> Result<(), String> {
     assert_eq!(got.len(), want.len(), "{name}");
     for (i, (got, want)) in got.iter().zip(want).enumerate() {
-        if !((got - want).abs() <= 1e-13 * norm) {
+        let near = (got - want).abs() <= 1e-13 * norm; // false for NaN
+        if !near {
             return Err(format!("{name}, value {i}: got {got:e}, want {want:e}"));
         }
     }

@@ -28,9 +28,9 @@ pub fn tie_groups(values: &[f64], resolution: f64) -> Vec<u32> {
     let mut group = 0;
     let mut groups = Vec::with_capacity(values.len());
     for (i, value) in values.iter().enumerate() {
-        // Written so that a NaN starts a group.
-        if i > 0 && !(value - values[i - 1] <= resolution) {
-            group += 1;
+        if i > 0 {
+            let tied = value - values[i - 1] <= resolution; // false where either is NaN
+            group += u32::from(!tied);
         }
         groups.push(group);
     }

@@ -1,6 +1,6 @@
 //! LAPACK's measures of an eigendecomposition, in f64 on the host, and what the design allows them to be.
 //!
-//! Matrices are column-major. Values and vectors may be f32 or f64. Every comparison is written so that a NaN fails it.
+//! Matrices are column-major. Values and vectors may be f32 or f64. Whatever passes, passes a `<=`: a NaN fails.
 
 use std::fmt;
 
@@ -47,7 +47,7 @@ impl Measure {
 
     /// The measure itself if it is at most `allowed`.
     pub fn within(self, allowed: f64) -> Result<Self, String> {
-        if !(self.got <= allowed) { Err(format!("{self}, allowed {allowed:.3e}")) } else { Ok(self) }
+        if self.got <= allowed { Ok(self) } else { Err(format!("{self}, allowed {allowed:.3e}")) }
     }
 }
 
@@ -84,7 +84,7 @@ fn wide<T: Copy + Into<f64>>(x: &[T]) -> Vec<f64> {
 }
 
 fn columns<T: Copy + Into<f64>>(v: &[T], n: usize) -> DMatrix<f64> {
-    let m = if n == 0 { 0 } else { v.len() / n };
+    let m = v.len().checked_div(n).unwrap_or(0);
     assert_eq!(v.len(), n * m, "vectors of {n} entries");
     DMatrix::from_vec(n, m, wide(v))
 }
@@ -136,7 +136,8 @@ pub fn ascending<T: Copy + Into<f64>>(w: &[T]) -> Result<(), String> {
     if w.len() == 1 && w[0].is_nan() {
         return Err("value 0 is NaN".into());
     }
-    match w.windows(2).position(|pair| !(pair[0] <= pair[1])) {
+    let ascends = |pair: &[f64]| pair[0] <= pair[1];
+    match w.windows(2).position(|pair| !ascends(pair)) {
         Some(i) => Err(format!("values do not ascend at {i}: {:e}, then {:e}", w[i], w[i + 1])),
         None => Ok(()),
     }
@@ -190,9 +191,7 @@ pub fn subspaces<T: Copy + Into<f64>>(a: &[f64], v: &[T], w_ref: &[f64], v_ref: 
         let sine = largest_sine(&v[n * start..n * end], &v_ref[n * start..n * end], n);
         // n eps more for the orthogonality that the promise allows, and where one space is everything.
         let allowed = error / below.min(above) + ALLOWED * n as f64 * EPS;
-        if !(sine <= allowed) {
-            return Err(format!("space of values {start}..{end} of {n}: sine {sine:.3e}, allowed {allowed:.3e}"));
-        }
+        Measure { name: "sine between the spaces of the cluster", index: start, got: sine }.within(allowed)?;
         start = end;
     }
     Ok(ends.len())

@@ -54,9 +54,11 @@ impl<E: Display> Outcome for Result<(), E> {
     }
 }
 
+type OnContext = dyn Fn(&Context) -> Result<(), String>;
+
 enum Body {
     Free(Box<dyn Fn() -> Result<(), String>>),
-    Device { cpu: bool, gpus: bool, run: Box<dyn Fn(&Context) -> Result<(), String>> },
+    Device { cpu: bool, gpus: bool, run: Box<OnContext> },
 }
 
 /// A test: a name, a body, and the backends that it is for.
@@ -212,7 +214,9 @@ fn trials(tests: &[Test], nocapture: bool) -> Vec<Trial> {
         }
         if gpus {
             adapters.iter().for_each(|found| push(&found.name, found.drivers));
-            all.extend(absent.iter().map(|name| absence(&test.name, name, required.contains(name))));
+            all.extend(
+                absent.iter().map(|name| absence(&test.name, name, required.contains(name), !failed.is_empty())),
+            );
         }
     }
     all.extend(
@@ -221,13 +225,15 @@ fn trials(tests: &[Test], nocapture: bool) -> Vec<Trial> {
     all
 }
 
-/// The trial of an adapter that is not here: ignored, or failed where it is required.
-fn absence(test: &str, adapter: &str, required: bool) -> Trial {
-    let why = format!(
-        "this machine has no adapter {adapter}{}",
-        if required { ", which FIEDLER_REQUIRE_ADAPTERS names" } else { "" }
-    );
-    Trial::test(format!("{test}@{adapter} (absent)"), move || Err(why.into())).with_ignored_flag(!required)
+/// The trial of an adapter that is not here: ignored, or failed where it is required or where a probe died, which proves no absence.
+fn absence(test: &str, adapter: &str, required: bool, probe_failed: bool) -> Trial {
+    let why = match (required, probe_failed) {
+        (_, true) => format!("a probe for adapters failed, so nothing is known of {adapter}"),
+        (true, _) => format!("this machine has no adapter {adapter}, which {REQUIRE} names"),
+        _ => format!("this machine has no adapter {adapter}"),
+    };
+    let ignored = !required && !probe_failed;
+    Trial::test(format!("{test}@{adapter} (absent)"), move || Err(why.into())).with_ignored_flag(ignored)
 }
 
 /// Runs the trial `name` of this binary with more environment, as the harness does: for tests of the harness.
@@ -246,7 +252,11 @@ fn spawn(
     // A file, not a pipe: nobody has to drain it while the child runs. Both streams share it and its position.
     let mut log = tempfile::tempfile().map_err(io("make a file for the output"))?;
     let mut command = Command::new(env::current_exe().map_err(io("find this binary"))?);
-    command.env_remove(TRIAL).env_remove(PROBE).envs(variables.iter().copied()).stdin(Stdio::null());
+    // What a user has set for the command must not move a trial to another backend.
+    for name in [TRIAL, PROBE, "FIEDLER_BACKEND", "FIEDLER_ADAPTER"] {
+        command.env_remove(name);
+    }
+    command.envs(variables.iter().copied()).stdin(Stdio::null());
     if let Some(drivers) = drivers {
         command.env(DRIVERS, drivers);
     }

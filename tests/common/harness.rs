@@ -1,0 +1,284 @@
+//! One suite, every adapter: each test runs as one trial for each backend that it is for, in a process of its own.
+//!
+//! The same binary plays three parts. Started by `cargo test` it is a libtest-mimic program, whose arguments (filter, `--list`,
+//! `--test-threads`, `--nocapture`) work as usual. With `FIEDLER_PROBE` it prints the adapters that it sees, and with
+//! `FIEDLER_TRIAL=test@backend` it runs one body: a driver that crashes, hangs or loses its device fails one trial.
+
+use std::collections::HashSet;
+use std::fmt::Display;
+use std::io::{Read, Seek};
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, thread};
+
+use fiedler::{Adapter, Backend, Context};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+const TRIAL: &str = "FIEDLER_TRIAL";
+const PROBE: &str = "FIEDLER_PROBE";
+const REQUIRE: &str = "FIEDLER_REQUIRE_ADAPTERS";
+const DRIVERS: &str = "VK_DRIVER_FILES";
+
+/// The software adapters that serve machines without a GPU: listed whether they are there or not.
+const KNOWN: [&str; 2] = ["llvmpipe", "SwiftShader"];
+
+/// Where Chromium's packages put SwiftShader: Debian, Fedora and others, Chrome's own, Ubuntu's old one.
+const SWIFTSHADER: [&str; 5] = [
+    "/usr/lib/chromium/vk_swiftshader_icd.json",
+    "/usr/lib64/chromium-browser/vk_swiftshader_icd.json",
+    "/opt/google/chrome/vk_swiftshader_icd.json",
+    "/usr/lib/chromium-browser/vk_swiftshader_icd.json",
+    "/snap/chromium/current/usr/lib/chromium-browser/vk_swiftshader_icd.json",
+];
+
+/// No test comes near this on two cores with a software adapter; whoever does hangs.
+const TRIAL_LIMIT: Duration = Duration::from_secs(600);
+/// Enumerating takes a tenth of a second.
+const PROBE_LIMIT: Duration = Duration::from_secs(60);
+
+/// What a body may return: nothing, or a `Result` whose error is the trial's failure.
+pub trait Outcome {
+    fn outcome(self) -> Result<(), String>;
+}
+
+impl Outcome for () {
+    fn outcome(self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<E: Display> Outcome for Result<(), E> {
+    fn outcome(self) -> Result<(), String> {
+        self.map_err(|e| e.to_string())
+    }
+}
+
+type OnContext = dyn Fn(&Context) -> Result<(), String>;
+
+enum Body {
+    Free(Box<dyn Fn() -> Result<(), String>>),
+    Device { cpu: bool, gpus: bool, run: Box<OnContext> },
+}
+
+/// A test: a name, a body, and the backends that it is for.
+pub struct Test {
+    name: String,
+    body: Body,
+}
+
+fn on<O: Outcome>(name: &str, cpu: bool, gpus: bool, body: impl Fn(&Context) -> O + 'static) -> Test {
+    Test { name: name.into(), body: Body::Device { cpu, gpus, run: Box::new(move |ctx| body(ctx).outcome()) } }
+}
+
+/// On the CPU backend and on every adapter.
+pub fn on_each<O: Outcome>(name: &str, body: impl Fn(&Context) -> O + 'static) -> Test {
+    on(name, true, true, body)
+}
+
+/// On the CPU backend alone.
+pub fn on_cpu<O: Outcome>(name: &str, body: impl Fn(&Context) -> O + 'static) -> Test {
+    on(name, true, false, body)
+}
+
+/// On every adapter.
+pub fn on_gpus<O: Outcome>(name: &str, body: impl Fn(&Context) -> O + 'static) -> Test {
+    on(name, false, true, body)
+}
+
+/// Once, without a context.
+pub fn device_free<O: Outcome>(name: &str, body: impl Fn() -> O + 'static) -> Test {
+    Test { name: name.into(), body: Body::Free(Box::new(move || body().outcome())) }
+}
+
+/// The whole of a test binary's `main`.
+pub fn run(tests: &[Test]) -> ExitCode {
+    if env::var_os(PROBE).is_some() {
+        return probe();
+    }
+    if let Ok(trial) = env::var(TRIAL) {
+        return match child(tests, &trial) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => {
+                eprintln!("{why}");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    let arguments = Arguments::from_args();
+    let trials = trials(tests, arguments.nocapture);
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// The child's part: one body on one backend.
+fn child(tests: &[Test], trial: &str) -> Result<(), String> {
+    let (name, backend) = trial.split_once('@').unwrap_or((trial, ""));
+    let test = tests.iter().find(|t| t.name == name).ok_or_else(|| format!("there is no test `{name}`"))?;
+    match &test.body {
+        Body::Free(run) => run(),
+        Body::Device { run, .. } if backend == "cpu" => run(&Context::cpu()),
+        Body::Device { run, .. } => {
+            let builder = Context::builder().adapter(backend).backend(Backend::Gpu).poison(true);
+            run(&builder.build().map_err(|e| format!("no context on {backend}: {e}"))?)
+        }
+    }
+}
+
+/// The probe's part: a line for each adapter, and a last one, without which the probe died on the way.
+fn probe() -> ExitCode {
+    let adapters = Adapter::all();
+    for adapter in &adapters {
+        println!("adapter\t{}\t{}\t{}", adapter.name.replace(['\t', '\n'], " "), adapter.backend, adapter.driver);
+    }
+    println!("adapters {}", adapters.len());
+    ExitCode::SUCCESS
+}
+
+/// A machine's adapter as trials see it.
+struct Found {
+    name: String,
+    /// The driver manifest without which it is not seen.
+    drivers: Option<&'static str>,
+}
+
+/// Every adapter of the machine by name, and for each environment whose probe failed, its name and why.
+fn adapters() -> (Vec<Found>, Vec<(&'static str, String)>) {
+    let (mut found, mut failed) = (Vec::new(), Vec::new());
+    let mut names = HashSet::new();
+    let swiftshader = SWIFTSHADER.into_iter().find(|path| Path::new(path).is_file());
+    for drivers in [Some(None), swiftshader.map(Some)].into_iter().flatten() {
+        match spawn(&[(PROBE, "1")], drivers, false, PROBE_LIMIT).and_then(|output| parse(&output)) {
+            Ok(seen) => {
+                let new = seen.into_iter().filter(|name| names.insert(name.clone()));
+                found.extend(new.map(|name| Found { name, drivers }));
+            }
+            Err(why) => {
+                failed.push((if drivers.is_some() { "SwiftShader's driver" } else { "this machine's drivers" }, why))
+            }
+        }
+    }
+    (found, failed)
+}
+
+/// The adapters' names in a probe's output.
+fn parse(output: &str) -> Result<Vec<String>, String> {
+    let names: Vec<String> = output
+        .lines()
+        .filter_map(|line| line.strip_prefix("adapter\t")?.split('\t').next().map(String::from))
+        .collect();
+    let last = format!("adapters {}", names.len());
+    if output.lines().any(|line| line == last) {
+        Ok(names)
+    } else {
+        Err(format!("the probe did not finish:\n{output}"))
+    }
+}
+
+/// All trials, in the tests' order.
+fn trials(tests: &[Test], nocapture: bool) -> Vec<Trial> {
+    let wants_gpus = tests.iter().any(|t| matches!(t.body, Body::Device { gpus: true, .. }));
+    let (adapters, failed) = if wants_gpus { adapters() } else { Default::default() };
+    let required = env::var(REQUIRE).unwrap_or_default();
+    let required: Vec<&str> = required.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    let absent: Vec<&str> = KNOWN
+        .into_iter()
+        .chain(required.iter().copied().filter(|name| !KNOWN.contains(name)))
+        .filter(|name| !adapters.iter().any(|found| found.name.contains(name)))
+        .collect();
+
+    let mut seen = HashSet::new();
+    let mut all = Vec::new();
+    for test in tests {
+        assert!(
+            !test.name.contains('@') && seen.insert(&test.name),
+            "a test's name is its own and has no @: {}",
+            test.name
+        );
+        let mut push = |backend: &str, drivers| {
+            let name = if backend.is_empty() { test.name.clone() } else { format!("{}@{backend}", test.name) };
+            let body = {
+                let name = name.clone();
+                move || spawn(&[(TRIAL, &name)], drivers, nocapture, TRIAL_LIMIT)
+            };
+            all.push(Trial::test(name, move || body().map(drop).map_err(Failed::from)));
+        };
+        let (cpu, gpus) = match test.body {
+            Body::Free(_) => {
+                push("", None);
+                continue;
+            }
+            Body::Device { cpu, gpus, .. } => (cpu, gpus),
+        };
+        if cpu {
+            push("cpu", None);
+        }
+        if gpus {
+            adapters.iter().for_each(|found| push(&found.name, found.drivers));
+            all.extend(
+                absent.iter().map(|name| absence(&test.name, name, required.contains(name), !failed.is_empty())),
+            );
+        }
+    }
+    all.extend(
+        failed.into_iter().map(|(which, why)| Trial::test(format!("probe of {which}"), move || Err(why.into()))),
+    );
+    all
+}
+
+/// The trial of an adapter that is not here: ignored, or failed where it is required or where a probe died, which proves no absence.
+fn absence(test: &str, adapter: &str, required: bool, probe_failed: bool) -> Trial {
+    let why = match (required, probe_failed) {
+        (_, true) => format!("a probe for adapters failed, so nothing is known of {adapter}"),
+        (true, _) => format!("this machine has no adapter {adapter}, which {REQUIRE} names"),
+        _ => format!("this machine has no adapter {adapter}"),
+    };
+    let ignored = !required && !probe_failed;
+    Trial::test(format!("{test}@{adapter} (absent)"), move || Err(why.into())).with_ignored_flag(ignored)
+}
+
+/// Runs the trial `name` of this binary with more environment, as the harness does: for tests of the harness.
+pub fn run_trial(name: &str, variables: &[(&str, &str)], limit: Duration) -> Result<String, String> {
+    spawn(&[&[(TRIAL, name)], variables].concat(), None, false, limit)
+}
+
+/// This binary once more: its output, or why it failed, with the output.
+fn spawn(
+    variables: &[(&str, &str)],
+    drivers: Option<&str>,
+    nocapture: bool,
+    limit: Duration,
+) -> Result<String, String> {
+    let io = |what| move |e: std::io::Error| format!("cannot {what}: {e}");
+    // A file, not a pipe: nobody has to drain it while the child runs. Both streams share it and its position.
+    let mut log = tempfile::tempfile().map_err(io("make a file for the output"))?;
+    let mut command = Command::new(env::current_exe().map_err(io("find this binary"))?);
+    // What a user has set for the command must not move a trial to another backend.
+    for name in [TRIAL, PROBE, "FIEDLER_BACKEND", "FIEDLER_ADAPTER"] {
+        command.env_remove(name);
+    }
+    command.envs(variables.iter().copied()).stdin(Stdio::null());
+    if let Some(drivers) = drivers {
+        command.env(DRIVERS, drivers);
+    }
+    if !nocapture {
+        command.stdout(log.try_clone().map_err(io("share the output's file"))?);
+        command.stderr(log.try_clone().map_err(io("share the output's file"))?);
+    }
+    let mut child = command.spawn().map_err(io("start a trial"))?;
+    let started = Instant::now();
+    let ended = loop {
+        if let Some(status) = child.try_wait().map_err(io("wait for a trial"))? {
+            break if status.success() { Ok(()) } else { Err(status.to_string()) };
+        }
+        if started.elapsed() > limit {
+            child.kill().map_err(io("end a trial that hangs"))?;
+            child.wait().map_err(io("wait for a trial"))?;
+            break Err(format!("killed after {} s", limit.as_secs_f32()));
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    let mut output = Vec::new();
+    log.rewind().and_then(|()| log.read_to_end(&mut output)).map_err(io("read the output"))?;
+    let output = String::from_utf8_lossy(&output).into_owned();
+    ended.map(|()| output.clone()).map_err(|why| format!("{why}\n{output}"))
+}

@@ -1,0 +1,11 @@
+//! What the test binaries share: the harness, cases, and the measures that judge them.
+#![allow(dead_code, unused_imports, reason = "each test binary uses its own part of this room")]
+
+pub mod families;
+pub mod gates;
+pub mod graphs;
+mod harness;
+pub mod random;
+pub mod referee;
+
+pub use harness::{Outcome, Test, device_free, on_cpu, on_each, on_gpus, run, run_trial};

@@ -1,0 +1,118 @@
+//! Truth: eigenvalues in f64, found by one library and judged by arithmetic of our own.
+//!
+//! faer and nalgebra are the CPU backend, so neither their word nor their agreement is proof. faer's f64 values are therefore held
+//! against Sturm counts: a Householder reduction to tridiagonal form and Sylvester's law of inertia, written here from the textbook
+//! (Golub & Van Loan 8.3.1 and 8.4.1), share no line and no iteration with either. LAPACK's own tests do the same (DSTECH).
+
+use faer::prelude::*;
+
+/// Both computations are off by a few eps64 |A|: 16 n eps64 is room for that, and 1e-7 of what f32 results are allowed.
+const SLACK: f64 = 16.0;
+
+/// The eigenvalues of the symmetric matrix `a` (column-major, n x n), ascending, each confirmed by Sturm counts.
+pub fn eigenvalues(a: &[f64], n: usize) -> Result<Vec<f64>, String> {
+    if n == 0 {
+        return Ok(Vec::new());
+    }
+    let matrix = Mat::from_fn(n, n, |i, j| a[i + n * j]);
+    let values = matrix.self_adjoint_eigenvalues(faer::Side::Lower).map_err(|e| format!("faer: {e:?}"))?;
+    confirm(&values, a, n)?;
+    Ok(values)
+}
+
+/// All eigenpairs of `a`: values as [`eigenvalues`], vectors column-major. The vectors are judged by whoever uses them (gates).
+pub fn eigenpairs(a: &[f64], n: usize) -> Result<(Vec<f64>, Vec<f64>), String> {
+    if n == 0 {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let matrix = Mat::from_fn(n, n, |i, j| a[i + n * j]);
+    let eigen = matrix.self_adjoint_eigen(faer::Side::Lower).map_err(|e| format!("faer: {e:?}"))?;
+    let values: Vec<f64> = (0..n).map(|i| eigen.S()[i]).collect();
+    confirm(&values, a, n)?;
+    let vectors = (0..n * n).map(|i| eigen.U()[(i % n, i / n)]).collect();
+    Ok((values, vectors))
+}
+
+/// Whether `values` are the ascending eigenvalues of `a`, up to f64's rounding.
+pub fn confirm(values: &[f64], a: &[f64], n: usize) -> Result<(), String> {
+    if values.len() != n {
+        return Err(format!("{} eigenvalues for n = {n}", values.len()));
+    }
+    let norm = super::gates::norm(a, n);
+    if norm == 0.0 {
+        // Nothing to be relative to: a Sturm count at 0 would say nothing.
+        return if values.iter().all(|&x| x == 0.0) { Ok(()) } else { Err(format!("zero matrix: {values:?}")) };
+    }
+    let (diagonal, below) = tridiagonal(a, n);
+    let slack = SLACK * n as f64 * f64::EPSILON * norm;
+    for (i, &value) in values.iter().enumerate() {
+        let (under, over) = (count(&diagonal, &below, value - slack), count(&diagonal, &below, value + slack));
+        // Counted from 0, eigenvalue i has at most i smaller ones, and is itself one of those below value + slack.
+        if !value.is_finite() || under > i || over <= i {
+            return Err(format!("eigenvalue {i} of {n}: {value:e} has {under} to {over} below it, slack {slack:e}"));
+        }
+    }
+    Ok(())
+}
+
+/// How many eigenvalues of the tridiagonal matrix are smaller than `x`: the negative pivots of `T - x I`.
+fn count(diagonal: &[f64], below: &[f64], x: f64) -> usize {
+    let largest = below.iter().fold(0.0, |m: f64, b| m.max(b * b));
+    let smallest_pivot = (f64::MIN_POSITIVE * largest).max(f64::MIN_POSITIVE); // as LAPACK's DLAEBZ
+    let mut pivot = 1.0;
+    let mut negative = 0;
+    for (i, d) in diagonal.iter().enumerate() {
+        let square = if i == 0 { 0.0 } else { below[i - 1] * below[i - 1] };
+        pivot = d - x - square / pivot;
+        if pivot.abs() < smallest_pivot {
+            pivot = -smallest_pivot;
+        }
+        negative += usize::from(pivot < 0.0);
+    }
+    negative
+}
+
+/// Diagonal and subdiagonal of a tridiagonal matrix similar to the symmetric `a`.
+pub fn tridiagonal(a: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut a = a.to_vec();
+    band(&mut a, n, 1);
+    ((0..n).map(|i| a[i + n * i]).collect(), (1..n).map(|i| a[i + n * (i - 1)]).collect())
+}
+
+/// Makes the symmetric `a` a similar one of half-bandwidth `width` (at least 1), by Householder reflections from both sides.
+pub fn band(a: &mut [f64], n: usize, width: usize) {
+    for column in 0..n.saturating_sub(width + 1) {
+        let start = column + width;
+        let mut v: Vec<f64> = (start..n).map(|i| a[i + n * column]).collect();
+        let scale = v.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        if scale == 0.0 || v[1..].iter().all(|&x| x == 0.0) {
+            continue;
+        }
+        v.iter_mut().for_each(|x| *x /= scale); // squares stay in range
+        v[0] += v[0].signum() * v.iter().map(|x| x * x).sum::<f64>().sqrt();
+        reflect_both(a, n, start, &v);
+        for i in start + 1..n {
+            a[i + n * column] = 0.0;
+            a[column + n * i] = 0.0;
+        }
+    }
+}
+
+/// `a` becomes `H a H`, `H = I - 2 v v' / v'v` in the rows and columns from `start`.
+pub fn reflect_both(a: &mut [f64], n: usize, start: usize, v: &[f64]) {
+    let factor = 2.0 / v.iter().map(|x| x * x).sum::<f64>();
+    for j in 0..n {
+        let column = &mut a[start + n * j..n * (j + 1)];
+        let projection = factor * column.iter().zip(v).map(|(x, y)| x * y).sum::<f64>();
+        column.iter_mut().zip(v).for_each(|(x, y)| *x -= projection * y);
+    }
+    let mut projections = vec![0.0; n];
+    for (k, y) in v.iter().enumerate() {
+        let column = &a[n * (start + k)..n * (start + k + 1)];
+        projections.iter_mut().zip(column).for_each(|(p, x)| *p += factor * x * y);
+    }
+    for (k, y) in v.iter().enumerate() {
+        let column = &mut a[n * (start + k)..n * (start + k + 1)];
+        column.iter_mut().zip(&projections).for_each(|(x, p)| *x -= p * y);
+    }
+}

@@ -136,6 +136,14 @@ impl Context {
         self.gpu.as_ref().map_or(Ok(None), |gpu| gpu.profile())
     }
 
+    /// Submits what is recorded and waits until all of it is done.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn wait(&self) -> Result<()> {
+        self.gpu.as_ref().map_or(Ok(()), |gpu| gpu.wait())
+    }
+
     /// Destroys the device, as a driver's reset would: for tests of what a program does then.
     pub fn destroy_device(&self) {
         if let Some(gpu) = &self.gpu {

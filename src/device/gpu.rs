@@ -99,13 +99,17 @@ impl Gpu {
         self.pool.counters()
     }
 
+    /// Submits what is recorded and waits until all of it is done.
+    pub(crate) fn wait(&self) -> Result<()> {
+        let mut recorder = self.record();
+        recorder.flush()?;
+        recorder.wait()
+    }
+
     /// Device time by kernel since the last call; none where it is not measured.
     pub(crate) fn profile(&self) -> Result<Option<Vec<KernelTime>>> {
         let Some(timing) = &self.timing else { return Ok(None) };
-        let mut recorder = self.record();
-        recorder.flush()?;
-        recorder.wait()?;
-        drop(recorder);
+        self.wait()?;
         Ok(Some(timing.take(self.queue.get_timestamp_period())))
     }
 

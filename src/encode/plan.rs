@@ -33,7 +33,8 @@ pub(super) fn plan(ctx: &Context, graphs: &GraphBatch) -> Result<Plan> {
     let limit = device_order_limit(ctx) as usize;
     let orders: Vec<usize> = graphs.iter().map(|graph| graph.nodes()).collect();
     let asked_for_gpu = ctx.explain(&Default::default(), false).side == Side::Gpu;
-    let small = orders.iter().copied().filter(|&n| n <= limit || asked_for_gpu);
+    // Without a device the choice is about all of them.
+    let small = orders.iter().copied().filter(|&n| n <= limit || limit == 0 || asked_for_gpu);
     let small: Vec<u32> = small.map(|n| u32::try_from(n).unwrap_or(u32::MAX)).collect();
     let choice = choose_eigh::<f32>(ctx, &small, false);
     if choice.side == Side::Gpu {

@@ -1,0 +1,242 @@
+//! `fiedler encode`: a data set of graphs in, certified encodings out.
+
+use super::{Failure, Outcome, Where, check_output, print};
+use clap::{Args, ValueEnum};
+use fiedler::Context;
+use fiedler::encode::{Encoding, Progress, Report, SpectralEncoder, Which};
+use fiedler::graph::{Conventions, Preset, Symmetrization};
+use fiedler::io::{Data, DataSet, NamedArray, NodeIds, Rows};
+use fiedler::ops::Normalization;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Compute k eigenpairs of the Laplacian of every graph of a data set.
+#[derive(Debug, Args)]
+pub(super) struct Encode {
+    /// A TUDataset folder, an edge list (SNAP, CSV, TSV, white space) or a MatrixMarket file.
+    input: PathBuf,
+    /// Where to: .npz, .safetensors or .csv.
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// Pairs of each graph.
+    #[arg(short, default_value_t = 8)]
+    k: usize,
+    /// Which Laplacian.
+    #[arg(long, value_enum, default_value_t = LaplacianName::Symmetric)]
+    laplacian: LaplacianName,
+    /// How: the exact method decomposes dense matrices; auto chooses.
+    #[arg(long, value_enum, default_value_t = Method::Auto)]
+    method: Method,
+    /// Which end of the spectrum.
+    #[arg(long, value_enum, default_value_t = End::Smallest)]
+    which: End,
+    #[command(flatten)]
+    place: Where,
+    /// The Laplacian of which library: its self-loops, duplicate edges, isolated nodes.
+    #[arg(long, value_enum)]
+    preset: Option<PresetName>,
+    /// What to do with edges that have no reverse.
+    #[arg(long, value_enum, default_value_t = Symmetrize::Max)]
+    symmetrize: Symmetrize,
+    /// Leave out one zero mode for each connected component.
+    #[arg(long)]
+    drop_trivial: bool,
+    /// Also the diagonals of the first N powers of D^-1 W.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    walk_steps: usize,
+    /// Use no stored results. (This version stores none.)
+    #[arg(long)]
+    no_cache: bool,
+    /// Print nothing but errors.
+    #[arg(long)]
+    quiet: bool,
+    /// Print the report as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LaplacianName {
+    Combinatorial,
+    Symmetric,
+    RandomWalk,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Method {
+    Auto,
+    Exact,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum End {
+    Smallest,
+    Largest,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum PresetName {
+    Scipy,
+    Networkx,
+    Pyg,
+    Dgl,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Symmetrize {
+    /// The larger of the two weights: an edge listed once is an undirected edge.
+    Max,
+    /// W + W'.
+    Sum,
+    /// (W + W') / 2.
+    Mean,
+    /// An edge without its reverse is an error.
+    Error,
+}
+
+impl Encode {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        check_output(&self.output)?;
+        let started = Instant::now();
+        let ctx = self.place.context()?;
+        let opened = started.elapsed().as_secs_f64();
+
+        let started = Instant::now();
+        let data = fiedler::io::read(&self.input, &self.conventions())?;
+        let read = started.elapsed().as_secs_f64();
+
+        let started = Instant::now();
+        let bar = self.progress_bar(data.graphs.len());
+        let (encoding, report) = self
+            .encoder()
+            .encode_with(&ctx, &data.graphs, |Progress { done, .. }| bar.set_position(done as u64))
+            .inspect_err(|_| bar.abandon())?;
+        bar.finish_and_clear();
+        let encoded = started.elapsed().as_secs_f64();
+
+        let started = Instant::now();
+        fiedler::io::write(&self.output, &arrays(&encoding, data.node_ids.as_ref()))?;
+        let wrote = started.elapsed().as_secs_f64();
+        let seconds = [("open", opened), ("read", read), ("encode", encoded), ("write", wrote)];
+        if !self.quiet {
+            print(self.report(&ctx, &data, &encoding, &report, &seconds));
+        }
+        Ok(if encoding.uncertified() == 0 { Outcome::Done } else { Outcome::Uncertified })
+    }
+
+    fn conventions(&self) -> Conventions {
+        let preset = self.preset.map(|name| match name {
+            PresetName::Scipy => Preset::Scipy,
+            PresetName::Networkx => Preset::Networkx,
+            PresetName::Pyg => Preset::Pyg,
+            PresetName::Dgl => Preset::Dgl,
+        });
+        let symmetrization = match self.symmetrize {
+            Symmetrize::Max => Symmetrization::Max,
+            Symmetrize::Sum => Symmetrization::Sum,
+            Symmetrize::Mean => Symmetrization::Mean,
+            Symmetrize::Error => Symmetrization::Error,
+        };
+        // A file lists an undirected edge once or twice, so what the libraries do with direction is left to --symmetrize.
+        Conventions { symmetrization, ..preset.map(Preset::conventions).unwrap_or_default() }
+    }
+
+    fn encoder(&self) -> SpectralEncoder {
+        SpectralEncoder::new(self.k)
+            .laplacian(match self.laplacian {
+                LaplacianName::Combinatorial => Normalization::Combinatorial,
+                LaplacianName::Symmetric => Normalization::Symmetric,
+                LaplacianName::RandomWalk => Normalization::RandomWalk,
+            })
+            .which(match self.which {
+                End::Smallest => Which::Smallest,
+                End::Largest => Which::Largest,
+            })
+            .drop_trivial(self.drop_trivial)
+            .walk_steps(self.walk_steps)
+    }
+
+    /// Rate and ETA on standard error, where it is a terminal.
+    fn progress_bar(&self, graphs: usize) -> ProgressBar {
+        let target = if self.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(graphs as u64), target);
+        let template = "{bar:30} {pos}/{len} graphs, {per_sec}, {eta} to go";
+        bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
+    }
+
+    fn report(
+        &self,
+        ctx: &Context,
+        data: &DataSet,
+        encoding: &Encoding,
+        report: &Report,
+        seconds: &[(&str, f64)],
+    ) -> String {
+        let adapter = ctx.adapter().map(|a| a.name.as_str());
+        let uncertified = encoding.uncertified();
+        let worst = |values: &[f32]| values.iter().copied().fold(0.0, f32::max);
+        if self.json {
+            let times: serde_json::Map<_, _> = seconds.iter().map(|(stage, s)| ((*stage).to_owned(), (*s).into())).collect();
+            return serde_json::json!({
+                "input": self.input, "output": self.output, "format": format!("{:?}", data.format),
+                "graphs": encoding.graphs(), "nodes": data.graphs.nodes(), "entries": data.graphs.entries(), "k": self.k,
+                "components": encoding.components.iter().sum::<i64>(),
+                "on_gpu": report.on_gpu, "on_cpu": report.on_cpu, "chunks": report.chunks, "adapter": adapter,
+                "without_adapter": ctx.without_adapter_because(), "choice": report.choice.to_string(),
+                "uncertified": uncertified, "residual": worst(&encoding.residual),
+                "orthogonality": worst(&encoding.orthogonality), "seconds": times,
+            })
+            .to_string();
+        }
+        let place = match (report.on_gpu, report.on_cpu, adapter) {
+            (0, _, _) => "on the CPU".to_owned(),
+            (_, 0, Some(name)) => format!("on {name}"),
+            (gpu, cpu, name) => format!("{gpu} on {} and {cpu} on the CPU", name.unwrap_or("the adapter")),
+        };
+        let state = if uncertified == 0 { "all converged".to_owned() } else { format!("{uncertified} NOT converged") };
+        let times: Vec<_> = seconds.iter().map(|(stage, s)| format!("{stage} {s:.3} s")).collect();
+        format!(
+            "{}: {} graphs, {} nodes, k = {}, {place} ({}); {state}, residual <= {:.1e}; {}",
+            data.name,
+            encoding.graphs(),
+            data.graphs.nodes(),
+            self.k,
+            report.choice,
+            worst(&encoding.residual),
+            times.join(", ")
+        )
+    }
+}
+
+/// The arrays of the file, in the order of the documentation.
+fn arrays<'a>(encoding: &'a Encoding, ids: Option<&'a NodeIds>) -> Vec<NamedArray<'a>> {
+    let (graphs, k) = (encoding.graphs(), encoding.k);
+    let nodes = encoding.eigenvectors.len().checked_div(k).unwrap_or_else(|| node_count(encoding));
+    let array = |name, rows, shape: &[usize], data| NamedArray { name, rows, shape: shape.to_vec(), data };
+    let mut all = vec![
+        array("eigenvalues", Rows::Graphs, &[graphs, k], Data::F32(&encoding.eigenvalues)),
+        array("eigenvectors", Rows::Nodes, &[nodes, k], Data::F32(&encoding.eigenvectors)),
+        array("node_offsets", Rows::Other, &[graphs + 1], Data::I64(&encoding.node_offsets)),
+        array("residual", Rows::Graphs, &[graphs], Data::F32(&encoding.residual)),
+        array("orthogonality", Rows::Graphs, &[graphs], Data::F32(&encoding.orthogonality)),
+        array("status", Rows::Graphs, &[graphs], Data::U8(&encoding.status)),
+        array("components", Rows::Graphs, &[graphs], Data::I64(&encoding.components)),
+        array("tie_group", Rows::Graphs, &[graphs, k], Data::I64(&encoding.tie_group)),
+        array("mask", Rows::Graphs, &[graphs, k], Data::U8(&encoding.mask)),
+    ];
+    if encoding.walk_steps > 0 {
+        let shape = [nodes, encoding.walk_steps];
+        all.push(array("random_walk", Rows::Nodes, &shape, Data::F32(&encoding.random_walk)));
+    }
+    match ids {
+        Some(NodeIds::Integers(ids)) => all.push(array("node_ids", Rows::Nodes, &[nodes], Data::I64(ids))),
+        Some(NodeIds::Text(ids)) => all.push(array("node_ids", Rows::Nodes, &[nodes], Data::Text(ids))),
+        None => {}
+    }
+    all
+}
+
+fn node_count(encoding: &Encoding) -> usize {
+    encoding.node_offsets.last().and_then(|&n| usize::try_from(n).ok()).unwrap_or(0)
+}

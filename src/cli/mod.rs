@@ -1,0 +1,119 @@
+//! The commands, one file each, and what they share: the backend's words, exit codes, errors.
+
+mod doctor;
+mod encode;
+mod generate;
+mod run;
+
+use clap::{Args, Parser, Subcommand};
+use fiedler::{Backend, Context, Error};
+use std::process::ExitCode;
+
+/// Laplacian encodings of graphs and batched linear algebra, on any GPU and on the CPU, each result with its certificate.
+#[derive(Debug, Parser)]
+#[command(version, after_help = "Exit status: 0 done; 1 it failed; 2 the call is wrong; 3 done, but some matrices have no \
+Converged status.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_MEMORY_BUDGET (such as 512M), RUST_LOG.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Compute k eigenpairs of the Laplacian of every graph of a data set.
+    Encode(encode::Encode),
+    /// Run one operation on a stored array (.npy), as numpy would.
+    Run(run::Run),
+    /// Show the adapters of this machine, what they offer, and what would be chosen.
+    Doctor(doctor::Doctor),
+    /// Write a data set made from a seed.
+    Generate(generate::Generate),
+}
+
+/// Where to compute.
+#[derive(Clone, Debug, Args)]
+struct Where {
+    /// Where to compute: auto, gpu or cpu.
+    #[arg(long, value_name = "BACKEND")]
+    backend: Option<Backend>,
+    /// The adapter whose name or driver contains NAME: the only way to a software adapter.
+    #[arg(long, value_name = "NAME")]
+    adapter: Option<String>,
+}
+
+impl Where {
+    /// The context that the options, or else the environment, ask for.
+    fn context(&self) -> Result<Context, Error> {
+        let mut builder = Context::builder();
+        if let Some(name) = &self.adapter {
+            builder = builder.adapter(name);
+        }
+        if let Some(backend) = self.backend {
+            builder = builder.backend(backend);
+        }
+        builder.environment()?.build()
+    }
+}
+
+/// How a command ended.
+enum Outcome {
+    Done,
+    /// Some matrices have no Converged status.
+    Uncertified,
+}
+
+/// Why a command did not end well.
+enum Failure {
+    /// The call itself is wrong.
+    Call(String),
+    Failed(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Parses the command line and runs the command.
+pub fn run() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Encode(command) => command.run(),
+        Command::Run(command) => command.run(),
+        Command::Doctor(command) => command.run(),
+        Command::Generate(command) => command.run(),
+    };
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Uncertified) => ExitCode::from(3),
+        Err(Failure::Call(message)) => {
+            eprintln!("fiedler: {message}");
+            ExitCode::from(2)
+        }
+        Err(Failure::Failed(error)) => {
+            eprintln!("fiedler: {error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// Prints to standard output; a reader that went away is no failure.
+fn print(text: impl std::fmt::Display) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// Whether the output can be written at all, asked before the work is done.
+fn check_output(path: &std::path::Path) -> Result<(), Failure> {
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if !["npz", "safetensors", "csv"].contains(&ending.as_str()) {
+        let shown = path.display();
+        return Err(Failure::Call(format!("{shown}: expected an output that ends in .npz, .safetensors or .csv")));
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+    if !folder.is_dir() {
+        let shown = folder.display();
+        return Err(Failure::Call(format!("{}: expected an existing folder {shown} to write to", path.display())));
+    }
+    Ok(())
+}

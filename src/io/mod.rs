@@ -1,1 +1,18 @@
+//! Files: data sets of graphs in, arrays in and out. Every error names the file, the line and what was expected there.
 
+mod atomic;
+mod csv;
+mod data_set;
+mod edge_list;
+mod lines;
+mod matrix_market;
+mod npy;
+mod npz;
+mod safetensors;
+mod tudataset;
+mod write;
+
+pub use data_set::{DataSet, Format, NodeIds, read};
+pub use npy::{Npy, NpyData, read_npy};
+pub use tudataset::write_tudataset;
+pub use write::{Data, NamedArray, Rows, write};

@@ -1,0 +1,69 @@
+//! Files and folders that appear whole or not at all: written beside their place under another name, then renamed.
+
+use crate::error::{Error, Result};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use tempfile::Builder;
+
+/// Creates or replaces a file with what `fill` writes. On an error nothing is left behind, and a file that was there
+/// stays as it was.
+pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
+    let refused = |error| Error::io("write", path, error);
+    let mut builder = builder();
+    #[cfg(unix)]
+    builder.permissions(mode(0o666));
+    let file = builder.tempfile_in(parent(path)).map_err(refused)?;
+    let (file, place) = file.into_parts();
+    let mut out = BufWriter::with_capacity(1 << 18, file);
+    fill(&mut out)?;
+    let file = out.into_inner().map_err(|error| refused(error.into_error()))?;
+    file.sync_all().map_err(refused)?;
+    // Windows renames no open file.
+    drop(file);
+    place.persist(path).map_err(|error| refused(error.error))
+}
+
+/// What fills one file of a folder.
+pub(super) type Fill<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
+
+/// Creates a folder, which must not exist, with its files.
+pub(super) fn create_whole_folder(path: &Path, files: &[(&str, Fill<'_>)]) -> Result<()> {
+    let refused = |error| Error::io("create", path, error);
+    if path.symlink_metadata().is_ok() {
+        return Err(refused(io::Error::new(io::ErrorKind::AlreadyExists, "it exists already")));
+    }
+    let mut builder = builder();
+    #[cfg(unix)]
+    builder.permissions(mode(0o777));
+    let folder = builder.tempdir_in(parent(path)).map_err(refused)?;
+    for (name, fill) in files {
+        let create = || {
+            let mut out = BufWriter::with_capacity(1 << 18, File::create_new(folder.path().join(name))?);
+            fill(&mut out)?;
+            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+        };
+        create().map_err(refused)?;
+    }
+    std::fs::rename(folder.path(), path).map_err(refused)?;
+    // Renamed away: nothing is left to clean up.
+    let _ = folder.keep();
+    Ok(())
+}
+
+fn builder<'a>() -> Builder<'a, 'static> {
+    let mut builder = Builder::new();
+    builder.prefix(".fiedler-").suffix(".tmp");
+    builder
+}
+
+/// Where the file stands: the current folder for a bare name.
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// What the process's umask then narrows; temporary files are private to their user by default, results are not.
+#[cfg(unix)]
+fn mode(mode: u32) -> std::fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(mode)
+}

@@ -1,0 +1,102 @@
+//! A table with a row a node: what graphs have is repeated for their nodes.
+
+use super::write::{Data, NamedArray, Rows};
+use crate::error::{Error, Result};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+const OPERATION: &str = "write csv";
+
+/// The arrays as columns, checked.
+pub(super) struct Table<'a> {
+    offsets: &'a [i64],
+    columns: Vec<Column<'a>>,
+}
+
+struct Column<'a> {
+    title: String,
+    array: &'a NamedArray<'a>,
+    /// Elements from row to row, and from the row's first to the column's.
+    stride: usize,
+    place: usize,
+}
+
+impl<'a> Table<'a> {
+    /// `graph`, `node`, `node_id` where there are any, arrays of one axis, arrays of two; each kind as it is given.
+    pub(super) fn new(arrays: &'a [NamedArray<'a>]) -> Result<Self> {
+        let offsets = arrays.iter().find_map(|array| match array.data {
+            Data::I64(offsets) if array.name == "node_offsets" => Some(offsets),
+            _ => None,
+        });
+        let Some(offsets) = offsets.filter(|offsets| offsets.first() == Some(&0) && offsets.is_sorted()) else {
+            let what = "a table needs the array node_offsets, 64-bit integers that ascend from 0: \
+                        it has a row for each node of the graphs; .npz and .safetensors hold any array";
+            return Err(Error::domain(OPERATION, what));
+        };
+        let graphs = offsets.len() - 1;
+        let nodes = usize::try_from(offsets[graphs]).unwrap_or(usize::MAX);
+        let mut columns: Vec<(u8, Column<'a>)> = Vec::new();
+        for array in arrays.iter().filter(|array| array.name != "node_offsets") {
+            let rows = match array.rows {
+                Rows::Graphs => graphs,
+                Rows::Nodes => nodes,
+                Rows::Other => {
+                    let what =
+                        format!("{} has no row for each node or graph, so a table has no place for it", array.name);
+                    return Err(Error::domain(OPERATION, what));
+                }
+            };
+            if array.shape.first() != Some(&rows) || array.shape.len() > 2 {
+                let expected = format!("{rows} rows of {}, with one axis or two", array.name);
+                return Err(Error::shape(OPERATION, expected, format!("{:?}", array.shape)));
+            }
+            let column = |title, stride, place| Column { title, array, stride, place };
+            match array.shape.get(1) {
+                None if array.name == "node_ids" => columns.push((0, column("node_id".into(), 1, 0))),
+                None => columns.push((1, column(array.name.into(), 1, 0))),
+                Some(&width) => {
+                    let name = array.name.strip_suffix('s').unwrap_or(array.name);
+                    columns.extend((0..width).map(|i| (2, column(format!("{name}_{}", i + 1), width, i))));
+                }
+            }
+        }
+        columns.sort_by_key(|&(rank, _)| rank);
+        Ok(Self { offsets, columns: columns.into_iter().map(|(_, column)| column).collect() })
+    }
+
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut table = csv::Writer::from_writer(out);
+        let titles = ["graph", "node"].into_iter().chain(self.columns.iter().map(|column| column.title.as_str()));
+        table.write_record(titles)?;
+        let mut row = 0;
+        let mut cell = String::new();
+        for (graph, pair) in self.offsets.windows(2).enumerate() {
+            for node in 0..pair[1] - pair[0] {
+                write_cell(&mut table, &mut cell, graph)?;
+                write_cell(&mut table, &mut cell, node)?;
+                for column in &self.columns {
+                    let row = if column.array.rows == Rows::Graphs { graph } else { row };
+                    let place = row * column.stride + column.place;
+                    match column.array.data {
+                        // `{:?}` is the shortest text that reads back as the same number, with an exponent where short.
+                        Data::F32(data) => write_cell(&mut table, &mut cell, format_args!("{:?}", data[place]))?,
+                        Data::F64(data) => write_cell(&mut table, &mut cell, format_args!("{:?}", data[place]))?,
+                        Data::I64(data) => write_cell(&mut table, &mut cell, data[place])?,
+                        Data::U8(data) => write_cell(&mut table, &mut cell, data[place])?,
+                        Data::Text(data) => table.write_field(&data[place])?,
+                    }
+                }
+                table.write_record(None::<&[u8]>)?;
+                row += 1;
+            }
+        }
+        table.flush()
+    }
+}
+
+fn write_cell(table: &mut csv::Writer<impl Write>, cell: &mut String, value: impl std::fmt::Display) -> io::Result<()> {
+    cell.clear();
+    write!(cell, "{value}").map_err(io::Error::other)?;
+    table.write_field(&cell)?;
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! Which format a path has, and the data set in it.
+
+use super::lines::quoted;
+use super::{edge_list, matrix_market, tudataset};
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::{Conventions, EdgeList, GraphBatch};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+const KNOWN: &str = "a TUDataset folder (DS_A.txt with DS_graph_indicator.txt), a MatrixMarket file \
+                     (%%MatrixMarket) or an edge list (two ids a line, and perhaps a weight)";
+
+/// A format that [`read`] knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// A TUDataset folder: many graphs.
+    TuDataset,
+    /// A text file with an edge a line: one graph.
+    EdgeList,
+    /// A square sparse matrix: one graph.
+    MatrixMarket,
+}
+
+/// What a file calls its nodes, in the order of the nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeIds {
+    /// Numbers, ascending.
+    Integers(Vec<i64>),
+    /// Words, in the order in which they appeared.
+    Text(Vec<String>),
+}
+
+/// Graphs from a file.
+#[derive(Clone, Debug)]
+pub struct DataSet {
+    /// The data set's name: the folder's, or the file's without its ending.
+    pub name: String,
+    /// The graphs.
+    pub graphs: GraphBatch,
+    /// What the file calls the nodes, where that is not 0, 1, 2 and so on.
+    pub node_ids: Option<NodeIds>,
+    /// The format that was found.
+    pub format: Format,
+}
+
+/// Reads the data set at `path`, whose format shows from its content and name: a TUDataset folder (or `FOLDER/DS`, or
+/// its `DS_A.txt`), a MatrixMarket coordinate file, or an edge list.
+///
+/// # Errors
+/// [`Parse`](ErrorKind::Parse) with file, line and expectation for what is not as its format wants it, and for graphs
+/// that the conventions make an error; [`Io`](ErrorKind::Io) for what the system refuses.
+pub fn read(path: &Path, conventions: &Conventions) -> Result<DataSet> {
+    let (format, place) = detect(path)?;
+    let (edges, node_ids) = match format {
+        Format::TuDataset => (tudataset::read(&place)?, None),
+        Format::MatrixMarket => (matrix_market::read(&place)?, None),
+        Format::EdgeList => edge_list::read(&place)?,
+    };
+    let name = match format {
+        Format::TuDataset => place.file_name(),
+        Format::EdgeList | Format::MatrixMarket => place.file_stem(),
+    };
+    let name = name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(DataSet { name, graphs: build(path, edges, conventions)?, node_ids, format })
+}
+
+/// The graphs under the conventions; what they refuse is the file's fault, so the error names it.
+fn build(path: &Path, edges: EdgeList, conventions: &Conventions) -> Result<GraphBatch> {
+    GraphBatch::from_edge_list(edges, conventions).map_err(|error| match error.kind() {
+        ErrorKind::Domain { what, .. } => Error::parse(path, None, "edges that the conventions allow", what.as_str()),
+        _ => error,
+    })
+}
+
+/// The format, and the file or the TUDataset's prefix.
+fn detect(path: &Path) -> Result<(Format, PathBuf)> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Ok((Format::TuDataset, prefix_in(path)?)),
+        Ok(_) => {
+            let prefix = path.to_str().and_then(|text| text.strip_suffix(tudataset::ADJACENCY)).map(PathBuf::from);
+            match prefix.filter(|prefix| tudataset::files(prefix).1.is_file()) {
+                Some(prefix) => Ok((Format::TuDataset, prefix)),
+                None => Ok((sniff(path)?, path.into())),
+            }
+        }
+        Err(_) if tudataset::files(path).0.is_file() => Ok((Format::TuDataset, path.into())),
+        Err(error) => Err(Error::io("open", path, error)),
+    }
+}
+
+/// The one data set of a folder, as a path without `_A.txt`.
+fn prefix_in(folder: &Path) -> Result<PathBuf> {
+    let listed = fs::read_dir(folder).map_err(|error| Error::io("list", folder, error))?;
+    let mut names = Vec::new();
+    for entry in listed {
+        let name = entry.map_err(|error| Error::io("list", folder, error))?.file_name();
+        names.extend(name.to_str().and_then(|name| name.strip_suffix(tudataset::ADJACENCY)).map(str::to_owned));
+    }
+    names.sort();
+    let prefix = match &names[..] {
+        [] => return Err(Error::parse(folder, None, KNOWN, "a folder without a file DS_A.txt")),
+        [name] => folder.join(name),
+        several => {
+            let found = format!("{}; name one as FOLDER/DS", several.join(", "));
+            return Err(Error::parse(folder, None, "one data set in the folder", found));
+        }
+    };
+    let indicator = tudataset::files(&prefix).1;
+    if !indicator.is_file() {
+        return Err(Error::parse(&indicator, None, "the file that says which graph a node is in", "no file"));
+    }
+    Ok(prefix)
+}
+
+/// The format of a file, from how it begins. Anything that may be lines of ids is an edge list.
+fn sniff(path: &Path) -> Result<Format> {
+    let mut head = Vec::new();
+    let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+    file.take(4096).read_to_end(&mut head).map_err(|error| Error::io("read", path, error))?;
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
+    let market = b"%%matrixmarket";
+    if text.get(..market.len()).is_some_and(|start| start.eq_ignore_ascii_case(market)) {
+        return Ok(Format::MatrixMarket);
+    }
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("mtx")) {
+        return Err(Error::parse(path, Some(1), "the banner %%MatrixMarket", quoted(first_line(text))));
+    }
+    let binary = head.iter().any(|&byte| byte < b' ' && !byte.is_ascii_whitespace());
+    // XML, JSON and GML begin so; no line of ids does.
+    let markup = [&b"<"[..], b"{", b"[", b"graph [", b"Creator"].iter().any(|start| text.starts_with(start));
+    if binary || markup {
+        return Err(Error::parse(path, None, KNOWN, quoted(first_line(text))));
+    }
+    Ok(Format::EdgeList)
+}
+
+fn first_line(text: &[u8]) -> &[u8] {
+    text.split(|&byte| byte == b'\n').next().unwrap_or(b"").trim_ascii_end()
+}

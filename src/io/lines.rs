@@ -1,0 +1,153 @@
+//! Text files line by line, through one buffer, with the line's number at hand for errors.
+
+use crate::error::{Error, Result};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Longer lines are not the text that any format here has; the bound keeps a binary file from filling memory.
+const LONGEST_LINE: usize = 1 << 20;
+const CHUNK: usize = 1 << 18;
+
+/// The lines of a file, without their ends (LF or CR LF) and without a byte order mark.
+pub(super) struct Lines {
+    file: File,
+    path: PathBuf,
+    buffer: Vec<u8>,
+    /// The current line, then what is yet to be read: `line` up to `next`, `next` up to `filled`.
+    line: (usize, usize),
+    next: usize,
+    filled: usize,
+    at_end: bool,
+    /// The current line's number, from 1; 0 before the first.
+    number: u64,
+}
+
+impl Lines {
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+        let buffer = vec![0; CHUNK];
+        Ok(Self { file, path: path.into(), buffer, line: (0, 0), next: 0, filled: 0, at_end: false, number: 0 })
+    }
+
+    /// Goes to the next line; false where there is none.
+    pub(super) fn advance(&mut self) -> Result<bool> {
+        let mut searched = self.next;
+        let end = loop {
+            if let Some(length) = self.buffer[searched..self.filled].iter().position(|&byte| byte == b'\n') {
+                break searched + length;
+            }
+            searched = self.filled;
+            if self.at_end {
+                break self.filled;
+            }
+            searched -= self.fill()?;
+        };
+        if self.next == self.filled {
+            return Ok(false);
+        }
+        self.number += 1;
+        let mut line = &self.buffer[self.next..end];
+        let mut start = self.next;
+        if self.number == 1 && line.starts_with(b"\xef\xbb\xbf") {
+            (line, start) = (&line[3..], start + 3);
+        }
+        line = line.strip_suffix(b"\r").unwrap_or(line);
+        self.line = (start, start + line.len());
+        self.next = self.filled.min(end + 1);
+        if self.line().contains(&0) {
+            return Err(self.error("text", "a NUL byte"));
+        }
+        Ok(true)
+    }
+
+    /// Reads on behind what is there. Returns by how much the unread part moved to the front.
+    fn fill(&mut self) -> Result<usize> {
+        let moved = self.next;
+        self.buffer.copy_within(self.next..self.filled, 0);
+        (self.next, self.filled) = (0, self.filled - moved);
+        if self.filled == self.buffer.len() {
+            if self.filled >= LONGEST_LINE {
+                self.number += 1;
+                return Err(self.error(format!("lines of at most {LONGEST_LINE} bytes"), "a longer one"));
+            }
+            self.buffer.resize(2 * self.filled, 0);
+        }
+        let read = loop {
+            match self.file.read(&mut self.buffer[self.filled..]) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                other => break other.map_err(|error| Error::io("read", &self.path, error))?,
+            }
+        };
+        self.filled += read;
+        self.at_end = read == 0;
+        Ok(moved)
+    }
+
+    /// The current line.
+    pub(super) fn line(&self) -> &[u8] {
+        &self.buffer[self.line.0..self.line.1]
+    }
+
+    /// The current line as text.
+    pub(super) fn text(&self) -> Result<&str> {
+        std::str::from_utf8(self.line()).map_err(|_| self.unexpected("UTF-8 text"))
+    }
+
+    /// The file's length in bytes, where the system knows it: an upper bound for what its text can hold.
+    pub(super) fn bytes(&self) -> usize {
+        self.file.metadata().ok().and_then(|metadata| usize::try_from(metadata.len()).ok()).unwrap_or(0)
+    }
+
+    /// An error at the current line.
+    pub(super) fn error(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        Error::parse(&self.path, (self.number > 0).then_some(self.number), expected, found)
+    }
+
+    /// An error that shows the current line.
+    pub(super) fn unexpected(&self, expected: impl Into<String>) -> Error {
+        self.error(expected, quoted(self.line()))
+    }
+
+    /// An edge's weight.
+    pub(super) fn weight(&self, field: &[u8]) -> Result<f32> {
+        const EXPECTED: &str = "a weight that is finite and not negative";
+        let number = std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok());
+        let Some(wide) = number else { return Err(self.error(EXPECTED, quoted(field))) };
+        if !wide.is_finite() || wide < 0.0 {
+            return Err(self.error(EXPECTED, quoted(field)));
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "weights are f32; what f32 cannot hold is refused below")]
+        let weight = wide as f32;
+        if weight.is_infinite() || (weight == 0.0 && wide > 0.0) {
+            return Err(self.error("a weight within the range of 32-bit floats", quoted(field)));
+        }
+        Ok(weight)
+    }
+}
+
+/// Bytes as an error shows them.
+pub(super) fn quoted(bytes: &[u8]) -> String {
+    const SHOWN: usize = 60;
+    if bytes.is_empty() {
+        return "nothing".into();
+    }
+    let more = if bytes.len() > SHOWN { "..." } else { "" };
+    format!("{:?}{more}", String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]))
+}
+
+/// A decimal number without a sign.
+pub(super) fn natural(field: &[u8]) -> Option<u64> {
+    if field.is_empty() {
+        return None;
+    }
+    field.iter().try_fold(0_u64, |sum, byte| {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        sum.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+/// The fields of a line that white space parts.
+pub(super) fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
+}

@@ -1,0 +1,113 @@
+//! MatrixMarket coordinate files, as streams: <https://math.nist.gov/MatrixMarket/formats.html>.
+
+use super::lines::{Lines, fields, natural, quoted};
+use crate::error::Result;
+use crate::graph::EdgeList;
+use std::path::Path;
+
+const BANNER: &str = "a banner `%%MatrixMarket matrix coordinate <real|integer|pattern> <general|symmetric>`";
+
+/// Row i, column j of the matrix is the edge from i to j; a symmetric file's entries stand for both directions.
+pub(super) fn read(path: &Path) -> Result<EdgeList> {
+    let mut lines = Lines::open(path)?;
+    let (pattern, symmetric) = banner(&mut lines)?;
+    let (order, entries) = size(&mut lines)?;
+    let mut edges = EdgeList::new(order).map_err(|_| lines.unexpected("a matrix of fewer than 2^32 rows"))?;
+    // The size line is only a claim: the shortest entry takes four bytes.
+    edges.reserve(entries.min(lines.bytes() / 4 + 1).saturating_mul(if symmetric { 2 } else { 1 }));
+    let mut found = 0;
+    while lines.advance()? {
+        let mut parts = fields(lines.line());
+        let Some(row) = parts.next() else { continue };
+        if row[0] == b'%' {
+            continue;
+        }
+        if found == entries {
+            return Err(lines.unexpected(format!("no more than the {entries} entries that the size line has")));
+        }
+        found += 1;
+        let row = index(&lines, row, order)?;
+        let column = index(&lines, parts.next().unwrap_or(b""), order)?;
+        let weight = match parts.next() {
+            None if pattern => None,
+            Some(value) if !pattern => Some(lines.weight(value)?),
+            _ if pattern => return Err(lines.unexpected("a row and a column, as a pattern has them")),
+            _ => return Err(lines.unexpected("a row, a column and a value")),
+        };
+        if parts.next().is_some() {
+            return Err(lines.unexpected("a row, a column and a value"));
+        }
+        let mut push = |source, target| match weight {
+            None => edges.push(source, target),
+            Some(weight) => edges.push_weighted(source, target, weight),
+        };
+        push(row, column);
+        if symmetric && row != column {
+            push(column, row);
+        }
+    }
+    if found < entries {
+        return Err(
+            lines.error(format!("{entries} entries, as the size line has it"), format!("the end after {found}"))
+        );
+    }
+    Ok(edges)
+}
+
+/// The first line: whether the entries have no values, and whether they stand for both directions.
+fn banner(lines: &mut Lines) -> Result<(bool, bool)> {
+    if !lines.advance()? {
+        return Err(lines.error(BANNER, "an empty file"));
+    }
+    let text = String::from_utf8_lossy(lines.line()).to_ascii_lowercase();
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    let ["%%matrixmarket", "matrix", layout, field, symmetry] = words[..] else {
+        return Err(lines.unexpected(BANNER));
+    };
+    if layout != "coordinate" {
+        return Err(lines.error("the layout `coordinate`", quoted(layout.as_bytes())));
+    }
+    let pattern = match field {
+        "pattern" => true,
+        "real" | "integer" => false,
+        other => return Err(lines.error("the field `real`, `integer` or `pattern`", quoted(other.as_bytes()))),
+    };
+    match symmetry {
+        "general" => Ok((pattern, false)),
+        "symmetric" => Ok((pattern, true)),
+        other => Err(lines.error("the symmetry `general` or `symmetric`", quoted(other.as_bytes()))),
+    }
+}
+
+/// The size line: the order of the square matrix, and how many entries follow.
+fn size(lines: &mut Lines) -> Result<(usize, usize)> {
+    const EXPECTED: &str = "a size line of rows, columns and entries";
+    while lines.advance()? {
+        let line = lines.line();
+        let mut parts = fields(line);
+        let Some(first) = parts.next() else { continue };
+        if first[0] == b'%' {
+            continue;
+        }
+        let number = |field: Option<&[u8]>| {
+            let number = field.and_then(natural).and_then(|number| usize::try_from(number).ok());
+            number.ok_or_else(|| lines.unexpected(EXPECTED))
+        };
+        let (rows, columns, entries) = (number(Some(first))?, number(parts.next())?, number(parts.next())?);
+        if parts.next().is_some() {
+            return Err(lines.unexpected(EXPECTED));
+        }
+        if rows != columns {
+            return Err(lines.error("a square matrix", format!("{rows} rows and {columns} columns")));
+        }
+        return Ok((rows, entries));
+    }
+    Err(lines.error(EXPECTED, "the end"))
+}
+
+/// An index that counts from 1, as one that counts from 0.
+fn index(lines: &Lines, field: &[u8], order: usize) -> Result<u32> {
+    let number = natural(field).filter(|&number| (1..=order as u64).contains(&number));
+    let index = number.and_then(|number| u32::try_from(number - 1).ok());
+    index.ok_or_else(|| lines.error(format!("an index from 1 to {order}"), quoted(field)))
+}

@@ -1,0 +1,150 @@
+//! NumPy's array files: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
+
+use crate::error::{Error, Result};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
+use std::path::Path;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// A matrix or a batch of matrices from a file, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Npy {
+    /// (rows, columns) or (batch, rows, columns).
+    pub shape: Vec<usize>,
+    /// The elements, the last axis fastest.
+    pub data: NpyData,
+}
+
+/// The elements of an [`Npy`], in the precision that the file has.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NpyData {
+    /// 32-bit floats.
+    F32(Vec<f32>),
+    /// 64-bit floats.
+    F64(Vec<f64>),
+}
+
+/// Reads an .npy file of 32-bit or 64-bit floats with two or three axes; either byte order, C or Fortran order.
+///
+/// # Errors
+/// [`Parse`](crate::ErrorKind::Parse) for another type, another number of axes, a file that is shorter or longer than
+/// its header says, and for what is no .npy file; [`Io`](crate::ErrorKind::Io) for what the system refuses.
+pub fn read_npy(path: &Path) -> Result<Npy> {
+    let error = |expected: String, found: String| Error::parse(path, None, expected, found);
+    let refused = |error| Error::io("read", path, error);
+    let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+    let mut reader = BufReader::new(file);
+    let mut start = Vec::new();
+    reader.by_ref().take(8).read_to_end(&mut start).map_err(refused)?;
+    let version = match start.strip_prefix(MAGIC) {
+        Some(&[version @ 1..=3, _]) => version,
+        Some(_) => return Err(error("an .npy file of version 1, 2 or 3".into(), "another version".into())),
+        None => return Err(error("an .npy file".into(), "another beginning".into())),
+    };
+    let mut length = vec![];
+    reader.by_ref().take(if version == 1 { 2 } else { 4 }).read_to_end(&mut length).map_err(refused)?;
+    let length = length.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+    let mut text = Vec::new();
+    reader.by_ref().take(length.min(1 << 20)).read_to_end(&mut text).map_err(refused)?;
+    let text = String::from_utf8_lossy(&text);
+    let Some(header) = Header::parse(&text) else {
+        return Err(error("an .npy header with descr, fortran_order and shape".into(), format!("{text:?}")));
+    };
+    let (big, width) = match header.descr {
+        "<f4" => (false, 4),
+        "<f8" => (false, 8),
+        ">f4" => (true, 4),
+        ">f8" => (true, 8),
+        other => return Err(error("elements of type float32 or float64".into(), format!("the type {other}"))),
+    };
+    if !(2..=3).contains(&header.shape.len()) {
+        return Err(error("an array with two or three axes".into(), format!("the shape {:?}", header.shape)));
+    }
+    let bytes = header.shape.iter().try_fold(width, |product: usize, &length| product.checked_mul(length));
+    let mut data = Vec::new();
+    reader.read_to_end(&mut data).map_err(refused)?;
+    if bytes != Some(data.len()) {
+        let expected = match bytes {
+            Some(bytes) => format!("{bytes} bytes of elements for the shape {:?}", header.shape),
+            None => format!("a shape that memory holds, not {:?}", header.shape),
+        };
+        return Err(error(expected, format!("{} bytes", data.len())));
+    }
+    let data = if width == 4 {
+        let number = |bytes| if big { f32::from_be_bytes(bytes) } else { f32::from_le_bytes(bytes) };
+        let numbers = data.as_chunks().0.iter().map(|&bytes| number(bytes)).collect();
+        NpyData::F32(if header.fortran_order { to_row_major(&header.shape, numbers) } else { numbers })
+    } else {
+        let number = |bytes| if big { f64::from_be_bytes(bytes) } else { f64::from_le_bytes(bytes) };
+        let numbers = data.as_chunks().0.iter().map(|&bytes| number(bytes)).collect();
+        NpyData::F64(if header.fortran_order { to_row_major(&header.shape, numbers) } else { numbers })
+    };
+    Ok(Npy { shape: header.shape, data })
+}
+
+/// Elements with the first axis fastest, as elements with the last axis fastest.
+fn to_row_major<T: Copy>(shape: &[usize], data: Vec<T>) -> Vec<T> {
+    let (batch, rows, columns) = match *shape {
+        [batch, rows, columns] => (batch, rows, columns),
+        [rows, columns] => (1, rows, columns),
+        _ => return data,
+    };
+    let mut out = Vec::with_capacity(data.len());
+    for matrix in 0..batch {
+        for row in 0..rows {
+            out.extend((0..columns).map(|column| data[matrix + batch * (row + rows * column)]));
+        }
+    }
+    out
+}
+
+/// What the header's Python dictionary says.
+struct Header<'a> {
+    descr: &'a str,
+    fortran_order: bool,
+    shape: Vec<usize>,
+}
+
+impl<'a> Header<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        let descr = value(text, "descr")?;
+        let quote = descr.chars().next().filter(|quote| "'\"".contains(*quote));
+        let descr = match quote {
+            Some(quote) => descr[1..].split(quote).next()?,
+            // A list is a type with fields: shown whole in the error.
+            None => descr.split(']').next()?,
+        };
+        let order = value(text, "fortran_order")?;
+        let fortran_order = order.starts_with("True");
+        if !fortran_order && !order.starts_with("False") {
+            return None;
+        }
+        let shape = value(text, "shape")?.strip_prefix('(')?.split_once(')')?.0;
+        let lengths = shape.split(',').map(str::trim).filter(|length| !length.is_empty());
+        let shape = lengths.map(|length| length.parse().ok()).collect::<Option<_>>()?;
+        Some(Self { descr, fortran_order, shape })
+    }
+}
+
+/// What follows a key.
+fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let after = |quote: char| text.split_once(&format!("{quote}{key}{quote}"));
+    let (_, rest) = after('\'').or_else(|| after('"'))?;
+    Some(rest.trim_start().strip_prefix(':')?.trim_start())
+}
+
+/// Writes the header of version 1, padded so that elements begin at a multiple of 64 bytes.
+pub(super) fn write_header(out: &mut impl Write, type_name: &str, shape: &[usize]) -> io::Result<()> {
+    let lengths: Vec<String> = shape.iter().map(ToString::to_string).collect();
+    // Python writes a tuple of one with a comma.
+    let shape = if shape.len() == 1 { format!("{},", lengths[0]) } else { lengths.join(", ") };
+    let text = format!("{{'descr': '{type_name}', 'fortran_order': False, 'shape': ({shape}), }}");
+    let before = MAGIC.len() + 4;
+    let length = (before + text.len() + 1).next_multiple_of(64) - before;
+    let stated = u16::try_from(length).map_err(io::Error::other)?;
+    out.write_all(MAGIC)?;
+    out.write_all(&[1, 0])?;
+    out.write_all(&stated.to_le_bytes())?;
+    writeln!(out, "{text:<width$}", width = length - 1)
+}

@@ -1,0 +1,53 @@
+//! NumPy's archive: a zip file with an .npy file for each array, stored, not compressed, so that reading is a copy.
+
+use super::npy::write_header;
+use super::write::{Data, NamedArray, text_width};
+use std::io::{self, Seek, Write};
+use zip::result::ZipError;
+use zip::write::FileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+pub(super) fn write(out: &mut (impl Write + Seek), arrays: &[NamedArray<'_>]) -> io::Result<()> {
+    let mut archive = ZipWriter::new(out);
+    for array in arrays {
+        let options = FileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            // The clock stays out, so that the same arrays make the same file.
+            .last_modified_time(DateTime::default())
+            // zip64 from 4 GiB on; the header takes less than the 64 KiB that are kept for it.
+            .large_file(bytes(array) >= (1 << 32) - (1 << 16));
+        archive.start_file(format!("{}.npy", array.name), options).map_err(io_error)?;
+        write_header(&mut archive, &type_name(&array.data), &array.shape)?;
+        array.data.write_little_endian(&mut archive)?;
+    }
+    archive.finish().map_err(io_error)?;
+    Ok(())
+}
+
+/// The array protocol's type string.
+fn type_name(data: &Data<'_>) -> String {
+    match data {
+        Data::F32(_) => "<f4".into(),
+        Data::F64(_) => "<f8".into(),
+        Data::I64(_) => "<i8".into(),
+        Data::U8(_) => "|u1".into(),
+        Data::Text(words) => format!("<U{}", text_width(words)),
+    }
+}
+
+fn bytes(array: &NamedArray<'_>) -> u64 {
+    let size = match array.data {
+        Data::F32(_) => 4,
+        Data::F64(_) | Data::I64(_) => 8,
+        Data::U8(_) => 1,
+        Data::Text(words) => 4 * text_width(words) as u64,
+    };
+    (array.data.len() as u64).saturating_mul(size)
+}
+
+fn io_error(error: ZipError) -> io::Error {
+    match error {
+        ZipError::Io(error) => error,
+        other => io::Error::other(other),
+    }
+}

@@ -1,0 +1,63 @@
+//! Safetensors: the length of a JSON header, the header, the elements.
+//! <https://huggingface.co/docs/safetensors/index#format>
+//!
+//! Written here and not by the crate of that name, so that arrays stream into the file that appears whole, and so that
+//! metadata of several entries come in one order. The tests read it with that crate.
+
+use super::write::{Data, NamedArray};
+use crate::error::{ErrorKind, Result};
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+
+/// The format's own limit, as its readers have it.
+const LONGEST_HEADER: usize = 100_000_000;
+
+/// The header, its length before it. Words are no tensors: they stand in the metadata, as a JSON list each.
+pub(super) fn header(arrays: &[NamedArray<'_>]) -> Result<Vec<u8>> {
+    let mut entries = Map::new();
+    let mut metadata = Map::new();
+    let mut end = 0;
+    for (array, kind, size) in tensors(arrays) {
+        let begin = end;
+        end += array.data.len() * size;
+        let entry = json!({ "dtype": kind, "shape": array.shape, "data_offsets": [begin, end] });
+        entries.insert(array.name.into(), entry);
+    }
+    for array in arrays {
+        if let Data::Text(words) = array.data {
+            metadata.insert(array.name.into(), json!(words).to_string().into());
+        }
+    }
+    if !metadata.is_empty() {
+        entries.insert("__metadata__".into(), metadata.into());
+    }
+    let mut text = Value::from(entries).to_string().into_bytes();
+    // Elements begin at a multiple of 8 bytes.
+    text.resize(text.len().next_multiple_of(8), b' ');
+    if text.len() > LONGEST_HEADER {
+        let what = "bytes of a safetensors header, which holds the node ids".to_owned();
+        return Err(ErrorKind::Limit { what, needed: text.len() as u64, allowed: LONGEST_HEADER as u64 }.into());
+    }
+    let mut header = (text.len() as u64).to_le_bytes().to_vec();
+    header.append(&mut text);
+    Ok(header)
+}
+
+pub(super) fn write(out: &mut impl Write, header: &[u8], arrays: &[NamedArray<'_>]) -> io::Result<()> {
+    out.write_all(header)?;
+    tensors(arrays).into_iter().try_for_each(|(array, ..)| array.data.write_little_endian(out))
+}
+
+/// The arrays of numbers with their types and element sizes, the widest first, so that each is aligned.
+fn tensors<'a, 'b>(arrays: &'a [NamedArray<'b>]) -> Vec<(&'a NamedArray<'b>, &'static str, usize)> {
+    let typed = |array: &'a NamedArray<'b>| match array.data {
+        Data::F32(_) => Some((array, "F32", 4)),
+        Data::F64(_) => Some((array, "F64", 8)),
+        Data::I64(_) => Some((array, "I64", 8)),
+        Data::U8(_) => Some((array, "U8", 1)),
+        Data::Text(_) => None,
+    };
+    let mut tensors: Vec<_> = arrays.iter().filter_map(typed).collect();
+    tensors.sort_by_key(|&(_, _, size)| std::cmp::Reverse(size));
+    tensors
+}

@@ -1,0 +1,136 @@
+//! TUDataset folders: `DS_A.txt`, a line `r, c` an edge, and `DS_graph_indicator.txt`, a graph's number a node; both
+//! count from 1. <https://chrsmrrs.github.io/datasets/docs/format/>
+
+use super::atomic::create_whole_folder;
+use super::lines::{Lines, natural, quoted};
+use crate::error::{Error, Result};
+use crate::graph::{EdgeList, GraphBatch};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+pub(super) const ADJACENCY: &str = "_A.txt";
+pub(super) const INDICATOR: &str = "_graph_indicator.txt";
+
+/// The two files of the data set `prefix`, a path without `_A.txt`.
+pub(super) fn files(prefix: &Path) -> (PathBuf, PathBuf) {
+    let with = |suffix: &str| {
+        let mut name = prefix.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    (with(ADJACENCY), with(INDICATOR))
+}
+
+/// Edges as they are listed: undirected sets list both directions.
+pub(super) fn read(prefix: &Path) -> Result<EdgeList> {
+    let (adjacency, indicator) = files(prefix);
+    let (offsets, graphs) = read_indicator(&indicator)?;
+    let nodes = graphs.len();
+    let mut lines = Lines::open(&adjacency)?;
+    let mut edges = EdgeList::batch(offsets)
+        .map_err(|_| Error::parse(&indicator, None, "fewer than 2^32 nodes", format!("{nodes}")))?;
+    // The shortest line, "1,2", takes four bytes.
+    edges.reserve(lines.bytes() / 8);
+    while lines.advance()? {
+        let line = lines.line().trim_ascii();
+        if line.is_empty() {
+            continue;
+        }
+        let mut parts = line.splitn(2, |&byte| byte == b',').map(<[u8]>::trim_ascii);
+        let (source, target) = (parts.next().and_then(natural), parts.next().and_then(natural));
+        let (Some(source), Some(target)) = (source, target) else {
+            return Err(lines.unexpected("an edge `r, c` of two node numbers"));
+        };
+        let index = |node: u64| {
+            let index = node.checked_sub(1).and_then(|index| u32::try_from(index).ok());
+            let index = index.filter(|&index| (index as usize) < nodes);
+            index.ok_or_else(|| lines.error(format!("a node number from 1 to {nodes}"), format!("{node}")))
+        };
+        let (source, target) = (index(source)?, index(target)?);
+        let (one, other) = (graphs[source as usize], graphs[target as usize]);
+        if one != other {
+            let found = format!("node {} in graph {one} and node {} in graph {other}", source + 1, target + 1);
+            return Err(lines.error("an edge within one graph", found));
+        }
+        edges.push(source, target);
+    }
+    Ok(edges)
+}
+
+/// Where each graph's nodes begin, and the number of each node's graph.
+fn read_indicator(path: &Path) -> Result<(Vec<usize>, Vec<u32>)> {
+    let mut lines = Lines::open(path)?;
+    let mut offsets = vec![];
+    let mut graphs = Vec::with_capacity(lines.bytes() / 4);
+    let mut last = 0;
+    while lines.advance()? {
+        let field = lines.line().trim_ascii();
+        if field.is_empty() {
+            continue;
+        }
+        let graph = natural(field).and_then(|graph| u32::try_from(graph).ok());
+        match graph {
+            Some(graph) if graph == last && last > 0 => {}
+            Some(graph) if graph == last + 1 => offsets.push(graphs.len()),
+            _ if last == 0 => return Err(lines.error("the number of the first graph, 1", quoted(field))),
+            _ => {
+                let expected = format!("the number of this graph or of the next, {last} or {}", last + 1);
+                return Err(lines.error(expected, quoted(field)));
+            }
+        }
+        last = graph.unwrap_or(last);
+        graphs.push(last);
+    }
+    if graphs.is_empty() {
+        return Err(lines.error("the number of a graph for each node", "an empty file"));
+    }
+    offsets.push(graphs.len());
+    Ok((offsets, graphs))
+}
+
+/// Writes a data set into the folder `folder`, which must not exist yet; its name is the data set's. Entries become
+/// lines, so both directions of an undirected edge are listed. The folder appears whole or not at all.
+///
+/// # Errors
+/// [`Io`](crate::ErrorKind::Io) where the folder exists or the system refuses, [`Domain`](crate::ErrorKind::Domain) for
+/// what the format cannot say: weights, graphs without nodes, and a batch without graphs.
+pub fn write_tudataset(folder: &Path, graphs: &GraphBatch) -> Result<()> {
+    const OPERATION: &str = "write TUDataset";
+    if graphs.weights().is_some() {
+        return Err(Error::domain(OPERATION, "the graphs have weights, which the format has no place for"));
+    }
+    if graphs.is_empty() {
+        return Err(Error::domain(OPERATION, "there is no graph"));
+    }
+    if let Some(graph) = graphs.iter().position(|graph| graph.nodes() == 0) {
+        return Err(Error::domain(OPERATION, format!("graph {graph} has no nodes, which the format cannot say")));
+    }
+    let Some(name) = folder.file_name().and_then(|name| name.to_str()) else {
+        return Err(Error::domain(OPERATION, format!("{} has no name that a data set can have", folder.display())));
+    };
+    let (adjacency, indicator) = (format!("{name}{ADJACENCY}"), format!("{name}{INDICATOR}"));
+    create_whole_folder(
+        folder,
+        &[(&adjacency, &|out| write_adjacency(out, graphs)), (&indicator, &|out| write_indicator(out, graphs))],
+    )
+}
+
+fn write_adjacency(out: &mut dyn Write, graphs: &GraphBatch) -> io::Result<()> {
+    for (graph, &first) in graphs.iter().zip(graphs.node_offsets()) {
+        for row in 0..graph.nodes() {
+            for &column in graph.neighbors(row) {
+                writeln!(out, "{}, {}", first + row + 1, first + column as usize + 1)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write_indicator(out: &mut dyn Write, graphs: &GraphBatch) -> io::Result<()> {
+    for (number, graph) in graphs.iter().enumerate() {
+        for _ in 0..graph.nodes() {
+            writeln!(out, "{}", number + 1)?;
+        }
+    }
+    Ok(())
+}

@@ -115,6 +115,7 @@ fn check_graph(listed: &Rows, span: &[usize], first: usize, end: usize) -> Resul
 impl Rows {
     /// Becomes one graph's W: the listed rows of the span, sorted, each run of duplicates made one entry. Columns count
     /// from the graph's first node on.
+    #[expect(clippy::cast_possible_truncation, reason = "columns come from u32 and only become smaller")]
     fn merge(
         &mut self,
         listed: &Self,

@@ -127,7 +127,7 @@ fn duplicates_follow_their_rule() {
     assert_eq!(with(Duplicates::First).unwrap(), 2.0);
     assert_eq!(with(Duplicates::Last).unwrap(), 3.0);
     let error = with(Duplicates::Error).unwrap_err();
-    assert!(error.to_string().contains("nodes 0 and 1 share an edge that is listed 3 times"), "{error}");
+    assert!(error.to_string().contains("the edge from node 0 to node 1 is listed 3 times"), "{error}");
 }
 
 #[test]

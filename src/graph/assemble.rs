@@ -24,15 +24,16 @@ pub(super) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<Gra
     let mut row_offsets = Vec::with_capacity(listed.offsets.len());
     row_offsets.push(0);
     let mut out = Rows { offsets: row_offsets, columns: Vec::with_capacity(listed.columns.len()), ..Rows::default() };
-    let (mut transposed, mut rows) = (Rows::default(), Rows::default());
+    let (mut rows, mut transposed, mut scratch) = (Rows::default(), Rows::default(), Vec::new());
     for graph in node_offsets.windows(2) {
         let span = &listed.offsets[graph[0]..=graph[1]];
         check_graph(&listed, span, graph[0], graph[1])?;
-        // Transposed twice, every row is sorted and duplicates keep the order in which they were listed.
-        transposed.transpose(span, &listed.columns, &listed.weights, graph[0]);
-        rows.transpose(&transposed.offsets, &transposed.columns, &transposed.weights, 0);
-        rows.merge_duplicates(conventions.duplicates, graph[0])?;
-        transposed.merge_duplicates(conventions.duplicates, graph[0])?;
+        rows.merge(&listed, span, graph[0], conventions.duplicates, &mut scratch)?;
+        if conventions.symmetrization == Symmetrization::Keep {
+            transposed.become_empty(span.len());
+        } else {
+            transposed.become_transpose(&rows);
+        }
         for row in 0..graph[1] - graph[0] {
             append_row(&mut out, &rows, &transposed, row, conventions, weighted)?;
         }
@@ -70,7 +71,8 @@ fn check(edges: &EdgeList) -> Result<()> {
 fn group_by_source(edges: EdgeList, weighted: bool) -> (Vec<usize>, Rows) {
     let EdgeList { node_offsets, source, target, weights } = edges;
     let nodes = node_offsets.last().copied().unwrap_or(0);
-    let mut offsets = starts(nodes, source.iter().map(|&node| node as usize));
+    let mut offsets = vec![0; nodes + 1];
+    count_starts(&mut offsets, source.iter().map(|&node| node as usize));
     let mut columns = vec![0; target.len()];
     let mut sorted = if weighted { vec![1.0; target.len()] } else { Vec::new() };
     for (edge, &node) in source.iter().enumerate() {
@@ -85,13 +87,7 @@ fn group_by_source(edges: EdgeList, weighted: bool) -> (Vec<usize>, Rows) {
     (node_offsets, Rows { offsets, columns, weights: sorted })
 }
 
-/// Where each of `count` buckets starts when the keys are sorted; one more at the end.
-fn starts(count: usize, keys: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut offsets = vec![0; count + 1];
-    count_starts(&mut offsets, keys);
-    offsets
-}
-
+/// Where each bucket starts when the keys are sorted. The offsets come as zeros, one for each bucket and one more.
 fn count_starts(offsets: &mut [usize], keys: impl Iterator<Item = usize>) {
     for key in keys {
         offsets[key] += 1;
@@ -112,59 +108,70 @@ fn ends_to_starts(offsets: &mut [usize]) {
 fn check_graph(listed: &Rows, span: &[usize], first: usize, end: usize) -> Result<()> {
     let entries = &listed.columns[span[0]..span[span.len() - 1]];
     let Some(odd) = entries.iter().find(|&&column| !(first..end).contains(&(column as usize))) else { return Ok(()) };
-    let what = format!("an edge joins two graphs: it ends at node {odd}, and its graph has the nodes {first}..{end}");
+    let what = format!("an edge joins two graphs: it ends at node {odd}, and starts in the graph of {first}..{end}");
     Err(Error::domain(BUILD, what))
 }
 
 impl Rows {
-    /// Becomes the transpose of the square matrix whose row r is `offsets[r]..offsets[r + 1]` and whose columns count
-    /// from `first`. Within a row, entries keep the order of the rows that they come from.
-    fn transpose(&mut self, offsets: &[usize], columns: &[u32], weights: &[f32], first: usize) {
-        let (from, to) = (offsets[0], offsets[offsets.len() - 1]);
-        let local = |column: u32| column as usize - first;
+    /// Becomes one graph's W: the listed rows of the span, sorted, each run of duplicates made one entry. Columns count
+    /// from the graph's first node on.
+    #[expect(clippy::cast_possible_truncation, reason = "columns come from u32 and only become smaller")]
+    fn merge(
+        &mut self,
+        listed: &Self,
+        span: &[usize],
+        first: usize,
+        rule: Duplicates,
+        scratch: &mut Vec<(usize, f32)>,
+    ) -> Result<()> {
+        self.become_empty(1);
+        for (row, pair) in span.windows(2).enumerate() {
+            scratch.clear();
+            let weight = |entry: usize| listed.weights.get(entry).copied().unwrap_or(1.0);
+            scratch.extend((pair[0]..pair[1]).map(|entry| (listed.columns[entry] as usize - first, weight(entry))));
+            // Stable: duplicates keep the order in which they were listed.
+            scratch.sort_by_key(|entry| entry.0);
+            for run in scratch.chunk_by(|a, b| a.0 == b.0) {
+                let column = run[0].0;
+                if run.len() > 1 && rule == Duplicates::Error {
+                    let what = format!("the edge from node {row} to node {column} is listed {} times", run.len());
+                    return Err(Error::domain(BUILD, format!("{what}, in the graph whose first node is {first}")));
+                }
+                self.columns.push(column as u32);
+                if !listed.weights.is_empty() {
+                    self.weights.push(merged(run, rule)?);
+                }
+            }
+            self.offsets.push(self.columns.len());
+        }
+        Ok(())
+    }
+
+    /// Becomes rows without entries, `offsets` being one more than there are rows.
+    fn become_empty(&mut self, offsets: usize) {
         self.offsets.clear();
-        self.offsets.resize(offsets.len(), 0);
-        count_starts(&mut self.offsets, columns[from..to].iter().map(|&column| local(column)));
+        self.offsets.resize(offsets, 0);
         self.columns.clear();
-        self.columns.resize(to - from, 0);
         self.weights.clear();
-        self.weights.resize(if weights.is_empty() { 0 } else { to - from }, 1.0);
-        for (row, pair) in (0_u32..).zip(offsets.windows(2)) {
+    }
+
+    /// Becomes the transpose of a square matrix; its rows come out sorted.
+    fn become_transpose(&mut self, of: &Self) {
+        self.become_empty(of.offsets.len());
+        count_starts(&mut self.offsets, of.columns.iter().map(|&column| column as usize));
+        self.columns.resize(of.columns.len(), 0);
+        self.weights.resize(of.weights.len(), 0.0);
+        for (row, pair) in (0..).zip(of.offsets.windows(2)) {
             for entry in pair[0]..pair[1] {
-                let place = &mut self.offsets[local(columns[entry])];
+                let place = &mut self.offsets[of.columns[entry] as usize];
                 self.columns[*place] = row;
-                if !weights.is_empty() {
-                    self.weights[*place] = weights[entry];
+                if !of.weights.is_empty() {
+                    self.weights[*place] = of.weights[entry];
                 }
                 *place += 1;
             }
         }
         ends_to_starts(&mut self.offsets);
-    }
-
-    /// Makes one entry of each run of equal columns. `first` is the graph's first node, for the error.
-    fn merge_duplicates(&mut self, rule: Duplicates, first: usize) -> Result<()> {
-        let (mut read, mut write) = (0, 0);
-        for row in 1..self.offsets.len() {
-            let end = self.offsets[row];
-            while read < end {
-                let column = self.columns[read];
-                let run = self.columns[read..end].iter().take_while(|&&next| next == column).count();
-                if run > 1 && rule == Duplicates::Error {
-                    let what = format!("nodes {} and {} share an edge that is listed {run} times", row - 1, column);
-                    return Err(Error::domain(BUILD, format!("{what} (in the graph whose first node is {first})")));
-                }
-                if !self.weights.is_empty() {
-                    self.weights[write] = merged(&self.weights[read..read + run], rule)?;
-                }
-                self.columns[write] = column;
-                (read, write) = (read + run, write + 1);
-            }
-            self.offsets[row] = write;
-        }
-        self.columns.truncate(write);
-        self.weights.truncate(write);
-        Ok(())
     }
 
     fn row(&self, row: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
@@ -173,12 +180,13 @@ impl Rows {
     }
 }
 
-fn merged(weights: &[f32], rule: Duplicates) -> Result<f32> {
+/// One weight for a run of duplicates, which is never empty.
+fn merged(run: &[(usize, f32)], rule: Duplicates) -> Result<f32> {
     Ok(match rule {
-        Duplicates::Sum => narrow(weights.iter().map(|&weight| f64::from(weight)).sum())?,
-        Duplicates::Max => weights.iter().copied().fold(0.0, f32::max),
-        Duplicates::First | Duplicates::Error => weights[0],
-        Duplicates::Last => weights[weights.len() - 1],
+        Duplicates::Sum => narrow(run.iter().map(|entry| f64::from(entry.1)).sum())?,
+        Duplicates::Max => run.iter().map(|entry| entry.1).fold(0.0, f32::max),
+        Duplicates::First | Duplicates::Error => run[0].1,
+        Duplicates::Last => run[run.len() - 1].1,
     })
 }
 

@@ -109,6 +109,7 @@ impl<'a> GraphRef<'a> {
 
     /// Whether W equals its transpose, exactly. It is read off the conventions where they make it so.
     #[must_use]
+    #[expect(clippy::float_cmp, reason = "symmetry is exact")]
     pub fn is_symmetric(&self) -> bool {
         self.conventions.symmetrization != Symmetrization::Keep
             || (0..self.nodes()).all(|row| self.row(row).all(|(column, weight)| self.weight(column, row) == weight))

@@ -41,8 +41,8 @@ fn read_integers(path: &Path) -> Result<Option<(EdgeList, Option<NodeIds>)>> {
         return if passed_over { Ok(None) } else { Err(rows.nothing()) };
     }
     let names = distinct(&ids);
-    let node = numbering(&names, ids.len());
     let mut edges = new_list(&rows.lines, names.len())?;
+    let node = numbering(&names, ids.len());
     edges.reserve(ids.len() / 2);
     let mut weights = weights.into_iter();
     for pair in ids.chunks_exact(2) {
@@ -69,6 +69,7 @@ fn table_length(most: u64, listed: usize) -> Option<usize> {
 }
 
 /// The ids, ascending, each once.
+#[expect(clippy::cast_possible_truncation, reason = "ids are below the table's length, a usize")]
 fn distinct(ids: &[u64]) -> Vec<u64> {
     let most = ids.iter().copied().max().unwrap_or(0);
     if let Some(length) = table_length(most, ids.len()) {
@@ -85,7 +86,9 @@ fn distinct(ids: &[u64]) -> Vec<u64> {
     }
 }
 
-/// From an id to its place among the ascending names, of which there are at most `listed`.
+/// From an id to its place among the ascending names, of which there are at most `listed`, and fewer than
+/// 2^32.
+#[expect(clippy::cast_possible_truncation, reason = "ids are below the table's length, places below 2^32")]
 fn numbering(names: &[u64], listed: usize) -> impl Fn(u64) -> u32 {
     let most = names.last().copied().unwrap_or(0);
     let table = table_length(most, listed).map(|length| {

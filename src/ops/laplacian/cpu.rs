@@ -143,6 +143,7 @@ impl<'a> Laplacian<'a> {
 
     /// Whether the matrix equals its transpose, exactly.
     #[must_use]
+    #[expect(clippy::float_cmp, reason = "symmetry is exact")]
     pub fn symmetric(&self) -> bool {
         if self.normalization != Normalization::RandomWalk && self.graph.is_symmetric() {
             return true;

@@ -76,7 +76,7 @@ impl From<Error> for Failure {
 }
 
 /// Parses the command line and runs the command.
-pub fn run() -> ExitCode {
+pub(crate) fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Encode(command) => command.run(),
         Command::Run(command) => command.run(),

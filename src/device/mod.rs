@@ -19,14 +19,13 @@ mod timing;
 mod translate;
 
 pub use adapter::{Adapter, AdapterLimits, WgpuDevice};
-pub(crate) use buffer::{Buffer, Element};
+pub(crate) use buffer::Buffer;
 pub(crate) use gpu::{DeviceOptions, Gpu};
-pub(crate) use kernel::{Bound, Kernel, Overrides, Slot, Uniform, kernels, uniform};
+pub(crate) use kernel::{Bound, Kernel, Overrides, Slot, Uniform, kernels, read_kind, uniform, write_kind};
 pub use pool::PoolCounters;
 pub(crate) use read::Read;
-pub(crate) use recorder::{Grid, Recorder};
+pub(crate) use recorder::Grid;
 pub(crate) use shader::{Shader, VarKind};
 pub use timing::KernelTime;
 #[cfg(test)]
 pub(crate) use translate::check_kernel;
-pub(crate) use kernel::{read_kind, write_kind};

@@ -26,12 +26,12 @@ const STAGED: u64 = 8 << 20;
 /// Bytes of the uniforms of one submission.
 const UNIFORMS: u64 = 64 << 10;
 
-/// How many workgroups run.
+/// How much of a kernel runs; the workgroup size comes from the WGSL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Grid {
     /// So many workgroups along x.
     Workgroups(u32),
-    /// As many workgroups along x as cover so many invocations.
+    /// As many workgroups along x as cover so many invocations, or as many as one dispatch may have: the kernel strides.
     Invocations(u32),
 }
 
@@ -147,11 +147,11 @@ impl<'a> Recorder<'a> {
             self.flush()?;
         }
         let pipeline = self.gpu.pipelines.get::<K>(overrides, &self.gpu.adapter)?;
+        let allowed = self.gpu.adapter.limits.workgroups_per_dimension;
         let workgroups = match grid {
             Grid::Workgroups(x) => x,
-            Grid::Invocations(x) => x.div_ceil(pipeline.workgroup_size[0]),
+            Grid::Invocations(x) => x.div_ceil(pipeline.workgroup_size[0]).min(allowed),
         };
-        let allowed = self.gpu.adapter.limits.workgroups_per_dimension;
         if workgroups > allowed {
             return Err(limit(pipeline.name, "workgroups of one dispatch", workgroups.into(), allowed.into()));
         }

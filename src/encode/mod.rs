@@ -7,5 +7,5 @@ mod plan;
 mod spectral;
 mod walks;
 
-pub use encoding::Encoding;
+pub use encoding::{Encoding, RowMajor};
 pub use spectral::{Progress, Report, SpectralEncoder, Which};

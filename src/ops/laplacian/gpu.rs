@@ -7,10 +7,6 @@ use crate::error::{ErrorKind, Result};
 use crate::graph::{DegreeDirection, GraphBatch, IsolatedDiagonal, Symmetrization, ZeroDegreeScale};
 use crate::shape::Layout;
 
-/// Invocations of a workgroup of [`Assemble`], and workgroups that [`Degree`] takes at most: its invocations stride.
-const WIDTH: u32 = 64;
-const DEGREE_GROUPS: u32 = 1024;
-
 /// Records the Laplacians of all graphs into one array, each column-major, one after the other.
 ///
 /// # Errors
@@ -45,8 +41,7 @@ pub(super) fn laplacian(
         let mut degree = rec.array(layout.row_count())?;
         let nodes = to_u32(layout.row_count());
         let kernel = Degree { params: Nodes { nodes }, row_offsets: &row_offsets, weights: &weights, degree: &mut degree };
-        let grid = Grid::Workgroups(nodes.div_ceil(WIDTH).min(DEGREE_GROUPS));
-        rec.dispatch(&kernel, &degree_variant(weighted), grid, graphs.entries() as f64)?;
+        rec.dispatch(&kernel, &degree_variant(weighted), Grid::Invocations(nodes), graphs.entries() as f64)?;
         degree
     };
     let variant = assemble_variant(
@@ -77,11 +72,12 @@ pub(super) fn laplacian(
     Ok(laplacian)
 }
 
-/// Whether the matrices fit a binding, and each within the loops that an invocation may run: its rows, twice their columns.
+/// Whether the matrices fit a binding, and each within the loops that an invocation of [`Assemble`] may run: one
+/// row in 64, twice its columns.
 fn check(gpu: &Gpu, layout: &Layout) -> Result<()> {
     let adapter = gpu.adapter();
     let largest = u64::from(layout.largest());
-    let loops = largest.div_ceil(WIDTH.into()) * 2 * largest;
+    let loops = largest.div_ceil(64) * 2 * largest;
     for (what, needed, allowed) in [
         ("bytes of dense Laplacians in one binding", 4 * layout.len() as u64, adapter.limits.storage_binding),
         ("loop iterations of an invocation that builds a Laplacian", loops, adapter.loop_budget.into()),

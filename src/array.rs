@@ -186,7 +186,10 @@ impl<T: Real> Array<T> {
     /// [`crate::ErrorKind::NoAdapter`] without a device, [`crate::ErrorKind::Domain`] for f64, which stays on the host; device errors.
     pub fn to_device(&self, ctx: &Context) -> Result<Self> {
         if !T::ON_DEVICE {
-            return Err(Error::domain("Array::to_device", format!("{} stays on the host; only f32 has kernels", T::NAME)));
+            return Err(Error::domain(
+                "Array::to_device",
+                format!("{} stays on the host; only f32 has kernels", T::NAME),
+            ));
         }
         let Storage::Host(data) = &self.storage else { return Ok(self.clone()) };
         let buffer = ctx.gpu()?.record().upload(T::for_device(data))?;

@@ -177,7 +177,8 @@ impl Encode {
         let uncertified = encoding.uncertified();
         let worst = |values: &[f32]| values.iter().copied().fold(0.0, f32::max);
         if self.json {
-            let times: serde_json::Map<_, _> = seconds.iter().map(|(stage, s)| ((*stage).to_owned(), (*s).into())).collect();
+            let times: serde_json::Map<_, _> =
+                seconds.iter().map(|(stage, s)| ((*stage).to_owned(), (*s).into())).collect();
             return serde_json::json!({
                 "input": self.input, "output": self.output, "format": format!("{:?}", data.format),
                 "graphs": encoding.graphs(), "nodes": data.graphs.nodes(), "entries": data.graphs.entries(), "k": self.k,

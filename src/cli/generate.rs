@@ -32,7 +32,13 @@ impl Generate {
         let Kind::Molecules { graphs, seed, output } = self.kind;
         let batch = fiedler::graph::molecules(graphs, seed)?;
         fiedler::io::write_tudataset(&output, &batch)?;
-        print(format_args!("{}: {} graphs, {} nodes, {} entries", output.display(), graphs, batch.nodes(), batch.entries()));
+        print(format_args!(
+            "{}: {} graphs, {} nodes, {} entries",
+            output.display(),
+            graphs,
+            batch.nodes(),
+            batch.entries()
+        ));
         Ok(Outcome::Done)
     }
 }

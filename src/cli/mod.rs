@@ -11,8 +11,11 @@ use std::process::ExitCode;
 
 /// Laplacian encodings of graphs and batched linear algebra, on any GPU and on the CPU, each result with its certificate.
 #[derive(Debug, Parser)]
-#[command(version, after_help = "Exit status: 0 done; 1 it failed; 2 the call is wrong; 3 done, but some matrices have no \
-Converged status.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_MEMORY_BUDGET (such as 512M), RUST_LOG.")]
+#[command(
+    version,
+    after_help = "Exit status: 0 done; 1 it failed; 2 the call is wrong; 3 done, but some matrices have no \
+Converged status.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_MEMORY_BUDGET (such as 512M), RUST_LOG."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -76,7 +76,8 @@ impl Run {
 
         // A single matrix has no batch axis, in numpy's way.
         let with_batch = |rest: &[usize]| batch.into_iter().chain(rest.iter().copied()).collect::<Vec<_>>();
-        let array = |name, shape: &[usize], data| NamedArray { name, rows: Rows::Other, shape: with_batch(shape), data };
+        let array =
+            |name, shape: &[usize], data| NamedArray { name, rows: Rows::Other, shape: with_batch(shape), data };
         let residual: Vec<f64> = certificates.iter().map(|c| c.residual).collect();
         let orthogonality: Vec<f64> = certificates.iter().map(|c| c.orthogonality).collect();
         let status: Vec<u8> = certificates.iter().map(|c| c.status as u8).collect();
@@ -92,11 +93,12 @@ impl Run {
 
         if self.time > 0 {
             let transfers = self.median(|| self.call(ctx, &a).map(drop))?;
-            let on_device = if fiedler::ops::eigen::choose_eigh::<T>(ctx, &orders(&a), true).side == fiedler::policy::Side::Gpu {
-                a.to_device(ctx)?
-            } else {
-                a.clone()
-            };
+            let on_device =
+                if fiedler::ops::eigen::choose_eigh::<T>(ctx, &orders(&a), true).side == fiedler::policy::Side::Gpu {
+                    a.to_device(ctx)?
+                } else {
+                    a.clone()
+                };
             let resident = self.median(|| {
                 let found = eigh(ctx, &on_device)?;
                 ctx.wait()?;

@@ -1,5 +1,6 @@
 //! An opened adapter: device, queue, pool, compiled kernels, the open recording.
 
+use super::Buffer;
 use super::adapter::{self, Adapter, WgpuDevice};
 use super::buffer::Element;
 use super::faults::Faults;
@@ -8,7 +9,6 @@ use super::pool::{Pool, PoolCounters};
 use super::read::Read;
 use super::recorder::{Recorder, Recording};
 use super::timing::{KernelTime, Timing};
-use super::Buffer;
 use crate::error::{ErrorKind, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -44,12 +44,8 @@ impl Gpu {
         let (raw, facts) = adapter::choose(name)?;
         let required_limits = raw.limits();
         let required_features = adapter::wanted_features(raw.features());
-        let descriptor = wgpu::DeviceDescriptor {
-            label: Some("fiedler"),
-            required_features,
-            required_limits,
-            ..Default::default()
-        };
+        let descriptor =
+            wgpu::DeviceDescriptor { label: Some("fiedler"), required_features, required_limits, ..Default::default() };
         let (device, queue) = pollster::block_on(raw.request_device(&descriptor))
             .map_err(|e| ErrorKind::Device { message: format!("{} cannot be opened: {e}", facts.name) })?;
         Ok(Self::adopt(WgpuDevice { adapter: raw, device, queue }, options))

@@ -4,9 +4,9 @@
 //! the queue's order makes reuse safe. New buffers are zero, reused ones are not; a poisoned pool (tests) fills what it hands out
 //! with a large finite value, so that nobody relies on either.
 
+use super::Buffer;
 use super::buffer::{Element, Lease, bytes_of};
 use super::faults::{Faults, error_of, scoped};
-use super::Buffer;
 use crate::error::{ErrorKind, Result};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -227,7 +227,7 @@ mod tests {
     fn a_size_class_holds_its_bytes_and_wastes_less_than_half() {
         for bytes in (1..5000).chain([1 << 20, (1 << 20) + 1, 3 << 19, (3 << 19) + 1]) {
             let class = size_class(bytes);
-            assert!(class >= bytes && class % 4 == 0, "{bytes} in {class}");
+            assert!(class >= bytes && class.is_multiple_of(4), "{bytes} in {class}");
             assert!(bytes < 256 || class < bytes + bytes / 2 + 4, "{bytes} in {class}");
         }
     }

@@ -1,6 +1,7 @@
 //! Work as a list: dispatches and copies are recorded, then encoded and submitted together. A submission is cut before it
 //! grows past about 100 ms of work (watchdogs), and only a few are in flight at once.
 
+use super::Buffer;
 use super::buffer::{Element, Lease};
 use super::faults::{error_of, scoped};
 use super::gpu::Gpu;
@@ -8,7 +9,6 @@ use super::kernel::{Bound, Kernel, Overrides};
 use super::pipelines::Pipeline;
 use super::pool::Usage;
 use super::read::Read;
-use super::Buffer;
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -56,7 +56,14 @@ enum Command {
         workgroups: u32,
         _keep: Vec<Arc<Lease>>,
     },
-    Copy { from: wgpu::Buffer, from_offset: u64, to: Arc<Lease>, to_offset: u64, bytes: u64, _keep: Option<Arc<Lease>> },
+    Copy {
+        from: wgpu::Buffer,
+        from_offset: u64,
+        to: Arc<Lease>,
+        to_offset: u64,
+        bytes: u64,
+        _keep: Option<Arc<Lease>>,
+    },
 }
 
 impl Recording {
@@ -194,8 +201,7 @@ impl<'a> Recorder<'a> {
     }
 
     fn bind_group(&self, pipeline: &Arc<Pipeline>, bound: &[(u32, Arc<Lease>, u64)]) -> wgpu::BindGroup {
-        let key =
-            (Arc::as_ptr(pipeline) as usize, bound.iter().map(|(_, lease, bytes)| (lease.id, *bytes)).collect());
+        let key = (Arc::as_ptr(pipeline) as usize, bound.iter().map(|(_, lease, bytes)| (lease.id, *bytes)).collect());
         self.gpu.pool.bind_group(key, || {
             let entries: Vec<_> = bound
                 .iter()

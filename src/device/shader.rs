@@ -49,9 +49,10 @@ impl Shader {
         let fail = |message: String| self.error(overrides, message);
         let module = naga::front::wgsl::parse_str(self.source)
             .map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;
-        let info = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::default())
-            .validate(&module)
-            .map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;
+        let info =
+            naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::default())
+                .validate(&module)
+                .map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;
         for (name, _) in overrides {
             if !module.overrides.iter().any(|(_, o)| o.name.as_deref() == Some(name)) {
                 return Err(fail(format!("the WGSL has no override `{name}`")));
@@ -90,7 +91,11 @@ impl Shader {
                     let element = module.to_ctx().type_to_string(*base);
                     if access.contains(StorageAccess::STORE) { VarKind::Write(element) } else { VarKind::Read(element) }
                 }
-                _ => return Err(self.error(overrides, format!("`{name}` is neither a uniform struct nor a storage array"))),
+                _ => {
+                    return Err(
+                        self.error(overrides, format!("`{name}` is neither a uniform struct nor a storage array"))
+                    );
+                }
             };
             variables.push(Variable { name: name.clone(), binding: binding.binding, kind });
         }

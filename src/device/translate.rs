@@ -53,10 +53,8 @@ fn to_hlsl(module: &Module, info: &ModuleInfo) -> Result<usize, String> {
 }
 
 fn to_glsl(module: &Module, info: &ModuleInfo) -> Result<usize, String> {
-    let options = glsl::Options {
-        version: glsl::Version::Embedded { version: 310, is_webgl: false },
-        ..Default::default()
-    };
+    let options =
+        glsl::Options { version: glsl::Version::Embedded { version: 310, is_webgl: false }, ..Default::default() };
     let pipeline =
         glsl::PipelineOptions { shader_stage: ShaderStage::Compute, entry_point: "main".into(), multiview: None };
     let mut text = String::new();

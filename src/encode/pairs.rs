@@ -50,7 +50,14 @@ pub(super) fn pairs<T: Real>(
     if !values.iter().all(|x| x.is_finite()) {
         let (values, vectors) = (vec![f32::NAN; found], vec![0.0; found * n]);
         let count = components.count;
-        return Pairs { values, vectors, tie_group: vec![-1; found], certificate: solved, components: count, random_walk };
+        return Pairs {
+            values,
+            vectors,
+            tie_group: vec![-1; found],
+            certificate: solved,
+            components: count,
+            random_walk,
+        };
     }
 
     let largest = values.iter().fold(0.0, |m: f64, x| m.max(x.abs()));

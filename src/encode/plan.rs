@@ -28,7 +28,14 @@ fn working_bytes(nodes: usize, side: Side) -> u64 {
     square.saturating_mul(if side == Side::Cpu { 48 } else { 16 })
 }
 
-/// Chunks of at most a quarter of the budget (two are in flight on the device, and its pool rounds sizes up).
+/// Bytes of the graphs themselves, which stay in memory beside the chunks.
+fn graph_bytes(graphs: &GraphBatch) -> u64 {
+    let entry = if graphs.weights().is_some() { 8 } else { 4 };
+    8 * (graphs.nodes() + graphs.len()) as u64 + entry * graphs.entries() as u64
+}
+
+/// Chunks of at most an eighth of what the budget leaves beside the graphs: two are in flight on the device, its pool rounds sizes
+/// up, the upload ring and the host's copies come on top.
 pub(super) fn plan(ctx: &Context, graphs: &GraphBatch) -> Result<Plan> {
     let limit = device_order_limit(ctx) as usize;
     let orders: Vec<usize> = graphs.iter().map(|graph| graph.nodes()).collect();
@@ -40,12 +47,14 @@ pub(super) fn plan(ctx: &Context, graphs: &GraphBatch) -> Result<Plan> {
     if choice.side == Side::Gpu {
         let adapter = &ctx.gpu()?.adapter().name;
         if let Some(i) = orders.iter().position(|&n| n > limit).filter(|_| asked_for_gpu) {
-            let what = format!("nodes of graph {i} in the kernels of eigh on {adapter}; the cpu backend takes larger ones");
+            let what =
+                format!("nodes of graph {i} in the kernels of eigh on {adapter}; the cpu backend takes larger ones");
             return Err(ErrorKind::Limit { what, needed: orders[i] as u64, allowed: limit as u64 }.into());
         }
     }
     let mut sorted: Vec<usize> = (0..orders.len()).collect();
     sorted.sort_by_key(|&i| orders[i]);
+    let most = ctx.memory_budget().saturating_sub(graph_bytes(graphs)) / 8;
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut filled = u64::MAX;
     for i in sorted {
@@ -59,7 +68,7 @@ pub(super) fn plan(ctx: &Context, graphs: &GraphBatch) -> Result<Plan> {
             return Err(ErrorKind::Limit { what, needed: bytes, allowed: ctx.memory_budget() }.into());
         }
         match chunks.last_mut() {
-            Some(chunk) if chunk.side == side && filled.saturating_add(bytes) <= ctx.memory_budget() / 4 => {
+            Some(chunk) if chunk.side == side && filled.saturating_add(bytes) <= most => {
                 chunk.graphs.push(i);
                 filled += bytes;
             }

@@ -44,7 +44,10 @@ mod tests {
             for i in 0..5 {
                 // One rounding to f32.
                 let (got, want) = (f64::from(got[i * 4 + t as usize - 1]), power[(i, i)]);
-                assert!((got - want).abs() <= f64::from(f32::EPSILON) * want.max(1e-30), "node {i}, step {t}: {got}, {want}");
+                assert!(
+                    (got - want).abs() <= f64::from(f32::EPSILON) * want.max(1e-30),
+                    "node {i}, step {t}: {got}, {want}"
+                );
             }
         }
     }

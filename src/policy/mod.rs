@@ -159,7 +159,11 @@ impl fmt::Display for Choice {
             Reason::Faster => "predicted to be faster",
         };
         write!(f, "{side}: {why} (cpu {:.2e} s, ", self.cpu_seconds)?;
-        if self.gpu_seconds.is_finite() { write!(f, "gpu {:.2e} s)", self.gpu_seconds) } else { f.write_str("gpu none)") }
+        if self.gpu_seconds.is_finite() {
+            write!(f, "gpu {:.2e} s)", self.gpu_seconds)
+        } else {
+            f.write_str("gpu none)")
+        }
     }
 }
 

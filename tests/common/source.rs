@@ -130,7 +130,7 @@ fn tree(tokens: &[(usize, String)], i: &mut usize, prefix: &[String], out: &mut 
 /// A source file: its module's path from the crate's root, and its tokens.
 pub struct Source {
     pub file: PathBuf,
-    pub module: Vec<String>,
+    pub(crate) module: Vec<String>,
     pub tokens: Vec<(usize, String)>,
 }
 

@@ -96,8 +96,11 @@ fn sweeps_of_one_dispatch(class: SizeClass, loop_budget: u32) -> u32 {
     (loop_budget / 2 / (class.capacity * round)).clamp(1, MAX_SWEEPS / 2)
 }
 
-/// The table of the matrices, grouped by the smallest class that holds them, and where each class's matrices stand in it.
-fn table(gpu: &Gpu, layout: &Layout) -> (Vec<[u32; 4]>, Vec<(SizeClass, Range<u32>)>) {
+/// Matrices as the kernels see them (shared/ragged.wgsl), and where each size class's stand among them.
+type Table = (Vec<[u32; 4]>, Vec<(SizeClass, Range<u32>)>);
+
+/// The matrices, grouped by the smallest class that holds them.
+fn table(gpu: &Gpu, layout: &Layout) -> Table {
     let mut rest: Vec<u32> = (0..to_u32(layout.batch())).collect();
     let mut table = Vec::with_capacity(rest.len());
     let mut ranges = Vec::new();

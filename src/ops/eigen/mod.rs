@@ -5,8 +5,8 @@ mod gpu;
 mod kernels;
 mod pieces;
 
-use super::certificate::{Certificates, CertificatesRead, all_converged};
 pub use super::certificate::{Certificate, Status};
+use super::certificate::{Certificates, CertificatesRead, all_converged};
 use crate::array::{Array, Incoming, Ragged, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -192,7 +192,8 @@ fn square(operation: &'static str, shape: Shape) -> Result<Shape> {
 }
 
 fn equal_layout(shape: Shape) -> Result<Layout> {
-    let order = u32::try_from(shape.rows).map_err(|_| Error::shape("eigh", "an order below 2^32", shape.to_string()))?;
+    let order =
+        u32::try_from(shape.rows).map_err(|_| Error::shape("eigh", "an order below 2^32", shape.to_string()))?;
     Ok(Layout::new(std::iter::repeat_n(order, shape.batch)))
 }
 
@@ -210,7 +211,8 @@ fn solve<T: Real>(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>) -> Result
         });
     }
     if !T::ON_DEVICE {
-        let what = format!("the device's kernels compute in f32, the matrices are {}; narrow them, or use the CPU", T::NAME);
+        let what =
+            format!("the device's kernels compute in f32, the matrices are {}; narrow them, or use the CPU", T::NAME);
         return Err(Error::domain("eigh", what));
     }
     pieces::solve(ctx, layout, a)

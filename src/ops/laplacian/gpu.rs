@@ -30,8 +30,7 @@ pub(super) fn laplacian(
     // Where every weight is 1 none travels, and one number stands in for the binding.
     let weights = rec.upload(graphs.weights().unwrap_or(&[1.0]))?;
     let weighted = graphs.weights().is_some();
-    let by_columns =
-        conventions.degree == DegreeDirection::In && conventions.symmetrization == Symmetrization::Keep;
+    let by_columns = conventions.degree == DegreeDirection::In && conventions.symmetrization == Symmetrization::Keep;
     let degree = if by_columns {
         // Sums of columns would need W transposed: the host has them in one pass, and 4 bytes a node travel.
         #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
@@ -40,7 +39,8 @@ pub(super) fn laplacian(
     } else {
         let mut degree = rec.array(layout.row_count())?;
         let nodes = to_u32(layout.row_count());
-        let kernel = Degree { params: Nodes { nodes }, row_offsets: &row_offsets, weights: &weights, degree: &mut degree };
+        let kernel =
+            Degree { params: Nodes { nodes }, row_offsets: &row_offsets, weights: &weights, degree: &mut degree };
         rec.dispatch(&kernel, &degree_variant(weighted), Grid::Invocations(nodes), graphs.entries() as f64)?;
         degree
     };

@@ -29,7 +29,7 @@
 //! - Operations on the device are recorded and return at once; reading waits. Same adapter, driver and input: the same bits.
 
 #![warn(unreachable_pub, clippy::print_stdout)]
-#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss))]
 
 pub mod array;
 mod context;

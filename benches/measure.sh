@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# The whole measurement on one machine, in one command: what there is, correctness first, then times beside the peers.
+#
+#   benches/measure.sh OUT_FOLDER [--backend gpu --adapter NAME]
+#
+# FIEDLER names the binary (default: target/release/fiedler); TESTS, if set, a folder with the suite's test binaries (from
+# `cargo test --no-run`), which are run on every adapter first; PEERS, if set, a command whose JSON lines are kept beside ours.
+set -euo pipefail
+out=$1
+shift
+fiedler=${FIEDLER:-target/release/fiedler}
+mkdir -p "$out"
+"$fiedler" doctor "$@" | tee "$out/doctor.txt"
+"$fiedler" doctor --json "$@" >"$out/doctor.json"
+if [ -n "${TESTS:-}" ]; then
+    for binary in "$TESTS"/*; do
+        "$binary" 2>&1 | tee -a "$out/suite.txt"
+    done
+fi
+largest=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["largest_order_on_device"] or 512)' "$out/doctor.json")
+[ "${1:-}" = --backend ] && [ "${2:-}" = gpu ] || largest=512
+python3 "$(dirname "$0")/beside_numpy.py" --fiedler "$fiedler" --largest "$largest" -- "$@" | tee "$out/eigh.jsonl"
+set=$(mktemp -d)/molecules
+"$fiedler" generate molecules --graphs 20000 --seed 1 -o "$set"
+for _ in 1 2 3; do
+    "$fiedler" encode "$set" -o "$(dirname "$set")/out.npz" --json "$@" | tee -a "$out/encode.jsonl"
+done
+if [ -n "${PEERS:-}" ]; then
+    bash -c "$PEERS" | tee "$out/peers.jsonl"
+fi

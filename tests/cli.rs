@@ -1,0 +1,233 @@
+//! The command as a user runs it: outputs, exit codes, whole files or none.
+
+use npyz::npz::NpzArchive;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+use tempfile::TempDir;
+
+const KARATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/karate.txt");
+
+/// The command on the CPU backend, with nothing of the caller's environment that it would listen to.
+fn fiedler(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fiedler"));
+    for name in ["FIEDLER_ADAPTER", "FIEDLER_MEMORY_BUDGET", "RUST_LOG"] {
+        command.env_remove(name);
+    }
+    command.env("FIEDLER_BACKEND", "cpu").args(arguments);
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    fiedler(arguments).output().expect("the command starts")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("it ends by itself")
+}
+
+fn said(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A folder and the path of a file in it, as text.
+fn place(name: &str) -> (TempDir, String) {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = folder.path().join(name).to_str().expect("a plain path").to_owned();
+    (folder, path)
+}
+
+fn floats(path: &str, name: &str) -> (Vec<u64>, Vec<f32>) {
+    let mut archive = NpzArchive::open(path).expect("an npz");
+    let array = archive.by_name(name).expect("readable").unwrap_or_else(|| panic!("no array {name}"));
+    (array.shape().to_vec(), array.into_vec().expect("f32"))
+}
+
+#[test]
+fn encodes_the_sample_into_every_array_that_is_promised() {
+    let (_folder, out) = place("karate.npz");
+    let output = run(&["encode", KARATE, "-o", &out, "-k", "4", "--walk-steps", "3"]);
+    assert_eq!(code(&output), 0, "{}", said(&output.stderr));
+    let line = said(&output.stdout);
+    for word in ["1 graphs", "34 nodes", "on the CPU", "all converged", "read", "encode", "write"] {
+        assert!(line.contains(word), "no `{word}` in {line}");
+    }
+    let (shape, values) = floats(&out, "eigenvalues");
+    assert_eq!(shape, [1, 4]);
+    // scipy.sparse.csgraph.laplacian(normed=True) of networkx's karate club without weights, numpy.linalg.eigvalsh.
+    for (got, want) in values.iter().zip([0.0, 0.132_272_3, 0.287_049, 0.387_313_2]) {
+        // Half an ulp of f32 at 1, and the typed digits.
+        assert!((got - want).abs() <= 1e-6, "{values:?}");
+    }
+    assert_eq!(floats(&out, "eigenvectors").0, [34, 4]);
+    assert_eq!(floats(&out, "random_walk").0, [34, 3]);
+    let names: Vec<String> = NpzArchive::open(&out).unwrap().array_names().map(str::to_owned).collect();
+    for name in ["node_offsets", "residual", "orthogonality", "status", "components", "tie_group", "mask", "node_ids"] {
+        assert!(names.iter().any(|n| n == name), "no {name} in {names:?}");
+    }
+}
+
+#[test]
+fn the_same_call_writes_the_same_bytes_whatever_the_budget() {
+    let (folder, set) = place("set");
+    assert_eq!(code(&run(&["generate", "molecules", "--graphs", "60", "--seed", "7", "-o", &set])), 0);
+    let write = |name: &str, budget: &str| {
+        let out = folder.path().join(name);
+        let mut command = fiedler(&["encode", &set, "-o", out.to_str().unwrap(), "--laplacian", "combinatorial"]);
+        let output = command.env("FIEDLER_MEMORY_BUDGET", budget).output().unwrap();
+        assert_eq!(code(&output), 0, "{}", said(&output.stderr));
+        std::fs::read(out).unwrap()
+    };
+    let whole = write("a.npz", "1G");
+    assert_eq!(whole, write("b.npz", "1G"));
+    assert_eq!(whole, write("c.npz", "100K"));
+    assert_eq!(write("a.safetensors", "1G"), write("b.safetensors", "100K"));
+    assert_eq!(write("a.csv", "1G"), write("b.csv", "100K"));
+}
+
+#[test]
+fn json_is_one_object_and_quiet_is_silent() {
+    let (_folder, out) = place("k.npz");
+    let output = run(&["encode", KARATE, "-o", &out, "--json", "--drop-trivial"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!(report["graphs"], 1);
+    assert_eq!(report["on_cpu"], 1);
+    assert_eq!(report["components"], 1);
+    assert_eq!(report["uncertified"], 0);
+    assert!(report["seconds"]["encode"].as_f64().is_some());
+    let output = run(&["encode", KARATE, "-o", &out, "--quiet"]);
+    assert_eq!((code(&output), output.stdout.len(), output.stderr.len()), (0, 0, 0));
+}
+
+#[test]
+fn a_wrong_call_is_2_a_failure_is_1_and_neither_leaves_a_file() {
+    let (folder, out) = place("out.npz");
+    let text = folder.path().join("bad.txt");
+    std::fs::write(&text, "0 1\n1 two three four five\n").unwrap();
+    let bad = text.to_str().unwrap();
+    let elsewhere = format!("{}/no/such/out.npz", folder.path().display());
+    for (arguments, want, words) in [
+        (vec!["encode", KARATE, "-o", "out.xyz"], 2, ".npz, .safetensors or .csv"),
+        (vec!["encode", KARATE, "-o", &elsewhere], 2, "existing folder"),
+        (vec!["encode", KARATE], 2, "--output"),
+        (vec!["encode", KARATE, "-o", &out, "--laplacian", "odd"], 2, "random-walk"),
+        (vec!["encode", KARATE, "-o", &out, "--backend", "tpu"], 2, "auto, gpu or cpu"),
+        (vec!["frobnicate"], 2, "frobnicate"),
+        (vec!["encode", "no-such-file.txt", "-o", &out], 1, "no-such-file.txt"),
+        (vec!["encode", bad, "-o", &out], 1, "bad.txt:2"),
+        (vec!["encode", KARATE, "-o", &out, "--symmetrize", "error"], 1, "karate.txt"),
+        (vec!["encode", KARATE, "-o", &out, "--backend", "gpu", "--adapter", "no such adapter"], 1, "no such adapter"),
+    ] {
+        let output = run(&arguments);
+        let words_said = said(&output.stderr);
+        assert_eq!(code(&output), want, "{arguments:?}: {words_said}");
+        assert!(words_said.contains(words), "{arguments:?}: no `{words}` in {words_said}");
+    }
+    let left: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(left, [text]);
+}
+
+#[test]
+fn killed_at_any_moment_it_leaves_a_whole_file_or_none() {
+    let (folder, set) = place("set");
+    assert_eq!(code(&run(&["generate", "molecules", "--graphs", "3000", "-o", &set])), 0);
+    let out = folder.path().join("out.npz");
+    let arguments = ["encode", &set, "-o", out.to_str().unwrap(), "--quiet"];
+    assert_eq!(code(&run(&arguments)), 0);
+    let whole = std::fs::read(&out).unwrap();
+    let mut killed = 0;
+    for step in 0..40_u32 {
+        std::fs::remove_file(&out).ok();
+        let mut child = fiedler(&arguments).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(u64::from(step * step) / 2));
+        killed += i32::from(child.kill().is_ok());
+        child.wait().unwrap();
+        if let Ok(found) = std::fs::read(&out) {
+            assert_eq!(found, whole, "killed after {} ms", step * step / 2);
+        }
+    }
+    assert!(killed > 0);
+}
+
+/// A C-order f64 .npy file.
+fn write_npy(path: &Path, shape: &str, data: &[f64]) {
+    let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}), }}");
+    let padded = (10 + header.len() + 1).next_multiple_of(64) - 10;
+    header.extend(std::iter::repeat_n(' ', padded - 1 - header.len()));
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+    bytes.extend(header.as_bytes());
+    data.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn run_eigh_has_numpys_order_and_meaning() {
+    let (folder, out) = place("out.npz");
+    let input = folder.path().join("in.npy");
+    // The upper triangle is not read: eigenvalues of [[2, 1], [1, 2]] are 1 and 3, of [[0, 4], [4, 0]] -4 and 4.
+    write_npy(&input, "2, 2, 2", &[2.0, 99.0, 1.0, 2.0, 0.0, 99.0, 4.0, 0.0]);
+    let output = run(&["run", "eigh", input.to_str().unwrap(), "-o", &out, "--time", "3"]);
+    assert_eq!(code(&output), 0, "{}", said(&output.stderr));
+    let last = said(&output.stdout).lines().last().map(str::to_owned).unwrap();
+    let times: serde_json::Value = serde_json::from_str(&last).expect("the last line is JSON");
+    assert!(["first_ms", "transfers_ms", "resident_ms"].iter().all(|name| times[name].as_f64().is_some()), "{last}");
+    let mut archive = NpzArchive::open(&out).unwrap();
+    let w: Vec<f64> = archive.by_name("w").unwrap().unwrap().into_vec().unwrap();
+    let v = archive.by_name("v").unwrap().unwrap();
+    assert_eq!(v.shape(), [2, 2, 2]);
+    let v: Vec<f64> = v.into_vec().unwrap();
+    // f64 in is f64 out: a few of its eps.
+    for (got, want) in w.iter().zip([1.0, 3.0, -4.0, 4.0]) {
+        assert!((got - want).abs() < 1e-14, "{w:?}");
+    }
+    // Row-major: v[0, :, 0] is the vector of the first value, (1, -1) / sqrt 2 up to sign.
+    assert!((v[0] + v[2]).abs() < 1e-14 && (v[1] - v[3]).abs() < 1e-14, "{v:?}");
+
+    write_npy(&input, "2, 2", &[1.0, 0.0, 0.5, f64::NAN]);
+    let output = run(&["run", "eigvalsh", input.to_str().unwrap(), "-o", &out]);
+    assert_eq!(code(&output), 3, "{}", said(&output.stderr));
+    let status: Vec<u8> = NpzArchive::open(&out).unwrap().by_name("status").unwrap().unwrap().into_vec().unwrap();
+    assert_eq!(status, [2]);
+
+    write_npy(&input, "2, 3", &[0.0; 6]);
+    let output = run(&["run", "eigh", input.to_str().unwrap(), "-o", &out]);
+    assert_eq!(code(&output), 1);
+    assert!(said(&output.stderr).contains("square"), "{}", said(&output.stderr));
+}
+
+#[test]
+fn doctor_says_what_there_is() {
+    let output = run(&["doctor", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert!(report["adapters"].is_array() && report["choices"].as_array().is_some_and(|c| !c.is_empty()));
+    assert!(report["without_adapter"].as_str().is_some_and(|why| why.contains("CPU")));
+    let output = run(&["doctor"]);
+    assert_eq!(code(&output), 0);
+    assert!(said(&output.stdout).contains("chosen: the CPU alone"));
+}
+
+#[test]
+fn without_any_adapter_the_cpu_takes_over_and_says_so() {
+    let (_folder, out) = place("k.npz");
+    let mut command = fiedler(&["encode", KARATE, "-o", &out]);
+    let output = command.env_remove("FIEDLER_BACKEND").env("VK_DRIVER_FILES", "none").output().unwrap();
+    assert_eq!(code(&output), 0, "{}", said(&output.stderr));
+    // On macOS and Windows the variable hides nothing: then an adapter is named instead.
+    assert!(said(&output.stdout).contains("adapter") || !cfg!(target_os = "linux"), "{}", said(&output.stdout));
+}
+
+#[test]
+fn generate_is_the_seeds_and_refuses_to_overwrite() {
+    let (folder, set) = place("set");
+    let other = folder.path().join("other").to_str().unwrap().to_owned();
+    for path in [&set, &other] {
+        assert_eq!(code(&run(&["generate", "molecules", "--graphs", "20", "--seed", "3", "-o", path])), 0);
+    }
+    let read = |path: &str, name: &str| std::fs::read(Path::new(path).join(name)).unwrap();
+    assert_eq!(read(&set, "set_A.txt"), read(&other, "other_A.txt"));
+    let output = run(&["generate", "molecules", "--graphs", "20", "-o", &set]);
+    assert_eq!(code(&output), 1);
+    assert!(said(&output.stderr).contains("set"), "{}", said(&output.stderr));
+}

@@ -7,7 +7,7 @@ use crate::array::Real;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::graph::GraphBatch;
-use crate::ops::eigen::{EighRead, HostEigh, eigh_ragged};
+use crate::ops::eigen::{EighRead, HostEigh, eigh_uncertified};
 use crate::ops::laplacian::{Normalization, laplacian};
 use crate::policy::{Backend, Choice, Side};
 use rayon::prelude::*;
@@ -230,7 +230,7 @@ impl Run<'_> {
             Normalization::RandomWalk => Normalization::Symmetric,
             other => other,
         };
-        eigh_ragged(&ctx, &laplacian::<T>(&ctx, graphs, solved)?)?.read(&ctx)
+        eigh_uncertified(&ctx, &laplacian::<T>(&ctx, graphs, solved)?)?.read(&ctx)
     }
 
     /// Waits for a chunk and writes its graphs' encodings where they belong.

@@ -1,6 +1,6 @@
 //! The CPU's eigendecomposition: in f64 whatever comes in, sorted, checked, with the same certificate as the device's.
 
-use super::Certificate;
+use super::{Certificate, Certify};
 use crate::array::Real;
 use crate::ops::certificate::Status;
 use crate::shape::Layout;
@@ -20,15 +20,14 @@ pub(super) fn flops(order: u32) -> f64 {
 }
 
 /// Eigenvalues, eigenvectors and certificates of every matrix of `a` (the lower triangles).
-pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T]) -> (Vec<T>, Vec<T>, Vec<Certificate>) {
+pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], certify: Certify) -> (Vec<T>, Vec<T>, Vec<Certificate>) {
     let mut values = vec![T::from_f64(0.0); layout.row_count()];
     let mut vectors = vec![T::from_f64(0.0); layout.len()];
     let outputs = split(layout, &mut values, &mut vectors);
-    let certificates = outputs
-        .into_par_iter()
-        .enumerate()
-        .map(|(i, (values, vectors))| eigh_one(layout.orders()[i] as usize, &a[layout.elements(i)], values, vectors))
-        .collect();
+    let one = |(i, (values, vectors)): (usize, (&mut [T], &mut [T]))| {
+        eigh_one(layout.orders()[i] as usize, &a[layout.elements(i)], values, vectors, certify)
+    };
+    let certificates = outputs.into_par_iter().enumerate().map(one).collect();
     (values, vectors, certificates)
 }
 
@@ -46,24 +45,30 @@ fn split<'a, T>(layout: &Layout, mut values: &'a mut [T], mut vectors: &'a mut [
 }
 
 /// One matrix, scaled by a power of two so that squares neither overflow nor underflow.
-fn eigh_one<T: Real>(n: usize, a: &[T], values: &mut [T], vectors: &mut [T]) -> Certificate {
-    let lower = |i: usize, j: usize| a[i.max(j) + i.min(j) * n].to_f64();
-    let largest = (0..n).flat_map(|j| (j..n).map(move |i| (i, j))).fold(0.0, |m: f64, (i, j)| {
-        let x = lower(i, j).abs();
-        // `max` would drop a NaN.
-        if x > m || x.is_nan() { x } else { m }
-    });
-    let bad = (0..n).any(|j| (j..n).any(|i| !lower(i, j).is_finite()));
-    if bad {
+fn eigh_one<T: Real>(n: usize, a: &[T], values: &mut [T], vectors: &mut [T], certify: Certify) -> Certificate {
+    let without = |status| Certificate { status, sweeps: 0, residual: f64::NAN, orthogonality: f64::NAN };
+    let mut matrix = DMatrix::zeros(n, n);
+    // Magnitudes of floats order as their bits do, NaN and infinity above all.
+    let mut largest = 0;
+    for j in 0..n {
+        for i in j..n {
+            let x = a[i + j * n].to_f64();
+            largest = largest.max(x.abs().to_bits());
+            matrix[(i, j)] = x;
+            matrix[(j, i)] = x;
+        }
+    }
+    let largest = f64::from_bits(largest);
+    if !largest.is_finite() {
         values.fill(T::from_f64(f64::NAN));
-        return Certificate { status: Status::NonFinite, sweeps: 0, residual: f64::NAN, orthogonality: f64::NAN };
+        return without(Status::NonFinite);
     }
     let scale = power_of_two_near(largest);
-    let matrix = DMatrix::from_fn(n, n, |i, j| lower(i, j) / scale);
+    matrix /= scale;
     let solved = if n < FAER_FROM { by_nalgebra(&matrix) } else { by_faer(&matrix) };
     let Some((found, basis)) = solved else {
         values.fill(T::from_f64(f64::NAN));
-        return Certificate { status: Status::NotConverged, sweeps: 0, residual: f64::NAN, orthogonality: f64::NAN };
+        return without(Status::NotConverged);
     };
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&i, &j| found[i].total_cmp(&found[j]));
@@ -73,7 +78,10 @@ fn eigh_one<T: Real>(n: usize, a: &[T], values: &mut [T], vectors: &mut [T]) -> 
             *out = T::from_f64(*x);
         }
     }
-    certify(&matrix, scale, values, vectors)
+    match certify {
+        Certify::Here => certificate(&matrix, scale, values, vectors),
+        Certify::ByCaller => Certificate::default(),
+    }
 }
 
 /// The power of two at or below x; 1 for 0.
@@ -109,7 +117,7 @@ fn by_faer(matrix: &DMatrix<f64>) -> Option<(DVector<f64>, DMatrix<f64>)> {
 }
 
 /// The certificate of what is handed out, against the matrix as it came in (divided by `scale`).
-fn certify<T: Real>(matrix: &DMatrix<f64>, scale: f64, values: &[T], vectors: &[T]) -> Certificate {
+fn certificate<T: Real>(matrix: &DMatrix<f64>, scale: f64, values: &[T], vectors: &[T]) -> Certificate {
     let n = matrix.nrows();
     let v = DMatrixView::from_slice(vectors, n, n).map(Real::to_f64);
     let mut residuals = product(matrix, &v, false);

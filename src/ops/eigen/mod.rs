@@ -46,6 +46,15 @@ pub struct HostEigh<T> {
     pub certificates: Arc<Vec<Certificate>>,
 }
 
+/// Who takes the certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Certify {
+    /// The operation, of all pairs.
+    Here,
+    /// Its caller, of the pairs that are handed out: the CPU is spared two products of matrices. A device takes it all the same.
+    ByCaller,
+}
+
 /// Eigenvalues (ascending) and eigenvectors (unit 2-norm columns) of symmetric matrices, of which the lower triangle is read.
 ///
 /// On the device: one-sided Jacobi on A + sI (Hestenes 1958; Demmel and Veselic 1992) in f32, eigenvalues by Rayleigh quotient. On
@@ -61,7 +70,7 @@ pub struct HostEigh<T> {
 pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     let shape = square("eigh", a.shape())?;
     let layout = Arc::new(equal_layout(shape)?);
-    let RaggedEigh { values, vectors, certificates, .. } = solve(ctx, &layout, a.storage())?;
+    let RaggedEigh { values, vectors, certificates, .. } = solve(ctx, &layout, a.storage(), Certify::Here)?;
     Ok(Eigh {
         values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values),
         vectors: Array::from_storage(shape, vectors),
@@ -87,7 +96,12 @@ pub fn eigvalsh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<(Array<T>, Vec<C
 /// # Errors
 /// As [`eigh`].
 pub fn eigh_ragged<T: Real>(ctx: &Context, a: &Ragged<T>) -> Result<RaggedEigh<T>> {
-    solve(ctx, a.layout(), a.storage())
+    solve(ctx, a.layout(), a.storage(), Certify::Here)
+}
+
+/// [`eigh_ragged`] for a caller that takes the certificate itself.
+pub(crate) fn eigh_uncertified<T: Real>(ctx: &Context, a: &Ragged<T>) -> Result<RaggedEigh<T>> {
+    solve(ctx, a.layout(), a.storage(), Certify::ByCaller)
 }
 
 /// Where [`eigh_ragged`] would run on matrices of these orders, and why.
@@ -197,12 +211,12 @@ fn equal_layout(shape: Shape) -> Result<Layout> {
     Ok(Layout::new(std::iter::repeat_n(order, shape.batch)))
 }
 
-fn solve<T: Real>(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>) -> Result<RaggedEigh<T>> {
+fn solve<T: Real>(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>, certify: Certify) -> Result<RaggedEigh<T>> {
     let resident = matches!(a, Storage::Device(_));
     let choice = choose_eigh::<T>(ctx, layout.orders(), resident);
     log::debug!("eigh of {} matrices: {choice}", layout.batch());
     if choice.side == Side::Cpu {
-        let (values, vectors, certificates) = cpu::eigh(layout, &a.to_vec(ctx)?);
+        let (values, vectors, certificates) = cpu::eigh(layout, &a.to_vec(ctx)?, certify);
         return Ok(RaggedEigh {
             layout: Arc::clone(layout),
             values: Storage::host(values),

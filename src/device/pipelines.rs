@@ -46,6 +46,8 @@ impl Pipelines {
         let reflection = K::SHADER.reflect(overrides)?;
         K::agree(&reflection, overrides)?;
         check_limits::<K>(&reflection, overrides, adapter)?;
+        // A device that was lost before is no fault of this kernel.
+        self.faults.ask(&self.device)?;
         let pipeline = Arc::new(self.compile::<K>(reflection, overrides)?);
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&pipeline));
         Ok(pipeline)

@@ -117,7 +117,11 @@ fn layout_entry(variable: &super::shader::Variable) -> wgpu::BindGroupLayoutEntr
 }
 
 /// Refuses a variant that the adapter cannot hold before the driver sees it.
-fn check_limits<K: Kernel>(reflection: &Reflection, overrides: Overrides<'_>, adapter: &Adapter) -> Result<()> {
+pub(super) fn check_limits<K: Kernel>(
+    reflection: &Reflection,
+    overrides: Overrides<'_>,
+    adapter: &Adapter,
+) -> Result<()> {
     let storage = reflection.variables.iter().filter(|v| !matches!(v.kind, VarKind::Uniform { .. })).count();
     let limits = &adapter.limits;
     for (what, needed, allowed) in [

@@ -9,6 +9,8 @@ mod buffer;
 mod faults;
 mod gpu;
 mod kernel;
+#[cfg(test)]
+mod mismatch;
 mod pipelines;
 mod pool;
 mod read;

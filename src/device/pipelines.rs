@@ -46,6 +46,8 @@ impl Pipelines {
         let reflection = K::SHADER.reflect(overrides)?;
         K::agree(&reflection, overrides)?;
         check_limits::<K>(&reflection, overrides, adapter)?;
+        // A device that was lost before is no fault of this kernel.
+        self.faults.ask(&self.device)?;
         let pipeline = Arc::new(self.compile::<K>(reflection, overrides)?);
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&pipeline));
         Ok(pipeline)
@@ -115,7 +117,11 @@ fn layout_entry(variable: &super::shader::Variable) -> wgpu::BindGroupLayoutEntr
 }
 
 /// Refuses a variant that the adapter cannot hold before the driver sees it.
-fn check_limits<K: Kernel>(reflection: &Reflection, overrides: Overrides<'_>, adapter: &Adapter) -> Result<()> {
+pub(super) fn check_limits<K: Kernel>(
+    reflection: &Reflection,
+    overrides: Overrides<'_>,
+    adapter: &Adapter,
+) -> Result<()> {
     let storage = reflection.variables.iter().filter(|v| !matches!(v.kind, VarKind::Uniform { .. })).count();
     let limits = &adapter.limits;
     for (what, needed, allowed) in [

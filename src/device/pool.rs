@@ -151,7 +151,7 @@ impl Pool {
         for last in [false, true] {
             let (raw, caught) = scoped(&self.device, || self.device.create_buffer(&descriptor));
             match caught.map(|e| error_of(&e, class)) {
-                None => return Ok(raw),
+                None => return self.faults.ask(&self.device).map(|()| raw),
                 Some(error) if last || !error.is_out_of_memory() => return Err(error),
                 Some(_) => {
                     state.trim();

@@ -93,8 +93,20 @@ impl<'a> Recorder<'a> {
     }
 
     /// An array of `len` elements; what it holds is not defined.
-    pub(crate) fn array<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
-        self.gpu.pool.storage(len)
+    pub(crate) fn array<T: Element>(&mut self, len: usize) -> Result<Buffer<T>> {
+        self.with_room(|gpu| gpu.pool.storage(len))
+    }
+
+    /// What `lend` borrows from the pool. Where there is no room, what is recorded is submitted first: it keeps the buffers that it
+    /// names, those of an operation that was given up among them.
+    fn with_room<L>(&mut self, lend: impl Fn(&Gpu) -> Result<L>) -> Result<L> {
+        match lend(self.gpu) {
+            Err(error) if error.is_out_of_memory() && !self.open.commands.is_empty() => {
+                self.flush()?;
+                lend(self.gpu)
+            }
+            other => other,
+        }
     }
 
     /// An array that holds `data`, staged now and copied on the device in the order of the recording.
@@ -124,7 +136,7 @@ impl<'a> Recorder<'a> {
             })
         });
         if let Some(error) = caught {
-            return Err(error_of(&error, size.get()));
+            return Err(self.lost_or(error_of(&error, size.get())));
         }
         let (from, from_offset) =
             staged.map_err(|e| self.device_error(&format!("the staging ring cannot be written: {e}")))?;
@@ -231,7 +243,7 @@ impl<'a> Recorder<'a> {
         let lease = match &self.open.uniform_buffer {
             Some(lease) => Arc::clone(lease),
             None => {
-                let lease = Arc::new(self.gpu.pool.lend(UNIFORMS, Usage::Uniform)?);
+                let lease = Arc::new(self.with_room(|gpu| gpu.pool.lend(UNIFORMS, Usage::Uniform))?);
                 self.open.uniform_buffer = Some(Arc::clone(&lease));
                 lease
             }
@@ -301,7 +313,7 @@ impl<'a> Recorder<'a> {
 
     /// Submits what is recorded and begins to read `buffer` back; does not wait.
     pub(crate) fn read<T: Element>(&mut self, buffer: &Buffer<T>) -> Result<Read<T>> {
-        let lease = Arc::new(self.gpu.pool.lend(buffer.bytes(), Usage::Readback)?);
+        let lease = Arc::new(self.with_room(|gpu| gpu.pool.lend(buffer.bytes(), Usage::Readback))?);
         self.open.commands.push(Command::Copy {
             from: buffer.lease.raw.clone(),
             from_offset: 0,
@@ -316,8 +328,12 @@ impl<'a> Recorder<'a> {
 
     /// The device's fault if there is one, else an error of that message.
     fn device_error(&self, message: &str) -> Error {
-        let lost = self.gpu.faults.check().err();
-        lost.unwrap_or_else(|| ErrorKind::Device { message: message.to_owned() }.into())
+        self.lost_or(ErrorKind::Device { message: message.to_owned() }.into())
+    }
+
+    /// The device's loss if that is what is behind `error`.
+    fn lost_or(&self, error: Error) -> Error {
+        self.gpu.faults.ask(&self.gpu.device).err().unwrap_or(error)
     }
 }
 

@@ -136,3 +136,57 @@ pub(crate) fn all_converged(certificates: &[Certificate]) -> Result<()> {
         })),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Certificate, Status, all_converged};
+    use crate::error::ErrorKind;
+
+    const EPS: f64 = f32::EPSILON as f64;
+
+    fn of(residual: f64, orthogonality: f64) -> Certificate {
+        Certificate { residual, orthogonality, ..Certificate::default() }
+    }
+
+    #[test]
+    fn the_promise_is_ten_n_eps_and_nan_breaks_it() {
+        let promise = 10.0 * EPS * 20.0;
+        for (certificate, status) in [
+            (of(0.0, 0.0), Status::Converged),
+            (of(promise, promise), Status::Converged),
+            (of(1.001 * promise, 0.0), Status::NotConverged),
+            (of(0.0, 1.001 * promise), Status::NotConverged),
+            (of(f64::NAN, 0.0), Status::NotConverged),
+            (of(0.0, f64::NAN), Status::NotConverged),
+            (of(f64::INFINITY, 0.0), Status::NotConverged),
+            (Certificate { status: Status::NonFinite, ..of(f64::NAN, f64::NAN) }, Status::NonFinite),
+            (Certificate { status: Status::Unresolved, ..of(0.0, 0.0) }, Status::Unresolved),
+        ] {
+            assert_eq!(certificate.judged(20, EPS).status, status, "{certificate:?}");
+        }
+        assert_eq!(of(0.0, 0.0).judged(0, EPS).status, Status::Converged);
+        assert_eq!(of(promise, 0.0).judged(20, f64::EPSILON).status, Status::NotConverged, "f64 promises more");
+    }
+
+    #[test]
+    fn the_device_says_how_it_ended() {
+        for (word, status) in [(0.0, Status::Converged), (1.0, Status::NotConverged), (f32::NAN, Status::NotConverged)]
+        {
+            let got = Certificate::from_device([1e-6, 2e-6, 7.0, word]);
+            assert_eq!((got.status, got.sweeps), (status, 7));
+            assert_eq!((got.residual, got.orthogonality), (f64::from(1e-6_f32), f64::from(2e-6_f32)));
+        }
+        let got = Certificate::from_device([0.0, 0.0, 0.0, 2.0]);
+        assert!(got.status == Status::NonFinite && got.residual.is_nan() && got.orthogonality.is_nan());
+    }
+
+    #[test]
+    fn the_first_that_is_not_converged_is_named() {
+        let good = Certificate::default();
+        let bad = |status| Certificate { status, ..good };
+        assert!(all_converged(&[]).is_ok() && all_converged(&[good; 3]).is_ok());
+        let error = all_converged(&[good, bad(Status::NotConverged), good, bad(Status::NonFinite)]).unwrap_err();
+        let ErrorKind::Uncertified { count, of, first, status } = *error.kind() else { panic!("{error}") };
+        assert_eq!((count, of, first, status), (2, 4, 1, "not converged"));
+    }
+}

@@ -7,5 +7,6 @@ pub mod graphs;
 mod harness;
 pub mod random;
 pub mod referee;
+pub mod solve;
 
 pub use harness::{Outcome, Test, device_free, on_cpu, on_each, on_gpus, run, run_trial};

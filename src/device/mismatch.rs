@@ -1,0 +1,203 @@
+//! Test only: every way in which a kernel's Rust and its WGSL can disagree is caught before a device sees it, in words that name the
+//! culprit; and a variant that an adapter cannot hold is refused before its driver is.
+
+use super::adapter::{Adapter, AdapterLimits};
+use super::pipelines::check_limits;
+use super::{Kernel, Overrides, Shader, Slot, VarKind, check_kernel, read_kind, uniform, write_kind};
+use crate::error::{Error, ErrorKind};
+
+uniform! {
+    struct Pair { count: u32, factor: f32 }
+}
+
+/// `y[i] = factor x[i]`, as it should be.
+const RIGHT: &str = "
+override WIDTH: u32 = 64;
+override TILE: u32 = 16;
+struct Pair { count: u32, factor: f32 }
+@group(0) @binding(0) var<uniform> params: Pair;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+var<workgroup> tile: array<vec4<f32>, TILE>;
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    tile[id.x % TILE] = vec4<f32>(1.0);
+    if id.x < params.count { y[id.x] = params.factor * x[id.x] * tile[id.x % TILE].x; }
+}
+";
+
+/// A kernel that says so of itself, whatever its WGSL says.
+macro_rules! kernel {
+    ($name:ident, $wgsl:expr) => {
+        kernel!($name, $wgsl, [("params", Pair::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<f32>())]);
+    };
+    ($name:ident, $wgsl:expr, $signature:expr) => {
+        struct $name;
+        impl Kernel for $name {
+            const SHADER: Shader = Shader { name: stringify!($name), source: $wgsl };
+            fn signature() -> Vec<(&'static str, VarKind)> {
+                use super::Uniform as _;
+                $signature.into()
+            }
+            fn slots(&self) -> Vec<Slot<'_>> {
+                unreachable!("it is never dispatched")
+            }
+        }
+    };
+}
+
+/// What is said of the kernel before a device sees it.
+fn judged<K: Kernel>(overrides: Overrides<'_>) -> Result<(), Error> {
+    K::agree(&K::SHADER.reflect(overrides)?, overrides)
+}
+
+/// The message of a kernel that must be refused, with its name and variant.
+fn refused<K: Kernel>(overrides: Overrides<'_>) -> String {
+    let error = judged::<K>(overrides).expect_err(K::SHADER.name);
+    assert!(matches!(error.kind(), ErrorKind::Kernel { kernel, .. } if *kernel == K::SHADER.name), "{error}");
+    error.to_string()
+}
+
+#[test]
+fn what_agrees_passes() {
+    kernel!(Right, RIGHT);
+    judged::<Right>(&[]).unwrap();
+    judged::<Right>(&[("WIDTH", 32.0), ("TILE", 8.0)]).unwrap();
+    check_kernel::<Right>(&[vec![], vec![("WIDTH", 128.0)]]);
+    let reflection = Right::SHADER.reflect(&[("WIDTH", 128.0), ("TILE", 10.0)]).unwrap();
+    assert_eq!((reflection.workgroup_size, reflection.workgroup_storage), ([128, 1, 1], 160));
+}
+
+#[test]
+fn a_uniform_with_other_members() {
+    uniform! { struct Swapped { factor: f32, count: u32 } }
+    uniform! { struct Longer { count: u32, factor: f32, more: u32 } }
+    uniform! { struct Renamed { count: u32, scale: f32 } }
+    kernel!(A, RIGHT, [("params", Swapped::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<f32>())]);
+    kernel!(B, RIGHT, [("params", Longer::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<f32>())]);
+    kernel!(C, RIGHT, [("params", Renamed::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<f32>())]);
+    for message in [refused::<A>(&[]), refused::<B>(&[]), refused::<C>(&[])] {
+        assert!(message.contains("`params`") && message.contains("factor"), "{message}");
+    }
+    // vec3 members are aligned to 16 bytes in WGSL, to 4 in Rust: the offsets tell.
+    const PADDED: &str = "
+        struct Padded { count: u32, direction: vec3<f32> }
+        @group(0) @binding(0) var<uniform> params: Padded;
+        @group(0) @binding(1) var<storage, read_write> y: array<f32>;
+        @compute @workgroup_size(1) fn main() { y[0] = params.direction.x + f32(params.count); }
+    ";
+    uniform! { struct Padded { count: u32, direction: [f32; 3] } }
+    kernel!(D, PADDED, [("params", Padded::kind()), ("y", write_kind::<f32>())]);
+    assert!(refused::<D>(&[]).contains("(\"direction\", 16)"));
+}
+
+#[test]
+fn an_array_with_other_access_or_elements() {
+    kernel!(Writes, RIGHT, [("params", Pair::kind()), ("x", write_kind::<f32>()), ("y", write_kind::<f32>())]);
+    kernel!(Reads, RIGHT, [("params", Pair::kind()), ("x", read_kind::<f32>()), ("y", read_kind::<f32>())]);
+    kernel!(Words, RIGHT, [("params", Pair::kind()), ("x", read_kind::<u32>()), ("y", write_kind::<f32>())]);
+    kernel!(Fours, RIGHT, [("params", Pair::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<[f32; 4]>())]);
+    for (message, name) in [
+        (refused::<Writes>(&[]), "`x`"),
+        (refused::<Reads>(&[]), "`y`"),
+        (refused::<Words>(&[]), "`x`"),
+        (refused::<Fours>(&[]), "`y`"),
+    ] {
+        assert!(message.contains(name), "{message}");
+    }
+}
+
+#[test]
+fn variables_that_only_one_side_has() {
+    kernel!(Renamed, RIGHT, [("params", Pair::kind()), ("z", read_kind::<f32>()), ("y", write_kind::<f32>())]);
+    kernel!(Missing, RIGHT, [("params", Pair::kind()), ("y", write_kind::<f32>())]);
+    kernel!(
+        Extra,
+        RIGHT,
+        [("params", Pair::kind()), ("x", read_kind::<f32>()), ("w", read_kind::<f32>()), ("y", write_kind::<f32>())]
+    );
+    assert!(refused::<Renamed>(&[]).contains("`x`"));
+    assert!(refused::<Missing>(&[]).contains("`x`"));
+    assert!(refused::<Extra>(&[]).contains("binds no variable `w`"));
+}
+
+#[test]
+fn overrides_that_the_wgsl_does_not_have() {
+    kernel!(Right, RIGHT);
+    let message = refused::<Right>(&[("WIDHT", 32.0)]);
+    assert!(message.contains("no override `WIDHT`") && message.contains("WIDHT=32"), "{message}");
+}
+
+#[test]
+fn wgsl_that_is_wrong_shows_its_line() {
+    const ILL_TYPED: &str = "@group(0) @binding(0) var<storage, read_write> y: array<f32>;
+@compute @workgroup_size(1)
+fn main() {
+    y[0] = 1u;
+}";
+    const NO_WGSL: &str = "@compute @workgroup_size(1)
+fn main() { let = 1; }";
+    kernel!(IllTyped, ILL_TYPED, [("y", write_kind::<f32>())]);
+    kernel!(NoWgsl, NO_WGSL, []);
+    let message = refused::<IllTyped>(&[]);
+    assert!(message.contains("IllTyped:4:") && message.contains("y[0] = 1u;"), "{message}");
+    let message = refused::<NoWgsl>(&[]);
+    assert!(message.contains("NoWgsl:2:") && message.contains("let = 1"), "{message}");
+    // Neither a uniform struct nor a storage array: nothing that a field could be.
+    const SCALAR: &str = "@group(0) @binding(0) var<uniform> params: u32;
+        @group(0) @binding(1) var<storage, read_write> y: array<u32>;
+        @compute @workgroup_size(1) fn main() { y[0] = params; }";
+    kernel!(Scalar, SCALAR, [("y", write_kind::<u32>())]);
+    assert!(refused::<Scalar>(&[]).contains("`params`"));
+}
+
+/// An adapter with the least that WebGPU promises.
+fn small_adapter() -> Adapter {
+    Adapter {
+        name: "made up".into(),
+        backend: "none".into(),
+        driver: String::new(),
+        class: "other",
+        software: false,
+        subgroup_size: [4, 4],
+        features: Vec::new(),
+        limits: AdapterLimits {
+            workgroup_storage: 16 << 10,
+            workgroup_invocations: 256,
+            workgroups_per_dimension: 65_535,
+            storage_binding: 128 << 20,
+            buffer: 256 << 20,
+            storage_buffers: 8,
+            uniform_alignment: 256,
+        },
+        loop_budget: 1 << 24,
+        rate: 1e9,
+    }
+}
+
+#[test]
+fn limits_of_the_adapter() {
+    kernel!(Right, RIGHT);
+    let check = |overrides: Overrides<'_>, adapter: &Adapter| {
+        check_limits::<Right>(&Right::SHADER.reflect(overrides).unwrap(), overrides, adapter)
+    };
+    let adapter = small_adapter();
+    check(&[("TILE", 1024.0), ("WIDTH", 256.0)], &adapter).unwrap(); // exactly what it has
+    let few = {
+        let mut few = small_adapter();
+        few.limits.storage_buffers = 1;
+        few
+    };
+    let cases: [(Overrides<'_>, &Adapter, &str, u64, u64); 3] = [
+        (&[("TILE", 1025.0)], &adapter, "workgroup memory", 16_400, 16_384),
+        (&[("WIDTH", 257.0)], &adapter, "invocations", 257, 256),
+        (&[], &few, "storage buffers", 2, 1),
+    ];
+    for (overrides, adapter, words, want_needed, want_allowed) in cases {
+        let error = check(overrides, adapter).expect_err(words);
+        let ErrorKind::Limit { what, needed, allowed } = error.kind() else { panic!("{error}") };
+        assert!(what.contains(words) && what.contains("Right") && what.contains("made up"), "{error}");
+        assert_eq!((*needed, *allowed), (want_needed, want_allowed), "{error}");
+        assert!(!error.is_device(), "{error}");
+    }
+}

@@ -1,0 +1,136 @@
+//! Cases through the library, and what comes back judged in f64.
+
+use std::error::Error;
+
+use fiedler::array::{Ragged, Real};
+use fiedler::ops::eigen::{HostEigh, eigh_ragged};
+use fiedler::ops::{Certificate, Status};
+use fiedler::{Backend, Context, ContextBuilder, Layout};
+use rayon::prelude::*;
+
+use super::families::Case;
+use super::{gates, referee};
+
+/// What a test's body returns.
+pub type Checked = Result<(), Box<dyn Error>>;
+
+/// f32's bits, for comparisons that a NaN must survive.
+pub fn bits(x: &[f32]) -> Vec<u32> {
+    x.iter().map(|x| x.to_bits()).collect()
+}
+
+/// Settings for one more context of the same kind as `ctx`: the same adapter, or the CPU.
+pub fn alike(ctx: &Context) -> ContextBuilder {
+    match ctx.adapter() {
+        Some(adapter) => Context::builder().adapter(adapter.name.clone()).backend(Backend::Gpu).poison(true),
+        None => Context::builder().backend(Backend::Cpu),
+    }
+}
+
+/// The cases as one ragged batch.
+pub fn ragged<T: Real>(cases: &[Case]) -> Ragged<T> {
+    let layout = Layout::new(cases.iter().map(|case| case.n as u32));
+    let data = cases.iter().flat_map(|case| case.a.iter().map(|&x| T::from_f64(x))).collect();
+    Ragged::from_vec(layout, data).expect("as many elements as the layout says")
+}
+
+/// All cases in one call.
+pub fn solve<T: Real>(ctx: &Context, cases: &[Case]) -> fiedler::Result<HostEigh<T>> {
+    eigh_ragged(ctx, &ragged(cases))?.to_host(ctx)
+}
+
+/// The worst of every measure over a batch, in units of what is allowed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Worst {
+    pub residual: f64,
+    pub orthogonality: f64,
+    pub values: f64,
+}
+
+/// Holds every decomposition of `found` against the promise and its certificate against a recomputation in f64. `truth` gives the
+/// true eigenvalues, where a closed form does.
+pub fn judge<T: Real + Into<f64>>(
+    cases: &[Case],
+    found: &HostEigh<T>,
+    truth: impl Fn(usize) -> Option<Vec<f64>> + Sync,
+) -> Result<Worst, String> {
+    assert_eq!((found.layout.batch(), found.certificates.len()), (cases.len(), cases.len()));
+    let one = |(i, case): (usize, &Case)| {
+        let reference = truth(i).map_or_else(|| referee::eigenvalues(&case.a, case.n), Ok);
+        let (w, v) = (&found.values[found.layout.rows(i)], &found.vectors[found.layout.elements(i)]);
+        reference
+            .and_then(|reference| judge_one(case, w, v, &reference, &found.certificates[i]))
+            .map_err(|e| format!("matrix {i}, {}: {e}", case.name))
+    };
+    let worst = |a: Worst, b: Worst| Worst {
+        residual: a.residual.max(b.residual),
+        orthogonality: a.orthogonality.max(b.orthogonality),
+        values: a.values.max(b.values),
+    };
+    cases.par_iter().enumerate().map(one).try_reduce(Worst::default, |a, b| Ok(worst(a, b)))
+}
+
+/// One decomposition: ascending, within the promise of its precision, and certified with the true numbers.
+fn judge_one<T: Real + Into<f64>>(
+    case: &Case,
+    w: &[T],
+    v: &[T],
+    reference: &[f64],
+    certificate: &Certificate,
+) -> Result<Worst, String> {
+    let (n, norm) = (case.n, gates::norm(&case.a, case.n));
+    gates::ascending(w)?;
+    // The gates' unit is f32's epsilon.
+    let finer = gates::EPS / T::EPSILON;
+    let within = |mut measure: gates::Measure, allowed: f64| {
+        measure.got *= finer;
+        measure.within(allowed).map(|measure| measure.got / allowed)
+    };
+    // In f64 the referee itself is off by up to 16 n eps |A| (its SLACK); in f32 that is nothing.
+    let values = gates::allowed_values(n) + if finer > 1.0 { 16.0 * n as f64 } else { 0.0 };
+    let worst = Worst {
+        residual: within(gates::residual(&case.a, w, v), gates::ALLOWED)?,
+        orthogonality: within(gates::orthogonality(v, n), gates::ALLOWED)?,
+        values: within(gates::values(w, reference, norm), values)?,
+    };
+    if certificate.status != Status::Converged {
+        return Err(format!("{certificate:?}"));
+    }
+    let (residual, orthogonality) = recomputed(&case.a, n, w, v);
+    agrees("residual", certificate.residual, residual, n, T::EPSILON)?;
+    agrees("orthogonality", certificate.orthogonality, orthogonality, n, T::EPSILON)?;
+    Ok(worst)
+}
+
+/// The numbers of a certificate, from their definitions: `max_j |A v_j - l_j v_j|_2 / |A|_1` and `max |V'V - I|`.
+pub fn recomputed<T: Copy + Into<f64>>(a: &[f64], n: usize, w: &[T], v: &[T]) -> (f64, f64) {
+    let v: Vec<f64> = v.iter().map(|&x| x.into()).collect();
+    let column = |j: usize| &v[n * j..n * (j + 1)];
+    let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    let (mut residual, mut orthogonality) = (0.0_f64, 0.0_f64);
+    // The smallest normal f32 stands for the norm of a zero matrix; squares of 1e-30 and less leave nothing of f64's range.
+    let norm = gates::norm(a, n).max(f64::from(f32::MIN_POSITIVE));
+    for (j, &value) in w.iter().enumerate() {
+        let mut away = vec![0.0; n];
+        for k in 0..n {
+            away.iter_mut().zip(&a[n * k..n * (k + 1)]).for_each(|(x, y)| *x += y * column(j)[k]);
+        }
+        away.iter_mut().zip(column(j)).for_each(|(x, y)| *x = (*x - value.into() * y) / norm);
+        residual = residual.max(dot(&away, &away).sqrt());
+        for i in 0..=j {
+            let off = dot(column(i), column(j)) - if i == j { 1.0 } else { 0.0 };
+            orthogonality = orthogonality.max(off.abs());
+        }
+    }
+    (residual, orthogonality)
+}
+
+/// A certificate's number is measured in the working precision: a sum of n products is rounded by at most n eps, a tenth of the
+/// promise, and in practice by about its root. A third of the truth and 4 eps below it, or a tenth of the promise above, is a lie.
+fn agrees(what: &str, certified: f64, truth: f64, n: usize, epsilon: f64) -> Result<(), String> {
+    let (least, most) = (truth / 3.0 - 4.0 * epsilon, 3.0 * truth + (n as f64).max(4.0) * epsilon);
+    if certified >= least && certified <= most {
+        return Ok(());
+    }
+    Err(format!("certified {what} {certified:.3e}, in truth {truth:.3e}"))
+}

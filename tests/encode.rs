@@ -1,0 +1,504 @@
+//! Encodings: the same for the same graph on every backend, ties included; the pairs that they say they are; and what they refuse.
+
+mod common;
+
+use common::graphs;
+use common::random::SplitMix64;
+use common::referee;
+use common::solve::{Checked, alike, bits};
+use common::{on_cpu, on_each, on_gpus};
+use fiedler::encode::{Encoding, SpectralEncoder, Which};
+use fiedler::graph::{Conventions, Graph, GraphBatch, GraphRef, IsolatedDiagonal, Symmetrization, molecules};
+use fiedler::ops::laplacian::{Laplacian, Normalization};
+use fiedler::policy::{Reason, Side};
+use fiedler::{Backend, Context, ErrorKind};
+use nalgebra::DMatrix;
+use rayon::prelude::*;
+
+const ALL: [Normalization; 3] = [Normalization::Combinatorial, Normalization::Symmetric, Normalization::RandomWalk];
+const EPS: f64 = f32::EPSILON as f64;
+
+fn main() -> std::process::ExitCode {
+    common::run(&[
+        on_gpus("the CPU's encoding, ties included", same_as_cpu),
+        on_each("pairs of the Laplacian", pairs),
+        on_each("padding and masks", padding),
+        on_each("trivial pairs dropped", drop_trivial),
+        on_each("isolated nodes", isolated),
+        on_each("a relabelled graph", relabelled),
+        on_each("twice, and under small budgets, bit by bit", cuts),
+        on_each("what is refused", refused),
+        on_gpus("auto on a software adapter", auto),
+        on_cpu("walks", walks),
+    ])
+}
+
+fn graph(simple: &graphs::Simple) -> Graph {
+    Graph::from_edges(simple.n, &simple.edges, &Conventions::default()).expect("a simple graph")
+}
+
+/// Graphs full of ties, and molecules.
+fn tied_graphs() -> GraphBatch {
+    let mut all: Vec<Graph> = [
+        graphs::cycle(3),
+        graphs::cycle(12),
+        graphs::cycle(17),
+        graphs::cycle(48),
+        graphs::complete(2),
+        graphs::complete(9),
+        graphs::complete(31),
+        graphs::star(10),
+        graphs::star(33),
+        graphs::hypercube(3),
+        graphs::hypercube(5),
+        graphs::petersen(),
+        graphs::path(2),
+        graphs::path(20),
+        graphs::path(60),
+        graphs::grid(4, 5),
+        graphs::grid(7, 7),
+        graphs::path(1),
+    ]
+    .iter()
+    .map(|form| graph(&form.graph))
+    .collect();
+    all.push(graph(&graphs::seven_nodes()));
+    let molecules = molecules(100, 1).expect("molecules");
+    for molecule in molecules.iter() {
+        let edges: Vec<(u32, u32)> =
+            (0..molecule.nodes()).flat_map(|i| molecule.neighbors(i).iter().map(move |&j| (i as u32, j))).collect();
+        all.push(Graph::from_edges(molecule.nodes(), &edges, &Conventions::default()).expect("a molecule"));
+    }
+    GraphBatch::from_graphs(&all).expect("one batch")
+}
+
+/// The true spectrum of the Laplacian; the random walk's is that of its symmetric similar.
+fn spectrum(graph: GraphRef<'_>, normalization: Normalization) -> Vec<f64> {
+    let solved = if normalization == Normalization::RandomWalk { Normalization::Symmetric } else { normalization };
+    let dense = Laplacian::new(graph, solved).to_dense();
+    referee::eigenvalues(dense.as_slice(), graph.nodes()).expect("the referee's values")
+}
+
+/// What an entry of a vector may differ by: 1e-4, or 1e-6 over the gap between its eigenvalue's group and the next value, where that is
+/// more (a vector turns by the solver's error, some 1e-7 |L|, over that gap). `resolution` apart is tied, as the encoder has it.
+fn allowed(spectrum: &[f64], value: f64) -> f64 {
+    let resolution = 16.0 * EPS * spectrum.last().copied().unwrap_or(0.0).abs();
+    let near = |x: f64, y: f64| (x - y).abs() <= resolution;
+    let Some(own) =
+        (0..spectrum.len()).min_by(|&i, &j| (spectrum[i] - value).abs().total_cmp(&(spectrum[j] - value).abs()))
+    else {
+        return 1e-4;
+    };
+    let (mut first, mut last) = (own, own);
+    while first > 0 && near(spectrum[first], spectrum[first - 1]) {
+        first -= 1;
+    }
+    while last + 1 < spectrum.len() && near(spectrum[last], spectrum[last + 1]) {
+        last += 1;
+    }
+    let below = if first > 0 { spectrum[first] - spectrum[first - 1] } else { f64::INFINITY };
+    let above = if last + 1 < spectrum.len() { spectrum[last + 1] - spectrum[last] } else { f64::INFINITY };
+    (1e-6 / below.min(above)).max(1e-4)
+}
+
+/// Holds two encodings of one batch against each other, entry by entry.
+fn compare(graphs: &GraphBatch, normalization: Normalization, got: &Encoding, want: &Encoding) -> Result<(), String> {
+    assert_eq!((got.mask.len(), &got.node_offsets), (want.mask.len(), &want.node_offsets));
+    (0..graphs.len()).into_par_iter().try_for_each(|g| {
+        let graph = graphs.graph(g);
+        let fail = |what: String| Err(format!("graph {g} of {} nodes, {normalization:?}: {what}", graph.nodes()));
+        if got.status[g] != 0 || want.status[g] != 0 {
+            return fail(format!("{:?} and {:?}", got.certificate(g), want.certificate(g)));
+        }
+        let columns = g * got.k..(g + 1) * got.k;
+        if (got.components[g], &got.mask[columns.clone()], &got.tie_group[columns.clone()])
+            != (want.components[g], &want.mask[columns.clone()], &want.tie_group[columns])
+        {
+            return fail("components, masks or tie groups differ".into());
+        }
+        let spectrum = spectrum(graph, normalization);
+        let size = spectrum.last().copied().unwrap_or(0.0).abs();
+        let (a, b) = (got.eigenvectors(g), want.eigenvectors(g));
+        for (j, (x, y)) in got.eigenvalues(g).iter().zip(want.eigenvalues(g)).enumerate() {
+            if x.is_nan() && y.is_nan() {
+                continue; // masked: compared above
+            }
+            let (x, y) = (f64::from(*x), f64::from(*y));
+            // Each within the gate of its own spectrum, 30 eps |L|, and |L|_1 is at most twice the largest value here.
+            if (x - y).abs() > 60.0 * EPS * 2.0 * size || x.is_nan() || y.is_nan() {
+                return fail(format!("value {j}: {x:e} and {y:e}"));
+            }
+            let allowed = allowed(&spectrum, y);
+            for i in 0..graph.nodes() {
+                let away = f64::from((a[(i, j)] - b[(i, j)]).abs());
+                if away > allowed || away.is_nan() {
+                    let (a, b) = (a[(i, j)], b[(i, j)]);
+                    return fail(format!("vector {j} (value {y:.6}), node {i}: {a} and {b}, allowed {allowed:.1e}"));
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+fn same_as_cpu(ctx: &Context) -> Checked {
+    let graphs = tied_graphs();
+    for normalization in ALL {
+        for which in [Which::Smallest, Which::Largest] {
+            for (k, drop) in [(8, false), (4, true), (64, false)] {
+                let encoder =
+                    SpectralEncoder::new(k).laplacian(normalization).which(which).drop_trivial(drop).walk_steps(3);
+                let (got, report) = encoder.encode_with(ctx, &graphs, |_| ())?;
+                assert_eq!((report.on_gpu, report.on_cpu), (graphs.len(), 0));
+                let want = encoder.encode(&Context::cpu(), &graphs)?;
+                compare(&graphs, normalization, &got, &want)
+                    .map_err(|e| format!("{which:?}, k = {k}, drop {drop}: {e}"))?;
+                // The host's, in f64, on both sides.
+                assert_eq!(bits(&got.random_walk), bits(&want.random_walk));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Values against the referee, vectors against the f64 operator, certificates against both; weighted graphs, too.
+fn pairs(ctx: &Context) -> Checked {
+    let mut random = SplitMix64::new(2);
+    let mut all = vec![];
+    for _ in 0..60 {
+        let simple = graphs::random(&mut random);
+        let edges: Vec<_> = simple.edges.iter().map(|&(a, b)| (a, b, (0.2 + random.unit()) as f32)).collect();
+        all.push(Graph::from_weighted_edges(simple.n, &edges, &Conventions::default())?);
+    }
+    let weighted = GraphBatch::from_graphs(&all)?;
+    for graphs in [weighted, tied_graphs()] {
+        for normalization in ALL {
+            for which in [Which::Smallest, Which::Largest] {
+                let encoding = SpectralEncoder::new(6).laplacian(normalization).which(which).encode(ctx, &graphs)?;
+                (0..graphs.len()).into_par_iter().try_for_each(|g| {
+                    check_pairs(graphs.graph(g), g, normalization, which, &encoding)
+                        .map_err(|e| format!("graph {g}, {normalization:?}, {which:?}: {e}"))
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_pairs(
+    graph: GraphRef<'_>,
+    g: usize,
+    normalization: Normalization,
+    which: Which,
+    encoding: &Encoding,
+) -> Result<(), String> {
+    let (n, k) = (graph.nodes(), encoding.k.min(graph.nodes()));
+    let l = Laplacian::new(graph, normalization);
+    let norm = if l.norm_1() == 0.0 { 1.0 } else { l.norm_1() };
+    let spectrum = spectrum(graph, normalization);
+    let start = if which == Which::Smallest { 0 } else { n - k };
+    let promise = 10.0 * EPS * n as f64;
+    let v = encoding.eigenvectors(g).map(f64::from);
+    let mut worst = 0.0_f64;
+    for j in 0..k {
+        let value = f64::from(encoding.eigenvalues(g)[j]);
+        // The design's gate, for n < 90.
+        let near = (value - spectrum[start + j]).abs() <= 30.0 * EPS * norm;
+        if !near {
+            return Err(format!("value {j}: {value:e}, in truth {:e}", spectrum[start + j]));
+        }
+        let x: Vec<f64> = v.column(j).iter().copied().collect();
+        let mut y = vec![0.0; n];
+        l.apply(&x, &mut y).map_err(|e| e.to_string())?;
+        let away = y.iter().zip(&x).map(|(y, x)| (y - value * x).powi(2)).sum::<f64>().sqrt() / norm;
+        if away > promise || away.is_nan() {
+            return Err(format!("residual of pair {j}: {away:e}, promised {promise:e}"));
+        }
+        worst = worst.max(away);
+        // Unit 2-norm, rounded to f32 entry by entry.
+        let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if (length - 1.0).abs() > EPS || length.is_nan() {
+            return Err(format!("vector {j} has the length {length}"));
+        }
+        let (sign, positive) = sign_rule(&x);
+        if !positive {
+            return Err(format!("vector {j}: entry {sign} should be positive: {x:?}"));
+        }
+    }
+    // Both in f64 from the same f32 numbers; written down in f32.
+    let certified = f64::from(encoding.residual[g]);
+    if (certified - worst).abs() > 1e-6 * worst + 1e-12 || certified.is_nan() {
+        return Err(format!("residual certified {certified:e}, in truth {worst:e}"));
+    }
+    let basis = if normalization == Normalization::RandomWalk {
+        let mut basis = v.clone();
+        // Back to the symmetric similar: D^1/2 v is orthonormal again once it is scaled.
+        for (i, scale) in l.similarity_scale().into_iter().enumerate() {
+            basis.row_mut(i).scale_mut(1.0 / scale);
+        }
+        basis.columns_mut(0, k).column_iter_mut().for_each(|mut column| column /= column.norm());
+        basis
+    } else {
+        v
+    };
+    let basis = basis.columns(0, k);
+    let away = (basis.transpose() * basis - DMatrix::identity(k, k)).amax();
+    let certified = f64::from(encoding.orthogonality[g]);
+    // The random walk's is certified before its scaling and rounding: each product moves by one eps, condition included 4.
+    let slack = if normalization == Normalization::RandomWalk { 4.0 * EPS } else { 1e-12 };
+    if (certified - away).abs() > slack + 1e-6 * away || away > promise || certified.is_nan() {
+        return Err(format!("orthogonality certified {certified:e}, in truth {away:e}"));
+    }
+    if encoding.status[g] != 0 {
+        return Err(format!("{:?}", encoding.certificate(g)));
+    }
+    if encoding.components[g] != components(graph) {
+        return Err(format!("{} components, in truth {}", encoding.components[g], components(graph)));
+    }
+    Ok(())
+}
+
+/// The entry that decides the sign, and whether it is positive: the first within 1 % of the largest magnitude. Within a thousandth of
+/// that threshold either may be first.
+fn sign_rule(x: &[f64]) -> (usize, bool) {
+    let largest = x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    let candidates = |factor: f64| x.iter().position(|x| x.abs() >= factor * largest).unwrap_or(0);
+    let all = [0.989, 0.99, 0.991].map(candidates);
+    (all[1], all.iter().any(|&i| x[i] > 0.0))
+}
+
+/// Connected components, by painting.
+fn components(graph: GraphRef<'_>) -> i64 {
+    let mut seen = vec![false; graph.nodes()];
+    let mut count = 0;
+    for start in 0..graph.nodes() {
+        let mut stack = vec![start];
+        count += i64::from(!seen[start]);
+        while let Some(i) = stack.pop() {
+            if !std::mem::replace(&mut seen[i], true) {
+                stack.extend(graph.neighbors(i).iter().map(|&j| j as usize));
+            }
+        }
+    }
+    count
+}
+
+fn padding(ctx: &Context) -> Checked {
+    let sizes = [0, 1, 3, 0, 2];
+    let all: Vec<Graph> = sizes.iter().map(|&n| graph(&graphs::path(n).graph)).collect();
+    let graphs = GraphBatch::from_graphs(&all)?;
+    for normalization in ALL {
+        for which in [Which::Smallest, Which::Largest] {
+            for k in [0, 1, 2, 5] {
+                let encoder = SpectralEncoder::new(k).laplacian(normalization).which(which).walk_steps(2);
+                let e = encoder.encode(ctx, &graphs)?;
+                assert_eq!(
+                    (e.graphs(), e.uncertified(), e.eigenvalues.len(), e.eigenvectors.len()),
+                    (5, 0, 5 * k, 6 * k)
+                );
+                assert_eq!((e.node_offsets.as_slice(), e.random_walk.len()), ([0, 0, 1, 4, 4, 6].as_slice(), 12));
+                assert_eq!(e.components, [0, 1, 1, 0, 1]);
+                for (g, &n) in sizes.iter().enumerate() {
+                    let v = e.eigenvectors(g);
+                    assert_eq!((v.nrows(), v.ncols()), (n, k));
+                    for j in 0..k {
+                        let there = j < n.min(k);
+                        assert_eq!(e.mask[g * k + j], u8::from(there), "graph {g}, column {j}");
+                        assert_eq!(e.eigenvalues(g)[j].is_nan(), !there);
+                        assert_eq!(e.tie_group[g * k + j] == -1, !there);
+                        assert!(there || v.column(j).iter().all(|&x| x == 0.0));
+                    }
+                }
+            }
+        }
+    }
+    let none = SpectralEncoder::new(3).encode(ctx, &GraphBatch::from_graphs(&[])?)?;
+    assert_eq!((none.graphs(), none.node_offsets.as_slice(), none.eigenvalues.len()), (0, [0].as_slice(), 0));
+    Ok(())
+}
+
+fn drop_trivial(ctx: &Context) -> Checked {
+    // Two triangles joined by an edge, a path of three, an isolated node: three components.
+    let edges = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3), (6, 7), (7, 8)];
+    let three: GraphBatch = Graph::from_edges(10, &edges, &Conventions::default())?.into();
+    for normalization in ALL {
+        let encoder = |k| SpectralEncoder::new(k).laplacian(normalization);
+        let (all, kept) = (encoder(10).encode(ctx, &three)?, encoder(10).drop_trivial(true).encode(ctx, &three)?);
+        assert_eq!((all.components[0], kept.components[0]), (3, 3));
+        assert_eq!(all.eigenvalues(0).iter().filter(|x| x.abs() <= 1e-5).count(), 3, "{:?}", all.eigenvalues(0));
+        assert_eq!(kept.mask, [1, 1, 1, 1, 1, 1, 1, 0, 0, 0]);
+        let (kept_values, all_values) = (&kept.eigenvalues(0)[..7], &all.eigenvalues(0)[3..]);
+        assert!(kept_values.iter().all(|&x| x > 0.1) && bits(kept_values) == bits(all_values));
+        assert_eq!(
+            bits(kept.eigenvectors(0).columns(0, 7).clone_owned().as_slice()),
+            bits(all.eigenvectors(0).columns(3, 7).clone_owned().as_slice())
+        );
+        // The largest, too, never reach down to a zero mode.
+        let largest = encoder(9).drop_trivial(true).which(Which::Largest).encode(ctx, &three)?;
+        assert_eq!(largest.mask, [1, 1, 1, 1, 1, 1, 1, 0, 0]);
+    }
+    // Nothing but zero modes: nothing stays.
+    let empty: GraphBatch = Graph::from_edges(4, &[], &Conventions::default())?.into();
+    let encoding = SpectralEncoder::new(2).drop_trivial(true).encode(ctx, &empty)?;
+    assert_eq!((encoding.components[0], encoding.mask.as_slice()), (4, [0, 0].as_slice()));
+    Ok(())
+}
+
+fn isolated(ctx: &Context) -> Checked {
+    // A triangle between two isolated nodes.
+    for (isolated, zero_modes) in [(IsolatedDiagonal::Zero, 3), (IsolatedDiagonal::One, 1)] {
+        let conventions = Conventions { isolated, ..Conventions::default() };
+        let graphs: GraphBatch = Graph::from_edges(5, &[(1, 2), (2, 3), (3, 1)], &conventions)?.into();
+        for normalization in [Normalization::Symmetric, Normalization::RandomWalk] {
+            let encoder = SpectralEncoder::new(5).laplacian(normalization);
+            let e = encoder.encode(ctx, &graphs)?;
+            let mut want = vec![0.0, 1.5, 1.5];
+            want.extend([if isolated == IsolatedDiagonal::Zero { 0.0 } else { 1.0 }; 2]);
+            want.sort_by(f64::total_cmp);
+            for (got, want) in e.eigenvalues(0).iter().zip(&want) {
+                assert!((f64::from(*got) - want).abs() <= 30.0 * EPS * 2.0, "{:?}", e.eigenvalues(0));
+            }
+            assert_eq!(e.components[0], 3);
+            let kept = encoder.drop_trivial(true).encode(ctx, &graphs)?;
+            assert_eq!(kept.mask.iter().filter(|&&m| m == 1).count(), 5 - zero_modes);
+        }
+    }
+    Ok(())
+}
+
+/// Nodes in another order: the rows of the encoding in that order. Signs follow the lowest of the largest entries, so the graphs
+/// here have vectors whose largest entry is the largest by far, and no ties.
+fn relabelled(ctx: &Context) -> Checked {
+    let mut random = SplitMix64::new(11);
+    let mut compared = 0;
+    for round in 0..40 {
+        let n = 12 + round % 40;
+        let mut edges: Vec<(u32, u32, f32)> = (1..n as u32).map(|i| (i - 1, i, (0.2 + random.unit()) as f32)).collect();
+        edges.extend((0..n).map(|_| (random.below(n) as u32, random.below(n) as u32, (0.2 + random.unit()) as f32)));
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        (1..n).rev().for_each(|i| order.swap(i, random.below(i + 1)));
+        let moved: Vec<_> = edges.iter().map(|&(a, b, w)| (order[a as usize], order[b as usize], w)).collect();
+        let make = |edges: &[_]| Graph::from_weighted_edges(n, edges, &Conventions::default()).map(GraphBatch::from);
+        let (before, after) = (make(&edges)?, make(&moved)?);
+        for normalization in ALL {
+            let encoder = SpectralEncoder::new(6).laplacian(normalization);
+            let (a, b) = (encoder.encode(ctx, &before)?, encoder.encode(ctx, &after)?);
+            let spectrum = spectrum(before.graph(0), normalization);
+            let (v, w) = (a.eigenvectors(0), b.eigenvectors(0));
+            for j in 0..6 {
+                let mut sizes: Vec<f32> = v.column(j).iter().map(|x| x.abs()).collect();
+                sizes.sort_by(f32::total_cmp);
+                if sizes[n - 2] > 0.98 * sizes[n - 1] {
+                    continue; // the sign depends upon the order, as it must
+                }
+                compared += 1;
+                let allowed = allowed(&spectrum, a.eigenvalues(0)[j].into());
+                for i in 0..n {
+                    let (x, y) = (v[(i, j)], w[(order[i] as usize, j)]);
+                    let near = f64::from((x - y).abs()) <= allowed;
+                    assert!(near, "round {round}, {normalization:?}, vector {j}, node {i}: {x} and {y}");
+                }
+            }
+        }
+    }
+    assert!(compared > 400, "only {compared} vectors compared");
+    Ok(())
+}
+
+fn all_bits(e: &Encoding) -> (Vec<u32>, Vec<u8>, Vec<i64>) {
+    let floats = [&e.eigenvalues, &e.eigenvectors, &e.residual, &e.orthogonality, &e.random_walk];
+    (
+        floats.iter().flat_map(|x| bits(x)).collect(),
+        [e.status.as_slice(), e.mask.as_slice()].concat(),
+        [e.node_offsets.as_slice(), e.components.as_slice(), e.tie_group.as_slice()].concat(),
+    )
+}
+
+fn cuts(ctx: &Context) -> Checked {
+    let graphs = GraphBatch::from_graphs(
+        &(0..150)
+            .map(|i| graph(&graphs::random(&mut SplitMix64::new(i))))
+            .chain([graph(&graphs::cycle(60).graph)])
+            .collect::<Vec<_>>(),
+    )?;
+    for normalization in ALL {
+        let encoder = SpectralEncoder::new(7).laplacian(normalization).walk_steps(4);
+        let (whole, report) = encoder.encode_with(ctx, &graphs, |_| ())?;
+        assert_eq!((report.chunks, whole.uncertified()), (1, 0));
+        assert_eq!(all_bits(&encoder.encode(ctx, &graphs)?), all_bits(&whole), "twice");
+        for budget in [2 << 20, 512 << 10, 256 << 10] {
+            let small = alike(ctx).memory_budget(budget).build()?;
+            let mut seen = Vec::new();
+            let (cut, report) = encoder.encode_with(&small, &graphs, |p| seen.push((p.done, p.total)))?;
+            assert!(report.chunks > 1, "{report:?}");
+            assert_eq!(all_bits(&cut), all_bits(&whole), "{normalization:?} under {budget} bytes");
+            assert!(seen.is_sorted() && seen.last() == Some(&(151, 151)), "{seen:?}");
+            assert!(small.pool().peak <= budget, "{:?}", small.pool());
+        }
+    }
+    Ok(())
+}
+
+fn refused(ctx: &Context) -> Checked {
+    let keep = Conventions { symmetrization: Symmetrization::Keep, ..Conventions::default() };
+    let both = Graph::from_edges(3, &[(0, 1), (1, 0)], &keep)?;
+    let one_way = Graph::from_edges(3, &[(0, 1), (1, 2)], &keep)?;
+    let graphs = GraphBatch::from_graphs(&[both, one_way])?;
+    let error = SpectralEncoder::new(2).encode(ctx, &graphs).expect_err("graph 1 is directed");
+    assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("graph 1"), "{error}");
+
+    // Too large for the budget: 100 nodes take 16 or 48 bytes a pair of nodes.
+    let small = alike(ctx).memory_budget(100_000).build()?;
+    let path = graph(&graphs::path(100).graph);
+    let error = SpectralEncoder::new(2).encode(&small, &path.into()).expect_err("beyond the budget, or the kernels");
+    assert!(matches!(error.kind(), ErrorKind::Limit { .. }) && !error.is_device(), "{error}");
+
+    // Too large for the kernels.
+    if ctx.adapter().is_some() {
+        let n = fiedler::ops::eigen::device_order_limit(ctx) as usize + 1;
+        let batch = GraphBatch::from_graphs(&[graph(&graphs::path(4).graph), graph(&graphs::path(n).graph)])?;
+        let error = SpectralEncoder::new(2).encode(ctx, &batch).expect_err("beyond the kernels");
+        assert!(
+            matches!(*error.kind(), ErrorKind::Limit { needed, allowed, .. } if needed == n as u64 && allowed + 1 == n as u64),
+            "{error}"
+        );
+        assert!(error.to_string().contains("graph 1") && !error.is_device(), "{error}");
+    }
+    Ok(())
+}
+
+fn auto(ctx: &Context) -> Checked {
+    if !ctx.adapter().is_some_and(|adapter| adapter.software) {
+        return Ok(()); // a GPU may win, that is tests/policy.rs
+    }
+    let graphs = molecules(5000, 2)?;
+    let auto = ctx.with_backend(Backend::Auto);
+    let encoder = SpectralEncoder::new(4);
+    let (encoding, report) = encoder.encode_with(&auto, &graphs, |_| ())?;
+    assert_eq!((report.on_cpu, report.on_gpu), (5000, 0));
+    assert_eq!((report.choice.side, report.choice.reason), (Side::Cpu, Reason::SoftwareAdapter));
+    assert_eq!(all_bits(&encoding), all_bits(&encoder.encode(&Context::cpu(), &graphs)?));
+    // Beyond the kernels' order, too.
+    let large = graph(&graphs::cycle(150).graph).into();
+    assert_eq!(encoder.encode(&auto, &large)?.uncertified(), 0);
+    Ok(())
+}
+
+/// Diagonals of the powers of D^-1 W, weighted, an isolated node within.
+fn walks(ctx: &Context) -> Checked {
+    let edges = [(0, 1, 0.5), (1, 2, 2.0), (2, 0, 1.5), (2, 3, 4.0), (4, 5, 3.0)];
+    let graph = Graph::from_weighted_edges(7, &edges, &Conventions::default())?;
+    let w = DMatrix::from_fn(7, 7, |i, j| graph.view().weight(i, j));
+    let p = DMatrix::from_fn(7, 7, |i, j| if w.row(i).sum() > 0.0 { w[(i, j)] / w.row(i).sum() } else { 0.0 });
+    let encoding = SpectralEncoder::new(2).walk_steps(6).encode(ctx, &graph.into())?;
+    for step in 1..=6 {
+        for i in 0..7 {
+            let (got, want) = (f64::from(encoding.random_walk(0)[(i, step as usize - 1)]), p.pow(step)[(i, i)]);
+            // Sums of a few products in f64, rounded once to f32.
+            assert!((got - want).abs() <= EPS * want, "step {step}, node {i}: {got} and {want}");
+        }
+    }
+    let without = SpectralEncoder::new(2).encode(ctx, &molecules(3, 1)?)?;
+    assert!(without.random_walk.is_empty() && without.walk_steps == 0);
+    Ok(())
+}

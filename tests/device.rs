@@ -252,7 +252,7 @@ fn reads(ctx: &Context) -> Checked {
         std::future::poll_fn(|cx| {
             for read in begun.iter_mut().rev() {
                 // Each is begun here; those that are ready are awaited again below, which a second poll must allow, so none is kept.
-                if std::future::Future::poll(read.as_mut(), cx).is_ready() {
+                if Future::poll(read.as_mut(), cx).is_ready() {
                     *read = Box::pin(arrays[0].to_host_async(ctx));
                 }
             }
@@ -285,7 +285,7 @@ fn reads(ctx: &Context) -> Checked {
         drop(eigh_ragged(ctx, &ragged::<f32>(&cases))?.read(ctx)?);
         let mut read = Box::pin(arrays[4].to_host_async(ctx));
         pollster::block_on(std::future::poll_fn(|cx| {
-            let _ = std::future::Future::poll(read.as_mut(), cx);
+            let _ = Future::poll(read.as_mut(), cx);
             std::task::Poll::Ready(())
         }));
         drop(read);

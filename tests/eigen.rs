@@ -137,7 +137,9 @@ fn of_order(n: usize, data: Vec<f32>) -> fiedler::Result<Array> {
 }
 
 /// Values, vectors and certificates, as bits.
-fn all_bits(ctx: &Context, found: &Eigh) -> fiedler::Result<(Vec<u32>, Vec<u32>, Vec<[u64; 4]>)> {
+type Bits = (Vec<u32>, Vec<u32>, Vec<[u64; 4]>);
+
+fn all_bits(ctx: &Context, found: &Eigh) -> fiedler::Result<Bits> {
     let certificates = found.certificates(ctx)?.iter().map(certificate_bits).collect();
     Ok((bits(found.values.to_host(ctx)?.as_slice()), bits(found.vectors.to_host(ctx)?.as_slice()), certificates))
 }

@@ -95,7 +95,7 @@ macro_rules! uniform {
 /// Declares the kernels of one family, and one test that needs no device: every variant that ships agrees with its WGSL and
 /// is accepted by each of naga's back ends. `variants` names a function that lists the overrides of every shipped variant.
 ///
-/// ```ignore
+/// ```text
 /// kernels! {
 ///     /// `y[i] = a x[i]`.
 ///     Scale = ["shared/index.wgsl", "vector/scale.wgsl"] variants scale_variants {

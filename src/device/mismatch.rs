@@ -3,7 +3,7 @@
 
 use super::adapter::{Adapter, AdapterLimits};
 use super::pipelines::check_limits;
-use super::{Kernel, Overrides, Shader, Slot, VarKind, check_kernel, read_kind, uniform, write_kind};
+use super::{Kernel, Overrides, Shader, Slot, Uniform as _, VarKind, check_kernel, read_kind, uniform, write_kind};
 use crate::error::{Error, ErrorKind};
 
 uniform! {
@@ -36,7 +36,6 @@ macro_rules! kernel {
         impl Kernel for $name {
             const SHADER: Shader = Shader { name: stringify!($name), source: $wgsl };
             fn signature() -> Vec<(&'static str, VarKind)> {
-                use super::Uniform as _;
                 $signature.into()
             }
             fn slots(&self) -> Vec<Slot<'_>> {

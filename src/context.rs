@@ -26,6 +26,7 @@ pub struct ContextBuilder {
     checked: bool,
     poison: bool,
     profile: bool,
+    software_as_gpu: bool,
 }
 
 impl Default for ContextBuilder {
@@ -37,6 +38,7 @@ impl Default for ContextBuilder {
             checked: cfg!(debug_assertions),
             poison: false,
             profile: false,
+            software_as_gpu: false,
         }
     }
 }
@@ -76,7 +78,7 @@ impl Context {
     fn assemble(gpu: Option<Arc<Gpu>>, builder: &ContextBuilder, without_gpu: Option<String>) -> Self {
         let class = match gpu.as_ref().map(|gpu| gpu.adapter().class) {
             None => DeviceClass::Absent,
-            Some("software") => DeviceClass::Software,
+            Some("software") if !builder.software_as_gpu => DeviceClass::Software,
             Some("integrated") => DeviceClass::Integrated,
             Some(_) => DeviceClass::Discrete,
         };
@@ -200,6 +202,13 @@ impl ContextBuilder {
     #[must_use]
     pub fn profile(mut self, yes: bool) -> Self {
         self.profile = yes;
+        self
+    }
+
+    /// Let the policy weigh a software adapter as if it were a discrete GPU: to exercise its choices where there is none.
+    #[must_use]
+    pub fn software_as_gpu(mut self, yes: bool) -> Self {
+        self.software_as_gpu = yes;
         self
     }
 

@@ -141,7 +141,10 @@ mod tests {
             let moving = 2 * 5 * (n * quads).div_ceil(class.pairs() * class.lanes);
             let sweep = 1 + n * (1 + 2 * quads.div_ceil(class.lanes) + class.lanes);
             let total = moving + sweeps * sweep;
-            assert!((1..=MAX_SWEEPS).contains(&sweeps) && total <= BUDGET, "{class:?}: {sweeps} sweeps, {total} iterations");
+            assert!(
+                (1..=MAX_SWEEPS).contains(&sweeps) && total <= BUDGET,
+                "{class:?}: {sweeps} sweeps, {total} iterations"
+            );
             // And a device with more is given more, up to what converges.
             assert!(sweeps_of_one_dispatch(class, 1 << 24) >= sweeps);
         }

@@ -8,7 +8,7 @@ use common::{device_free, on_gpus};
 use fiedler::array::Array;
 use fiedler::encode::SpectralEncoder;
 use fiedler::graph::molecules;
-use fiedler::ops::eigen::{HostEigh, eigh, eigh_ragged};
+use fiedler::ops::eigen::{Certificate, HostEigh, eigh, eigh_ragged};
 use fiedler::{Adapter, Backend, Context, ErrorKind, Shape, WgpuDevice, bytes_from};
 
 fn main() -> std::process::ExitCode {
@@ -36,8 +36,9 @@ fn cases(count: usize) -> Vec<Case> {
     (0..count).map(|i| lapack_types(orders[i % orders.len()], i as u64)[12].clone()).collect()
 }
 
-fn values(found: &HostEigh<f32>) -> (Vec<u32>, Vec<u32>) {
-    (bits(&found.values), bits(&found.vectors))
+/// Everything that came back: values and vectors as bits, and certificates (none of them NaN), sweeps within.
+fn all(found: &HostEigh<f32>) -> (Vec<u32>, Vec<u32>, Vec<Certificate>) {
+    (bits(&found.values), bits(&found.vectors), found.certificates.to_vec())
 }
 
 fn loss(ctx: &Context) -> Checked {
@@ -108,7 +109,7 @@ fn smaller_pieces(ctx: &Context) -> Checked {
         let small = alike(ctx).memory_budget(budget).build()?;
         for round in ["first", "again"] {
             let found = solve::<f32>(&small, &cases).map_err(|e| format!("{budget} of {bytes} bytes, {round}: {e}"))?;
-            assert_eq!(values(&found), values(&want), "{budget} of {bytes} bytes, {round}");
+            assert_eq!(all(&found), all(&want), "{budget} of {bytes} bytes, {round}");
         }
         let pool = small.pool();
         assert!(pool.peak <= budget && pool.allocated <= pool.peak && pool.in_use <= pool.allocated, "{pool:?}");
@@ -145,7 +146,7 @@ fn out_of_memory(ctx: &Context) -> Checked {
 /// Half of the budget is held: the device refuses in the middle of a recording, and the same work goes on in smaller pieces.
 fn held_memory(ctx: &Context) -> Checked {
     let cases = cases(240);
-    let want = values(&solve::<f32>(ctx, &cases)?);
+    let want = all(&solve::<f32>(ctx, &cases)?);
     let bytes = 4 * ragged::<f32>(&cases).layout().len() as u64;
     for budget in [4 * bytes, 2 * bytes, bytes] {
         let small = alike(ctx).memory_budget(budget).build()?;
@@ -154,7 +155,7 @@ fn held_memory(ctx: &Context) -> Checked {
         let hold = |i| Array::from_vec(Shape::new(part, 1, 1), vec![i as f32; part])?.to_device(&small);
         let held = (0..32).map(hold).collect::<Result<Vec<_>, _>>()?;
         let found = solve::<f32>(&small, &cases).map_err(|e| format!("half of {budget} bytes: {e}"))?;
-        assert_eq!(values(&found), want, "half of {budget} bytes");
+        assert_eq!(all(&found), want, "half of {budget} bytes");
         for (i, held) in held.iter().enumerate() {
             assert!(held.to_host(&small)?.as_slice().iter().all(|&x| x == i as f32), "what is held stays what it was");
         }
@@ -199,7 +200,7 @@ fn poison(ctx: &Context) -> Checked {
     let graphs = molecules(60, 5)?;
     let encoder = SpectralEncoder::new(5);
     for count in [1, 7, 60, 30] {
-        assert_eq!(values(&solve(&clean, &cases(count))?), values(&solve(ctx, &cases(count))?), "{count} matrices");
+        assert_eq!(all(&solve(&clean, &cases(count))?), all(&solve(ctx, &cases(count))?), "{count} matrices");
     }
     let (a, b) = (encoder.encode(&clean, &graphs)?, encoder.encode(ctx, &graphs)?);
     assert_eq!((bits(&a.eigenvalues), bits(&a.eigenvectors)), (bits(&b.eigenvalues), bits(&b.eigenvectors)));
@@ -208,7 +209,7 @@ fn poison(ctx: &Context) -> Checked {
 
 fn threads(ctx: &Context) -> Checked {
     let works: Vec<Vec<Case>> = (0..4).map(|t| cases(20 + 7 * t)).collect();
-    let want = works.iter().map(|cases| solve(ctx, cases).map(|f| values(&f))).collect::<Result<Vec<_>, _>>()?;
+    let want = works.iter().map(|cases| solve(ctx, cases).map(|f| all(&f))).collect::<Result<Vec<_>, _>>()?;
     std::thread::scope(|scope| {
         let handles: Vec<_> = works
             .iter()
@@ -217,7 +218,7 @@ fn threads(ctx: &Context) -> Checked {
                 scope.spawn(move || {
                     for round in 0..6 {
                         let found = solve::<f32>(ctx, cases).map_err(|e| e.to_string())?;
-                        if values(&found) != *want {
+                        if all(&found) != *want {
                             return Err(format!("{} matrices, round {round}: other bits", cases.len()));
                         }
                         if round == 3 {
@@ -337,7 +338,7 @@ fn trusted(ctx: &Context) -> Checked {
         let other = alike(ctx).checked(checked).build()?;
         let found = solve::<f32>(&other, &cases)?;
         judge(&cases, &found, |_| None)?;
-        assert_eq!(values(&found), values(&solve(ctx, &cases)?), "checked: {checked}");
+        assert_eq!(all(&found), all(&solve(ctx, &cases)?), "checked: {checked}");
     }
     Ok(())
 }

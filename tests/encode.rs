@@ -337,6 +337,24 @@ fn drop_trivial(ctx: &Context) -> Checked {
         let largest = encoder(9).drop_trivial(true).which(Which::Largest).encode(ctx, &three)?;
         assert_eq!(largest.mask, [1, 1, 1, 1, 1, 1, 1, 0, 0]);
     }
+    // Two triangles that hang together by almost nothing: one component, whose second value f32 cannot tell from its zero. The zero
+    // mode alone is dropped; what stays is orthogonal to it.
+    let bridge = [(0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0), (2, 3, 1e-7), (3, 4, 1.0), (4, 5, 1.0), (5, 3, 1.0)];
+    let weak: GraphBatch = Graph::from_weighted_edges(6, &bridge, &Conventions::default())?.into();
+    for normalization in [Normalization::Combinatorial, Normalization::Symmetric] {
+        let encoder = SpectralEncoder::new(3).laplacian(normalization);
+        let tied = encoder.encode(ctx, &weak)?;
+        assert!(tied.tie_group[0] == tied.tie_group[1] && tied.components[0] == 1);
+        let kept = encoder.drop_trivial(true).encode(ctx, &weak)?;
+        let v = kept.eigenvectors(0).map(f64::from);
+        // Degrees differ by 1e-7, so D^1/2 is constant too. Six entries, each off by an eps or two.
+        let along: f64 = v.column(0).iter().sum::<f64>() / 6_f64.sqrt();
+        assert!(along.abs() <= 10.0 * EPS, "{normalization:?}: {along:e} along the dropped mode");
+        for i in 0..6 {
+            let want = if i < 3 { 1.0 } else { -1.0 } / 6_f64.sqrt();
+            assert!((v[(i, 0)] - want).abs() <= 1e-4, "{normalization:?}: {v}");
+        }
+    }
     // Nothing but zero modes: nothing stays.
     let empty: GraphBatch = Graph::from_edges(4, &[], &Conventions::default())?.into();
     let encoding = SpectralEncoder::new(2).drop_trivial(true).encode(ctx, &empty)?;

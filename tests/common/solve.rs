@@ -126,9 +126,10 @@ pub fn recomputed<T: Copy + Into<f64>>(a: &[f64], n: usize, w: &[T], v: &[T]) ->
 }
 
 /// A certificate's number is measured in the working precision: a sum of n products is rounded by at most n eps, a tenth of the
-/// promise, and in practice by about its root. A third of the truth and 4 eps below it, or a tenth of the promise above, is a lie.
+/// promise, and in practice by about its root, on either side. Less than half of the truth, 2 eps allowed for that, or a tenth of the
+/// promise more than twice of it, is a lie.
 fn agrees(what: &str, certified: f64, truth: f64, n: usize, epsilon: f64) -> Result<(), String> {
-    let (least, most) = (truth / 3.0 - 4.0 * epsilon, 3.0 * truth + (n as f64).max(4.0) * epsilon);
+    let (least, most) = (truth / 2.0 - 2.0 * epsilon, 2.0 * truth + (n as f64).max(4.0) * epsilon);
     if certified >= least && certified <= most {
         return Ok(());
     }

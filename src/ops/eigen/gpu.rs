@@ -125,3 +125,28 @@ fn table(gpu: &Gpu, layout: &Layout) -> Table {
 fn to_u32(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_SWEEPS, SIZE_CLASSES, sweeps_of_one_dispatch};
+
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted here as jacobi.wgsl has them:
+    /// loading and storing the columns, and in each round of a sweep two passes over a column's part and one over the lanes.
+    #[test]
+    fn the_loops_of_every_size_class_fit_lavapipe() {
+        const BUDGET: u32 = 65_535;
+        for class in SIZE_CLASSES {
+            let (n, quads) = (class.capacity, class.capacity.div_ceil(4));
+            let sweeps = sweeps_of_one_dispatch(class, BUDGET);
+            let moving = 2 * 5 * (n * quads).div_ceil(class.pairs() * class.lanes);
+            let sweep = 1 + n * (1 + 2 * quads.div_ceil(class.lanes) + class.lanes);
+            let total = moving + sweeps * sweep;
+            assert!(
+                (1..=MAX_SWEEPS).contains(&sweeps) && total <= BUDGET,
+                "{class:?}: {sweeps} sweeps, {total} iterations"
+            );
+            // And a device with more is given more, up to what converges.
+            assert!(sweeps_of_one_dispatch(class, 1 << 24) >= sweeps);
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! Typed, device-resident arrays. A buffer is one whole wgpu buffer (WebGPU judges hazards by whole buffers) and goes back to
 //! its pool when the last user drops it.
 
-use super::kernel::Bound;
-use super::pool::Pool;
+use super::pool::{Lease, Pool, Usage};
+use crate::error::Result;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -16,23 +16,6 @@ macro_rules! elements {
     ($($rust:ty = $wgsl:literal),+) => { $(impl Element for $rust { const WGSL: &'static str = $wgsl; })+ };
 }
 elements!(f32 = "f32", u32 = "u32", [f32; 4] = "vec4<f32>", [u32; 4] = "vec4<u32>");
-
-/// A wgpu buffer on loan from its pool; dropping the last handle returns it.
-#[derive(Debug)]
-pub(crate) struct Lease {
-    pub(super) raw: wgpu::Buffer,
-    pub(super) id: u64,
-    /// Where it goes back to; none for a buffer that somebody else owns.
-    pub(super) pool: Option<Arc<Pool>>,
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        if let Some(pool) = self.pool.take() {
-            pool.put_back(self.raw.clone(), self.id);
-        }
-    }
-}
 
 /// A device-resident array of `len` elements. What it holds before it is written is not defined.
 #[derive(Debug)]
@@ -50,8 +33,10 @@ impl<T> Clone for Buffer<T> {
 }
 
 impl<T: Element> Buffer<T> {
-    pub(super) fn new(lease: Lease, len: usize) -> Self {
-        Self { lease: Arc::new(lease), len, of: PhantomData }
+    /// An array of `len` elements on loan.
+    pub(super) fn lend(pool: &Arc<Pool>, len: usize) -> Result<Self> {
+        let lease = pool.lend(bytes_of::<T>(len), Usage::Storage)?;
+        Ok(Self { lease: Arc::new(lease), len, of: PhantomData })
     }
 
     /// Length in elements.
@@ -70,6 +55,15 @@ impl<T: Element> Buffer<T> {
 }
 
 /// Bytes that an array of `len` elements takes on the device.
-pub(super) fn bytes_of<T>(len: usize) -> u64 {
+fn bytes_of<T>(len: usize) -> u64 {
     (len.max(1) * size_of::<T>()) as u64
+}
+
+/// What a variable is bound to.
+#[derive(Debug)]
+pub(crate) enum Bound<'a> {
+    /// The bytes of a uniform struct.
+    Uniform(&'a [u8]),
+    /// A buffer, and how many bytes of it are the array.
+    Buffer(&'a Arc<Lease>, u64),
 }

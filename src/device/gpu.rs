@@ -3,6 +3,7 @@
 use super::Buffer;
 use super::adapter::{self, Adapter, WgpuDevice};
 use super::buffer::Element;
+use super::core::Core;
 use super::faults::Faults;
 use super::pipelines::Pipelines;
 use super::pool::{Pool, PoolCounters};
@@ -28,13 +29,7 @@ pub(crate) struct DeviceOptions {
 /// An opened adapter.
 #[derive(Debug)]
 pub(crate) struct Gpu {
-    pub(super) adapter: Adapter,
-    pub(super) device: wgpu::Device,
-    pub(super) queue: wgpu::Queue,
-    pub(super) faults: Arc<Faults>,
-    pub(super) pool: Arc<Pool>,
-    pub(super) pipelines: Pipelines,
-    pub(super) timing: Option<Timing>,
+    core: Core,
     recording: Mutex<Recording>,
 }
 
@@ -54,28 +49,23 @@ impl Gpu {
     /// Takes a device that somebody else opened.
     pub(crate) fn adopt(WgpuDevice { adapter, device, queue }: WgpuDevice, options: DeviceOptions) -> Arc<Self> {
         let faults = Faults::watch(&device);
-        let facts = Adapter::describe(&adapter, device.features(), &device.limits());
-        let max_buffer = facts.limits.buffer / 4 * 4;
-        Arc::new(Self {
-            pool: Pool::new(&device, &queue, &faults, max_buffer, options.budget, options.poison),
-            pipelines: Pipelines::new(&device, &faults, options.checked),
-            timing: options.profile.then(|| Timing::new(&device)).flatten(),
-            recording: Mutex::new(Recording::new(&device)),
-            adapter: facts,
-            faults,
-            device,
-            queue,
-        })
+        let adapter = Adapter::describe(&adapter, device.features(), &device.limits());
+        let max_buffer = adapter.limits.buffer / 4 * 4;
+        let pool = Pool::new(&device, &queue, &faults, max_buffer, options.budget, options.poison);
+        let pipelines = Pipelines::new(&device, &faults, options.checked);
+        let timing = options.profile.then(|| Timing::new(&device)).flatten();
+        let recording = Mutex::new(Recording::new(&device));
+        Arc::new(Self { core: Core { adapter, device, queue, faults, pool, pipelines, timing }, recording })
     }
 
     /// What this device is and allows.
     pub(crate) fn adapter(&self) -> &Adapter {
-        &self.adapter
+        &self.core.adapter
     }
 
     /// The open recording. Others wait until this one is dropped, so that an operation's dispatches stand together.
     pub(crate) fn record(&self) -> Recorder<'_> {
-        Recorder::new(self, self.recording.lock().unwrap_or_else(PoisonError::into_inner))
+        Recorder::new(&self.core, self.recording.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Submits what is recorded and begins to read `buffer` back; does not wait.
@@ -85,14 +75,14 @@ impl Gpu {
 
     /// Lets go of every buffer that is not in use.
     pub(crate) fn trim(&self) {
-        self.pool.trim();
+        self.core.pool.trim();
         // Memory returns to the driver when the device is polled; what the poll finds out shows in `faults`.
-        let _ = self.device.poll(wgpu::PollType::Poll);
+        let _ = self.core.device.poll(wgpu::PollType::Poll);
     }
 
     /// What the pool holds.
     pub(crate) fn counters(&self) -> PoolCounters {
-        self.pool.counters()
+        self.core.pool.counters()
     }
 
     /// Submits what is recorded and waits until all of it is done.
@@ -104,13 +94,13 @@ impl Gpu {
 
     /// Device time by kernel since the last call; none where it is not measured.
     pub(crate) fn profile(&self) -> Result<Option<Vec<KernelTime>>> {
-        let Some(timing) = &self.timing else { return Ok(None) };
+        let Some(timing) = &self.core.timing else { return Ok(None) };
         self.wait()?;
-        Ok(Some(timing.take(self.queue.get_timestamp_period())))
+        Ok(Some(timing.take(self.core.queue.get_timestamp_period())))
     }
 
     /// Destroys the device, as a driver that resets would.
     pub(crate) fn destroy(&self) {
-        self.device.destroy();
+        self.core.device.destroy();
     }
 }

@@ -1,13 +1,9 @@
 //! A kernel is a struct whose fields are its WGSL variables: reads borrow, writes borrow mutably, so WebGPU's rule that a
 //! buffer written in a dispatch is bound nowhere else in it is Rust's own.
 
-use super::buffer::{Element, Lease};
-use super::shader::{Reflection, Shader, VarKind};
+use super::buffer::{Bound, Element};
+use super::shader::{Overrides, Reflection, Shader, VarKind};
 use crate::error::Result;
-use std::sync::Arc;
-
-/// The values of a kernel's WGSL `override`s: its variant. An override that is left out keeps its default.
-pub(crate) type Overrides<'a> = &'a [(&'static str, f64)];
 
 /// Host twin of a WGSL `struct` in the uniform address space.
 pub(crate) trait Uniform: bytemuck::Pod {
@@ -31,15 +27,6 @@ fn to_u32(bytes: usize) -> u32 {
 pub(crate) struct Slot<'a> {
     pub(crate) name: &'static str,
     pub(crate) bound: Bound<'a>,
-}
-
-/// What a variable is bound to.
-#[derive(Debug)]
-pub(crate) enum Bound<'a> {
-    /// The bytes of a uniform struct.
-    Uniform(&'a [u8]),
-    /// A buffer, and how many bytes of it are the array.
-    Buffer(&'a Arc<Lease>, u64),
 }
 
 /// A compute shader and everything it binds. Each field carries the name of its WGSL variable.

@@ -3,7 +3,8 @@
 
 use super::adapter::{Adapter, AdapterLimits};
 use super::pipelines::check_limits;
-use super::{Kernel, Overrides, Shader, Slot, Uniform as _, VarKind, check_kernel, read_kind, uniform, write_kind};
+use super::shader::Overrides;
+use super::{Kernel, Shader, Slot, Uniform as _, VarKind, check_kernel, read_kind, uniform, write_kind};
 use crate::error::{Error, ErrorKind};
 
 uniform! {

@@ -1,11 +1,12 @@
 //! The device floor: the only room that names wgpu or naga. It knows buffers, kernels, submissions and faults, and no
 //! mathematics.
 //!
-//! Inside: `recorder` and `read` stand on `gpu`, `gpu` on `pipelines`, `pool`, `faults` and `timing`, `pipelines` on `kernel`
-//! and `shader`, all on `adapter`.
+//! Inside: `gpu` stands on `recorder` and `read`, these on `core`, which holds `pool`, `pipelines`, `faults` and `timing`; `pipelines`
+//! on `kernel`, `kernel` on `shader` and `buffer`, `buffer` on `pool`.
 
 mod adapter;
 mod buffer;
+mod core;
 mod faults;
 mod gpu;
 mod kernel;
@@ -21,9 +22,9 @@ mod timing;
 mod translate;
 
 pub use adapter::{Adapter, AdapterLimits, WgpuDevice};
-pub(crate) use buffer::Buffer;
+pub(crate) use buffer::{Bound, Buffer};
 pub(crate) use gpu::{DeviceOptions, Gpu};
-pub(crate) use kernel::{Bound, Kernel, Overrides, Slot, Uniform, kernels, read_kind, uniform, write_kind};
+pub(crate) use kernel::{Kernel, Slot, Uniform, kernels, read_kind, uniform, write_kind};
 pub use pool::PoolCounters;
 pub(crate) use read::Read;
 pub(crate) use recorder::Grid;

@@ -2,8 +2,8 @@
 
 use super::adapter::Adapter;
 use super::faults::{Faults, scoped};
-use super::kernel::{Kernel, Overrides};
-use super::shader::{Reflection, VarKind};
+use super::kernel::Kernel;
+use super::shader::{Overrides, Reflection, VarKind, Variable, variant_text};
 use crate::error::{ErrorKind, Result};
 use std::collections::HashMap;
 use std::num::NonZeroU64;
@@ -102,7 +102,7 @@ impl Pipelines {
     }
 }
 
-fn layout_entry(variable: &super::shader::Variable) -> wgpu::BindGroupLayoutEntry {
+fn layout_entry(variable: &Variable) -> wgpu::BindGroupLayoutEntry {
     let (ty, has_dynamic_offset, size) = match &variable.kind {
         VarKind::Uniform { size, .. } => (wgpu::BufferBindingType::Uniform, true, NonZeroU64::new(u64::from(*size))),
         VarKind::Read(_) => (wgpu::BufferBindingType::Storage { read_only: true }, false, None),
@@ -139,10 +139,4 @@ pub(super) fn check_limits<K: Kernel>(
         }
     }
     Ok(())
-}
-
-/// A variant as errors show it.
-pub(super) fn variant_text(overrides: Overrides<'_>) -> String {
-    let pairs: Vec<_> = overrides.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    format!("({})", pairs.join(", "))
 }

@@ -4,8 +4,6 @@
 //! the queue's order makes reuse safe. New buffers are zero, reused ones are not; a poisoned pool (tests) fills what it hands out
 //! with a large finite value, so that nobody relies on either.
 
-use super::Buffer;
-use super::buffer::{Element, Lease, bytes_of};
 use super::faults::{Faults, error_of, scoped};
 use crate::error::{ErrorKind, Result};
 use std::collections::HashMap;
@@ -42,6 +40,23 @@ impl Usage {
             Self::Storage => BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST,
             Self::Uniform => BufferUsages::UNIFORM | BufferUsages::COPY_DST,
             Self::Readback => BufferUsages::MAP_READ | BufferUsages::COPY_DST,
+        }
+    }
+}
+
+/// A wgpu buffer on loan from its pool; dropping the last handle returns it.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    pub(super) raw: wgpu::Buffer,
+    pub(super) id: u64,
+    /// Where it goes back to; none for a buffer that somebody else owns.
+    pub(super) pool: Option<Arc<Pool>>,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(pool) = self.pool.take() {
+            pool.put_back(self.raw.clone(), self.id);
         }
     }
 }
@@ -105,17 +120,6 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An array of `len` elements that anything may stand in.
-    pub(super) fn storage<T: Element>(self: &Arc<Self>, len: usize) -> Result<Buffer<T>> {
-        let lease = self.lend(bytes_of::<T>(len), Usage::Storage)?;
-        if self.poison {
-            // Safe before anything recorded earlier runs: a lease is only lent again once its recorded uses are submitted.
-            let values = vec![POISON; usize::try_from(lease.raw.size() / 4).unwrap_or(0)];
-            self.queue.write_buffer(&lease.raw, 0, bytemuck::cast_slice(&values));
-        }
-        Ok(Buffer::new(lease, len))
-    }
-
     /// A buffer of at least `bytes`, from those that came back or newly made.
     pub(super) fn lend(self: &Arc<Self>, bytes: u64, usage: Usage) -> Result<Lease> {
         self.faults.check()?;
@@ -124,43 +128,64 @@ impl Pool {
             return Err(ErrorKind::Limit { what, needed: bytes, allowed: self.max_buffer }.into());
         }
         let class = size_class(bytes).min(self.max_buffer);
+        let (raw, id) = match self.reserve(class, usage)? {
+            (Some(raw), id) => (raw, id),
+            (None, id) => match self.create(class, usage) {
+                Ok(raw) => (raw, id),
+                Err(error) => {
+                    self.state().give_up(id);
+                    return Err(error);
+                }
+            },
+        };
+        let lease = Lease { raw, id, pool: Some(Arc::clone(self)) };
+        if self.poison && usage == Usage::Storage {
+            // Safe before anything recorded earlier runs: a lease is only lent again once its recorded uses are submitted.
+            let values = vec![POISON; usize::try_from(class / 4).unwrap_or(0)];
+            self.queue.write_buffer(&lease.raw, 0, bytemuck::cast_slice(&values));
+        }
+        Ok(lease)
+    }
+
+    /// Room within the budget, and a buffer that came back if there is one.
+    fn reserve(&self, class: u64, usage: Usage) -> Result<(Option<wgpu::Buffer>, u64)> {
         let mut state = self.state();
-        let (raw, id) = match state.free.get_mut(&(class, usage)).and_then(Vec::pop) {
-            Some(found) => {
-                state.counters.reused += 1;
-                found
-            }
-            None => {
-                state.make_room(class)?;
-                let raw = self.create(&mut state, class, usage)?;
-                state.counters.allocated += class;
-                state.counters.peak = state.counters.peak.max(state.counters.allocated);
-                state.next_id += 1;
-                (raw, state.next_id)
-            }
+        let found = state.free.get_mut(&(class, usage)).and_then(Vec::pop);
+        let (raw, id) = if let Some((raw, id)) = found {
+            state.counters.reused += 1;
+            (Some(raw), id)
+        } else {
+            state.make_room(class)?;
+            state.counters.allocated += class;
+            state.counters.peak = state.counters.peak.max(state.counters.allocated);
+            state.next_id += 1;
+            (None, state.next_id)
         };
         state.counters.in_use += class;
         state.lent.insert(id, (class, usage));
-        Ok(Lease { raw, id, pool: Some(Arc::clone(self)) })
+        Ok((raw, id))
     }
 
-    /// Makes the buffer; if the device has no memory, once more after everything unused is let go.
-    fn create(&self, state: &mut State, class: u64, usage: Usage) -> Result<wgpu::Buffer> {
+    /// Makes a buffer; if the device has no memory, once more after everything unused is let go. The pool is not locked meanwhile:
+    /// a poll may run callbacks, which may return buffers.
+    fn create(&self, class: u64, usage: Usage) -> Result<wgpu::Buffer> {
         let descriptor =
             wgpu::BufferDescriptor { label: None, size: class, usage: usage.flags(), mapped_at_creation: false };
-        for last in [false, true] {
+        let make = || {
             let (raw, caught) = scoped(&self.device, || self.device.create_buffer(&descriptor));
-            match caught.map(|e| error_of(&e, class)) {
-                None => return self.faults.ask(&self.device).map(|()| raw),
-                Some(error) if last || !error.is_out_of_memory() => return Err(error),
-                Some(_) => {
-                    state.trim();
-                    // Memory is only given back when the device is polled; what the poll itself reports shows in `faults`.
-                    let _ = self.device.poll(wgpu::PollType::Poll);
-                }
+            caught.map_or(Ok(raw), |error| Err(error_of(&error, class)))
+        };
+        let made = make().or_else(|error| {
+            if !error.is_out_of_memory() {
+                return Err(error);
             }
-        }
-        Err(ErrorKind::OutOfMemory { wanted: class, allowed: 0 }.into())
+            self.trim();
+            // Memory is only given back when the device is polled; what the poll itself reports shows in `faults`.
+            let _ = self.device.poll(wgpu::PollType::Poll);
+            make()
+        });
+        self.faults.ask(&self.device)?;
+        made
     }
 
     pub(super) fn put_back(&self, raw: wgpu::Buffer, id: u64) {
@@ -202,6 +227,14 @@ impl State {
             return Err(ErrorKind::OutOfMemory { wanted: class, allowed }.into());
         }
         Ok(())
+    }
+
+    /// Takes back what was reserved for a buffer that could not be made.
+    fn give_up(&mut self, id: u64) {
+        if let Some((class, _)) = self.lent.remove(&id) {
+            self.counters.in_use -= class;
+            self.counters.allocated -= class;
+        }
     }
 
     fn trim(&mut self) {

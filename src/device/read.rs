@@ -1,8 +1,9 @@
 //! Reading back: begun without waiting, then waited for, asked after, or awaited.
 
-use super::buffer::{Element, Lease};
+use super::buffer::Element;
+use super::core::Core;
 use super::faults::{Faults, scoped};
-use super::gpu::Gpu;
+use super::pool::Lease;
 use crate::error::{ErrorKind, Result};
 use std::future::Future;
 use std::marker::PhantomData;
@@ -32,10 +33,10 @@ struct Mapping {
 
 impl<T: Element> Read<T> {
     /// Maps the staging buffer that the submitted copy fills.
-    pub(super) fn begin(gpu: &Gpu, lease: Arc<Lease>, len: usize) -> Self {
+    pub(super) fn begin(core: &Core, lease: Arc<Lease>, len: usize) -> Self {
         let mapping = Arc::new(Mutex::new(Mapping::default()));
         let told = Arc::clone(&mapping);
-        let ((), caught) = scoped(&gpu.device, || {
+        let ((), caught) = scoped(&core.device, || {
             lease.raw.slice(..).map_async(wgpu::MapMode::Read, move |result| {
                 let mut mapping = told.lock().unwrap_or_else(PoisonError::into_inner);
                 mapping.done = Some(result);
@@ -48,7 +49,7 @@ impl<T: Element> Read<T> {
             // The callback has the refusal too; this only keeps the words.
             log::error!("a read cannot begin: {error}");
         }
-        let (device, faults) = (gpu.device.clone(), Arc::clone(&gpu.faults));
+        let (device, faults) = (core.device.clone(), Arc::clone(&core.faults));
         Self { device, faults, lease, len, mapping, driven: false, of: PhantomData }
     }
 

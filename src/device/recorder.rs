@@ -2,13 +2,14 @@
 //! grows past about 100 ms of work (watchdogs), and only a few are in flight at once.
 
 use super::Buffer;
-use super::buffer::{Element, Lease};
+use super::buffer::{Bound, Element};
+use super::core::Core;
 use super::faults::{error_of, scoped};
-use super::gpu::Gpu;
-use super::kernel::{Bound, Kernel, Overrides};
+use super::kernel::Kernel;
 use super::pipelines::Pipeline;
-use super::pool::Usage;
+use super::pool::{Lease, Usage};
 use super::read::Read;
+use super::shader::Overrides;
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -83,27 +84,27 @@ impl Recording {
 /// Exclusive use of a device's open recording.
 #[derive(Debug)]
 pub(crate) struct Recorder<'a> {
-    gpu: &'a Gpu,
+    core: &'a Core,
     open: MutexGuard<'a, Recording>,
 }
 
 impl<'a> Recorder<'a> {
-    pub(super) fn new(gpu: &'a Gpu, open: MutexGuard<'a, Recording>) -> Self {
-        Self { gpu, open }
+    pub(super) fn new(core: &'a Core, open: MutexGuard<'a, Recording>) -> Self {
+        Self { core, open }
     }
 
     /// An array of `len` elements; what it holds is not defined.
     pub(crate) fn array<T: Element>(&mut self, len: usize) -> Result<Buffer<T>> {
-        self.with_room(|gpu| gpu.pool.storage(len))
+        self.with_room(|core| Buffer::lend(&core.pool, len))
     }
 
     /// What `lend` borrows from the pool. Where there is no room, what is recorded is submitted first: it keeps the buffers that it
     /// names, those of an operation that was given up among them.
-    fn with_room<L>(&mut self, lend: impl Fn(&Gpu) -> Result<L>) -> Result<L> {
-        match lend(self.gpu) {
+    fn with_room<L>(&mut self, lend: impl Fn(&Core) -> Result<L>) -> Result<L> {
+        match lend(self.core) {
             Err(error) if error.is_out_of_memory() && !self.open.commands.is_empty() => {
                 self.flush()?;
-                lend(self.gpu)
+                lend(self.core)
             }
             other => other,
         }
@@ -126,9 +127,9 @@ impl<'a> Recorder<'a> {
     /// Copies bytes into the staging ring and records (first, or last) their copy into `to`.
     fn stage(&mut self, bytes: &[u8], to: &Arc<Lease>, to_offset: u64, first: bool) -> Result<()> {
         let Some(size) = wgpu::BufferSize::new(bytes.len() as u64) else { return Ok(()) };
-        self.gpu.faults.check()?;
+        self.core.faults.check()?;
         let belt = &mut self.open.belt;
-        let (staged, caught) = scoped(&self.gpu.device, || {
+        let (staged, caught) = scoped(&self.core.device, || {
             let slice = belt.allocate(size, wgpu::BufferSize::MIN);
             slice.get_mapped_range_mut().map(|mut view| {
                 view.copy_from_slice(bytes);
@@ -159,14 +160,14 @@ impl<'a> Recorder<'a> {
         grid: Grid,
         flops: f64,
     ) -> Result<()> {
-        self.gpu.faults.check()?;
-        let seconds = flops / self.gpu.adapter.rate;
+        self.core.faults.check()?;
+        let seconds = flops / self.core.adapter.rate;
         let full = self.open.uniforms.len() as u64 + self.uniform_stride() > UNIFORMS;
         if full || (self.open.seconds + seconds > SUBMISSION_SECONDS && !self.open.commands.is_empty()) {
             self.flush()?;
         }
-        let pipeline = self.gpu.pipelines.get::<K>(overrides, &self.gpu.adapter)?;
-        let allowed = self.gpu.adapter.limits.workgroups_per_dimension;
+        let pipeline = self.core.pipelines.get::<K>(overrides, &self.core.adapter)?;
+        let allowed = self.core.adapter.limits.workgroups_per_dimension;
         let workgroups = match grid {
             Grid::Workgroups(x) => x,
             Grid::Invocations(x) => x.div_ceil(pipeline.workgroup_size[0]).min(allowed),
@@ -190,7 +191,7 @@ impl<'a> Recorder<'a> {
                 }
                 Bound::Buffer(lease, bytes) => (Arc::clone(lease), bytes),
             };
-            let allowed = self.gpu.adapter.limits.storage_binding;
+            let allowed = self.core.adapter.limits.storage_binding;
             if bytes > allowed {
                 return Err(limit(pipeline.name, slot.name, bytes, allowed));
             }
@@ -206,15 +207,15 @@ impl<'a> Recorder<'a> {
 
     /// Cuts `count` matrices of about `flops` each into ranges that one dispatch, a workgroup a matrix, may take.
     pub(crate) fn pieces(&self, count: u32, flops: f64) -> impl Iterator<Item = Range<u32>> + use<> {
-        let by_time = (SUBMISSION_SECONDS * self.gpu.adapter.rate / flops.max(1.0)).clamp(1.0, 65_535.0);
+        let by_time = (SUBMISSION_SECONDS * self.core.adapter.rate / flops.max(1.0)).clamp(1.0, 65_535.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 1..=65535")]
-        let most = (by_time as u32).min(self.gpu.adapter.limits.workgroups_per_dimension);
+        let most = (by_time as u32).min(self.core.adapter.limits.workgroups_per_dimension);
         (0..count).step_by(most as usize).map(move |first| first..(first + most).min(count))
     }
 
     fn bind_group(&self, pipeline: &Arc<Pipeline>, bound: &[(u32, Arc<Lease>, u64)]) -> wgpu::BindGroup {
         let key = (Arc::as_ptr(pipeline) as usize, bound.iter().map(|(_, lease, bytes)| (lease.id, *bytes)).collect());
-        self.gpu.pool.bind_group(key, || {
+        self.core.pool.bind_group(key, || {
             let entries: Vec<_> = bound
                 .iter()
                 .map(|(binding, lease, bytes)| wgpu::BindGroupEntry {
@@ -226,7 +227,7 @@ impl<'a> Recorder<'a> {
                     }),
                 })
                 .collect();
-            self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            self.core.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some(pipeline.name),
                 layout: &pipeline.layout,
                 entries: &entries,
@@ -235,7 +236,7 @@ impl<'a> Recorder<'a> {
     }
 
     fn uniform_stride(&self) -> u64 {
-        u64::from(self.gpu.adapter.limits.uniform_alignment.max(256))
+        u64::from(self.core.adapter.limits.uniform_alignment.max(256))
     }
 
     /// Appends to this submission's uniforms; returns their buffer and the offset in it.
@@ -243,7 +244,7 @@ impl<'a> Recorder<'a> {
         let lease = match &self.open.uniform_buffer {
             Some(lease) => Arc::clone(lease),
             None => {
-                let lease = Arc::new(self.with_room(|gpu| gpu.pool.lend(UNIFORMS, Usage::Uniform))?);
+                let lease = Arc::new(self.with_room(|core| core.pool.lend(UNIFORMS, Usage::Uniform))?);
                 self.open.uniform_buffer = Some(Arc::clone(&lease));
                 lease
             }
@@ -257,7 +258,7 @@ impl<'a> Recorder<'a> {
 
     /// Submits what is recorded.
     pub(crate) fn flush(&mut self) -> Result<()> {
-        self.gpu.faults.check()?;
+        self.core.faults.check()?;
         if self.open.commands.is_empty() {
             return Ok(());
         }
@@ -273,28 +274,28 @@ impl<'a> Recorder<'a> {
         }
         let commands = std::mem::take(&mut self.open.commands);
         (self.open.seconds, self.open.staged) = (0.0, 0);
-        let gpu = self.gpu;
+        let core = self.core;
         let belt = &mut self.open.belt;
-        let (submission, caught) = scoped(&gpu.device, || {
+        let (submission, caught) = scoped(&core.device, || {
             belt.finish();
-            let submission = gpu.queue.submit([encode(gpu, &commands)]);
+            let submission = core.queue.submit([encode(core, &commands)]);
             belt.recall();
             submission
         });
-        if let Some(timing) = &gpu.timing {
-            timing.submitted(gpu.queue.get_timestamp_period());
+        if let Some(timing) = &core.timing {
+            timing.submitted(core.queue.get_timestamp_period());
         }
         if let Some(error) = caught {
             // Arrays that were promised are not there: nothing of this device can be trusted any more.
-            gpu.faults.set_lost(format!("a submission was refused: {error}"));
+            core.faults.set_lost(format!("a submission was refused: {error}"));
         }
         self.open.in_flight.push_back(submission);
         while self.open.in_flight.len() > IN_FLIGHT {
             self.wait_oldest()?;
         }
         // Gives finished staging buffers back to the ring.
-        let _ = gpu.device.poll(wgpu::PollType::Poll);
-        gpu.faults.check()
+        let _ = core.device.poll(wgpu::PollType::Poll);
+        core.faults.check()
     }
 
     /// Waits until everything submitted is done.
@@ -302,18 +303,18 @@ impl<'a> Recorder<'a> {
         while !self.open.in_flight.is_empty() {
             self.wait_oldest()?;
         }
-        self.gpu.faults.check()
+        self.core.faults.check()
     }
 
     fn wait_oldest(&mut self) -> Result<()> {
         let submission_index = self.open.in_flight.pop_front();
-        let polled = self.gpu.device.poll(wgpu::PollType::Wait { submission_index, timeout: None });
+        let polled = self.core.device.poll(wgpu::PollType::Wait { submission_index, timeout: None });
         polled.map(drop).map_err(|e| self.device_error(&e.to_string()))
     }
 
     /// Submits what is recorded and begins to read `buffer` back; does not wait.
     pub(crate) fn read<T: Element>(&mut self, buffer: &Buffer<T>) -> Result<Read<T>> {
-        let lease = Arc::new(self.with_room(|gpu| gpu.pool.lend(buffer.bytes(), Usage::Readback))?);
+        let lease = Arc::new(self.with_room(|core| core.pool.lend(buffer.bytes(), Usage::Readback))?);
         self.open.commands.push(Command::Copy {
             from: buffer.lease.raw.clone(),
             from_offset: 0,
@@ -323,7 +324,7 @@ impl<'a> Recorder<'a> {
             _keep: Some(Arc::clone(&buffer.lease)),
         });
         self.flush()?;
-        Ok(Read::begin(self.gpu, lease, buffer.len()))
+        Ok(Read::begin(self.core, lease, buffer.len()))
     }
 
     /// The device's fault if there is one, else an error of that message.
@@ -333,7 +334,7 @@ impl<'a> Recorder<'a> {
 
     /// The device's loss if that is what is behind `error`.
     fn lost_or(&self, error: Error) -> Error {
-        self.gpu.faults.ask(&self.gpu.device).err().unwrap_or(error)
+        self.core.faults.ask(&self.core.device).err().unwrap_or(error)
     }
 }
 
@@ -347,28 +348,28 @@ fn to_usize(bytes: u64) -> usize {
 }
 
 /// One command buffer; dispatches that follow each other share a pass, unless each is timed.
-fn encode(gpu: &Gpu, commands: &[Command]) -> wgpu::CommandBuffer {
-    let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("fiedler") });
+fn encode(core: &Core, commands: &[Command]) -> wgpu::CommandBuffer {
+    let mut encoder = core.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("fiedler") });
     let is_dispatch = |c: &Command| matches!(c, Command::Dispatch { .. });
-    for run in commands.chunk_by(|a, b| gpu.timing.is_none() && is_dispatch(a) && is_dispatch(b)) {
+    for run in commands.chunk_by(|a, b| core.timing.is_none() && is_dispatch(a) && is_dispatch(b)) {
         match &run[0] {
             Command::Copy { from, from_offset, to, to_offset, bytes, .. } => {
                 encoder.copy_buffer_to_buffer(from, *from_offset, &to.raw, *to_offset, *bytes);
             }
             Command::Dispatch { pipeline, .. } => {
-                let query = gpu.timing.as_ref().map(|timing| timing.begin(pipeline.name, &mut encoder));
+                let query = core.timing.as_ref().map(|timing| timing.begin(pipeline.name, &mut encoder));
                 let timestamp_writes = query.as_ref().and_then(|q| q.compute_pass_timestamp_writes());
                 let descriptor = wgpu::ComputePassDescriptor { label: None, timestamp_writes };
                 let mut pass = encoder.begin_compute_pass(&descriptor);
                 run.iter().for_each(|command| dispatch(&mut pass, command));
                 drop(pass);
-                if let (Some(timing), Some(query)) = (&gpu.timing, query) {
+                if let (Some(timing), Some(query)) = (&core.timing, query) {
                     timing.end(&mut encoder, query);
                 }
             }
         }
     }
-    if let Some(timing) = &gpu.timing {
+    if let Some(timing) = &core.timing {
         timing.resolve(&mut encoder);
     }
     encoder.finish()

@@ -1,10 +1,11 @@
 //! WGSL text and what naga reads out of it. The WGSL is the only place that states bindings, layouts and workgroup sizes.
 
-use super::Overrides;
-use super::pipelines::variant_text;
 use crate::error::{Error, ErrorKind, Result};
 use naga::common::wgsl::TypeContext as _;
 use naga::{AddressSpace, ShaderStage, StorageAccess, TypeInner};
+
+/// The values of a kernel's WGSL `override`s: its variant. An override that is left out keeps its default.
+pub(crate) type Overrides<'a> = &'a [(&'static str, f64)];
 
 /// WGSL text: the `shared` parts and the kernel's own file. WGSL is order-free at module scope, so joining is enough.
 #[derive(Clone, Copy, Debug)]
@@ -105,4 +106,10 @@ impl Shader {
     pub(crate) fn error(&self, overrides: Overrides<'_>, message: String) -> Error {
         ErrorKind::Kernel { kernel: self.name, variant: variant_text(overrides), message }.into()
     }
+}
+
+/// A variant as errors show it.
+pub(super) fn variant_text(overrides: Overrides<'_>) -> String {
+    let pairs: Vec<_> = overrides.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    format!("({})", pairs.join(", "))
 }

@@ -1,7 +1,8 @@
 //! Test only: every shipped variant of a kernel agrees with its Rust declaration and is accepted by naga's SPIR-V, MSL, HLSL
 //! and GLSL ES 3.1 writers, so that a shader which only Vulkan accepts fails without any device.
 
-use super::{Kernel, Overrides};
+use super::Kernel;
+use super::shader::Overrides;
 use naga::back::{glsl, hlsl, msl, spv};
 use naga::proc::BoundsCheckPolicies;
 use naga::{Module, ShaderStage, valid::ModuleInfo};

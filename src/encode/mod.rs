@@ -4,8 +4,10 @@ mod canonical;
 mod encoding;
 mod pairs;
 mod plan;
+mod settings;
 mod spectral;
 mod walks;
 
 pub use encoding::{Encoding, RowMajor};
-pub use spectral::{Progress, Report, SpectralEncoder, Which};
+pub use settings::Which;
+pub use spectral::{Progress, Report, SpectralEncoder};

@@ -2,7 +2,7 @@
 //! certificate. In f64, on the host, the same for every backend.
 
 use super::canonical::{canonical_basis, tie_groups};
-use super::spectral::{SpectralEncoder, Which};
+use super::settings::{Settings, Which};
 use super::walks::return_probabilities;
 use crate::array::Real;
 use crate::graph::{Components, GraphRef, IsolatedDiagonal};
@@ -30,7 +30,7 @@ pub(super) struct Pairs {
 
 /// What of the eigendecomposition (`values` ascending, `vectors` column-major) goes into the encoding.
 pub(super) fn pairs<T: Real>(
-    encoder: &SpectralEncoder,
+    settings: &Settings,
     graph: GraphRef<'_>,
     values: &[T],
     vectors: &[T],
@@ -38,12 +38,12 @@ pub(super) fn pairs<T: Real>(
 ) -> Pairs {
     let n = graph.nodes();
     let components = graph.components();
-    let random_walk = return_probabilities(graph, encoder.walk_steps);
-    let zero_modes = zero_modes(graph, &components, encoder.normalization);
-    let trivial = if encoder.drop_trivial { zero_modes.len() } else { 0 };
-    let selected = match encoder.which {
-        Which::Smallest => trivial..(trivial + encoder.k).min(n),
-        Which::Largest => n.saturating_sub(encoder.k).max(trivial)..n,
+    let random_walk = return_probabilities(graph, settings.walk_steps);
+    let zero_modes = zero_modes(graph, &components, settings.normalization);
+    let trivial = if settings.drop_trivial { zero_modes.len() } else { 0 };
+    let selected = match settings.which {
+        Which::Smallest => trivial..(trivial + settings.k).min(n),
+        Which::Largest => n.saturating_sub(settings.k).max(trivial)..n,
     };
     let found = selected.len();
     let values: Vec<f64> = values.iter().map(|x| x.to_f64()).collect();
@@ -83,8 +83,8 @@ pub(super) fn pairs<T: Real>(
         }
     }
     let orthogonality = orthogonality(&basis, n, found);
-    let laplacian = Laplacian::new(graph, encoder.normalization);
-    if encoder.normalization == Normalization::RandomWalk {
+    let laplacian = Laplacian::new(graph, settings.normalization);
+    if settings.normalization == Normalization::RandomWalk {
         to_random_walk(&mut basis, n, &laplacian.similarity_scale());
     }
     let values: Vec<f32> = values[selected.clone()].iter().map(|&x| f32::from_f64(x)).collect();

@@ -3,6 +3,7 @@
 use super::encoding::Encoding;
 use super::pairs::{Pairs, column_range, pairs};
 use super::plan::{Chunk, Plan, plan};
+use super::settings::{Settings, Which};
 use crate::array::Real;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -12,16 +13,6 @@ use crate::ops::laplacian::{Normalization, laplacian};
 use crate::policy::{Backend, Choice, Side};
 use rayon::prelude::*;
 use std::collections::VecDeque;
-
-/// Which end of the spectrum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Which {
-    /// The k smallest eigenvalues.
-    #[default]
-    Smallest,
-    /// The k largest eigenvalues.
-    Largest,
-}
 
 /// How far an encoding has come.
 #[derive(Clone, Copy, Debug)]
@@ -61,47 +52,41 @@ pub struct Report {
 /// # Ok::<(), fiedler::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct SpectralEncoder {
-    pub(super) k: usize,
-    pub(super) normalization: Normalization,
-    pub(super) which: Which,
-    pub(super) drop_trivial: bool,
-    pub(super) walk_steps: usize,
-}
+pub struct SpectralEncoder(Settings);
 
 impl SpectralEncoder {
     /// An encoder of `k` pairs a graph.
     #[must_use]
     pub fn new(k: usize) -> Self {
         let normalization = Normalization::Symmetric;
-        Self { k, normalization, which: Which::Smallest, drop_trivial: false, walk_steps: 0 }
+        Self(Settings { k, normalization, which: Which::Smallest, drop_trivial: false, walk_steps: 0 })
     }
 
     /// Which Laplacian. The random walk's is solved through its symmetric similar.
     #[must_use]
     pub fn laplacian(mut self, normalization: Normalization) -> Self {
-        self.normalization = normalization;
+        self.0.normalization = normalization;
         self
     }
 
     /// Which end of the spectrum.
     #[must_use]
     pub fn which(mut self, which: Which) -> Self {
-        self.which = which;
+        self.0.which = which;
         self
     }
 
     /// Leave out the zero modes: one for each connected component (none for an isolated node whose diagonal is 1).
     #[must_use]
     pub fn drop_trivial(mut self, yes: bool) -> Self {
-        self.drop_trivial = yes;
+        self.0.drop_trivial = yes;
         self
     }
 
     /// Also the diagonals of the first `steps` powers of D^-1 W.
     #[must_use]
     pub fn walk_steps(mut self, steps: usize) -> Self {
-        self.walk_steps = steps;
+        self.0.walk_steps = steps;
         self
     }
 
@@ -131,7 +116,7 @@ impl SpectralEncoder {
         let Plan { chunks, choice } = plan(ctx, graphs)?;
         let on_cpu = chunks.iter().filter(|c| c.side == Side::Cpu).map(|c| c.graphs.len()).sum();
         let report = Report { choice, on_cpu, on_gpu: graphs.len() - on_cpu, chunks: chunks.len() };
-        let mut run = Run { encoder: self, ctx, graphs, encoding: self.empty(graphs), done: 0 };
+        let mut run = Run { settings: &self.0, ctx, graphs, encoding: self.empty(graphs), done: 0 };
         let mut queue = VecDeque::from(chunks);
         let mut in_flight: Option<Submitted> = None;
         while let Some(chunk) = queue.pop_front() {
@@ -169,12 +154,13 @@ impl SpectralEncoder {
 
     /// The encoding of nothing yet: everything masked.
     fn empty(&self, graphs: &GraphBatch) -> Encoding {
-        let (count, nodes, k) = (graphs.len(), graphs.nodes(), self.k);
+        let Settings { k, walk_steps, .. } = self.0;
+        let (count, nodes) = (graphs.len(), graphs.nodes());
         #[expect(clippy::cast_possible_wrap, reason = "counts of nodes that lie in memory")]
         let node_offsets = graphs.node_offsets().iter().map(|&offset| offset as i64).collect();
         Encoding {
             k,
-            walk_steps: self.walk_steps,
+            walk_steps,
             eigenvalues: vec![f32::NAN; count * k],
             eigenvectors: vec![0.0; nodes * k],
             node_offsets,
@@ -184,7 +170,7 @@ impl SpectralEncoder {
             components: vec![0; count],
             tie_group: vec![-1; count * k],
             mask: vec![0; count * k],
-            random_walk: vec![0.0; nodes * self.walk_steps],
+            random_walk: vec![0.0; nodes * walk_steps],
         }
     }
 }
@@ -203,7 +189,7 @@ enum Solution {
 }
 
 struct Run<'a> {
-    encoder: &'a SpectralEncoder,
+    settings: &'a Settings,
     ctx: &'a Context,
     graphs: &'a GraphBatch,
     encoding: Encoding,
@@ -226,7 +212,7 @@ impl Run<'_> {
 
     fn solve<T: Real>(&self, graphs: &GraphBatch, backend: Backend) -> Result<EighRead<T>> {
         let ctx = self.ctx.with_backend(backend);
-        let solved = match self.encoder.normalization {
+        let solved = match self.settings.normalization {
             Normalization::RandomWalk => Normalization::Symmetric,
             other => other,
         };
@@ -250,13 +236,13 @@ impl Run<'_> {
     fn finish<T: Real>(&self, graphs: &GraphBatch, solved: &HostEigh<T>) -> Vec<Pairs> {
         let one = |i: usize| {
             let (values, vectors) = (&solved.values[solved.layout.rows(i)], &solved.vectors[solved.layout.elements(i)]);
-            pairs(self.encoder, graphs.graph(i), values, vectors, solved.certificates[i])
+            pairs(self.settings, graphs.graph(i), values, vectors, solved.certificates[i])
         };
         (0..graphs.len()).into_par_iter().with_max_len(16).map(one).collect()
     }
 
     fn write(&mut self, graph: usize, pairs: &Pairs) {
-        let (k, steps, out) = (self.encoder.k, self.encoder.walk_steps, &mut self.encoding);
+        let (k, steps, out) = (self.settings.k, self.settings.walk_steps, &mut self.encoding);
         let rows = self.graphs.node_offsets()[graph]..self.graphs.node_offsets()[graph + 1];
         let (n, found) = (rows.len(), pairs.values.len());
         let columns = column_range(graph, k, found);

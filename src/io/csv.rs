@@ -1,6 +1,6 @@
 //! A table with a row a node: what graphs have is repeated for their nodes.
 
-use super::write::{Data, NamedArray, Rows};
+use super::named::{Data, NamedArray, Rows};
 use crate::error::{Error, Result};
 use std::fmt::Write as _;
 use std::io::{self, Write};

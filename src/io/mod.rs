@@ -6,6 +6,7 @@ mod data_set;
 mod edge_list;
 mod lines;
 mod matrix_market;
+mod named;
 mod npy;
 mod npz;
 mod safetensors;
@@ -13,6 +14,7 @@ mod tudataset;
 mod write;
 
 pub use data_set::{DataSet, Format, NodeIds, read};
+pub use named::{Data, NamedArray, Rows};
 pub use npy::{Npy, NpyData, read_npy};
 pub use tudataset::write_tudataset;
-pub use write::{Data, NamedArray, Rows, write};
+pub use write::write;

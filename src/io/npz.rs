@@ -1,7 +1,7 @@
 //! NumPy's archive: a zip file with an .npy file for each array, stored, not compressed, so that reading is a copy.
 
+use super::named::{Data, NamedArray, text_width};
 use super::npy::write_header;
-use super::write::{Data, NamedArray, text_width};
 use std::io::{self, Seek, Write};
 use zip::result::ZipError;
 use zip::write::FileOptions;

@@ -4,7 +4,7 @@
 //! Written here and not by the crate of that name, so that arrays stream into the file that appears whole, and so that
 //! metadata of several entries come in one order. The tests read it with that crate.
 
-use super::write::{Data, NamedArray};
+use super::named::{Data, NamedArray};
 use crate::error::{ErrorKind, Result};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};

@@ -1,0 +1,100 @@
+//! Arrays with names: what files hold.
+
+use crate::error::{Error, Result};
+use std::io::{self, Write};
+
+/// What an array's first axis counts: only then can a table have it in columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rows {
+    /// The graphs of the batch.
+    Graphs,
+    /// The nodes of the batch, graph after graph.
+    Nodes,
+    /// Something else.
+    Other,
+}
+
+/// The elements of an array, row-major.
+#[derive(Clone, Copy, Debug)]
+pub enum Data<'a> {
+    /// 32-bit floats.
+    F32(&'a [f32]),
+    /// 64-bit floats.
+    F64(&'a [f64]),
+    /// 64-bit signed integers.
+    I64(&'a [i64]),
+    /// Bytes.
+    U8(&'a [u8]),
+    /// Words.
+    Text(&'a [String]),
+}
+
+/// An array and its name in the file.
+#[derive(Clone, Debug)]
+pub struct NamedArray<'a> {
+    /// The name.
+    pub name: &'static str,
+    /// What its first axis counts.
+    pub rows: Rows,
+    /// Its length along each axis.
+    pub shape: Vec<usize>,
+    /// Its elements.
+    pub data: Data<'a>,
+}
+
+impl NamedArray<'_> {
+    /// Whether shape and elements fit.
+    pub(super) fn check(&self) -> Result<()> {
+        let product = self.shape.iter().try_fold(1_usize, |product, &length| product.checked_mul(length));
+        if product == Some(self.data.len()) {
+            return Ok(());
+        }
+        let expected = format!("{:?} elements of {}", self.shape, self.name);
+        Err(Error::shape("write", expected, self.data.len().to_string()))
+    }
+}
+
+impl Data<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::F32(data) => data.len(),
+            Self::F64(data) => data.len(),
+            Self::I64(data) => data.len(),
+            Self::U8(data) => data.len(),
+            Self::Text(data) => data.len(),
+        }
+    }
+
+    /// Writes numbers in little-endian order, and words as numpy does: in UTF-32, zeros behind, all of one width.
+    pub(super) fn write_little_endian(&self, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::F32(data) => write_each(out, data, |number, bytes| bytes.extend(number.to_le_bytes())),
+            Self::F64(data) => write_each(out, data, |number, bytes| bytes.extend(number.to_le_bytes())),
+            Self::I64(data) => write_each(out, data, |number, bytes| bytes.extend(number.to_le_bytes())),
+            Self::U8(data) => out.write_all(data),
+            Self::Text(data) => {
+                let width = text_width(data);
+                write_each(out, data, |text, bytes| {
+                    let end = bytes.len() + 4 * width;
+                    bytes.extend(text.chars().flat_map(|character| u32::from(character).to_le_bytes()));
+                    bytes.resize(end, 0);
+                })
+            }
+        }
+    }
+}
+
+/// How many characters the longest word has; numpy has no width of 0.
+pub(super) fn text_width(words: &[String]) -> usize {
+    words.iter().map(|word| word.chars().count()).max().unwrap_or(0).max(1)
+}
+
+fn write_each<T>(out: &mut impl Write, data: &[T], append: impl Fn(&T, &mut Vec<u8>)) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    for some in data.chunks(8192) {
+        bytes.clear();
+        some.iter().for_each(|element| append(element, &mut bytes));
+        out.write_all(&bytes)?;
+    }
+    Ok(())
+}

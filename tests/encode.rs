@@ -2,10 +2,9 @@
 
 mod common;
 
-use common::batches::{graph, tied_graphs};
+use common::batches::{all_bits, graph, spectrum, tied_graphs};
 use common::graphs;
 use common::random::SplitMix64;
-use common::referee;
 use common::solve::{Checked, alike, bits};
 use common::{on_cpu, on_each};
 use fiedler::encode::{Encoding, SpectralEncoder, Which};
@@ -28,13 +27,6 @@ fn main() -> std::process::ExitCode {
         on_each("what is refused", refused),
         on_cpu("walks", walks),
     ])
-}
-
-/// The true spectrum of the Laplacian; the random walk's is that of its symmetric similar.
-fn spectrum(graph: GraphRef<'_>, normalization: Normalization) -> Vec<f64> {
-    let solved = if normalization == Normalization::RandomWalk { Normalization::Symmetric } else { normalization };
-    let dense = Laplacian::new(graph, solved).to_dense();
-    referee::eigenvalues(dense.as_slice(), graph.nodes()).expect("the referee's values")
 }
 
 /// Values against the referee, vectors against the f64 operator, certificates against both; weighted graphs, too.
@@ -258,15 +250,6 @@ fn isolated(ctx: &Context) -> Checked {
         }
     }
     Ok(())
-}
-
-fn all_bits(e: &Encoding) -> (Vec<u32>, Vec<u8>, Vec<i64>) {
-    let floats = [&e.eigenvalues, &e.eigenvectors, &e.residual, &e.orthogonality, &e.random_walk];
-    (
-        floats.iter().flat_map(|x| bits(x)).collect(),
-        [e.status.as_slice(), e.mask.as_slice()].concat(),
-        [e.node_offsets.as_slice(), e.components.as_slice(), e.tie_group.as_slice()].concat(),
-    )
 }
 
 fn cuts(ctx: &Context) -> Checked {

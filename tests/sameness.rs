@@ -2,15 +2,14 @@
 
 mod common;
 
-use common::batches::{graph, tied_graphs};
+use common::batches::{all_bits, graph, spectrum, tied_graphs};
 use common::graphs;
 use common::random::SplitMix64;
-use common::referee;
 use common::solve::{Checked, alike, bits};
 use common::{on_each, on_gpus};
 use fiedler::encode::{Encoding, SpectralEncoder, Which};
-use fiedler::graph::{Conventions, Graph, GraphBatch, GraphRef, molecules};
-use fiedler::ops::laplacian::{Laplacian, Normalization};
+use fiedler::graph::{Conventions, Graph, GraphBatch, molecules};
+use fiedler::ops::laplacian::Normalization;
 use fiedler::policy::{Reason, Side};
 use fiedler::{Backend, Context};
 use rayon::prelude::*;
@@ -25,13 +24,6 @@ fn main() -> std::process::ExitCode {
         on_gpus("auto on a software adapter", auto),
         on_gpus("small graphs on the adapter, large ones on the CPU", mixed),
     ])
-}
-
-/// The true spectrum of the Laplacian; the random walk's is that of its symmetric similar.
-fn spectrum(graph: GraphRef<'_>, normalization: Normalization) -> Vec<f64> {
-    let solved = if normalization == Normalization::RandomWalk { Normalization::Symmetric } else { normalization };
-    let dense = Laplacian::new(graph, solved).to_dense();
-    referee::eigenvalues(dense.as_slice(), graph.nodes()).expect("the referee's values")
 }
 
 /// What an entry of a vector may differ by: 1e-4, or 1e-6 over the gap between its eigenvalue's group and the next value, where that is
@@ -153,15 +145,6 @@ fn relabelled(ctx: &Context) -> Checked {
     }
     assert!(compared > 400, "only {compared} vectors compared");
     Ok(())
-}
-
-fn all_bits(e: &Encoding) -> (Vec<u32>, Vec<u8>, Vec<i64>) {
-    let floats = [&e.eigenvalues, &e.eigenvectors, &e.residual, &e.orthogonality, &e.random_walk];
-    (
-        floats.iter().flat_map(|x| bits(x)).collect(),
-        [e.status.as_slice(), e.mask.as_slice()].concat(),
-        [e.node_offsets.as_slice(), e.components.as_slice(), e.tie_group.as_slice()].concat(),
-    )
 }
 
 fn auto(ctx: &Context) -> Checked {

@@ -1,7 +1,11 @@
 //! Graphs as the library takes them.
 
 use super::graphs::{self, Simple};
-use fiedler::graph::{Conventions, Graph, GraphBatch, molecules};
+use super::referee;
+use super::solve::bits;
+use fiedler::encode::Encoding;
+use fiedler::graph::{Conventions, Graph, GraphBatch, GraphRef, molecules};
+use fiedler::ops::laplacian::{Laplacian, Normalization};
 
 /// A simple graph under the default conventions.
 pub fn graph(simple: &Simple) -> Graph {
@@ -41,4 +45,21 @@ pub fn tied_graphs() -> GraphBatch {
         all.push(Graph::from_edges(molecule.nodes(), &edges, &Conventions::default()).expect("a molecule"));
     }
     GraphBatch::from_graphs(&all).expect("one batch")
+}
+
+/// The true spectrum of the Laplacian; the random walk's is that of its symmetric similar.
+pub fn spectrum(graph: GraphRef<'_>, normalization: Normalization) -> Vec<f64> {
+    let solved = if normalization == Normalization::RandomWalk { Normalization::Symmetric } else { normalization };
+    let dense = Laplacian::new(graph, solved).to_dense();
+    referee::eigenvalues(dense.as_slice(), graph.nodes()).expect("the referee's values")
+}
+
+/// Every number of an encoding, as bits.
+pub fn all_bits(e: &Encoding) -> (Vec<u32>, Vec<u8>, Vec<i64>) {
+    let floats = [&e.eigenvalues, &e.eigenvectors, &e.residual, &e.orthogonality, &e.random_walk];
+    (
+        floats.iter().flat_map(|x| bits(x)).collect(),
+        [e.status.as_slice(), e.mask.as_slice()].concat(),
+        [e.node_offsets.as_slice(), e.components.as_slice(), e.tie_group.as_slice()].concat(),
+    )
 }

@@ -1,7 +1,7 @@
 //! Batches of matrices, on the host or on the device. Column-major, the batch slowest: from and to nalgebra without rearranging.
 
 use crate::context::Context;
-use crate::device::{Buffer, Read};
+use crate::device::{Buffer, Read, WgpuBuffer};
 use crate::error::{Error, Result};
 use crate::shape::{Layout, Shape};
 use nalgebra::{DMatrix, DMatrixView};
@@ -88,7 +88,7 @@ impl<T: Real> Storage<T> {
     pub(crate) fn read(&self, ctx: &Context) -> Result<Incoming<T>> {
         Ok(match self {
             Self::Host(data) => Incoming::Here(Arc::clone(data)),
-            Self::Device(buffer) => Incoming::Coming(ctx.gpu()?.read(buffer)?),
+            Self::Device(buffer) => Incoming::Coming(ctx.gpu_of(buffer)?.read(buffer)?),
         })
     }
 
@@ -113,7 +113,7 @@ impl<T: Real> Incoming<T> {
         }
     }
 
-    async fn arrive(self) -> Result<Arc<Vec<T>>> {
+    pub(crate) async fn arrive(self) -> Result<Arc<Vec<T>>> {
         match self {
             Self::Here(data) => Ok(data),
             Self::Coming(read) => Ok(Arc::new(T::from_device(read.await?))),
@@ -191,8 +191,13 @@ impl<T: Real> Array<T> {
                 format!("{} stays on the host; only f32 has kernels", T::NAME),
             ));
         }
-        let Storage::Host(data) = &self.storage else { return Ok(self.clone()) };
-        let buffer = ctx.gpu()?.record().upload(T::for_device(data))?;
+        let buffer = match &self.storage {
+            Storage::Host(data) => ctx.gpu()?.record().upload(T::for_device(data))?,
+            Storage::Device(buffer) => {
+                ctx.gpu_of(buffer)?;
+                buffer.clone()
+            }
+        };
         Ok(Self { shape: self.shape, storage: Storage::Device(buffer) })
     }
 
@@ -210,6 +215,19 @@ impl<T: Real> Array<T> {
     /// As [`Array::to_host`].
     pub async fn to_host_async(&self, ctx: &Context) -> Result<HostArray<T>> {
         Ok(HostArray { shape: self.shape, data: self.storage.read(ctx)?.arrive().await? })
+    }
+}
+
+impl Array<f32> {
+    /// The first `shape.len()` numbers of a buffer that somebody else (Burn, CubeCL, wgpu itself) made on the device of `ctx`.
+    /// What they submit to the queue before an operation here is done before it.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NoAdapter`] without a device; [`crate::ErrorKind::Shape`] if the buffer is too short or lacks the usages
+    /// STORAGE and COPY_SRC.
+    pub fn from_wgpu(ctx: &Context, shape: Shape, buffer: WgpuBuffer) -> Result<Self> {
+        let buffer = ctx.gpu()?.adopt_buffer(buffer.0, shape.len())?;
+        Ok(Self { shape, storage: Storage::Device(buffer) })
     }
 }
 

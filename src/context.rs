@@ -1,6 +1,6 @@
 //! What every operation is handed: the device, if there is one, the policy and the budget.
 
-use crate::device::{Adapter, DeviceOptions, Gpu, KernelTime, PoolCounters, WgpuDevice};
+use crate::device::{Adapter, Buffer, DeviceOptions, Element, Gpu, KernelTime, PoolCounters, WgpuDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::policy::{Backend, Choice, DeviceClass, Policy, Rates, Workload};
 use std::sync::Arc;
@@ -21,8 +21,8 @@ pub struct Context {
 #[derive(Clone, Debug)]
 pub struct ContextBuilder {
     adapter: Option<String>,
-    backend: Backend,
-    budget: u64,
+    backend: Option<Backend>,
+    budget: Option<u64>,
     checked: bool,
     poison: bool,
     profile: bool,
@@ -33,8 +33,8 @@ impl Default for ContextBuilder {
     fn default() -> Self {
         Self {
             adapter: None,
-            backend: Backend::Auto,
-            budget: DEFAULT_BUDGET,
+            backend: None,
+            budget: None,
             checked: cfg!(debug_assertions),
             poison: false,
             profile: false,
@@ -59,14 +59,13 @@ impl Context {
     #[must_use]
     pub fn cpu() -> Self {
         let why = "the CPU alone was asked for".to_owned();
-        Self::assemble(None, &ContextBuilder { backend: Backend::Cpu, ..ContextBuilder::default() }, Some(why))
+        Self::assemble(None, &ContextBuilder { backend: Some(Backend::Cpu), ..ContextBuilder::default() }, Some(why))
     }
 
-    /// A context on a wgpu device that somebody else owns.
+    /// A context on a wgpu device that somebody else owns; [`ContextBuilder::build_on`] is the same with options.
     #[must_use]
     pub fn from_wgpu(device: WgpuDevice) -> Self {
-        let builder = ContextBuilder::default();
-        Self::assemble(Some(Gpu::adopt(device, builder.options())), &builder, None)
+        Self::builder().build_on(device)
     }
 
     /// A context made to measure.
@@ -83,8 +82,8 @@ impl Context {
             Some(_) => DeviceClass::Discrete,
         };
         let rates = Rates::of(class, rayon::current_num_threads());
-        let policy = Policy { backend: builder.backend, class, rates };
-        Self { gpu, policy, budget: builder.budget, without_gpu }
+        let policy = Policy { backend: builder.backend.unwrap_or_default(), class, rates };
+        Self { gpu, policy, budget: builder.budget(), without_gpu }
     }
 
     /// This context with another wish about where operations run.
@@ -153,6 +152,20 @@ impl Context {
         }
     }
 
+    /// The device that `buffer` lies on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Domain`] if that is another context's.
+    pub(crate) fn gpu_of<T: Element>(&self, buffer: &Buffer<T>) -> Result<&Arc<Gpu>> {
+        match &self.gpu {
+            Some(gpu) if gpu.owns(buffer) => Ok(gpu),
+            _ => Err(Error::domain(
+                "array",
+                "it lies on the device of another context; bring it to the host there first",
+            )),
+        }
+    }
+
     /// The device, for operations that were told to use it.
     pub(crate) fn gpu(&self) -> Result<&Arc<Gpu>> {
         self.gpu.as_ref().ok_or_else(|| {
@@ -173,14 +186,14 @@ impl ContextBuilder {
     /// Where operations run.
     #[must_use]
     pub fn backend(mut self, backend: Backend) -> Self {
-        self.backend = backend;
+        self.backend = Some(backend);
         self
     }
 
     /// The most bytes of working memory, on the device as on the host.
     #[must_use]
     pub fn memory_budget(mut self, bytes: u64) -> Self {
-        self.budget = bytes;
+        self.budget = Some(bytes);
         self
     }
 
@@ -221,13 +234,13 @@ impl ContextBuilder {
         if self.adapter.is_none() {
             self.adapter = said("FIEDLER_ADAPTER");
         }
-        if let (Backend::Auto, Some(text)) = (self.backend, said("FIEDLER_BACKEND")) {
-            self.backend = text.parse().map_err(|e| Error::domain("FIEDLER_BACKEND", e))?;
+        if let (None, Some(text)) = (self.backend, said("FIEDLER_BACKEND")) {
+            self.backend = Some(text.parse().map_err(|e| Error::domain("FIEDLER_BACKEND", e))?);
         }
-        if let (DEFAULT_BUDGET, Some(text)) = (self.budget, said("FIEDLER_MEMORY_BUDGET")) {
-            self.budget = bytes_from(&text).ok_or_else(|| {
+        if let (None, Some(text)) = (self.budget, said("FIEDLER_MEMORY_BUDGET")) {
+            self.budget = Some(bytes_from(&text).ok_or_else(|| {
                 Error::domain("FIEDLER_MEMORY_BUDGET", format!("expected bytes such as 512M or 2G, found `{text}`"))
-            })?;
+            })?);
         }
         Ok(self)
     }
@@ -237,12 +250,12 @@ impl ContextBuilder {
     /// # Errors
     /// [`ErrorKind::NoAdapter`] if a named adapter, or under [`Backend::Gpu`] any GPU, is not there; device errors.
     pub fn build(self) -> Result<Context> {
-        if self.backend == Backend::Cpu {
+        if self.backend == Some(Backend::Cpu) {
             return Ok(Context::assemble(None, &self, Some("the CPU alone was asked for".to_owned())));
         }
         match Gpu::open(self.adapter.as_deref(), self.options()) {
             Ok(gpu) => Ok(Context::assemble(Some(gpu), &self, None)),
-            Err(error) if self.backend == Backend::Auto && self.adapter.is_none() => {
+            Err(error) if self.backend != Some(Backend::Gpu) && self.adapter.is_none() => {
                 log::info!("the CPU alone: {error}");
                 Ok(Context::assemble(None, &self, Some(error.to_string())))
             }
@@ -250,8 +263,18 @@ impl ContextBuilder {
         }
     }
 
+    /// The same on a wgpu device that somebody else owns. No adapter is chosen.
+    #[must_use]
+    pub fn build_on(self, device: WgpuDevice) -> Context {
+        Context::assemble(Some(Gpu::adopt(device, self.options())), &self, None)
+    }
+
+    fn budget(&self) -> u64 {
+        self.budget.unwrap_or(DEFAULT_BUDGET)
+    }
+
     fn options(&self) -> DeviceOptions {
-        DeviceOptions { budget: self.budget, checked: self.checked, poison: self.poison, profile: self.profile }
+        DeviceOptions { budget: self.budget(), checked: self.checked, poison: self.poison, profile: self.profile }
     }
 }
 
@@ -260,11 +283,11 @@ impl ContextBuilder {
 pub fn bytes_from(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B').trim_end_matches('I') {
-        "" => 0,
-        "K" => 10,
-        "M" => 20,
-        "G" => 30,
+    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" | "KIB" => 10,
+        "M" | "MB" | "MIB" => 20,
+        "G" | "GB" | "GIB" => 30,
         _ => return None,
     };
     digits.trim().parse::<u64>().ok()?.checked_mul(1 << shift).filter(|&bytes| bytes > 0)

@@ -43,7 +43,7 @@ pub mod policy;
 mod shape;
 
 pub use context::{Context, ContextBuilder, bytes_from};
-pub use device::{Adapter, AdapterLimits, KernelTime, PoolCounters, WgpuDevice};
+pub use device::{Adapter, AdapterLimits, KernelTime, PoolCounters, WgpuBuffer, WgpuDevice};
 pub use error::{Error, ErrorKind, Result};
 pub use policy::Backend;
 pub use shape::{Layout, Shape};

@@ -23,13 +23,14 @@ impl Shape {
     /// Elements of one matrix.
     #[must_use]
     pub const fn matrix_len(&self) -> usize {
-        self.rows * self.cols
+        // Saturating: no array has so many elements, so a shape that overflows fits none.
+        self.rows.saturating_mul(self.cols)
     }
 
     /// Elements altogether.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.matrix_len() * self.batch
+        self.matrix_len().saturating_mul(self.batch)
     }
 
     /// Whether there is no element.
@@ -61,10 +62,11 @@ impl Layout {
     pub fn new(orders: impl IntoIterator<Item = u32>) -> Self {
         let orders: Vec<u32> = orders.into_iter().collect();
         let (mut elements, mut rows) = (vec![0], vec![0]);
-        let (mut e, mut r) = (0, 0);
+        let (mut e, mut r) = (0_usize, 0_usize);
         for &n in &orders {
             let n = n as usize;
-            (e, r) = (e + n * n, r + n);
+            // Saturating: no array has so many elements, so a layout that overflows fits none.
+            (e, r) = (e.saturating_add(n.saturating_mul(n)), r.saturating_add(n));
             elements.push(e);
             rows.push(r);
         }
@@ -126,5 +128,19 @@ impl Layout {
         let fits = |end: &usize| (self.elements[*end] - start) as u64 <= most;
         let end = (begin + 1..=self.batch()).take_while(fits).last().unwrap_or(begin + 1);
         begin..end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Layout, Shape};
+    use crate::array::{Array, Ragged};
+
+    #[test]
+    fn a_shape_that_overflows_fits_no_array() {
+        for shape in [Shape::new(1 << 32, 1 << 32, 1), Shape::new(1 << 31, 1 << 31, 4), Shape::new(2, 1, usize::MAX)] {
+            assert!(Array::<f32>::from_vec(shape, vec![]).is_err(), "{shape}");
+        }
+        assert!(Ragged::<f32>::from_vec(Layout::new([u32::MAX; 2]), vec![]).is_err());
     }
 }

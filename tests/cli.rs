@@ -105,6 +105,9 @@ fn a_wrong_call_is_2_a_failure_is_1_and_neither_leaves_a_file() {
     let text = folder.path().join("bad.txt");
     std::fs::write(&text, "0 1\n1 two three four five\n").unwrap();
     let bad = text.to_str().unwrap();
+    let own = bad.to_owned();
+    let held = folder.path().join("folder.npz").to_str().unwrap().to_owned();
+    std::fs::create_dir(&held).unwrap();
     let elsewhere = format!("{}/no/such/out.npz", folder.path().display());
     for (arguments, want, words) in [
         (vec!["encode", KARATE, "-o", "out.xyz"], 2, ".npz, .safetensors or .csv"),
@@ -113,6 +116,11 @@ fn a_wrong_call_is_2_a_failure_is_1_and_neither_leaves_a_file() {
         (vec!["encode", KARATE, "-o", &out, "--laplacian", "odd"], 2, "random-walk"),
         (vec!["encode", KARATE, "-o", &out, "--backend", "tpu"], 2, "auto, gpu or cpu"),
         (vec!["frobnicate"], 2, "frobnicate"),
+        (vec!["encode", KARATE, "-o", &held], 2, "found a folder"),
+        (vec!["encode", bad, "-o", &own], 2, ".npz, .safetensors or .csv"),
+        (vec!["run", "eigh", bad, "-o", "out.csv"], 2, ".npz or .safetensors"),
+        (vec!["encode", KARATE, "-o", &out, "-k", "18446744073709551615"], 1, "bytes"),
+        (vec!["encode", KARATE, "-o", &out, "--walk-steps", "6148914691236517206"], 1, "bytes"),
         (vec!["encode", "no-such-file.txt", "-o", &out], 1, "no-such-file.txt"),
         (vec!["encode", bad, "-o", &out], 1, "bad.txt:2"),
         (vec!["encode", KARATE, "-o", &out, "--symmetrize", "error"], 1, "karate.txt"),
@@ -123,8 +131,51 @@ fn a_wrong_call_is_2_a_failure_is_1_and_neither_leaves_a_file() {
         assert_eq!(code(&output), want, "{arguments:?}: {words_said}");
         assert!(words_said.contains(words), "{arguments:?}: no `{words}` in {words_said}");
     }
+    std::fs::remove_dir(&held).unwrap();
     let left: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
     assert_eq!(left, [text]);
+}
+
+#[test]
+fn the_environment_is_part_of_the_call_and_options_come_first() {
+    let (folder, out) = place("k.npz");
+    let with = |name: &str, value: &str, arguments: &[&str]| {
+        let output = fiedler(arguments).env(name, value).output().unwrap();
+        (code(&output), said(&output.stderr) + &said(&output.stdout))
+    };
+    let plain = ["encode", KARATE, "-o", &out];
+    let auto = ["encode", KARATE, "-o", &out, "--backend", "auto"];
+    for (name, value, words) in [
+        ("FIEDLER_BACKEND", "tpu", "auto, gpu or cpu"),
+        ("FIEDLER_MEMORY_BUDGET", "lots", "512M"),
+        ("FIEDLER_MEMORY_BUDGET", "1BBB", "512M"),
+    ] {
+        let (code, said) = with(name, value, &plain);
+        assert!(code == 2 && said.contains(words), "{name}={value}: {code} {said}");
+    }
+    let (code, said) = with("FIEDLER_BACKEND", "gpu", &auto);
+    assert!(code == 0 && !said.contains("asked for)"), "{code} {said}");
+    // An input is no output.
+    let csv = folder.path().join("g.csv");
+    std::fs::write(&csv, "0,1\n1,2\n").unwrap();
+    let path = csv.to_str().unwrap();
+    assert_eq!(run(&["encode", path, "-o", path]).status.code(), Some(2));
+    assert_eq!(std::fs::read(&csv).unwrap(), b"0,1\n1,2\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_can_be_read_only_once_is_refused_and_an_unheard_complaint_is_no_panic() {
+    use std::process::Stdio;
+    let (_folder, out) = place("k.npz");
+    let mut command = fiedler(&["encode", "/dev/stdin", "-o", &out]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdin.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(code(&output) == 1 && said(&output.stderr).contains("a pipe"), "{}", said(&output.stderr));
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = fiedler(&["encode", "no-such-file.txt", "-o", &out]).stderr(full).status().unwrap();
+    assert_eq!(status.code(), Some(1));
 }
 
 #[test]

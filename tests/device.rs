@@ -1,4 +1,5 @@
-//! The device floor as users meet it: loss, memory, the pool, threads, reads, timestamps, and the choice of an adapter.
+//! The device floor as users meet it: loss, memory, the pool, threads, reads, timestamps, and the choice of an adapter. Devices and
+//! buffers of others are in tests/foreign.rs.
 
 mod common;
 
@@ -9,7 +10,7 @@ use fiedler::array::Array;
 use fiedler::encode::SpectralEncoder;
 use fiedler::graph::molecules;
 use fiedler::ops::eigen::{Certificate, HostEigh, eigh, eigh_ragged};
-use fiedler::{Adapter, Backend, Context, ErrorKind, Shape, WgpuDevice, bytes_from};
+use fiedler::{Adapter, Backend, Context, ErrorKind, Shape, bytes_from};
 
 fn main() -> std::process::ExitCode {
     common::run(&[
@@ -24,7 +25,6 @@ fn main() -> std::process::ExitCode {
         on_gpus("reads", reads),
         on_gpus("timestamps", timestamps),
         on_gpus("trusted modules", trusted),
-        on_gpus("somebody else's device", adopted),
         device_free("the choice of an adapter", choice),
         device_free("budgets in words", budgets),
     ])
@@ -339,38 +339,6 @@ fn trusted(ctx: &Context) -> Checked {
         let found = solve::<f32>(&other, &cases)?;
         judge(&cases, &found, |_| None)?;
         assert_eq!(all(&found), all(&solve(ctx, &cases)?), "checked: {checked}");
-    }
-    Ok(())
-}
-
-fn adopted(ctx: &Context) -> Checked {
-    let name = &ctx.adapter().expect("an adapter").name;
-    // With the least that WebGPU promises, as somebody else may have asked for.
-    for limits in [None, Some(wgpu::Limits::default())] {
-        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-        let found = pollster::block_on(
-            instance.enumerate_adapters(wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12),
-        );
-        let adapter = found.into_iter().find(|a| a.get_info().name == *name).ok_or("the adapter is not found again")?;
-        let least = limits.is_some();
-        let required_limits = limits.unwrap_or_else(|| adapter.limits());
-        let descriptor = wgpu::DeviceDescriptor { required_limits, ..Default::default() };
-        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))?;
-        let shared = Context::from_wgpu(WgpuDevice { adapter, device: device.clone(), queue });
-        let facts = shared.adapter().expect("an adapter");
-        assert_eq!((&facts.name, shared.memory_budget() > 0), (name, true));
-        assert!(facts.features.is_empty(), "the device was opened with none: {:?}", facts.features);
-        if least {
-            assert_eq!((facts.limits.workgroup_storage, facts.limits.storage_binding), (16 << 10, 128 << 20));
-        }
-        let cases: Vec<Case> = cases(20);
-        let gpu = shared.with_backend(Backend::Gpu);
-        judge(&cases, &solve::<f32>(&gpu, &cases)?, |_| None)?;
-        assert!(shared.pool().allocated > 0);
-        // Its loss is seen by us, whoever destroys it.
-        device.destroy();
-        let error = solve::<f32>(&gpu, &cases).map(drop).expect_err("a lost device");
-        assert!(matches!(error.kind(), ErrorKind::DeviceLost { .. }), "{error}");
     }
     Ok(())
 }

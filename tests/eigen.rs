@@ -32,6 +32,7 @@ fn main() -> std::process::ExitCode {
         on_each("twice, and in pieces, bit by bit", cuts),
         on_each("70,000 matrices", many),
         on_each("eigvalsh and ok", values_alone),
+        on_each("an eigenvalue beyond f32", overflow),
     ])
 }
 
@@ -312,12 +313,22 @@ fn two_by_two(a: &[f64]) -> Vec<f64> {
     vec![mean - radius, mean + radius]
 }
 
+/// Elements within f32, an eigenvalue beyond it: nothing is certified.
+fn overflow(ctx: &Context) -> Checked {
+    let a = Array::from_vec(Shape::new(4, 4, 1), vec![3e38_f32; 16])?;
+    let found = eigh(ctx, &a)?;
+    assert_eq!(found.certificates(ctx)?[0].status, Status::NotConverged);
+    let error = found.ok(ctx).map(drop).expect_err("an eigenvalue of 1.2e39");
+    assert!(matches!(error.kind(), ErrorKind::Uncertified { count: 1, of: 1, first: 0, .. }), "{error}");
+    Ok(())
+}
+
 fn values_alone(ctx: &Context) -> Checked {
     let a = of_order(20, random_batch(20, 3, 10))?;
-    let (values, certificates) = eigvalsh(ctx, &a)?;
+    let alone = eigvalsh(ctx, &a)?;
     let both = eigh(ctx, &a)?.ok(ctx)?;
-    assert_eq!(bits(values.to_host(ctx)?.as_slice()), bits(both.values.to_host(ctx)?.as_slice()));
-    assert_eq!(certificates, *both.certificates(ctx)?);
+    assert_eq!(bits(alone.values.to_host(ctx)?.as_slice()), bits(both.values.to_host(ctx)?.as_slice()));
+    assert_eq!(alone.certificates(ctx)?, both.certificates(ctx)?);
     // What lies on the device already gives the same.
     if ctx.adapter().is_some() {
         let resident = a.to_device(ctx)?;

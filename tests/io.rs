@@ -82,6 +82,10 @@ fn edge_lists_relabel_their_ids_and_keep_them() {
     assert_eq!(parsed("mixed.txt", "2 1\n1 x\n").node_ids, words(&["2", "1", "x"]));
     assert_eq!(parsed("zeros.txt", "007 7\n").node_ids, words(&["007", "7"]));
     assert_eq!(parsed("signs.txt", "-1 1\n").node_ids, words(&["-1", "1"]));
+    // An odd id on the first line is an id, not a header.
+    assert_eq!(parsed("minus.txt", "-1 0\n0 1\n1 2\n").node_ids, words(&["-1", "0", "1", "2"]));
+    assert_eq!(parsed("root.txt", "root 1\n1 2\n").node_ids, words(&["root", "1", "2"]));
+    assert_eq!(parsed("padded.txt", "007 1\n1 2\n").node_ids, words(&["007", "1", "2"]));
     assert_eq!(parsed("quotes.csv", "\"Paris, France\",Zürich\n").node_ids, words(&["Paris, France", "Zürich"]));
     let set = parsed("one based.txt", "1 2\n");
     assert_eq!(set.node_ids, Some(NodeIds::Integers(vec![1, 2])));
@@ -212,13 +216,14 @@ fn wrong_matrix_market_files_say_where() {
         ("HEAD complex general\n", 1, "expected the field `real`, `integer` or `pattern`, found \"complex\""),
         ("HEAD real skew-symmetric\n", 1, "expected the symmetry `general` or `symmetric`"),
         ("HEAD real hermitian\n", 1, "expected the symmetry `general` or `symmetric`"),
+        ("HEAD real general\n3000000000 3000000000 0\n", 2, "expected an order of at most 16777216 for 0 entries"),
         ("HEAD real general\n", 1, "expected a size line of rows, columns and entries, found the end"),
         ("HEAD real general\n% c\n3 3\n", 3, "expected a size line"),
         ("HEAD real general\n3 3 1 1\n", 2, "expected a size line"),
         ("HEAD real general\n3 -3 1\n", 2, "expected a size line"),
         ("HEAD real general\n3 99999999999999999999 1\n", 2, "expected a size line"),
         ("HEAD real general\n3 4 1\n", 2, "expected a square matrix, found 3 rows and 4 columns"),
-        ("HEAD real general\n9999999999 9999999999 0\n", 2, "fewer than 2^32 rows"),
+        ("HEAD real general\n9999999999 9999999999 999999999\n", 2, "fewer than 2^32 rows"),
         (
             "HEAD real general\n3 3 2\n1 2 0.5\n",
             3,

@@ -46,6 +46,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         atomicStore(&residual, 0u);
         atomicStore(&departure, 0u);
     }
+    let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
     let n = workgroupUniformLoad(&shared_order);
     let quads = (n + 3u) / 4u;
 
@@ -89,6 +90,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     if lane < n {
         quotients[lane] = guess + correction;
+        // An eigenvalue may be too large for f32 although every element is not.
+        if magnitude_bits((guess + correction) * unscale) >= INFINITE { atomicMax(&residual, INFINITE); }
         atomicMax(&residual, magnitude_bits(sqrt(max(remainder - correction * correction, 0.0))));
         for (var other = lane; other < n; other += 1u) {
             var product = select(0.0, -1.0, other == lane);
@@ -109,7 +112,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             if x < own || (x == own && other < lane) { rank += 1u; }
         }
         // Of a matrix that is not finite nothing is known: its values are NaN, made from bits at run time, its vectors 0.
-        if finite { values[m.rows + rank] = own * power_of_two(127 - i32(bitcast<u32>(scale) >> 23u)); }
+        if finite { values[m.rows + rank] = own * unscale; }
         else { values[m.rows + lane] = bitcast<f32>(0x7fc00000u | min(params.first, 1u)); }
         for (var row = 0u; row < n; row += 1u) {
             w[m.elements + row + select(lane, rank, finite) * n] = select(0.0, at(lane, row), finite);
@@ -122,7 +125,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let promise = 10.0 * 1.1920929e-7 * f32(max(n, 1u));
         var status = 0.0;
         if (word & FLAG_ORTHOGONAL) == 0u || relative > promise || away > promise { status = 1.0; }
-        if magnitude_bits(relative) >= INFINITE || magnitude_bits(away) >= INFINITE { status = 1.0; }
+        if max(atomicLoad(&residual), atomicLoad(&departure)) >= INFINITE { status = 1.0; }
         if !finite { status = 2.0; }
         certificates[m.place] = vec4<f32>(relative, away, f32(sweeps_of(word)), status);
     }

@@ -97,7 +97,7 @@ enum Symmetrize {
 
 impl Encode {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        check_output(&self.output)?;
+        check_output(&self.output, &self.input, &["npz", "safetensors", "csv"])?;
         let started = Instant::now();
         let ctx = self.place.context()?;
         let opened = started.elapsed().as_secs_f64();

@@ -7,6 +7,7 @@ mod run;
 
 use clap::{Args, Parser, Subcommand};
 use fiedler::{Backend, Context, Error};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Laplacian encodings of graphs and batched linear algebra, on any GPU and on the CPU, each result with its certificate.
@@ -46,7 +47,7 @@ struct Where {
 
 impl Where {
     /// The context that the options, or else the environment, ask for.
-    fn context(&self) -> Result<Context, Error> {
+    fn context(&self) -> Result<Context, Failure> {
         let mut builder = Context::builder();
         if let Some(name) = &self.adapter {
             builder = builder.adapter(name);
@@ -54,7 +55,9 @@ impl Where {
         if let Some(backend) = self.backend {
             builder = builder.backend(backend);
         }
-        builder.environment()?.build()
+        // What the environment says is part of the call.
+        let builder = builder.environment().map_err(|error| Failure::Call(error.to_string()))?;
+        Ok(builder.build()?)
     }
 }
 
@@ -90,11 +93,11 @@ pub(crate) fn run() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Uncertified) => ExitCode::from(3),
         Err(Failure::Call(message)) => {
-            eprintln!("fiedler: {message}");
+            complain(&message);
             ExitCode::from(2)
         }
         Err(Failure::Failed(error)) => {
-            eprintln!("fiedler: {error}");
+            complain(&error);
             ExitCode::from(1)
         }
     }
@@ -106,14 +109,28 @@ fn print(text: impl std::fmt::Display) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
+/// Says on standard error why it did not end well; where nobody can hear it, the exit code has to do.
+fn complain(reason: &dyn std::fmt::Display) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "fiedler: {reason}");
+}
+
 /// Whether the output can be written at all, asked before the work is done.
-fn check_output(path: &std::path::Path) -> Result<(), Failure> {
+fn check_output(path: &Path, input: &Path, endings: &[&str]) -> Result<(), Failure> {
+    let shown = path.display();
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-    if !["npz", "safetensors", "csv"].contains(&ending.as_str()) {
-        let shown = path.display();
-        return Err(Failure::Call(format!("{shown}: expected an output that ends in .npz, .safetensors or .csv")));
+    if !endings.contains(&ending.as_str()) {
+        let (last, others) = endings.split_last().unwrap_or((&"", &[]));
+        let others = others.join(", .");
+        return Err(Failure::Call(format!("{shown}: expected an output that ends in .{others} or .{last}")));
     }
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+    if path.is_dir() {
+        return Err(Failure::Call(format!("{shown}: expected a file to write, found a folder")));
+    }
+    if path.canonicalize().is_ok_and(|out| input.canonicalize().is_ok_and(|input| input == out)) {
+        return Err(Failure::Call(format!("{shown}: expected another file than the input")));
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         let shown = folder.display();
         return Err(Failure::Call(format!("{}: expected an existing folder {shown} to write to", path.display())));

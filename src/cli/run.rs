@@ -17,7 +17,7 @@ pub(super) struct Run {
     operation: Operation,
     /// `(n, n)` or `(batch, n, n)`, f32 or f64; the lower triangle is read.
     input: PathBuf,
-    /// Where to: `w` and, for eigh, `v` in numpy's order, and `residual`, `orthogonality`, `status`.
+    /// Where to (.npz or .safetensors): `w` and, for eigh, `v` in numpy's order, and `residual`, `orthogonality`, `status`.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]
@@ -43,7 +43,7 @@ enum Precision {
 
 impl Run {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        check_output(&self.output)?;
+        check_output(&self.output, &self.input, &["npz", "safetensors"])?;
         let Npy { shape, data } = read_npy(&self.input)?;
         let ctx = self.place.context()?;
         match (data, self.precision) {
@@ -127,7 +127,7 @@ impl Run {
 
     /// The median of `self.time` calls, in seconds.
     fn median(&self, mut call: impl FnMut() -> Result<(), Error>) -> Result<f64, Error> {
-        let mut times = Vec::with_capacity(self.time);
+        let mut times = Vec::new();
         for _ in 0..self.time {
             let started = Instant::now();
             call()?;

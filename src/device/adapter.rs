@@ -63,6 +63,10 @@ pub struct WgpuDevice {
     pub queue: wgpu::Queue,
 }
 
+/// A wgpu buffer that somebody else owns on the device of a context, to make an array from. It is read, never written.
+#[derive(Clone, Debug)]
+pub struct WgpuBuffer(pub wgpu::Buffer);
+
 /// The optional features that are asked for where the adapter has them, by the name shown to users.
 const OPTIONAL: [(&str, Features); 6] = [
     ("f16", Features::SHADER_F16),

@@ -2,7 +2,7 @@
 //! its pool when the last user drops it.
 
 use super::pool::{Lease, Pool, Usage};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -39,6 +39,16 @@ impl<T: Element> Buffer<T> {
         Ok(Self { lease: Arc::new(lease), len, of: PhantomData })
     }
 
+    /// The first `len` elements of a buffer that somebody else owns.
+    pub(super) fn adopt(pool: &Arc<Pool>, raw: wgpu::Buffer, len: usize) -> Result<Self> {
+        let (wanted, usage) = (bytes_of::<T>(len), wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC);
+        if raw.size() < wanted || !raw.usage().contains(usage) {
+            let expected = format!("a buffer of at least {wanted} bytes with the usages STORAGE and COPY_SRC");
+            return Err(Error::shape("adopt a buffer", expected, format!("{} bytes, {:?}", raw.size(), raw.usage())));
+        }
+        Ok(Self { lease: Arc::new(pool.foreign(raw)), len, of: PhantomData })
+    }
+
     /// Length in elements.
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -56,7 +66,7 @@ impl<T: Element> Buffer<T> {
 
 /// Bytes that an array of `len` elements takes on the device.
 fn bytes_of<T>(len: usize) -> u64 {
-    (len.max(1) * size_of::<T>()) as u64
+    (len.max(1) as u64).saturating_mul(size_of::<T>() as u64)
 }
 
 /// What a variable is bound to.

@@ -73,6 +73,16 @@ impl Gpu {
         self.record().read(buffer)
     }
 
+    /// Whether `buffer` is of this device and of this pool.
+    pub(crate) fn owns<T: Element>(&self, buffer: &Buffer<T>) -> bool {
+        Arc::ptr_eq(&buffer.lease.pool, &self.core.pool)
+    }
+
+    /// An array that somebody else made on this device: its first `len` elements.
+    pub(crate) fn adopt_buffer<T: Element>(&self, raw: wgpu::Buffer, len: usize) -> Result<Buffer<T>> {
+        Buffer::adopt(&self.core.pool, raw, len)
+    }
+
     /// Lets go of every buffer that is not in use.
     pub(crate) fn trim(&self) {
         self.core.pool.trim();

@@ -21,8 +21,8 @@ mod timing;
 #[cfg(test)]
 mod translate;
 
-pub use adapter::{Adapter, AdapterLimits, WgpuDevice};
-pub(crate) use buffer::{Bound, Buffer};
+pub use adapter::{Adapter, AdapterLimits, WgpuBuffer, WgpuDevice};
+pub(crate) use buffer::{Bound, Buffer, Element};
 pub(crate) use gpu::{DeviceOptions, Gpu};
 pub(crate) use kernel::{Kernel, Slot, Uniform, kernels, read_kind, uniform, write_kind};
 pub use pool::PoolCounters;

@@ -49,15 +49,13 @@ impl Usage {
 pub(crate) struct Lease {
     pub(super) raw: wgpu::Buffer,
     pub(super) id: u64,
-    /// Where it goes back to; none for a buffer that somebody else owns.
-    pub(super) pool: Option<Arc<Pool>>,
+    /// Where it goes back to; a buffer that somebody else owns only belongs to its device.
+    pub(super) pool: Arc<Pool>,
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if let Some(pool) = self.pool.take() {
-            pool.put_back(self.raw.clone(), self.id);
-        }
+        self.pool.put_back(&self.raw, self.id);
     }
 }
 
@@ -138,7 +136,7 @@ impl Pool {
                 }
             },
         };
-        let lease = Lease { raw, id, pool: Some(Arc::clone(self)) };
+        let lease = Lease { raw, id, pool: Arc::clone(self) };
         if self.poison && usage == Usage::Storage {
             // Safe before anything recorded earlier runs: a lease is only lent again once its recorded uses are submitted.
             let values = vec![POISON; usize::try_from(class / 4).unwrap_or(0)];
@@ -188,11 +186,19 @@ impl Pool {
         made
     }
 
-    pub(super) fn put_back(&self, raw: wgpu::Buffer, id: u64) {
+    /// A buffer that somebody else owns, under a number of this pool; it is counted nowhere and never lent.
+    pub(super) fn foreign(self: &Arc<Self>, raw: wgpu::Buffer) -> Lease {
+        let mut state = self.state();
+        state.next_id += 1;
+        Lease { raw, id: state.next_id, pool: Arc::clone(self) }
+    }
+
+    /// Takes back what was lent; of a foreign buffer nothing is known here.
+    fn put_back(&self, raw: &wgpu::Buffer, id: u64) {
         let mut state = self.state();
         if let Some((class, usage)) = state.lent.remove(&id) {
             state.counters.in_use -= class;
-            state.free.entry((class, usage)).or_default().push((raw, id));
+            state.free.entry((class, usage)).or_default().push((raw.clone(), id));
         }
     }
 

@@ -38,11 +38,12 @@ impl<T: Element> Read<T> {
         let told = Arc::clone(&mapping);
         let ((), caught) = scoped(&core.device, || {
             lease.raw.slice(..).map_async(wgpu::MapMode::Read, move |result| {
-                let mut mapping = told.lock().unwrap_or_else(PoisonError::into_inner);
-                mapping.done = Some(result);
-                if let Some(waker) = mapping.waker.take() {
-                    waker.wake();
-                }
+                let waker = {
+                    let mut mapping = told.lock().unwrap_or_else(PoisonError::into_inner);
+                    mapping.done = Some(result);
+                    mapping.waker.take()
+                };
+                waker.into_iter().for_each(Waker::wake);
             });
         });
         if let Some(error) = caught {
@@ -106,10 +107,10 @@ impl<T: Element> Future for Read<T> {
             let (device, mapping) = (self.device.clone(), Arc::clone(&self.mapping));
             let drive = move || {
                 let _ = device.poll(wgpu::PollType::wait_indefinitely());
-                // Woken once more in case the device was lost and never calls back.
-                if let Some(waker) = mapping.lock().unwrap_or_else(PoisonError::into_inner).waker.take() {
-                    waker.wake();
-                }
+                // Woken once more in case the device was lost and never calls back. An executor may run the task at once, so
+                // nothing is locked meanwhile.
+                let waker = mapping.lock().unwrap_or_else(PoisonError::into_inner).waker.take();
+                waker.into_iter().for_each(Waker::wake);
             };
             if std::thread::Builder::new().spawn(drive).is_err() {
                 self.driven = false;

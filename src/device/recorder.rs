@@ -260,6 +260,8 @@ impl<'a> Recorder<'a> {
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.core.faults.check()?;
         if self.open.commands.is_empty() {
+            // Uniforms of dispatches that were given up.
+            self.open.uniforms.clear();
             return Ok(());
         }
         if let Some(lease) = self.open.uniform_buffer.clone() {

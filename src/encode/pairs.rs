@@ -42,7 +42,7 @@ pub(super) fn pairs<T: Real>(
     let zero_modes = zero_modes(graph, &components, settings.normalization);
     let trivial = if settings.drop_trivial { zero_modes.len() } else { 0 };
     let selected = match settings.which {
-        Which::Smallest => trivial..(trivial + settings.k).min(n),
+        Which::Smallest => trivial..trivial.saturating_add(settings.k).min(n),
         Which::Largest => n.saturating_sub(settings.k).max(trivial)..n,
     };
     let found = selected.len();

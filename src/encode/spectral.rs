@@ -6,7 +6,7 @@ use super::plan::{Chunk, Plan, plan};
 use super::settings::{Settings, Which};
 use crate::array::Real;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::graph::GraphBatch;
 use crate::ops::eigen::{EighRead, HostEigh, eigh_uncertified};
 use crate::ops::laplacian::{Normalization, laplacian};
@@ -116,7 +116,7 @@ impl SpectralEncoder {
         let Plan { chunks, choice } = plan(ctx, graphs)?;
         let on_cpu = chunks.iter().filter(|c| c.side == Side::Cpu).map(|c| c.graphs.len()).sum();
         let report = Report { choice, on_cpu, on_gpu: graphs.len() - on_cpu, chunks: chunks.len() };
-        let mut run = Run { settings: &self.0, ctx, graphs, encoding: self.empty(graphs), done: 0 };
+        let mut run = Run { settings: &self.0, ctx, graphs, encoding: self.empty(graphs)?, done: 0 };
         let mut queue = VecDeque::from(chunks);
         let mut in_flight: Option<Submitted> = None;
         while let Some(chunk) = queue.pop_front() {
@@ -153,26 +153,39 @@ impl SpectralEncoder {
     }
 
     /// The encoding of nothing yet: everything masked.
-    fn empty(&self, graphs: &GraphBatch) -> Encoding {
+    fn empty(&self, graphs: &GraphBatch) -> Result<Encoding> {
         let Settings { k, walk_steps, .. } = self.0;
         let (count, nodes) = (graphs.len(), graphs.nodes());
         #[expect(clippy::cast_possible_wrap, reason = "counts of nodes that lie in memory")]
         let node_offsets = graphs.node_offsets().iter().map(|&offset| offset as i64).collect();
-        Encoding {
+        Ok(Encoding {
             k,
             walk_steps,
-            eigenvalues: vec![f32::NAN; count * k],
-            eigenvectors: vec![0.0; nodes * k],
+            eigenvalues: filled(count, k, f32::NAN)?,
+            eigenvectors: filled(nodes, k, 0.0)?,
             node_offsets,
             residual: vec![0.0; count],
             orthogonality: vec![0.0; count],
             status: vec![0; count],
             components: vec![0; count],
-            tie_group: vec![-1; count * k],
-            mask: vec![0; count * k],
-            random_walk: vec![0.0; nodes * walk_steps],
-        }
+            tie_group: filled(count, k, -1)?,
+            mask: filled(count, k, 0)?,
+            random_walk: filled(nodes, walk_steps, 0.0)?,
+        })
     }
+}
+
+/// `rows x columns` numbers, or an error where no memory holds them.
+fn filled<T: Copy>(rows: usize, columns: usize, value: T) -> Result<Vec<T>> {
+    let length = rows.saturating_mul(columns);
+    let mut all = Vec::new();
+    if all.try_reserve_exact(length).is_err() {
+        let what = format!("bytes for {rows} x {columns} numbers of the encoding");
+        let needed = (length as u64).saturating_mul(size_of::<T>() as u64);
+        return Err(ErrorKind::Limit { what, needed, allowed: isize::MAX as u64 }.into());
+    }
+    all.resize(length, value);
+    Ok(all)
 }
 
 /// A chunk on its way.

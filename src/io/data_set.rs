@@ -77,6 +77,10 @@ fn build(path: &Path, edges: EdgeList, conventions: &Conventions) -> Result<Grap
 fn detect(path: &Path) -> Result<(Format, PathBuf)> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => Ok((Format::TuDataset, prefix_in(path)?)),
+        // The format is found out from the beginning, and the file is read again: what can be read only once is refused.
+        Ok(metadata) if !metadata.is_file() => {
+            Err(Error::parse(path, None, "a file or a folder that can be read twice", "a pipe or a device"))
+        }
         Ok(_) => {
             let prefix = path.to_str().and_then(|text| text.strip_suffix(tudataset::ADJACENCY)).map(PathBuf::from);
             match prefix.filter(|prefix| tudataset::files(prefix).1.is_file()) {

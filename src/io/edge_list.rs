@@ -27,8 +27,9 @@ fn read_integers(path: &Path) -> Result<Option<(EdgeList, Option<NodeIds>)>> {
     let mut passed_over = false;
     while let Some(row) = rows.next()? {
         let (Some(source), Some(target)) = (integer(row.source), integer(row.target)) else {
-            // A first line of words over numbers is a header.
-            if row.first {
+            // A first line of two words over numbers is a header; an odd number is an id like any other.
+            let word = |field: &str| field.parse::<f64>().is_err();
+            if row.first && word(row.source) && word(row.target) {
                 passed_over = true;
                 continue;
             }

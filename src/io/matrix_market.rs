@@ -100,6 +100,10 @@ fn size(lines: &mut Lines) -> Result<(usize, usize)> {
         if rows != columns {
             return Err(lines.error("a square matrix", format!("{rows} rows and {columns} columns")));
         }
+        let most = entries.saturating_mul(64).saturating_add(1 << 24);
+        if rows > most {
+            return Err(lines.error(format!("an order of at most {most} for {entries} entries"), rows.to_string()));
+        }
         return Ok((rows, entries));
     }
     Err(lines.error(EXPECTED, "the end"))

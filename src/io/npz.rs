@@ -9,6 +9,15 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 pub(super) fn write(out: &mut (impl Write + Seek), arrays: &[NamedArray<'_>]) -> io::Result<()> {
     let mut archive = ZipWriter::new(out);
+    let written = write_all(&mut archive, arrays);
+    if written.is_err() {
+        // Dropped, it would try to end the archive, and complain on standard error.
+        std::mem::forget(archive);
+    }
+    written
+}
+
+fn write_all(archive: &mut ZipWriter<impl Write + Seek>, arrays: &[NamedArray<'_>]) -> io::Result<()> {
     for array in arrays {
         let options = FileOptions::default()
             .compression_method(CompressionMethod::Stored)
@@ -17,8 +26,8 @@ pub(super) fn write(out: &mut (impl Write + Seek), arrays: &[NamedArray<'_>]) ->
             // zip64 from 4 GiB on; the header takes less than the 64 KiB that are kept for it.
             .large_file(bytes(array) >= (1 << 32) - (1 << 16));
         archive.start_file(format!("{}.npy", array.name), options).map_err(io_error)?;
-        write_header(&mut archive, &type_name(&array.data), &array.shape)?;
-        array.data.write_little_endian(&mut archive)?;
+        write_header(&mut *archive, &type_name(&array.data), &array.shape)?;
+        array.data.write_little_endian(archive)?;
     }
     archive.finish().map_err(io_error)?;
     Ok(())

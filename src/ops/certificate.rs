@@ -90,7 +90,7 @@ impl Certificates {
     pub(crate) fn read(&self, ctx: &Context) -> Result<CertificatesRead> {
         Ok(match self {
             Self::Host(all) => CertificatesRead::Here(Arc::clone(all)),
-            Self::Device(buffer) => CertificatesRead::Coming(ctx.gpu()?.read(buffer)?),
+            Self::Device(buffer) => CertificatesRead::Coming(ctx.gpu_of(buffer)?.read(buffer)?),
         })
     }
 }

@@ -9,7 +9,7 @@ pub use super::certificate::{Certificate, Status};
 use super::certificate::{Certificates, CertificatesRead, all_converged};
 use crate::array::{Array, Incoming, Ragged, Real, Storage};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::policy::{Choice, Side, Workload};
 use crate::shape::{Layout, Shape};
 use std::sync::Arc;
@@ -22,6 +22,24 @@ pub struct Eigh<T = f32> {
     /// `(n, n)` each: unit 2-norm columns, in the order of the values.
     pub vectors: Array<T>,
     certificates: Certificates,
+}
+
+/// Eigenvalues and certificates of a batch of symmetric matrices of order n.
+#[derive(Clone, Debug)]
+pub struct Eigvalsh<T = f32> {
+    /// `(n, 1)` each, ascending.
+    pub values: Array<T>,
+    certificates: Certificates,
+}
+
+impl<T: Real> Eigvalsh<T> {
+    /// The certificate of each matrix; waits for the device.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn certificates(&self, ctx: &Context) -> Result<Arc<Vec<Certificate>>> {
+        self.certificates.read(ctx)?.wait()
+    }
 }
 
 /// Eigenvalues, eigenvectors and certificates of a ragged batch of symmetric matrices.
@@ -69,7 +87,7 @@ pub(crate) enum Certify {
 /// device was insisted upon and its kernels cannot take the order or the precision; device errors.
 pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     let shape = square("eigh", a.shape())?;
-    let layout = Arc::new(equal_layout(shape)?);
+    let layout = Arc::new(equal_layout(ctx, shape)?);
     let RaggedEigh { values, vectors, certificates, .. } = solve(ctx, &layout, a.storage(), Certify::Here)?;
     Ok(Eigh {
         values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values),
@@ -81,14 +99,13 @@ pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
 /// [`eigh`] without the vectors. They are computed for the certificate, and not moved.
 ///
 /// # Shapes
-/// A `(n, n)`, any batch; returns `(n, 1)` each.
+/// A `(n, n)`, any batch; the values are `(n, 1)` each.
 ///
 /// # Errors
 /// As [`eigh`].
-pub fn eigvalsh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<(Array<T>, Vec<Certificate>)> {
-    let found = eigh(ctx, a)?;
-    let certificates = found.certificates(ctx)?;
-    Ok((found.values, certificates.to_vec()))
+pub fn eigvalsh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigvalsh<T>> {
+    let Eigh { values, certificates, .. } = eigh(ctx, a)?;
+    Ok(Eigvalsh { values, certificates })
 }
 
 /// [`eigh`] of matrices of unequal orders.
@@ -172,6 +189,14 @@ impl<T: Real> RaggedEigh<T> {
     pub fn to_host(&self, ctx: &Context) -> Result<HostEigh<T>> {
         self.clone().read(ctx)?.wait()
     }
+
+    /// [`RaggedEigh::to_host`] for where blocking is impossible.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub async fn to_host_async(&self, ctx: &Context) -> Result<HostEigh<T>> {
+        self.clone().read(ctx)?.arrive().await
+    }
 }
 
 /// A [`RaggedEigh`] on its way to the host.
@@ -184,6 +209,19 @@ pub struct EighRead<T> {
 }
 
 impl<T: Real> EighRead<T> {
+    /// [`EighRead::wait`] for where blocking is impossible.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub async fn arrive(self) -> Result<HostEigh<T>> {
+        Ok(HostEigh {
+            layout: self.layout,
+            values: self.values.arrive().await?,
+            vectors: self.vectors.arrive().await?,
+            certificates: self.certificates.arrive().await?,
+        })
+    }
+
     /// Waits until everything is here.
     ///
     /// # Errors
@@ -205,7 +243,16 @@ fn square(operation: &'static str, shape: Shape) -> Result<Shape> {
     Err(Error::shape(operation, "square matrices", shape.to_string()))
 }
 
-fn equal_layout(shape: Shape) -> Result<Layout> {
+/// Bytes that are kept for each matrix whatever its order: where it lies, its certificate.
+const BOOKKEEPING: u64 = 64;
+
+fn equal_layout(ctx: &Context, shape: Shape) -> Result<Layout> {
+    // Only matrices of order 0 can be more than memory holds.
+    let needed = BOOKKEEPING.saturating_mul(shape.batch as u64);
+    if shape.is_empty() && needed > ctx.memory_budget() {
+        let what = "bytes for the certificates of empty matrices".to_owned();
+        return Err(ErrorKind::Limit { what, needed, allowed: ctx.memory_budget() }.into());
+    }
     let order =
         u32::try_from(shape.rows).map_err(|_| Error::shape("eigh", "an order below 2^32", shape.to_string()))?;
     Ok(Layout::new(std::iter::repeat_n(order, shape.batch)))
@@ -228,6 +275,9 @@ fn solve<T: Real>(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>, certify: 
         let what =
             format!("the device's kernels compute in f32, the matrices are {}; narrow them, or use the CPU", T::NAME);
         return Err(Error::domain("eigh", what));
+    }
+    if let Storage::Device(buffer) = a {
+        ctx.gpu_of(buffer)?;
     }
     pieces::solve(ctx, layout, a)
 }

@@ -312,3 +312,16 @@ impl<T: Real> Ragged<T> {
         self.storage.read(ctx)?.arrive().await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Array, Layout, Ragged, Shape};
+
+    #[test]
+    fn a_shape_that_overflows_fits_no_array() {
+        for shape in [Shape::new(1 << 32, 1 << 32, 1), Shape::new(1 << 31, 1 << 31, 4), Shape::new(2, 1, usize::MAX)] {
+            assert!(Array::<f32>::from_vec(shape, vec![]).is_err(), "{shape}");
+        }
+        assert!(Ragged::<f32>::from_vec(Layout::new([u32::MAX; 2]), vec![]).is_err());
+    }
+}

@@ -130,17 +130,3 @@ impl Layout {
         begin..end
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Layout, Shape};
-    use crate::array::{Array, Ragged};
-
-    #[test]
-    fn a_shape_that_overflows_fits_no_array() {
-        for shape in [Shape::new(1 << 32, 1 << 32, 1), Shape::new(1 << 31, 1 << 31, 4), Shape::new(2, 1, usize::MAX)] {
-            assert!(Array::<f32>::from_vec(shape, vec![]).is_err(), "{shape}");
-        }
-        assert!(Ragged::<f32>::from_vec(Layout::new([u32::MAX; 2]), vec![]).is_err());
-    }
-}

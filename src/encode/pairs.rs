@@ -6,9 +6,8 @@ use super::settings::{Settings, Which};
 use super::walks::return_probabilities;
 use crate::array::Real;
 use crate::graph::{Components, GraphRef, IsolatedDiagonal};
+use crate::ops::Certificate;
 use crate::ops::laplacian::{Laplacian, Normalization};
-use crate::ops::{Certificate, Status};
-use std::ops::Range;
 
 /// Eigenvalues closer than this, times the largest magnitude of the spectrum, are one tie group. The kernels' values are off by at
 /// most about 2 eps |L|_1 (measured, ops/eigen), two of them by twice that; below 16 eps f32 cannot tell a tie from a gap.
@@ -161,28 +160,11 @@ fn residual(laplacian: &Laplacian<'_>, values: &[f32], vectors: &[f32]) -> f64 {
         let square: f64 = (0..n)
             .map(|row| {
                 let product: f64 = laplacian.row(row).map(|(column, x)| x * v[column]).sum();
-                (laplacian.diagonal(row) - f64::from(*value)).mul_add(v[row], product).powi(2)
+                ((laplacian.diagonal(row) - f64::from(*value)) * v[row] + product).powi(2)
             })
             .sum();
         let relative = square.sqrt() / if norm == 0.0 { 1.0 } else { norm };
         worst = if relative.is_nan() || relative > worst { relative } else { worst };
     }
     worst
-}
-
-/// Where the columns of a graph's encoding stand: the first `found` of `k`.
-pub(super) fn column_range(graph: usize, k: usize, found: usize) -> Range<usize> {
-    graph * k..graph * k + found
-}
-
-impl Status {
-    /// The status that a byte of an encoding stands for.
-    pub(super) fn from_code(code: u8) -> Self {
-        match code {
-            0 => Self::Converged,
-            2 => Self::NonFinite,
-            3 => Self::Unresolved,
-            _ => Self::NotConverged,
-        }
-    }
 }

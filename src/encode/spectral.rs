@@ -1,7 +1,7 @@
 //! Laplacian encodings: k eigenpairs of every graph of a batch.
 
 use super::encoding::Encoding;
-use super::pairs::{Pairs, column_range, pairs};
+use super::pairs::{Pairs, pairs};
 use super::plan::{Chunk, Plan, plan};
 use super::settings::{Settings, Which};
 use crate::array::Real;
@@ -258,7 +258,7 @@ impl Run<'_> {
         let (k, steps, out) = (self.settings.k, self.settings.walk_steps, &mut self.encoding);
         let rows = self.graphs.node_offsets()[graph]..self.graphs.node_offsets()[graph + 1];
         let (n, found) = (rows.len(), pairs.values.len());
-        let columns = column_range(graph, k, found);
+        let columns = graph * k..graph * k + found;
         out.eigenvalues[columns.clone()].copy_from_slice(&pairs.values);
         out.tie_group[columns.clone()].copy_from_slice(&pairs.tie_group);
         out.mask[columns].fill(1);

@@ -21,6 +21,16 @@ pub enum Status {
 }
 
 impl Status {
+    /// The status that a byte of a file stands for.
+    pub(crate) fn from_code(code: u8) -> Self {
+        match code {
+            0 => Self::Converged,
+            2 => Self::NonFinite,
+            3 => Self::Unresolved,
+            _ => Self::NotConverged,
+        }
+    }
+
     /// In words.
     #[must_use]
     pub fn name(self) -> &'static str {

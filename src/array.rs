@@ -20,6 +20,8 @@ pub trait Real: private::Sealed + Laned + nalgebra::Scalar + bytemuck::Pod + Sen
     const ON_DEVICE: bool;
     /// Its relative spacing at 1: LAPACK's ulp.
     const EPSILON: f64;
+    /// Its smallest normal number.
+    const SMALLEST: f64;
     /// The precision's name.
     const NAME: &'static str;
     /// The nearest value.
@@ -39,6 +41,7 @@ pub trait Real: private::Sealed + Laned + nalgebra::Scalar + bytemuck::Pod + Sen
 impl Real for f32 {
     const ON_DEVICE: bool = true;
     const EPSILON: f64 = f32::EPSILON as f64;
+    const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
     const NAME: &'static str = "f32";
     #[expect(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
     fn from_f64(x: f64) -> Self {
@@ -58,6 +61,7 @@ impl Real for f32 {
 impl Real for f64 {
     const ON_DEVICE: bool = false;
     const EPSILON: f64 = Self::EPSILON;
+    const SMALLEST: f64 = Self::MIN_POSITIVE;
     const NAME: &'static str = "f64";
     fn from_f64(x: f64) -> Self {
         x

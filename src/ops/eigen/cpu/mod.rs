@@ -1,0 +1,87 @@
+//! The CPU's eigendecomposition. Small matrices go one a SIMD lane, larger ones one by one through faer; each is scaled first, sorted,
+//! and has the same certificate as the device's.
+
+mod certify;
+mod dense;
+mod group;
+mod implicit_ql;
+mod tridiagonal;
+
+use super::{Certificate, Certify};
+use crate::array::Real;
+use crate::shape::Layout;
+use group::{Groups, Width};
+use rayon::prelude::*;
+
+/// The largest order that goes one matrix a lane.
+const LANES_UP_TO: usize = 128;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+struct Want {
+    vectors: bool,
+    certificate: bool,
+}
+
+/// One matrix, and where its results go.
+struct Matrix<'a, T> {
+    order: usize,
+    elements: &'a [T],
+    values: &'a mut [T],
+    vectors: &'a mut [T],
+    certificate: &'a mut Certificate,
+}
+
+/// Floating-point operations counted for one matrix: LAPACK's 9 n^3 with vectors.
+pub(super) fn flops(order: u32) -> f64 {
+    9.0 * f64::from(order).powi(3)
+}
+
+/// Eigenvalues, eigenvectors and certificates of every matrix of `a` (the lower triangles).
+pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], certify: Certify) -> (Vec<T>, Vec<T>, Vec<Certificate>) {
+    let mut values = vec![T::from_f64(0.0); layout.row_count()];
+    let mut vectors = vec![T::from_f64(0.0); layout.len()];
+    let mut certificates = vec![Certificate::default(); layout.batch()];
+    let want = Want { vectors: true, certificate: certify == Certify::Here };
+    let mut matrices = split(layout, a, &mut values, &mut vectors, &mut certificates);
+    matrices.sort_by_key(|m| m.order);
+    // A matrix's result depends upon its order alone, not upon its batch.
+    let small = matrices.partition_point(|m| m.order <= LANES_UP_TO);
+    let (small, large) = matrices.split_at_mut(small);
+    let width = T::in_lanes(Width);
+    // Enough groups to a task that its memory and its start do not count, few enough that both ends keep busy.
+    let per_task = width * (small.len() / (width * 8 * rayon::current_num_threads())).clamp(1, 64);
+    rayon::join(
+        || small.par_chunks_mut(per_task).rev().for_each(|matrices| T::in_lanes(Groups { matrices, want })),
+        || large.par_iter_mut().rev().with_max_len(1).for_each(|matrix| dense::eigh(matrix, want)),
+    );
+    (values, vectors, certificates)
+}
+
+/// The part of everything that belongs to each matrix.
+fn split<'a, T: Real>(
+    layout: &Layout,
+    mut elements: &'a [T],
+    mut values: &'a mut [T],
+    mut vectors: &'a mut [T],
+    certificates: &'a mut [Certificate],
+) -> Vec<Matrix<'a, T>> {
+    let mut parts = Vec::with_capacity(layout.batch());
+    for (&order, certificate) in layout.orders().iter().zip(certificates) {
+        let order = order as usize;
+        let (own, rest) = elements.split_at(order * order);
+        let (own_values, rest_values) = values.split_at_mut(order);
+        let (own_vectors, rest_vectors) = vectors.split_at_mut(order * order);
+        (elements, values, vectors) = (rest, rest_values, rest_vectors);
+        parts.push(Matrix { order, elements: own, values: own_values, vectors: own_vectors, certificate });
+    }
+    parts
+}
+
+/// The power of two at or below x; 1 for 0.
+fn power_of_two_near(x: f64) -> f64 {
+    // The exponent field alone; a subnormal becomes the smallest normal number.
+    let bits = x.to_bits() & 0x7ff0_0000_0000_0000;
+    if x == 0.0 { 1.0 } else { f64::from_bits(bits.max(1 << 52)) }
+}
+

@@ -5,5 +5,5 @@ pub mod eigen;
 pub mod laplacian;
 
 pub use certificate::{Certificate, Status};
-pub use eigen::{Eigh, Eigvalsh, RaggedEigh, eigh, eigh_ragged, eigvalsh};
+pub use eigen::{Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_ragged, eigh_refined, eigh_subset, eigvalsh};
 pub use laplacian::{Normalization, laplacian};

@@ -22,26 +22,27 @@ const PANEL: usize = 4 * TILE;
 pub(super) fn measure<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) -> Measures<V> {
     let zero = V::splat(token, V::Scalar::from_f64(0.0));
     let one = V::splat(token, V::Scalar::from_f64(1.0));
-    let Workspace { given: a, vectors: v, diagonal, product: squares, .. } = work;
-    let (a, v) = (&a[..n * n], &v[..n * n]);
+    let Workspace { ld, given: a, vectors: v, diagonal, product: squares, .. } = work;
+    let ld = *ld;
+    let (a, v) = (&a[..n * ld], &v[..n * ld]);
     squares[..n].fill(zero);
     let whole = n - n % TILE;
     for panel in (0..n).step_by(PANEL) {
         let (end, whole_end) = ((panel + PANEL).min(n), (panel + PANEL).min(whole));
         for i in (0..whole).step_by(TILE) {
             for c in (panel..whole_end).step_by(TILE) {
-                remainders::<V, TILE, TILE>(zero, n, i, c, a, v, diagonal, squares);
+                remainders::<V, TILE, TILE>(zero, ld, i, c, a, v, diagonal, squares);
             }
             for c in whole_end..end {
-                remainders::<V, TILE, 1>(zero, n, i, c, a, v, diagonal, squares);
+                remainders::<V, TILE, 1>(zero, ld, i, c, a, v, diagonal, squares);
             }
         }
         for i in whole..n {
             for c in (panel..whole_end).step_by(TILE) {
-                remainders::<V, 1, TILE>(zero, n, i, c, a, v, diagonal, squares);
+                remainders::<V, 1, TILE>(zero, ld, i, c, a, v, diagonal, squares);
             }
             for c in whole_end..end {
-                remainders::<V, 1, 1>(zero, n, i, c, a, v, diagonal, squares);
+                remainders::<V, 1, 1>(zero, ld, i, c, a, v, diagonal, squares);
             }
         }
     }
@@ -52,15 +53,15 @@ pub(super) fn measure<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &m
         let (end, whole_end) = ((panel + PANEL).min(n), (panel + PANEL).min(whole));
         for d in (0..end.min(whole)).step_by(TILE) {
             for c in (panel.max(d)..whole_end).step_by(TILE) {
-                orthogonality = orthogonality.max(departure::<V, TILE, TILE>(zero, one, n, c, d, v));
+                orthogonality = orthogonality.max(departure::<V, TILE, TILE>(zero, one, ld, c, d, v));
             }
             for c in whole_end.max(d)..end {
-                orthogonality = orthogonality.max(departure::<V, 1, TILE>(zero, one, n, c, d, v));
+                orthogonality = orthogonality.max(departure::<V, 1, TILE>(zero, one, ld, c, d, v));
             }
         }
         for d in whole..end {
             for c in d..end {
-                orthogonality = orthogonality.max(departure::<V, 1, 1>(zero, one, n, c, d, v));
+                orthogonality = orthogonality.max(departure::<V, 1, 1>(zero, one, ld, c, d, v));
             }
         }
     }
@@ -72,7 +73,7 @@ pub(super) fn measure<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &m
 #[expect(clippy::too_many_arguments, reason = "a tile's place and the matrices that it is made of")]
 fn remainders<V: Lane, const R: usize, const C: usize>(
     zero: V,
-    n: usize,
+    ld: usize,
     i: usize,
     c: usize,
     a: &[V],
@@ -81,8 +82,8 @@ fn remainders<V: Lane, const R: usize, const C: usize>(
     squares: &mut [V],
 ) {
     let mut sums = [[zero; C]; R];
-    let rows: [&[V]; R] = std::array::from_fn(|r| &a[(i + r) * n..(i + r + 1) * n]);
-    for (j, line) in v.chunks_exact(n).enumerate() {
+    let rows: [&[V]; R] = std::array::from_fn(|r| &a[(i + r) * ld..(i + r + 1) * ld]);
+    for (j, line) in v.chunks_exact(ld).enumerate() {
         let line = &line[c..c + C];
         for r in 0..R {
             let x = rows[r][j];
@@ -93,7 +94,7 @@ fn remainders<V: Lane, const R: usize, const C: usize>(
     }
     for r in 0..R {
         for t in 0..C {
-            let rest = values[c + t].neg_mul_add(v[(i + r) * n + c + t], sums[r][t]);
+            let rest = values[c + t].neg_mul_add(v[(i + r) * ld + c + t], sums[r][t]);
             squares[c + t] = rest.mul_add(rest, squares[c + t]);
         }
     }
@@ -101,9 +102,9 @@ fn remainders<V: Lane, const R: usize, const C: usize>(
 
 /// The largest element of a tile of `V'V - I`.
 #[inline(always)]
-fn departure<V: Lane, const R: usize, const C: usize>(zero: V, one: V, n: usize, c: usize, d: usize, v: &[V]) -> V {
+fn departure<V: Lane, const R: usize, const C: usize>(zero: V, one: V, ld: usize, c: usize, d: usize, v: &[V]) -> V {
     let mut sums = [[zero; C]; R];
-    for line in v.chunks_exact(n) {
+    for line in v.chunks_exact(ld) {
         let (left, right) = (&line[c..c + R], &line[d..d + C]);
         for r in 0..R {
             for t in 0..C {

@@ -3,7 +3,7 @@
 use super::certify::{Measures, measure};
 use super::implicit_ql::{PENDING, diagonalise};
 use super::tridiagonal::{form_q, tridiagonalise};
-use super::{Matrix, Want, power_of_two_near};
+use super::{Columns, Matrix, Want, power_of_two_near};
 use crate::array::Real;
 use crate::lanes::{Lane, Task};
 use crate::ops::certificate::{Certificate, Status};
@@ -11,11 +11,13 @@ use crate::ops::certificate::{Certificate, Status};
 /// Matrices of one group, or of several; in the order of their orders, so that neighbours waste little on each other.
 pub(super) struct Groups<'a, 'b, T> {
     pub(super) matrices: &'a mut [Matrix<'b, T>],
-    pub(super) want: Want,
+    pub(super) want: Want<'a>,
 }
 
 /// What a group is computed in. Matrices are stored by rows, a vector an element.
 pub(super) struct Workspace<V> {
+    /// From one row to the next: odd, so that rows begin in different sets of a cache.
+    pub(super) ld: usize,
     pub(super) given: Vec<V>,
     pub(super) reduced: Vec<V>,
     pub(super) vectors: Vec<V>,
@@ -31,8 +33,10 @@ pub(super) struct Workspace<V> {
 
 impl<V: Lane> Workspace<V> {
     fn new(zero: V, n: usize) -> Self {
-        let (square, line) = (|| vec![zero; n * n], || vec![zero; n]);
+        let ld = n | 1;
+        let (square, line) = (|| vec![zero; n * ld], || vec![zero; n]);
         Self {
+            ld,
             given: square(),
             reduced: square(),
             vectors: square(),
@@ -76,7 +80,7 @@ impl<T> Task<T> for Width {
 fn solve<T: Real, V: Lane<Scalar = T>>(
     token: V::Token,
     group: &mut [Matrix<'_, T>],
-    want: Want,
+    want: Want<'_>,
     work: &mut Workspace<V>,
 ) {
     let zero = V::splat(token, T::from_f64(0.0));
@@ -88,11 +92,12 @@ fn solve<T: Real, V: Lane<Scalar = T>>(
     let Scaled { scale, finite } = scaled(zero, n, work);
     let norm = norm(zero, n, work);
     tridiagonalise(token, n, work);
-    if want.vectors {
+    let vectors = !matches!(want.columns, Columns::None);
+    if vectors {
         form_q(token, n, work);
     }
-    let done = diagonalise(token, n, work, want.vectors);
-    let measures = match (want.certificate, want.vectors) {
+    let done = diagonalise(token, n, work, vectors);
+    let measures = match (want.certificate, vectors) {
         (true, true) => measure(token, n, work),
         (true, false) => invariants(token, n, work),
         (false, _) => Measures { residual: zero, orthogonality: zero },
@@ -111,7 +116,12 @@ fn solve<T: Real, V: Lane<Scalar = T>>(
             residual: measures.residual.as_slice()[lane].to_f64() / if norm == 0.0 { 1.0 } else { norm },
             orthogonality: measures.orthogonality.as_slice()[lane].to_f64(),
         };
-        store(n, lane, 1.0 / scale.as_slice()[lane].to_f64(), matrix, status, work, want.vectors);
+        let unscale = 1.0 / scale.as_slice()[lane].to_f64();
+        if status == Status::NonFinite {
+            matrix.values.fill(T::from_f64(f64::NAN));
+        } else {
+            store(lane, unscale, matrix, work, want.columns);
+        }
         *matrix.certificate = match status {
             Status::NonFinite => Certificate { residual: f64::NAN, orthogonality: f64::NAN, ..taken },
             // A value may be beyond the precision's range although no element is.
@@ -126,19 +136,20 @@ fn solve<T: Real, V: Lane<Scalar = T>>(
 /// The lower triangles into the lanes, mirrored; the rest of the lanes and what is beyond an order is 0.
 #[inline(always)]
 fn load<T: Real, V: Lane<Scalar = T>>(zero: V, n: usize, group: &[Matrix<'_, T>], work: &mut Workspace<V>) {
-    let a = &mut work.given[..n * n];
+    let ld = work.ld;
+    let a = &mut work.given[..n * ld];
     a.fill(zero);
     for (lane, matrix) in group.iter().enumerate() {
         let order = matrix.order;
         for (j, column) in matrix.elements.chunks_exact(order.max(1)).enumerate() {
-            for (to, x) in a[j * n + j..j * n + order].iter_mut().zip(&column[j..]) {
+            for (to, x) in a[j * ld + j..j * ld + order].iter_mut().zip(&column[j..]) {
                 to.as_mut_slice()[lane] = *x;
             }
         }
     }
     for j in 0..n {
         for i in j + 1..n {
-            a[i * n + j] = a[j * n + i];
+            a[i * ld + j] = a[j * ld + i];
         }
     }
 }
@@ -152,7 +163,7 @@ struct Scaled<V> {
 /// Multiplies every lane by a power of two so that its largest element is near 1; a lane that is not finite becomes 0.
 #[inline(always)]
 fn scaled<T: Real, V: Lane<Scalar = T>>(zero: V, n: usize, work: &mut Workspace<V>) -> Scaled<V> {
-    let a = &mut work.given[..n * n];
+    let a = &mut work.given[..n * work.ld];
     // A maximum may lose a NaN; the sum of 0 x does not.
     let (mut peak, mut probe) = (zero, zero);
     for x in a.iter() {
@@ -171,7 +182,7 @@ fn scaled<T: Real, V: Lane<Scalar = T>>(zero: V, n: usize, work: &mut Workspace<
         scale.as_mut_slice()[lane] = T::from_f64(1.0 / power);
         finite.as_mut_slice()[lane] = T::from_f64(f64::from(u8::from(is_finite)));
     }
-    for (x, reduced) in a.iter_mut().zip(&mut work.reduced[..n * n]) {
+    for (x, reduced) in a.iter_mut().zip(&mut work.reduced[..n * work.ld]) {
         *x *= scale;
         *reduced = *x;
     }
@@ -182,7 +193,7 @@ fn scaled<T: Real, V: Lane<Scalar = T>>(zero: V, n: usize, work: &mut Workspace<
 #[inline(always)]
 fn norm<V: Lane>(zero: V, n: usize, work: &Workspace<V>) -> V {
     let mut most = zero;
-    for row in work.given[..n * n].chunks_exact(n) {
+    for row in work.given[..n * work.ld].chunks_exact(work.ld) {
         let mut sum = zero;
         for x in row {
             sum += x.abs();
@@ -198,7 +209,7 @@ fn norm<V: Lane>(zero: V, n: usize, work: &Workspace<V>) -> V {
 fn invariants<T: Real, V: Lane<Scalar = T>>(token: V::Token, n: usize, work: &Workspace<V>) -> Measures<V> {
     let zero = V::splat(token, T::from_f64(0.0));
     let (mut trace, mut squares, mut own_squares) = (zero, zero, zero);
-    for (i, row) in work.given[..n * n].chunks_exact(n).enumerate() {
+    for (i, row) in work.given[..n * work.ld].chunks_exact(work.ld).enumerate() {
         trace += row[i] - work.diagonal[i];
         own_squares = work.diagonal[i].mul_add(work.diagonal[i], own_squares);
         for x in row {
@@ -215,31 +226,28 @@ fn invariants<T: Real, V: Lane<Scalar = T>>(token: V::Token, n: usize, work: &Wo
 /// Values in ascending order and their vectors out of a lane.
 #[inline(always)]
 fn store<T: Real, V: Lane<Scalar = T>>(
-    n: usize,
     lane: usize,
     unscale: f64,
     matrix: &mut Matrix<'_, T>,
-    status: Status,
     work: &Workspace<V>,
-    vectors: bool,
+    columns: Columns<'_>,
 ) {
     let order = matrix.order;
-    if status == Status::NonFinite {
-        matrix.values.fill(T::from_f64(f64::NAN));
-        return;
-    }
-    let value = |i: usize| work.diagonal[i].as_slice()[lane];
+    let value = |i: usize| work.diagonal[i].as_slice()[lane].to_f64();
     let mut from: Vec<usize> = (0..order).collect();
-    from.sort_by(|&i, &j| value(i).to_f64().total_cmp(&value(j).to_f64()));
+    from.sort_by(|&i, &j| value(i).total_cmp(&value(j)));
     for (out, &i) in matrix.values.iter_mut().zip(&from) {
-        *out = T::from_f64(value(i).to_f64() * unscale);
+        *out = T::from_f64(value(i) * unscale);
     }
-    if vectors {
-        for (i, row) in work.vectors[..order * n].chunks_exact(n).enumerate() {
-            for (j, &column) in from.iter().enumerate() {
-                // A zero of either sign becomes 0: a rotation by nothing may change it.
-                matrix.vectors[j * order + i] = T::from_f64(row[column].as_slice()[lane].to_f64() + 0.0);
-            }
+    let columns = match columns {
+        Columns::None => return,
+        Columns::All => 0..order,
+        Columns::Chosen(choose) => choose(matrix.index, &matrix.values.iter().map(|x| x.to_f64()).collect::<Vec<_>>()),
+    };
+    for (i, row) in work.vectors[..order * work.ld].chunks_exact(work.ld).enumerate() {
+        for j in columns.clone() {
+            // A zero of either sign becomes 0: a rotation by nothing may change it.
+            matrix.vectors[j * order + i] = T::from_f64(row[from[j]].as_slice()[lane].to_f64() + 0.0);
         }
     }
 }

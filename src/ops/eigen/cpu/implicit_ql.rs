@@ -70,16 +70,17 @@ pub(super) fn diagonalise<V: Lane<Scalar: Real>>(
 /// Rotates the columns of the vectors by the sweeps that are pending, some rows at a time.
 #[inline(always)]
 fn rotate_vectors<V: Lane>(n: usize, work: &mut Workspace<V>, pending: &mut Vec<(usize, usize)>) {
-    let Workspace { vectors, cosines, sines, .. } = work;
-    let mut blocks = vectors[..n * n].chunks_exact_mut(ROWS * n);
+    let Workspace { ld, vectors, cosines, sines, .. } = work;
+    let ld = *ld;
+    let mut blocks = vectors[..n * ld].chunks_exact_mut(ROWS * ld);
     for block in &mut blocks {
         for (k, &(low, high)) in pending.iter().enumerate() {
             let (c, s) = (&cosines[k * n + low..k * n + high], &sines[k * n + low..k * n + high]);
-            let mut lines = block.chunks_exact_mut(n);
+            let mut lines = block.chunks_exact_mut(ld);
             rotate::<V, ROWS>(std::array::from_fn(|_| &mut lines.next().unwrap_or_default()[low..=high]), c, s);
         }
     }
-    for row in blocks.into_remainder().chunks_exact_mut(n) {
+    for row in blocks.into_remainder().chunks_exact_mut(ld) {
         for (k, &(low, high)) in pending.iter().enumerate() {
             let (c, s) = (&cosines[k * n + low..k * n + high], &sines[k * n + low..k * n + high]);
             rotate::<V, 1>([&mut row[low..=high]], c, s);

@@ -5,9 +5,10 @@ mod certify;
 mod dense;
 mod group;
 mod implicit_ql;
+mod inverse_iteration;
 mod tridiagonal;
 
-use super::{Certificate, Certify};
+use super::{Certificate, Choose};
 use crate::array::Real;
 use crate::shape::Layout;
 use group::{Groups, Width};
@@ -16,15 +17,27 @@ use rayon::prelude::*;
 /// The largest order that goes one matrix a lane.
 const LANES_UP_TO: usize = 128;
 
+/// Which eigenvectors are wanted, of columns in the order of ascending values.
+#[derive(Clone, Copy)]
+pub(super) enum Columns<'a> {
+    /// Every one.
+    All,
+    /// None: values alone.
+    None,
+    /// Those that each matrix needs; others stay 0.
+    Chosen(Choose<'a>),
+}
+
 /// What is asked for.
-#[derive(Clone, Copy, Debug)]
-struct Want {
-    vectors: bool,
-    certificate: bool,
+#[derive(Clone, Copy)]
+pub(super) struct Want<'a> {
+    pub(super) columns: Columns<'a>,
+    pub(super) certificate: bool,
 }
 
 /// One matrix, and where its results go.
 struct Matrix<'a, T> {
+    index: usize,
     order: usize,
     elements: &'a [T],
     values: &'a mut [T],
@@ -37,12 +50,20 @@ pub(super) fn flops(order: u32) -> f64 {
     9.0 * f64::from(order).powi(3)
 }
 
+/// What was found for every matrix of a batch.
+pub(super) struct Found<T> {
+    pub(super) values: Vec<T>,
+    /// By element of the layout; empty where no columns were wanted.
+    pub(super) vectors: Vec<T>,
+    pub(super) certificates: Vec<Certificate>,
+}
+
 /// Eigenvalues, eigenvectors and certificates of every matrix of `a` (the lower triangles).
-pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], certify: Certify) -> (Vec<T>, Vec<T>, Vec<Certificate>) {
+pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], want: Want<'_>) -> Found<T> {
     let mut values = vec![T::from_f64(0.0); layout.row_count()];
-    let mut vectors = vec![T::from_f64(0.0); layout.len()];
+    let without = matches!(want.columns, Columns::None);
+    let mut vectors = vec![T::from_f64(0.0); if without { 0 } else { layout.len() }];
     let mut certificates = vec![Certificate::default(); layout.batch()];
-    let want = Want { vectors: true, certificate: certify == Certify::Here };
     let mut matrices = split(layout, a, &mut values, &mut vectors, &mut certificates);
     matrices.sort_by_key(|m| m.order);
     // A matrix's result depends upon its order alone, not upon its batch.
@@ -55,7 +76,7 @@ pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], certify: Certify) -> (Vec<
         || small.par_chunks_mut(per_task).rev().for_each(|matrices| T::in_lanes(Groups { matrices, want })),
         || large.par_iter_mut().rev().with_max_len(1).for_each(|matrix| dense::eigh(matrix, want)),
     );
-    (values, vectors, certificates)
+    Found { values, vectors, certificates }
 }
 
 /// The part of everything that belongs to each matrix.
@@ -67,13 +88,13 @@ fn split<'a, T: Real>(
     certificates: &'a mut [Certificate],
 ) -> Vec<Matrix<'a, T>> {
     let mut parts = Vec::with_capacity(layout.batch());
-    for (&order, certificate) in layout.orders().iter().zip(certificates) {
+    for ((index, &order), certificate) in layout.orders().iter().enumerate().zip(certificates) {
         let order = order as usize;
         let (own, rest) = elements.split_at(order * order);
         let (own_values, rest_values) = values.split_at_mut(order);
-        let (own_vectors, rest_vectors) = vectors.split_at_mut(order * order);
+        let (own_vectors, rest_vectors) = vectors.split_at_mut((order * order).min(vectors.len()));
         (elements, values, vectors) = (rest, rest_values, rest_vectors);
-        parts.push(Matrix { order, elements: own, values: own_values, vectors: own_vectors, certificate });
+        parts.push(Matrix { index, order, elements: own, values: own_values, vectors: own_vectors, certificate });
     }
     parts
 }
@@ -84,4 +105,3 @@ fn power_of_two_near(x: f64) -> f64 {
     let bits = x.to_bits() & 0x7ff0_0000_0000_0000;
     if x == 0.0 { 1.0 } else { f64::from_bits(bits.max(1 << 52)) }
 }
-

@@ -14,7 +14,8 @@ const ROWS: usize = 4;
 /// triangle, row by row, their scales in `work.tau`.
 #[inline(always)]
 pub(super) fn tridiagonalise<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) {
-    let Workspace { reduced: a, diagonal, off_diagonal, tau, reflector, update, product, .. } = work;
+    let Workspace { ld, reduced: a, diagonal, off_diagonal, tau, reflector, update, product, .. } = work;
+    let ld = *ld;
     let zero = V::splat(token, V::Scalar::from_f64(0.0));
     let half = V::splat(token, V::Scalar::from_f64(0.5));
     let one = V::splat(token, V::Scalar::from_f64(1.0));
@@ -26,14 +27,14 @@ pub(super) fn tridiagonalise<V: Lane<Scalar: Real>>(token: V::Token, n: usize, w
     for k in 0..n.saturating_sub(2) {
         before.copy_from_slice(&reflector[..n]);
         for i in k..n {
-            let x = update[i].neg_mul_add(before[k], before[i].neg_mul_add(update[k], a[i * n + k]));
-            a[i * n + k] = x;
+            let x = update[i].neg_mul_add(before[k], before[i].neg_mul_add(update[k], a[i * ld + k]));
+            a[i * ld + k] = x;
         }
-        diagonal[k] = a[k * n + k];
-        let alpha = a[(k + 1) * n + k];
+        diagonal[k] = a[k * ld + k];
+        let alpha = a[(k + 1) * ld + k];
         let mut square = zero;
         for i in k + 2..n {
-            square = a[i * n + k].mul_add(a[i * n + k], square);
+            square = a[i * ld + k].mul_add(a[i * ld + k], square);
         }
         let norm = alpha.mul_add(alpha, square);
         let reflects = zero.and(tiny.lt(norm), zero.lt(square));
@@ -46,19 +47,19 @@ pub(super) fn tridiagonalise<V: Lane<Scalar: Real>>(token: V::Token, n: usize, w
         reflector[k] = zero;
         reflector[k + 1] = one;
         for i in k + 2..n {
-            reflector[i] = a[i * n + k] * scale;
+            reflector[i] = a[i * ld + k] * scale;
         }
-        a[k * n + k + 1..(k + 1) * n].copy_from_slice(&reflector[k + 1..n]);
+        a[k * ld + k + 1..k * ld + n].copy_from_slice(&reflector[k + 1..n]);
 
         product[k + 1..n].fill(zero);
         let vectors = Vectors { before, update, reflector };
         let mut i = k + 1;
         while i + ROWS <= n {
-            pass::<V, ROWS>(n, k + 1, i, a, &vectors, product);
+            pass::<V, ROWS>(ld, k + 1, i, a, &vectors, product);
             i += ROWS;
         }
         while i < n {
-            pass::<V, 1>(n, k + 1, i, a, &vectors, product);
+            pass::<V, 1>(ld, k + 1, i, a, &vectors, product);
             i += 1;
         }
         Vectors { before, .. } = vectors;
@@ -75,14 +76,14 @@ pub(super) fn tridiagonalise<V: Lane<Scalar: Real>>(token: V::Token, n: usize, w
     for i in n.saturating_sub(2)..n {
         for j in n.saturating_sub(2)..=i {
             if n > 2 {
-                let x = a[i * n + j];
-                a[i * n + j] = update[i].neg_mul_add(reflector[j], reflector[i].neg_mul_add(update[j], x));
+                let x = a[i * ld + j];
+                a[i * ld + j] = update[i].neg_mul_add(reflector[j], reflector[i].neg_mul_add(update[j], x));
             }
         }
-        diagonal[i] = a[i * n + i];
+        diagonal[i] = a[i * ld + i];
     }
     if n > 1 {
-        off_diagonal[n - 2] = a[(n - 1) * n + n - 2];
+        off_diagonal[n - 2] = a[(n - 1) * ld + n - 2];
     }
     off_diagonal[n - 1] = zero;
 }
@@ -97,7 +98,7 @@ struct Vectors<'a, V> {
 /// Rows `at..at + R` of the trailing matrix from column `from` on: the update of the step before, and their share of the product.
 #[inline(always)]
 fn pass<V: Lane, const R: usize>(
-    n: usize,
+    ld: usize,
     from: usize,
     at: usize,
     a: &mut [V],
@@ -109,7 +110,7 @@ fn pass<V: Lane, const R: usize>(
     let update = &vectors.update[from..end];
     let reflector = &vectors.reflector[from..end];
     let product = &mut product[from..end];
-    let mut lines = a[at * n..end * n].chunks_exact_mut(n);
+    let mut lines = a[at * ld..end * ld].chunks_exact_mut(ld);
     let rows: [&mut [V]; R] = std::array::from_fn(|_| &mut lines.next().unwrap_or_default()[from..end]);
     let width = at - from;
     let own_before: [V; R] = std::array::from_fn(|r| before[width + r]);
@@ -143,26 +144,27 @@ fn pass<V: Lane, const R: usize>(
 /// The orthogonal matrix of the reduction, H_0 H_1 ... H_{n-3}, into `work.vectors`.
 #[inline(always)]
 pub(super) fn form_q<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) {
-    let Workspace { reduced, vectors: q, tau, update: sums, product: sums_before, reflector: scaled, .. } = work;
+    let Workspace { ld, reduced, vectors: q, tau, update: sums, product: sums_before, reflector: scaled, .. } = work;
+    let ld = *ld;
     let zero = V::splat(token, V::Scalar::from_f64(0.0));
     let one = V::splat(token, V::Scalar::from_f64(1.0));
-    q[..n * n].fill(zero);
+    q[..n * ld].fill(zero);
     for i in 0..n {
-        q[i * n + i] = one;
+        q[i * ld + i] = one;
     }
     sums_before[..n].fill(zero);
     scaled[..n].fill(zero);
     for k in (0..n.saturating_sub(2)).rev() {
-        let reflector = &reduced[k * n..(k + 1) * n];
+        let reflector = &reduced[k * ld..k * ld + n];
         sums[k + 1] = one;
         sums[k + 2..n].fill(zero);
         let mut i = k + 2;
         while i + ROWS <= n {
-            reflect::<V, ROWS>(n, k + 2, i, q, scaled, sums_before, reflector, sums);
+            reflect::<V, ROWS>(n, ld, k + 2, i, q, scaled, sums_before, reflector, sums);
             i += ROWS;
         }
         while i < n {
-            reflect::<V, 1>(n, k + 2, i, q, scaled, sums_before, reflector, sums);
+            reflect::<V, 1>(n, ld, k + 2, i, q, scaled, sums_before, reflector, sums);
             i += 1;
         }
         for i in k + 1..n {
@@ -173,7 +175,7 @@ pub(super) fn form_q<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &mu
     if n > 2 {
         for i in 1..n {
             for j in 1..n {
-                q[i * n + j] = scaled[i].neg_mul_add(sums_before[j], q[i * n + j]);
+                q[i * ld + j] = scaled[i].neg_mul_add(sums_before[j], q[i * ld + j]);
             }
         }
     }
@@ -184,6 +186,7 @@ pub(super) fn form_q<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &mu
 #[expect(clippy::too_many_arguments, reason = "a row block and the vectors that run beside it")]
 fn reflect<V: Lane, const R: usize>(
     n: usize,
+    ld: usize,
     from: usize,
     at: usize,
     q: &mut [V],
@@ -192,7 +195,7 @@ fn reflect<V: Lane, const R: usize>(
     reflector: &[V],
     sums: &mut [V],
 ) {
-    let mut lines = q[at * n..(at + R) * n].chunks_exact_mut(n);
+    let mut lines = q[at * ld..(at + R) * ld].chunks_exact_mut(ld);
     let rows: [&mut [V]; R] = std::array::from_fn(|_| &mut lines.next().unwrap_or_default()[from..n]);
     let own_scaled: [V; R] = std::array::from_fn(|r| scaled[at + r]);
     let own: [V; R] = std::array::from_fn(|r| reflector[at + r]);

@@ -1,6 +1,7 @@
 //! One matrix at a time: blocked reduction to tridiagonal form, then divide and conquer for all vectors, inverse iteration for a few, or
 //! none (faer, after LAPACK's xSYTRD, xSTEDC and xORMTR).
 
+use super::householder::{Reduce, Reduction};
 use super::inverse_iteration::{Tridiagonal, eigenvectors};
 use super::{Columns, Matrix, Want, power_of_two_near};
 use crate::array::Real;
@@ -8,7 +9,7 @@ use crate::ops::certificate::{Certificate, Status};
 use faer::diag::{Diag, DiagRef};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{
-    ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd_scratch, tridiag, tridiagonal_self_adjoint_evd,
+    ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd_scratch, tridiagonal_self_adjoint_evd,
 };
 use faer::linalg::{householder, qr};
 use faer::{Auto, Conj, Mat, MatMut, MatRef, Par, Spec};
@@ -80,15 +81,20 @@ struct Reduced<T> {
 impl<T: Real> Reduced<T> {
     fn new(matrix: &Mat<T>, par: Par) -> Self {
         let n = matrix.nrows();
-        let mut reflectors = matrix.clone();
+        let Reduction { reflectors, tau, diagonal, off_diagonal } = T::in_lanes(Reduce(matrix.as_ref()));
         let block = qr::no_pivoting::factor::recommended_block_size::<T>(n, n);
         let mut factor = Mat::zeros(block, n - 1);
-        let mut memory = MemBuffer::new(tridiag::tridiag_in_place_scratch::<T>(n, par, Default::default()));
-        let stack = MemStack::new(&mut memory);
-        tridiag::tridiag_in_place(reflectors.as_mut(), factor.as_mut(), par, stack, Default::default());
-        let diagonal = (0..n).map(|i| reflectors[(i, i)]).collect();
-        let mut off_diagonal: Vec<T> = (0..n - 1).map(|i| reflectors[(i + 1, i)]).collect();
-        off_diagonal.push(T::from_f64(0.0));
+        let essentials = reflectors.as_ref().submatrix(1, 0, n - 1, n - 1);
+        for first in (0..n - 1).step_by(block) {
+            let size = block.min(n - 1 - first);
+            let mut own = factor.as_mut().submatrix_mut(0, first, size, size);
+            for k in 0..size {
+                // faer's H is I - v v' / tau, with an infinity for none.
+                own[(k, k)] = T::from_f64(1.0 / tau[first + k].to_f64());
+            }
+            let part = essentials.submatrix(first, first, n - 1 - first, size);
+            householder::upgrade_householder_factor(own, part, size, 1, par);
+        }
         Self { reflectors, factor, diagonal, off_diagonal }
     }
 

@@ -4,6 +4,7 @@
 mod certify;
 mod dense;
 mod group;
+mod householder;
 mod implicit_ql;
 mod inverse_iteration;
 mod tridiagonal;

@@ -31,7 +31,7 @@ fn upload<T: Real>(gpu: &Gpu, data: &[T]) -> Result<Buffer<f32>> {
 }
 
 fn on_device<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &Buffer<f32>) -> Result<RaggedEigh<T>> {
-    let gpu::Resident { values, vectors, certificates } = gpu::eigh(gpu, layout, a)?;
+    let gpu::Resident { values, vectors, certificates } = gpu::eigh(gpu, layout, a, true)?;
     Ok(RaggedEigh {
         layout: Arc::clone(layout),
         values: Storage::Device(values),
@@ -52,7 +52,7 @@ fn in_pieces<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &[T], mut most: u64) -
         let part = Layout::new(layout.orders()[piece.clone()].iter().copied());
         let elements = layout.elements(piece.start).start..layout.elements(piece.end - 1).end;
         let found = upload(gpu, &a[elements]).and_then(|a| {
-            let found = gpu::eigh(gpu, &part, &a)?;
+            let found = gpu::eigh(gpu, &part, &a, true)?;
             let reads = (gpu.read(&found.values)?, gpu.read(&found.vectors)?, gpu.read(&found.certificates)?);
             Ok((reads.0.wait()?, reads.1.wait()?, reads.2.wait()?))
         });

@@ -47,6 +47,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             );
         }
         workgroupBarrier();
+        var part: mat4x4<f32>;
         for (var q = 0u; q < QUADS; q += 1u) {
             let a = tile[(COLUMNS + j) * STRIDE + q];
             let b = tile[(COLUMNS + j + 8u) * STRIDE + q];
@@ -54,9 +55,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             let d = tile[(COLUMNS + j + 24u) * STRIDE + q];
             for (var e = 0u; e < 4u; e += 1u) {
                 let f = tile[(i + 8u * e) * STRIDE + q];
-                products[e] += vec4<f32>(dot(a, f), dot(b, f), dot(c, f), dot(d, f));
+                part[e] += vec4<f32>(dot(a, f), dot(b, f), dot(c, f), dot(d, f));
             }
         }
+        products += part;
         workgroupBarrier();
     }
     for (var e = 0u; e < 4u; e += 1u) {

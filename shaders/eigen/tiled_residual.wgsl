@@ -1,8 +1,9 @@
-// A tile of r_j = A v_j - g_j v_j: ROWS rows of COLUMNS columns, summed to its part of |r_j|^2 and of v_j' r_j. Each invocation has
-// four rows of four columns.
+// A tile of r_j = (A - g_j I) v_j: ROWS rows of COLUMNS columns, summed to its part of |r_j|^2 and of v_j' r_j. Each invocation has
+// four rows of four columns. Sums are of sums of COLUMNS products, g_j beside the diagonal: many small numbers added to a large one
+// one by one may all be rounded to one side, as with the centre of a star.
 //
 // sums: |r_j|^2 and v_j' r_j, for each tile of rows, for each column.
-// Loop iterations of an invocation: n / COLUMNS (1 + 4 + 2 + COLUMNS) + 2 + 16.
+// Loop iterations of an invocation: n / COLUMNS (1 + 4 + 2 + COLUMNS) + 8 + 16.
 
 @group(0) @binding(0) var<uniform> params: Tiles;
 @group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
@@ -44,6 +45,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let scale = bitcast<f32>(state[m.place].y);
     let quad = lane % QUADS;
     let four = lane / QUADS;
+    let row = top + 4u * quad;
+    var guess: vec4<f32>;
+    for (var j = 0u; j < 4u; j += 1u) {
+        let column = begin + 4u * four + j;
+        if column < m.order { guess[j] = guesses[matrix * params.capacity + column]; }
+    }
     var product: mat4x4<f32>;
     for (var inner = 0u; inner < m.order; inner += COLUMNS) {
         for (var slot = lane; slot < COLUMNS * QUADS; slot += WIDTH) {
@@ -57,23 +64,27 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             right[slot] = vec4<f32>(of_v(p, k, j), of_v(p, k, j + 1u), of_v(p, k, j + 2u), of_v(p, k, j + 3u));
         }
         workgroupBarrier();
+        var part: mat4x4<f32>;
         for (var k = 0u; k < COLUMNS; k += 1u) {
             let x = left[k * QUADS + quad];
             let y = right[four * COLUMNS + k];
-            product[0] += x * y.x;
-            product[1] += x * y.y;
-            product[2] += x * y.z;
-            product[3] += x * y.w;
+            part[0] += x * y.x;
+            part[1] += x * y.y;
+            part[2] += x * y.z;
+            part[3] += x * y.w;
         }
+        if row / COLUMNS * COLUMNS == inner {
+            let at = four * COLUMNS + row - inner;
+            let v = transpose(mat4x4<f32>(right[at], right[at + 1u], right[at + 2u], right[at + 3u]));
+            part -= mat4x4<f32>(guess.x * v[0], guess.y * v[1], guess.z * v[2], guess.w * v[3]);
+        }
+        product += part;
         workgroupBarrier();
     }
-    let row = top + 4u * quad;
     for (var j = 0u; j < 4u; j += 1u) {
         let column = begin + 4u * four + j;
         let v = vec4<f32>(of_v(p, row, column), of_v(p, row + 1u, column), of_v(p, row + 2u, column), of_v(p, row + 3u, column));
-        var guess = 0.0;
-        if column < m.order { guess = guesses[matrix * params.capacity + column]; }
-        let r = product[j] - guess * v;
+        let r = product[j];
         partial[(4u * four + j) * QUADS + quad] = vec2<f32>(dot(r, r), dot(v, r));
     }
     workgroupBarrier();

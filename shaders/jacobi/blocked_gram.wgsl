@@ -50,6 +50,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             tile[slot / QUADS * STRIDE + slot % QUADS] = four;
         }
         workgroupBarrier();
+        var part: mat4x4<f32>;
         for (var q = 0u; q < QUADS; q += 1u) {
             let a = tile[y * STRIDE + q];
             let b = tile[(y + 8u) * STRIDE + q];
@@ -59,11 +60,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             let f = tile[(x + 8u) * STRIDE + q];
             let g = tile[(x + 16u) * STRIDE + q];
             let h = tile[(x + 24u) * STRIDE + q];
-            sums[0] += vec4<f32>(dot(a, e), dot(b, e), dot(c, e), dot(d, e));
-            sums[1] += vec4<f32>(dot(a, f), dot(b, f), dot(c, f), dot(d, f));
-            sums[2] += vec4<f32>(dot(a, g), dot(b, g), dot(c, g), dot(d, g));
-            sums[3] += vec4<f32>(dot(a, h), dot(b, h), dot(c, h), dot(d, h));
+            part[0] += vec4<f32>(dot(a, e), dot(b, e), dot(c, e), dot(d, e));
+            part[1] += vec4<f32>(dot(a, f), dot(b, f), dot(c, f), dot(d, f));
+            part[2] += vec4<f32>(dot(a, g), dot(b, g), dot(c, g), dot(d, g));
+            part[3] += vec4<f32>(dot(a, h), dot(b, h), dot(c, h), dot(d, h));
         }
+        sums += part;
         workgroupBarrier();
     }
     let base = group.x * PAIR * PAIR;

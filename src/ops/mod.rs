@@ -6,5 +6,5 @@ mod jacobi;
 pub mod laplacian;
 
 pub use certificate::{Certificate, Status};
-pub use eigen::{Eigh, Eigvalsh, RaggedEigh, eigh, eigh_ragged, eigvalsh};
+pub use eigen::{Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_ragged, eigh_refined, eigh_subset, eigvalsh};
 pub use laplacian::{Normalization, laplacian};

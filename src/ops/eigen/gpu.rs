@@ -37,9 +37,14 @@ pub(super) fn largest_order(gpu: &Gpu) -> u32 {
     (0..=LARGEST_ORDER).rev().find(fits).unwrap_or(0)
 }
 
-/// The largest batch, in elements, that one call may take within a binding and `bytes` of memory: A, W, and W read back.
-pub(super) fn elements_within(gpu: &Gpu, bytes: u64) -> u64 {
-    (bytes / 12).min(gpu.adapter().limits.storage_binding / 4)
+/// The largest batch, in elements, that one call may take within a binding and `bytes` of memory, if its matrices are like those of
+/// `layout`: A, W, and W read back; values, and values read back; table, state, certificate, and certificate read back of every
+/// matrix. The pool rounds each up, by a third on average; inner products and sums of large matrices take a sixteenth of W, and 16 MiB.
+pub(super) fn elements_within(gpu: &Gpu, layout: &Layout, bytes: u64) -> u64 {
+    let elements = layout.len() as u64;
+    let needed = 13 * elements + 8 * layout.row_count() as u64 + 64 * layout.batch() as u64;
+    let most = u128::from(bytes / 4 * 3) * u128::from(elements) / u128::from(needed.max(1));
+    u64::try_from(most).unwrap_or(u64::MAX).min(gpu.adapter().limits.storage_binding / 4)
 }
 
 /// Floating-point operations of the kernels on a matrix of that order: about seven sweeps of n^2 / 2 pairs, an inner product

@@ -8,6 +8,11 @@ uniform! {
 }
 
 uniform! {
+    /// Of every `own` numbers the `len` from `begin` on, `total` altogether.
+    pub(super) struct Part { own: u32, begin: u32, len: u32, total: u32 }
+}
+
+uniform! {
     /// The first matrix of the table, and whether vectors are wanted.
     pub(super) struct Ending { first: u32, vectors: u32 }
 }
@@ -163,5 +168,11 @@ kernels! {
         read state: [u32; 4],
         read ranks: u32,
         write w: f32,
+    }
+    /// A part of every matrix.
+    Select = ["eigen/select.wgsl"] variants one_variant {
+        uniform params: Part,
+        read whole: f32,
+        write part: f32,
     }
 }

@@ -1,7 +1,8 @@
 //! The device's eigendecomposition: which kernel, in which order, with which buffers.
 
 use super::kernels::{FINISH_CLASSES, Finish, First, Prepare};
-use crate::device::{Buffer, Gpu, Grid};
+use super::tiny::{Arrays, Tiny};
+use crate::device::{Adapter, Buffer, Gpu, Grid};
 use crate::error::{ErrorKind, Result};
 use crate::ops::jacobi::gpu::{Batch, Extent, Method, orthogonalise};
 use crate::shape::Layout;
@@ -15,14 +16,25 @@ pub(super) struct Resident {
     pub(super) certificates: Buffer<[f32; 4]>,
 }
 
+/// Which kernels solve a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// One does everything.
+    Tiny(Tiny),
+    /// Prepare, make the columns orthogonal, finish.
+    Jacobi(Method),
+}
+
+impl Way {
+    fn of(adapter: &Adapter, order: u32) -> Option<Self> {
+        let tiny = Tiny::of(adapter, order).map(Self::Tiny);
+        tiny.or_else(|| Method::of(adapter, Extent::square(order)).map(Self::Jacobi))
+    }
+}
+
 /// The largest order that this device's kernels take.
 pub(super) fn largest_order(gpu: &Gpu) -> u32 {
-    FINISH_CLASSES
-        .iter()
-        .map(|class| class.0)
-        .filter(|&n| Method::of(gpu.adapter(), Extent::square(n)).is_some())
-        .max()
-        .unwrap_or(0)
+    FINISH_CLASSES.iter().map(|class| class.0).filter(|&n| Way::of(gpu.adapter(), n).is_some()).max().unwrap_or(0)
 }
 
 /// The largest batch, in elements, that one call may take within a binding and `bytes` of memory: A, W, and W read back.
@@ -54,7 +66,16 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>) -> Result<Reside
     let mut w = rec.array(layout.len())?;
     let mut values = rec.array(layout.row_count())?;
     let mut certificates = rec.array(layout.batch())?;
-    for (method, range) in groups {
+    for (way, range) in groups {
+        let method = match way {
+            Way::Jacobi(method) => method,
+            Way::Tiny(tiny) => {
+                let (w, values, certificates) = (&mut w, &mut values, &mut certificates);
+                let arrays = Arrays { table: &table, a, w, values, certificates };
+                tiny.record(&mut rec, &range, arrays, true, flops(tiny.largest_order()))?;
+                continue;
+            }
+        };
         let capacity = method.largest_order();
         let Some(class) = FINISH_CLASSES.into_iter().find(|class| class.0 >= capacity) else { continue };
         let work = flops(capacity);
@@ -80,34 +101,34 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>) -> Result<Reside
     Ok(Resident { values, vectors: w, certificates })
 }
 
-/// Matrices as the kernels see them (shared/ragged.wgsl), and where those of each method stand among them.
-type Table = (Vec<[u32; 4]>, Vec<(Method, Range<u32>)>);
+/// Matrices as the kernels see them (shared/ragged.wgsl), and where those of each way stand among them.
+type Table = (Vec<[u32; 4]>, Vec<(Way, Range<u32>)>);
 
-/// The matrices, grouped by the method that solves them.
+/// The matrices, grouped by the way in which they are solved.
 fn table(gpu: &Gpu, layout: &Layout) -> Table {
-    let mut methods = Vec::new();
+    let mut ways = Vec::new();
     let of_order = (0..=layout.largest()).map(|order| {
-        Method::of(gpu.adapter(), Extent::square(order)).map(|method| {
-            methods.iter().position(|&known| known == method).unwrap_or_else(|| {
-                methods.push(method);
-                methods.len() - 1
+        Way::of(gpu.adapter(), order).map(|way| {
+            ways.iter().position(|&known| known == way).unwrap_or_else(|| {
+                ways.push(way);
+                ways.len() - 1
             })
         })
     });
     let of_order: Vec<Option<usize>> = of_order.collect();
-    let mut parts: Vec<Vec<[u32; 4]>> = vec![Vec::new(); methods.len()];
+    let mut parts: Vec<Vec<[u32; 4]>> = vec![Vec::new(); ways.len()];
     for (place, &order) in layout.orders().iter().enumerate() {
-        if let Some(method) = of_order[order as usize] {
+        if let Some(way) = of_order[order as usize] {
             let (elements, rows) = (layout.elements(place).start, layout.rows(place).start);
-            parts[method].push([order, to_u32(elements), to_u32(rows), to_u32(place)]);
+            parts[way].push([order, to_u32(elements), to_u32(rows), to_u32(place)]);
         }
     }
     let mut ranges = Vec::new();
     let mut first = 0;
-    for (method, part) in methods.into_iter().zip(&parts) {
+    for (way, part) in ways.into_iter().zip(&parts) {
         let end = first + to_u32(part.len());
         if end > first {
-            ranges.push((method, first..end));
+            ranges.push((way, first..end));
         }
         first = end;
     }

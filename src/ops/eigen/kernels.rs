@@ -7,6 +7,11 @@ uniform! {
     pub(super) struct First { first: u32 }
 }
 
+uniform! {
+    /// The first matrix of the table that this dispatch takes, how many it takes, and the most sweeps.
+    pub(super) struct Few { first: u32, count: u32, sweeps: u32 }
+}
+
 /// A size class of the kernel that ends the decomposition of a matrix in workgroup memory: the largest order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FinishClass(pub(super) u32);
@@ -41,6 +46,11 @@ fn finish_variants() -> Vec<Vec<(&'static str, f64)>> {
     FINISH_CLASSES.iter().map(|class| class.overrides().to_vec()).collect()
 }
 
+#[cfg(test)]
+fn tiny_variants() -> Vec<Vec<(&'static str, f64)>> {
+    vec![vec![], vec![("VECTORS", 0.0)]]
+}
+
 kernels! {
     /// Scales and shifts every matrix so that it is safely positive definite.
     Prepare = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/prepare.wgsl"] variants one_variant {
@@ -56,6 +66,61 @@ kernels! {
         read table: [u32; 4],
         read a: f32,
         read state: [u32; 4],
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 2, an invocation a matrix.
+    Tiny2 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_2.wgsl"
+    ] variants tiny_variants {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 3, an invocation a matrix.
+    Tiny3 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_3.wgsl"
+    ] variants tiny_variants {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 4, an invocation a matrix.
+    Tiny4 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_4.wgsl"
+    ] variants tiny_variants {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 6, an invocation a matrix.
+    Tiny6 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_6.wgsl"
+    ] variants tiny_variants {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 8, an invocation a matrix.
+    Tiny8 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_8.wgsl"
+    ] variants tiny_variants {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
         write w: f32,
         write values: f32,
         write certificates: [f32; 4],

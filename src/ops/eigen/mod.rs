@@ -4,6 +4,7 @@ mod cpu;
 mod gpu;
 mod kernels;
 mod pieces;
+mod tiny;
 
 pub use super::certificate::{Certificate, Status};
 use super::certificate::{Certificates, CertificatesRead, all_converged};

@@ -47,7 +47,8 @@ impl Method {
         SIZE_CLASSES
             .into_iter()
             .find(|class| {
-                class.holds(extent.cols, extent.quads())
+                adapter.uses("workgroup")
+                    && class.holds(extent.cols, extent.quads())
                     && class.workgroup_bytes() <= limits.workgroup_storage
                     && class.invocations() <= limits.workgroup_invocations
             })

@@ -11,7 +11,14 @@ use fiedler::Context;
 use fiedler::ops::eigen::device_order_limit;
 
 fn main() -> std::process::ExitCode {
-    common::run(&[on_gpus("tiny", |ctx| form(ctx, &["tiny"], &[0, 1, 2, 3, 4, 5, 6, 7, 8]))])
+    common::run(&[
+        on_gpus("tiny", |ctx| form(ctx, &["tiny"], &[0, 1, 2, 3, 4, 5, 6, 7, 8])),
+        on_gpus("lane", |ctx| {
+            form(ctx, &["lane"], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 48, 63, 64])
+        }),
+        on_gpus("register", |ctx| form(ctx, &["register"], &[0, 1, 2, 3, 5, 16, 17, 31, 33, 47, 48, 49, 64, 84, 96,100,108])),
+        on_gpus("w", |ctx| form(ctx, &["workgroup"], &[0, 1, 2, 3, 5, 16, 17, 31, 33, 47, 48, 49, 64, 84])),
+    ])
 }
 
 /// A context that may use this form alone.
@@ -22,7 +29,6 @@ fn alone(ctx: &Context, form: &'static [&'static str]) -> fiedler::Result<Contex
 fn form(ctx: &Context, form: &'static [&'static str], orders: &[usize]) -> Checked {
     let ctx = alone(ctx, form)?;
     let limit = device_order_limit(&ctx) as usize;
-    println!("{form:?} to order {limit}");
     let mut cases: Vec<Case> = Vec::new();
     for &n in orders.iter().filter(|&&n| n <= limit) {
         let types = [lapack_types(n, 11), banded_types(n, 11)].concat();
@@ -31,7 +37,10 @@ fn form(ctx: &Context, form: &'static [&'static str], orders: &[usize]) -> Check
             cases.extend([graphs::path(n), graphs::cycle(n)].map(|form| laplacian(&form.graph)));
         }
     }
-    println!("{:?}", judge(&cases, &solve::<f32>(&ctx, &cases)?, |_| None)?);
+    let found = solve::<f32>(&ctx, &cases)?;
+    let worst = judge(&cases, &found, |_| None)?;
+    let sweeps = found.certificates.iter().map(|certificate| certificate.sweeps).max();
+    println!("{form:?} to order {limit}: {sweeps:?} sweeps, {worst:?}");
     Ok(())
 }
 

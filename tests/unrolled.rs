@@ -1,6 +1,8 @@
 //! Kernels in registers: WGSL has no way to unroll a loop, and an array with a running index is no register. Their text is written by
 //! the programs in tests/unroll and checked in; here it is compared with what they would write.
 
+#[path = "unroll/ring.rs"]
+mod ring;
 #[path = "unroll/tiny.rs"]
 mod tiny;
 #[path = "common/wgsl.rs"]
@@ -11,7 +13,10 @@ use std::path::Path;
 
 /// Every unrolled file, by its path below `shaders`.
 fn all() -> Vec<(String, String)> {
-    tiny::ORDERS.iter().map(|&n| (format!("eigen/tiny_{n}.wgsl"), tiny::file(n))).collect()
+    let tiny = tiny::ORDERS.map(|n| (format!("eigen/tiny_{n}.wgsl"), tiny::file(n)));
+    let lane = ring::LANES.map(|n| (format!("jacobi/lane_{n}.wgsl"), ring::lane(n)));
+    let register = ring::REGISTERS.map(|n| (format!("jacobi/register_{n}.wgsl"), ring::register(n)));
+    tiny.into_iter().chain(lane).chain(register).collect()
 }
 
 #[test]
@@ -45,6 +50,41 @@ fn every_pair_plays_once() {
             players.sort_unstable();
             players.dedup();
             assert_eq!(players.len(), 2 * round.len(), "n = {n}: disjoint pairs");
+        }
+    }
+}
+
+/// The ring of shaders/jacobi/ring.wgsl: in every sweep each pair meets, and the columns stand where `columns_at` says.
+#[test]
+fn the_ring_lets_every_pair_meet() {
+    for pairs in 1..=64_usize {
+        let players = 2 * pairs;
+        let stand = |s: usize| -> Vec<[usize; 2]> {
+            let y = |place: usize| s + if place == 0 { pairs } else { place };
+            (0..pairs).map(|place| [(s + players - place) % players, y(place) % players]).collect()
+        };
+        let mut places = stand(0);
+        for sweep in 1..=3 {
+            let mut met = vec![false; players * players];
+            let mut meet = |places: &[[usize; 2]]| {
+                for &[x, y] in places {
+                    (met[x * players + y], met[y * players + x]) = (true, true);
+                }
+            };
+            for _ in 0..pairs {
+                meet(&places);
+                let y: Vec<usize> = places.iter().map(|pair| pair[1]).collect();
+                (0..pairs).for_each(|place| places[place][1] = y[(place + 1) % pairs]);
+                meet(&places);
+                let x: Vec<usize> = places.iter().map(|pair| pair[0]).collect();
+                (0..pairs).for_each(|place| places[place][0] = x[(place + pairs - 1) % pairs]);
+                places[0].reverse();
+            }
+            assert!(
+                (0..players * players).all(|k| met[k] == (k / players != k % players)),
+                "{pairs} pairs, sweep {sweep}"
+            );
+            assert_eq!(places, stand(sweep % 2 * pairs), "{pairs} pairs, sweep {sweep}");
         }
     }
 }

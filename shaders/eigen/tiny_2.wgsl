@@ -42,7 +42,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         turned = false;
         var g0 = inner(w0, w0);
         var g1 = inner(w1, w1);
-        turned = turn(&w0, &w1, &g0, &g1) || turned;
+        turned = turn(&w0, &w1, &g0, &g1) | turned;
         sweeps += 1u;
     }
 

@@ -47,9 +47,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         var g0 = inner(w0, w0);
         var g1 = inner(w1, w1);
         var g2 = inner(w2, w2);
-        turned = turn(&w1, &w2, &g1, &g2) || turned;
-        turned = turn(&w0, &w2, &g0, &g2) || turned;
-        turned = turn(&w0, &w1, &g0, &g1) || turned;
+        turned = turn(&w1, &w2, &g1, &g2) | turned;
+        turned = turn(&w0, &w2, &g0, &g2) | turned;
+        turned = turn(&w0, &w1, &g0, &g1) | turned;
         sweeps += 1u;
     }
 

@@ -52,12 +52,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         var g1 = inner(w1, w1);
         var g2 = inner(w2, w2);
         var g3 = inner(w3, w3);
-        turned = turn(&w0, &w3, &g0, &g3) || turned;
-        turned = turn(&w1, &w2, &g1, &g2) || turned;
-        turned = turn(&w1, &w3, &g1, &g3) || turned;
-        turned = turn(&w0, &w2, &g0, &g2) || turned;
-        turned = turn(&w2, &w3, &g2, &g3) || turned;
-        turned = turn(&w0, &w1, &g0, &g1) || turned;
+        turned = turn(&w0, &w3, &g0, &g3) | turned;
+        turned = turn(&w1, &w2, &g1, &g2) | turned;
+        turned = turn(&w1, &w3, &g1, &g3) | turned;
+        turned = turn(&w0, &w2, &g0, &g2) | turned;
+        turned = turn(&w2, &w3, &g2, &g3) | turned;
+        turned = turn(&w0, &w1, &g0, &g1) | turned;
         sweeps += 1u;
     }
 

@@ -62,21 +62,21 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         var g3 = inner(w3, w3);
         var g4 = inner(w4, w4);
         var g5 = inner(w5, w5);
-        turned = turn(&w0, &w5, &g0, &g5) || turned;
-        turned = turn(&w1, &w4, &g1, &g4) || turned;
-        turned = turn(&w2, &w3, &g2, &g3) || turned;
-        turned = turn(&w1, &w5, &g1, &g5) || turned;
-        turned = turn(&w0, &w2, &g0, &g2) || turned;
-        turned = turn(&w3, &w4, &g3, &g4) || turned;
-        turned = turn(&w2, &w5, &g2, &g5) || turned;
-        turned = turn(&w1, &w3, &g1, &g3) || turned;
-        turned = turn(&w0, &w4, &g0, &g4) || turned;
-        turned = turn(&w3, &w5, &g3, &g5) || turned;
-        turned = turn(&w2, &w4, &g2, &g4) || turned;
-        turned = turn(&w0, &w1, &g0, &g1) || turned;
-        turned = turn(&w4, &w5, &g4, &g5) || turned;
-        turned = turn(&w0, &w3, &g0, &g3) || turned;
-        turned = turn(&w1, &w2, &g1, &g2) || turned;
+        turned = turn(&w0, &w5, &g0, &g5) | turned;
+        turned = turn(&w1, &w4, &g1, &g4) | turned;
+        turned = turn(&w2, &w3, &g2, &g3) | turned;
+        turned = turn(&w1, &w5, &g1, &g5) | turned;
+        turned = turn(&w0, &w2, &g0, &g2) | turned;
+        turned = turn(&w3, &w4, &g3, &g4) | turned;
+        turned = turn(&w2, &w5, &g2, &g5) | turned;
+        turned = turn(&w1, &w3, &g1, &g3) | turned;
+        turned = turn(&w0, &w4, &g0, &g4) | turned;
+        turned = turn(&w3, &w5, &g3, &g5) | turned;
+        turned = turn(&w2, &w4, &g2, &g4) | turned;
+        turned = turn(&w0, &w1, &g0, &g1) | turned;
+        turned = turn(&w4, &w5, &g4, &g5) | turned;
+        turned = turn(&w0, &w3, &g0, &g3) | turned;
+        turned = turn(&w1, &w2, &g1, &g2) | turned;
         sweeps += 1u;
     }
 

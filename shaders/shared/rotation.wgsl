@@ -24,10 +24,8 @@ fn rotation(x: f32, y: f32, z: f32, tolerance: f32) -> vec2<f32> {
     return select(vec2<f32>(1.0, 0.0), vec2<f32>(c, s) * (1.5 - 0.5 * (c * c + s * s)), turns);
 }
 
-// The squared norms after that rotation.
+// The squared norms after that rotation: a turn that is next to nothing changes next to nothing.
 fn turned_squares(x: f32, y: f32, z: f32, turn: vec2<f32>) -> vec2<f32> {
-    let cc = turn.x * turn.x;
-    let ss = turn.y * turn.y;
-    let cross = 2.0 * turn.x * turn.y * z;
-    return vec2<f32>(cc * x + ss * y - cross, ss * x + cc * y + cross);
+    let change = turn.y / turn.x * z;
+    return vec2<f32>(x - change, y + change);
 }

@@ -164,6 +164,12 @@ impl Adapter {
         self.kernels.is_none_or(|forms| forms.contains(&form))
     }
 
+    /// Invocations of every subgroup, where shaders may use subgroups and there is but one size.
+    pub(crate) fn subgroup(&self) -> Option<u32> {
+        let [least, most] = self.subgroup_size;
+        (least == most && self.features.contains(&"subgroups")).then_some(least)
+    }
+
     /// Smaller is better.
     fn rank(&self) -> usize {
         ["discrete", "integrated", "virtual", "other", "software"].iter().position(|c| *c == self.class).unwrap_or(9)

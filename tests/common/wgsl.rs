@@ -39,7 +39,8 @@ impl Wgsl {
 
     /// `head { ... }`
     pub fn block(&mut self, head: impl Display, body: impl FnOnce(&mut Self)) {
-        self.line(format!("{head} {{"));
+        let head = head.to_string();
+        self.line(if head.is_empty() { "{".to_owned() } else { format!("{head} {{") });
         self.depth += 1;
         body(self);
         self.depth -= 1;

@@ -99,7 +99,7 @@ fn sweeps(out: &mut Wgsl, n: usize) {
         out.line("turned = false;");
         out.each(0..n, |j| format!("var g{j} = inner(w{j}, w{j});"));
         let pairs = rounds(n).concat();
-        out.each(pairs, |(i, j)| format!("turned = turn(&w{i}, &w{j}, &g{i}, &g{j}) || turned;"));
+        out.each(pairs, |(i, j)| format!("turned = turn(&w{i}, &w{j}, &g{i}, &g{j}) | turned;"));
         out.line("sweeps += 1u;");
     });
     out.line("");

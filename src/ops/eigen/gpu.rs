@@ -4,7 +4,7 @@ use super::kernels::{FINISH_CLASSES, Finish, First, Prepare};
 use super::tiny::{Arrays, Tiny};
 use crate::device::{Adapter, Buffer, Gpu, Grid};
 use crate::error::{ErrorKind, Result};
-use crate::ops::jacobi::gpu::{Batch, Extent, Method, orthogonalise};
+use crate::ops::jacobi::gpu::{Batch, Method, orthogonalise};
 use crate::shape::Layout;
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ enum Way {
 impl Way {
     fn of(adapter: &Adapter, order: u32) -> Option<Self> {
         let tiny = Tiny::of(adapter, order).map(Self::Tiny);
-        tiny.or_else(|| Method::of(adapter, Extent::square(order)).map(Self::Jacobi))
+        tiny.or_else(|| Method::of_definite(adapter, order).map(Self::Jacobi))
     }
 }
 

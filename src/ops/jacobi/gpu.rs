@@ -1,6 +1,7 @@
 //! Which kernel orthogonalises which matrix, and how much of it a dispatch does.
 
 use super::kernels::{SIZE_CLASSES, SizeClass, Sweeps, Workgroup};
+use super::ring::Ring;
 use crate::device::{Adapter, Buffer, Grid, Recorder};
 use crate::error::Result;
 use std::ops::Range;
@@ -38,6 +39,8 @@ impl Extent {
 pub(in crate::ops) enum Method {
     /// In workgroup memory, one workgroup a matrix.
     Workgroup(SizeClass),
+    /// In registers, square and positive definite matrices alone.
+    Ring(Ring),
 }
 
 impl Method {
@@ -55,10 +58,16 @@ impl Method {
             .map(Self::Workgroup)
     }
 
+    /// The method for square matrices that are safely positive definite.
+    pub(in crate::ops) fn of_definite(adapter: &Adapter, order: u32) -> Option<Self> {
+        Ring::of(adapter, order).map(Self::Ring).or_else(|| Self::of(adapter, Extent::square(order)))
+    }
+
     /// The largest order of the square matrices that are solved in this way.
     pub(in crate::ops) fn largest_order(self) -> u32 {
         match self {
             Self::Workgroup(class) => class.columns,
+            Self::Ring(ring) => ring.largest_order(),
         }
     }
 }
@@ -92,6 +101,7 @@ pub(in crate::ops) fn orthogonalise(
     let Batch { table, range, extent } = batch;
     let grid = Grid::Workgroups(range.end - range.start);
     match method {
+        Method::Ring(ring) => ring.orthogonalise(rec, batch, w, state)?,
         Method::Workgroup(class) => {
             let largest = extent.unwrap_or(Extent::square(class.columns));
             let sweeps = sweeps_of_one_dispatch(class, largest, adapter.loop_budget);

@@ -4,3 +4,4 @@
 
 pub(in crate::ops) mod gpu;
 mod kernels;
+mod ring;

@@ -5,6 +5,7 @@ mod gpu;
 mod kernels;
 mod pieces;
 mod tiled;
+mod tiny;
 
 pub use super::certificate::{Certificate, Status};
 use super::certificate::{Certificates, CertificatesRead, all_converged};

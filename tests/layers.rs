@@ -39,7 +39,7 @@ const SIDEWAYS: [(&str, &str); 3] = [("array", "context"), ("shape", "error"), (
 
 /// Families that may call the device half of these others, so that a chain stays in one recording.
 const CALLERS: [&str; 3] = ["laplacian", "eigen", "svd"];
-const CALLED: [&str; 2] = ["matmul", "stats"];
+const CALLED: [&str; 3] = ["jacobi", "matmul", "stats"];
 
 /// Crates that only `src/device` may name.
 const DEVICE_CRATES: [&str; 7] =

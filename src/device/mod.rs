@@ -27,7 +27,7 @@ pub(crate) use gpu::{DeviceOptions, Gpu};
 pub(crate) use kernel::{Kernel, Slot, Uniform, kernels, read_kind, uniform, write_kind};
 pub use pool::PoolCounters;
 pub(crate) use read::Read;
-pub(crate) use recorder::Grid;
+pub(crate) use recorder::{Grid, Recorder};
 pub(crate) use shader::{Shader, VarKind};
 pub use timing::KernelTime;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod certificate;
 pub mod eigen;
+mod jacobi;
 pub mod laplacian;
 
 pub use certificate::{Certificate, Status};

@@ -1,14 +1,12 @@
 //! The device's eigendecomposition: which kernel, in which order, with which buffers.
 
-use super::kernels::{Finish, First, Jacobi, Prepare, SIZE_CLASSES, SizeClass, Sweeps};
-use crate::device::{Buffer, Gpu, Grid};
+use super::kernels::{Ending, FINISH_CLASSES, Finish, FinishClass, First, Prepare};
+use super::{tiled, tiny::Tiny};
+use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
+use crate::ops::jacobi::gpu::{Batch, Method, orthogonalise};
 use crate::shape::Layout;
 use std::ops::Range;
-
-/// The most sweeps. Typical are 4 to 9, a path or a cycle takes 11 at n = 128 (f32 simulation over eight graph families and
-/// random matrices); convergence is quadratic at the end, so more than twice that means that it does not converge.
-const MAX_SWEEPS: u32 = 30;
 
 /// Eigenvectors, eigenvalues and certificates of a ragged batch on the device.
 #[derive(Debug)]
@@ -18,22 +16,50 @@ pub(super) struct Resident {
     pub(super) certificates: Buffer<[f32; 4]>,
 }
 
-/// The size classes that this device can hold.
-fn classes(gpu: &Gpu) -> impl Iterator<Item = SizeClass> {
-    let limits = gpu.adapter().limits;
-    SIZE_CLASSES.into_iter().filter(move |class| {
-        class.workgroup_bytes() <= limits.workgroup_storage && class.invocations() <= limits.workgroup_invocations
-    })
+/// Which kernels solve a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// One does everything.
+    Tiny(Tiny),
+    /// Prepare, make the columns orthogonal, finish.
+    Jacobi(Method),
 }
+
+impl Way {
+    fn of(adapter: &Adapter, order: u32) -> Option<Self> {
+        let tiny = Tiny::of(adapter, order).map(Self::Tiny);
+        tiny.or_else(|| Method::of_definite(adapter, order).map(Self::Jacobi))
+    }
+}
+
+/// What the kernels of one decomposition work on.
+pub(super) struct Buffers<'a> {
+    pub(super) table: &'a Buffer<[u32; 4]>,
+    pub(super) a: &'a Buffer<f32>,
+    pub(super) w: &'a mut Buffer<f32>,
+    pub(super) state: &'a mut Buffer<[u32; 4]>,
+    pub(super) values: &'a mut Buffer<f32>,
+    pub(super) certificates: &'a mut Buffer<[f32; 4]>,
+}
+
+/// The largest order that this device's kernels take: the loops of no kernel are counted beyond it, and one matrix is one binding.
+const LARGEST_ORDER: u32 = 2048;
 
 /// The largest order that this device's kernels take.
 pub(super) fn largest_order(gpu: &Gpu) -> u32 {
-    classes(gpu).map(|class| class.capacity).max().unwrap_or(0)
+    let bound = gpu.adapter().limits.storage_binding;
+    let fits = |&n: &u32| 4 * u64::from(n) * u64::from(n) <= bound && Way::of(gpu.adapter(), n).is_some();
+    (0..=LARGEST_ORDER).rev().find(fits).unwrap_or(0)
 }
 
-/// The largest batch, in elements, that one call may take within a binding and `bytes` of memory: A, W, and W read back.
-pub(super) fn elements_within(gpu: &Gpu, bytes: u64) -> u64 {
-    (bytes / 12).min(gpu.adapter().limits.storage_binding / 4)
+/// The largest batch, in elements, that one call may take within a binding and `bytes` of memory, if its matrices are like those of
+/// `layout`: A, W, and W read back; values, and values read back; table, state, certificate, and certificate read back of every
+/// matrix. The pool rounds each up, by a third on average; inner products and sums of large matrices take a sixteenth of W, and 16 MiB.
+pub(super) fn elements_within(gpu: &Gpu, layout: &Layout, bytes: u64) -> u64 {
+    let elements = layout.len() as u64;
+    let needed = 13 * elements + 8 * layout.row_count() as u64 + 64 * layout.batch() as u64;
+    let most = u128::from(bytes / 4 * 3) * u128::from(elements) / u128::from(needed.max(1));
+    u64::try_from(most).unwrap_or(u64::MAX).min(gpu.adapter().limits.storage_binding / 4)
 }
 
 /// Floating-point operations of the kernels on a matrix of that order: about seven sweeps of n^2 / 2 pairs, an inner product
@@ -43,110 +69,130 @@ pub(super) fn flops(order: u32) -> f64 {
     7.0 * (n * n / 2.0) * 12.0 * n + 4.0 * n * n * n
 }
 
-/// Records the eigendecomposition of every matrix of `a`.
+/// Records the eigendecomposition of every matrix of `a`. Without `vectors`, what stands in their place means nothing.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] if a matrix is beyond [`largest_order`]; device errors.
-pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>) -> Result<Resident> {
+pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -> Result<Resident> {
     let (needed, allowed) = (u64::from(layout.largest()), u64::from(largest_order(gpu)));
     if needed > allowed {
-        let what = format!("order of a matrix in the kernels of eigh on {} (a workgroup's memory)", gpu.adapter().name);
+        let what = format!("order of a matrix in the kernels of eigh on {}", gpu.adapter().name);
         return Err(ErrorKind::Limit { what, needed, allowed }.into());
     }
-    let (table, classes) = table(gpu, layout);
+    let (table, groups) = table(gpu, layout);
     let mut rec = gpu.record();
     let table = rec.upload(&table)?;
     let mut state = rec.array(layout.batch())?;
     let mut w = rec.array(layout.len())?;
     let mut values = rec.array(layout.row_count())?;
     let mut certificates = rec.array(layout.batch())?;
-    for (class, range) in classes {
-        let work = flops(class.capacity);
-        for piece in rec.pieces(range.end - range.start, work) {
-            let (first, grid) = (range.start + piece.start, Grid::Workgroups(piece.end - piece.start));
-            let flops = work * f64::from(piece.end - piece.start);
-            let prepare = Prepare { params: First { first }, table: &table, a, w: &mut w, state: &mut state };
-            rec.dispatch(&prepare, &[], grid, 0.05 * flops)?;
-            let sweeps = sweeps_of_one_dispatch(class, gpu.adapter().loop_budget);
-            for _ in 0..MAX_SWEEPS.div_ceil(sweeps) {
-                let params = Sweeps { first, sweeps };
-                let jacobi = Jacobi { params, table: &table, w: &mut w, state: &mut state };
-                // The dispatches after the last sweep find nothing to do; their share stands for those that do.
-                rec.dispatch(&jacobi, &class.jacobi(), grid, flops / f64::from(MAX_SWEEPS.div_ceil(sweeps)))?;
+    for (way, range) in groups {
+        let mut buffers = Buffers {
+            table: &table,
+            a,
+            w: &mut w,
+            state: &mut state,
+            values: &mut values,
+            certificates: &mut certificates,
+        };
+        let method = match way {
+            Way::Jacobi(method) => method,
+            Way::Tiny(tiny) => {
+                tiny.record(&mut rec, &mut buffers, &range, flops(tiny.largest_order()), vectors)?;
+                continue;
             }
-            let finish = Finish {
-                params: First { first },
-                table: &table,
-                a,
-                state: &state,
-                w: &mut w,
-                values: &mut values,
-                certificates: &mut certificates,
-            };
-            rec.dispatch(&finish, &class.finish(), grid, 0.1 * flops)?;
+        };
+        let (adapter, capacity) = (gpu.adapter(), method.largest_order());
+        let class = finish_class(adapter, capacity);
+        match class {
+            Some(_) => prepare(&mut rec, &mut buffers, capacity, &range)?,
+            None => tiled::prepare(&mut rec, adapter, &mut buffers, capacity, &range)?,
+        }
+        let batch = Batch { table: &table, range: range.clone(), extent: None };
+        orthogonalise(&mut rec, adapter, method, &batch, buffers.w, buffers.state)?;
+        match class {
+            Some(class) => finish(&mut rec, &mut buffers, class, &range, vectors)?,
+            None => tiled::finish(&mut rec, adapter, &mut buffers, capacity, &range, vectors)?,
         }
     }
     Ok(Resident { values, vectors: w, certificates })
 }
 
-/// Sweeps that one dispatch may make within the adapter's loop budget, half of which is left to the rest of the kernel.
-fn sweeps_of_one_dispatch(class: SizeClass, loop_budget: u32) -> u32 {
-    let quads = class.capacity.div_ceil(4);
-    let round = 2 * quads.div_ceil(class.lanes) + class.lanes + 1;
-    (loop_budget / 2 / (class.capacity * round)).clamp(1, MAX_SWEEPS / 2)
+/// The class of the kernel that ends the decomposition of matrices of up to `capacity` columns in workgroup memory; none where they do
+/// not fit, and their kernels go tile by tile.
+fn finish_class(adapter: &Adapter, capacity: u32) -> Option<FinishClass> {
+    let limits = &adapter.limits;
+    FINISH_CLASSES.into_iter().find(|class| {
+        class.0 >= capacity
+            && class.workgroup_bytes() <= limits.workgroup_storage
+            && class.0 <= limits.workgroup_invocations
+    })
 }
 
-/// Matrices as the kernels see them (shared/ragged.wgsl), and where each size class's stand among them.
-type Table = (Vec<[u32; 4]>, Vec<(SizeClass, Range<u32>)>);
+fn prepare(rec: &mut Recorder<'_>, buffers: &mut Buffers<'_>, capacity: u32, range: &Range<u32>) -> Result<()> {
+    let Buffers { table, a, w, state, .. } = buffers;
+    let work = 6.0 * f64::from(capacity).powi(2);
+    for piece in rec.pieces(range.end - range.start, work) {
+        let count = piece.end - piece.start;
+        let prepare = Prepare { params: First { first: range.start + piece.start }, table, a, w, state };
+        rec.dispatch(&prepare, &[], Grid::Workgroups(count), work * f64::from(count))?;
+    }
+    Ok(())
+}
 
-/// The matrices, grouped by the smallest class that holds them.
+fn finish(
+    rec: &mut Recorder<'_>,
+    buffers: &mut Buffers<'_>,
+    class: FinishClass,
+    range: &Range<u32>,
+    vectors: bool,
+) -> Result<()> {
+    let Buffers { table, a, w, state, values, certificates } = buffers;
+    let work = 4.0 * f64::from(class.0).powi(3);
+    for piece in rec.pieces(range.end - range.start, work) {
+        let count = piece.end - piece.start;
+        let params = Ending { first: range.start + piece.start, vectors: vectors.into() };
+        let finish = Finish { params, table, a, state, w, values, certificates };
+        rec.dispatch(&finish, &class.overrides(), Grid::Workgroups(count), work * f64::from(count))?;
+    }
+    Ok(())
+}
+
+/// Matrices as the kernels see them (shared/ragged.wgsl), and where those of each way stand among them.
+type Table = (Vec<[u32; 4]>, Vec<(Way, Range<u32>)>);
+
+/// The matrices, grouped by the way in which they are solved.
 fn table(gpu: &Gpu, layout: &Layout) -> Table {
-    let mut rest: Vec<u32> = (0..to_u32(layout.batch())).collect();
-    let mut table = Vec::with_capacity(rest.len());
-    let mut ranges = Vec::new();
-    for class in classes(gpu) {
-        let first = to_u32(table.len());
-        rest.retain(|&place| {
-            let i = place as usize;
-            let order = layout.orders()[i];
-            if order <= class.capacity {
-                table.push([order, to_u32(layout.elements(i).start), to_u32(layout.rows(i).start), place]);
-            }
-            order > class.capacity
-        });
-        if table.len() > first as usize {
-            ranges.push((class, first..to_u32(table.len())));
+    let mut ways = Vec::new();
+    let of_order = (0..=layout.largest()).map(|order| {
+        Way::of(gpu.adapter(), order).map(|way| {
+            ways.iter().position(|&known| known == way).unwrap_or_else(|| {
+                ways.push(way);
+                ways.len() - 1
+            })
+        })
+    });
+    let of_order: Vec<Option<usize>> = of_order.collect();
+    let mut parts: Vec<Vec<[u32; 4]>> = vec![Vec::new(); ways.len()];
+    for (place, &order) in layout.orders().iter().enumerate() {
+        if let Some(way) = of_order[order as usize] {
+            let (elements, rows) = (layout.elements(place).start, layout.rows(place).start);
+            parts[way].push([order, to_u32(elements), to_u32(rows), to_u32(place)]);
         }
     }
-    (table, ranges)
+    let mut ranges = Vec::new();
+    let mut first = 0;
+    for (way, part) in ways.into_iter().zip(&parts) {
+        let end = first + to_u32(part.len());
+        if end > first {
+            ranges.push((way, first..end));
+        }
+        first = end;
+    }
+    (parts.concat(), ranges)
 }
 
 /// Offsets within one binding, which is under 2^31 bytes.
 fn to_u32(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{MAX_SWEEPS, SIZE_CLASSES, sweeps_of_one_dispatch};
-
-    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted here as jacobi.wgsl has them:
-    /// loading and storing the columns, and in each round of a sweep two passes over a column's part and one over the lanes.
-    #[test]
-    fn the_loops_of_every_size_class_fit_lavapipe() {
-        const BUDGET: u32 = 65_535;
-        for class in SIZE_CLASSES {
-            let (n, quads) = (class.capacity, class.capacity.div_ceil(4));
-            let sweeps = sweeps_of_one_dispatch(class, BUDGET);
-            let moving = 2 * 5 * (n * quads).div_ceil(class.pairs() * class.lanes);
-            let sweep = 1 + n * (1 + 2 * quads.div_ceil(class.lanes) + class.lanes);
-            let total = moving + sweeps * sweep;
-            assert!(
-                (1..=MAX_SWEEPS).contains(&sweeps) && total <= BUDGET,
-                "{class:?}: {sweeps} sweeps, {total} iterations"
-            );
-            // And a device with more is given more, up to what converges.
-            assert!(sweeps_of_one_dispatch(class, 1 << 24) >= sweeps);
-        }
-    }
 }

@@ -8,65 +8,54 @@ uniform! {
 }
 
 uniform! {
-    /// The first matrix of the table, and the most sweeps that this dispatch makes.
-    pub(super) struct Sweeps { first: u32, sweeps: u32 }
+    /// Of every `own` numbers the `len` from `begin` on, `total` altogether.
+    pub(super) struct Part { own: u32, begin: u32, len: u32, total: u32 }
 }
 
-/// A size class of the kernels that hold a matrix in workgroup memory.
+uniform! {
+    /// The first matrix of the table that this dispatch takes, how many it takes, the most sweeps, and whether vectors are wanted.
+    pub(super) struct Few { first: u32, count: u32, sweeps: u32, vectors: u32 }
+}
+
+uniform! {
+    /// The first matrix of the table, and whether vectors are wanted.
+    pub(super) struct Ending { first: u32, vectors: u32 }
+}
+
+uniform! {
+    /// The first matrix of the table, the workgroups of each in this dispatch, its room for columns and for tiles (eigen/tiled.wgsl).
+    pub(super) struct Tiles { first: u32, groups: u32, capacity: u32, tiles: u32 }
+}
+
+/// A size class of the kernel that ends the decomposition of a matrix in workgroup memory: the largest order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SizeClass {
-    /// The largest order.
-    pub(super) capacity: u32,
-    /// Invocations for each pair of columns.
-    pub(super) lanes: u32,
-}
+pub(super) struct FinishClass(pub(super) u32);
 
-/// The classes that ship, smallest first. The capacities of the larger ones are what 16, 32 and 48 KiB of workgroup memory hold.
-pub(super) const SIZE_CLASSES: [SizeClass; 8] = [
-    SizeClass { capacity: 8, lanes: 2 },
-    SizeClass { capacity: 16, lanes: 4 },
-    SizeClass { capacity: 32, lanes: 4 },
-    SizeClass { capacity: 48, lanes: 4 },
-    SizeClass { capacity: 60, lanes: 2 },
-    SizeClass { capacity: 64, lanes: 4 },
-    SizeClass { capacity: 84, lanes: 2 },
-    SizeClass { capacity: 108, lanes: 2 },
+/// The classes that ship, smallest first.
+pub(super) const FINISH_CLASSES: [FinishClass; 8] = [
+    FinishClass(8),
+    FinishClass(16),
+    FinishClass(32),
+    FinishClass(48),
+    FinishClass(60),
+    FinishClass(64),
+    FinishClass(84),
+    FinishClass(108),
 ];
 
-impl SizeClass {
-    /// Columns in pairs.
-    pub(super) fn pairs(self) -> u32 {
-        self.capacity.div_ceil(2)
-    }
-
+impl FinishClass {
     /// Groups of four rows from one column to the next: odd, so that columns begin in different banks.
     fn stride(self) -> u32 {
-        self.capacity.div_ceil(4) | 1
+        self.0.div_ceil(4) | 1
     }
 
-    /// Bytes of workgroup memory of [`Jacobi`], the hungriest of the kernels: W, a vec4 for each invocation, five words.
+    /// Bytes of workgroup memory: V, a row of A, the quotients, three words.
     pub(super) fn workgroup_bytes(self) -> u32 {
-        16 * (self.capacity * self.stride() + self.pairs() * self.lanes) + 20
+        16 * (self.0 + 1) * self.stride() + 4 * self.0 + 12
     }
 
-    /// Invocations of the largest workgroup.
-    pub(super) fn invocations(self) -> u32 {
-        (self.pairs() * self.lanes).max(self.capacity)
-    }
-
-    pub(super) fn jacobi(self) -> [(&'static str, f64); 4] {
-        let Self { capacity, lanes } = self;
-        [
-            ("CAPACITY", capacity.into()),
-            ("LANES", lanes.into()),
-            ("PAIRS", self.pairs().into()),
-            ("STRIDE", self.stride().into()),
-        ]
-    }
-
-    pub(super) fn finish(self) -> [(&'static str, f64); 3] {
-        let capacity = self.capacity.into();
-        [("CAPACITY", capacity), ("STRIDE", self.stride().into()), ("WIDTH", capacity)]
+    pub(super) fn overrides(self) -> [(&'static str, f64); 3] {
+        [("CAPACITY", self.0.into()), ("STRIDE", self.stride().into()), ("WIDTH", self.0.into())]
     }
 }
 
@@ -76,39 +65,174 @@ fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 #[cfg(test)]
-fn jacobi_variants() -> Vec<Vec<(&'static str, f64)>> {
-    SIZE_CLASSES.iter().map(|class| class.jacobi().to_vec()).collect()
-}
-
-#[cfg(test)]
 fn finish_variants() -> Vec<Vec<(&'static str, f64)>> {
-    SIZE_CLASSES.iter().map(|class| class.finish().to_vec()).collect()
+    FINISH_CLASSES.iter().map(|class| class.overrides().to_vec()).collect()
 }
 
 kernels! {
     /// Scales and shifts every matrix so that it is safely positive definite.
-    Prepare = ["shared/ragged.wgsl", "shared/real.wgsl", "eigen/state.wgsl", "eigen/prepare.wgsl"] variants one_variant {
+    Prepare = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/prepare.wgsl"] variants one_variant {
         uniform params: First,
         read table: [u32; 4],
         read a: f32,
         write w: f32,
         write state: [u32; 4],
     }
-    /// Sweeps of one-sided Jacobi over matrices in workgroup memory.
-    Jacobi = ["shared/ragged.wgsl", "shared/real.wgsl", "eigen/state.wgsl", "eigen/jacobi.wgsl"] variants jacobi_variants {
-        uniform params: Sweeps,
-        read table: [u32; 4],
-        write w: f32,
-        write state: [u32; 4],
-    }
     /// Eigenvectors, eigenvalues, order and certificate out of orthogonal columns.
-    Finish = ["shared/ragged.wgsl", "shared/real.wgsl", "eigen/state.wgsl", "eigen/finish.wgsl"] variants finish_variants {
-        uniform params: First,
+    Finish = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/finish.wgsl"] variants finish_variants {
+        uniform params: Ending,
         read table: [u32; 4],
         read a: f32,
         read state: [u32; 4],
         write w: f32,
         write values: f32,
         write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 2, an invocation a matrix.
+    Tiny2 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_2.wgsl"
+    ] variants one_variant {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 3, an invocation a matrix.
+    Tiny3 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_3.wgsl"
+    ] variants one_variant {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 4, an invocation a matrix.
+    Tiny4 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_4.wgsl"
+    ] variants one_variant {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 6, an invocation a matrix.
+    Tiny6 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_6.wgsl"
+    ] variants one_variant {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 8, an invocation a matrix.
+    Tiny8 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_8.wgsl"
+    ] variants one_variant {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The largest elements of the tiles of large matrices.
+    Peak = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_peak.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read a: f32,
+        write peaks: u32,
+    }
+    /// Their Gershgorin circles.
+    Norm = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_norm.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read a: f32,
+        read peaks: u32,
+        write circles: u32,
+    }
+    /// Scales and shifts them.
+    Shift = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_shift.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read a: f32,
+        read peaks: u32,
+        read circles: u32,
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Eigenvectors of large matrices out of orthogonal columns, and first values.
+    Normalize = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_normalize.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read state: [u32; 4],
+        write w: f32,
+        write guesses: f32,
+    }
+    /// Tiles of their residuals.
+    Residual = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_residual.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read a: f32,
+        read w: f32,
+        read state: [u32; 4],
+        read guesses: f32,
+        write sums: f32,
+    }
+    /// Their Rayleigh quotients and residuals.
+    Quotient = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_quotient.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read state: [u32; 4],
+        read sums: f32,
+        write guesses: f32,
+        write residuals: u32,
+    }
+    /// Tiles of V'V - I.
+    Departure = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_departure.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read w: f32,
+        read state: [u32; 4],
+        write departures: u32,
+    }
+    /// The order of their eigenvalues.
+    Rank = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_rank.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read state: [u32; 4],
+        read guesses: f32,
+        write values: f32,
+        write ranks: u32,
+    }
+    /// Their certificates.
+    Certify = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_certify.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read state: [u32; 4],
+        read residuals: u32,
+        read departures: u32,
+        write certificates: [f32; 4],
+    }
+    /// Their eigenvectors, sorted.
+    Sort = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_sort.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read state: [u32; 4],
+        read ranks: u32,
+        write w: f32,
+    }
+    /// A part of every matrix.
+    Select = ["eigen/select.wgsl"] variants one_variant {
+        uniform params: Part,
+        read whole: f32,
+        write part: f32,
     }
 }

@@ -4,6 +4,9 @@ mod cpu;
 mod gpu;
 mod kernels;
 mod pieces;
+mod select;
+mod tiled;
+mod tiny;
 
 pub use super::certificate::{Certificate, Status};
 use super::certificate::{Certificates, CertificatesRead, all_converged};
@@ -12,6 +15,7 @@ use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::policy::{Backend, Choice, Side, Workload};
 use crate::shape::{Layout, Shape};
+use pieces::Take;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -89,14 +93,14 @@ impl Which {
 pub(crate) type Choose<'a> = &'a (dyn Fn(usize, &[f64]) -> Range<usize> + Sync);
 
 /// What a caller takes home.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Ask<'a> {
     /// Every pair, with a certificate.
     Pairs,
     /// Values, with what can be certified of them.
     Values,
-    /// These columns at least, with a certificate of them.
-    Columns(Choose<'a>),
+    /// The pairs at these places of every matrix, all of one order; with a certificate of them, or of all.
+    Places(Range<usize>),
     /// These columns at least; their certificate is the caller's affair. A device gives all, certified.
     Uncertified(Choose<'a>),
 }
@@ -141,13 +145,11 @@ pub fn eigh_subset<T: Real>(ctx: &Context, a: &Array<T>, which: Which, k: usize)
     }
     let layout = Arc::new(equal_layout(ctx, shape)?);
     let places = which.places(k, n);
-    let choose = |_: usize, _: &[f64]| places.clone();
-    let found = solve(ctx, &layout, a.storage(), Ask::Columns(&choose))?;
-    let (values, vectors) = found.cut(ctx, shape, &places)?;
+    let RaggedEigh { values, vectors, certificates, .. } = solve(ctx, &layout, a.storage(), Ask::Places(places))?;
     Ok(Eigh {
         values: Array::from_storage(Shape::new(k, 1, shape.batch), values),
         vectors: Array::from_storage(Shape::new(n, k, shape.batch), vectors),
-        certificates: found.certificates,
+        certificates,
     })
 }
 
@@ -242,16 +244,6 @@ impl<T: Real> Eigh<T> {
 }
 
 impl<T: Real> RaggedEigh<T> {
-    /// The values and vectors at these places of every matrix, all of one shape.
-    fn cut(&self, ctx: &Context, shape: Shape, places: &Range<usize>) -> Result<(Storage<T>, Storage<T>)> {
-        let n = shape.rows;
-        let (values, vectors) = (self.values.to_vec(ctx)?, self.vectors.to_vec(ctx)?);
-        let part = |all: &[T], own: usize, part: Range<usize>| {
-            Storage::host(all.chunks_exact(own.max(1)).flat_map(|x| &x[part.clone()]).copied().collect())
-        };
-        Ok((part(&values, n, places.clone()), part(&vectors, n * n, places.start * n..places.end * n)))
-    }
-
     /// Begins to bring everything to the host; does not wait.
     ///
     /// # Errors
@@ -346,13 +338,22 @@ fn solve<T: Real>(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>, ask: Ask<
     let choice = choose_eigh::<T>(ctx, layout.orders(), resident);
     log::debug!("eigh of {} matrices: {choice}", layout.batch());
     if choice.side == Side::Cpu {
+        let choose: Choose<'_> = match &ask {
+            Ask::Places(places) => &|_, _| places.clone(),
+            Ask::Uncertified(choose) => choose,
+            Ask::Pairs | Ask::Values => &|_, values| 0..values.len(),
+        };
         let columns = match ask {
             Ask::Pairs => cpu::Columns::All,
             Ask::Values => cpu::Columns::None,
-            Ask::Columns(choose) | Ask::Uncertified(choose) => cpu::Columns::Chosen(choose),
+            Ask::Places(_) | Ask::Uncertified(_) => cpu::Columns::Chosen(choose),
         };
         let want = cpu::Want { columns, certificate: !matches!(ask, Ask::Uncertified(_)) };
-        let cpu::Found { values, vectors, certificates } = cpu::eigh(layout, &a.to_vec(ctx)?, want);
+        let cpu::Found { mut values, mut vectors, certificates } = cpu::eigh(layout, &a.to_vec(ctx)?, want);
+        if let Ask::Places(Range { start, end }) = ask {
+            let n = layout.largest() as usize;
+            (values, vectors) = (parts(&values, n, start..end), parts(&vectors, n * n, start * n..end * n));
+        }
         return Ok(RaggedEigh {
             layout: Arc::clone(layout),
             values: Storage::host(values),
@@ -368,5 +369,15 @@ fn solve<T: Real>(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>, ask: Ask<
     if let Storage::Device(buffer) = a {
         ctx.gpu_of(buffer)?;
     }
-    pieces::solve(ctx, layout, a)
+    let take = match ask {
+        Ask::Pairs | Ask::Uncertified(_) => Take::Pairs,
+        Ask::Values => Take::Values,
+        Ask::Places(places) => Take::Places(places),
+    };
+    pieces::solve(ctx, layout, a, &take)
+}
+
+/// The numbers in `range` of every `own` numbers.
+fn parts<T: Real>(all: &[T], own: usize, range: Range<usize>) -> Vec<T> {
+    all.chunks_exact(own.max(1)).flat_map(|own| &own[range.clone()]).copied().collect()
 }

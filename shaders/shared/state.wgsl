@@ -1,0 +1,8 @@
+// What the kernels of one decomposition tell each other about a matrix, in the first word of its state: the flags below, and
+// from bit 8 on the sweeps so far. The other three words are the decomposition's own.
+
+const FLAG_ORTHOGONAL: u32 = 1u;
+const FLAG_NON_FINITE: u32 = 2u;
+const SWEEP: u32 = 256u;
+
+fn sweeps_of(word: u32) -> u32 { return word / SWEEP; }

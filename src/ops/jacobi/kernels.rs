@@ -1,0 +1,256 @@
+//! The kernels of one-sided Jacobi.
+
+use crate::device::{kernels, uniform};
+
+uniform! {
+    /// The first matrix of the table, the most sweeps that this dispatch makes, and the rows that enter inner products and that are
+    /// stored, 0 of square matrices.
+    pub(super) struct Sweeps { first: u32, sweeps: u32, rows: u32, height: u32 }
+}
+
+uniform! {
+    /// The first matrix of the table, how many there are, and the most sweeps that this dispatch makes.
+    pub(super) struct Ring { first: u32, count: u32, sweeps: u32 }
+}
+
+uniform! {
+    /// One round of the blocked form (jacobi/blocked.wgsl).
+    pub(super) struct Round { first: u32, round: u32, rows: u32, height: u32, pairs: u32, chunks: u32, tiles: u32 }
+}
+
+uniform! {
+    /// The first matrix of the table, how many, and the pairs of blocks for which each has room.
+    pub(super) struct Tallied { first: u32, count: u32, pairs: u32 }
+}
+
+/// A size class of the kernel that holds a matrix in workgroup memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ops) struct SizeClass {
+    /// The most columns.
+    pub(super) columns: u32,
+    /// The most rows of so many columns; fewer columns may be longer.
+    pub(super) height: u32,
+    /// Invocations for each pair of columns.
+    pub(super) lanes: u32,
+}
+
+const fn class(columns: u32, height: u32, lanes: u32) -> SizeClass {
+    SizeClass { columns, height, lanes }
+}
+
+/// The classes that ship, smallest first: square, and with V below A. The larger ones are what 16, 32 and 48 KiB of workgroup
+/// memory hold.
+pub(super) const SIZE_CLASSES: [SizeClass; 11] = [
+    class(8, 8, 2),
+    class(8, 16, 2),
+    class(16, 16, 4),
+    class(16, 32, 4),
+    class(32, 32, 4),
+    class(32, 64, 4),
+    class(48, 48, 4),
+    class(60, 60, 2),
+    class(64, 64, 4),
+    class(84, 84, 2),
+    class(108, 108, 2),
+];
+
+impl SizeClass {
+    /// Columns in pairs.
+    pub(super) fn pairs(self) -> u32 {
+        self.columns.div_ceil(2)
+    }
+
+    /// Groups of four rows in workgroup memory.
+    pub(super) fn slots(self) -> u32 {
+        self.columns * stride(self.height.div_ceil(4))
+    }
+
+    /// Whether it holds `cols` columns of so many groups of four rows.
+    pub(super) fn holds(self, cols: u32, quads: u32) -> bool {
+        cols <= self.columns && u64::from(cols) * u64::from(stride(quads)) <= u64::from(self.slots())
+    }
+
+    /// Bytes of workgroup memory: W, a vec4 for each invocation, four words.
+    pub(super) fn workgroup_bytes(self) -> u32 {
+        16 * (self.slots() + self.invocations()) + 16
+    }
+
+    /// Invocations of a workgroup.
+    pub(super) fn invocations(self) -> u32 {
+        self.pairs() * self.lanes
+    }
+
+    pub(super) fn overrides(self) -> [(&'static str, f64); 3] {
+        [("LANES", self.lanes.into()), ("PAIRS", self.pairs().into()), ("SLOTS", self.slots().into())]
+    }
+}
+
+/// Groups of four rows from one column to the next: odd, so that columns begin in different banks.
+fn stride(quads: u32) -> u32 {
+    quads | 1
+}
+
+#[cfg(test)]
+fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
+    vec![vec![]]
+}
+
+#[cfg(test)]
+fn workgroup_variants() -> Vec<Vec<(&'static str, f64)>> {
+    SIZE_CLASSES.iter().map(|class| class.overrides().to_vec()).collect()
+}
+
+kernels! {
+    /// Sweeps over matrices in workgroup memory.
+    Workgroup = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/workgroup.wgsl"
+    ] variants workgroup_variants {
+        uniform params: Sweeps,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 8 in the registers of 4 lanes.
+    Lane8 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/lane_8.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 16 in the registers of 8 lanes.
+    Lane16 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/lane_16.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 32 in the registers of 16 lanes.
+    Lane32 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/lane_32.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 64 in the registers of 32 lanes.
+    Lane64 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/lane_64.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 16 in the registers of a workgroup.
+    Register16 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_16.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 32 in the registers of a workgroup.
+    Register32 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_32.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 48 in the registers of a workgroup.
+    Register48 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_48.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 64 in the registers of a workgroup.
+    Register64 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_64.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 80 in the registers of a workgroup.
+    Register80 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_80.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 96 in the registers of a workgroup.
+    Register96 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_96.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 112 in the registers of a workgroup.
+    Register112 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_112.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 128 in the registers of a workgroup.
+    Register128 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_128.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Inner products of the columns of pairs of blocks.
+    Gram = ["shared/ragged.wgsl", "shared/state.wgsl", "jacobi/blocked.wgsl", "jacobi/blocked_gram.wgsl"] variants one_variant {
+        uniform params: Round,
+        read table: [u32; 4],
+        read w: f32,
+        read state: [u32; 4],
+        write grams: f32,
+    }
+    /// A sweep of Jacobi on these.
+    Solve = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/blocked.wgsl",
+        "jacobi/blocked_solve.wgsl"
+    ] variants one_variant {
+        uniform params: Round,
+        read table: [u32; 4],
+        read state: [u32; 4],
+        write grams: f32,
+        write marks: u32,
+    }
+    /// Its rotations, applied to the blocks.
+    Apply = ["shared/ragged.wgsl", "shared/state.wgsl", "jacobi/blocked.wgsl", "jacobi/blocked_apply.wgsl"] variants one_variant {
+        uniform params: Round,
+        read table: [u32; 4],
+        read state: [u32; 4],
+        read grams: f32,
+        read marks: u32,
+        write w: f32,
+    }
+    /// The end of a sweep.
+    Tally = ["shared/ragged.wgsl", "shared/state.wgsl", "jacobi/blocked.wgsl", "jacobi/blocked_tally.wgsl"] variants one_variant {
+        uniform params: Tallied,
+        read table: [u32; 4],
+        read marks: u32,
+        write state: [u32; 4],
+    }
+}

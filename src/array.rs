@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::device::{Buffer, Read, WgpuBuffer};
 use crate::error::{Error, Result};
+use crate::lanes::Laned;
 use crate::shape::{Layout, Shape};
 use nalgebra::{DMatrix, DMatrixView};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ mod private {
 }
 
 /// The working precisions. f32 runs on the CPU and on every adapter; f64 is never narrowed, and runs on the CPU.
-pub trait Real: private::Sealed + nalgebra::Scalar + bytemuck::Pod + Send + Sync {
+pub trait Real: private::Sealed + Laned + nalgebra::Scalar + bytemuck::Pod + Send + Sync {
     /// Whether the device's kernels compute in it.
     const ON_DEVICE: bool;
     /// Its relative spacing at 1: LAPACK's ulp.

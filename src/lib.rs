@@ -38,6 +38,7 @@ pub mod encode;
 mod error;
 pub mod graph;
 pub mod io;
+mod lanes;
 pub mod ops;
 pub mod policy;
 mod shape;

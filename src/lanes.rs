@@ -1,0 +1,288 @@
+//! Vectors of reals that hold one matrix a lane: the CPU solves as many small matrices at once as its registers are wide. Which
+//! instructions there are is found out at run time (pulp): AVX-512, AVX2 with FMA, NEON, or one lane.
+//!
+//! A lane never sees its neighbours: its result has the same bits whoever they are.
+
+use pulp::{Arch, Simd, WithSimd};
+use std::fmt;
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+
+/// A scalar that comes in lanes.
+pub trait Laned: Copy + PartialOrd + Send + Sync + 'static {
+    /// Runs `task` with the widest vectors that this machine has.
+    fn in_lanes<K: Task<Self>>(task: K) -> K::Output;
+}
+
+/// What is done with vectors of any width. Whatever it calls on them is inlined into it, or it would run without the instructions
+/// that it was meant for.
+pub trait Task<T> {
+    /// What comes out.
+    type Output;
+    /// Does it.
+    fn run<V: Lane<Scalar = T>>(self, token: V::Token) -> Self::Output;
+}
+
+/// A vector, one number a lane.
+pub trait Lane:
+    Copy
+    + fmt::Debug
+    + Send
+    + Sync
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+{
+    /// One number.
+    type Scalar: Copy;
+    /// Proof that the instructions are there.
+    type Token: Copy + Send + Sync;
+    /// A truth value a lane.
+    type Mask: Copy;
+    /// Numbers in a vector.
+    const LANES: usize;
+
+    /// The same number in every lane.
+    fn splat(token: Self::Token, x: Self::Scalar) -> Self;
+    /// The numbers, lane by lane.
+    fn as_slice(&self) -> &[Self::Scalar];
+    /// The numbers, lane by lane.
+    fn as_mut_slice(&mut self) -> &mut [Self::Scalar];
+    /// `self * b + c`, rounded once where the machine can.
+    #[must_use]
+    fn mul_add(self, b: Self, c: Self) -> Self;
+    /// `c - self * b`, rounded once where the machine can.
+    #[must_use]
+    fn neg_mul_add(self, b: Self, c: Self) -> Self;
+    /// The square root.
+    #[must_use]
+    fn sqrt(self) -> Self;
+    /// The magnitude.
+    #[must_use]
+    fn abs(self) -> Self;
+    /// The larger of two numbers; what it makes of NaN is left open.
+    #[must_use]
+    fn max(self, other: Self) -> Self;
+    /// Where `self < other`.
+    fn lt(self, other: Self) -> Self::Mask;
+    /// Where `self <= other`.
+    fn le(self, other: Self) -> Self::Mask;
+    /// Where both are set.
+    fn and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// `a` where the mask is set, else `b`.
+    #[must_use]
+    fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
+    /// Whether the mask is set anywhere.
+    fn any(self, mask: Self::Mask) -> bool;
+}
+
+macro_rules! laned {
+    ($scalar:ty, $Vector:ident, $numbers:ident, $mask:ident, $lanes:ident, $first_true:ident, $splat:ident, $add:ident, $sub:ident,
+     $mul:ident, $div:ident, $neg:ident, $mul_add:ident, $neg_mul_add:ident, $sqrt:ident, $abs:ident, $max:ident, $lt:ident, $le:ident,
+     $and:ident, $select:ident) => {
+        #[derive(Clone, Copy)]
+        struct $Vector<S: Simd> {
+            simd: S,
+            x: S::$numbers,
+        }
+
+        impl<S: Simd> $Vector<S> {
+            #[inline(always)]
+            fn with(self, x: S::$numbers) -> Self {
+                Self { simd: self.simd, x }
+            }
+        }
+
+        impl<S: Simd> fmt::Debug for $Vector<S> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.as_slice().fmt(f)
+            }
+        }
+
+        impl<S: Simd> Add for $Vector<S> {
+            type Output = Self;
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                self.with(self.simd.$add(self.x, other.x))
+            }
+        }
+
+        impl<S: Simd> Sub for $Vector<S> {
+            type Output = Self;
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self {
+                self.with(self.simd.$sub(self.x, other.x))
+            }
+        }
+
+        impl<S: Simd> Mul for $Vector<S> {
+            type Output = Self;
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self {
+                self.with(self.simd.$mul(self.x, other.x))
+            }
+        }
+
+        impl<S: Simd> Div for $Vector<S> {
+            type Output = Self;
+            #[inline(always)]
+            fn div(self, other: Self) -> Self {
+                self.with(self.simd.$div(self.x, other.x))
+            }
+        }
+
+        impl<S: Simd> Neg for $Vector<S> {
+            type Output = Self;
+            #[inline(always)]
+            fn neg(self) -> Self {
+                self.with(self.simd.$neg(self.x))
+            }
+        }
+
+        impl<S: Simd> AddAssign for $Vector<S> {
+            #[inline(always)]
+            fn add_assign(&mut self, other: Self) {
+                *self = *self + other;
+            }
+        }
+
+        impl<S: Simd> SubAssign for $Vector<S> {
+            #[inline(always)]
+            fn sub_assign(&mut self, other: Self) {
+                *self = *self - other;
+            }
+        }
+
+        impl<S: Simd> MulAssign for $Vector<S> {
+            #[inline(always)]
+            fn mul_assign(&mut self, other: Self) {
+                *self = *self * other;
+            }
+        }
+
+        impl<S: Simd> Lane for $Vector<S> {
+            type Scalar = $scalar;
+            type Token = S;
+            type Mask = S::$mask;
+            const LANES: usize = S::$lanes;
+
+            #[inline(always)]
+            fn splat(simd: S, x: $scalar) -> Self {
+                Self { simd, x: simd.$splat(x) }
+            }
+            #[inline(always)]
+            fn as_slice(&self) -> &[$scalar] {
+                bytemuck::cast_slice(std::slice::from_ref(&self.x))
+            }
+            #[inline(always)]
+            fn as_mut_slice(&mut self) -> &mut [$scalar] {
+                bytemuck::cast_slice_mut(std::slice::from_mut(&mut self.x))
+            }
+            #[inline(always)]
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                self.with(self.simd.$mul_add(self.x, b.x, c.x))
+            }
+            #[inline(always)]
+            fn neg_mul_add(self, b: Self, c: Self) -> Self {
+                self.with(self.simd.$neg_mul_add(self.x, b.x, c.x))
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                self.with(self.simd.$sqrt(self.x))
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                self.with(self.simd.$abs(self.x))
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                self.with(self.simd.$max(self.x, other.x))
+            }
+            #[inline(always)]
+            fn lt(self, other: Self) -> Self::Mask {
+                self.simd.$lt(self.x, other.x)
+            }
+            #[inline(always)]
+            fn le(self, other: Self) -> Self::Mask {
+                self.simd.$le(self.x, other.x)
+            }
+            #[inline(always)]
+            fn and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
+                self.simd.$and(a, b)
+            }
+            #[inline(always)]
+            fn select(mask: Self::Mask, a: Self, b: Self) -> Self {
+                a.with(a.simd.$select(mask, a.x, b.x))
+            }
+            #[inline(always)]
+            fn any(self, mask: Self::Mask) -> bool {
+                self.simd.$first_true(mask) < Self::LANES
+            }
+        }
+
+        impl Laned for $scalar {
+            fn in_lanes<K: Task<Self>>(task: K) -> K::Output {
+                struct Run<K>(K);
+                impl<K: Task<$scalar>> WithSimd for Run<K> {
+                    type Output = K::Output;
+                    #[inline(always)]
+                    fn with_simd<S: Simd>(self, simd: S) -> K::Output {
+                        self.0.run::<$Vector<S>>(simd)
+                    }
+                }
+                Arch::new().dispatch(Run(task))
+            }
+        }
+    };
+}
+
+laned!(
+    f32,
+    F32s,
+    f32s,
+    m32s,
+    F32_LANES,
+    first_true_m32s,
+    splat_f32s,
+    add_f32s,
+    sub_f32s,
+    mul_f32s,
+    div_f32s,
+    neg_f32s,
+    mul_add_e_f32s,
+    negate_mul_add_e_f32s,
+    sqrt_f32s,
+    abs_f32s,
+    max_f32s,
+    less_than_f32s,
+    less_than_or_equal_f32s,
+    and_m32s,
+    select_f32s
+);
+laned!(
+    f64,
+    F64s,
+    f64s,
+    m64s,
+    F64_LANES,
+    first_true_m64s,
+    splat_f64s,
+    add_f64s,
+    sub_f64s,
+    mul_f64s,
+    div_f64s,
+    neg_f64s,
+    mul_add_e_f64s,
+    negate_mul_add_e_f64s,
+    sqrt_f64s,
+    abs_f64s,
+    max_f64s,
+    less_than_f64s,
+    less_than_or_equal_f64s,
+    and_m64s,
+    select_f64s
+);

@@ -200,11 +200,12 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
             }
         }
     }
-    // One number is its own decomposition.
+    // One number is its own decomposition, up to the rounding of a division.
     let ones = vec![3.5, 0.0, -1e30, 1e-30, f32::MAX];
     let found =
         Host::of(ctx, &svd(ctx, &Array::from_vec(Shape::new(1, 1, 5), ones.clone())?, Vectors::Thin)?.ok(ctx)?)?;
-    assert_eq!(found.s.as_slice(), ones.iter().map(|x: &f32| x.abs()).collect::<Vec<_>>());
+    let near = |(got, want): (&f32, &f32)| (got - want.abs()).abs() <= 2.0 * f32::EPSILON * want.abs();
+    assert!(found.s.as_slice().iter().zip(&ones).all(near), "{:?}", found.s.as_slice());
     // Results of matrices without elements can still be more than there is room for.
     let error = svd(ctx, &Array::<f32>::from_vec(Shape::new(1 << 20, 0, 1), vec![])?, Vectors::Full).map(drop);
     let error = error.expect_err("a basis of 2^40 numbers");

@@ -2,6 +2,7 @@
 
 mod dense;
 mod group;
+mod reflect;
 
 use super::{Parts, Problem};
 use crate::array::{Real, Storage};
@@ -65,7 +66,7 @@ const GROUP: usize = 16;
 
 fn batch<F: Working>(a: &[F], out: Matrices<'_, F>) {
     let Matrices { problem, u, s, vh, certificates } = out;
-    let in_lanes = group::takes::<F>(problem);
+    let in_lanes = group::takes(problem);
     let at_once = if in_lanes { GROUP } else { 1 };
     let [u_len, s_len, vh_len] = problem.shapes().map(|shape| shape.matrix_len() * at_once);
     let chunks = certificates.len().div_ceil(at_once);

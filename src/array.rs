@@ -3,23 +3,25 @@
 use crate::context::Context;
 use crate::device::{Buffer, Read, WgpuBuffer};
 use crate::error::{Error, Result};
-use crate::lanes::Laned;
 use crate::shape::{Layout, Shape};
 use nalgebra::{DMatrix, DMatrixView};
 use std::sync::Arc;
 
 mod private {
-    pub trait Sealed {}
+    /// What the CPU's solvers need, and nobody outside has to know.
+    pub trait Sealed: crate::lanes::Laned + faer::traits::RealField {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
 }
 
 /// The working precisions. f32 runs on the CPU and on every adapter; f64 is never narrowed, and runs on the CPU.
-pub trait Real: private::Sealed + Laned + nalgebra::Scalar + bytemuck::Pod + Send + Sync {
+pub trait Real: private::Sealed + nalgebra::Scalar + bytemuck::Pod + Send + Sync {
     /// Whether the device's kernels compute in it.
     const ON_DEVICE: bool;
     /// Its relative spacing at 1: LAPACK's ulp.
     const EPSILON: f64;
+    /// Its smallest normal number.
+    const SMALLEST: f64;
     /// The precision's name.
     const NAME: &'static str;
     /// The nearest value.
@@ -39,6 +41,7 @@ pub trait Real: private::Sealed + Laned + nalgebra::Scalar + bytemuck::Pod + Sen
 impl Real for f32 {
     const ON_DEVICE: bool = true;
     const EPSILON: f64 = f32::EPSILON as f64;
+    const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
     const NAME: &'static str = "f32";
     #[expect(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
     fn from_f64(x: f64) -> Self {
@@ -58,6 +61,7 @@ impl Real for f32 {
 impl Real for f64 {
     const ON_DEVICE: bool = false;
     const EPSILON: f64 = Self::EPSILON;
+    const SMALLEST: f64 = Self::MIN_POSITIVE;
     const NAME: &'static str = "f64";
     fn from_f64(x: f64) -> Self {
         x

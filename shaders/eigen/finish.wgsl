@@ -13,7 +13,8 @@ override STRIDE: u32 = 9;
 // At least CAPACITY.
 override WIDTH: u32 = 32;
 
-struct Params { first: u32 }
+// vectors: 0 where the values are enough.
+struct Params { first: u32, vectors: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
@@ -114,7 +115,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         // Of a matrix that is not finite nothing is known: its values are NaN, made from bits at run time, its vectors 0.
         if finite { values[m.rows + rank] = own * unscale; }
         else { values[m.rows + lane] = bitcast<f32>(0x7fc00000u | min(params.first, 1u)); }
-        for (var row = 0u; row < n; row += 1u) {
+        for (var row = 0u; row < n && params.vectors != 0u; row += 1u) {
             w[m.elements + row + select(lane, rank, finite) * n] = select(0.0, at(lane, row), finite);
         }
     }

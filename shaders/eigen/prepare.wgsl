@@ -41,9 +41,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
     let bits = atomicLoad(&peak);
     let finite = bits < INFINITE;
-    // A zero matrix is scaled by 1; the exponent of a subnormal is taken as that of the smallest normal number.
-    let exponent = clamp(i32(bits >> 23u) - 127, -126, 126);
-    let scale = select(power_of_two(-exponent), 1.0, bits == 0u);
+    let scale = scale_of(bits);
 
     for (var row = lane; row < n && finite; row += WIDTH) {
         var radius = 0.0;

@@ -4,11 +4,17 @@
 // so small unless it is rounding.
 const NOTHING: f32 = 1e-35;
 
-// What makes two columns with the squared norms x, y and the inner product z orthogonal: (c, s) with c x_i - s y_i and s x_i + c y_i
-// the new columns. (1, 0) where they are orthogonal to `tolerance`, or one of them is nothing: nothing is to be done.
+// |cos| of the angle between two columns with the squared norms x, y and the inner product z; 0 where one of them is nothing.
+fn cosine(x: f32, y: f32, z: f32) -> f32 {
+    if x > NOTHING && y > NOTHING { return abs(z) * reciprocal_sqrt(x) * reciprocal_sqrt(y); }
+    return 0.0;
+}
+
+// What makes them orthogonal: (c, s) with c x_i - s y_i and s x_i + c y_i the new columns. (1, 0) where they are orthogonal to
+// `tolerance` already.
 fn rotation(x: f32, y: f32, z: f32, tolerance: f32) -> vec2<f32> {
     var turn = vec2<f32>(1.0, 0.0);
-    if x > NOTHING && y > NOTHING && abs(z) * reciprocal_sqrt(x) * reciprocal_sqrt(y) > tolerance {
+    if cosine(x, y, z) > tolerance {
         let zeta = (y - x) / (2.0 * z);
         var t = select(-1.0, 1.0, zeta >= 0.0) / (abs(zeta) + sqrt(1.0 + zeta * zeta));
         // Its square overflows where one column is all but nothing beside the other.

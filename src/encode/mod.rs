@@ -8,6 +8,6 @@ mod settings;
 mod spectral;
 mod walks;
 
+pub use crate::ops::eigen::Which;
 pub use encoding::{Encoding, RowMajor};
-pub use settings::Which;
 pub use spectral::{Progress, Report, SpectralEncoder};

@@ -2,12 +2,13 @@
 //! certificate. In f64, on the host, the same for every backend.
 
 use super::canonical::{canonical_basis, tie_groups};
-use super::settings::{Settings, Which};
+use super::settings::Settings;
 use super::walks::return_probabilities;
 use crate::array::Real;
 use crate::graph::{Components, GraphRef, IsolatedDiagonal};
-use crate::ops::Certificate;
+use crate::ops::eigen::{Certificate, Which};
 use crate::ops::laplacian::{Laplacian, Normalization};
+use std::ops::Range;
 
 /// Eigenvalues closer than this, times the largest magnitude of the spectrum, are one tie group. The kernels' values are off by at
 /// most about 2 eps |L|_1 (measured, ops/eigen), two of them by twice that; below 16 eps f32 cannot tell a tie from a gap.
@@ -27,6 +28,33 @@ pub(super) struct Pairs {
     pub(super) random_walk: Vec<f32>,
 }
 
+/// The columns that [`pairs`] looks at: those selected, and the rest of their tie groups.
+pub(super) fn needed(settings: &Settings, graph: GraphRef<'_>, values: &[f64]) -> Range<usize> {
+    let trivial = match settings.drop_trivial {
+        true => zero_modes(graph, &graph.components(), settings.normalization).len(),
+        false => 0,
+    };
+    let selected = selected(settings, trivial, values.len());
+    let groups = groups(values);
+    let (Some(first), Some(last)) = (groups.get(selected.start), groups.get(selected.end.wrapping_sub(1))) else {
+        return 0..0;
+    };
+    groups.partition_point(|g| g < first)..groups.partition_point(|g| g <= last)
+}
+
+/// The places of the pairs that are handed out.
+fn selected(settings: &Settings, trivial: usize, n: usize) -> Range<usize> {
+    match settings.which {
+        Which::Smallest => trivial.min(n)..trivial.saturating_add(settings.k).min(n),
+        Which::Largest => n.saturating_sub(settings.k).max(trivial.min(n))..n,
+    }
+}
+
+fn groups(values: &[f64]) -> Vec<u32> {
+    let largest = values.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    tie_groups(values, RESOLUTION * largest)
+}
+
 /// What of the eigendecomposition (`values` ascending, `vectors` column-major) goes into the encoding.
 pub(super) fn pairs<T: Real>(
     settings: &Settings,
@@ -40,10 +68,7 @@ pub(super) fn pairs<T: Real>(
     let random_walk = return_probabilities(graph, settings.walk_steps);
     let zero_modes = zero_modes(graph, &components, settings.normalization);
     let trivial = if settings.drop_trivial { zero_modes.len() } else { 0 };
-    let selected = match settings.which {
-        Which::Smallest => trivial..trivial.saturating_add(settings.k).min(n),
-        Which::Largest => n.saturating_sub(settings.k).max(trivial)..n,
-    };
+    let selected = selected(settings, trivial, n);
     let found = selected.len();
     let values: Vec<f64> = values.iter().map(|x| x.to_f64()).collect();
     if !values.iter().all(|x| x.is_finite()) {
@@ -59,8 +84,7 @@ pub(super) fn pairs<T: Real>(
         };
     }
 
-    let largest = values.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-    let groups = tie_groups(&values, RESOLUTION * largest);
+    let groups = groups(&values);
     let mut basis = vec![0.0; found * n];
     let mut start = 0;
     for members in groups.chunk_by(|a, b| a == b) {

@@ -1,14 +1,14 @@
 //! Laplacian encodings: k eigenpairs of every graph of a batch.
 
 use super::encoding::Encoding;
-use super::pairs::{Pairs, pairs};
+use super::pairs::{Pairs, needed, pairs};
 use super::plan::{Chunk, Plan, plan};
-use super::settings::{Settings, Which};
+use super::settings::Settings;
 use crate::array::Real;
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::GraphBatch;
-use crate::ops::eigen::{EighRead, HostEigh, eigh_uncertified};
+use crate::ops::eigen::{EighRead, HostEigh, Which, eigh_uncertified};
 use crate::ops::laplacian::{Normalization, laplacian};
 use crate::policy::{Backend, Choice, Side};
 use rayon::prelude::*;
@@ -229,7 +229,8 @@ impl Run<'_> {
             Normalization::RandomWalk => Normalization::Symmetric,
             other => other,
         };
-        eigh_uncertified(&ctx, &laplacian::<T>(&ctx, graphs, solved)?)?.read(&ctx)
+        let needed = |i: usize, values: &[f64]| needed(self.settings, graphs.graph(i), values);
+        eigh_uncertified(&ctx, &laplacian::<T>(&ctx, graphs, solved)?, &needed)?.read(&ctx)
     }
 
     /// Waits for a chunk and writes its graphs' encodings where they belong.

@@ -1,7 +1,8 @@
 //! The device's eigendecomposition: which kernel, in which order, with which buffers.
 
-use super::kernels::{FINISH_CLASSES, Finish, First, Prepare};
-use crate::device::{Buffer, Gpu, Grid};
+use super::kernels::{Ending, FINISH_CLASSES, Finish, FinishClass, First, Prepare};
+use super::tiled;
+use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
 use crate::ops::jacobi::gpu::{Batch, Extent, Method, orthogonalise};
 use crate::shape::Layout;
@@ -15,19 +16,35 @@ pub(super) struct Resident {
     pub(super) certificates: Buffer<[f32; 4]>,
 }
 
-/// The largest order that this device's kernels take.
-pub(super) fn largest_order(gpu: &Gpu) -> u32 {
-    FINISH_CLASSES
-        .iter()
-        .map(|class| class.0)
-        .filter(|&n| Method::of(gpu.adapter(), Extent::square(n)).is_some())
-        .max()
-        .unwrap_or(0)
+/// What the kernels of one decomposition work on.
+pub(super) struct Buffers<'a> {
+    pub(super) table: &'a Buffer<[u32; 4]>,
+    pub(super) a: &'a Buffer<f32>,
+    pub(super) w: &'a mut Buffer<f32>,
+    pub(super) state: &'a mut Buffer<[u32; 4]>,
+    pub(super) values: &'a mut Buffer<f32>,
+    pub(super) certificates: &'a mut Buffer<[f32; 4]>,
 }
 
-/// The largest batch, in elements, that one call may take within a binding and `bytes` of memory: A, W, and W read back.
-pub(super) fn elements_within(gpu: &Gpu, bytes: u64) -> u64 {
-    (bytes / 12).min(gpu.adapter().limits.storage_binding / 4)
+/// The largest order that this device's kernels take: the loops of no kernel are counted beyond it, and one matrix is one binding.
+const LARGEST_ORDER: u32 = 2048;
+
+/// The largest order that this device's kernels take.
+pub(super) fn largest_order(gpu: &Gpu) -> u32 {
+    let bound = gpu.adapter().limits.storage_binding;
+    let fits =
+        |&n: &u32| 4 * u64::from(n) * u64::from(n) <= bound && Method::of(gpu.adapter(), Extent::square(n)).is_some();
+    (0..=LARGEST_ORDER).rev().find(fits).unwrap_or(0)
+}
+
+/// The largest batch, in elements, that one call may take within a binding and `bytes` of memory, if its matrices are like those of
+/// `layout`: A, W, and W read back; values, and values read back; table, state, certificate, and certificate read back of every
+/// matrix. The pool rounds each up, by a third on average; inner products and sums of large matrices take a sixteenth of W, and 16 MiB.
+pub(super) fn elements_within(gpu: &Gpu, layout: &Layout, bytes: u64) -> u64 {
+    let elements = layout.len() as u64;
+    let needed = 13 * elements + 8 * layout.row_count() as u64 + 64 * layout.batch() as u64;
+    let most = u128::from(bytes / 4 * 3) * u128::from(elements) / u128::from(needed.max(1));
+    u64::try_from(most).unwrap_or(u64::MAX).min(gpu.adapter().limits.storage_binding / 4)
 }
 
 /// Floating-point operations of the kernels on a matrix of that order: about seven sweeps of n^2 / 2 pairs, an inner product
@@ -37,14 +54,14 @@ pub(super) fn flops(order: u32) -> f64 {
     7.0 * (n * n / 2.0) * 12.0 * n + 4.0 * n * n * n
 }
 
-/// Records the eigendecomposition of every matrix of `a`.
+/// Records the eigendecomposition of every matrix of `a`. Without `vectors`, what stands in their place means nothing.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] if a matrix is beyond [`largest_order`]; device errors.
-pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>) -> Result<Resident> {
+pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -> Result<Resident> {
     let (needed, allowed) = (u64::from(layout.largest()), u64::from(largest_order(gpu)));
     if needed > allowed {
-        let what = format!("order of a matrix in the kernels of eigh on {} (a workgroup's memory)", gpu.adapter().name);
+        let what = format!("order of a matrix in the kernels of eigh on {}", gpu.adapter().name);
         return Err(ErrorKind::Limit { what, needed, allowed }.into());
     }
     let (table, groups) = table(gpu, layout);
@@ -55,29 +72,68 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>) -> Result<Reside
     let mut values = rec.array(layout.row_count())?;
     let mut certificates = rec.array(layout.batch())?;
     for (method, range) in groups {
-        let capacity = method.largest_order();
-        let Some(class) = FINISH_CLASSES.into_iter().find(|class| class.0 >= capacity) else { continue };
-        let work = flops(capacity);
-        for piece in rec.pieces(range.end - range.start, work) {
-            let (first, grid) = (range.start + piece.start, Grid::Workgroups(piece.end - piece.start));
-            let flops = work * f64::from(piece.end - piece.start);
-            let prepare = Prepare { params: First { first }, table: &table, a, w: &mut w, state: &mut state };
-            rec.dispatch(&prepare, &[], grid, 0.05 * flops)?;
-            let batch = Batch { table: &table, range: first..range.start + piece.end, extent: None };
-            orthogonalise(&mut rec, gpu.adapter(), method, &batch, &mut w, &mut state, flops)?;
-            let finish = Finish {
-                params: First { first },
-                table: &table,
-                a,
-                state: &state,
-                w: &mut w,
-                values: &mut values,
-                certificates: &mut certificates,
-            };
-            rec.dispatch(&finish, &class.overrides(), grid, 0.1 * flops)?;
+        let (adapter, capacity) = (gpu.adapter(), method.largest_order());
+        let class = finish_class(adapter, capacity);
+        let mut buffers = Buffers {
+            table: &table,
+            a,
+            w: &mut w,
+            state: &mut state,
+            values: &mut values,
+            certificates: &mut certificates,
+        };
+        match class {
+            Some(_) => prepare(&mut rec, &mut buffers, capacity, &range)?,
+            None => tiled::prepare(&mut rec, adapter, &mut buffers, capacity, &range)?,
+        }
+        let batch = Batch { table: &table, range: range.clone(), extent: None };
+        orthogonalise(&mut rec, adapter, method, &batch, buffers.w, buffers.state)?;
+        match class {
+            Some(class) => finish(&mut rec, &mut buffers, class, &range, vectors)?,
+            None => tiled::finish(&mut rec, adapter, &mut buffers, capacity, &range, vectors)?,
         }
     }
     Ok(Resident { values, vectors: w, certificates })
+}
+
+/// The class of the kernel that ends the decomposition of matrices of up to `capacity` columns in workgroup memory; none where they do
+/// not fit, and their kernels go tile by tile.
+fn finish_class(adapter: &Adapter, capacity: u32) -> Option<FinishClass> {
+    let limits = &adapter.limits;
+    FINISH_CLASSES.into_iter().find(|class| {
+        class.0 >= capacity
+            && class.workgroup_bytes() <= limits.workgroup_storage
+            && class.0 <= limits.workgroup_invocations
+    })
+}
+
+fn prepare(rec: &mut Recorder<'_>, buffers: &mut Buffers<'_>, capacity: u32, range: &Range<u32>) -> Result<()> {
+    let Buffers { table, a, w, state, .. } = buffers;
+    let work = 6.0 * f64::from(capacity).powi(2);
+    for piece in rec.pieces(range.end - range.start, work) {
+        let count = piece.end - piece.start;
+        let prepare = Prepare { params: First { first: range.start + piece.start }, table, a, w, state };
+        rec.dispatch(&prepare, &[], Grid::Workgroups(count), work * f64::from(count))?;
+    }
+    Ok(())
+}
+
+fn finish(
+    rec: &mut Recorder<'_>,
+    buffers: &mut Buffers<'_>,
+    class: FinishClass,
+    range: &Range<u32>,
+    vectors: bool,
+) -> Result<()> {
+    let Buffers { table, a, w, state, values, certificates } = buffers;
+    let work = 4.0 * f64::from(class.0).powi(3);
+    for piece in rec.pieces(range.end - range.start, work) {
+        let count = piece.end - piece.start;
+        let params = Ending { first: range.start + piece.start, vectors: vectors.into() };
+        let finish = Finish { params, table, a, state, w, values, certificates };
+        rec.dispatch(&finish, &class.overrides(), Grid::Workgroups(count), work * f64::from(count))?;
+    }
+    Ok(())
 }
 
 /// Matrices as the kernels see them (shared/ragged.wgsl), and where those of each method stand among them.

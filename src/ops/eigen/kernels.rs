@@ -7,6 +7,21 @@ uniform! {
     pub(super) struct First { first: u32 }
 }
 
+uniform! {
+    /// Of every `own` numbers the `len` from `begin` on, `total` altogether.
+    pub(super) struct Part { own: u32, begin: u32, len: u32, total: u32 }
+}
+
+uniform! {
+    /// The first matrix of the table, and whether vectors are wanted.
+    pub(super) struct Ending { first: u32, vectors: u32 }
+}
+
+uniform! {
+    /// The first matrix of the table, the workgroups of each in this dispatch, its room for columns and for tiles (eigen/tiled.wgsl).
+    pub(super) struct Tiles { first: u32, groups: u32, capacity: u32, tiles: u32 }
+}
+
 /// A size class of the kernel that ends the decomposition of a matrix in workgroup memory: the largest order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FinishClass(pub(super) u32);
@@ -24,10 +39,18 @@ pub(super) const FINISH_CLASSES: [FinishClass; 8] = [
 ];
 
 impl FinishClass {
+    /// Groups of four rows from one column to the next: odd, so that columns begin in different banks.
+    fn stride(self) -> u32 {
+        self.0.div_ceil(4) | 1
+    }
+
+    /// Bytes of workgroup memory: V, a row of A, the quotients, three words.
+    pub(super) fn workgroup_bytes(self) -> u32 {
+        16 * (self.0 + 1) * self.stride() + 4 * self.0 + 12
+    }
+
     pub(super) fn overrides(self) -> [(&'static str, f64); 3] {
-        // Groups of four rows from one column to the next: odd, so that columns begin in different banks.
-        let stride = self.0.div_ceil(4) | 1;
-        [("CAPACITY", self.0.into()), ("STRIDE", stride.into()), ("WIDTH", self.0.into())]
+        [("CAPACITY", self.0.into()), ("STRIDE", self.stride().into()), ("WIDTH", self.0.into())]
     }
 }
 
@@ -52,12 +75,104 @@ kernels! {
     }
     /// Eigenvectors, eigenvalues, order and certificate out of orthogonal columns.
     Finish = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/finish.wgsl"] variants finish_variants {
-        uniform params: First,
+        uniform params: Ending,
         read table: [u32; 4],
         read a: f32,
         read state: [u32; 4],
         write w: f32,
         write values: f32,
         write certificates: [f32; 4],
+    }
+    /// The largest elements of the tiles of large matrices.
+    Peak = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_peak.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read a: f32,
+        write peaks: u32,
+    }
+    /// Their Gershgorin circles.
+    Norm = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_norm.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read a: f32,
+        read peaks: u32,
+        write circles: u32,
+    }
+    /// Scales and shifts them.
+    Shift = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_shift.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read a: f32,
+        read peaks: u32,
+        read circles: u32,
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Eigenvectors of large matrices out of orthogonal columns, and first values.
+    Normalize = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_normalize.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read state: [u32; 4],
+        write w: f32,
+        write guesses: f32,
+    }
+    /// Tiles of their residuals.
+    Residual = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_residual.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read a: f32,
+        read w: f32,
+        read state: [u32; 4],
+        read guesses: f32,
+        write sums: f32,
+    }
+    /// Their Rayleigh quotients and residuals.
+    Quotient = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_quotient.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read state: [u32; 4],
+        read sums: f32,
+        write guesses: f32,
+        write residuals: u32,
+    }
+    /// Tiles of V'V - I.
+    Departure = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_departure.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read w: f32,
+        read state: [u32; 4],
+        write departures: u32,
+    }
+    /// The order of their eigenvalues.
+    Rank = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_rank.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read state: [u32; 4],
+        read guesses: f32,
+        write values: f32,
+        write ranks: u32,
+    }
+    /// Their certificates.
+    Certify = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_certify.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read state: [u32; 4],
+        read residuals: u32,
+        read departures: u32,
+        write certificates: [f32; 4],
+    }
+    /// Their eigenvectors, sorted.
+    Sort = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_sort.wgsl"] variants one_variant {
+        uniform params: Tiles,
+        read table: [u32; 4],
+        read state: [u32; 4],
+        read ranks: u32,
+        write w: f32,
+    }
+    /// A part of every matrix.
+    Select = ["eigen/select.wgsl"] variants one_variant {
+        uniform params: Part,
+        read whole: f32,
+        write part: f32,
     }
 }

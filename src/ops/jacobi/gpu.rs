@@ -1,5 +1,6 @@
 //! Which kernel orthogonalises which matrix, and how much of it a dispatch does.
 
+use super::blocked;
 use super::kernels::{SIZE_CLASSES, SizeClass, Sweeps, Workgroup};
 use crate::device::{Adapter, Buffer, Grid, Recorder};
 use crate::error::Result;
@@ -7,7 +8,7 @@ use std::ops::Range;
 
 /// The most sweeps. Typical are 4 to 9, a path or a cycle takes 11 at n = 128 (f32 simulation over eight graph families and
 /// random matrices); convergence is quadratic at the end, so more than twice that means that it does not converge.
-pub(in crate::ops) const MAX_SWEEPS: u32 = 30;
+const MAX_SWEEPS: u32 = 30;
 
 /// The shape of a matrix whose columns are made orthogonal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,8 @@ impl Extent {
 pub(in crate::ops) enum Method {
     /// In workgroup memory, one workgroup a matrix.
     Workgroup(SizeClass),
+    /// In blocks in global memory, up to so many columns.
+    Blocked(u32),
 }
 
 impl Method {
@@ -52,12 +55,14 @@ impl Method {
                     && class.invocations() <= limits.workgroup_invocations
             })
             .map(Self::Workgroup)
+            .or_else(|| blocked::class_of(adapter, extent).map(Self::Blocked))
     }
 
     /// The largest order of the square matrices that are solved in this way.
     pub(in crate::ops) fn largest_order(self) -> u32 {
         match self {
             Self::Workgroup(class) => class.columns,
+            Self::Blocked(columns) => columns,
         }
     }
 }
@@ -73,9 +78,8 @@ pub(in crate::ops) struct Batch<'a> {
     pub(in crate::ops) extent: Option<Extent>,
 }
 
-/// Records sweeps until the columns of every matrix are orthogonal, or [`MAX_SWEEPS`] are made. The first word of a matrix's state
+/// Records sweeps until the columns of every matrix are orthogonal, or as many as there may be. The first word of a matrix's state
 /// (shared/state.wgsl) says whether it is to be left alone, and afterwards whether it is orthogonal, and after how many sweeps.
-/// `range` is a piece of at most 65,535 matrices; `flops` is an estimate of the work of all of it.
 ///
 /// # Errors
 /// Device errors.
@@ -86,21 +90,38 @@ pub(in crate::ops) fn orthogonalise(
     batch: &Batch<'_>,
     w: &mut Buffer<f32>,
     state: &mut Buffer<[u32; 4]>,
-    flops: f64,
+) -> Result<()> {
+    let largest = batch.extent.unwrap_or(Extent::square(method.largest_order()));
+    match method {
+        Method::Workgroup(class) => in_workgroups(rec, adapter, class, largest, batch, w, state),
+        Method::Blocked(_) => blocked::orthogonalise(rec, adapter, largest, batch, w, state),
+    }
+}
+
+fn in_workgroups(
+    rec: &mut Recorder<'_>,
+    adapter: &Adapter,
+    class: SizeClass,
+    largest: Extent,
+    batch: &Batch<'_>,
+    w: &mut Buffer<f32>,
+    state: &mut Buffer<[u32; 4]>,
 ) -> Result<()> {
     let Batch { table, range, extent } = batch;
-    let grid = Grid::Workgroups(range.end - range.start);
-    match method {
-        Method::Workgroup(class) => {
-            let largest = extent.unwrap_or(Extent::square(class.columns));
-            let sweeps = sweeps_of_one_dispatch(class, largest, adapter.loop_budget);
-            let (rows, height) = extent.map_or((0, 0), |extent| (extent.rows, extent.height));
-            for _ in 0..MAX_SWEEPS.div_ceil(sweeps) {
-                let params = Sweeps { first: range.start, sweeps, rows, height };
-                let kernel = Workgroup { params, table, w, state };
-                // The dispatches after the last sweep find nothing to do; their share stands for those that do.
-                rec.dispatch(&kernel, &class.overrides(), grid, flops / f64::from(MAX_SWEEPS.div_ceil(sweeps)))?;
-            }
+    let (rows, height) = extent.map_or((0, 0), |extent| (extent.rows, extent.height));
+    let sweeps = sweeps_of_one_dispatch(class, largest, adapter.loop_budget);
+    let dispatches = MAX_SWEEPS.div_ceil(sweeps);
+    // About seven sweeps of cols^2 / 2 pairs, three inner products and a rotation each.
+    let work =
+        7.0 * f64::from(largest.cols).powi(2) / 2.0 * 6.0 * (f64::from(largest.rows) + f64::from(largest.height));
+    for piece in rec.pieces(range.end - range.start, work) {
+        let count = piece.end - piece.start;
+        for _ in 0..dispatches {
+            let params = Sweeps { first: range.start + piece.start, sweeps, rows, height };
+            let kernel = Workgroup { params, table, w, state };
+            // The dispatches after the last sweep find nothing to do; their share stands for those that do.
+            let flops = work * f64::from(count) / f64::from(dispatches);
+            rec.dispatch(&kernel, &class.overrides(), Grid::Workgroups(count), flops)?;
         }
     }
     Ok(())

@@ -8,6 +8,16 @@ uniform! {
     pub(super) struct Sweeps { first: u32, sweeps: u32, rows: u32, height: u32 }
 }
 
+uniform! {
+    /// One round of the blocked form (jacobi/blocked.wgsl).
+    pub(super) struct Round { first: u32, round: u32, rows: u32, height: u32, pairs: u32, chunks: u32, tiles: u32 }
+}
+
+uniform! {
+    /// The first matrix of the table, how many, and the pairs of blocks for which each has room.
+    pub(super) struct Tallied { first: u32, count: u32, pairs: u32 }
+}
+
 /// A size class of the kernel that holds a matrix in workgroup memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ops) struct SizeClass {
@@ -76,6 +86,11 @@ fn stride(quads: u32) -> u32 {
 }
 
 #[cfg(test)]
+fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
+    vec![vec![]]
+}
+
+#[cfg(test)]
 fn workgroup_variants() -> Vec<Vec<(&'static str, f64)>> {
     SIZE_CLASSES.iter().map(|class| class.overrides().to_vec()).collect()
 }
@@ -88,6 +103,41 @@ kernels! {
         uniform params: Sweeps,
         read table: [u32; 4],
         write w: f32,
+        write state: [u32; 4],
+    }
+    /// Inner products of the columns of pairs of blocks.
+    Gram = ["shared/ragged.wgsl", "shared/state.wgsl", "jacobi/blocked.wgsl", "jacobi/blocked_gram.wgsl"] variants one_variant {
+        uniform params: Round,
+        read table: [u32; 4],
+        read w: f32,
+        read state: [u32; 4],
+        write grams: f32,
+    }
+    /// A sweep of Jacobi on these.
+    Solve = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/blocked.wgsl",
+        "jacobi/blocked_solve.wgsl"
+    ] variants one_variant {
+        uniform params: Round,
+        read table: [u32; 4],
+        read state: [u32; 4],
+        write grams: f32,
+        write marks: u32,
+    }
+    /// Its rotations, applied to the blocks.
+    Apply = ["shared/ragged.wgsl", "shared/state.wgsl", "jacobi/blocked.wgsl", "jacobi/blocked_apply.wgsl"] variants one_variant {
+        uniform params: Round,
+        read table: [u32; 4],
+        read state: [u32; 4],
+        read grams: f32,
+        read marks: u32,
+        write w: f32,
+    }
+    /// The end of a sweep.
+    Tally = ["shared/ragged.wgsl", "shared/state.wgsl", "jacobi/blocked.wgsl", "jacobi/blocked_tally.wgsl"] variants one_variant {
+        uniform params: Tallied,
+        read table: [u32; 4],
+        read marks: u32,
         write state: [u32; 4],
     }
 }

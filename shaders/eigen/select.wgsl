@@ -1,0 +1,15 @@
+// A part of every matrix: of the `own` numbers of each, the `len` from `begin` on. One invocation a number of the result; where a
+// dispatch has too few, each goes on by their count.
+
+struct Params { own: u32, begin: u32, len: u32, total: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> whole: array<f32>;
+@group(0) @binding(2) var<storage, read_write> part: array<f32>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    for (var i = id.x; i < params.total; i += 64u * groups.x) {
+        part[i] = whole[i / params.len * params.own + params.begin + i % params.len];
+    }
+}

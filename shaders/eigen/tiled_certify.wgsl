@@ -1,0 +1,44 @@
+// The certificate, as eigen/finish.wgsl writes it. One workgroup a matrix.
+// Loop iterations of an invocation: (n + params.tiles) / 64.
+
+@group(0) @binding(0) var<uniform> params: Tiles;
+@group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> state: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read> residuals: array<u32>;
+@group(0) @binding(4) var<storage, read> departures: array<u32>;
+@group(0) @binding(5) var<storage, read_write> certificates: array<vec4<f32>>;
+
+var<workgroup> residual: atomic<u32>;
+var<workgroup> departure: atomic<u32>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let m = matrix_of(table[params.first + group.x]);
+    let word = state[m.place].x;
+    let finite = (word & FLAG_NON_FINITE) == 0u;
+    if lane == 0u {
+        atomicStore(&residual, 0u);
+        atomicStore(&departure, 0u);
+    }
+    workgroupBarrier();
+    if finite {
+        for (var column = lane; column < m.order; column += 64u) { atomicMax(&residual, residuals[group.x * params.capacity + column]); }
+        let tiles = (m.order + COLUMNS - 1u) / COLUMNS;
+        for (var tile = lane; tile < (tiles + 1u) / 2u * (tiles + 1u); tile += 64u) {
+            atomicMax(&departure, departures[group.x * params.tiles + tile]);
+        }
+    }
+    workgroupBarrier();
+    if lane == 0u {
+        let norm = bitcast<f32>(state[m.place].w);
+        // |A| = 0 has residual 0.
+        let relative = bitcast<f32>(atomicLoad(&residual)) / select(norm, 1.0, norm == 0.0);
+        let away = bitcast<f32>(atomicLoad(&departure));
+        let promise = 10.0 * 1.1920929e-7 * f32(max(m.order, 1u));
+        var status = 0.0;
+        if (word & FLAG_ORTHOGONAL) == 0u || relative > promise || away > promise { status = 1.0; }
+        if max(atomicLoad(&residual), atomicLoad(&departure)) >= INFINITE { status = 1.0; }
+        if !finite { status = 2.0; }
+        certificates[m.place] = vec4<f32>(relative, away, f32(sweeps_of(word)), status);
+    }
+}

@@ -1,0 +1,73 @@
+// The largest element of a tile of V'V - I, COLUMNS by COLUMNS, as bits. The tiles of the lower triangle, folded to a rectangle: row r
+// of tiles has those of row T - 1 - r first, then its own. Each invocation has the products of four columns with four.
+// Loop iterations of an invocation: n / ROWS (1 + 8 + ROWS / 4) + 16.
+
+@group(0) @binding(0) var<uniform> params: Tiles;
+@group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> w: array<f32>;
+@group(0) @binding(3) var<storage, read> state: array<vec4<u32>>;
+@group(0) @binding(4) var<storage, read_write> departures: array<u32>;
+
+const QUADS: u32 = ROWS / 4u;
+// Odd, so that columns begin in different banks.
+const STRIDE: u32 = QUADS + 1u;
+
+var<workgroup> tile: array<vec4<f32>, 2u * COLUMNS * STRIDE>;
+var<workgroup> departure: atomic<u32>;
+
+fn element(base: u32, row: u32, end: u32) -> f32 {
+    if row < end { return w[base + row]; }
+    return 0.0;
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let m = matrix_of(table[params.first + group.x / params.groups]);
+    let tiles = (m.order + COLUMNS - 1u) / COLUMNS;
+    let fold = group.x % params.groups / (tiles + 1u);
+    let along = group.x % params.groups % (tiles + 1u);
+    if 2u * fold >= tiles || (state[m.place].x & FLAG_NON_FINITE) != 0u { return; }
+    let upper = along < tiles - fold;
+    let x = select(fold, tiles - 1u - fold, upper) * COLUMNS;
+    let y = select(along - (tiles - fold), along, upper) * COLUMNS;
+    if lane == 0u { atomicStore(&departure, 0u); }
+
+    let i = lane / 8u;
+    let j = lane % 8u;
+    var products: mat4x4<f32>;
+    for (var top = 0u; top < m.order; top += ROWS) {
+        for (var slot = lane; slot < 2u * COLUMNS * QUADS; slot += 64u) {
+            let k = slot / QUADS;
+            let column = select(y + k - COLUMNS, x + k, k < COLUMNS);
+            let row = top + slot % QUADS * 4u;
+            let end = select(0u, m.order, column < m.order);
+            let base = m.elements + column * m.order;
+            tile[k * STRIDE + slot % QUADS] = vec4<f32>(
+                element(base, row, end), element(base, row + 1u, end), element(base, row + 2u, end), element(base, row + 3u, end)
+            );
+        }
+        workgroupBarrier();
+        var part: mat4x4<f32>;
+        for (var q = 0u; q < QUADS; q += 1u) {
+            let a = tile[(COLUMNS + j) * STRIDE + q];
+            let b = tile[(COLUMNS + j + 8u) * STRIDE + q];
+            let c = tile[(COLUMNS + j + 16u) * STRIDE + q];
+            let d = tile[(COLUMNS + j + 24u) * STRIDE + q];
+            for (var e = 0u; e < 4u; e += 1u) {
+                let f = tile[(i + 8u * e) * STRIDE + q];
+                part[e] += vec4<f32>(dot(a, f), dot(b, f), dot(c, f), dot(d, f));
+            }
+        }
+        products += part;
+        workgroupBarrier();
+    }
+    for (var e = 0u; e < 4u; e += 1u) {
+        for (var f = 0u; f < 4u; f += 1u) {
+            let one = x + i + 8u * e;
+            let two = y + j + 8u * f;
+            if one < m.order && two < m.order { atomicMax(&departure, magnitude_bits(products[e][f] - select(0.0, 1.0, one == two))); }
+        }
+    }
+    workgroupBarrier();
+    if lane == 0u { departures[group.x] = atomicLoad(&departure); }
+}

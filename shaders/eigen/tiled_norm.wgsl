@@ -1,0 +1,41 @@
+// Gershgorin's circles of every tile of ROWS rows, scaled: the largest |a_ii| + r_i, and the largest r_i - a_ii that is not negative, as
+// bits. One invocation a row. Second of the three.
+// Loop iterations of an invocation: params.groups + n.
+
+@group(0) @binding(0) var<uniform> params: Tiles;
+@group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> a: array<f32>;
+@group(0) @binding(3) var<storage, read> peaks: array<u32>;
+@group(0) @binding(4) var<storage, read_write> circles: array<u32>;
+
+var<workgroup> norm: atomic<u32>;
+var<workgroup> lift: atomic<u32>;
+
+@compute @workgroup_size(ROWS)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let matrix = group.x / params.groups;
+    let m = matrix_of(table[params.first + matrix]);
+    if lane == 0u {
+        atomicStore(&norm, 0u);
+        atomicStore(&lift, 0u);
+    }
+    workgroupBarrier();
+    var bits = 0u;
+    for (var tile = 0u; tile < params.groups; tile += 1u) { bits = max(bits, peaks[matrix * params.groups + tile]); }
+    let row = group.x % params.groups * ROWS + lane;
+    if row < m.order && bits < INFINITE {
+        let scale = scale_of(bits);
+        var radius = 0.0;
+        for (var column = 0u; column < m.order; column += 1u) {
+            if column != row { radius += abs(a[m.elements + max(row, column) + min(row, column) * m.order] * scale); }
+        }
+        let centre = a[m.elements + row + row * m.order] * scale;
+        atomicMax(&norm, magnitude_bits(abs(centre) + radius));
+        atomicMax(&lift, magnitude_bits(max(radius - centre, 0.0)));
+    }
+    workgroupBarrier();
+    if lane == 0u {
+        circles[2u * group.x] = atomicLoad(&norm);
+        circles[2u * group.x + 1u] = atomicLoad(&lift);
+    }
+}

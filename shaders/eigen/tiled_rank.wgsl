@@ -1,0 +1,31 @@
+// The place of every eigenvalue among those of its matrix, and the values in their places. One invocation a column. Of a matrix that
+// is not finite nothing is known: its values are NaN, made from bits at run time.
+// Loop iterations of an invocation: n.
+
+@group(0) @binding(0) var<uniform> params: Tiles;
+@group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> state: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read> guesses: array<f32>;
+@group(0) @binding(4) var<storage, read_write> values: array<f32>;
+@group(0) @binding(5) var<storage, read_write> ranks: array<u32>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let matrix = group.x / params.groups;
+    let m = matrix_of(table[params.first + matrix]);
+    let column = group.x % params.groups * 64u + lane;
+    if column >= m.order { return; }
+    let base = matrix * params.capacity;
+    if (state[m.place].x & FLAG_NON_FINITE) != 0u {
+        values[m.rows + column] = bitcast<f32>(0x7fc00000u | min(params.first, 1u));
+        return;
+    }
+    let own = guesses[base + column];
+    var rank = 0u;
+    for (var other = 0u; other < m.order; other += 1u) {
+        let x = guesses[base + other];
+        if x < own || (x == own && other < column) { rank += 1u; }
+    }
+    ranks[base + column] = rank;
+    values[m.rows + rank] = own * power_of_two(127 - i32(state[m.place].y >> 23u));
+}

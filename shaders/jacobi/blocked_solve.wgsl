@@ -1,0 +1,109 @@
+// Blocked one-sided Jacobi, second of three: one sweep of two-sided Jacobi on the inner products G of a pair of blocks, its rotations
+// gathered in Q. One workgroup per pair, G and Q in workgroup memory; a round of the tournament is BLOCK disjoint pairs of columns, and
+// each invocation rotates one 2 x 2 block of G from both sides, and two rows of a pair of Q.
+//
+// grams: in, the inner products in params.chunks parts; out, Q in the first part, row by row.
+// marks: what the pair found, see jacobi/blocked.wgsl. A pair whose columns are orthogonal is skipped by the third kernel.
+// Loop iterations of an invocation: 16 + 4 chunks + 3 PAIR.
+
+@group(0) @binding(0) var<uniform> params: Round;
+@group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> state: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read_write> grams: array<f32>;
+@group(0) @binding(4) var<storage, read_write> marks: array<u32>;
+
+// Odd, so that a row and a column both run through all banks.
+const PITCH: u32 = PAIR + 1u;
+const WIDTH: u32 = BLOCK * BLOCK;
+
+var<workgroup> gram: array<f32, PAIR * PITCH>;
+var<workgroup> basis: array<f32, PAIR * PITCH>;
+var<workgroup> turns: array<vec2<f32>, BLOCK>;
+var<workgroup> found: atomic<u32>;
+var<workgroup> shared_found: u32;
+
+// The two columns of a pair in a round of PAIR players.
+fn columns_of(round: u32, pair: u32) -> vec2<u32> { return blocks_of(PAIR, round, pair); }
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let pair = group.x % params.pairs;
+    let m = matrix_of(table[params.first + group.x / params.pairs]);
+    let players = players_of(m.order);
+    let word = state[m.place].x;
+    if (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) != 0u || params.round + 1u >= players || pair >= players / 2u { return; }
+    let rows = f32(select(params.rows, m.order, params.rows == 0u));
+    // Inner products of `rows` terms are rounded by about the root of that; what is beyond a part of it is rotated all the same.
+    let rounding = 1.1920929e-7 * max(4.0, sqrt(rows));
+    let tolerance = 1.1920929e-7 * max(4.0, 0.25 * sqrt(rows));
+
+    if lane == 0u { atomicStore(&found, 0u); }
+    let base = group.x * params.chunks * PAIR * PAIR;
+    for (var slot = lane; slot < PAIR * PAIR; slot += WIDTH) {
+        var sum = 0.0;
+        for (var chunk = 0u; chunk < params.chunks; chunk += 1u) { sum += grams[base + chunk * PAIR * PAIR + slot]; }
+        gram[slot / PAIR * PITCH + slot % PAIR] = sum;
+        basis[slot / PAIR * PITCH + slot % PAIR] = select(0.0, 1.0, slot / PAIR == slot % PAIR);
+    }
+    workgroupBarrier();
+    for (var slot = lane; slot < PAIR * PAIR; slot += WIDTH) {
+        let i = slot / PAIR;
+        let j = slot % PAIR;
+        if i < j {
+            let angle = cosine(gram[i * PITCH + i], gram[j * PITCH + j], gram[i * PITCH + j]);
+            if angle > rounding { atomicOr(&found, MARK_LOUD); }
+            if angle > tolerance { atomicOr(&found, MARK_ACTIVE); }
+        }
+    }
+    workgroupBarrier();
+    if lane == 0u {
+        shared_found = atomicLoad(&found);
+        var before = 0u;
+        if params.round > 0u { before = marks[group.x] & MARK_LOUD; }
+        marks[group.x] = before | shared_found;
+    }
+    if (workgroupUniformLoad(&shared_found) & MARK_ACTIVE) == 0u { return; }
+
+    let p = lane / BLOCK;
+    let q = lane % BLOCK;
+    for (var round = 0u; round + 1u < PAIR; round += 1u) {
+        if lane < BLOCK {
+            let ij = columns_of(round, lane);
+            turns[lane] = rotation(
+                gram[ij.x * PITCH + ij.x], gram[ij.y * PITCH + ij.y], gram[ij.x * PITCH + ij.y], tolerance
+            );
+        }
+        workgroupBarrier();
+        let row = columns_of(round, p) * PITCH;
+        let column = columns_of(round, q);
+        let left = turns[p];
+        let right = turns[q];
+        let a = gram[row.x + column.x];
+        let b = gram[row.x + column.y];
+        let c = gram[row.y + column.x];
+        let d = gram[row.y + column.y];
+        let upper = vec2<f32>(right.x * a - right.y * b, right.y * a + right.x * b);
+        let lower = vec2<f32>(right.x * c - right.y * d, right.y * c + right.x * d);
+        var first = left.x * upper - left.y * lower;
+        var second = left.y * upper + left.x * lower;
+        // What was rotated away is 0.
+        if p == q && left.y != 0.0 {
+            first.y = 0.0;
+            second.x = 0.0;
+        }
+        gram[row.x + column.x] = first.x;
+        gram[row.x + column.y] = first.y;
+        gram[row.y + column.x] = second.x;
+        gram[row.y + column.y] = second.y;
+        for (var k = p; k < PAIR; k += BLOCK) {
+            let x = basis[k * PITCH + column.x];
+            let y = basis[k * PITCH + column.y];
+            basis[k * PITCH + column.x] = right.x * x - right.y * y;
+            basis[k * PITCH + column.y] = right.y * x + right.x * y;
+        }
+        workgroupBarrier();
+    }
+    for (var slot = lane; slot < PAIR * PAIR; slot += WIDTH) {
+        grams[base + slot] = basis[slot / PAIR * PITCH + slot % PAIR];
+    }
+}

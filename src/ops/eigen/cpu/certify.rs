@@ -1,0 +1,122 @@
+//! The certificate of matrices in lanes, in the working precision, from the matrix as it was given.
+
+use super::group::Workspace;
+use crate::array::Real;
+use crate::lanes::Lane;
+
+/// What a certificate is judged by, a lane each.
+pub(super) struct Measures<V> {
+    /// `max_j |A v_j - l_j v_j|_2`.
+    pub(super) residual: V,
+    /// `max |V'V - I|`.
+    pub(super) orthogonality: V,
+}
+
+/// Rows and columns of a tile: what fits the registers.
+const TILE: usize = 4;
+/// Columns that are worked through together, so that they stay in the second-level cache.
+const PANEL: usize = 4 * TILE;
+
+/// Residual and orthogonality of `work.vectors` and `work.diagonal` against `work.given`.
+#[inline(always)]
+pub(super) fn measure<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) -> Measures<V> {
+    let zero = V::splat(token, V::Scalar::from_f64(0.0));
+    let one = V::splat(token, V::Scalar::from_f64(1.0));
+    let Workspace { ld, given: a, vectors: v, diagonal, product: squares, .. } = work;
+    let ld = *ld;
+    let (a, v) = (&a[..n * ld], &v[..n * ld]);
+    squares[..n].fill(zero);
+    let whole = n - n % TILE;
+    for panel in (0..n).step_by(PANEL) {
+        let (end, whole_end) = ((panel + PANEL).min(n), (panel + PANEL).min(whole));
+        for i in (0..whole).step_by(TILE) {
+            for c in (panel..whole_end).step_by(TILE) {
+                remainders::<V, TILE, TILE>(zero, ld, i, c, a, v, diagonal, squares);
+            }
+            for c in whole_end..end {
+                remainders::<V, TILE, 1>(zero, ld, i, c, a, v, diagonal, squares);
+            }
+        }
+        for i in whole..n {
+            for c in (panel..whole_end).step_by(TILE) {
+                remainders::<V, 1, TILE>(zero, ld, i, c, a, v, diagonal, squares);
+            }
+            for c in whole_end..end {
+                remainders::<V, 1, 1>(zero, ld, i, c, a, v, diagonal, squares);
+            }
+        }
+    }
+    let residual = squares[..n].iter().fold(zero, |most, x| most.max(*x)).sqrt();
+
+    let mut orthogonality = zero;
+    for panel in (0..n).step_by(PANEL) {
+        let (end, whole_end) = ((panel + PANEL).min(n), (panel + PANEL).min(whole));
+        for d in (0..end.min(whole)).step_by(TILE) {
+            for c in (panel.max(d)..whole_end).step_by(TILE) {
+                orthogonality = orthogonality.max(departure::<V, TILE, TILE>(zero, one, ld, c, d, v));
+            }
+            for c in whole_end.max(d)..end {
+                orthogonality = orthogonality.max(departure::<V, 1, TILE>(zero, one, ld, c, d, v));
+            }
+        }
+        for d in whole..end {
+            for c in d..end {
+                orthogonality = orthogonality.max(departure::<V, 1, 1>(zero, one, ld, c, d, v));
+            }
+        }
+    }
+    Measures { residual, orthogonality }
+}
+
+/// Adds the squares of a tile of `A V - V diag(l)` to those of its columns.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a tile's place and the matrices that it is made of")]
+fn remainders<V: Lane, const R: usize, const C: usize>(
+    zero: V,
+    ld: usize,
+    i: usize,
+    c: usize,
+    a: &[V],
+    v: &[V],
+    values: &[V],
+    squares: &mut [V],
+) {
+    let mut sums = [[zero; C]; R];
+    let rows: [&[V]; R] = std::array::from_fn(|r| &a[(i + r) * ld..(i + r + 1) * ld]);
+    for (j, line) in v.chunks_exact(ld).enumerate() {
+        let line = &line[c..c + C];
+        for r in 0..R {
+            let x = rows[r][j];
+            for t in 0..C {
+                sums[r][t] = x.mul_add(line[t], sums[r][t]);
+            }
+        }
+    }
+    for r in 0..R {
+        for t in 0..C {
+            let rest = values[c + t].neg_mul_add(v[(i + r) * ld + c + t], sums[r][t]);
+            squares[c + t] = rest.mul_add(rest, squares[c + t]);
+        }
+    }
+}
+
+/// The largest element of a tile of `V'V - I`.
+#[inline(always)]
+fn departure<V: Lane, const R: usize, const C: usize>(zero: V, one: V, ld: usize, c: usize, d: usize, v: &[V]) -> V {
+    let mut sums = [[zero; C]; R];
+    for line in v.chunks_exact(ld) {
+        let (left, right) = (&line[c..c + R], &line[d..d + C]);
+        for r in 0..R {
+            for t in 0..C {
+                sums[r][t] = left[r].mul_add(right[t], sums[r][t]);
+            }
+        }
+    }
+    let mut most = zero;
+    for (r, row) in sums.iter().enumerate() {
+        for (t, sum) in row.iter().enumerate() {
+            most = most.max(if c + r == d + t { *sum - one } else { *sum }.abs());
+        }
+    }
+    most
+}

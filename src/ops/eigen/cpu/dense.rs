@@ -1,0 +1,247 @@
+//! One matrix at a time: blocked reduction to tridiagonal form, then divide and conquer for all vectors, inverse iteration for a few, or
+//! none (faer, after LAPACK's xSYTRD, xSTEDC and xORMTR).
+
+use super::inverse_iteration::{Tridiagonal, eigenvectors};
+use super::{Columns, Matrix, Want, power_of_two_near};
+use crate::array::Real;
+use crate::ops::certificate::{Certificate, Status};
+use faer::diag::{Diag, DiagRef};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{
+    ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd_scratch, tridiag, tridiagonal_self_adjoint_evd,
+};
+use faer::linalg::{householder, qr};
+use faer::{Auto, Conj, Mat, MatMut, MatRef, Par, Spec};
+use std::ops::Range;
+
+/// From this order on one matrix is worth all threads.
+const PARALLEL_FROM: usize = 512;
+/// Up to this share of the vectors, one in so many, inverse iteration beats divide and conquer.
+const FEW: usize = 8;
+
+/// One matrix, scaled by a power of two so that squares neither overflow nor underflow.
+pub(super) fn eigh<T: Real>(m: &mut Matrix<'_, T>, want: Want<'_>) {
+    *m.certificate = solve(m, want);
+}
+
+fn solve<T: Real>(m: &mut Matrix<'_, T>, want: Want<'_>) -> Certificate {
+    let n = m.order;
+    let without = |status| Certificate { status, sweeps: 0, residual: f64::NAN, orthogonality: f64::NAN };
+    // Magnitudes of floats order as their bits do, NaN and infinity above all.
+    let lower = (0..n).flat_map(|j| &m.elements[j * n + j..(j + 1) * n]);
+    let peak = f64::from_bits(lower.map(|x| x.to_f64().abs().to_bits()).max().unwrap_or(0));
+    if !peak.is_finite() {
+        m.values.fill(T::from_f64(f64::NAN));
+        return without(Status::NonFinite);
+    }
+    let scale = power_of_two_near(peak).clamp(T::SMALLEST, 0.25 / T::SMALLEST);
+    let inverse = T::from_f64(1.0 / scale);
+    let matrix = Mat::from_fn(n, n, |i, j| m.elements[i.max(j) + i.min(j) * n] * inverse);
+    let par = if n < PARALLEL_FROM { Par::Seq } else { Par::rayon(0) };
+    let reduced = Reduced::new(&matrix, par);
+    let Some(Pairs { values, columns, vectors }) = reduced.pairs(m.index, want.columns, par) else {
+        m.values.fill(T::from_f64(f64::NAN));
+        return without(Status::NotConverged);
+    };
+    for (to, x) in m.values.iter_mut().zip(&values) {
+        *to = T::from_f64(x.to_f64() * scale);
+    }
+    if let Some(vectors) = &vectors {
+        let to = &mut m.vectors[columns.start * n..columns.end * n];
+        MatMut::from_column_major_slice_mut(to, n, columns.len()).copy_from(vectors);
+    }
+    if !want.certificate {
+        return Certificate::default();
+    }
+    let taken = match vectors {
+        Some(vectors) => measure(&matrix, &values[columns], vectors.as_ref(), par),
+        None => invariants(&matrix, &values),
+    };
+    // A value may be beyond the precision's range although no element is.
+    let status = if m.values.iter().all(|x| x.to_f64().is_finite()) { Status::Converged } else { Status::NotConverged };
+    Certificate { status, ..taken }.judged(n, T::EPSILON)
+}
+
+/// Eigenvalues, ascending; which columns were wanted, and their vectors.
+struct Pairs<T> {
+    values: Vec<T>,
+    columns: Range<usize>,
+    vectors: Option<Mat<T>>,
+}
+
+/// `A = Q T Q'`: T, and Q as reflectors.
+struct Reduced<T> {
+    reflectors: Mat<T>,
+    factor: Mat<T>,
+    diagonal: Vec<T>,
+    off_diagonal: Vec<T>,
+}
+
+impl<T: Real> Reduced<T> {
+    fn new(matrix: &Mat<T>, par: Par) -> Self {
+        let n = matrix.nrows();
+        let mut reflectors = matrix.clone();
+        let block = qr::no_pivoting::factor::recommended_block_size::<T>(n, n);
+        let mut factor = Mat::zeros(block, n - 1);
+        let mut memory = MemBuffer::new(tridiag::tridiag_in_place_scratch::<T>(n, par, Default::default()));
+        let stack = MemStack::new(&mut memory);
+        tridiag::tridiag_in_place(reflectors.as_mut(), factor.as_mut(), par, stack, Default::default());
+        let diagonal = (0..n).map(|i| reflectors[(i, i)]).collect();
+        let mut off_diagonal: Vec<T> = (0..n - 1).map(|i| reflectors[(i + 1, i)]).collect();
+        off_diagonal.push(T::from_f64(0.0));
+        Self { reflectors, factor, diagonal, off_diagonal }
+    }
+
+    fn pairs(&self, index: usize, columns: Columns<'_>, par: Par) -> Option<Pairs<T>> {
+        let n = self.diagonal.len();
+        match columns {
+            Columns::All => self.all(par),
+            Columns::None => Some(Pairs { values: self.values()?, columns: 0..0, vectors: None }),
+            Columns::Chosen(choose) => {
+                let values = self.values()?;
+                let columns = choose(index, &values.iter().map(|x| x.to_f64()).collect::<Vec<_>>());
+                if columns.len() > n / FEW {
+                    return Some(Self::cut(self.all(par)?, columns));
+                }
+                match self.few(&values[columns.clone()], par) {
+                    Some(vectors) => Some(Pairs { values, columns, vectors: Some(vectors) }),
+                    None => Some(Self::cut(self.all(par)?, columns)),
+                }
+            }
+        }
+    }
+
+    fn cut(all: Pairs<T>, columns: Range<usize>) -> Pairs<T> {
+        let vectors = all.vectors.map(|v| v.as_ref().subcols(columns.start, columns.len()).to_owned());
+        Pairs { values: all.values, columns, vectors }
+    }
+
+    fn values(&self) -> Option<Vec<T>> {
+        let mut values = Diag::zeros(self.diagonal.len());
+        self.tridiagonal(values.as_mut(), None, Par::Seq, &mut MemBuffer::new(self.scratch(Par::Seq)))?;
+        let mut values: Vec<T> = values.column_vector().iter().copied().collect();
+        values.sort_by(|a, b| a.to_f64().total_cmp(&b.to_f64()));
+        Some(values)
+    }
+
+    fn all(&self, par: Par) -> Option<Pairs<T>> {
+        let n = self.diagonal.len();
+        let mut memory = MemBuffer::new(self.scratch(par));
+        let mut values = Diag::zeros(n);
+        let mut vectors = Mat::zeros(n, n);
+        self.tridiagonal(values.as_mut(), Some(vectors.as_mut()), par, &mut memory)?;
+        self.back(vectors.as_mut(), par);
+        let values: Vec<T> = values.column_vector().iter().copied().collect();
+        if values.is_sorted_by(|a, b| a.to_f64() <= b.to_f64()) {
+            return Some(Pairs { values, columns: 0..n, vectors: Some(vectors) });
+        }
+        let mut from: Vec<usize> = (0..n).collect();
+        from.sort_by(|&i, &j| values[i].to_f64().total_cmp(&values[j].to_f64()));
+        let vectors = Mat::from_fn(n, n, |i, j| vectors[(i, from[j])]);
+        Some(Pairs { values: from.iter().map(|&j| values[j]).collect(), columns: 0..n, vectors: Some(vectors) })
+    }
+
+    fn few(&self, values: &[T], par: Par) -> Option<Mat<T>> {
+        let wide = |x: &[T]| x.iter().map(|x| x.to_f64()).collect::<Vec<_>>();
+        let (diagonal, off_diagonal) = (wide(&self.diagonal), wide(&self.off_diagonal));
+        let t = Tridiagonal { diagonal: &diagonal, off_diagonal: &off_diagonal };
+        let n = diagonal.len();
+        let found = eigenvectors(t, &wide(values), 4.0 * T::EPSILON)?;
+        let mut vectors = Mat::from_fn(n, values.len(), |i, j| T::from_f64(found[j * n + i]));
+        self.back(vectors.as_mut(), par);
+        Some(vectors)
+    }
+
+    fn scratch(&self, par: Par) -> faer::dyn_stack::StackReq {
+        self_adjoint_evd_scratch::<T>(self.diagonal.len(), ComputeEigenvectors::Yes, par, Default::default())
+    }
+
+    fn tridiagonal(
+        &self,
+        values: faer::diag::DiagMut<'_, T>,
+        vectors: Option<MatMut<'_, T>>,
+        par: Par,
+        memory: &mut MemBuffer,
+    ) -> Option<()> {
+        let params = Spec::new(<SelfAdjointEvdParams as Auto<T>>::auto());
+        tridiagonal_self_adjoint_evd(
+            DiagRef::from_slice(&self.diagonal),
+            DiagRef::from_slice(&self.off_diagonal),
+            values,
+            vectors,
+            par,
+            MemStack::new(memory),
+            params,
+        )
+        .ok()
+    }
+
+    /// Vectors of T to vectors of A.
+    fn back(&self, vectors: MatMut<'_, T>, par: Par) {
+        let (n, block) = (self.diagonal.len(), self.factor.nrows());
+        let scratch = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(
+            n - 1,
+            block,
+            vectors.ncols(),
+        );
+        householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+            self.reflectors.as_ref().submatrix(1, 0, n - 1, n - 1),
+            self.factor.as_ref(),
+            Conj::No,
+            vectors.subrows_mut(1, n - 1),
+            par,
+            MemStack::new(&mut MemBuffer::new(scratch)),
+        );
+    }
+}
+
+/// Residual and orthogonality in the working precision, from the matrix as it was given.
+fn measure<T: Real>(matrix: &Mat<T>, values: &[T], vectors: MatRef<'_, T>, par: Par) -> Certificate {
+    let product = |a: MatRef<'_, T>| {
+        let mut out = Mat::zeros(a.nrows(), vectors.ncols());
+        let one = T::from_f64(1.0);
+        faer::linalg::matmul::matmul(out.as_mut(), faer::Accum::Replace, a, vectors, one, par);
+        out
+    };
+    let length = |x: &mut dyn Iterator<Item = f64>| x.map(|x| x * x).sum::<f64>().sqrt();
+    let images = product(matrix.as_ref());
+    let mut residual = 0.0;
+    for (j, value) in values.iter().enumerate() {
+        let (image, vector) = (images.col_as_slice(j), vectors.col(j));
+        let own = length(&mut image.iter().zip(vector.iter()).map(|(a, v)| (*a - *value * *v).to_f64()));
+        residual = nan_max(residual, own);
+    }
+    let gram = product(vectors.transpose());
+    let mut orthogonality = 0.0;
+    for j in 0..gram.ncols() {
+        for (i, x) in gram.col_as_slice(j).iter().enumerate() {
+            orthogonality = nan_max(orthogonality, (x.to_f64() - f64::from(u8::from(i == j))).abs());
+        }
+    }
+    let norm = norm_1(matrix);
+    let residual = residual / if norm == 0.0 { 1.0 } else { norm };
+    Certificate { status: Status::Converged, sweeps: 0, residual, orthogonality }
+}
+
+/// What can be said of values without vectors, as for matrices in lanes.
+fn invariants<T: Real>(matrix: &Mat<T>, values: &[T]) -> Certificate {
+    #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
+    let n = values.len() as f64;
+    let own = |power: i32| values.iter().map(|x| x.to_f64().powi(power)).sum::<f64>();
+    let trace: f64 = (0..values.len()).map(|i| matrix[(i, i)].to_f64()).sum();
+    let squares: f64 = matrix.col_iter().flat_map(|c| c.iter()).map(|x| x.to_f64().powi(2)).sum();
+    let by_trace = (own(1) - trace).abs() / n;
+    let by_norm = (own(2).sqrt() - squares.sqrt()).abs() / n.sqrt();
+    let norm = norm_1(matrix);
+    let residual = nan_max(by_trace, by_norm) / if norm == 0.0 { 1.0 } else { norm };
+    Certificate { status: Status::Converged, sweeps: 0, residual, orthogonality: 0.0 }
+}
+
+fn norm_1<T: Real>(matrix: &Mat<T>) -> f64 {
+    matrix.col_iter().map(|c| c.iter().map(|x| x.to_f64().abs()).sum()).fold(0.0, f64::max)
+}
+
+/// The larger, or NaN if there is one.
+fn nan_max(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}

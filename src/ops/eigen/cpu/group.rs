@@ -1,0 +1,253 @@
+//! Symmetric matrices of about the same order, one a lane: in, through Householder's reduction and the QL iteration, out.
+
+use super::certify::{Measures, measure};
+use super::implicit_ql::{PENDING, diagonalise};
+use super::tridiagonal::{form_q, tridiagonalise};
+use super::{Columns, Matrix, Want, power_of_two_near};
+use crate::array::Real;
+use crate::lanes::{Lane, Task};
+use crate::ops::certificate::{Certificate, Status};
+
+/// Matrices of one group, or of several; in the order of their orders, so that neighbours waste little on each other.
+pub(super) struct Groups<'a, 'b, T> {
+    pub(super) matrices: &'a mut [Matrix<'b, T>],
+    pub(super) want: Want<'a>,
+}
+
+/// What a group is computed in. Matrices are stored by rows, a vector an element.
+pub(super) struct Workspace<V> {
+    /// From one row to the next: odd, so that rows begin in different sets of a cache.
+    pub(super) ld: usize,
+    pub(super) given: Vec<V>,
+    pub(super) reduced: Vec<V>,
+    pub(super) vectors: Vec<V>,
+    pub(super) diagonal: Vec<V>,
+    pub(super) off_diagonal: Vec<V>,
+    pub(super) tau: Vec<V>,
+    pub(super) reflector: Vec<V>,
+    pub(super) update: Vec<V>,
+    pub(super) product: Vec<V>,
+    pub(super) cosines: Vec<V>,
+    pub(super) sines: Vec<V>,
+}
+
+impl<V: Lane> Workspace<V> {
+    fn new(zero: V, n: usize) -> Self {
+        let ld = n | 1;
+        let (square, line) = (|| vec![zero; n * ld], || vec![zero; n]);
+        Self {
+            ld,
+            given: square(),
+            reduced: square(),
+            vectors: square(),
+            diagonal: line(),
+            off_diagonal: line(),
+            tau: line(),
+            reflector: line(),
+            update: line(),
+            product: line(),
+            cosines: vec![zero; PENDING * n],
+            sines: vec![zero; PENDING * n],
+        }
+    }
+}
+
+impl<T: Real> Task<T> for Groups<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lane<Scalar = T>>(self, token: V::Token) {
+        let zero = V::splat(token, T::from_f64(0.0));
+        let largest = self.matrices.iter().map(|m| m.order).max().unwrap_or(0);
+        let mut work = Workspace::new(zero, largest);
+        for group in self.matrices.chunks_mut(V::LANES) {
+            solve::<T, V>(token, group, self.want, &mut work);
+        }
+    }
+}
+
+/// Matrices that a vector of this machine holds.
+pub(super) struct Width;
+
+impl<T> Task<T> for Width {
+    type Output = usize;
+    fn run<V: Lane<Scalar = T>>(self, _: V::Token) -> usize {
+        V::LANES
+    }
+}
+
+#[inline(always)]
+fn solve<T: Real, V: Lane<Scalar = T>>(
+    token: V::Token,
+    group: &mut [Matrix<'_, T>],
+    want: Want<'_>,
+    work: &mut Workspace<V>,
+) {
+    let zero = V::splat(token, T::from_f64(0.0));
+    let n = group.iter().map(|m| m.order).max().unwrap_or(0);
+    if n == 0 {
+        return;
+    }
+    load(zero, n, group, work);
+    let Scaled { scale, finite } = scaled(zero, n, work);
+    let norm = norm(zero, n, work);
+    tridiagonalise(token, n, work);
+    let vectors = !matches!(want.columns, Columns::None);
+    if vectors {
+        form_q(token, n, work);
+    }
+    let done = diagonalise(token, n, work, vectors);
+    let measures = match (want.certificate, vectors) {
+        (true, true) => measure(token, n, work),
+        (true, false) => invariants(token, n, work),
+        (false, _) => Measures { residual: zero, orthogonality: zero },
+    };
+    for (lane, matrix) in group.iter_mut().enumerate() {
+        let norm = norm.as_slice()[lane].to_f64();
+        let is_set = |v: V| T::to_f64(v.as_slice()[lane]) == 1.0;
+        let status = match (is_set(finite), is_set(done)) {
+            (false, _) => Status::NonFinite,
+            (true, false) => Status::NotConverged,
+            (true, true) => Status::Converged,
+        };
+        let taken = Certificate {
+            status,
+            sweeps: 0,
+            residual: measures.residual.as_slice()[lane].to_f64() / if norm == 0.0 { 1.0 } else { norm },
+            orthogonality: measures.orthogonality.as_slice()[lane].to_f64(),
+        };
+        let unscale = 1.0 / scale.as_slice()[lane].to_f64();
+        if status == Status::NonFinite {
+            matrix.values.fill(T::from_f64(f64::NAN));
+        } else {
+            store(lane, unscale, matrix, work, want.columns);
+        }
+        *matrix.certificate = match status {
+            Status::NonFinite => Certificate { residual: f64::NAN, orthogonality: f64::NAN, ..taken },
+            // A value may be beyond the precision's range although no element is.
+            _ if matrix.values.iter().any(|x| !x.to_f64().is_finite()) => {
+                Certificate { status: Status::NotConverged, ..taken }
+            }
+            _ => taken.judged(matrix.order, T::EPSILON),
+        };
+    }
+}
+
+/// The lower triangles into the lanes, mirrored; the rest of the lanes and what is beyond an order is 0.
+#[inline(always)]
+fn load<T: Real, V: Lane<Scalar = T>>(zero: V, n: usize, group: &[Matrix<'_, T>], work: &mut Workspace<V>) {
+    let ld = work.ld;
+    let a = &mut work.given[..n * ld];
+    a.fill(zero);
+    for (lane, matrix) in group.iter().enumerate() {
+        let order = matrix.order;
+        for (j, column) in matrix.elements.chunks_exact(order.max(1)).enumerate() {
+            for (to, x) in a[j * ld + j..j * ld + order].iter_mut().zip(&column[j..]) {
+                to.as_mut_slice()[lane] = *x;
+            }
+        }
+    }
+    for j in 0..n {
+        for i in j + 1..n {
+            a[i * ld + j] = a[j * ld + i];
+        }
+    }
+}
+
+/// What every lane was multiplied by, and 1 where it was finite.
+struct Scaled<V> {
+    scale: V,
+    finite: V,
+}
+
+/// Multiplies every lane by a power of two so that its largest element is near 1; a lane that is not finite becomes 0.
+#[inline(always)]
+fn scaled<T: Real, V: Lane<Scalar = T>>(zero: V, n: usize, work: &mut Workspace<V>) -> Scaled<V> {
+    let a = &mut work.given[..n * work.ld];
+    // A maximum may lose a NaN; the sum of 0 x does not.
+    let (mut peak, mut probe) = (zero, zero);
+    for x in a.iter() {
+        peak = peak.max(x.abs());
+        probe = x.mul_add(zero, probe);
+    }
+    let (mut scale, mut finite) = (zero, zero);
+    for lane in 0..V::LANES {
+        let is_finite = probe.as_slice()[lane].to_f64() == 0.0;
+        if !is_finite {
+            a.iter_mut().for_each(|x| x.as_mut_slice()[lane] = T::from_f64(0.0));
+        }
+        let peak = if is_finite { peak.as_slice()[lane].to_f64() } else { 0.0 };
+        // Its inverse must be a normal number too.
+        let power = power_of_two_near(peak).clamp(T::SMALLEST, 0.25 / T::SMALLEST);
+        scale.as_mut_slice()[lane] = T::from_f64(1.0 / power);
+        finite.as_mut_slice()[lane] = T::from_f64(f64::from(u8::from(is_finite)));
+    }
+    for (x, reduced) in a.iter_mut().zip(&mut work.reduced[..n * work.ld]) {
+        *x *= scale;
+        *reduced = *x;
+    }
+    Scaled { scale, finite }
+}
+
+/// The 1-norm of every lane.
+#[inline(always)]
+fn norm<V: Lane>(zero: V, n: usize, work: &Workspace<V>) -> V {
+    let mut most = zero;
+    for row in work.given[..n * work.ld].chunks_exact(work.ld) {
+        let mut sum = zero;
+        for x in row {
+            sum += x.abs();
+        }
+        most = most.max(sum);
+    }
+    most
+}
+
+/// What can be said of values without vectors: how far their sum is from the trace, and their 2-norm from the Frobenius norm, as the
+/// error of one value. The larger of the two stands for the residual.
+#[inline(always)]
+fn invariants<T: Real, V: Lane<Scalar = T>>(token: V::Token, n: usize, work: &Workspace<V>) -> Measures<V> {
+    let zero = V::splat(token, T::from_f64(0.0));
+    let (mut trace, mut squares, mut own_squares) = (zero, zero, zero);
+    for (i, row) in work.given[..n * work.ld].chunks_exact(work.ld).enumerate() {
+        trace += row[i] - work.diagonal[i];
+        own_squares = work.diagonal[i].mul_add(work.diagonal[i], own_squares);
+        for x in row {
+            squares = x.mul_add(*x, squares);
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
+    let order = n as f64;
+    let by_trace = trace.abs() * V::splat(token, T::from_f64(1.0 / order));
+    let by_norm = (own_squares.sqrt() - squares.sqrt()).abs() * V::splat(token, T::from_f64(1.0 / order.sqrt()));
+    Measures { residual: by_trace.max(by_norm), orthogonality: zero }
+}
+
+/// Values in ascending order and their vectors out of a lane.
+#[inline(always)]
+fn store<T: Real, V: Lane<Scalar = T>>(
+    lane: usize,
+    unscale: f64,
+    matrix: &mut Matrix<'_, T>,
+    work: &Workspace<V>,
+    columns: Columns<'_>,
+) {
+    let order = matrix.order;
+    let value = |i: usize| work.diagonal[i].as_slice()[lane].to_f64();
+    let mut from: Vec<usize> = (0..order).collect();
+    from.sort_by(|&i, &j| value(i).total_cmp(&value(j)));
+    for (out, &i) in matrix.values.iter_mut().zip(&from) {
+        *out = T::from_f64(value(i) * unscale);
+    }
+    let columns = match columns {
+        Columns::None => return,
+        Columns::All => 0..order,
+        Columns::Chosen(choose) => choose(matrix.index, &matrix.values.iter().map(|x| x.to_f64()).collect::<Vec<_>>()),
+    };
+    for (i, row) in work.vectors[..order * work.ld].chunks_exact(work.ld).enumerate() {
+        for j in columns.clone() {
+            // A zero of either sign becomes 0: a rotation by nothing may change it.
+            matrix.vectors[j * order + i] = T::from_f64(row[from[j]].as_slice()[lane].to_f64() + 0.0);
+        }
+    }
+}

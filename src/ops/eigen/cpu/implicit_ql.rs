@@ -1,0 +1,214 @@
+//! The implicit QL iteration with Wilkinson's shift on symmetric tridiagonal matrices, one a lane (EISPACK's tql2; Bowdler, Martin,
+//! Reinsch and Wilkinson 1968).
+//!
+//! All lanes do one sweep at a time, each on the block that it has got to: a lane that is ahead, or done, is left as it is by rotations
+//! with c = 1 and s = 0. So its result does not depend upon its neighbours.
+
+use super::group::Workspace;
+use crate::array::Real;
+use crate::lanes::Lane;
+
+/// Sweeps allowed for each eigenvalue, on average; EISPACK and LAPACK allow 30. About 1.7 are made.
+const SWEEPS: usize = 30;
+/// Rows of the vectors that are rotated together, so that c and s are loaded once for all of them.
+const ROWS: usize = 4;
+
+/// Sweeps whose rotations wait, so that a block of rows stays in the first-level cache for all of them.
+pub(super) const PENDING: usize = 8;
+
+/// Where the block of each lane begins and ends, and what its shift needs.
+struct Blocks<V> {
+    begin: V,
+    end: V,
+    first: V,
+    second: V,
+    last: V,
+    off: V,
+}
+
+/// Diagonalises `work.diagonal`, `work.off_diagonal`; rotates the columns of `work.vectors` along if they are wanted. Returns the lanes
+/// that are done, as 1.
+#[inline(always)]
+pub(super) fn diagonalise<V: Lane<Scalar: Real>>(
+    token: V::Token,
+    n: usize,
+    work: &mut Workspace<V>,
+    vectors: bool,
+) -> V {
+    let number = |x: f64| V::splat(token, V::Scalar::from_f64(x));
+    let (zero, one) = (number(0.0), number(1.0));
+    let mut norm = zero;
+    for (d, e) in work.diagonal[..n].iter().zip(&work.off_diagonal[..n]) {
+        norm = norm.max(d.abs() + e.abs());
+    }
+    // Normwise, as EISPACK does: what is dropped is a perturbation of eps |T| altogether.
+    let tolerance = norm * number(0.5 * V::Scalar::EPSILON);
+    let mut begin = zero;
+    let mut left = SWEEPS * n;
+    let mut pending = Vec::with_capacity(PENDING);
+    loop {
+        let low = least(begin);
+        let blocks = scan(token, n, low, work, tolerance, begin);
+        begin = blocks.begin;
+        let extent = extent::<V>(n, &blocks);
+        let Some((low, high)) = extent.filter(|_| left > 0) else {
+            rotate_vectors(n, work, &mut pending);
+            return V::select(blocks.end.lt(number(n as f64)), zero, one);
+        };
+        left -= 1;
+        let at = if vectors { pending.len() * n } else { 0 };
+        sweep(token, low, high, work, at, &blocks);
+        if vectors {
+            pending.push((low, high));
+            if pending.len() == PENDING {
+                rotate_vectors(n, work, &mut pending);
+            }
+        }
+    }
+}
+
+/// Rotates the columns of the vectors by the sweeps that are pending, some rows at a time.
+#[inline(always)]
+fn rotate_vectors<V: Lane>(n: usize, work: &mut Workspace<V>, pending: &mut Vec<(usize, usize)>) {
+    let Workspace { ld, vectors, cosines, sines, .. } = work;
+    let ld = *ld;
+    let mut blocks = vectors[..n * ld].chunks_exact_mut(ROWS * ld);
+    for block in &mut blocks {
+        for (k, &(low, high)) in pending.iter().enumerate() {
+            let (c, s) = (&cosines[k * n + low..k * n + high], &sines[k * n + low..k * n + high]);
+            let mut lines = block.chunks_exact_mut(ld);
+            rotate::<V, ROWS>(std::array::from_fn(|_| &mut lines.next().unwrap_or_default()[low..=high]), c, s);
+        }
+    }
+    for row in blocks.into_remainder().chunks_exact_mut(ld) {
+        for (k, &(low, high)) in pending.iter().enumerate() {
+            let (c, s) = (&cosines[k * n + low..k * n + high], &sines[k * n + low..k * n + high]);
+            rotate::<V, 1>([&mut row[low..=high]], c, s);
+        }
+    }
+    pending.clear();
+}
+
+/// The smallest index among the lanes.
+#[inline(always)]
+fn least<V: Lane<Scalar: Real>>(index: V) -> usize {
+    index.as_slice().iter().map(|x| to_index(x.to_f64())).min().unwrap_or(0)
+}
+
+/// An index that was kept as a number.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an order, exact in any precision here")]
+fn to_index(x: f64) -> usize {
+    x as usize
+}
+
+/// From the first column where any lane still works to the last that it needs; nothing if all are done.
+#[inline(always)]
+fn extent<V: Lane<Scalar: Real>>(n: usize, blocks: &Blocks<V>) -> Option<(usize, usize)> {
+    let mut extent = None;
+    for (begin, end) in blocks.begin.as_slice().iter().zip(blocks.end.as_slice()) {
+        let (begin, end) = (to_index(begin.to_f64()), to_index(end.to_f64()));
+        if end < n {
+            let (low, high) = extent.unwrap_or((begin, end));
+            extent = Some((begin.min(low), end.max(high)));
+        }
+    }
+    extent
+}
+
+/// In each lane, from `begin` on: steps over what is deflated, and finds the end of the first block that is not. A lane that is done
+/// has n as its end.
+#[inline(always)]
+fn scan<V: Lane<Scalar: Real>>(
+    token: V::Token,
+    n: usize,
+    low: usize,
+    work: &Workspace<V>,
+    tolerance: V,
+    begin: V,
+) -> Blocks<V> {
+    let number = |x: usize| V::splat(token, V::Scalar::from_f64(x as f64));
+    let (zero, one, none, last_index) = (number(0), number(1), number(n), number(n - 1));
+    let mut b = Blocks { begin, end: none, first: zero, second: zero, last: zero, off: one };
+    for i in low..n {
+        let at = number(i);
+        let (d, e) = (work.diagonal[i], work.off_diagonal[i]);
+        let open = zero.and(b.begin.le(at), last_index.lt(b.end));
+        let starts = zero.and(open, at.le(b.begin));
+        b.first = V::select(starts, d, b.first);
+        b.off = V::select(starts, e, b.off);
+        b.second = V::select(starts, work.diagonal[(i + 1).min(n - 1)], b.second);
+        let splits = zero.and(open, e.abs().le(tolerance));
+        let ends = zero.and(splits, b.begin.lt(at));
+        b.end = V::select(ends, at, b.end);
+        b.last = V::select(ends, d, b.last);
+        b.begin = V::select(zero.and(splits, at.le(b.begin)), at + one, b.begin);
+    }
+    b
+}
+
+/// One sweep on the block of each lane, all within `low..=high`; the rotations go to `work.cosines` and `work.sines` from `to` on.
+#[inline(always)]
+fn sweep<V: Lane<Scalar: Real>>(
+    token: V::Token,
+    low: usize,
+    high: usize,
+    work: &mut Workspace<V>,
+    to: usize,
+    blocks: &Blocks<V>,
+) {
+    let number = |x: f64| V::splat(token, V::Scalar::from_f64(x));
+    let (zero, one, two) = (number(0.0), number(1.0), number(2.0));
+    let tiny = number(V::Scalar::SMALLEST / V::Scalar::EPSILON);
+    let Workspace { diagonal, off_diagonal, cosines, sines, .. } = work;
+    let half = (blocks.second - blocks.first) / (two * blocks.off);
+    let root = half.mul_add(half, one).sqrt();
+    let mut g = blocks.last - blocks.first + blocks.off / (half + V::select(half.lt(zero), -root, root));
+    let (mut s, mut c, mut p) = (one, one, zero);
+    for i in (low..high).rev() {
+        let at = number(i as f64);
+        let acts = zero.and(blocks.begin.le(at), at.lt(blocks.end));
+        let first = blocks.end.le(at + one);
+        let (d, e, after) = (diagonal[i], off_diagonal[i], diagonal[i + 1]);
+        let (f, b) = (s * e, c * e);
+        let square = f.mul_add(f, g * g);
+        let length = square.sqrt();
+        let inverse = one / length;
+        // Squares below this have lost digits; what they stand for is nothing.
+        let vanishes = square.lt(tiny);
+        let own_s = V::select(vanishes, zero, f * inverse);
+        let own_c = V::select(vanishes, one, g * inverse);
+        let shifted = after - p;
+        let r = (d - shifted).mul_add(own_s, two * own_c * b);
+        let own_p = own_s * r;
+        let own_g = own_c.mul_add(r, -b);
+        off_diagonal[i + 1] = V::select(acts, V::select(first, zero, length), off_diagonal[i + 1]);
+        diagonal[i + 1] = V::select(acts, shifted + own_p, after);
+        cosines[to + i] = V::select(acts, own_c, one);
+        sines[to + i] = V::select(acts, own_s, zero);
+        let ends = zero.and(acts, at.le(blocks.begin));
+        diagonal[i] = V::select(ends, d - own_p, d);
+        off_diagonal[i] = V::select(ends, own_g, e);
+        s = V::select(acts, own_s, s);
+        c = V::select(acts, own_c, c);
+        p = V::select(acts, own_p, p);
+        g = V::select(acts, own_g, g);
+    }
+}
+
+/// Rotates neighbouring columns of R rows, from the last pair to the first.
+#[inline(always)]
+fn rotate<V: Lane, const R: usize>(rows: [&mut [V]; R], cosines: &[V], sines: &[V]) {
+    let last = cosines.len();
+    let mut carried: [V; R] = std::array::from_fn(|r| rows[r][last]);
+    for i in (0..last).rev() {
+        let (c, s) = (cosines[i], sines[i]);
+        for r in 0..R {
+            let x = rows[r][i];
+            rows[r][i + 1] = s.mul_add(x, c * carried[r]);
+            carried[r] = s.neg_mul_add(carried[r], c * x);
+        }
+    }
+    for r in 0..R {
+        rows[r][0] = carried[r];
+    }
+}

@@ -1,0 +1,160 @@
+//! Some eigenvectors of a symmetric tridiagonal matrix, by inverse iteration (LAPACK's xSTEIN), in f64.
+//!
+//! Every vector is made orthogonal to all before it, which is cheap for the few that are wanted, and each is checked: where a residual
+//! or the space for another vector is missing, the caller takes a method that does not depend upon gaps.
+
+/// Solves tried for a vector. Two are typical.
+const SOLVES: usize = 6;
+
+/// A symmetric tridiagonal matrix: its diagonal, and the elements beside it, as many.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tridiagonal<'a> {
+    pub(super) diagonal: &'a [f64],
+    pub(super) off_diagonal: &'a [f64],
+}
+
+impl Tridiagonal<'_> {
+    fn norm(&self) -> f64 {
+        let n = self.diagonal.len();
+        let off = |i: usize| if i + 1 < n { self.off_diagonal[i].abs() } else { 0.0 };
+        (0..n).map(|i| self.diagonal[i].abs() + off(i) + if i > 0 { off(i - 1) } else { 0.0 }).fold(0.0, f64::max)
+    }
+
+    /// `|T x - l x|_2`.
+    fn residual(&self, value: f64, x: &[f64]) -> f64 {
+        let n = x.len();
+        let row = |i: usize| {
+            let before = if i > 0 { self.off_diagonal[i - 1] * x[i - 1] } else { 0.0 };
+            let after = if i + 1 < n { self.off_diagonal[i] * x[i + 1] } else { 0.0 };
+            (self.diagonal[i] - value) * x[i] + before + after
+        };
+        (0..n).map(|i| row(i).powi(2)).sum::<f64>().sqrt()
+    }
+}
+
+/// Unit vectors (column-major) for `values`, which ascend; nothing if one of them cannot be had to a residual of `tolerance |T|`.
+pub(super) fn eigenvectors(t: Tridiagonal<'_>, values: &[f64], tolerance: f64) -> Option<Vec<f64>> {
+    let n = t.diagonal.len();
+    let norm = t.norm();
+    let mut vectors: Vec<f64> = Vec::with_capacity(n * values.len());
+    let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
+    let mut shift = f64::NEG_INFINITY;
+    for &value in values {
+        // Ties are told apart by shifts that are, so that each solve favours another direction.
+        shift = if value - shift < 10.0 * f64::EPSILON * norm { shift + 10.0 * f64::EPSILON * norm } else { value };
+        let factors = Factors::new(t, shift, f64::EPSILON * norm);
+        let mut x: Vec<f64> = (0..n).map(|_| noise.next()).collect();
+        let mut found = false;
+        for _ in 0..SOLVES {
+            factors.solve(&mut x);
+            normalise(&mut x)?;
+            // Twice is enough (Parlett, after Kahan).
+            for _ in 0..2 {
+                for before in vectors.chunks_exact(n) {
+                    let along: f64 = before.iter().zip(&x).map(|(a, b)| a * b).sum();
+                    x.iter_mut().zip(before).for_each(|(x, a)| *x -= along * a);
+                }
+                normalise(&mut x)?;
+            }
+            found = t.residual(value, &x) <= tolerance * norm;
+            if found {
+                break;
+            }
+        }
+        if !found {
+            return None;
+        }
+        vectors.extend(&x);
+    }
+    Some(vectors)
+}
+
+/// Unit 2-norm; nothing if there is no direction left.
+fn normalise(x: &mut [f64]) -> Option<()> {
+    let largest = x.iter().fold(0.0, |m: f64, y| m.max(y.abs()));
+    if !(largest > 0.0 && largest.is_finite()) {
+        return None;
+    }
+    x.iter_mut().for_each(|y| *y /= largest);
+    let norm = x.iter().map(|y| y * y).sum::<f64>().sqrt();
+    x.iter_mut().for_each(|y| *y /= norm);
+    Some(())
+}
+
+/// `T - s I = P L U` with partial pivoting (LAPACK's xGTTRF).
+struct Factors {
+    /// Multipliers.
+    lower: Vec<f64>,
+    /// Inverses of the pivots.
+    inverse: Vec<f64>,
+    first: Vec<f64>,
+    second: Vec<f64>,
+    swapped: Vec<bool>,
+}
+
+impl Factors {
+    /// A pivot below `tiny` is replaced by it: the shift is an eigenvalue.
+    fn new(t: Tridiagonal<'_>, shift: f64, tiny: f64) -> Self {
+        let n = t.diagonal.len();
+        let mut f = Self {
+            lower: vec![0.0; n],
+            inverse: vec![0.0; n],
+            first: vec![0.0; n],
+            second: vec![0.0; n],
+            swapped: vec![false; n],
+        };
+        let tiny = tiny.max(f64::MIN_POSITIVE / f64::EPSILON);
+        let pivot = |x: f64| if x.abs() < tiny { tiny.copysign(x) } else { x };
+        let (mut diagonal, mut off) = (t.diagonal[0] - shift, if n > 1 { t.off_diagonal[0] } else { 0.0 });
+        for i in 0..n.saturating_sub(1) {
+            let below = t.off_diagonal[i];
+            let (next, next_off) = (t.diagonal[i + 1] - shift, if i + 2 < n { t.off_diagonal[i + 1] } else { 0.0 });
+            f.swapped[i] = below.abs() > diagonal.abs();
+            if f.swapped[i] {
+                f.inverse[i] = 1.0 / below;
+                f.lower[i] = diagonal / below;
+                (f.first[i], f.second[i]) = (next, next_off);
+                diagonal = off - f.lower[i] * next;
+                off = -f.lower[i] * next_off;
+            } else {
+                let own = pivot(diagonal);
+                f.inverse[i] = 1.0 / own;
+                f.lower[i] = below / own;
+                f.first[i] = off;
+                diagonal = next - f.lower[i] * off;
+                off = next_off;
+            }
+        }
+        f.inverse[n - 1] = 1.0 / pivot(diagonal);
+        f
+    }
+
+    fn solve(&self, x: &mut [f64]) {
+        let n = x.len();
+        for i in 0..n - 1 {
+            if self.swapped[i] {
+                x.swap(i, i + 1);
+            }
+            x[i + 1] -= self.lower[i] * x[i];
+        }
+        for i in (0..n).rev() {
+            let one = if i + 1 < n { self.first[i] * x[i + 1] } else { 0.0 };
+            let two = if i + 2 < n { self.second[i] * x[i + 2] } else { 0.0 };
+            x[i] = (x[i] - one - two) * self.inverse[i];
+        }
+    }
+}
+
+/// Numbers in (-1, 1), the same every time: Marsaglia's xorshift.
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        #[expect(clippy::cast_precision_loss, reason = "53 bits")]
+        let x = (self.0 >> 11) as f64;
+        x / (1_u64 << 52) as f64 - 1.0
+    }
+}

@@ -1,0 +1,159 @@
+//! What comes before and after Jacobi for matrices beyond workgroup memory: many workgroups a matrix.
+
+use super::gpu::Buffers;
+use super::kernels::{Certify, Departure, Norm, Normalize, Peak, Quotient, Rank, Residual, Shift, Sort, Tiles};
+use crate::device::{Adapter, Grid, Recorder};
+use crate::error::Result;
+use std::ops::Range;
+
+/// Rows and columns of a tile, numbers in workgroup memory while columns are sorted: as in eigen/tiled.wgsl.
+const ROWS: u32 = 64;
+const COLUMNS: u32 = 32;
+const SLOTS: u32 = 4096;
+
+/// Tiles of the lower triangle of V'V, folded to a rectangle.
+fn folded(capacity: u32) -> u32 {
+    let tiles = capacity.div_ceil(COLUMNS);
+    tiles.div_ceil(2) * (tiles + 1)
+}
+
+/// Matrices in the order of the table, cut so that no dispatch is too large.
+fn pieces(
+    rec: &Recorder<'_>,
+    adapter: &Adapter,
+    range: &Range<u32>,
+    flops: f64,
+    groups: u32,
+) -> impl Iterator<Item = Range<u32>> + use<> {
+    let most = (adapter.limits.workgroups_per_dimension / groups).max(1);
+    let begin = range.start;
+    let by_time = rec.pieces(range.end - range.start, flops);
+    by_time.flat_map(move |part| {
+        (part.start..part.end)
+            .step_by(most as usize)
+            .map(move |first| begin + first..begin + first.saturating_add(most).min(part.end))
+    })
+}
+
+/// Records W and the state of every matrix of `range`, none larger than `capacity`.
+///
+/// # Errors
+/// Device errors.
+pub(super) fn prepare(
+    rec: &mut Recorder<'_>,
+    adapter: &Adapter,
+    buffers: &mut Buffers<'_>,
+    capacity: u32,
+    range: &Range<u32>,
+) -> Result<()> {
+    let Buffers { table, a, w, state, .. } = buffers;
+    let groups = capacity.div_ceil(ROWS);
+    let work = 2.0 * f64::from(capacity).powi(2);
+    for piece in pieces(rec, adapter, range, work, groups) {
+        let count = piece.end - piece.start;
+        let (all, flops) = (count * groups, work * f64::from(count));
+        let mut peaks = rec.array(all as usize)?;
+        let mut circles = rec.array(2 * all as usize)?;
+        let params = Tiles { first: piece.start, groups, capacity, tiles: groups };
+        rec.dispatch(&Peak { params, table, a, peaks: &mut peaks }, &[], Grid::Workgroups(all), flops)?;
+        let norm = Norm { params, table, a, peaks: &peaks, circles: &mut circles };
+        rec.dispatch(&norm, &[], Grid::Workgroups(all), flops)?;
+        let shift = Shift { params, table, a, peaks: &peaks, circles: &circles, w, state };
+        rec.dispatch(&shift, &[], Grid::Workgroups(all), flops)?;
+    }
+    Ok(())
+}
+
+/// Records eigenvalues, certificates and, where they are wanted, sorted eigenvectors of every matrix of `range`, none larger than
+/// `capacity`.
+///
+/// # Errors
+/// Device errors.
+pub(super) fn finish(
+    rec: &mut Recorder<'_>,
+    adapter: &Adapter,
+    buffers: &mut Buffers<'_>,
+    capacity: u32,
+    range: &Range<u32>,
+    vectors: bool,
+) -> Result<()> {
+    let Buffers { table, a, w, state, values, certificates } = buffers;
+    let (rows, columns, folded) = (capacity.div_ceil(ROWS), capacity.div_ceil(COLUMNS), folded(capacity));
+    let blocks = capacity.div_ceil(64);
+    let sorted = capacity.div_ceil(SLOTS / capacity);
+    let n = f64::from(capacity);
+    let most = [capacity, rows * columns, folded, sorted].into_iter().max().unwrap_or(1);
+    for piece in pieces(rec, adapter, range, 2.0 * n.powi(3), most) {
+        let (first, count) = (piece.start, piece.end - piece.start);
+        let (all, flops) = (count as usize * capacity as usize, f64::from(count) * n * n);
+        let mut guesses = rec.array(all)?;
+        let mut sums = rec.array(2 * all * rows as usize)?;
+        let mut residuals = rec.array(all)?;
+        let mut ranks = rec.array(all)?;
+        let mut departures = rec.array(count as usize * folded as usize)?;
+        let of = |groups| (Tiles { first, groups, capacity, tiles: rows }, Grid::Workgroups(count * groups));
+
+        let (params, grid) = of(capacity);
+        rec.dispatch(&Normalize { params, table, state, w, guesses: &mut guesses }, &[], grid, 3.0 * flops)?;
+        let (params, grid) = of(rows * columns);
+        let residual = Residual { params, table, a, w, state, guesses: &guesses, sums: &mut sums };
+        rec.dispatch(&residual, &[], grid, 2.0 * n * flops)?;
+        let (params, grid) = of(blocks);
+        let quotient = Quotient { params, table, state, sums: &sums, guesses: &mut guesses, residuals: &mut residuals };
+        rec.dispatch(&quotient, &[], grid, 2.0 * flops / f64::from(ROWS))?;
+        let (params, grid) = of(folded);
+        rec.dispatch(&Departure { params, table, w, state, departures: &mut departures }, &[], grid, n * flops)?;
+        let (params, grid) = of(blocks);
+        let rank = Rank { params, table, state, guesses: &guesses, values, ranks: &mut ranks };
+        rec.dispatch(&rank, &[], grid, flops)?;
+        let params = Tiles { first, groups: 1, capacity, tiles: folded };
+        let certify = Certify { params, table, state, residuals: &residuals, departures: &departures, certificates };
+        rec.dispatch(&certify, &[], Grid::Workgroups(count), flops / n)?;
+        if vectors {
+            let (params, grid) = of(sorted);
+            rec.dispatch(&Sort { params, table, state, ranks: &ranks, w }, &[], grid, flops)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COLUMNS, ROWS, SLOTS, folded};
+
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted as the kernels have them, a
+    /// nested loop once for each iteration around it; the small kernels stay under 3 n.
+    #[test]
+    fn the_loops_of_every_kernel_fit_lavapipe() {
+        const BUDGET: u32 = 65_535;
+        for n in [64_u32, 110, 257, 1000, 2048] {
+            let rows = n.div_ceil(ROWS);
+            let peak = ROWS * (1 + rows);
+            let residual = n.div_ceil(COLUMNS) * (1 + 4 + 2 + COLUMNS) + 4 + ROWS / 4;
+            let departure = rows * (1 + 16 + ROWS / 4 * (1 + 4)) + 4 * 5;
+            let sort = 2 * SLOTS / 256;
+            for (kernel, loops) in
+                [("peak", peak), ("residual", residual), ("departure", departure), ("sort", sort), ("others", 3 * n)]
+            {
+                assert!(loops <= BUDGET, "{kernel}, n = {n}: {loops} iterations");
+            }
+        }
+    }
+
+    /// Every pair of tiles of the lower triangle once or, in the middle row, twice: as eigen/tiled_departure.wgsl finds them.
+    #[test]
+    fn the_folded_triangle_is_whole() {
+        for tiles in 1..=64 {
+            let mut seen = std::collections::HashSet::new();
+            for group in 0..folded(tiles * COLUMNS) {
+                let (fold, along) = (group / (tiles + 1), group % (tiles + 1));
+                let upper = along < tiles - fold;
+                let x = if upper { tiles - 1 - fold } else { fold };
+                let y = if upper { along } else { along - (tiles - fold) };
+                assert!(y <= x && x < tiles, "{tiles} tiles, group {group}");
+                seen.insert((x, y));
+            }
+            assert_eq!(seen.len() as u32, tiles * (tiles + 1) / 2, "{tiles} tiles");
+        }
+    }
+}

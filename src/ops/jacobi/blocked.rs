@@ -1,0 +1,140 @@
+//! The blocked form, for matrices beyond workgroup memory: block columns in a tournament (Bischof 1987; Arbenz and Slapnicar 1995; Becka,
+//! Oksa and Vajtersic 2002), the schedule of MAGMA's `zgesvj_batched`: in each round the inner products of every pair of
+//! blocks, one sweep of Jacobi on these, and one product of matrices.
+
+use super::gpu::{Batch, Extent};
+use super::kernels::{Apply, Gram, Round, Solve, Tallied, Tally};
+use crate::device::{Adapter, Buffer, Grid, Recorder};
+use crate::error::Result;
+use std::ops::Range;
+
+/// Columns of a pair of blocks, rows of a tile, rows of a chunk of inner products: as in jacobi/blocked.wgsl.
+const PAIR: u32 = 32;
+const TILE: u32 = 64;
+const CHUNK: u32 = 256;
+
+/// The most sweeps: 13 were the most in an f32 simulation over fourteen families (graphs, random, graded, clusters, glued Wilkinson)
+/// at n = 200, 257, 512 and 1000, for eigenvalues 1 and -1 in equal numbers; 8 to 10 are typical.
+pub(super) const MAX_SWEEPS: u32 = 24;
+/// Of these so many find something to do, which is what estimates of time count.
+const TYPICAL_SWEEPS: f64 = 10.0;
+
+/// The most columns; the kernels' loops are counted for so many.
+const MOST_COLUMNS: u32 = 2048;
+/// Inner products that are held at a time, 16 MiB: more matrices go one after the other.
+const GRAMS: usize = 4 << 20;
+
+/// Columns of the matrices that go together: a ragged batch has few dispatches, and few workgroups that find nothing to do.
+pub(super) const CLASSES: [u32; 9] = [128, 192, 256, 384, 512, 768, 1024, 1536, MOST_COLUMNS];
+
+/// The class that takes such matrices; none where they are too wide, or one of them is more than a dispatch.
+pub(super) fn class_of(adapter: &Adapter, extent: Extent) -> Option<u32> {
+    let class = CLASSES.into_iter().find(|&class| extent.cols <= class)?;
+    let share = Share::of(Extent { cols: class, ..extent });
+    let groups = u64::from(share.pairs) * u64::from(share.chunks.max(share.tiles));
+    (groups <= adapter.limits.workgroups_per_dimension.into()).then_some(class)
+}
+
+/// What each matrix of a batch takes of a dispatch.
+struct Share {
+    pairs: u32,
+    chunks: u32,
+    tiles: u32,
+}
+
+impl Share {
+    fn of(Extent { cols, rows, height }: Extent) -> Self {
+        let most = |count: u32, of: u32| count.div_ceil(of).max(1);
+        Self { pairs: most(cols, PAIR), chunks: most(rows, CHUNK), tiles: most(height, TILE) }
+    }
+
+    /// Numbers that the inner products take.
+    fn grams(&self) -> usize {
+        self.pairs as usize * self.chunks as usize * (PAIR * PAIR) as usize
+    }
+
+    /// The most matrices of one dispatch, and for which there is room.
+    fn most(&self, adapter: &Adapter) -> u32 {
+        let groups = self.pairs * self.chunks.max(self.tiles);
+        let room = u32::try_from(GRAMS / self.grams()).unwrap_or(u32::MAX);
+        (adapter.limits.workgroups_per_dimension / groups).min(room).max(1)
+    }
+}
+
+/// Records the sweeps of every matrix of the batch, all of at most `largest`.
+///
+/// # Errors
+/// Device errors.
+pub(super) fn orthogonalise(
+    rec: &mut Recorder<'_>,
+    adapter: &Adapter,
+    largest: Extent,
+    batch: &Batch<'_>,
+    w: &mut Buffer<f32>,
+    state: &mut Buffer<[u32; 4]>,
+) -> Result<()> {
+    let Batch { table, range, extent } = batch;
+    let share = Share::of(largest);
+    let (rows, height) = extent.map_or((0, 0), |extent| (extent.rows, extent.height));
+    // Two operations for each of PAIR^2 products a row.
+    let per_row = 2.0 * f64::from(PAIR * PAIR) * f64::from(share.pairs);
+    let flops = [f64::from(largest.rows), 5.0 * f64::from(PAIR), f64::from(largest.height)].map(|rows| rows * per_row);
+    let pieces = rec.pieces(range.end - range.start, flops[0].max(flops[2]));
+    let most = share.most(adapter);
+    for piece in pieces.flat_map(|piece| cut(piece, most)) {
+        let (first, count) = (range.start + piece.start, piece.end - piece.start);
+        let matrices = count as usize;
+        let mut grams = rec.array(matrices * share.grams())?;
+        let mut marks = rec.array(matrices * share.pairs as usize)?;
+        let idle = TYPICAL_SWEEPS / f64::from(MAX_SWEEPS) * f64::from(count);
+        for _ in 0..MAX_SWEEPS {
+            for round in 0..2 * share.pairs - 1 {
+                let Share { pairs, chunks, tiles } = share;
+                let params = Round { first, round, rows, height, pairs, chunks, tiles };
+                let gram = Gram { params, table, w, state, grams: &mut grams };
+                rec.dispatch(&gram, &[], Grid::Workgroups(count * pairs * chunks), idle * flops[0])?;
+                let solve = Solve { params, table, state, grams: &mut grams, marks: &mut marks };
+                rec.dispatch(&solve, &[], Grid::Workgroups(count * pairs), idle * flops[1])?;
+                let apply = Apply { params, table, state, grams: &grams, marks: &marks, w };
+                rec.dispatch(&apply, &[], Grid::Workgroups(count * pairs * tiles), idle * flops[2])?;
+            }
+            let params = Tallied { first, count, pairs: share.pairs };
+            let tally = Tally { params, table, marks: &marks, state };
+            rec.dispatch(&tally, &[], Grid::Invocations(count), f64::from(count))?;
+        }
+    }
+    Ok(())
+}
+
+/// Parts of at most `most`.
+fn cut(range: Range<u32>, most: u32) -> impl Iterator<Item = Range<u32>> {
+    let end = range.end;
+    range.step_by(most as usize).map(move |first| first..(first.saturating_add(most)).min(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHUNK, CLASSES, PAIR, Share, TILE};
+    use crate::ops::jacobi::gpu::Extent;
+
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted as the kernels have them,
+    /// a nested loop once for each iteration around it.
+    #[test]
+    fn the_loops_of_every_class_fit_lavapipe() {
+        const BUDGET: u32 = 65_535;
+        let quads = TILE / 4;
+        // The tallest matrices that a dispatch takes, too.
+        let tallest = CLASSES.map(|cols| (cols, 65_535 / (cols / PAIR) * TILE));
+        for (cols, rows) in CLASSES.map(|n| (n, n)).into_iter().chain(tallest) {
+            let share = Share::of(Extent { cols, rows, height: rows });
+            let slots = PAIR * PAIR / 256;
+            let gram = CHUNK / TILE * (1 + PAIR * quads / 64 + quads) + 4 * 5;
+            let solve = slots * (1 + share.chunks) + 2 * slots + (PAIR - 1) * (1 + 2);
+            let apply = 4 * 5 + 2 + PAIR + 4 * 5;
+            for (kernel, loops) in [("gram", gram), ("solve", solve), ("apply", apply), ("tally", share.pairs)] {
+                assert!(loops <= BUDGET, "{kernel}, {cols} columns of {rows}: {loops} iterations");
+            }
+            assert!(share.pairs * share.chunks.max(share.tiles) <= 65_535, "{cols} columns of {rows}: workgroups");
+        }
+    }
+}

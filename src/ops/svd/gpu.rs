@@ -348,13 +348,8 @@ fn jacobi(
     let Some(method) = Method::of(adapter, extent) else { return Ok(()) };
     let entry = |place: u32| [short, place * short * short, place * short, place];
     let table = rec.upload(&(0..batch).map(entry).collect::<Vec<_>>())?;
-    let flops = 42.0 * f64::from(short).powi(3);
-    for range in rec.pieces(batch, flops) {
-        let flops = flops * f64::from(range.end - range.start);
-        let batch = Batch { table: &table, range, extent: Some(extent) };
-        orthogonalise(rec, adapter, method, &batch, w, state, flops)?;
-    }
-    Ok(())
+    let batch = Batch { table: &table, range: 0..batch, extent: Some(extent) };
+    orthogonalise(rec, adapter, method, &batch, w, state)
 }
 
 fn tiles(left: u32, tile: u32) -> u32 {

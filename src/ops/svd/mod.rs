@@ -6,6 +6,7 @@ mod cpu;
 mod gpu;
 mod kernels;
 mod pieces;
+mod random;
 mod truncated;
 
 use super::certificate::{Certificate, Certificates, all_converged};
@@ -15,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::policy::{Choice, Side, Workload};
 use crate::shape::Shape;
 use std::sync::Arc;
-pub use truncated::{SvdTruncated, TruncatedOptions, svd_truncated};
+pub use truncated::{SvdTruncated, TruncatedOptions, choose_svd_truncated, svd_truncated};
 
 /// How much of U and Vh is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -40,18 +40,13 @@ pub(super) fn solve<F: Working>(a: &[F], out: Matrices<'_, F>) {
 }
 
 /// One matrix: U, S and Vh are written, U and Vh where they have room.
-pub(super) fn solve_one<F: Working>(problem: &Problem, a: &[F], u: &mut [F], s: &mut [F], vh: &mut [F]) -> Certificate {
+fn solve_one<F: Working>(problem: &Problem, a: &[F], u: &mut [F], s: &mut [F], vh: &mut [F]) -> Certificate {
     let scaled = Scaled::of(problem, a);
     if !scaled.finite {
         return not_finite(u, s, vh);
     }
     let par = if problem.short() < PARALLEL_FROM { Par::Seq } else { Par::rayon(0) };
-    let mut solved =
-        factor(&scaled.b, problem.left(), par).map(|factors| (certificate(&scaled.b, &factors, par), factors));
-    let well = |certificate: &Certificate| certificate.status == Status::Converged && certificate.residual <= WELL;
-    if F::ON_DEVICE && !solved.as_ref().is_some_and(|(certificate, _)| well(certificate)) {
-        solved = in_f64(&scaled.b, problem.left(), par);
-    }
+    let solved = certified(&scaled.b, problem.left(), par);
     let Some((certificate, factors)) = solved else {
         return Certificate { status: Status::NotConverged, ..not_finite(u, s, vh) };
     };
@@ -61,6 +56,16 @@ pub(super) fn solve_one<F: Working>(problem: &Problem, a: &[F], u: &mut [F], s: 
     }
     // A singular value may be too large for the precision although every element is not.
     Certificate { status: Status::NotConverged, residual: f64::INFINITY, ..certificate }
+}
+
+/// The decomposition of the tall matrix B with its certificate; in f64 where f32 does not do well.
+pub(super) fn certified<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<(Certificate, Factors<F>)> {
+    let solved = factor(b, left, par).map(|factors| (certificate(b, &factors, par), factors));
+    let well = |certificate: &Certificate| certificate.status == Status::Converged && certificate.residual <= WELL;
+    if F::ON_DEVICE && !solved.as_ref().is_some_and(|(certificate, _)| well(certificate)) {
+        return in_f64(b, left, par);
+    }
+    solved
 }
 
 /// The same in f64, narrowed.
@@ -73,7 +78,7 @@ fn in_f64<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<(Certificate,
 }
 
 /// The decomposition of the tall matrix B, with `left` columns of P.
-pub(super) fn factor<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<Factors<F>> {
+fn factor<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<Factors<F>> {
     let (long, short) = b.shape();
     let mut s = vec![F::from_f64(0.0); short];
     let (mut p, mut q) = (Mat::zeros(long, left), Mat::zeros(short, short));
@@ -87,7 +92,7 @@ pub(super) fn factor<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<Fa
 }
 
 /// The certificate of what is handed out.
-pub(super) fn certificate<F: Working>(b: &Mat<F>, factors: &Factors<F>, par: Par) -> Certificate {
+fn certificate<F: Working>(b: &Mat<F>, factors: &Factors<F>, par: Par) -> Certificate {
     let Factors { p, s, q } = factors;
     let one = F::from_f64(1.0);
     let mut away = Mat::<F>::zeros(b.nrows(), b.ncols());
@@ -109,7 +114,7 @@ pub(super) fn certificate<F: Working>(b: &Mat<F>, factors: &Factors<F>, par: Par
 }
 
 /// `max |X'X - I|`.
-fn departure<F: Working>(x: MatRef<'_, F>, par: Par) -> f64 {
+pub(super) fn departure<F: Working>(x: MatRef<'_, F>, par: Par) -> f64 {
     let n = x.ncols();
     let mut gram = Mat::<F>::zeros(n, n);
     matmul(gram.as_mut(), Accum::Replace, x.transpose(), x, F::from_f64(1.0), par);
@@ -118,12 +123,19 @@ fn departure<F: Working>(x: MatRef<'_, F>, par: Par) -> f64 {
 }
 
 /// The larger, or NaN if there is one.
-fn nan_max(a: f64, b: f64) -> f64 {
+pub(super) fn nan_max(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
 /// U, S and Vh from P, S and Q.
-fn write<F: Working>(problem: &Problem, factors: &Factors<F>, scale: f64, u: &mut [F], s: &mut [F], vh: &mut [F]) {
+pub(super) fn write<F: Working>(
+    problem: &Problem,
+    factors: &Factors<F>,
+    scale: f64,
+    u: &mut [F],
+    s: &mut [F],
+    vh: &mut [F],
+) {
     let Factors { p, s: values, q } = factors;
     for (out, x) in s.iter_mut().zip(values) {
         *out = F::from_f64(x.to_f64() * scale);

@@ -3,6 +3,9 @@
 mod dense;
 mod group;
 mod reflect;
+mod sample;
+
+pub(super) use sample::truncated;
 
 use super::{Parts, Problem};
 use crate::array::{Real, Storage};
@@ -12,16 +15,9 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The precisions as the algorithms here need them.
-trait Working: Real + faer::traits::RealField {
-    /// The smallest normal number.
-    const SMALLEST: f64;
-}
-impl Working for f32 {
-    const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
-}
-impl Working for f64 {
-    const SMALLEST: f64 = f64::MIN_POSITIVE;
-}
+trait Working: Real + faer::traits::RealField {}
+impl Working for f32 {}
+impl Working for f64 {}
 
 /// All matrices of `a`; without U and Vh unless `vectors`.
 pub(super) fn svd<T: Real>(problem: &Problem, a: &[T], vectors: bool) -> Parts<T> {

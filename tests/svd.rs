@@ -4,13 +4,15 @@
 mod common;
 
 use common::random::SplitMix64;
-use common::rectangles::{Host, Rectangle, Worst, array, check, judge, low_rank, solve, types};
+use common::rectangles::{Host, Rectangle, Worst, array, check, judge, low_rank, solve, types, with_values};
 use common::solve::{Checked, alike, bits};
 use common::{on_cpu, on_each, on_gpus};
-use fiedler::array::Array;
-use fiedler::ops::svd::{Svd, Vectors, choose_svd, svd, svdvals};
+use fiedler::array::{Array, Real};
+use fiedler::ops::svd::{
+    Svd, TruncatedOptions, Vectors, choose_svd, choose_svd_truncated, svd, svd_truncated, svdvals,
+};
 use fiedler::ops::{Certificate, Status};
-use fiedler::policy::Side;
+use fiedler::policy::{Reason, Side};
 use fiedler::{Backend, Context, ErrorKind, Shape};
 
 fn main() -> std::process::ExitCode {
@@ -29,6 +31,8 @@ fn main() -> std::process::ExitCode {
         on_each("70,000 matrices", many),
         on_each("svdvals and ok", values_alone),
         on_each("a singular value beyond f32", overflow),
+        on_cpu("truncated, against the exact", truncated),
+        on_gpus("truncated stays on the CPU, and says so", truncated_elsewhere),
     ])
 }
 
@@ -70,9 +74,15 @@ fn lapack(ctx: &Context, shapes: &[(usize, usize)]) -> Checked {
 
 /// What a software adapter takes seconds for: a few types of each.
 fn larger(ctx: &Context) -> Checked {
-    for (m, n) in [(100, 100), (33, 100), (300, 5), (64, 300), (300, 100)] {
+    for (m, n, kinds) in [
+        (100, 100, &[4, 9][..]),
+        (33, 100, &[4, 6, 9, 12]),
+        (300, 5, &[4, 6, 9, 12]),
+        (64, 300, &[6, 12]),
+        (300, 100, &[9]),
+    ] {
         let all = types(m, n, 2);
-        let cases: Vec<Rectangle> = [4, 6, 9, 12].map(|kind| all[kind].clone()).into();
+        let cases: Vec<Rectangle> = kinds.iter().map(|&kind| all[kind].clone()).collect();
         println!("{m} x {n}: {:?}", check::<f32>(ctx, &cases, Vectors::Thin)?);
     }
     println!("300 x 300: {:?}", check::<f32>(ctx, &types(300, 300, 2)[9..10], Vectors::Thin)?);
@@ -294,5 +304,92 @@ fn values_alone(ctx: &Context) -> Checked {
     }
     // One shape of many matrices is what a batch is.
     assert_eq!(array::<f32>(&types(3, 3, 1)).shape().batch, types(3, 3, 1).len());
+    Ok(())
+}
+
+/// What is left beside what any k triplets have to leave, and the values beside the true ones; from the same seed the same bits.
+fn truncated(ctx: &Context) -> Checked {
+    leading::<f32>(ctx)?;
+    leading::<f64>(ctx)
+}
+
+fn leading<T: Real + Into<f64>>(ctx: &Context) -> Checked {
+    let mut random = SplitMix64::new(11);
+    for (m, n, k) in [(120, 80, 10), (40, 200, 7), (30, 30, 30), (50, 20, 0), (1, 1, 1), (200, 3, 2)] {
+        let short = m.min(n);
+        let values: Vec<f64> = (0..short).map(|i| 0.7_f64.powi(i as i32)).collect();
+        let mut cases: Vec<Rectangle> =
+            (0..3).map(|_| Rectangle::new("decaying", m, n, with_values(m, n, &values, &mut random))).collect();
+        cases.push(Rectangle::new("zero", m, n, vec![0.0; m * n]));
+        cases.push(Rectangle::new("large", m, n, cases[0].a.iter().map(|x| x * 1e30).collect()));
+        cases.push(low_rank(m, n, 1, &mut random));
+        let a = array::<T>(&cases);
+        let found = svd_truncated(ctx, &a, k, TruncatedOptions::default())?;
+        let (u, s, vh) = (found.u.to_host(ctx)?, found.s.to_host(ctx)?, found.vh.to_host(ctx)?);
+        let residual = found.residual.to_host(ctx)?;
+        assert_eq!((u.shape(), vh.shape()), (Shape::new(m, k, cases.len()), Shape::new(k, n, cases.len())));
+        let unit = m.max(n) as f64 * T::EPSILON;
+        for (i, case) in cases.iter().enumerate() {
+            let wide = |x: nalgebra::DMatrixView<'_, T>| x.map(Into::into);
+            let (u, s, vh) = (wide(u.matrix(i)), wide(s.matrix(i)), wide(vh.matrix(i)));
+            let what = format!("{}, {m} x {n}, k = {k}", case.name);
+            assert_eq!(found.certificates()[i].status, Status::Converged, "{what}: {:?}", found.certificates()[i]);
+            for gram in [u.tr_mul(&u), &vh * vh.transpose()] {
+                assert!((gram - nalgebra::DMatrix::identity(k, k)).amax() <= 15.0 * unit, "{what}");
+            }
+            // The reported residual is the true one.
+            let given = nalgebra::DMatrix::from_column_slice(m, n, &case.a);
+            let away = &given - &u * nalgebra::DMatrix::from_diagonal(&s.column(0).into_owned()) * &vh;
+            let norm = given.norm();
+            let truth = if norm == 0.0 { 0.0 } else { away.norm() / norm };
+            let reported: f64 = residual.as_slice()[i].into();
+            assert!((reported - truth).abs() <= 15.0 * unit + 0.01 * truth, "{what}: {reported:e}, in truth {truth:e}");
+            if case.name == "decaying" {
+                // Values decay by 0.7, so ten directions more and two passes leave next to nothing to chance.
+                let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+                let least = (square(&values[k..]) / square(&values)).sqrt();
+                // The matrix is rounded to f32.
+                let rounding = 15.0 * m.max(n) as f64 * f64::from(f32::EPSILON);
+                assert!(truth <= 1.001 * least + rounding, "{what}: left {truth:e}, at best {least:e}");
+                for (got, want) in s.iter().zip(&values) {
+                    assert!((got - want).abs() <= 1e-4 * want + rounding, "{what}: {got} for {want}");
+                }
+            }
+        }
+        // The same seed, alone or in a batch, on any number of threads: the same bits. Another seed: another sample.
+        let bits = |x: &Array<T>| -> fiedler::Result<Vec<u64>> {
+            Ok(x.to_host(ctx)?.as_slice().iter().map(|&x| Into::<f64>::into(x).to_bits()).collect())
+        };
+        let alone = svd_truncated(ctx, &array::<T>(&cases[..1]), k, TruncatedOptions::default())?;
+        assert_eq!(bits(&alone.u)?, bits(&found.u)?[..m * k]);
+        let other = svd_truncated(ctx, &a, k, TruncatedOptions { seed: 1, ..TruncatedOptions::default() })?;
+        assert!(k < 7 || bits(&other.u)? != bits(&found.u)?);
+    }
+    // What is not finite spoils itself alone; more triplets than there are is an error.
+    let found = svd_truncated(
+        ctx,
+        &of_shape(2, 2, vec![1.0, f32::NAN, 0.0, 1.0, 3.0, 0.0, 0.0, 2.0])?,
+        1,
+        TruncatedOptions::default(),
+    )?;
+    let statuses: Vec<Status> = found.certificates().iter().map(|c| c.status).collect();
+    assert_eq!(statuses, [Status::NonFinite, Status::Converged]);
+    assert!(found.residual.to_host(ctx)?.as_slice()[0].is_nan());
+    let error = svd_truncated(ctx, &of_shape(2, 3, vec![0.0; 6])?, 3, TruncatedOptions::default()).map(drop);
+    assert!(matches!(error.expect_err("3 of 2").kind(), ErrorKind::Domain { .. }));
+    Ok(())
+}
+
+fn truncated_elsewhere(ctx: &Context) -> Checked {
+    let a = of_shape(12, 9, random_batch(12, 9, 1, 3))?.to_device(ctx)?;
+    let options = TruncatedOptions::default();
+    let error = svd_truncated(ctx, &a, 2, options).map(drop).expect_err("there are no kernels for it");
+    assert!(matches!(error.kind(), ErrorKind::Domain { operation: "svd_truncated", .. }), "{error}");
+    // Left to the policy, it says why, and does it where it can.
+    let auto = alike(ctx).backend(Backend::Auto).software_as_gpu(true).build()?;
+    let choice = choose_svd_truncated(&auto, a.shape(), 2, options);
+    assert_eq!((choice.side, choice.reason), (Side::Cpu, Reason::BeyondKernels));
+    let a = of_shape(12, 9, random_batch(12, 9, 1, 3))?.to_device(&auto)?;
+    assert_eq!(svd_truncated(&auto, &a, 2, options)?.certificates()[0].status, Status::Converged);
     Ok(())
 }

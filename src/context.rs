@@ -27,6 +27,7 @@ pub struct ContextBuilder {
     poison: bool,
     profile: bool,
     software_as_gpu: bool,
+    kernels: Option<&'static [&'static str]>,
 }
 
 impl Default for ContextBuilder {
@@ -39,6 +40,7 @@ impl Default for ContextBuilder {
             poison: false,
             profile: false,
             software_as_gpu: false,
+            kernels: None,
         }
     }
 }
@@ -225,6 +227,14 @@ impl ContextBuilder {
         self
     }
 
+    /// The forms of kernels that may be used where there are several for the same work (`tiny`, `lane`, `register`, `workgroup`,
+    /// `blocked`): for tests and measurements. What none of them can do is beyond the device.
+    #[must_use]
+    pub fn kernels(mut self, forms: &'static [&'static str]) -> Self {
+        self.kernels = Some(forms);
+        self
+    }
+
     /// What the environment says, where nothing was said before.
     ///
     /// # Errors
@@ -274,7 +284,8 @@ impl ContextBuilder {
     }
 
     fn options(&self) -> DeviceOptions {
-        DeviceOptions { budget: self.budget(), checked: self.checked, poison: self.poison, profile: self.profile }
+        let Self { checked, poison, profile, kernels, .. } = *self;
+        DeviceOptions { budget: self.budget(), checked, poison, profile, kernels }
     }
 }
 

@@ -6,23 +6,28 @@ const NOTHING: f32 = 1e-35;
 
 // |cos| of the angle between two columns with the squared norms x, y and the inner product z; 0 where one of them is nothing.
 fn cosine(x: f32, y: f32, z: f32) -> f32 {
-    if x > NOTHING && y > NOTHING { return abs(z) * reciprocal_sqrt(x) * reciprocal_sqrt(y); }
-    return 0.0;
+    let some = min(x, y) > NOTHING;
+    return select(0.0, abs(z), some) * reciprocal_sqrt(select(1.0, x, some)) * reciprocal_sqrt(select(1.0, y, some));
 }
 
 // What makes them orthogonal: (c, s) with c x_i - s y_i and s x_i + c y_i the new columns. (1, 0) where they are orthogonal to
-// `tolerance` already.
+// `tolerance` already. Without a branch, so that a compiler may interleave the rotations of disjoint pairs.
 fn rotation(x: f32, y: f32, z: f32, tolerance: f32) -> vec2<f32> {
-    var turn = vec2<f32>(1.0, 0.0);
-    if cosine(x, y, z) > tolerance {
-        let zeta = (y - x) / (2.0 * z);
-        var t = select(-1.0, 1.0, zeta >= 0.0) / (abs(zeta) + sqrt(1.0 + zeta * zeta));
-        // Its square overflows where one column is all but nothing beside the other.
-        if abs(zeta) > 1e18 { t = 0.5 / zeta; }
-        let c = inverseSqrt(1.0 + t * t);
-        let s = c * t;
-        // Division and inverseSqrt are loose; one Newton step makes the rotation orthogonal.
-        turn = vec2<f32>(c, s) * (1.5 - 0.5 * (c * c + s * s));
-    }
-    return turn;
+    let turns = cosine(x, y, z) > tolerance;
+    let zeta = (y - x) / (2.0 * select(1.0, z, turns));
+    // The square of zeta overflows where one column is all but nothing beside the other.
+    let large = abs(zeta) > 1e18;
+    let bounded = select(zeta, 0.0, large);
+    let near = select(-1.0, 1.0, zeta >= 0.0) / (abs(bounded) + sqrt(1.0 + bounded * bounded));
+    let t = select(near, 0.5 / select(1.0, zeta, large), large);
+    let c = inverseSqrt(1.0 + t * t);
+    let s = c * t;
+    // Division and inverseSqrt are loose; one Newton step makes the rotation orthogonal.
+    return select(vec2<f32>(1.0, 0.0), vec2<f32>(c, s) * (1.5 - 0.5 * (c * c + s * s)), turns);
+}
+
+// The squared norms after that rotation: a turn that is next to nothing changes next to nothing.
+fn turned_squares(x: f32, y: f32, z: f32, turn: vec2<f32>) -> vec2<f32> {
+    let change = turn.y / turn.x * z;
+    return vec2<f32>(x - change, y + change);
 }

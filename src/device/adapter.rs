@@ -26,6 +26,8 @@ pub struct Adapter {
     pub limits: AdapterLimits,
     /// How many loop iterations one invocation may run in a dispatch before the driver cuts it off in silence.
     pub loop_budget: u32,
+    /// The forms of kernels that may be used, where not all.
+    pub(super) kernels: Option<&'static [&'static str]>,
     /// Rough rate of a kernel in flop/s: it bounds the work of one submission, nothing else.
     pub(super) rate: f64,
 }
@@ -151,9 +153,21 @@ impl Adapter {
                 uniform_alignment: limits.min_uniform_buffer_offset_alignment,
             },
             loop_budget,
+            kernels: None,
             rate,
             name: info.name,
         }
+    }
+
+    /// Whether this form of a kernel, one of several for the same work, may be used.
+    pub(crate) fn uses(&self, form: &str) -> bool {
+        self.kernels.is_none_or(|forms| forms.contains(&form))
+    }
+
+    /// Invocations of every subgroup, where shaders may use subgroups and there is but one size.
+    pub(crate) fn subgroup(&self) -> Option<u32> {
+        let [least, most] = self.subgroup_size;
+        (least == most && self.features.contains(&"subgroups")).then_some(least)
     }
 
     /// Smaller is better.

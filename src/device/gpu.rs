@@ -24,6 +24,8 @@ pub(crate) struct DeviceOptions {
     pub(crate) poison: bool,
     /// Measure each kernel with timestamps, where the adapter has them.
     pub(crate) profile: bool,
+    /// The forms of kernels that may be used, where not all.
+    pub(crate) kernels: Option<&'static [&'static str]>,
 }
 
 /// An opened adapter.
@@ -49,7 +51,8 @@ impl Gpu {
     /// Takes a device that somebody else opened.
     pub(crate) fn adopt(WgpuDevice { adapter, device, queue }: WgpuDevice, options: DeviceOptions) -> Arc<Self> {
         let faults = Faults::watch(&device);
-        let adapter = Adapter::describe(&adapter, device.features(), &device.limits());
+        let described = Adapter::describe(&adapter, device.features(), &device.limits());
+        let adapter = Adapter { kernels: options.kernels, ..described };
         let max_buffer = adapter.limits.buffer / 4 * 4;
         let pool = Pool::new(&device, &queue, &faults, max_buffer, options.budget, options.poison);
         let pipelines = Pipelines::new(&device, &faults, options.checked);

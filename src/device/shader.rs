@@ -50,10 +50,12 @@ impl Shader {
         let fail = |message: String| self.error(overrides, message);
         let module = naga::front::wgsl::parse_str(self.source)
             .map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;
-        let info =
-            naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::default())
-                .validate(&module)
-                .map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;
+        let info = naga::valid::Validator::new(
+            naga::valid::ValidationFlags::all(),
+            naga::valid::Capabilities::default() | naga::valid::Capabilities::SUBGROUP,
+        )
+        .validate(&module)
+        .map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;
         for (name, _) in overrides {
             if !module.overrides.iter().any(|(_, o)| o.name.as_deref() == Some(name)) {
                 return Err(fail(format!("the WGSL has no override `{name}`")));

@@ -1,10 +1,10 @@
 //! The device's eigendecomposition: which kernel, in which order, with which buffers.
 
 use super::kernels::{Ending, FINISH_CLASSES, Finish, FinishClass, First, Prepare};
-use super::tiled;
+use super::{tiled, tiny::Tiny};
 use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
-use crate::ops::jacobi::gpu::{Batch, Extent, Method, orthogonalise};
+use crate::ops::jacobi::gpu::{Batch, Method, orthogonalise};
 use crate::shape::Layout;
 use std::ops::Range;
 
@@ -14,6 +14,22 @@ pub(super) struct Resident {
     pub(super) values: Buffer<f32>,
     pub(super) vectors: Buffer<f32>,
     pub(super) certificates: Buffer<[f32; 4]>,
+}
+
+/// Which kernels solve a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// One does everything.
+    Tiny(Tiny),
+    /// Prepare, make the columns orthogonal, finish.
+    Jacobi(Method),
+}
+
+impl Way {
+    fn of(adapter: &Adapter, order: u32) -> Option<Self> {
+        let tiny = Tiny::of(adapter, order).map(Self::Tiny);
+        tiny.or_else(|| Method::of_definite(adapter, order).map(Self::Jacobi))
+    }
 }
 
 /// What the kernels of one decomposition work on.
@@ -32,8 +48,7 @@ const LARGEST_ORDER: u32 = 2048;
 /// The largest order that this device's kernels take.
 pub(super) fn largest_order(gpu: &Gpu) -> u32 {
     let bound = gpu.adapter().limits.storage_binding;
-    let fits =
-        |&n: &u32| 4 * u64::from(n) * u64::from(n) <= bound && Method::of(gpu.adapter(), Extent::square(n)).is_some();
+    let fits = |&n: &u32| 4 * u64::from(n) * u64::from(n) <= bound && Way::of(gpu.adapter(), n).is_some();
     (0..=LARGEST_ORDER).rev().find(fits).unwrap_or(0)
 }
 
@@ -71,9 +86,7 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -
     let mut w = rec.array(layout.len())?;
     let mut values = rec.array(layout.row_count())?;
     let mut certificates = rec.array(layout.batch())?;
-    for (method, range) in groups {
-        let (adapter, capacity) = (gpu.adapter(), method.largest_order());
-        let class = finish_class(adapter, capacity);
+    for (way, range) in groups {
         let mut buffers = Buffers {
             table: &table,
             a,
@@ -82,6 +95,15 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -
             values: &mut values,
             certificates: &mut certificates,
         };
+        let method = match way {
+            Way::Jacobi(method) => method,
+            Way::Tiny(tiny) => {
+                tiny.record(&mut rec, &mut buffers, &range, flops(tiny.largest_order()), vectors)?;
+                continue;
+            }
+        };
+        let (adapter, capacity) = (gpu.adapter(), method.largest_order());
+        let class = finish_class(adapter, capacity);
         match class {
             Some(_) => prepare(&mut rec, &mut buffers, capacity, &range)?,
             None => tiled::prepare(&mut rec, adapter, &mut buffers, capacity, &range)?,
@@ -136,34 +158,34 @@ fn finish(
     Ok(())
 }
 
-/// Matrices as the kernels see them (shared/ragged.wgsl), and where those of each method stand among them.
-type Table = (Vec<[u32; 4]>, Vec<(Method, Range<u32>)>);
+/// Matrices as the kernels see them (shared/ragged.wgsl), and where those of each way stand among them.
+type Table = (Vec<[u32; 4]>, Vec<(Way, Range<u32>)>);
 
-/// The matrices, grouped by the method that solves them.
+/// The matrices, grouped by the way in which they are solved.
 fn table(gpu: &Gpu, layout: &Layout) -> Table {
-    let mut methods = Vec::new();
+    let mut ways = Vec::new();
     let of_order = (0..=layout.largest()).map(|order| {
-        Method::of(gpu.adapter(), Extent::square(order)).map(|method| {
-            methods.iter().position(|&known| known == method).unwrap_or_else(|| {
-                methods.push(method);
-                methods.len() - 1
+        Way::of(gpu.adapter(), order).map(|way| {
+            ways.iter().position(|&known| known == way).unwrap_or_else(|| {
+                ways.push(way);
+                ways.len() - 1
             })
         })
     });
     let of_order: Vec<Option<usize>> = of_order.collect();
-    let mut parts: Vec<Vec<[u32; 4]>> = vec![Vec::new(); methods.len()];
+    let mut parts: Vec<Vec<[u32; 4]>> = vec![Vec::new(); ways.len()];
     for (place, &order) in layout.orders().iter().enumerate() {
-        if let Some(method) = of_order[order as usize] {
+        if let Some(way) = of_order[order as usize] {
             let (elements, rows) = (layout.elements(place).start, layout.rows(place).start);
-            parts[method].push([order, to_u32(elements), to_u32(rows), to_u32(place)]);
+            parts[way].push([order, to_u32(elements), to_u32(rows), to_u32(place)]);
         }
     }
     let mut ranges = Vec::new();
     let mut first = 0;
-    for (method, part) in methods.into_iter().zip(&parts) {
+    for (way, part) in ways.into_iter().zip(&parts) {
         let end = first + to_u32(part.len());
         if end > first {
-            ranges.push((method, first..end));
+            ranges.push((way, first..end));
         }
         first = end;
     }

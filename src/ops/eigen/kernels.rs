@@ -13,6 +13,11 @@ uniform! {
 }
 
 uniform! {
+    /// The first matrix of the table that this dispatch takes, how many it takes, the most sweeps, and whether vectors are wanted.
+    pub(super) struct Few { first: u32, count: u32, sweeps: u32, vectors: u32 }
+}
+
+uniform! {
     /// The first matrix of the table, and whether vectors are wanted.
     pub(super) struct Ending { first: u32, vectors: u32 }
 }
@@ -79,6 +84,61 @@ kernels! {
         read table: [u32; 4],
         read a: f32,
         read state: [u32; 4],
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 2, an invocation a matrix.
+    Tiny2 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_2.wgsl"
+    ] variants one_variant {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 3, an invocation a matrix.
+    Tiny3 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_3.wgsl"
+    ] variants one_variant {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 4, an invocation a matrix.
+    Tiny4 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_4.wgsl"
+    ] variants one_variant {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 6, an invocation a matrix.
+    Tiny6 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_6.wgsl"
+    ] variants one_variant {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
+        write w: f32,
+        write values: f32,
+        write certificates: [f32; 4],
+    }
+    /// The whole decomposition of orders to 8, an invocation a matrix.
+    Tiny8 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/tiny.wgsl", "eigen/tiny_8.wgsl"
+    ] variants one_variant {
+        uniform params: Few,
+        read table: [u32; 4],
+        read a: f32,
         write w: f32,
         write values: f32,
         write certificates: [f32; 4],

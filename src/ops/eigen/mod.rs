@@ -6,6 +6,7 @@ mod kernels;
 mod pieces;
 mod select;
 mod tiled;
+mod tiny;
 
 pub use super::certificate::{Certificate, Status};
 use super::certificate::{Certificates, CertificatesRead, all_converged};

@@ -2,13 +2,14 @@
 
 use super::blocked;
 use super::kernels::{SIZE_CLASSES, SizeClass, Sweeps, Workgroup};
+use super::ring::Ring;
 use crate::device::{Adapter, Buffer, Grid, Recorder};
 use crate::error::Result;
 use std::ops::Range;
 
 /// The most sweeps. Typical are 4 to 9, a path or a cycle takes 11 at n = 128 (f32 simulation over eight graph families and
 /// random matrices); convergence is quadratic at the end, so more than twice that means that it does not converge.
-const MAX_SWEEPS: u32 = 30;
+pub(in crate::ops) const MAX_SWEEPS: u32 = 30;
 
 /// The shape of a matrix whose columns are made orthogonal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ impl Extent {
 pub(in crate::ops) enum Method {
     /// In workgroup memory, one workgroup a matrix.
     Workgroup(SizeClass),
+    /// In registers, square and positive definite matrices alone.
+    Ring(Ring),
     /// In blocks in global memory, up to so many columns.
     Blocked(u32),
 }
@@ -50,18 +53,28 @@ impl Method {
         SIZE_CLASSES
             .into_iter()
             .find(|class| {
-                class.holds(extent.cols, extent.quads())
+                adapter.uses("workgroup")
+                    && class.holds(extent.cols, extent.quads())
                     && class.workgroup_bytes() <= limits.workgroup_storage
                     && class.invocations() <= limits.workgroup_invocations
             })
             .map(Self::Workgroup)
-            .or_else(|| blocked::class_of(adapter, extent).map(Self::Blocked))
+            .or_else(|| {
+                let class = blocked::class_of(adapter, extent).filter(|_| adapter.uses("blocked"));
+                class.map(Self::Blocked)
+            })
+    }
+
+    /// The method for square matrices that are safely positive definite.
+    pub(in crate::ops) fn of_definite(adapter: &Adapter, order: u32) -> Option<Self> {
+        Ring::of(adapter, order).map(Self::Ring).or_else(|| Self::of(adapter, Extent::square(order)))
     }
 
     /// The largest order of the square matrices that are solved in this way.
     pub(in crate::ops) fn largest_order(self) -> u32 {
         match self {
             Self::Workgroup(class) => class.columns,
+            Self::Ring(ring) => ring.largest_order(),
             Self::Blocked(columns) => columns,
         }
     }
@@ -94,6 +107,7 @@ pub(in crate::ops) fn orthogonalise(
     let largest = batch.extent.unwrap_or(Extent::square(method.largest_order()));
     match method {
         Method::Workgroup(class) => in_workgroups(rec, adapter, class, largest, batch, w, state),
+        Method::Ring(ring) => ring.orthogonalise(rec, batch, w, state),
         Method::Blocked(_) => blocked::orthogonalise(rec, adapter, largest, batch, w, state),
     }
 }

@@ -9,6 +9,11 @@ uniform! {
 }
 
 uniform! {
+    /// The first matrix of the table, how many there are, and the most sweeps that this dispatch makes.
+    pub(super) struct Ring { first: u32, count: u32, sweeps: u32 }
+}
+
+uniform! {
     /// One round of the blocked form (jacobi/blocked.wgsl).
     pub(super) struct Round { first: u32, round: u32, rows: u32, height: u32, pairs: u32, chunks: u32, tiles: u32 }
 }
@@ -101,6 +106,114 @@ kernels! {
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/workgroup.wgsl"
     ] variants workgroup_variants {
         uniform params: Sweeps,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 8 in the registers of 4 lanes.
+    Lane8 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/lane_8.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 16 in the registers of 8 lanes.
+    Lane16 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/lane_16.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 32 in the registers of 16 lanes.
+    Lane32 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/lane_32.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 64 in the registers of 32 lanes.
+    Lane64 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/lane_64.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 16 in the registers of a workgroup.
+    Register16 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_16.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 32 in the registers of a workgroup.
+    Register32 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_32.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 48 in the registers of a workgroup.
+    Register48 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_48.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 64 in the registers of a workgroup.
+    Register64 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_64.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 80 in the registers of a workgroup.
+    Register80 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_80.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 96 in the registers of a workgroup.
+    Register96 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_96.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 112 in the registers of a workgroup.
+    Register112 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_112.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
+        read table: [u32; 4],
+        write w: f32,
+        write state: [u32; 4],
+    }
+    /// Sweeps over matrices to order 128 in the registers of a workgroup.
+    Register128 = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_128.wgsl"
+    ] variants one_variant {
+        uniform params: Ring,
         read table: [u32; 4],
         write w: f32,
         write state: [u32; 4],

@@ -5,3 +5,4 @@
 mod blocked;
 pub(in crate::ops) mod gpu;
 mod kernels;
+mod ring;

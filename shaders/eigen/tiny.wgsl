@@ -1,0 +1,63 @@
+// The whole eigendecomposition of a small matrix by one invocation, in registers: what eigen/prepare, jacobi/* and eigen/finish (which
+// see) do to a larger one, with the same results. The unrolled half, where `Column` comes from, is eigen/tiny_N.wgsl; an order
+// below N is padded with columns that are orthogonal from the start.
+//
+// The only loop is that of the sweeps.
+
+// vectors: whether they are stored; they are computed all the same, the certificate is of them.
+struct Params { first: u32, count: u32, sweeps: u32, vectors: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> a: array<f32>;
+@group(0) @binding(3) var<storage, read_write> w: array<f32>;
+@group(0) @binding(4) var<storage, read_write> values: array<f32>;
+@group(0) @binding(5) var<storage, read_write> certificates: array<vec4<f32>>;
+
+// An element of A, from the lower triangle; 0 beyond the order.
+fn entry(m: Matrix, i: u32, j: u32) -> f32 {
+    if max(i, j) >= m.order { return 0.0; }
+    return a[m.elements + max(i, j) + min(i, j) * m.order];
+}
+
+// Of one column, from the sum of its magnitudes and its diagonal element: its part in |A|_1, and how far Gershgorin's disc reaches
+// below zero.
+fn disc(sum: f32, centre: f32) -> vec2<f32> { return vec2<f32>(sum, max(sum - abs(centre) - centre, 0.0)); }
+
+// Makes two columns orthogonal, and keeps their squared norms; whether there was anything to do.
+fn turn(x: ptr<function, Column>, y: ptr<function, Column>, a: ptr<function, f32>, b: ptr<function, f32>) -> bool {
+    let d = inner(*x, *y);
+    let r = rotation(*a, *b, d, TOLERANCE);
+    let old = *x;
+    *x = old * r.x - *y * r.y;
+    *y = old * r.y + *y * r.x;
+    let squares = turned_squares(*a, *b, d, r);
+    *a = squares.x;
+    *b = squares.y;
+    return r.y != 0.0;
+}
+
+// One row's part in |r|^2 and v'r, where r = A v - g v.
+fn remainder(product: f32, guess: f32, v: f32) -> vec2<f32> {
+    let r = product - guess * v;
+    return vec2<f32>(r * r, r * v);
+}
+
+// A column's eigenvalue, and the bits of its residual; those of infinity if the value is beyond f32 although no element is.
+struct Pair { value: f32, residual: u32 }
+
+fn pair_of(guess: f32, sums: vec2<f32>, unscale: f32) -> Pair {
+    let value = guess + sums.y;
+    let residual = magnitude_bits(sqrt(max(sums.x - sums.y * sums.y, 0.0)));
+    return Pair(value, select(residual, INFINITE, magnitude_bits(value * unscale) >= INFINITE));
+}
+
+fn certificate(m: Matrix, finite: bool, orthogonal: bool, sweeps: u32, norm: f32, residual: u32, departure: u32) {
+    let relative = bitcast<f32>(residual) / select(norm, 1.0, norm == 0.0);
+    let away = bitcast<f32>(departure);
+    let promise = 10.0 * 1.1920929e-7 * f32(max(m.order, 1u));
+    var status = 0.0;
+    if !orthogonal || relative > promise || away > promise || max(residual, departure) >= INFINITE { status = 1.0; }
+    if !finite { status = 2.0; }
+    certificates[m.place] = vec4<f32>(relative, away, f32(sweeps), status);
+}

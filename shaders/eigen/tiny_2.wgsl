@@ -1,0 +1,102 @@
+// Order 2 of the eigendecomposition in registers, see eigen/tiny.wgsl.
+//
+// Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
+
+alias Column = vec2<f32>;
+
+// Two columns count as orthogonal at the rounding of their inner product, 4 eps.
+const TOLERANCE: f32 = 4.7683716e-7;
+
+fn inner(x: Column, y: Column) -> f32 { return dot(x, y); }
+// The sum of magnitudes.
+fn size(x: Column) -> f32 { return dot(abs(x), vec2<f32>(1.0)); }
+// The bits of the largest magnitude.
+fn peak(x: Column) -> u32 { return max(magnitude_bits(x.x), magnitude_bits(x.y)); }
+fn load(m: Matrix, j: u32) -> Column { return Column(entry(m, 0u, j), entry(m, 1u, j)); }
+fn store(m: Matrix, j: u32, x: Column) {
+    let at = m.elements + j * m.order;
+    if m.order > 0u { w[at + 0u] = x.x; }
+    if m.order > 1u { w[at + 1u] = x.y; }
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= params.count { return; }
+    let m = matrix_of(table[params.first + id.x]);
+    let a0 = load(m, 0u);
+    let a1 = load(m, 1u);
+    let bits = max(peak(a0), peak(a1));
+    let finite = bits < INFINITE;
+    let scale = scale_of(bits);
+    var w0 = a0 * scale;
+    var w1 = a1 * scale;
+    let discs = max(disc(size(w0), w0.x), disc(size(w1), w1.y));
+    let norm = discs.x;
+    let shift = select(discs.y + 0.05 * norm, 1.0, bits == 0u);
+    w0.x += shift;
+    w1.y += shift;
+
+    var sweeps = 0u;
+    var turned = finite && m.order > 1u;
+    while turned && sweeps < params.sweeps {
+        turned = false;
+        var g0 = inner(w0, w0);
+        var g1 = inner(w1, w1);
+        turned = turn(&w0, &w1, &g0, &g1) | turned;
+        sweeps += 1u;
+    }
+
+    // v = w / |w|, and the first value g of each eigenvalue.
+    let square0 = inner(w0, w0);
+    let inverse0 = reciprocal_sqrt(square0);
+    let v0 = w0 * inverse0;
+    let g0 = square0 * inverse0 - shift;
+    var sums0 = vec2<f32>();
+    let square1 = inner(w1, w1);
+    let inverse1 = reciprocal_sqrt(square1);
+    let v1 = w1 * inverse1;
+    let g1 = square1 * inverse1 - shift;
+    var sums1 = vec2<f32>();
+    // A v - g v, row by row.
+    let row0 = load(m, 0u) * scale;
+    sums0 += remainder(inner(row0, v0), g0, v0.x);
+    sums1 += remainder(inner(row0, v1), g1, v1.x);
+    let row1 = load(m, 1u) * scale;
+    sums0 += remainder(inner(row1, v0), g0, v0.y);
+    sums1 += remainder(inner(row1, v1), g1, v1.y);
+    let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
+    var residual = 0u;
+    var departure = 0u;
+    let pair0 = pair_of(g0, sums0, unscale);
+    var rank0 = 0u;
+    if m.order > 0u {
+        residual = max(residual, pair0.residual);
+        departure = max(departure, magnitude_bits(inner(v0, v0) - 1.0));
+    }
+    let pair1 = pair_of(g1, sums1, unscale);
+    var rank1 = 0u;
+    if m.order > 1u {
+        residual = max(residual, pair1.residual);
+        departure = max(departure, magnitude_bits(inner(v1, v1) - 1.0));
+        departure = max(departure, magnitude_bits(inner(v0, v1)));
+        if pair0.value <= pair1.value { rank1 += 1u; } else { rank0 += 1u; }
+    }
+    certificate(m, finite, !turned, sweeps, norm, residual, departure);
+
+    // Of a matrix that is not finite nothing is known: its values are NaN, made from bits at run time, its vectors 0.
+    let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));
+    if m.order > 0u {
+        let place = select(0u, rank0, finite);
+        values[m.rows + place] = select(nothing, pair0.value * unscale, finite);
+        if params.vectors != 0u {
+            if finite { store(m, place, v0); } else { store(m, place, Column()); }
+        }
+    }
+    if m.order > 1u {
+        let place = select(1u, rank1, finite);
+        values[m.rows + place] = select(nothing, pair1.value * unscale, finite);
+        if params.vectors != 0u {
+            if finite { store(m, place, v1); } else { store(m, place, Column()); }
+        }
+    }
+}

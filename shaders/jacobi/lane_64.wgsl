@@ -1,0 +1,323 @@
+// Sweeps of one-sided Jacobi to order 64 in the registers of 32 lanes of a subgroup, see jacobi/ring.wgsl. A subgroup holds one
+// matrix or more; whoever is done turns no more, and waits for the others without a bit being changed.
+// Loop iterations of an invocation and sweep: 33.
+//
+// Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
+
+const LANES: u32 = 32u;
+
+// Whether any of the lanes from `base` on voted so.
+fn any_of(ballot: vec4<u32>, base: u32) -> bool {
+    return ((ballot[base / 32u] >> (base % 32u)) & 0xffffffffu) != 0u;
+}
+
+@compute @workgroup_size(128)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>, @builtin(subgroup_id) subgroup: u32,
+    @builtin(subgroup_size) size: u32, @builtin(subgroup_invocation_id) lane: u32,
+) {
+    let place = lane % LANES;
+    let index = group.x * 4u + (subgroup * size + lane) / LANES;
+    let here = index < params.count;
+    var m = Matrix(0u, 0u, 0u, 0u);
+    var word = FLAG_ORTHOGONAL;
+    if here {
+        m = matrix_of(table[params.first + index]);
+        m.order = min(m.order, 64u);
+        word = state[m.place].x;
+        if m.order <= 1u { word |= FLAG_ORTHOGONAL; }
+    }
+    let pairs = max((m.order + 1u) / 2u, 1u);
+    let most = subgroupMax(pairs);
+    let columns = columns_at(place, pairs, 0u);
+    var x0 = quad(m, columns.x, 0u);
+    var x1 = quad(m, columns.x, 1u);
+    var x2 = quad(m, columns.x, 2u);
+    var x3 = quad(m, columns.x, 3u);
+    var x4 = quad(m, columns.x, 4u);
+    var x5 = quad(m, columns.x, 5u);
+    var x6 = quad(m, columns.x, 6u);
+    var x7 = quad(m, columns.x, 7u);
+    var x8 = quad(m, columns.x, 8u);
+    var x9 = quad(m, columns.x, 9u);
+    var x10 = quad(m, columns.x, 10u);
+    var x11 = quad(m, columns.x, 11u);
+    var x12 = quad(m, columns.x, 12u);
+    var x13 = quad(m, columns.x, 13u);
+    var x14 = quad(m, columns.x, 14u);
+    var x15 = quad(m, columns.x, 15u);
+    var y0 = quad(m, columns.y, 0u);
+    var y1 = quad(m, columns.y, 1u);
+    var y2 = quad(m, columns.y, 2u);
+    var y3 = quad(m, columns.y, 3u);
+    var y4 = quad(m, columns.y, 4u);
+    var y5 = quad(m, columns.y, 5u);
+    var y6 = quad(m, columns.y, 6u);
+    var y7 = quad(m, columns.y, 7u);
+    var y8 = quad(m, columns.y, 8u);
+    var y9 = quad(m, columns.y, 9u);
+    var y10 = quad(m, columns.y, 10u);
+    var y11 = quad(m, columns.y, 11u);
+    var y12 = quad(m, columns.y, 12u);
+    var y13 = quad(m, columns.y, 13u);
+    var y14 = quad(m, columns.y, 14u);
+    var y15 = quad(m, columns.y, 15u);
+
+    // Two columns count as orthogonal at the rounding of their inner product.
+    let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));
+    var made = 0u;
+    for (var sweep = 0u; sweep < params.sweeps; sweep += 1u) {
+        let goes_on = (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) == 0u;
+        if !subgroupAny(goes_on) { break; }
+        var a = dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3) + dot(x4, x4) + dot(x5, x5) + dot(x6, x6) + dot(x7, x7) + dot(x8, x8) + dot(x9, x9) + dot(x10, x10) + dot(x11, x11) + dot(x12, x12) + dot(x13, x13) + dot(x14, x14) + dot(x15, x15);
+        var b = dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3) + dot(y4, y4) + dot(y5, y5) + dot(y6, y6) + dot(y7, y7) + dot(y8, y8) + dot(y9, y9) + dot(y10, y10) + dot(y11, y11) + dot(y12, y12) + dot(y13, y13) + dot(y14, y14) + dot(y15, y15);
+        var turned = false;
+        for (var k = 0u; k < most; k += 1u) {
+            let plays = goes_on && k < pairs && place < pairs;
+            let swaps = plays && place == 0u;
+            let base = lane - place;
+            let after = select(lane, base + select(place + 1u, 0u, place + 1u == pairs), plays);
+            let before = select(lane, base + select(place - 1u, pairs - 1u, place == 0u), plays);
+            {
+                let z = dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3) + dot(x4, y4) + dot(x5, y5) + dot(x6, y6) + dot(x7, y7) + dot(x8, y8) + dot(x9, y9) + dot(x10, y10) + dot(x11, y11) + dot(x12, y12) + dot(x13, y13) + dot(x14, y14) + dot(x15, y15);
+                let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);
+                turned = turned | (r.y != 0.0);
+                let squares = turned_squares(a, b, z, r);
+                a = squares.x;
+                b = squares.y;
+                let t0 = x0 * r.x - y0 * r.y;
+                y0 = x0 * r.y + y0 * r.x;
+                x0 = t0;
+                let t1 = x1 * r.x - y1 * r.y;
+                y1 = x1 * r.y + y1 * r.x;
+                x1 = t1;
+                let t2 = x2 * r.x - y2 * r.y;
+                y2 = x2 * r.y + y2 * r.x;
+                x2 = t2;
+                let t3 = x3 * r.x - y3 * r.y;
+                y3 = x3 * r.y + y3 * r.x;
+                x3 = t3;
+                let t4 = x4 * r.x - y4 * r.y;
+                y4 = x4 * r.y + y4 * r.x;
+                x4 = t4;
+                let t5 = x5 * r.x - y5 * r.y;
+                y5 = x5 * r.y + y5 * r.x;
+                x5 = t5;
+                let t6 = x6 * r.x - y6 * r.y;
+                y6 = x6 * r.y + y6 * r.x;
+                x6 = t6;
+                let t7 = x7 * r.x - y7 * r.y;
+                y7 = x7 * r.y + y7 * r.x;
+                x7 = t7;
+                let t8 = x8 * r.x - y8 * r.y;
+                y8 = x8 * r.y + y8 * r.x;
+                x8 = t8;
+                let t9 = x9 * r.x - y9 * r.y;
+                y9 = x9 * r.y + y9 * r.x;
+                x9 = t9;
+                let t10 = x10 * r.x - y10 * r.y;
+                y10 = x10 * r.y + y10 * r.x;
+                x10 = t10;
+                let t11 = x11 * r.x - y11 * r.y;
+                y11 = x11 * r.y + y11 * r.x;
+                x11 = t11;
+                let t12 = x12 * r.x - y12 * r.y;
+                y12 = x12 * r.y + y12 * r.x;
+                x12 = t12;
+                let t13 = x13 * r.x - y13 * r.y;
+                y13 = x13 * r.y + y13 * r.x;
+                x13 = t13;
+                let t14 = x14 * r.x - y14 * r.y;
+                y14 = x14 * r.y + y14 * r.x;
+                x14 = t14;
+                let t15 = x15 * r.x - y15 * r.y;
+                y15 = x15 * r.y + y15 * r.x;
+                x15 = t15;
+                let in0 = subgroupShuffle(y0, after);
+                y0 = in0;
+                let in1 = subgroupShuffle(y1, after);
+                y1 = in1;
+                let in2 = subgroupShuffle(y2, after);
+                y2 = in2;
+                let in3 = subgroupShuffle(y3, after);
+                y3 = in3;
+                let in4 = subgroupShuffle(y4, after);
+                y4 = in4;
+                let in5 = subgroupShuffle(y5, after);
+                y5 = in5;
+                let in6 = subgroupShuffle(y6, after);
+                y6 = in6;
+                let in7 = subgroupShuffle(y7, after);
+                y7 = in7;
+                let in8 = subgroupShuffle(y8, after);
+                y8 = in8;
+                let in9 = subgroupShuffle(y9, after);
+                y9 = in9;
+                let in10 = subgroupShuffle(y10, after);
+                y10 = in10;
+                let in11 = subgroupShuffle(y11, after);
+                y11 = in11;
+                let in12 = subgroupShuffle(y12, after);
+                y12 = in12;
+                let in13 = subgroupShuffle(y13, after);
+                y13 = in13;
+                let in14 = subgroupShuffle(y14, after);
+                y14 = in14;
+                let in15 = subgroupShuffle(y15, after);
+                y15 = in15;
+                let in_square = subgroupShuffle(b, after);
+                b = in_square;
+            }
+            {
+                let z = dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3) + dot(x4, y4) + dot(x5, y5) + dot(x6, y6) + dot(x7, y7) + dot(x8, y8) + dot(x9, y9) + dot(x10, y10) + dot(x11, y11) + dot(x12, y12) + dot(x13, y13) + dot(x14, y14) + dot(x15, y15);
+                let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);
+                turned = turned | (r.y != 0.0);
+                let squares = turned_squares(a, b, z, r);
+                a = squares.x;
+                b = squares.y;
+                let t0 = x0 * r.x - y0 * r.y;
+                y0 = x0 * r.y + y0 * r.x;
+                x0 = t0;
+                let t1 = x1 * r.x - y1 * r.y;
+                y1 = x1 * r.y + y1 * r.x;
+                x1 = t1;
+                let t2 = x2 * r.x - y2 * r.y;
+                y2 = x2 * r.y + y2 * r.x;
+                x2 = t2;
+                let t3 = x3 * r.x - y3 * r.y;
+                y3 = x3 * r.y + y3 * r.x;
+                x3 = t3;
+                let t4 = x4 * r.x - y4 * r.y;
+                y4 = x4 * r.y + y4 * r.x;
+                x4 = t4;
+                let t5 = x5 * r.x - y5 * r.y;
+                y5 = x5 * r.y + y5 * r.x;
+                x5 = t5;
+                let t6 = x6 * r.x - y6 * r.y;
+                y6 = x6 * r.y + y6 * r.x;
+                x6 = t6;
+                let t7 = x7 * r.x - y7 * r.y;
+                y7 = x7 * r.y + y7 * r.x;
+                x7 = t7;
+                let t8 = x8 * r.x - y8 * r.y;
+                y8 = x8 * r.y + y8 * r.x;
+                x8 = t8;
+                let t9 = x9 * r.x - y9 * r.y;
+                y9 = x9 * r.y + y9 * r.x;
+                x9 = t9;
+                let t10 = x10 * r.x - y10 * r.y;
+                y10 = x10 * r.y + y10 * r.x;
+                x10 = t10;
+                let t11 = x11 * r.x - y11 * r.y;
+                y11 = x11 * r.y + y11 * r.x;
+                x11 = t11;
+                let t12 = x12 * r.x - y12 * r.y;
+                y12 = x12 * r.y + y12 * r.x;
+                x12 = t12;
+                let t13 = x13 * r.x - y13 * r.y;
+                y13 = x13 * r.y + y13 * r.x;
+                x13 = t13;
+                let t14 = x14 * r.x - y14 * r.y;
+                y14 = x14 * r.y + y14 * r.x;
+                x14 = t14;
+                let t15 = x15 * r.x - y15 * r.y;
+                y15 = x15 * r.y + y15 * r.x;
+                x15 = t15;
+                let in0 = subgroupShuffle(x0, before);
+                x0 = select(in0, y0, swaps);
+                y0 = select(y0, in0, swaps);
+                let in1 = subgroupShuffle(x1, before);
+                x1 = select(in1, y1, swaps);
+                y1 = select(y1, in1, swaps);
+                let in2 = subgroupShuffle(x2, before);
+                x2 = select(in2, y2, swaps);
+                y2 = select(y2, in2, swaps);
+                let in3 = subgroupShuffle(x3, before);
+                x3 = select(in3, y3, swaps);
+                y3 = select(y3, in3, swaps);
+                let in4 = subgroupShuffle(x4, before);
+                x4 = select(in4, y4, swaps);
+                y4 = select(y4, in4, swaps);
+                let in5 = subgroupShuffle(x5, before);
+                x5 = select(in5, y5, swaps);
+                y5 = select(y5, in5, swaps);
+                let in6 = subgroupShuffle(x6, before);
+                x6 = select(in6, y6, swaps);
+                y6 = select(y6, in6, swaps);
+                let in7 = subgroupShuffle(x7, before);
+                x7 = select(in7, y7, swaps);
+                y7 = select(y7, in7, swaps);
+                let in8 = subgroupShuffle(x8, before);
+                x8 = select(in8, y8, swaps);
+                y8 = select(y8, in8, swaps);
+                let in9 = subgroupShuffle(x9, before);
+                x9 = select(in9, y9, swaps);
+                y9 = select(y9, in9, swaps);
+                let in10 = subgroupShuffle(x10, before);
+                x10 = select(in10, y10, swaps);
+                y10 = select(y10, in10, swaps);
+                let in11 = subgroupShuffle(x11, before);
+                x11 = select(in11, y11, swaps);
+                y11 = select(y11, in11, swaps);
+                let in12 = subgroupShuffle(x12, before);
+                x12 = select(in12, y12, swaps);
+                y12 = select(y12, in12, swaps);
+                let in13 = subgroupShuffle(x13, before);
+                x13 = select(in13, y13, swaps);
+                y13 = select(y13, in13, swaps);
+                let in14 = subgroupShuffle(x14, before);
+                x14 = select(in14, y14, swaps);
+                y14 = select(y14, in14, swaps);
+                let in15 = subgroupShuffle(x15, before);
+                x15 = select(in15, y15, swaps);
+                y15 = select(y15, in15, swaps);
+                let in_square = subgroupShuffle(a, before);
+                a = select(in_square, b, swaps);
+                b = select(b, in_square, swaps);
+            }
+        }
+        let any = any_of(subgroupBallot(turned), lane - place);
+        if goes_on {
+            word += SWEEP;
+            made += 1u;
+            if !any { word |= FLAG_ORTHOGONAL; }
+        }
+    }
+
+    if place < pairs && made > 0u {
+        let now = columns_at(place, pairs, select(0u, pairs, made % 2u == 1u));
+        put(m, now.x, 0u, x0);
+        put(m, now.x, 1u, x1);
+        put(m, now.x, 2u, x2);
+        put(m, now.x, 3u, x3);
+        put(m, now.x, 4u, x4);
+        put(m, now.x, 5u, x5);
+        put(m, now.x, 6u, x6);
+        put(m, now.x, 7u, x7);
+        put(m, now.x, 8u, x8);
+        put(m, now.x, 9u, x9);
+        put(m, now.x, 10u, x10);
+        put(m, now.x, 11u, x11);
+        put(m, now.x, 12u, x12);
+        put(m, now.x, 13u, x13);
+        put(m, now.x, 14u, x14);
+        put(m, now.x, 15u, x15);
+        put(m, now.y, 0u, y0);
+        put(m, now.y, 1u, y1);
+        put(m, now.y, 2u, y2);
+        put(m, now.y, 3u, y3);
+        put(m, now.y, 4u, y4);
+        put(m, now.y, 5u, y5);
+        put(m, now.y, 6u, y6);
+        put(m, now.y, 7u, y7);
+        put(m, now.y, 8u, y8);
+        put(m, now.y, 9u, y9);
+        put(m, now.y, 10u, y10);
+        put(m, now.y, 11u, y11);
+        put(m, now.y, 12u, y12);
+        put(m, now.y, 13u, y13);
+        put(m, now.y, 14u, y14);
+        put(m, now.y, 15u, y15);
+    }
+    if here && place == 0u { state[m.place].x = word; }
+}

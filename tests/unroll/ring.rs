@@ -1,0 +1,278 @@
+//! `shaders/jacobi/lane_N.wgsl` and `shaders/jacobi/register_N.wgsl`: one-sided Jacobi with a pair of columns at a place, in registers.
+//! What they have in common and need not unroll is `shaders/jacobi/ring.wgsl`.
+
+use super::wgsl::{Wgsl, joined};
+use std::ops::Range;
+
+/// Orders of the form that exchanges through a subgroup, N / 2 lanes a matrix.
+pub const LANES: [usize; 4] = [8, 16, 32, 64];
+/// Orders of the form that exchanges through workgroup memory, 2 N invocations a matrix.
+pub const REGISTERS: [usize; 8] = [16, 32, 48, 64, 80, 96, 112, 128];
+
+/// Invocations of a workgroup of the first form.
+const WIDTH: usize = 128;
+/// Invocations at a place of the second form: each has every fourth group of four rows.
+const PARTS: usize = 4;
+/// The columns' share of WebGPU's least workgroup memory, 16 KiB, in vec4s.
+const MEMORY: usize = (16 << 10) / 16 - 96;
+
+/// The column that goes to a neighbour.
+#[derive(Clone, Copy)]
+enum Goes {
+    /// y comes from the place after.
+    Y,
+    /// x comes from the place before, and place 0 exchanges its two.
+    X,
+}
+
+impl Goes {
+    /// The column, its squared norm, and where it comes from.
+    fn names(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Y => ("y", "b", "after"),
+            Self::X => ("x", "a", "before"),
+        }
+    }
+
+    /// Puts what `arrived` where it belongs, of the pair `x` and `y`.
+    fn settle(self, out: &mut Wgsl, x: &str, y: &str, arrived: &str) {
+        match self {
+            Self::Y => out.line(format!("{y} = {arrived};")),
+            Self::X => {
+                out.line(format!("{x} = select({arrived}, {y}, swaps);"));
+                out.line(format!("{y} = select({y}, {arrived}, swaps);"));
+            }
+        }
+    }
+}
+
+/// Two columns as `count` groups of four rows each.
+#[derive(Clone, Copy)]
+struct Groups {
+    count: usize,
+}
+
+impl Groups {
+    fn all(self) -> Range<usize> {
+        0..self.count
+    }
+
+    fn product(self, x: &str, y: &str) -> String {
+        joined(self.count, " + ", |q| format!("dot({x}{q}, {y}{q})"))
+    }
+
+    /// Turns the pair, whose inner product is `product`.
+    fn turn(self, out: &mut Wgsl, product: &str) {
+        out.line(format!("let z = {product};"));
+        out.line("let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);");
+        out.line("turned = turned | (r.y != 0.0);");
+        out.line("let squares = turned_squares(a, b, z, r);");
+        out.line("a = squares.x;");
+        out.line("b = squares.y;");
+        for q in self.all() {
+            out.line(format!("let t{q} = x{q} * r.x - y{q} * r.y;"));
+            out.line(format!("y{q} = x{q} * r.y + y{q} * r.x;"));
+            out.line(format!("x{q} = t{q};"));
+        }
+    }
+
+    /// The pair from memory, `row` naming the group of rows.
+    fn load(self, out: &mut Wgsl, row: impl Fn(usize) -> String) {
+        out.line("let columns = columns_at(place, pairs, 0u);");
+        out.each(self.all(), |q| format!("var x{q} = quad(m, columns.x, {});", row(q)));
+        out.each(self.all(), |q| format!("var y{q} = quad(m, columns.y, {});", row(q)));
+    }
+
+    /// And back, to where the sweeps have brought the columns.
+    fn store(self, out: &mut Wgsl, row: impl Fn(usize) -> String) {
+        out.line("let now = columns_at(place, pairs, select(0u, pairs, made % 2u == 1u));");
+        out.each(self.all(), |q| format!("put(m, now.x, {}, x{q});", row(q)));
+        out.each(self.all(), |q| format!("put(m, now.y, {}, y{q});", row(q)));
+    }
+}
+
+/// The form for a subgroup: a place is a lane.
+pub fn lane(n: usize) -> String {
+    let (lanes, groups) = (n / 2, Groups { count: n / 4 });
+    let mut out = Wgsl::file(&format!(
+        "Sweeps of one-sided Jacobi to order {n} in the registers of {lanes} lanes of a subgroup, see jacobi/ring.wgsl. A subgroup holds one\n\
+         matrix or more; whoever is done turns no more, and waits for the others without a bit being changed.\n\
+         Loop iterations of an invocation and sweep: {}.",
+        n / 2 + 1,
+    ));
+    out.line("");
+    out.line(format!("const LANES: u32 = {lanes}u;"));
+    out.line("");
+    out.line("// Whether any of the lanes from `base` on voted so.");
+    out.block("fn any_of(ballot: vec4<u32>, base: u32) -> bool", |out| {
+        let mask = if lanes == 32 { u32::MAX } else { (1 << lanes) - 1 };
+        out.line(format!("return ((ballot[base / 32u] >> (base % 32u)) & {mask:#x}u) != 0u;"));
+    });
+    out.line("");
+    out.line(format!("@compute @workgroup_size({WIDTH})"));
+    out.line("fn main(");
+    out.line("    @builtin(workgroup_id) group: vec3<u32>, @builtin(subgroup_id) subgroup: u32,");
+    out.line("    @builtin(subgroup_size) size: u32, @builtin(subgroup_invocation_id) lane: u32,");
+    out.block(")", |out| {
+        out.line("let place = lane % LANES;");
+        out.line(format!("let index = group.x * {}u + (subgroup * size + lane) / LANES;", WIDTH / lanes));
+        out.line("let here = index < params.count;");
+        out.line("var m = Matrix(0u, 0u, 0u, 0u);");
+        out.line("var word = FLAG_ORTHOGONAL;");
+        out.block("if here", |out| {
+            out.line("m = matrix_of(table[params.first + index]);");
+            out.line(format!("m.order = min(m.order, {n}u);"));
+            out.line("word = state[m.place].x;");
+            out.line("if m.order <= 1u { word |= FLAG_ORTHOGONAL; }");
+        });
+        out.line("let pairs = max((m.order + 1u) / 2u, 1u);");
+        out.line("let most = subgroupMax(pairs);");
+        groups.load(out, |q| format!("{q}u"));
+        out.line("");
+        out.line("// Two columns count as orthogonal at the rounding of their inner product.");
+        out.line("let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));");
+        out.line("var made = 0u;");
+        out.block("for (var sweep = 0u; sweep < params.sweeps; sweep += 1u)", |out| {
+            out.line("let goes_on = (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) == 0u;");
+            out.line("if !subgroupAny(goes_on) { break; }");
+            out.line(format!("var a = {};", groups.product("x", "x")));
+            out.line(format!("var b = {};", groups.product("y", "y")));
+            out.line("var turned = false;");
+            out.block("for (var k = 0u; k < most; k += 1u)", |out| {
+                out.line("let plays = goes_on && k < pairs && place < pairs;");
+                out.line("let swaps = plays && place == 0u;");
+                out.line("let base = lane - place;");
+                out.line("let after = select(lane, base + select(place + 1u, 0u, place + 1u == pairs), plays);");
+                out.line("let before = select(lane, base + select(place - 1u, pairs - 1u, place == 0u), plays);");
+                for goes in [Goes::Y, Goes::X] {
+                    out.block("", |out| {
+                        groups.turn(out, &groups.product("x", "y"));
+                        let (column, square, from) = goes.names();
+                        for q in groups.all() {
+                            out.line(format!("let in{q} = subgroupShuffle({column}{q}, {from});"));
+                            goes.settle(out, &format!("x{q}"), &format!("y{q}"), &format!("in{q}"));
+                        }
+                        out.line(format!("let in_square = subgroupShuffle({square}, {from});"));
+                        goes.settle(out, "a", "b", "in_square");
+                    });
+                }
+            });
+            out.line("let any = any_of(subgroupBallot(turned), lane - place);");
+            out.block("if goes_on", |out| {
+                out.line("word += SWEEP;");
+                out.line("made += 1u;");
+                out.line("if !any { word |= FLAG_ORTHOGONAL; }");
+            });
+        });
+        out.line("");
+        out.block("if place < pairs && made > 0u", |out| groups.store(out, |q| format!("{q}u")));
+        out.line("if here && place == 0u { state[m.place].x = word; }");
+    });
+    out.finish()
+}
+
+/// The form for a workgroup: a place is four invocations, each with every fourth group of four rows.
+pub fn register(n: usize) -> String {
+    let (places, groups) = (n / 2, Groups { count: n / 4 / PARTS });
+    let width = places * PARTS;
+    let at_once = groups.count.div_ceil(groups.count.div_ceil(MEMORY / width));
+    let mut out = Wgsl::file(&format!(
+        "Sweeps of one-sided Jacobi to order {n} in the registers of a workgroup, see jacobi/ring.wgsl. One workgroup a matrix, a pair of\n\
+         columns at four invocations; columns go round through workgroup memory, {at_once} of {} groups of rows at once.\n\
+         Loop iterations of an invocation and sweep: {}.",
+        groups.count,
+        n / 2 + 1,
+    ));
+    out.line("");
+    out.line(format!("const PLACES: u32 = {places}u;"));
+    out.line(format!("const WIDTH: u32 = {width}u;"));
+    out.line("");
+    out.line(format!("var<workgroup> moving: array<vec4<f32>, WIDTH * {at_once}u>;"));
+    out.line("var<workgroup> squares_moving: array<f32, PLACES>;");
+    out.line("var<workgroup> partial: array<f32, WIDTH>;");
+    out.line("var<workgroup> shared_order: u32;");
+    out.line("var<workgroup> shared_word: u32;");
+    out.line("var<workgroup> rotations: atomic<u32>;");
+    out.line("var<workgroup> shared_rotations: u32;");
+    out.line("");
+    out.line("// The sum over the invocations of a place. Before `partial` is written anew there has to be a barrier.");
+    out.block("fn total(lane: u32, x: f32) -> f32", |out| {
+        out.line("partial[lane] = x;");
+        out.line("workgroupBarrier();");
+        out.line("let first = lane / 4u * 4u;");
+        out.line("return (partial[first] + partial[first + 1u]) + (partial[first + 2u] + partial[first + 3u]);");
+    });
+    out.line("");
+    out.line("@compute @workgroup_size(WIDTH)");
+    out.block("fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32)", |out| {
+        out.line("var m = matrix_of(table[params.first + group.x]);");
+        out.block("if lane == 0u", |out| {
+            out.line(format!("shared_order = min(m.order, {n}u);"));
+            out.line("shared_word = state[m.place].x;");
+        });
+        out.line("m.order = workgroupUniformLoad(&shared_order);");
+        out.line("var word = workgroupUniformLoad(&shared_word);");
+        out.line("let pairs = max((m.order + 1u) / 2u, 1u);");
+        out.line("let place = lane / 4u;");
+        out.line("let part = lane % 4u;");
+        groups.load(out, |q| format!("part + {}u", q * PARTS));
+        out.line("");
+        out.line("let plays = place < pairs;");
+        out.line("let swaps = place == 0u;");
+        out.line("let after = select(lane, select(place + 1u, 0u, place + 1u == pairs) * 4u + part, plays);");
+        out.line("let before = select(lane, select(place - 1u, pairs - 1u, place == 0u) * 4u + part, plays);");
+        out.line("// Two columns count as orthogonal at the rounding of their inner product.");
+        out.line("let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));");
+        out.line("if m.order <= 1u { word |= FLAG_ORTHOGONAL; }");
+        out.line("var made = 0u;");
+        out.block(
+            "for (; made < params.sweeps && (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) == 0u; made += 1u)",
+            |out| {
+                out.line("if lane == 0u { atomicStore(&rotations, 0u); }");
+                out.line(format!("var a = total(lane, {});", groups.product("x", "x")));
+                out.line("workgroupBarrier();");
+                out.line(format!("var b = total(lane, {});", groups.product("y", "y")));
+                out.line("workgroupBarrier();");
+                out.line("var turned = false;");
+                out.block("for (var k = 0u; k < pairs; k += 1u)", |out| {
+                    for goes in [Goes::Y, Goes::X] {
+                        out.block("", |out| {
+                            groups.turn(out, &format!("total(lane, {})", groups.product("x", "y")));
+                            exchange(out, groups, at_once, goes);
+                        });
+                    }
+                });
+                out.line("if turned { atomicMax(&rotations, 1u); }");
+                out.line("workgroupBarrier();");
+                out.line("if lane == 0u { shared_rotations = atomicLoad(&rotations); }");
+                out.line("word += SWEEP;");
+                out.line("if workgroupUniformLoad(&shared_rotations) == 0u { word |= FLAG_ORTHOGONAL; }");
+            },
+        );
+        out.line("");
+        out.block("if plays && made > 0u", |out| groups.store(out, |q| format!("part + {}u", q * PARTS)));
+        out.line("if lane == 0u { state[m.place].x = word; }");
+    });
+    out.finish()
+}
+
+/// A column to the neighbour, through workgroup memory. The barrier in `total` keeps this apart from the exchange before.
+fn exchange(out: &mut Wgsl, groups: Groups, at_once: usize, goes: Goes) {
+    let (column, square, from) = goes.names();
+    out.line(format!("if part == 0u {{ squares_moving[place] = {square}; }}"));
+    let all: Vec<usize> = groups.all().collect();
+    for (step, some) in all.chunks(at_once).enumerate() {
+        if step > 0 {
+            out.line("workgroupBarrier();");
+        }
+        let slot = |q: usize, who: &str| format!("moving[{who} + {}u * WIDTH]", q - some[0]);
+        out.each(some, |&q| format!("{} = {column}{q};", slot(q, "lane")));
+        out.line("workgroupBarrier();");
+        for &q in some {
+            out.line(format!("let in{q} = {};", slot(q, from)));
+            goes.settle(out, &format!("x{q}"), &format!("y{q}"), &format!("in{q}"));
+        }
+    }
+    out.line(format!("let in_square = squares_moving[{from} / 4u];"));
+    goes.settle(out, "a", "b", "in_square");
+}

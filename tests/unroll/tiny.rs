@@ -1,0 +1,153 @@
+//! `shaders/eigen/tiny_N.wgsl`: the eigendecomposition of a matrix of order N by one invocation.
+
+use super::wgsl::{Wgsl, joined, largest, rounds};
+
+pub const ORDERS: [usize; 5] = [2, 3, 4, 6, 8];
+
+/// How a column of N numbers is held: a vector, or a matrix of two.
+#[derive(Clone, Copy)]
+struct Column {
+    vectors: usize,
+    width: usize,
+}
+
+impl Column {
+    fn of(n: usize) -> Self {
+        let vectors = n.div_ceil(4);
+        Self { vectors, width: n / vectors }
+    }
+
+    fn name(self) -> String {
+        match self {
+            Self { vectors: 1, width } => format!("vec{width}<f32>"),
+            Self { vectors, width } => format!("mat{vectors}x{width}<f32>"),
+        }
+    }
+
+    /// The `v`-th of the vectors that make up `name`.
+    fn vector(self, name: &str, v: usize) -> String {
+        if self.vectors == 1 { name.to_owned() } else { format!("{name}[{v}]") }
+    }
+
+    fn element(self, name: &str, i: usize) -> String {
+        format!("{}.{}", self.vector(name, i / self.width), ["x", "y", "z", "w"][i % self.width])
+    }
+}
+
+pub fn file(n: usize) -> String {
+    let column = Column::of(n);
+    let mut out = Wgsl::file(&format!("Order {n} of the eigendecomposition in registers, see eigen/tiny.wgsl."));
+    out.line("");
+    out.line(format!("alias Column = {};", column.name()));
+    out.line("");
+    out.line("// Two columns count as orthogonal at the rounding of their inner product, 4 eps.");
+    out.line("const TOLERANCE: f32 = 4.7683716e-7;");
+    out.line("");
+    of_columns(&mut out, n, column);
+    out.line("");
+    out.line("@compute @workgroup_size(64)");
+    out.block("fn main(@builtin(global_invocation_id) id: vec3<u32>)", |out| {
+        prepare(out, n, column);
+        sweeps(out, n);
+        finish(out, n, column);
+    });
+    out.finish()
+}
+
+/// Functions whose text depends on how a column is held.
+fn of_columns(out: &mut Wgsl, n: usize, column: Column) {
+    let (vectors, ones) = (column.vectors, format!("vec{}<f32>(1.0)", column.width));
+    let part = |name: &str, v: usize| column.vector(name, v);
+    out.short(
+        "fn inner(x: Column, y: Column) -> f32",
+        joined(vectors, " + ", |v| format!("dot({}, {})", part("x", v), part("y", v))),
+    );
+    out.line("// The sum of magnitudes.");
+    out.short("fn size(x: Column) -> f32", joined(vectors, " + ", |v| format!("dot(abs({}), {ones})", part("x", v))));
+    out.line("// The bits of the largest magnitude.");
+    out.short("fn peak(x: Column) -> u32", largest(n, |i| format!("magnitude_bits({})", column.element("x", i))));
+    out.short(
+        "fn load(m: Matrix, j: u32) -> Column",
+        format!("Column({})", joined(n, ", ", |i| format!("entry(m, {i}u, j)"))),
+    );
+    out.block("fn store(m: Matrix, j: u32, x: Column)", |out| {
+        out.line("let at = m.elements + j * m.order;");
+        out.each(0..n, |i| format!("if m.order > {i}u {{ w[at + {i}u] = {}; }}", column.element("x", i)));
+    });
+}
+
+fn prepare(out: &mut Wgsl, n: usize, column: Column) {
+    out.line("if id.x >= params.count { return; }");
+    out.line("let m = matrix_of(table[params.first + id.x]);");
+    out.each(0..n, |j| format!("let a{j} = load(m, {j}u);"));
+    out.line(format!("let bits = {};", largest(n, |j| format!("peak(a{j})"))));
+    out.line("let finite = bits < INFINITE;");
+    out.line("let scale = scale_of(bits);");
+    out.each(0..n, |j| format!("var w{j} = a{j} * scale;"));
+    let disc = |j: usize| format!("disc(size(w{j}), {})", column.element(&format!("w{j}"), j));
+    out.line(format!("let discs = {};", largest(n, disc)));
+    out.line("let norm = discs.x;");
+    out.line("let shift = select(discs.y + 0.05 * norm, 1.0, bits == 0u);");
+    out.each(0..n, |j| format!("{} += shift;", column.element(&format!("w{j}"), j)));
+    out.line("");
+}
+
+fn sweeps(out: &mut Wgsl, n: usize) {
+    out.line("var sweeps = 0u;");
+    out.line("var turned = finite && m.order > 1u;");
+    out.block("while turned && sweeps < params.sweeps", |out| {
+        out.line("turned = false;");
+        out.each(0..n, |j| format!("var g{j} = inner(w{j}, w{j});"));
+        let pairs = rounds(n).concat();
+        out.each(pairs, |(i, j)| format!("turned = turn(&w{i}, &w{j}, &g{i}, &g{j}) | turned;"));
+        out.line("sweeps += 1u;");
+    });
+    out.line("");
+}
+
+fn finish(out: &mut Wgsl, n: usize, column: Column) {
+    out.line("// v = w / |w|, and the first value g of each eigenvalue.");
+    for j in 0..n {
+        out.line(format!("let square{j} = inner(w{j}, w{j});"));
+        out.line(format!("let inverse{j} = reciprocal_sqrt(square{j});"));
+        out.line(format!("let v{j} = w{j} * inverse{j};"));
+        out.line(format!("let g{j} = square{j} * inverse{j} - shift;"));
+        out.line(format!("var sums{j} = vec2<f32>();"));
+    }
+    out.line("// A v - g v, row by row.");
+    for i in 0..n {
+        out.line(format!("let row{i} = load(m, {i}u) * scale;"));
+        out.each(0..n, |j| {
+            let v = column.element(&format!("v{j}"), i);
+            format!("sums{j} += remainder(inner(row{i}, v{j}), g{j}, {v});")
+        });
+    }
+    out.line("let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));");
+    out.line("var residual = 0u;");
+    out.line("var departure = 0u;");
+    for j in 0..n {
+        out.line(format!("let pair{j} = pair_of(g{j}, sums{j}, unscale);"));
+        out.line(format!("var rank{j} = 0u;"));
+        out.block(format!("if m.order > {j}u"), |out| {
+            out.line(format!("residual = max(residual, pair{j}.residual);"));
+            out.line(format!("departure = max(departure, magnitude_bits(inner(v{j}, v{j}) - 1.0));"));
+            out.each(0..j, |i| format!("departure = max(departure, magnitude_bits(inner(v{i}, v{j})));"));
+            for i in 0..j {
+                out.line(format!("if pair{i}.value <= pair{j}.value {{ rank{j} += 1u; }} else {{ rank{i} += 1u; }}"));
+            }
+        });
+    }
+    out.line("certificate(m, finite, !turned, sweeps, norm, residual, departure);");
+    out.line("");
+    out.line("// Of a matrix that is not finite nothing is known: its values are NaN, made from bits at run time, its vectors 0.");
+    out.line("let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));");
+    for j in 0..n {
+        out.block(format!("if m.order > {j}u"), |out| {
+            out.line(format!("let place = select({j}u, rank{j}, finite);"));
+            out.line(format!("values[m.rows + place] = select(nothing, pair{j}.value * unscale, finite);"));
+            out.block("if params.vectors != 0u", |out| {
+                out.line(format!("if finite {{ store(m, place, v{j}); }} else {{ store(m, place, Column()); }}"));
+            });
+        });
+    }
+}

@@ -28,7 +28,7 @@ fn main() -> std::process::ExitCode {
         on_each("empty matrices and batches", edges_of_the_domain),
         on_gpus("what the kernels cannot take", beyond_the_kernels),
         on_each("twice, and in pieces, bit by bit", cuts),
-        on_each("70,000 matrices", many),
+        on_each("66,000 matrices", many),
         on_each("svdvals and ok", values_alone),
         on_each("a singular value beyond f32", overflow),
         on_cpu("truncated, against the exact", truncated),
@@ -78,7 +78,7 @@ fn larger(ctx: &Context) -> Checked {
         (100, 100, &[4, 9][..]),
         (33, 100, &[4, 6, 9, 12]),
         (300, 5, &[4, 6, 9, 12]),
-        (64, 300, &[6, 12]),
+        (64, 300, &[12]),
         (300, 100, &[9]),
     ] {
         let all = types(m, n, 2);
@@ -269,7 +269,7 @@ fn cuts(ctx: &Context) -> Checked {
 
 /// More than 65,535, the most workgroups of a dispatch.
 fn many(ctx: &Context) -> Checked {
-    let (m, n, count) = (3, 2, 70_000);
+    let (m, n, count) = (3, 2, 66_000);
     let data = random_batch(m, n, count, 9);
     let found = Host::of(ctx, &svd(ctx, &of_shape(m, n, data.clone())?, Vectors::Thin)?.ok(ctx)?)?;
     let cases: Vec<Rectangle> = data

@@ -368,3 +368,40 @@ fn gram(rec: &mut Recorder<'_>, q: &Buffer<f32>, shape: Shape) -> Result<Buffer<
     })?;
     Ok(departures)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Columns, PANEL, Shape, panel_of, reflections_of};
+
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted here as the kernels have them.
+    #[test]
+    fn the_loops_of_every_kernel_fit_lavapipe() {
+        const BUDGET: u32 = 65_535;
+        for long in [1, 2, 31, 32, 33, 64, 110, 256, 257, 1000, 2048, 5000, 20_000] {
+            let columns = Columns::of(long);
+            let (pass, sum) = (long.div_ceil(columns.lanes), columns.lanes);
+            for short in [1, 5, 64, 110, 257, 2048].into_iter().filter(|&short| short <= long) {
+                // panel.wgsl: an own column, and rounds over those behind it.
+                let width = panel_of(long, short, BUDGET);
+                let behind = |j: u32| (width - 1 - j).div_ceil(columns.groups);
+                let panel: u32 = (0..width).map(|j| 1 + pass + sum + behind(j) * (1 + 2 * pass + sum)).sum();
+                // update.wgsl and form.wgsl, a group of lanes a column.
+                let update = width * (1 + 2 * pass + sum);
+                let form = pass + reflections_of(long, BUDGET).min(short) * (1 + 2 * pass + sum);
+                assert!(
+                    width > 0 && panel.max(update).max(form) <= BUDGET,
+                    "{long} x {short}: {panel} {update} {form}"
+                );
+                // multiply.wgsl and gram.wgsl, an element an invocation; residual.wgsl and order.wgsl, a column a group.
+                let tiles = (short.div_ceil(16) * 17).max(long.div_ceil(16) * 5 + 16);
+                let by_column = short.div_ceil(Columns::of(short).lanes) + 2 * pass + 2 * sum;
+                assert!(tiles.max(by_column) <= BUDGET, "{long} x {short}: {tiles} {by_column}");
+                // And what these bounds come to is what is asked of an adapter.
+                let shape = Shape { long, short, left: short, wide: 0, batch: 1 };
+                assert!(shape.iterations() <= BUDGET / 2, "{long} x {short}: {shape:?}");
+            }
+            // A device with more is given wider panels, up to what many workgroups do better.
+            assert!(panel_of(long, 1000, 1 << 24) == PANEL || long > 1_000_000);
+        }
+    }
+}

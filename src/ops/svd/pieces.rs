@@ -33,7 +33,7 @@ pub(super) fn solve<T: Real>(ctx: &Context, problem: &Problem, a: &Storage<T>, v
 fn within(gpu: &Gpu, problem: &Problem, bytes: u64) -> Result<usize> {
     let given = 4 * (problem.rows * problem.cols) as u64;
     let one = given + gpu::bytes_of_one(problem);
-    // What an upload and the uniforms take beside the arrays.
+    // What the uniforms take beside the arrays.
     let room = bytes.saturating_sub(64 << 10);
     if one > room {
         let what = "bytes of device memory for one matrix of svd".to_owned();
@@ -41,8 +41,8 @@ fn within(gpu: &Gpu, problem: &Problem, bytes: u64) -> Result<usize> {
     }
     let largest = problem.shapes().map(|shape| shape.matrix_len()).into_iter().max().unwrap_or(0) as u64;
     let bound = gpu.adapter().limits.storage_binding / (4 * largest).max(given).max(16);
-    // Every number of a piece has an index of 32 bits.
-    Ok(usize::try_from((room / one).min(bound).min((1 << 31) / largest.max(1))).unwrap_or(usize::MAX).max(1))
+    // The pool rounds every array up, by a third on average. Every number of a piece has an index of 32 bits.
+    Ok(usize::try_from((room / 4 * 3 / one).min(bound).min((1 << 31) / largest.max(1))).unwrap_or(usize::MAX).max(1))
 }
 
 fn upload<T: Real>(gpu: &Gpu, data: &[T]) -> Result<Buffer<f32>> {

@@ -28,9 +28,9 @@ pub(super) fn svd<T: Real>(problem: &Problem, a: &[T], vectors: bool) -> Parts<T
     let mut certificates = vec![Certificate::default(); problem.batch];
     let matrices = Matrices { problem, u: &mut u, s: &mut s, vh: &mut vh, certificates: &mut certificates };
     if T::ON_DEVICE {
-        in_precision::<f32, T>(a, matrices);
+        in_f32(bytemuck::cast_slice(a), matrices.cast());
     } else {
-        in_precision::<f64, T>(a, matrices);
+        in_f64(bytemuck::cast_slice(a), matrices.cast());
     }
     Parts {
         u: Storage::host(u),
@@ -49,12 +49,22 @@ struct Matrices<'a, T> {
     certificates: &'a mut [Certificate],
 }
 
-/// T is F: the only two precisions there are.
-fn in_precision<F: Working, T: Real>(a: &[T], out: Matrices<'_, T>) {
-    let Matrices { problem, u, s, vh, certificates } = out;
-    let (a, u): (&[F], &mut [F]) = (bytemuck::cast_slice(a), bytemuck::cast_slice_mut(u));
-    let (s, vh): (&mut [F], &mut [F]) = (bytemuck::cast_slice_mut(s), bytemuck::cast_slice_mut(vh));
-    batch(a, Matrices { problem, u, s, vh, certificates });
+impl<'a, T: Real> Matrices<'a, T> {
+    /// T is F: the only two precisions there are.
+    fn cast<F: Working>(self) -> Matrices<'a, F> {
+        let Self { problem, u, s, vh, certificates } = self;
+        let (u, s) = (bytemuck::cast_slice_mut(u), bytemuck::cast_slice_mut(s));
+        Matrices { problem, u, s, vh: bytemuck::cast_slice_mut(vh), certificates }
+    }
+}
+
+/// [`batch`] compiled here, once, and not anew in every crate that calls it.
+fn in_f32(a: &[f32], out: Matrices<'_, f32>) {
+    batch(a, out);
+}
+
+fn in_f64(a: &[f64], out: Matrices<'_, f64>) {
+    batch(a, out);
 }
 
 /// Matrices that go to a thread together where they are solved in lanes: as many as the widest vectors have.

@@ -1,7 +1,7 @@
 // Blocked one-sided Jacobi, third of three: [Wi Wj] <- [Wi Wj] Q for every pair of blocks that has something to rotate, over all rows that
 // are stored. Each workgroup takes TILE rows of one pair; each invocation four rows of four columns.
 //
-// Loop iterations of an invocation: 4 + 2 + PAIR + 4.
+// Loop iterations of an invocation: 20 + 2 + PAIR + 20.
 
 @group(0) @binding(0) var<uniform> params: Round;
 @group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
@@ -14,6 +14,11 @@ const WIDTH: u32 = QUADS * PAIR / 4u;
 
 var<workgroup> tile: array<vec4<f32>, PAIR * STRIDE>;
 var<workgroup> basis: array<vec4<f32>, PAIR * PAIR / 4u>;
+
+fn element(base: u32, row: u32, end: u32) -> f32 {
+    if row < end { return w[base + row]; }
+    return 0.0;
+}
 
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
@@ -35,10 +40,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let row = top + slot % QUADS * 4u;
         var four = vec4<f32>();
         if column < m.order {
-            let base = m.elements + column * height + row;
-            for (var i = 0u; i < 4u; i += 1u) {
-                if row + i < height { four[i] = w[base + i]; }
-            }
+            let base = m.elements + column * height;
+            four = vec4<f32>(
+                element(base, row, height), element(base, row + 1u, height), element(base, row + 2u, height),
+                element(base, row + 3u, height)
+            );
         }
         tile[slot / QUADS * STRIDE + slot % QUADS] = four;
     }

@@ -78,12 +78,14 @@ pub trait Lane:
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
     /// Whether the mask is set anywhere.
     fn any(self, mask: Self::Mask) -> bool;
+    /// The sum over the lanes, in an order that depends upon their number alone.
+    fn sum(self) -> Self::Scalar;
 }
 
 macro_rules! laned {
     ($scalar:ty, $Vector:ident, $numbers:ident, $mask:ident, $lanes:ident, $first_true:ident, $splat:ident, $add:ident, $sub:ident,
      $mul:ident, $div:ident, $neg:ident, $mul_add:ident, $neg_mul_add:ident, $sqrt:ident, $abs:ident, $max:ident, $lt:ident, $le:ident,
-     $and:ident, $select:ident) => {
+     $and:ident, $select:ident, $sum:ident) => {
         #[derive(Clone, Copy)]
         struct $Vector<S: Simd> {
             simd: S,
@@ -222,6 +224,10 @@ macro_rules! laned {
             fn any(self, mask: Self::Mask) -> bool {
                 self.simd.$first_true(mask) < Self::LANES
             }
+            #[inline(always)]
+            fn sum(self) -> $scalar {
+                self.simd.$sum(self.x)
+            }
         }
 
         impl Laned for $scalar {
@@ -261,7 +267,8 @@ laned!(
     less_than_f32s,
     less_than_or_equal_f32s,
     and_m32s,
-    select_f32s
+    select_f32s,
+    reduce_sum_f32s
 );
 laned!(
     f64,
@@ -284,5 +291,6 @@ laned!(
     less_than_f64s,
     less_than_or_equal_f64s,
     and_m64s,
-    select_f64s
+    select_f64s,
+    reduce_sum_f64s
 );

@@ -4,9 +4,11 @@
 mod certify;
 mod dense;
 mod group;
+mod householder;
 mod implicit_ql;
 mod inverse_iteration;
 mod tridiagonal;
+mod values;
 
 use super::{Certificate, Choose};
 use crate::array::Real;
@@ -74,7 +76,7 @@ pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], want: Want<'_>) -> Found<T
     let per_task = width * (small.len() / (width * 8 * rayon::current_num_threads())).clamp(1, 64);
     rayon::join(
         || small.par_chunks_mut(per_task).rev().for_each(|matrices| T::in_lanes(Groups { matrices, want })),
-        || large.par_iter_mut().rev().with_max_len(1).for_each(|matrix| dense::eigh(matrix, want)),
+        || dense::eigh(large, want),
     );
     Found { values, vectors, certificates }
 }

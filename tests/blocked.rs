@@ -167,9 +167,7 @@ fn spoiled(ctx: &Context) -> Checked {
 
 /// Values alone, and the first or last pairs, are those of the whole decomposition, whether it stays on the device or comes in pieces.
 fn parts(ctx: &Context) -> Checked {
-    for (n, batch, small) in
-        [(7, 400, 192 << 10), (33, 30, 256 << 10), (110, 4, 512 << 10)]
-    {
+    for (n, batch, small) in [(7, 400, 192 << 10), (33, 30, 256 << 10), (110, 4, 512 << 10)] {
         let data: Vec<f32> = (0..batch).flat_map(|seed| one(13, n, seed).as_f32()).collect();
         let a = Array::from_vec(Shape::new(n, n, batch as usize), data)?;
         for bytes in [1 << 30, small] {

@@ -84,7 +84,7 @@ pub trait Lane:
 
 macro_rules! laned {
     ($scalar:ty, $Vector:ident, $numbers:ident, $mask:ident, $lanes:ident, $first_true:ident, $splat:ident, $add:ident, $sub:ident,
-     $mul:ident, $div:ident, $neg:ident, $mul_add:ident, $neg_mul_add:ident, $sqrt:ident, $abs:ident, $max:ident, $lt:ident, $le:ident,
+     $mul:ident, $div:ident, $neg:ident, $mul_add:ident, $neg_mul_add:ident, $sqrt:ident, $max:ident, $lt:ident, $le:ident,
      $and:ident, $select:ident, $sum:ident) => {
         #[derive(Clone, Copy)]
         struct $Vector<S: Simd> {
@@ -198,7 +198,8 @@ macro_rules! laned {
             }
             #[inline(always)]
             fn abs(self) -> Self {
-                self.with(self.simd.$abs(self.x))
+                // pulp's own is put together of calls that are not inlined with AVX-512.
+                self.max(-self)
             }
             #[inline(always)]
             fn max(self, other: Self) -> Self {
@@ -262,7 +263,6 @@ laned!(
     mul_add_e_f32s,
     negate_mul_add_e_f32s,
     sqrt_f32s,
-    abs_f32s,
     max_f32s,
     less_than_f32s,
     less_than_or_equal_f32s,
@@ -286,7 +286,6 @@ laned!(
     mul_add_e_f64s,
     negate_mul_add_e_f64s,
     sqrt_f64s,
-    abs_f64s,
     max_f64s,
     less_than_f64s,
     less_than_or_equal_f64s,

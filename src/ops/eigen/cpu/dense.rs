@@ -105,6 +105,11 @@ fn finish<T: Real>(m: &mut Matrix<'_, T>, prepared: Option<&Prepared<T>>, pairs:
         *m.certificate = Certificate { status, sweeps: 0, residual: f64::NAN, orthogonality: f64::NAN };
         return;
     };
+    let (mut values, mut vectors) = (values, vectors);
+    let taken = want.certificate.then(|| match &mut vectors {
+        Some(vectors) => measure(matrix, &mut values[columns.clone()], vectors, *par),
+        None => invariants(matrix, &values),
+    });
     for (to, x) in m.values.iter_mut().zip(&values) {
         *to = T::from_f64(x.to_f64() * scale);
     }
@@ -112,16 +117,12 @@ fn finish<T: Real>(m: &mut Matrix<'_, T>, prepared: Option<&Prepared<T>>, pairs:
         let to = &mut m.vectors[columns.start * n..columns.end * n];
         MatMut::from_column_major_slice_mut(to, n, columns.len()).copy_from(vectors);
     }
-    if !want.certificate {
-        return;
+    if let Some(taken) = taken {
+        // A value may be beyond the precision's range although no element is.
+        let finite = m.values.iter().all(|x| x.to_f64().is_finite());
+        let status = if finite { Status::Converged } else { Status::NotConverged };
+        *m.certificate = Certificate { status, ..taken }.judged(n, T::EPSILON);
     }
-    let taken = match vectors {
-        Some(vectors) => measure(matrix, &values[columns], vectors.as_ref(), *par),
-        None => invariants(matrix, &values),
-    };
-    // A value may be beyond the precision's range although no element is.
-    let status = if m.values.iter().all(|x| x.to_f64().is_finite()) { Status::Converged } else { Status::NotConverged };
-    *m.certificate = Certificate { status, ..taken }.judged(n, T::EPSILON);
 }
 
 /// Eigenvalues, ascending; which columns were wanted, and their vectors.
@@ -174,14 +175,9 @@ impl<T: Real> Reduced<T> {
         let (to, stack) = (Some(vectors.as_mut()), MemStack::new(&mut memory));
         tridiagonal_self_adjoint_evd(diagonal, beside, values.as_mut(), to, par, stack, params).ok()?;
         self.back(vectors.as_mut(), par);
-        let values: Vec<T> = values.column_vector().iter().copied().collect();
-        if values.is_sorted_by(|a, b| a.to_f64() <= b.to_f64()) {
-            return Some(Pairs { values, columns: 0..n, vectors: Some(vectors) });
-        }
-        let mut from: Vec<usize> = (0..n).collect();
-        from.sort_by(|&i, &j| values[i].to_f64().total_cmp(&values[j].to_f64()));
-        let vectors = Mat::from_fn(n, n, |i, j| vectors[(i, from[j])]);
-        Some(Pairs { values: from.iter().map(|&j| values[j]).collect(), columns: 0..n, vectors: Some(vectors) })
+        let mut values: Vec<T> = values.column_vector().iter().copied().collect();
+        sort(&mut values, &mut vectors);
+        Some(Pairs { values, columns: 0..n, vectors: Some(vectors) })
     }
 
     fn few(&self, values: &[T], par: Par) -> Option<Mat<T>> {
@@ -214,21 +210,27 @@ impl<T: Real> Reduced<T> {
     }
 }
 
-/// Residual and orthogonality in the working precision, from the matrix as it was given.
-fn measure<T: Real>(matrix: &Mat<T>, values: &[T], vectors: MatRef<'_, T>, par: Par) -> Certificate {
+/// Residual and orthogonality in the working precision, from the matrix as it was given. The values become Rayleigh quotients, which the
+/// products are at hand for: divide and conquer in f32 leaves them off by n eps |A| / 3 (LAPACK's type 21, n = 256).
+fn measure<T: Real>(matrix: &Mat<T>, values: &mut [T], vectors: &mut Mat<T>, par: Par) -> Certificate {
     let product = |a: MatRef<'_, T>| {
         let mut out = Mat::zeros(a.nrows(), vectors.ncols());
         let one = T::from_f64(1.0);
-        faer::linalg::matmul::matmul(out.as_mut(), faer::Accum::Replace, a, vectors, one, par);
+        faer::linalg::matmul::matmul(out.as_mut(), faer::Accum::Replace, a, vectors.as_ref(), one, par);
         out
     };
-    let length = |x: &mut dyn Iterator<Item = f64>| x.map(|x| x * x).sum::<f64>().sqrt();
     let images = product(matrix.as_ref());
     let mut residual = 0.0;
-    for (j, value) in values.iter().enumerate() {
-        let (image, vector) = (images.col_as_slice(j), vectors.col(j));
-        let own = length(&mut image.iter().zip(vector.iter()).map(|(a, v)| (*a - *value * *v).to_f64()));
-        residual = nan_max(residual, own);
+    for (j, value) in values.iter_mut().enumerate() {
+        let pairs = || images.col_as_slice(j).iter().zip(vectors.col_as_slice(j));
+        let (mut along, mut square) = (0.0, 0.0);
+        for (a, v) in pairs() {
+            along += a.to_f64() * v.to_f64();
+            square += v.to_f64() * v.to_f64();
+        }
+        *value = T::from_f64(along / square);
+        let rest: f64 = pairs().map(|(a, v)| (a.to_f64() - value.to_f64() * v.to_f64()).powi(2)).sum();
+        residual = nan_max(residual, rest.sqrt());
     }
     let gram = product(vectors.transpose());
     let mut orthogonality = 0.0;
@@ -237,9 +239,21 @@ fn measure<T: Real>(matrix: &Mat<T>, values: &[T], vectors: MatRef<'_, T>, par: 
             orthogonality = nan_max(orthogonality, (x.to_f64() - f64::from(u8::from(i == j))).abs());
         }
     }
+    sort(values, vectors);
     let norm = norm_1(matrix);
     let residual = residual / if norm == 0.0 { 1.0 } else { norm };
     Certificate { status: Status::Converged, sweeps: 0, residual, orthogonality }
+}
+
+/// Pairs in ascending order of their values.
+fn sort<T: Real>(values: &mut [T], vectors: &mut Mat<T>) {
+    let ascends = |a: &T, b: &T| a.to_f64().total_cmp(&b.to_f64());
+    if !values.is_sorted_by(|a, b| ascends(a, b).is_le()) {
+        let mut from: Vec<usize> = (0..values.len()).collect();
+        from.sort_by(|&i, &j| ascends(&values[i], &values[j]));
+        *vectors = Mat::from_fn(vectors.nrows(), from.len(), |i, j| vectors[(i, from[j])]);
+        values.sort_by(ascends);
+    }
 }
 
 /// What can be said of values without vectors, as for matrices in lanes.

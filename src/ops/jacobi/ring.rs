@@ -32,21 +32,25 @@ pub(in crate::ops) enum Ring {
     Register(u32),
 }
 
+/// The smallest class for an order on subgroups of that many lanes: they hold a matrix or more, and a workgroup whole subgroups.
+fn lane_class(subgroup: u32, order: u32) -> Option<u32> {
+    LANES.into_iter().find(|&n| order <= n && subgroup.is_multiple_of(n / 2) && WIDTH.is_multiple_of(subgroup))
+}
+
+/// The smallest class for an order on workgroups of so many invocations.
+fn register_class(invocations: u32, order: u32) -> Option<u32> {
+    REGISTERS.into_iter().find(|&n| order <= n && PARTS * n / 2 <= invocations)
+}
+
 impl Ring {
     /// The form for an order on this adapter; none if it has none.
     pub(super) fn of(adapter: &Adapter, order: u32) -> Option<Self> {
-        let limits = &adapter.limits;
-        let lane = |subgroup: u32| {
-            let fits = |n: u32| order <= n && subgroup.is_multiple_of(n / 2) && WIDTH.is_multiple_of(subgroup);
-            LANES.into_iter().find(|&n| fits(n) && WIDTH <= limits.workgroup_invocations).map(Self::Lane)
-        };
-        let register = || {
-            let fits = |n: u32| order <= n && PARTS * n / 2 <= limits.workgroup_invocations;
-            // None takes more than WebGPU's least workgroup memory (tests/unroll/ring.rs).
-            REGISTERS.into_iter().find(|&n| fits(n)).map(Self::Register)
-        };
-        let lane = adapter.subgroup().filter(|_| adapter.uses("lane")).and_then(lane);
-        lane.or_else(|| adapter.uses("register").then(register).flatten())
+        let invocations = adapter.limits.workgroup_invocations;
+        let subgroup = adapter.subgroup().filter(|_| adapter.uses("lane") && WIDTH <= invocations);
+        let lane = subgroup.and_then(|size| lane_class(size, order)).map(Self::Lane);
+        // None takes more than WebGPU's least workgroup memory (tests/unroll/ring.rs).
+        let register = || register_class(invocations, order).filter(|_| adapter.uses("register")).map(Self::Register);
+        lane.or_else(register)
     }
 
     /// The largest order that it takes.
@@ -64,7 +68,7 @@ impl Ring {
         }
     }
 
-    /// Records the sweeps of every matrix of the batch, all of them in one dispatch: they take 65 loop iterations each at most.
+    /// Records the sweeps of every matrix of the batch, all of them in one dispatch.
     ///
     /// # Errors
     /// Device errors.
@@ -111,5 +115,44 @@ impl Ring {
             );
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LANES, MAX_SWEEPS, REGISTERS, lane_class, register_class};
+
+    #[test]
+    fn subgroups_take_what_they_hold() {
+        for (subgroup, largest) in [(4, 8), (8, 16), (16, 32), (32, 64), (64, 64), (128, 64)] {
+            for order in 0..=65 {
+                let class = lane_class(subgroup, order);
+                assert_eq!(class.is_some(), order <= largest, "order {order} on subgroups of {subgroup}");
+                let smallest = LANES.into_iter().find(|&n| n >= order);
+                assert!(class.is_none() || class == smallest, "order {order}: {class:?}");
+            }
+        }
+        // Sizes that no workgroup is made up of, or that a matrix's lanes do not divide.
+        assert_eq!([1, 2, 3, 6, 48, 256].map(|subgroup| lane_class(subgroup, 8)), [None; 6]);
+    }
+
+    #[test]
+    fn workgroups_take_what_they_hold() {
+        assert_eq!(
+            [0, 16, 17, 33, 64, 65, 97, 113, 128].map(|n| register_class(256, n)).map(Option::unwrap),
+            [16, 16, 32, 48, 64, 80, 112, 128, 128]
+        );
+        assert_eq!(
+            (register_class(256, 129), register_class(128, 64), register_class(128, 65)),
+            (None, Some(64), None)
+        );
+    }
+
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Those of jacobi/lane_N.wgsl and
+    /// jacobi/register_N.wgsl are a sweep's n / 2 double rounds; the rest is unrolled.
+    #[test]
+    fn all_sweeps_fit_lavapipe() {
+        let largest = LANES.into_iter().chain(REGISTERS).max().unwrap();
+        assert!(MAX_SWEEPS * (1 + largest / 2) <= 65_535);
     }
 }

@@ -9,7 +9,7 @@ use super::kernels::{
 };
 use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
-use crate::ops::jacobi::gpu::{Batch, Extent, Method, orthogonalise};
+use crate::ops::jacobi::gpu::{Batch, Method, orthogonalise};
 
 /// The most columns of a panel where the whole matrix is not one: later columns are reflected by as many workgroups as they need.
 const PANEL: u32 = 32;
@@ -56,7 +56,7 @@ fn limits(gpu: &Gpu, problem: &Problem) -> Result<Shape> {
     if needed > adapter.loop_budget / 2 {
         return limit("loop iterations for the rows of a matrix", needed.into(), (adapter.loop_budget / 2).into());
     }
-    if Method::of(adapter, Extent::square(shape.short)).is_none() {
+    if Method::of(adapter, shape.short).is_none() {
         return limit("order of the triangle of a matrix", shape.short.into(), 0);
     }
     Ok(shape)
@@ -344,11 +344,10 @@ fn jacobi(
     state: &mut Buffer<[u32; 4]>,
 ) -> Result<()> {
     let Shape { short, batch, .. } = shape;
-    let extent = Extent::square(short);
-    let Some(method) = Method::of(adapter, extent) else { return Ok(()) };
+    let Some(method) = Method::of(adapter, short) else { return Ok(()) };
     let entry = |place: u32| [short, place * short * short, place * short, place];
     let table = rec.upload(&(0..batch).map(entry).collect::<Vec<_>>())?;
-    let batch = Batch { table: &table, range: 0..batch, extent: Some(extent) };
+    let batch = Batch { table: &table, range: 0..batch };
     orthogonalise(rec, adapter, method, &batch, w, state)
 }
 

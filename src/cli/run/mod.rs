@@ -2,12 +2,13 @@
 
 mod operations;
 
+use super::encode::End;
 use super::{Failure, Outcome, Where, check_output, print};
 use clap::{Args, ValueEnum};
 use fiedler::array::{Array, HostArray, Real};
 use fiedler::io::{Data, NamedArray, Npy, NpyData, Rows, read_npy};
 use fiedler::ops::Status;
-use fiedler::{Context, Error, Shape};
+use fiedler::{Backend, Context, Error, Shape};
 use operations::Found;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -29,7 +30,13 @@ pub(super) struct Run {
     /// svd: U is (m, m) and Vh (n, n), numpy's full_matrices.
     #[arg(long)]
     full: bool,
-    /// Compute f64 input in f32, as the GPU's kernels do.
+    /// eigh: the K smallest pairs, or with --which the largest; all without it.
+    #[arg(short, value_name = "K")]
+    k: Option<usize>,
+    /// Which end of the spectrum -k counts from.
+    #[arg(long, value_enum, value_name = "END", default_value = "smallest", requires = "k")]
+    which: End,
+    /// f32: compute f64 input in f32, as the GPU's kernels do. refined: compute f32 input in f64, on the CPU.
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
     /// Call it N more times; the last line printed is a JSON object with first_ms, transfers_ms and resident_ms.
@@ -48,6 +55,7 @@ enum Operation {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Precision {
     F32,
+    Refined,
 }
 
 impl Run {
@@ -56,11 +64,21 @@ impl Run {
         if self.full && self.operation != Operation::Svd {
             return Err(Failure::Call("--full is of svd alone".to_owned()));
         }
+        if self.k.is_some() && self.operation != Operation::Eigh {
+            return Err(Failure::Call("-k is of eigh alone".to_owned()));
+        }
         let Npy { shape, data } = read_npy(&self.input)?;
-        let ctx = self.place.context()?;
+        let mut ctx = self.place.context()?;
         match (data, self.precision) {
+            (NpyData::F32(data), Some(Precision::Refined)) => {
+                ctx = ctx.with_backend(Backend::Cpu);
+                let wide: Vec<f64> = data.into_iter().map(f64::from).collect();
+                self.solve(&ctx, &shape, &wide, |out| Data::F64(out))
+            }
             (NpyData::F32(data), _) => self.solve(&ctx, &shape, &data, |out| Data::F32(out)),
-            (NpyData::F64(data), None) => self.solve(&ctx, &shape, &data, |out| Data::F64(out)),
+            (NpyData::F64(data), None | Some(Precision::Refined)) => {
+                self.solve(&ctx, &shape, &data, |out| Data::F64(out))
+            }
             (NpyData::F64(data), Some(Precision::F32)) => {
                 let narrow: Vec<f32> = data.into_iter().map(f32::from_f64).collect();
                 self.solve(&ctx, &shape, &narrow, |out| Data::F32(out))

@@ -4,7 +4,7 @@ use super::{Operation, Run};
 use fiedler::array::{Array, HostArray, Real};
 use fiedler::ops::eigen::choose_eigh;
 use fiedler::ops::svd::choose_svd;
-use fiedler::ops::{Certificate, Vectors, eigh, eigvalsh, svd, svdvals};
+use fiedler::ops::{Certificate, Eigh, Vectors, eigh, eigh_subset, eigvalsh, svd, svdvals};
 use fiedler::policy::Side;
 use fiedler::{Context, Error};
 use std::sync::Arc;
@@ -20,11 +20,18 @@ impl Run {
         if self.full { Vectors::Full } else { Vectors::Thin }
     }
 
+    fn eigh<T: Real>(&self, ctx: &Context, a: &Array<T>) -> Result<Eigh<T>, Error> {
+        match self.k {
+            Some(k) => eigh_subset(ctx, a, self.which.into(), k),
+            None => eigh(ctx, a),
+        }
+    }
+
     /// From the host to the host.
     pub(super) fn call<T: Real>(&self, ctx: &Context, a: &Array<T>) -> Result<Found<T>, Error> {
         match self.operation {
             Operation::Eigh => {
-                let found = eigh(ctx, a)?;
+                let found = self.eigh(ctx, a)?;
                 let arrays = vec![("w", found.values.to_host(ctx)?), ("v", found.vectors.to_host(ctx)?)];
                 Ok(Found { arrays, certificates: found.certificates(ctx)? })
             }
@@ -48,7 +55,7 @@ impl Run {
     /// The results left where they are made.
     pub(super) fn leave_there<T: Real>(&self, ctx: &Context, a: &Array<T>) -> Result<(), Error> {
         match self.operation {
-            Operation::Eigh => eigh(ctx, a).map(drop)?,
+            Operation::Eigh => self.eigh(ctx, a).map(drop)?,
             Operation::Eigvalsh => eigvalsh(ctx, a).map(drop)?,
             Operation::Svd => svd(ctx, a, self.vectors()).map(drop)?,
             Operation::Svdvals => svdvals(ctx, a).map(drop)?,

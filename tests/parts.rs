@@ -47,7 +47,9 @@ fn wide<T: Real>(x: &[T]) -> Vec<f64> {
 
 /// The promise of design section 2: `max(30, n / 3) eps |A|`.
 fn check_values<T: Real>(case: &Case, found: &[f64], truth: &[f64]) -> Checked {
-    let allowed = (case.n as f64 / 3.0).max(30.0) * T::EPSILON * gates::norm(&case.a, case.n);
+    // In f64 the referee itself is off by up to 16 n eps |A| (its SLACK); in f32 that is nothing.
+    let slack = if T::ON_DEVICE { 0.0 } else { 16.0 * case.n as f64 };
+    let allowed = ((case.n as f64 / 3.0).max(30.0) + slack) * T::EPSILON * gates::norm(&case.a, case.n);
     assert_eq!(found.len(), truth.len(), "{}", case.name);
     assert!(found.is_sorted(), "{}: not ascending", case.name);
     let off = found.iter().zip(truth).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

@@ -11,6 +11,9 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 pub trait Laned: Copy + PartialOrd + Send + Sync + 'static {
     /// Runs `task` with the widest vectors that this machine has.
     fn in_lanes<K: Task<Self>>(task: K) -> K::Output;
+    /// Runs `task` with vectors of one lane, as a machine without SIMD does.
+    #[cfg(test)]
+    fn in_one_lane<K: Task<Self>>(task: K) -> K::Output;
 }
 
 /// What is done with vectors of any width. Whatever it calls on them is inlined into it, or it would run without the instructions
@@ -78,6 +81,8 @@ pub trait Lane:
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
     /// Whether the mask is set anywhere.
     fn any(self, mask: Self::Mask) -> bool;
+    /// Runs `f` with the instructions of these vectors, on whichever thread it is called.
+    fn with_instructions<R>(token: Self::Token, f: impl FnOnce() -> R) -> R;
     /// The sum over the lanes, in an order that depends upon their number alone.
     fn sum(self) -> Self::Scalar;
 }
@@ -226,6 +231,10 @@ macro_rules! laned {
                 self.simd.$first_true(mask) < Self::LANES
             }
             #[inline(always)]
+            fn with_instructions<R>(simd: S, f: impl FnOnce() -> R) -> R {
+                simd.vectorize(f)
+            }
+            #[inline(always)]
             fn sum(self) -> $scalar {
                 self.simd.$sum(self.x)
             }
@@ -242,6 +251,11 @@ macro_rules! laned {
                     }
                 }
                 Arch::new().dispatch(Run(task))
+            }
+
+            #[cfg(test)]
+            fn in_one_lane<K: Task<Self>>(task: K) -> K::Output {
+                task.run::<$Vector<pulp::Scalar>>(pulp::Scalar::new())
             }
         }
     };

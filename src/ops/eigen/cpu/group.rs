@@ -29,6 +29,8 @@ pub(super) struct Workspace<V> {
     pub(super) product: Vec<V>,
     pub(super) cosines: Vec<V>,
     pub(super) sines: Vec<V>,
+    /// From which column each pair of a lane comes.
+    from: Vec<usize>,
 }
 
 impl<V: Lane> Workspace<V> {
@@ -54,6 +56,7 @@ impl<V: Lane> Workspace<V> {
             product: line(),
             cosines: vec![zero; PENDING * n],
             sines: vec![zero; PENDING * n],
+            from: Vec::with_capacity(n),
         }
     }
 }
@@ -235,14 +238,16 @@ fn store<T: Real, V: Lane<Scalar = T>>(
     lane: usize,
     unscale: f64,
     matrix: &mut Matrix<'_, T>,
-    work: &Workspace<V>,
+    work: &mut Workspace<V>,
     columns: Columns<'_>,
 ) {
     let order = matrix.order;
-    let value = |i: usize| work.diagonal[i].as_slice()[lane].to_f64();
-    let mut from: Vec<usize> = (0..order).collect();
+    let Workspace { ld, diagonal, vectors, from, .. } = work;
+    let value = |i: usize| diagonal[i].as_slice()[lane].to_f64();
+    from.clear();
+    from.extend(0..order);
     from.sort_by(|&i, &j| value(i).total_cmp(&value(j)));
-    for (out, &i) in matrix.values.iter_mut().zip(&from) {
+    for (out, &i) in matrix.values.iter_mut().zip(from.iter()) {
         *out = T::from_f64(value(i) * unscale);
     }
     let columns = match columns {
@@ -250,7 +255,7 @@ fn store<T: Real, V: Lane<Scalar = T>>(
         Columns::All => 0..order,
         Columns::Chosen(choose) => choose(matrix.index, &matrix.values.iter().map(|x| x.to_f64()).collect::<Vec<_>>()),
     };
-    for (i, row) in work.vectors[..order * work.ld].chunks_exact(work.ld).enumerate() {
+    for (i, row) in vectors[..order * *ld].chunks_exact(*ld).enumerate() {
         for j in columns.clone() {
             // A zero of either sign becomes 0: a rotation by nothing may change it.
             matrix.vectors[j * order + i] = T::from_f64(row[from[j]].as_slice()[lane].to_f64() + 0.0);

@@ -11,6 +11,9 @@ use faer::{Mat, MatRef};
 /// Rows that are taken through a pass together, so that what belongs to the columns is loaded once for all of them.
 const ROWS: usize = 4;
 
+/// From this order on a step's pass is worth two threads: about 30 us of it are more than waking the second.
+const SPLIT_FROM: usize = 768;
+
 /// `A = Q T Q'` with `Q = H_0 H_1 ...`, `H_k = I - tau_k v_k v_k'`.
 pub(super) struct Reduction<T> {
     /// `v_k` below the first element of column k, which stands for 1 at row k + 1; unit lower from row 1 on.
@@ -43,6 +46,7 @@ struct Beside<V> {
     reflector: Vec<V>,
     /// Its product with the matrix.
     product: Vec<V>,
+    other_product: Vec<V>,
 }
 
 #[inline(always)]
@@ -70,7 +74,7 @@ fn reduce<T: Real, V: Lane<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>) 
         off_diagonal: vec![number(0.0); n],
     };
     let line = || vec![zero; width];
-    let mut x = Beside { before: line(), update: line(), reflector: line(), product: line() };
+    let mut x = Beside { before: line(), update: line(), reflector: line(), product: line(), other_product: line() };
     // Squares below this have lost digits; against elements of about 1 the row that they come from is nothing.
     let tiny = T::SMALLEST / T::EPSILON;
     for k in 0..n {
@@ -121,13 +125,26 @@ fn reduce<T: Real, V: Lane<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>) 
             *y = element(&x.reflector, n - 1 - i);
         }
 
-        x.product.fill(zero);
-        let whole = last - last % ROWS;
-        for i in (0..whole).step_by(ROWS) {
-            pass::<V, ROWS>(token, lane, width, i, &mut a, &mut x);
-        }
-        for i in whole..last {
-            pass::<V, 1>(token, lane, width, i, &mut a, &mut x);
+        let Beside { before, update, reflector, product, other_product } = &mut x;
+        let beside = Vectors { lane, width, before, update, reflector };
+        let rows = &mut a[..last * width];
+        if n < SPLIT_FROM {
+            rows_pass::<V>(token, &beside, 0, rows, product);
+        } else {
+            // Two parts of about as many elements, whether or not there are two threads: the sums are the same.
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                clippy::cast_precision_loss,
+                reason = "an order"
+            )]
+            let at = (last as f64 * std::f64::consts::FRAC_1_SQRT_2) as usize / ROWS * ROWS;
+            let (upper, lower) = rows.split_at_mut(at * width);
+            rayon::join(
+                || V::with_instructions(token, || rows_pass::<V>(token, &beside, 0, upper, product)),
+                || V::with_instructions(token, || rows_pass::<V>(token, &beside, at, lower, other_product)),
+            );
+            product.iter_mut().zip(other_product.iter()).for_each(|(p, other)| *p += *other);
         }
         let mut inner = zero;
         for (p, v) in x.product[..chunks].iter().zip(&x.reflector) {
@@ -155,26 +172,61 @@ fn offset(i: usize, begin: usize) -> f64 {
     i as f64 - begin as f64
 }
 
-/// Rows `at..at + R` of the trailing matrix: the update of the step before, and their share of the product.
+/// What a pass over rows reads.
+struct Vectors<'a, V> {
+    /// 0, 1, 2, ...
+    lane: V,
+    /// Vectors of a row.
+    width: usize,
+    before: &'a [V],
+    update: &'a [V],
+    reflector: &'a [V],
+}
+
+/// Rows of the trailing matrix from `first` on, a multiple of [`ROWS`]: the update of the step before, and their share of the product.
+#[inline(always)]
+fn rows_pass<V: Lane<Scalar: Real>>(
+    token: V::Token,
+    x: &Vectors<'_, V>,
+    first: usize,
+    rows: &mut [V],
+    product: &mut [V],
+) {
+    product.fill(x.lane - x.lane);
+    let mut at = first;
+    // Where a vector has fewer lanes the diagonal would cross several.
+    let together = if V::LANES.is_multiple_of(ROWS) { rows.len() / (ROWS * x.width) } else { 0 };
+    let (blocks, rest) = rows.split_at_mut(together * ROWS * x.width);
+    for block in blocks.chunks_exact_mut(ROWS * x.width) {
+        pass::<V, ROWS>(token, x, at, block, product);
+        at += ROWS;
+    }
+    for row in rest.chunks_exact_mut(x.width) {
+        pass::<V, 1>(token, x, at, row, product);
+        at += 1;
+    }
+}
+
+/// R rows from `at` on.
 #[inline(always)]
 fn pass<V: Lane<Scalar: Real>, const R: usize>(
     token: V::Token,
-    lane: V,
-    width: usize,
+    x: &Vectors<'_, V>,
     at: usize,
-    a: &mut [V],
-    x: &mut Beside<V>,
+    block: &mut [V],
+    product: &mut [V],
 ) {
+    let lane = x.lane;
     let zero = lane - lane;
     let own = |line: &[V]| -> [V; R] { std::array::from_fn(|r| V::splat(token, element(line, at + r))) };
-    let (own_before, own_update, own_reflector) = (own(&x.before), own(&x.update), own(&x.reflector));
+    let (own_before, own_update, own_reflector) = (own(x.before), own(x.update), own(x.reflector));
     let mut sums = [zero; R];
-    // ROWS divides the lanes, so the diagonal crosses one vector of all R rows; those before it are whole.
+    // The diagonal crosses one vector of all R rows; those before it are whole.
     let whole = at / V::LANES;
-    let mut lines = a[at * width..(at + R) * width].chunks_exact_mut(width);
+    let mut lines = block.chunks_exact_mut(x.width);
     let rows: [&mut [V]; R] = std::array::from_fn(|_| &mut lines.next().unwrap_or_default()[..=whole]);
     let (before, update) = (&x.before[..=whole], &x.update[..=whole]);
-    let (reflector, product) = (&x.reflector[..=whole], &mut x.product[..=whole]);
+    let (reflector, product) = (&x.reflector[..=whole], &mut product[..=whole]);
     for q in 0..whole {
         let (b, u, v, mut p) = (before[q], update[q], reflector[q], product[q]);
         for r in 0..R {

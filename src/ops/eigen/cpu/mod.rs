@@ -126,3 +126,91 @@ fn power_of_two_near(x: f64) -> f64 {
     let bits = x.to_bits() & 0x7ff0_0000_0000_0000;
     if x == 0.0 { 1.0 } else { f64::from_bits(bits.max(1 << 52)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::group::Groups;
+    use super::householder::Reduce;
+    use super::{Certificate, Columns, Layout, Want, split};
+    use crate::array::Real;
+    use crate::lanes::Laned;
+    use crate::ops::certificate::Status;
+
+    /// Numbers in (-1, 1), symmetric, one matrix after the other.
+    fn noise<T: Real>(orders: &[u32]) -> Vec<T> {
+        let mut state = 1_u64;
+        let mut all = Vec::new();
+        for &n in orders {
+            let first = all.len();
+            let n = n as usize;
+            all.resize(first + n * n, T::from_f64(0.0));
+            for j in 0..n {
+                for i in j..n {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    let x = T::from_f64((state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0);
+                    (all[first + i + j * n], all[first + j + i * n]) = (x, x);
+                }
+            }
+        }
+        all
+    }
+
+    /// A machine without SIMD gets there too, to values within rounding of the widest vectors'.
+    fn one_lane_is_enough<T: Real>() {
+        let layout = Layout::new([1, 2, 3, 7, 16, 33, 61]);
+        let a: Vec<T> = noise(layout.orders());
+        let want = Want { columns: Columns::All, certificate: true };
+        let solve = |narrow: bool| {
+            let (mut w, mut v) = (vec![T::from_f64(0.0); layout.row_count()], vec![T::from_f64(0.0); layout.len()]);
+            let mut certificates = vec![Certificate::default(); layout.batch()];
+            let mut matrices = split(&layout, &a, &mut w, &mut v, &mut certificates);
+            let groups = Groups { matrices: &mut matrices, want };
+            if narrow {
+                T::in_one_lane(groups)
+            } else {
+                T::in_lanes(groups)
+            }
+            assert!(certificates.iter().all(|c| c.status == Status::Converged), "{certificates:?}");
+            w
+        };
+        for (narrow, wide) in solve(true).iter().zip(solve(false)) {
+            assert!((narrow.to_f64() - wide.to_f64()).abs() < 300.0 * T::EPSILON, "{narrow:?} {wide:?}");
+        }
+    }
+
+    #[test]
+    fn one_lane_is_enough_in_both_precisions() {
+        one_lane_is_enough::<f32>();
+        one_lane_is_enough::<f64>();
+    }
+
+    /// `Q T Q'` gives the matrix back, whatever the width, at orders around those of vectors and of blocks of rows.
+    #[test]
+    fn a_reduction_is_similar() {
+        for n in [2, 3, 4, 5, 15, 16, 17, 33, 70] {
+            let a: Vec<f64> = noise(&[n]);
+            let n = n as usize;
+            let matrix = faer::MatRef::from_column_major_slice(&a, n, n);
+            for reduced in [f64::in_lanes(Reduce(matrix)), f64::in_one_lane(Reduce(matrix))] {
+                let mut t = faer::Mat::<f64>::zeros(n, n);
+                for i in 0..n {
+                    t[(i, i)] = reduced.diagonal[i];
+                    if i + 1 < n {
+                        (t[(i, i + 1)], t[(i + 1, i)]) = (reduced.off_diagonal[i], reduced.off_diagonal[i]);
+                    }
+                }
+                for k in (0..n.saturating_sub(1)).rev() {
+                    let mut h = faer::Mat::<f64>::identity(n, n);
+                    for i in 0..n {
+                        for j in 0..n {
+                            h[(i, j)] -= reduced.tau[k] * reduced.reflectors[(i, k)] * reduced.reflectors[(j, k)];
+                        }
+                    }
+                    t = &h * &t * &h;
+                }
+                let off = (&t - matrix).norm_max();
+                assert!(off < 100.0 * f64::EPSILON * n as f64, "n = {n}: off by {off:e}");
+            }
+        }
+    }
+}

@@ -99,7 +99,8 @@ fn certificate<F: Working>(b: &Mat<F>, factors: &Factors<F>, par: Par) -> Certif
     matmul(away.as_mut(), Accum::Replace, b.as_ref(), q.as_ref(), one, par);
     let mut residual = 0.0;
     for (j, &value) in s.iter().enumerate() {
-        let square = (0..b.nrows()).map(|i| (away[(i, j)] - value * p[(i, j)]).to_f64().powi(2)).sum::<f64>();
+        let rows = away.col_as_slice(j).iter().zip(p.col_as_slice(j));
+        let square = rows.map(|(y, p)| (*y - value * *p).to_f64().powi(2)).sum::<f64>();
         residual = nan_max(square.sqrt(), residual);
     }
     let sums = b.col_iter().map(|column| column.iter().map(|x| x.to_f64().abs()).sum::<f64>());

@@ -7,10 +7,13 @@ use super::{Matrices, Scale, Working, not_finite};
 use crate::lanes::{Lane, Task};
 use crate::ops::certificate::{Certificate, Status};
 
-/// The longest shorter side, and the most elements, of matrices that are solved in lanes. Beside faer, one thread each, f32 with AVX-512:
-/// see `benches/results/2026-11-21-svd-cpu.md`.
+/// The longest shorter side of matrices that are solved in lanes, and the most elements of their basis. Beside faer, f32, AVX-512, two
+/// threads on a loaded machine, ratios (`benches/results/2026-11-21-svd-cpu.md`): 64 x 64 half the time of 65 x 65, 256 x 64 two thirds of
+/// 257 x 64, 2048 x 8 a fifth of 2049 x 8; what is thinner stays in the cache for longer.
 const SHORT: usize = 64;
 const ELEMENTS: usize = 1 << 14;
+const THIN: usize = 16;
+const THIN_ELEMENTS: usize = 1 << 16;
 
 /// Convergence is quadratic at the end: what takes more does not converge. Seen: 4 to 10.
 const MAX_SWEEPS: u32 = 30;
@@ -18,7 +21,8 @@ const MAX_SWEEPS: u32 = 30;
 /// Whether matrices of that shape are solved in lanes. It depends upon the shape alone, and so does every bit of a result.
 pub(super) fn takes(problem: &Problem) -> bool {
     let (long, short) = (problem.long(), problem.short());
-    short > 0 && short <= SHORT && long.saturating_mul(problem.left()) <= ELEMENTS
+    let most = if short <= THIN { THIN_ELEMENTS } else { ELEMENTS };
+    short > 0 && short <= SHORT && long.saturating_mul(problem.left()) <= most
 }
 
 /// The matrices of `a`, as many at once as there are lanes.

@@ -10,7 +10,7 @@ pub(super) use sample::truncated;
 use super::{Parts, Problem};
 use crate::array::{Real, Storage};
 use crate::ops::certificate::{Certificate, Certificates, Status};
-use faer::{Mat, MatRef};
+use faer::Mat;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -108,12 +108,21 @@ struct Scaled<F> {
 
 impl<F: Working> Scaled<F> {
     fn of(problem: &Problem, a: &[F]) -> Self {
-        let a = MatRef::from_column_major_slice(a, problem.rows, problem.cols);
-        let a = if problem.wide() { a.transpose() } else { a };
-        let scale = Scale::of(a.col_iter().flat_map(|column| column.iter()).copied());
+        let scale = Scale::of(a.iter().copied());
+        if !scale.finite {
+            return Self { b: Mat::new(), scale: scale.by, finite: false };
+        }
         let by = F::from_f64(1.0 / scale.by);
-        let b = if scale.finite { Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)] * by) } else { Mat::new() };
-        Self { b, scale: scale.by, finite: scale.finite }
+        let mut b = Mat::zeros(problem.long(), problem.short());
+        for j in 0..problem.short() {
+            let column = b.col_as_slice_mut(j).iter_mut();
+            if problem.wide() {
+                column.zip(a[j..].iter().step_by(problem.rows)).for_each(|(b, a)| *b = *a * by);
+            } else {
+                column.zip(&a[j * problem.rows..]).for_each(|(b, a)| *b = *a * by);
+            }
+        }
+        Self { b, scale: scale.by, finite: true }
     }
 }
 

@@ -131,7 +131,7 @@ pub(super) fn svd(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) 
     let shape = limits(gpu, problem)?;
     let adapter = gpu.adapter();
     let Shape { long, short, left, wide, batch } = shape;
-    let (rows, cols, made) = (f64::from(long), f64::from(short), f64::from(left));
+    let (rows, cols) = (f64::from(long), f64::from(short));
     let count = problem.batch;
     let [all_b, all_w, all_p, all_columns] =
         [problem.long() * problem.short(), problem.short().pow(2), problem.long() * problem.left(), problem.short()]
@@ -236,7 +236,6 @@ pub(super) fn svd(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) 
         let params = Basis { first, long: turned.long, left: turned.left };
         rec.dispatch(&Transpose { params, q: right, out: &mut vh }, &[("TILE", tile.into())], grid, flops)
     })?;
-    let _ = made;
     Ok(Resident { u: Some(u), s, vh: Some(vh), certificates })
 }
 

@@ -17,9 +17,11 @@ if [ -n "${TESTS:-}" ]; then
         "$binary" 2>&1 | tee -a "$out/suite.txt"
     done
 fi
-largest=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["largest_order_on_device"] or 512)' "$out/doctor.json")
-[ "${1:-}" = --backend ] && [ "${2:-}" = gpu ] || largest=512
-python3 "$(dirname "$0")/beside_numpy.py" --fiedler "$fiedler" --largest "$largest" -- "$@" | tee "$out/eigh.jsonl"
+largest=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["largest_order_on_device"] or 2048)' "$out/doctor.json")
+[ "${1:-}" = --backend ] && [ "${2:-}" = gpu ] || largest=2048
+scale=1
+[ "${1:-}" = --backend ] && [ "${2:-}" = gpu ] && scale=16
+python3 "$(dirname "$0")/chart.py" --fiedler "$fiedler" --largest "$largest" --scale "$scale" -- "$@" | tee "$out/chart.jsonl"
 set=$(mktemp -d)/molecules
 "$fiedler" generate molecules --graphs 20000 --seed 1 -o "$set"
 for _ in 1 2 3; do

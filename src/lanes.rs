@@ -78,12 +78,14 @@ pub trait Lane:
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
     /// Whether the mask is set anywhere.
     fn any(self, mask: Self::Mask) -> bool;
+    /// The sum over the lanes, in an order that depends upon their number alone.
+    fn sum(self) -> Self::Scalar;
 }
 
 macro_rules! laned {
     ($scalar:ty, $Vector:ident, $numbers:ident, $mask:ident, $lanes:ident, $first_true:ident, $splat:ident, $add:ident, $sub:ident,
-     $mul:ident, $div:ident, $neg:ident, $mul_add:ident, $neg_mul_add:ident, $sqrt:ident, $abs:ident, $max:ident, $lt:ident, $le:ident,
-     $and:ident, $select:ident) => {
+     $mul:ident, $div:ident, $neg:ident, $mul_add:ident, $neg_mul_add:ident, $sqrt:ident, $max:ident, $lt:ident, $le:ident,
+     $and:ident, $select:ident, $sum:ident) => {
         #[derive(Clone, Copy)]
         struct $Vector<S: Simd> {
             simd: S,
@@ -196,7 +198,8 @@ macro_rules! laned {
             }
             #[inline(always)]
             fn abs(self) -> Self {
-                self.with(self.simd.$abs(self.x))
+                // pulp's own is put together of calls that are not inlined with AVX-512.
+                self.max(-self)
             }
             #[inline(always)]
             fn max(self, other: Self) -> Self {
@@ -221,6 +224,10 @@ macro_rules! laned {
             #[inline(always)]
             fn any(self, mask: Self::Mask) -> bool {
                 self.simd.$first_true(mask) < Self::LANES
+            }
+            #[inline(always)]
+            fn sum(self) -> $scalar {
+                self.simd.$sum(self.x)
             }
         }
 
@@ -256,12 +263,12 @@ laned!(
     mul_add_e_f32s,
     negate_mul_add_e_f32s,
     sqrt_f32s,
-    abs_f32s,
     max_f32s,
     less_than_f32s,
     less_than_or_equal_f32s,
     and_m32s,
-    select_f32s
+    select_f32s,
+    reduce_sum_f32s
 );
 laned!(
     f64,
@@ -279,10 +286,10 @@ laned!(
     mul_add_e_f64s,
     negate_mul_add_e_f64s,
     sqrt_f64s,
-    abs_f64s,
     max_f64s,
     less_than_f64s,
     less_than_or_equal_f64s,
     and_m64s,
-    select_f64s
+    select_f64s,
+    reduce_sum_f64s
 );

@@ -250,6 +250,44 @@ fn run_eigh_has_numpys_order_and_meaning() {
 }
 
 #[test]
+fn run_svd_has_numpys_order_and_meaning() {
+    let (folder, out) = place("out.npz");
+    let input = folder.path().join("in.npy");
+    let read = |name: &str| {
+        let mut archive = NpzArchive::open(&out).unwrap();
+        let array = archive.by_name(name).unwrap().unwrap();
+        (array.shape().to_vec(), array.into_vec::<f64>().unwrap())
+    };
+    // Row-major: [[3, 0, 0], [0, 0, 2]] and [[0, 0, 0], [0, -5, 0]].
+    write_npy(&input, "2, 2, 3", &[3.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, -5.0, 0.0]);
+    for (full, rows) in [(false, 2_u64), (true, 3)] {
+        let mut arguments = vec!["run", "svd", input.to_str().unwrap(), "-o", &out];
+        arguments.extend(full.then_some("--full"));
+        let output = run(&arguments);
+        assert_eq!(code(&output), 0, "{}", said(&output.stderr));
+        let (u_shape, u) = read("u");
+        let (s_shape, s) = read("s");
+        let (vh_shape, vh) = read("vh");
+        assert_eq!((u_shape, s_shape, vh_shape), (vec![2, 2, 2], vec![2, 2], vec![2, rows, 3]));
+        for (got, want) in s.iter().zip([3.0, 2.0, 5.0, 0.0]) {
+            assert!((got - want).abs() < 1e-14, "{s:?}");
+        }
+        // u[0, 0, 0] vh[0, 0, 0] is the sign of the 3, u[0, 1, 1] vh[0, 1, 2] that of the 2, u[1, 1, 0] vh[1, 0, 1] that of the -5.
+        let second = 3 * rows as usize;
+        for (got, want) in [(u[0] * vh[0], 1.0), (u[3] * vh[5], 1.0), (u[4 + 2] * vh[second + 1], -1.0)] {
+            assert!((got - want).abs() < 1e-14, "{u:?} {vh:?}");
+        }
+    }
+    let output = run(&["run", "svdvals", input.to_str().unwrap(), "-o", &out, "--time", "2"]);
+    assert_eq!(code(&output), 0, "{}", said(&output.stderr));
+    assert_eq!(read("s").0, [2, 2]);
+    assert!(NpzArchive::open(&out).unwrap().by_name("u").unwrap().is_none());
+    assert!(said(&output.stdout).contains("resident_ms"));
+    let output = run(&["run", "svdvals", "--full", input.to_str().unwrap(), "-o", &out]);
+    assert_eq!(code(&output), 2);
+}
+
+#[test]
 fn doctor_says_what_there_is() {
     let output = run(&["doctor", "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");

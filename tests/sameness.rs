@@ -158,21 +158,22 @@ fn auto(ctx: &Context) -> Checked {
     assert_eq!((report.on_cpu, report.on_gpu), (5000, 0));
     assert_eq!((report.choice.side, report.choice.reason), (Side::Cpu, Reason::SoftwareAdapter));
     assert_eq!(all_bits(&encoding), all_bits(&encoder.encode(&Context::cpu(), &graphs)?));
-    // Beyond the kernels' order, too.
+    // Large ones, too.
     let large = graph(&graphs::cycle(150).graph).into();
     assert_eq!(encoder.encode(&auto, &large)?.uncertified(), 0);
     Ok(())
 }
 
-/// Small graphs on the adapter, large ones on the CPU, as `auto` does beside a GPU: each as it would be alone, whatever the cut.
+/// Small graphs on the adapter, large ones on the CPU, as `auto` does beside a GPU: each as it would be alone, whatever the cut. The
+/// kernels in workgroup memory alone, so that what is too large for them is small.
 fn mixed(ctx: &Context) -> Checked {
-    let limit = fiedler::ops::eigen::device_order_limit(ctx) as usize;
+    let auto = alike(ctx).backend(Backend::Auto).software_as_gpu(true).kernels(&["workgroup"]);
+    let limit = fiedler::ops::eigen::device_order_limit(&auto.clone().build()?) as usize;
     let mut all: Vec<Graph> = (0..300).map(|i| graph(&graphs::random(&mut SplitMix64::new(i)))).collect();
     for n in [limit - 1, limit, limit + 1, 2 * limit] {
         all.push(graph(&graphs::path(n).graph));
     }
     let batch = GraphBatch::from_graphs(&all)?;
-    let auto = alike(ctx).backend(Backend::Auto).software_as_gpu(true);
     let encoder = SpectralEncoder::new(5).walk_steps(2);
     let (whole, report) = encoder.encode_with(&auto.clone().build()?, &batch, |_| ())?;
     assert_eq!((report.on_gpu, report.on_cpu), (302, 2), "{report:?}");

@@ -14,10 +14,10 @@ const STRIDE: u32 = QUADS + 1u;
 const MARK_ACTIVE: u32 = 1u;
 const MARK_LOUD: u32 = 2u;
 
-// One round of the tournament. rows, height: 0 of square matrices; pairs, chunks, tiles: for each matrix as many as the largest needs.
-struct Round { first: u32, round: u32, rows: u32, height: u32, pairs: u32, chunks: u32, tiles: u32 }
+// One round of the tournament. pairs, chunks, tiles: for each matrix as many as the largest needs.
+struct Round { first: u32, round: u32, pairs: u32, chunks: u32, tiles: u32 }
 
-fn players_of(cols: u32) -> u32 { return 2u * max((cols + PAIR - 1u) / PAIR, 1u); }
+fn players_of(order: u32) -> u32 { return 2u * max((order + PAIR - 1u) / PAIR, 1u); }
 
 // The two blocks of a pair in a round, the smaller first: the last player stays, the others go round.
 fn blocks_of(players: u32, round: u32, pair: u32) -> vec2<u32> {

@@ -1,7 +1,7 @@
-// Blocked one-sided Jacobi, third of three: [Wi Wj] <- [Wi Wj] Q for every pair of blocks that has something to rotate, over all rows that
-// are stored. Each workgroup takes TILE rows of one pair; each invocation four rows of four columns.
+// Blocked one-sided Jacobi, third of three: [Wi Wj] <- [Wi Wj] Q for every pair of blocks that has something to rotate. Each workgroup
+// takes TILE rows of one pair; each invocation four rows of four columns.
 //
-// Loop iterations of an invocation: 4 + 2 + PAIR + 4.
+// Loop iterations of an invocation: 20 + 2 + PAIR + 20.
 
 @group(0) @binding(0) var<uniform> params: Round;
 @group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
@@ -15,6 +15,11 @@ const WIDTH: u32 = QUADS * PAIR / 4u;
 var<workgroup> tile: array<vec4<f32>, PAIR * STRIDE>;
 var<workgroup> basis: array<vec4<f32>, PAIR * PAIR / 4u>;
 
+fn element(base: u32, row: u32, end: u32) -> f32 {
+    if row < end { return w[base + row]; }
+    return 0.0;
+}
+
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let place = group.x / params.tiles;
@@ -22,9 +27,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let m = matrix_of(table[params.first + place / params.pairs]);
     let players = players_of(m.order);
     let word = state[m.place].x;
-    let height = select(params.height, m.order, params.height == 0u);
     let top = group.x % params.tiles * TILE;
-    if (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) != 0u || params.round + 1u >= players || pair >= players / 2u || top >= height {
+    if (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) != 0u || params.round + 1u >= players || pair >= players / 2u || top >= m.order {
         return;
     }
     if (marks[place] & MARK_ACTIVE) == 0u { return; }
@@ -35,10 +39,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let row = top + slot % QUADS * 4u;
         var four = vec4<f32>();
         if column < m.order {
-            let base = m.elements + column * height + row;
-            for (var i = 0u; i < 4u; i += 1u) {
-                if row + i < height { four[i] = w[base + i]; }
-            }
+            let base = m.elements + column * m.order;
+            four = vec4<f32>(
+                element(base, row, m.order), element(base, row + 1u, m.order), element(base, row + 2u, m.order),
+                element(base, row + 3u, m.order)
+            );
         }
         tile[slot / QUADS * STRIDE + slot % QUADS] = four;
     }
@@ -64,10 +69,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var j = 0u; j < 4u; j += 1u) {
         let column = column_of(blocks, 4u * four + j);
         if column < m.order {
-            let base = m.elements + column * height + row;
+            let base = m.elements + column * m.order + row;
             let x = out[j];
             for (var i = 0u; i < 4u; i += 1u) {
-                if row + i < height { w[base + i] = x[i]; }
+                if row + i < m.order { w[base + i] = x[i]; }
             }
         }
     }

@@ -28,9 +28,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let word = state[m.place].x;
     if (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) != 0u || params.round + 1u >= players || pair >= players / 2u { return; }
     let blocks = blocks_of(players, params.round, pair);
-    let rows = select(params.rows, m.order, params.rows == 0u);
-    let height = select(params.height, m.order, params.height == 0u);
-    let end = min((chunk + 1u) * CHUNK, rows);
+    let end = min((chunk + 1u) * CHUNK, m.order);
 
     // Each invocation has the products of four columns with four.
     let x = lane / 8u;
@@ -42,7 +40,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             let row = top + slot % QUADS * 4u;
             var four = vec4<f32>();
             if column < m.order {
-                let base = m.elements + column * height;
+                let base = m.elements + column * m.order;
                 four = vec4<f32>(
                     element(base, row, end), element(base, row + 1u, end), element(base, row + 2u, end), element(base, row + 3u, end)
                 );

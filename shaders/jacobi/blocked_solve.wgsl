@@ -32,10 +32,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let players = players_of(m.order);
     let word = state[m.place].x;
     if (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) != 0u || params.round + 1u >= players || pair >= players / 2u { return; }
-    let rows = f32(select(params.rows, m.order, params.rows == 0u));
-    // Inner products of `rows` terms are rounded by about the root of that; what is beyond a part of it is rotated all the same.
-    let rounding = 1.1920929e-7 * max(4.0, sqrt(rows));
-    let tolerance = 1.1920929e-7 * max(4.0, 0.25 * sqrt(rows));
+    // Inner products of n terms are rounded by about the root of that; what is beyond a part of it is rotated all the same.
+    let rounding = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));
+    let tolerance = 1.1920929e-7 * max(4.0, 0.25 * sqrt(f32(m.order)));
 
     if lane == 0u { atomicStore(&found, 0u); }
     let base = group.x * params.chunks * PAIR * PAIR;

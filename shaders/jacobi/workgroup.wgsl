@@ -1,27 +1,26 @@
-// Sweeps of one-sided Jacobi: rotates pairs of columns of W until all are orthogonal (Hestenes 1958; Demmel and Veselic 1992). W is
-// column-major; the first `rows` of its `height` rows make the inner products, all are rotated: an identity stacked below becomes V.
+// Sweeps of one-sided Jacobi: rotates pairs of columns of W until all are orthogonal (Hestenes 1958; Demmel and Veselic 1992). Where
+// W = A + s I, W = V diag(lambda + s) then, up to rounding: a column's direction is an eigenvector, and no V is kept.
 //
-// One workgroup per matrix, W in workgroup memory. A round of the round-robin tournament is cols / 2 disjoint pairs, LANES
+// One workgroup per matrix, n <= CAPACITY, W in workgroup memory. A round of the round-robin tournament is n / 2 disjoint pairs, LANES
 // invocations a pair, each with every LANES-th group of four rows. At most params.sweeps sweeps a dispatch: W and the
 // state go back to memory, so the next dispatch goes on.
 //
-// Loop iterations of an invocation and sweep: cols (1 + 2 ceil(height / 4 / LANES) + LANES), see ops/jacobi/gpu.rs.
+// Loop iterations of an invocation and sweep: n (1 + 2 ceil(n / 4 / LANES) + LANES), see ops/jacobi/gpu.rs.
 
+override CAPACITY: u32 = 32;
 override LANES: u32 = 4;
-// Half the columns at least.
 override PAIRS: u32 = 16;
-// Groups of four rows altogether.
-override SLOTS: u32 = 288;
+// Groups of four rows in a column, odd so that columns begin in different banks.
+override STRIDE: u32 = 9;
 
-// rows, height: 0 of square matrices.
-struct Params { first: u32, sweeps: u32, rows: u32, height: u32 }
+struct Params { first: u32, sweeps: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> w: array<f32>;
 @group(0) @binding(3) var<storage, read_write> state: array<vec4<u32>>;
 
-var<workgroup> columns: array<vec4<f32>, SLOTS>;
+var<workgroup> columns: array<vec4<f32>, CAPACITY * STRIDE>;
 var<workgroup> partial: array<vec4<f32>, PAIRS * LANES>;
 var<workgroup> shared_order: u32;
 var<workgroup> shared_word: u32;
@@ -32,29 +31,22 @@ var<workgroup> shared_rotations: u32;
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let m = matrix_of(table[params.first + group.x]);
     if lane == 0u {
-        shared_order = min(m.order, 2u * PAIRS);
+        shared_order = min(m.order, CAPACITY);
         shared_word = state[m.place].x;
     }
     let n = workgroupUniformLoad(&shared_order);
     var word = workgroupUniformLoad(&shared_word);
-    let rows = select(params.rows, n, params.rows == 0u);
-    let height = select(params.height, n, params.height == 0u);
-    // The rows of the inner products and those below are padded apart, each to groups of four.
-    let upper = (rows + 3u) / 4u;
-    let quads = upper + (height - rows + 3u) / 4u;
-    // Odd, so that columns begin in different banks.
-    let stride = quads | 1u;
+    let quads = (n + 3u) / 4u;
 
     for (var slot = lane; slot < n * quads; slot += PAIRS * LANES) {
         let column = slot / quads;
         let q = slot % quads;
-        let row = select(rows + (q - upper) * 4u, q * 4u, q < upper);
-        let end = select(height, rows, q < upper);
+        let row = q * 4u;
         var x = vec4<f32>();
         for (var i = 0u; i < 4u; i += 1u) {
-            if row + i < end { x[i] = w[m.elements + row + i + column * height]; }
+            if row + i < n { x[i] = w[m.elements + row + i + column * n]; }
         }
-        columns[column * stride + q] = x;
+        columns[column * STRIDE + q] = x;
     }
     workgroupBarrier();
 
@@ -63,7 +55,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     // An odd order plays with a ghost, whose partner rests.
     let players = n + n % 2u;
     // Two columns count as orthogonal at the rounding of their inner product.
-    let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(rows)));
+    let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(n)));
     for (var sweep = 0u; sweep < params.sweeps && n > 1u && (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) == 0u; sweep += 1u) {
         if lane == 0u { atomicStore(&rotations, 0u); }
         for (var round = 0u; round + 1u < players; round += 1u) {
@@ -74,13 +66,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                 one = (round + pair) % (players - 1u);
                 two = (round + players - 1u - pair) % (players - 1u);
             }
-            let i = min(one, two) * stride;
-            let j = max(one, two) * stride;
+            let i = min(one, two) * STRIDE;
+            let j = max(one, two) * STRIDE;
             let plays = pair < players / 2u && max(one, two) < n;
 
             var sums = vec4<f32>();
             if plays {
-                for (var q = part; q < upper; q += LANES) {
+                for (var q = part; q < quads; q += LANES) {
                     let x = columns[i + q];
                     let y = columns[j + q];
                     sums += vec4<f32>(dot(x, x), dot(y, y), dot(x, y), 0.0);
@@ -113,11 +105,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var slot = lane; slot < n * quads; slot += PAIRS * LANES) {
         let column = slot / quads;
         let q = slot % quads;
-        let row = select(rows + (q - upper) * 4u, q * 4u, q < upper);
-        let end = select(height, rows, q < upper);
-        let x = columns[column * stride + q];
+        let row = q * 4u;
+        let x = columns[column * STRIDE + q];
         for (var i = 0u; i < 4u; i += 1u) {
-            if row + i < end { w[m.elements + row + i + column * height] = x[i]; }
+            if row + i < n { w[m.elements + row + i + column * n] = x[i]; }
         }
     }
     if lane == 0u { state[m.place].x = word; }

@@ -69,10 +69,20 @@ enum Method {
     Exact,
 }
 
+/// An end of the spectrum.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum End {
+pub(super) enum End {
     Smallest,
     Largest,
+}
+
+impl From<End> for Which {
+    fn from(end: End) -> Self {
+        match end {
+            End::Smallest => Self::Smallest,
+            End::Largest => Self::Largest,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -149,10 +159,7 @@ impl Encode {
                 LaplacianName::Symmetric => Normalization::Symmetric,
                 LaplacianName::RandomWalk => Normalization::RandomWalk,
             })
-            .which(match self.which {
-                End::Smallest => Which::Smallest,
-                End::Largest => Which::Largest,
-            })
+            .which(self.which.into())
             .drop_trivial(self.drop_trivial)
             .walk_steps(self.walk_steps)
     }

@@ -61,8 +61,14 @@ impl Certificate {
     /// divide by n eps and are promised to stay under 10). Written so that NaN fails.
     #[must_use]
     pub(crate) fn judged(self, order: usize, epsilon: f64) -> Self {
+        self.judged_by(10.0, order, epsilon)
+    }
+
+    /// [`Certificate::judged`] by another promise than 10.
+    #[must_use]
+    pub(crate) fn judged_by(self, promise: f64, order: usize, epsilon: f64) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
-        let promise = 10.0 * epsilon * order.max(1) as f64;
+        let promise = promise * epsilon * order.max(1) as f64;
         let kept = self.residual <= promise && self.orthogonality <= promise;
         match self.status {
             Status::Converged if !kept => Self { status: Status::NotConverged, ..self },

@@ -4,7 +4,9 @@ pub(crate) mod certificate;
 pub mod eigen;
 mod jacobi;
 pub mod laplacian;
+pub mod svd;
 
 pub use certificate::{Certificate, Status};
 pub use eigen::{Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_ragged, eigh_refined, eigh_subset, eigvalsh};
 pub use laplacian::{Normalization, laplacian};
+pub use svd::{Svd, Svdvals, Vectors, svd, svd_truncated, svdvals};

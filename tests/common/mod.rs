@@ -7,6 +7,7 @@ pub mod gates;
 pub mod graphs;
 mod harness;
 pub mod random;
+pub mod rectangles;
 pub mod referee;
 pub mod solve;
 

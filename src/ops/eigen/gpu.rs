@@ -108,7 +108,7 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -
             Some(_) => prepare(&mut rec, &mut buffers, capacity, &range)?,
             None => tiled::prepare(&mut rec, adapter, &mut buffers, capacity, &range)?,
         }
-        let batch = Batch { table: &table, range: range.clone(), extent: None };
+        let batch = Batch { table: &table, range: range.clone() };
         orthogonalise(&mut rec, adapter, method, &batch, buffers.w, buffers.state)?;
         match class {
             Some(class) => finish(&mut rec, &mut buffers, class, &range, vectors)?,

@@ -2,7 +2,7 @@
 //! Oksa and Vajtersic 2002), the schedule of MAGMA's `zgesvj_batched`: in each round the inner products of every pair of
 //! blocks, one sweep of Jacobi on these, and one product of matrices.
 
-use super::gpu::{Batch, Extent};
+use super::gpu::Batch;
 use super::kernels::{Apply, Gram, Round, Solve, Tallied, Tally};
 use crate::device::{Adapter, Buffer, Grid, Recorder};
 use crate::error::Result;
@@ -27,12 +27,9 @@ const GRAMS: usize = 4 << 20;
 /// Columns of the matrices that go together: a ragged batch has few dispatches, and few workgroups that find nothing to do.
 pub(super) const CLASSES: [u32; 9] = [128, 192, 256, 384, 512, 768, 1024, 1536, MOST_COLUMNS];
 
-/// The class that takes such matrices; none where they are too wide, or one of them is more than a dispatch.
-pub(super) fn class_of(adapter: &Adapter, extent: Extent) -> Option<u32> {
-    let class = CLASSES.into_iter().find(|&class| extent.cols <= class)?;
-    let share = Share::of(Extent { cols: class, ..extent });
-    let groups = u64::from(share.pairs) * u64::from(share.chunks.max(share.tiles));
-    (groups <= adapter.limits.workgroups_per_dimension.into()).then_some(class)
+/// The class that takes matrices of that order.
+pub(super) fn class_of(order: u32) -> Option<u32> {
+    CLASSES.into_iter().find(|&class| order <= class)
 }
 
 /// What each matrix of a batch takes of a dispatch.
@@ -43,9 +40,8 @@ struct Share {
 }
 
 impl Share {
-    fn of(Extent { cols, rows, height }: Extent) -> Self {
-        let most = |count: u32, of: u32| count.div_ceil(of).max(1);
-        Self { pairs: most(cols, PAIR), chunks: most(rows, CHUNK), tiles: most(height, TILE) }
+    fn of(class: u32) -> Self {
+        Self { pairs: class.div_ceil(PAIR), chunks: class.div_ceil(CHUNK), tiles: class.div_ceil(TILE) }
     }
 
     /// Numbers that the inner products take.
@@ -61,25 +57,24 @@ impl Share {
     }
 }
 
-/// Records the sweeps of every matrix of the batch, all of at most `largest`.
+/// Records the sweeps of every matrix of the batch, all of a class.
 ///
 /// # Errors
 /// Device errors.
 pub(super) fn orthogonalise(
     rec: &mut Recorder<'_>,
     adapter: &Adapter,
-    largest: Extent,
+    class: u32,
     batch: &Batch<'_>,
     w: &mut Buffer<f32>,
     state: &mut Buffer<[u32; 4]>,
 ) -> Result<()> {
-    let Batch { table, range, extent } = batch;
-    let share = Share::of(largest);
-    let (rows, height) = extent.map_or((0, 0), |extent| (extent.rows, extent.height));
+    let Batch { table, range } = batch;
+    let share = Share::of(class);
     // Two operations for each of PAIR^2 products a row.
     let per_row = 2.0 * f64::from(PAIR * PAIR) * f64::from(share.pairs);
-    let flops = [f64::from(largest.rows), 5.0 * f64::from(PAIR), f64::from(largest.height)].map(|rows| rows * per_row);
-    let pieces = rec.pieces(range.end - range.start, flops[0].max(flops[2]));
+    let flops = [f64::from(class), 5.0 * f64::from(PAIR)].map(|rows| rows * per_row);
+    let pieces = rec.pieces(range.end - range.start, flops[0]);
     let most = share.most(adapter);
     for piece in pieces.flat_map(|piece| cut(piece, most)) {
         let (first, count) = (range.start + piece.start, piece.end - piece.start);
@@ -90,13 +85,13 @@ pub(super) fn orthogonalise(
         for _ in 0..MAX_SWEEPS {
             for round in 0..2 * share.pairs - 1 {
                 let Share { pairs, chunks, tiles } = share;
-                let params = Round { first, round, rows, height, pairs, chunks, tiles };
+                let params = Round { first, round, pairs, chunks, tiles };
                 let gram = Gram { params, table, w, state, grams: &mut grams };
                 rec.dispatch(&gram, &[], Grid::Workgroups(count * pairs * chunks), idle * flops[0])?;
                 let solve = Solve { params, table, state, grams: &mut grams, marks: &mut marks };
                 rec.dispatch(&solve, &[], Grid::Workgroups(count * pairs), idle * flops[1])?;
                 let apply = Apply { params, table, state, grams: &grams, marks: &marks, w };
-                rec.dispatch(&apply, &[], Grid::Workgroups(count * pairs * tiles), idle * flops[2])?;
+                rec.dispatch(&apply, &[], Grid::Workgroups(count * pairs * tiles), idle * flops[0])?;
             }
             let params = Tallied { first, count, pairs: share.pairs };
             let tally = Tally { params, table, marks: &marks, state };
@@ -115,7 +110,6 @@ fn cut(range: Range<u32>, most: u32) -> impl Iterator<Item = Range<u32>> {
 #[cfg(test)]
 mod tests {
     use super::{CHUNK, CLASSES, PAIR, Share, TILE};
-    use crate::ops::jacobi::gpu::Extent;
 
     /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted as the kernels have them,
     /// a nested loop once for each iteration around it.
@@ -123,18 +117,17 @@ mod tests {
     fn the_loops_of_every_class_fit_lavapipe() {
         const BUDGET: u32 = 65_535;
         let quads = TILE / 4;
-        // The tallest matrices that a dispatch takes, too.
-        let tallest = CLASSES.map(|cols| (cols, 65_535 / (cols / PAIR) * TILE));
-        for (cols, rows) in CLASSES.map(|n| (n, n)).into_iter().chain(tallest) {
-            let share = Share::of(Extent { cols, rows, height: rows });
+        for class in CLASSES {
+            let share = Share::of(class);
             let slots = PAIR * PAIR / 256;
             let gram = CHUNK / TILE * (1 + PAIR * quads / 64 + quads) + 4 * 5;
             let solve = slots * (1 + share.chunks) + 2 * slots + (PAIR - 1) * (1 + 2);
             let apply = 4 * 5 + 2 + PAIR + 4 * 5;
             for (kernel, loops) in [("gram", gram), ("solve", solve), ("apply", apply), ("tally", share.pairs)] {
-                assert!(loops <= BUDGET, "{kernel}, {cols} columns of {rows}: {loops} iterations");
+                assert!(loops <= BUDGET, "{kernel}, class {class}: {loops} iterations");
             }
-            assert!(share.pairs * share.chunks.max(share.tiles) <= 65_535, "{cols} columns of {rows}: workgroups");
+            assert_eq!(share.pairs * PAIR, class, "classes are whole pairs of blocks");
+            assert!(share.pairs * share.chunks.max(share.tiles) <= 65_535, "class {class}: workgroups of one matrix");
         }
     }
 }

@@ -11,84 +11,56 @@ use std::ops::Range;
 /// random matrices); convergence is quadratic at the end, so more than twice that means that it does not converge.
 pub(in crate::ops) const MAX_SWEEPS: u32 = 30;
 
-/// The shape of a matrix whose columns are made orthogonal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ops) struct Extent {
-    /// Columns.
-    pub(in crate::ops) cols: u32,
-    /// Rows that make the inner products.
-    pub(in crate::ops) rows: u32,
-    /// Rows that are stored and rotated, at least `rows`.
-    pub(in crate::ops) height: u32,
-}
-
-impl Extent {
-    /// A square matrix, nothing below it.
-    pub(in crate::ops) fn square(order: u32) -> Self {
-        Self { cols: order, rows: order, height: order }
-    }
-
-    /// Groups of four rows, those of the inner products and those below padded apart.
-    fn quads(self) -> u32 {
-        self.rows.div_ceil(4) + (self.height - self.rows).div_ceil(4)
-    }
-}
-
-/// How the matrices of a shape are made orthogonal. It depends upon the shape and the adapter alone, and so does every bit of the
-/// result.
+/// How the columns of square matrices are made orthogonal. It depends upon the order and the adapter alone, and so does every bit of
+/// the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ops) enum Method {
     /// In workgroup memory, one workgroup a matrix.
     Workgroup(SizeClass),
-    /// In registers, square and positive definite matrices alone.
+    /// In registers, positive definite matrices alone.
     Register(Register),
     /// In blocks in global memory, up to so many columns.
     Blocked(u32),
 }
 
 impl Method {
-    /// The method for matrices of that shape; none if they are beyond this adapter.
-    pub(in crate::ops) fn of(adapter: &Adapter, extent: Extent) -> Option<Self> {
+    /// The method for matrices of that order; none if they are beyond this adapter.
+    pub(in crate::ops) fn of(adapter: &Adapter, order: u32) -> Option<Self> {
         let limits = &adapter.limits;
         SIZE_CLASSES
             .into_iter()
             .find(|class| {
                 adapter.uses("workgroup")
-                    && class.holds(extent.cols, extent.quads())
+                    && order <= class.capacity
                     && class.workgroup_bytes() <= limits.workgroup_storage
                     && class.invocations() <= limits.workgroup_invocations
             })
             .map(Self::Workgroup)
-            .or_else(|| {
-                let class = blocked::class_of(adapter, extent).filter(|_| adapter.uses("blocked"));
-                class.map(Self::Blocked)
-            })
+            .or_else(|| blocked::class_of(order).filter(|_| adapter.uses("blocked")).map(Self::Blocked))
     }
 
-    /// The method for square matrices that are safely positive definite.
+    /// The method for matrices that are safely positive definite.
     pub(in crate::ops) fn of_definite(adapter: &Adapter, order: u32) -> Option<Self> {
-        Register::of(adapter, order).map(Self::Register).or_else(|| Self::of(adapter, Extent::square(order)))
+        Register::of(adapter, order).map(Self::Register).or_else(|| Self::of(adapter, order))
     }
 
-    /// The largest order of the square matrices that are solved in this way.
+    /// The largest order of the matrices that are solved in this way.
     pub(in crate::ops) fn largest_order(self) -> u32 {
         match self {
-            Self::Workgroup(class) => class.columns,
+            Self::Workgroup(class) => class.capacity,
             Self::Register(register) => register.largest_order(),
             Self::Blocked(columns) => columns,
         }
     }
 }
 
-/// Matrices of W that are solved in the same way, as the kernels see them (shared/ragged.wgsl): `table` has columns, where the
-/// elements begin, a number for the caller, and the place in `state`.
+/// Matrices of W that are solved in the same way, as the kernels see them (shared/ragged.wgsl): `table` has their order,
+/// where the elements begin, a number for the caller, and the place in `state`.
 #[derive(Clone, Debug)]
 pub(in crate::ops) struct Batch<'a> {
     pub(in crate::ops) table: &'a Buffer<[u32; 4]>,
     /// Which of the table.
     pub(in crate::ops) range: Range<u32>,
-    /// Their shape, the same for all; `None` of square matrices of any orders that the method takes.
-    pub(in crate::ops) extent: Option<Extent>,
 }
 
 /// Records sweeps until the columns of every matrix are orthogonal, or as many as there may be. The first word of a matrix's state
@@ -104,11 +76,10 @@ pub(in crate::ops) fn orthogonalise(
     w: &mut Buffer<f32>,
     state: &mut Buffer<[u32; 4]>,
 ) -> Result<()> {
-    let largest = batch.extent.unwrap_or(Extent::square(method.largest_order()));
     match method {
-        Method::Workgroup(class) => in_workgroups(rec, adapter, class, largest, batch, w, state),
+        Method::Workgroup(class) => in_workgroups(rec, adapter, class, batch, w, state),
         Method::Register(register) => register.orthogonalise(rec, batch, w, state),
-        Method::Blocked(_) => blocked::orthogonalise(rec, adapter, largest, batch, w, state),
+        Method::Blocked(columns) => blocked::orthogonalise(rec, adapter, columns, batch, w, state),
     }
 }
 
@@ -116,22 +87,19 @@ fn in_workgroups(
     rec: &mut Recorder<'_>,
     adapter: &Adapter,
     class: SizeClass,
-    largest: Extent,
     batch: &Batch<'_>,
     w: &mut Buffer<f32>,
     state: &mut Buffer<[u32; 4]>,
 ) -> Result<()> {
-    let Batch { table, range, extent } = batch;
-    let (rows, height) = extent.map_or((0, 0), |extent| (extent.rows, extent.height));
-    let sweeps = sweeps_of_one_dispatch(class, largest, adapter.loop_budget);
+    let Batch { table, range } = batch;
+    let sweeps = sweeps_of_one_dispatch(class, adapter.loop_budget);
     let dispatches = MAX_SWEEPS.div_ceil(sweeps);
-    // About seven sweeps of cols^2 / 2 pairs, three inner products and a rotation each.
-    let work =
-        7.0 * f64::from(largest.cols).powi(2) / 2.0 * 6.0 * (f64::from(largest.rows) + f64::from(largest.height));
+    // About seven sweeps of n^2 / 2 pairs, three inner products and a rotation each.
+    let work = 7.0 * f64::from(class.capacity).powi(3) / 2.0 * 12.0;
     for piece in rec.pieces(range.end - range.start, work) {
         let count = piece.end - piece.start;
         for _ in 0..dispatches {
-            let params = Sweeps { first: range.start + piece.start, sweeps, rows, height };
+            let params = Sweeps { first: range.start + piece.start, sweeps };
             let kernel = Workgroup { params, table, w, state };
             // The dispatches after the last sweep find nothing to do; their share stands for those that do.
             let flops = work * f64::from(count) / f64::from(dispatches);
@@ -142,14 +110,15 @@ fn in_workgroups(
 }
 
 /// Sweeps that one dispatch may make within the adapter's loop budget, half of which is left to the rest of the kernel.
-fn sweeps_of_one_dispatch(class: SizeClass, extent: Extent, loop_budget: u32) -> u32 {
-    let round = 2 * extent.quads().div_ceil(class.lanes) + class.lanes + 1;
-    (loop_budget / 2 / (extent.cols * round).max(1)).clamp(1, MAX_SWEEPS / 2)
+fn sweeps_of_one_dispatch(class: SizeClass, loop_budget: u32) -> u32 {
+    let quads = class.capacity.div_ceil(4);
+    let round = 2 * quads.div_ceil(class.lanes) + class.lanes + 1;
+    (loop_budget / 2 / (class.capacity * round)).clamp(1, MAX_SWEEPS / 2)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Extent, MAX_SWEEPS, SIZE_CLASSES, sweeps_of_one_dispatch};
+    use super::{MAX_SWEEPS, SIZE_CLASSES, sweeps_of_one_dispatch};
 
     /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted here as workgroup.wgsl has
     /// them: loading and storing the columns, and in each round of a sweep two passes over a column's part and one over the lanes.
@@ -157,21 +126,17 @@ mod tests {
     fn the_loops_of_every_size_class_fit_lavapipe() {
         const BUDGET: u32 = 65_535;
         for class in SIZE_CLASSES {
-            // As many columns as there may be, and few long ones.
-            for cols in [class.columns, class.columns / 2, 2] {
-                let height = (1..=class.slots() * 4).rev().find(|h| class.holds(cols, h.div_ceil(4))).unwrap();
-                let extent = Extent { cols, rows: height, height };
-                let sweeps = sweeps_of_one_dispatch(class, extent, BUDGET);
-                let moving = 2 * 5 * (cols * extent.quads()).div_ceil(class.invocations());
-                let sweep = 1 + cols * (1 + 2 * extent.quads().div_ceil(class.lanes) + class.lanes);
-                let total = moving + sweeps * sweep;
-                assert!(
-                    (1..=MAX_SWEEPS).contains(&sweeps) && total <= BUDGET,
-                    "{class:?}, {extent:?}: {sweeps} sweeps, {total} iterations"
-                );
-                // And a device with more is given more, up to what converges.
-                assert!(sweeps_of_one_dispatch(class, extent, 1 << 24) >= sweeps);
-            }
+            let (n, quads) = (class.capacity, class.capacity.div_ceil(4));
+            let sweeps = sweeps_of_one_dispatch(class, BUDGET);
+            let moving = 2 * 5 * (n * quads).div_ceil(class.pairs() * class.lanes);
+            let sweep = 1 + n * (1 + 2 * quads.div_ceil(class.lanes) + class.lanes);
+            let total = moving + sweeps * sweep;
+            assert!(
+                (1..=MAX_SWEEPS).contains(&sweeps) && total <= BUDGET,
+                "{class:?}: {sweeps} sweeps, {total} iterations"
+            );
+            // And a device with more is given more, up to what converges.
+            assert!(sweeps_of_one_dispatch(class, 1 << 24) >= sweeps);
         }
     }
 }

@@ -3,9 +3,8 @@
 use crate::device::{kernels, uniform};
 
 uniform! {
-    /// The first matrix of the table, the most sweeps that this dispatch makes, and the rows that enter inner products and that are
-    /// stored, 0 of square matrices.
-    pub(super) struct Sweeps { first: u32, sweeps: u32, rows: u32, height: u32 }
+    /// The first matrix of the table, and the most sweeps that this dispatch makes.
+    pub(super) struct Sweeps { first: u32, sweeps: u32 }
 }
 
 uniform! {
@@ -15,7 +14,7 @@ uniform! {
 
 uniform! {
     /// One round of the blocked form (jacobi/blocked.wgsl).
-    pub(super) struct Round { first: u32, round: u32, rows: u32, height: u32, pairs: u32, chunks: u32, tiles: u32 }
+    pub(super) struct Round { first: u32, round: u32, pairs: u32, chunks: u32, tiles: u32 }
 }
 
 uniform! {
@@ -26,53 +25,34 @@ uniform! {
 /// A size class of the kernel that holds a matrix in workgroup memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ops) struct SizeClass {
-    /// The most columns.
-    pub(super) columns: u32,
-    /// The most rows of so many columns; fewer columns may be longer.
-    pub(super) height: u32,
+    /// The largest order.
+    pub(super) capacity: u32,
     /// Invocations for each pair of columns.
     pub(super) lanes: u32,
 }
 
-const fn class(columns: u32, height: u32, lanes: u32) -> SizeClass {
-    SizeClass { columns, height, lanes }
+const fn class(capacity: u32, lanes: u32) -> SizeClass {
+    SizeClass { capacity, lanes }
 }
 
-/// The classes that ship, smallest first: square, and with V below A. The larger ones are what 16, 32 and 48 KiB of workgroup
-/// memory hold.
-pub(super) const SIZE_CLASSES: [SizeClass; 11] = [
-    class(8, 8, 2),
-    class(8, 16, 2),
-    class(16, 16, 4),
-    class(16, 32, 4),
-    class(32, 32, 4),
-    class(32, 64, 4),
-    class(48, 48, 4),
-    class(60, 60, 2),
-    class(64, 64, 4),
-    class(84, 84, 2),
-    class(108, 108, 2),
-];
+/// The classes that ship, smallest first. The capacities of the larger ones are what 16, 32 and 48 KiB of workgroup memory hold.
+pub(super) const SIZE_CLASSES: [SizeClass; 8] =
+    [class(8, 2), class(16, 4), class(32, 4), class(48, 4), class(60, 2), class(64, 4), class(84, 2), class(108, 2)];
 
 impl SizeClass {
     /// Columns in pairs.
     pub(super) fn pairs(self) -> u32 {
-        self.columns.div_ceil(2)
+        self.capacity.div_ceil(2)
     }
 
-    /// Groups of four rows in workgroup memory.
-    pub(super) fn slots(self) -> u32 {
-        self.columns * stride(self.height.div_ceil(4))
-    }
-
-    /// Whether it holds `cols` columns of so many groups of four rows.
-    pub(super) fn holds(self, cols: u32, quads: u32) -> bool {
-        cols <= self.columns && u64::from(cols) * u64::from(stride(quads)) <= u64::from(self.slots())
+    /// Groups of four rows from one column to the next: odd, so that columns begin in different banks.
+    fn stride(self) -> u32 {
+        self.capacity.div_ceil(4) | 1
     }
 
     /// Bytes of workgroup memory: W, a vec4 for each invocation, four words.
     pub(super) fn workgroup_bytes(self) -> u32 {
-        16 * (self.slots() + self.invocations()) + 16
+        16 * (self.capacity * self.stride() + self.invocations()) + 16
     }
 
     /// Invocations of a workgroup.
@@ -80,14 +60,14 @@ impl SizeClass {
         self.pairs() * self.lanes
     }
 
-    pub(super) fn overrides(self) -> [(&'static str, f64); 3] {
-        [("LANES", self.lanes.into()), ("PAIRS", self.pairs().into()), ("SLOTS", self.slots().into())]
+    pub(super) fn overrides(self) -> [(&'static str, f64); 4] {
+        [
+            ("CAPACITY", self.capacity.into()),
+            ("LANES", self.lanes.into()),
+            ("PAIRS", self.pairs().into()),
+            ("STRIDE", self.stride().into()),
+        ]
     }
-}
-
-/// Groups of four rows from one column to the next: odd, so that columns begin in different banks.
-fn stride(quads: u32) -> u32 {
-    quads | 1
 }
 
 #[cfg(test)]

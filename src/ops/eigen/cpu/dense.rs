@@ -1,17 +1,20 @@
 //! One matrix at a time: blocked reduction to tridiagonal form, then divide and conquer for all vectors, inverse iteration for a few, or
 //! none (faer, after LAPACK's xSYTRD, xSTEDC and xORMTR).
 
+use super::householder::{Reduce, Reduction};
 use super::inverse_iteration::{Tridiagonal, eigenvectors};
+use super::values::Values;
 use super::{Columns, Matrix, Want, power_of_two_near};
 use crate::array::Real;
 use crate::ops::certificate::{Certificate, Status};
 use faer::diag::{Diag, DiagRef};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{
-    ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd_scratch, tridiag, tridiagonal_self_adjoint_evd,
+    ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd_scratch, tridiagonal_self_adjoint_evd,
 };
 use faer::linalg::{householder, qr};
 use faer::{Auto, Conj, Mat, MatMut, MatRef, Par, Spec};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// From this order on one matrix is worth all threads.
@@ -19,30 +22,94 @@ const PARALLEL_FROM: usize = 512;
 /// Up to this share of the vectors, one in so many, inverse iteration beats divide and conquer.
 const FEW: usize = 8;
 
-/// One matrix, scaled by a power of two so that squares neither overflow nor underflow.
-pub(super) fn eigh<T: Real>(m: &mut Matrix<'_, T>, want: Want<'_>) {
-    *m.certificate = solve(m, want);
+/// Elements of the matrices whose reductions wait side by side for their values.
+const WAITING: usize = 1 << 23;
+
+/// Each matrix by itself, in the order of their orders.
+pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], want: Want<'_>) {
+    if matches!(want.columns, Columns::All) {
+        matrices.par_iter_mut().rev().with_max_len(1).for_each(|m| {
+            let prepared = Prepared::new(m);
+            let pairs = prepared.as_ref().map(|p| p.reduced.all(p.par));
+            finish(m, prepared.as_ref(), pairs.flatten(), want);
+        });
+        return;
+    }
+    let mut rest = matrices;
+    while let Some(last) = rest.last() {
+        let together = (WAITING / (last.order * last.order)).clamp(1, rest.len());
+        let (before, now) = rest.split_at_mut(rest.len() - together);
+        rest = before;
+        let prepared: Vec<Option<Prepared<T>>> = now.par_iter().rev().with_max_len(1).map(Prepared::new).collect();
+        let systems: Vec<_> = prepared.iter().flatten().map(|p| p.reduced.tridiagonal()).collect();
+        let mut values = T::in_lanes(Values(&systems)).into_iter();
+        let values: Vec<_> = prepared.iter().map(|p| p.as_ref().and_then(|_| values.next().flatten())).collect();
+        let parts = now.par_iter_mut().rev().zip(&prepared).zip(values);
+        parts.with_max_len(1).for_each(|((m, prepared), values)| {
+            let pairs = prepared.as_ref().zip(values).and_then(|(p, values)| p.pairs(m.index, values, want.columns));
+            finish(m, prepared.as_ref(), pairs, want);
+        });
+    }
 }
 
-fn solve<T: Real>(m: &mut Matrix<'_, T>, want: Want<'_>) -> Certificate {
-    let n = m.order;
-    let without = |status| Certificate { status, sweeps: 0, residual: f64::NAN, orthogonality: f64::NAN };
-    // Magnitudes of floats order as their bits do, NaN and infinity above all.
-    let lower = (0..n).flat_map(|j| &m.elements[j * n + j..(j + 1) * n]);
-    let peak = f64::from_bits(lower.map(|x| x.to_f64().abs().to_bits()).max().unwrap_or(0));
-    if !peak.is_finite() {
-        m.values.fill(T::from_f64(f64::NAN));
-        return without(Status::NonFinite);
+/// A matrix that is finite, scaled by a power of two so that squares neither overflow nor underflow, and reduced.
+struct Prepared<T> {
+    matrix: Mat<T>,
+    scale: f64,
+    reduced: Reduced<T>,
+    par: Par,
+}
+
+impl<T: Real> Prepared<T> {
+    fn new(m: &Matrix<'_, T>) -> Option<Self> {
+        let n = m.order;
+        // Magnitudes of floats order as their bits do, NaN and infinity above all.
+        let lower = (0..n).flat_map(|j| &m.elements[j * n + j..(j + 1) * n]);
+        let peak = f64::from_bits(lower.map(|x| x.to_f64().abs().to_bits()).max().unwrap_or(0));
+        if !peak.is_finite() {
+            return None;
+        }
+        let scale = power_of_two_near(peak).clamp(T::SMALLEST, 0.25 / T::SMALLEST);
+        let inverse = T::from_f64(1.0 / scale);
+        let matrix = Mat::from_fn(n, n, |i, j| m.elements[i.max(j) + i.min(j) * n] * inverse);
+        let par = if n < PARALLEL_FROM { Par::Seq } else { Par::rayon(0) };
+        let reduced = Reduced::new(&matrix, par);
+        Some(Self { matrix, scale, reduced, par })
     }
-    let scale = power_of_two_near(peak).clamp(T::SMALLEST, 0.25 / T::SMALLEST);
-    let inverse = T::from_f64(1.0 / scale);
-    let matrix = Mat::from_fn(n, n, |i, j| m.elements[i.max(j) + i.min(j) * n] * inverse);
-    let par = if n < PARALLEL_FROM { Par::Seq } else { Par::rayon(0) };
-    let reduced = Reduced::new(&matrix, par);
-    let Some(Pairs { values, columns, vectors }) = reduced.pairs(m.index, want.columns, par) else {
+
+    /// The vectors that are wanted, values being known.
+    fn pairs(&self, index: usize, values: Vec<T>, columns: Columns<'_>) -> Option<Pairs<T>> {
+        let columns = match columns {
+            Columns::None => return Some(Pairs { values, columns: 0..0, vectors: None }),
+            Columns::All => 0..values.len(),
+            Columns::Chosen(choose) => choose(index, &values.iter().map(|x| x.to_f64()).collect::<Vec<_>>()),
+        };
+        if columns.len() <= values.len() / FEW
+            && let Some(vectors) = self.reduced.few(&values[columns.clone()], self.par)
+        {
+            return Some(Pairs { values, columns, vectors: Some(vectors) });
+        }
+        let all = self.reduced.all(self.par)?;
+        let vectors = all.vectors.map(|v| v.as_ref().subcols(columns.start, columns.len()).to_owned());
+        Some(Pairs { values: all.values, columns, vectors })
+    }
+}
+
+/// Writes what was found, with its certificate.
+fn finish<T: Real>(m: &mut Matrix<'_, T>, prepared: Option<&Prepared<T>>, pairs: Option<Pairs<T>>, want: Want<'_>) {
+    let n = m.order;
+    let (Some(Prepared { matrix, scale, par, .. }), Some(Pairs { values, columns, vectors })) = (prepared, pairs)
+    else {
         m.values.fill(T::from_f64(f64::NAN));
-        return without(Status::NotConverged);
+        let status = if prepared.is_none() { Status::NonFinite } else { Status::NotConverged };
+        *m.certificate = Certificate { status, sweeps: 0, residual: f64::NAN, orthogonality: f64::NAN };
+        return;
     };
+    let (mut values, mut vectors) = (values, vectors);
+    let taken = want.certificate.then(|| match &mut vectors {
+        Some(vectors) => measure(matrix, &mut values[columns.clone()], vectors, *par),
+        None => invariants(matrix, &values),
+    });
     for (to, x) in m.values.iter_mut().zip(&values) {
         *to = T::from_f64(x.to_f64() * scale);
     }
@@ -50,16 +117,12 @@ fn solve<T: Real>(m: &mut Matrix<'_, T>, want: Want<'_>) -> Certificate {
         let to = &mut m.vectors[columns.start * n..columns.end * n];
         MatMut::from_column_major_slice_mut(to, n, columns.len()).copy_from(vectors);
     }
-    if !want.certificate {
-        return Certificate::default();
+    if let Some(taken) = taken {
+        // A value may be beyond the precision's range although no element is.
+        let finite = m.values.iter().all(|x| x.to_f64().is_finite());
+        let status = if finite { Status::Converged } else { Status::NotConverged };
+        *m.certificate = Certificate { status, ..taken }.judged(n, T::EPSILON);
     }
-    let taken = match vectors {
-        Some(vectors) => measure(&matrix, &values[columns], vectors.as_ref(), par),
-        None => invariants(&matrix, &values),
-    };
-    // A value may be beyond the precision's range although no element is.
-    let status = if m.values.iter().all(|x| x.to_f64().is_finite()) { Status::Converged } else { Status::NotConverged };
-    Certificate { status, ..taken }.judged(n, T::EPSILON)
 }
 
 /// Eigenvalues, ascending; which columns were wanted, and their vectors.
@@ -80,65 +143,41 @@ struct Reduced<T> {
 impl<T: Real> Reduced<T> {
     fn new(matrix: &Mat<T>, par: Par) -> Self {
         let n = matrix.nrows();
-        let mut reflectors = matrix.clone();
+        let Reduction { reflectors, tau, diagonal, off_diagonal } = T::in_lanes(Reduce(matrix.as_ref()));
         let block = qr::no_pivoting::factor::recommended_block_size::<T>(n, n);
         let mut factor = Mat::zeros(block, n - 1);
-        let mut memory = MemBuffer::new(tridiag::tridiag_in_place_scratch::<T>(n, par, Default::default()));
-        let stack = MemStack::new(&mut memory);
-        tridiag::tridiag_in_place(reflectors.as_mut(), factor.as_mut(), par, stack, Default::default());
-        let diagonal = (0..n).map(|i| reflectors[(i, i)]).collect();
-        let mut off_diagonal: Vec<T> = (0..n - 1).map(|i| reflectors[(i + 1, i)]).collect();
-        off_diagonal.push(T::from_f64(0.0));
+        let essentials = reflectors.as_ref().submatrix(1, 0, n - 1, n - 1);
+        for first in (0..n - 1).step_by(block) {
+            let size = block.min(n - 1 - first);
+            let mut own = factor.as_mut().submatrix_mut(0, first, size, size);
+            for k in 0..size {
+                // faer's H is I - v v' / tau, with an infinity for none.
+                own[(k, k)] = T::from_f64(1.0 / tau[first + k].to_f64());
+            }
+            let part = essentials.submatrix(first, first, n - 1 - first, size);
+            householder::upgrade_householder_factor(own, part, size, 1, par);
+        }
         Self { reflectors, factor, diagonal, off_diagonal }
     }
 
-    fn pairs(&self, index: usize, columns: Columns<'_>, par: Par) -> Option<Pairs<T>> {
-        let n = self.diagonal.len();
-        match columns {
-            Columns::All => self.all(par),
-            Columns::None => Some(Pairs { values: self.values()?, columns: 0..0, vectors: None }),
-            Columns::Chosen(choose) => {
-                let values = self.values()?;
-                let columns = choose(index, &values.iter().map(|x| x.to_f64()).collect::<Vec<_>>());
-                if columns.len() > n / FEW {
-                    return Some(Self::cut(self.all(par)?, columns));
-                }
-                match self.few(&values[columns.clone()], par) {
-                    Some(vectors) => Some(Pairs { values, columns, vectors: Some(vectors) }),
-                    None => Some(Self::cut(self.all(par)?, columns)),
-                }
-            }
-        }
-    }
-
-    fn cut(all: Pairs<T>, columns: Range<usize>) -> Pairs<T> {
-        let vectors = all.vectors.map(|v| v.as_ref().subcols(columns.start, columns.len()).to_owned());
-        Pairs { values: all.values, columns, vectors }
-    }
-
-    fn values(&self) -> Option<Vec<T>> {
-        let mut values = Diag::zeros(self.diagonal.len());
-        self.tridiagonal(values.as_mut(), None, Par::Seq, &mut MemBuffer::new(self.scratch(Par::Seq)))?;
-        let mut values: Vec<T> = values.column_vector().iter().copied().collect();
-        values.sort_by(|a, b| a.to_f64().total_cmp(&b.to_f64()));
-        Some(values)
+    fn tridiagonal(&self) -> (&[T], &[T]) {
+        (&self.diagonal, &self.off_diagonal)
     }
 
     fn all(&self, par: Par) -> Option<Pairs<T>> {
         let n = self.diagonal.len();
-        let mut memory = MemBuffer::new(self.scratch(par));
+        let mut memory =
+            MemBuffer::new(self_adjoint_evd_scratch::<T>(n, ComputeEigenvectors::Yes, par, Default::default()));
         let mut values = Diag::zeros(n);
         let mut vectors = Mat::zeros(n, n);
-        self.tridiagonal(values.as_mut(), Some(vectors.as_mut()), par, &mut memory)?;
+        let params = Spec::new(<SelfAdjointEvdParams as Auto<T>>::auto());
+        let (diagonal, beside) = (DiagRef::from_slice(&self.diagonal), DiagRef::from_slice(&self.off_diagonal));
+        let (to, stack) = (Some(vectors.as_mut()), MemStack::new(&mut memory));
+        tridiagonal_self_adjoint_evd(diagonal, beside, values.as_mut(), to, par, stack, params).ok()?;
         self.back(vectors.as_mut(), par);
-        let values: Vec<T> = values.column_vector().iter().copied().collect();
-        if values.is_sorted_by(|a, b| a.to_f64() <= b.to_f64()) {
-            return Some(Pairs { values, columns: 0..n, vectors: Some(vectors) });
-        }
-        let mut from: Vec<usize> = (0..n).collect();
-        from.sort_by(|&i, &j| values[i].to_f64().total_cmp(&values[j].to_f64()));
-        let vectors = Mat::from_fn(n, n, |i, j| vectors[(i, from[j])]);
-        Some(Pairs { values: from.iter().map(|&j| values[j]).collect(), columns: 0..n, vectors: Some(vectors) })
+        let mut values: Vec<T> = values.column_vector().iter().copied().collect();
+        sort(&mut values, &mut vectors);
+        Some(Pairs { values, columns: 0..n, vectors: Some(vectors) })
     }
 
     fn few(&self, values: &[T], par: Par) -> Option<Mat<T>> {
@@ -150,30 +189,6 @@ impl<T: Real> Reduced<T> {
         let mut vectors = Mat::from_fn(n, values.len(), |i, j| T::from_f64(found[j * n + i]));
         self.back(vectors.as_mut(), par);
         Some(vectors)
-    }
-
-    fn scratch(&self, par: Par) -> faer::dyn_stack::StackReq {
-        self_adjoint_evd_scratch::<T>(self.diagonal.len(), ComputeEigenvectors::Yes, par, Default::default())
-    }
-
-    fn tridiagonal(
-        &self,
-        values: faer::diag::DiagMut<'_, T>,
-        vectors: Option<MatMut<'_, T>>,
-        par: Par,
-        memory: &mut MemBuffer,
-    ) -> Option<()> {
-        let params = Spec::new(<SelfAdjointEvdParams as Auto<T>>::auto());
-        tridiagonal_self_adjoint_evd(
-            DiagRef::from_slice(&self.diagonal),
-            DiagRef::from_slice(&self.off_diagonal),
-            values,
-            vectors,
-            par,
-            MemStack::new(memory),
-            params,
-        )
-        .ok()
     }
 
     /// Vectors of T to vectors of A.
@@ -195,21 +210,27 @@ impl<T: Real> Reduced<T> {
     }
 }
 
-/// Residual and orthogonality in the working precision, from the matrix as it was given.
-fn measure<T: Real>(matrix: &Mat<T>, values: &[T], vectors: MatRef<'_, T>, par: Par) -> Certificate {
+/// Residual and orthogonality in the working precision, from the matrix as it was given. The values become Rayleigh quotients, which the
+/// products are at hand for: divide and conquer in f32 leaves them off by n eps |A| / 3 (LAPACK's type 21, n = 256).
+fn measure<T: Real>(matrix: &Mat<T>, values: &mut [T], vectors: &mut Mat<T>, par: Par) -> Certificate {
     let product = |a: MatRef<'_, T>| {
         let mut out = Mat::zeros(a.nrows(), vectors.ncols());
         let one = T::from_f64(1.0);
-        faer::linalg::matmul::matmul(out.as_mut(), faer::Accum::Replace, a, vectors, one, par);
+        faer::linalg::matmul::matmul(out.as_mut(), faer::Accum::Replace, a, vectors.as_ref(), one, par);
         out
     };
-    let length = |x: &mut dyn Iterator<Item = f64>| x.map(|x| x * x).sum::<f64>().sqrt();
     let images = product(matrix.as_ref());
     let mut residual = 0.0;
-    for (j, value) in values.iter().enumerate() {
-        let (image, vector) = (images.col_as_slice(j), vectors.col(j));
-        let own = length(&mut image.iter().zip(vector.iter()).map(|(a, v)| (*a - *value * *v).to_f64()));
-        residual = nan_max(residual, own);
+    for (j, value) in values.iter_mut().enumerate() {
+        let pairs = || images.col_as_slice(j).iter().zip(vectors.col_as_slice(j));
+        let (mut along, mut square) = (0.0, 0.0);
+        for (a, v) in pairs() {
+            along += a.to_f64() * v.to_f64();
+            square += v.to_f64() * v.to_f64();
+        }
+        *value = T::from_f64(along / square);
+        let rest: f64 = pairs().map(|(a, v)| (a.to_f64() - value.to_f64() * v.to_f64()).powi(2)).sum();
+        residual = nan_max(residual, rest.sqrt());
     }
     let gram = product(vectors.transpose());
     let mut orthogonality = 0.0;
@@ -218,9 +239,21 @@ fn measure<T: Real>(matrix: &Mat<T>, values: &[T], vectors: MatRef<'_, T>, par: 
             orthogonality = nan_max(orthogonality, (x.to_f64() - f64::from(u8::from(i == j))).abs());
         }
     }
+    sort(values, vectors);
     let norm = norm_1(matrix);
     let residual = residual / if norm == 0.0 { 1.0 } else { norm };
     Certificate { status: Status::Converged, sweeps: 0, residual, orthogonality }
+}
+
+/// Pairs in ascending order of their values.
+fn sort<T: Real>(values: &mut [T], vectors: &mut Mat<T>) {
+    let ascends = |a: &T, b: &T| a.to_f64().total_cmp(&b.to_f64());
+    if !values.is_sorted_by(|a, b| ascends(a, b).is_le()) {
+        let mut from: Vec<usize> = (0..values.len()).collect();
+        from.sort_by(|&i, &j| ascends(&values[i], &values[j]));
+        *vectors = Mat::from_fn(vectors.nrows(), from.len(), |i, j| vectors[(i, from[j])]);
+        values.sort_by(ascends);
+    }
 }
 
 /// What can be said of values without vectors, as for matrices in lanes.

@@ -34,12 +34,18 @@ pub(super) struct Workspace<V> {
 impl<V: Lane> Workspace<V> {
     fn new(zero: V, n: usize) -> Self {
         let ld = n | 1;
-        let (square, line) = (|| vec![zero; n * ld], || vec![zero; n]);
+        let square = || vec![zero; n * ld];
+        Self { ld, given: square(), reduced: square(), vectors: square(), ..Self::without_matrices(zero, n) }
+    }
+
+    /// For tridiagonal matrices alone.
+    pub(super) fn without_matrices(zero: V, n: usize) -> Self {
+        let line = || vec![zero; n];
         Self {
-            ld,
-            given: square(),
-            reduced: square(),
-            vectors: square(),
+            ld: 0,
+            given: Vec::new(),
+            reduced: Vec::new(),
+            vectors: Vec::new(),
             diagonal: line(),
             off_diagonal: line(),
             tau: line(),

@@ -70,6 +70,9 @@ pub(super) fn diagonalise<V: Lane<Scalar: Real>>(
 /// Rotates the columns of the vectors by the sweeps that are pending, some rows at a time.
 #[inline(always)]
 fn rotate_vectors<V: Lane>(n: usize, work: &mut Workspace<V>, pending: &mut Vec<(usize, usize)>) {
+    if pending.is_empty() {
+        return;
+    }
     let Workspace { ld, vectors, cosines, sines, .. } = work;
     let ld = *ld;
     let mut blocks = vectors[..n * ld].chunks_exact_mut(ROWS * ld);

@@ -4,9 +4,11 @@
 mod certify;
 mod dense;
 mod group;
+mod householder;
 mod implicit_ql;
 mod inverse_iteration;
 mod tridiagonal;
+mod values;
 
 use super::{Certificate, Choose};
 use crate::array::Real;
@@ -64,7 +66,27 @@ pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], want: Want<'_>) -> Found<T
     let without = matches!(want.columns, Columns::None);
     let mut vectors = vec![T::from_f64(0.0); if without { 0 } else { layout.len() }];
     let mut certificates = vec![Certificate::default(); layout.batch()];
-    let mut matrices = split(layout, a, &mut values, &mut vectors, &mut certificates);
+    // There are two precisions, and T is one of them.
+    if T::ON_DEVICE {
+        let (values, vectors) = (bytemuck::cast_slice_mut(&mut values), bytemuck::cast_slice_mut(&mut vectors));
+        in_f32(split(layout, bytemuck::cast_slice(a), values, vectors, &mut certificates), want);
+    } else {
+        let (values, vectors) = (bytemuck::cast_slice_mut(&mut values), bytemuck::cast_slice_mut(&mut vectors));
+        in_f64(split(layout, bytemuck::cast_slice(a), values, vectors, &mut certificates), want);
+    }
+    Found { values, vectors, certificates }
+}
+
+/// [`solve`] compiled here, once, and not anew in every crate that calls it.
+fn in_f32(matrices: Vec<Matrix<'_, f32>>, want: Want<'_>) {
+    solve(matrices, want);
+}
+
+fn in_f64(matrices: Vec<Matrix<'_, f64>>, want: Want<'_>) {
+    solve(matrices, want);
+}
+
+fn solve<T: Real>(mut matrices: Vec<Matrix<'_, T>>, want: Want<'_>) {
     matrices.sort_by_key(|m| m.order);
     // A matrix's result depends upon its order alone, not upon its batch.
     let small = matrices.partition_point(|m| m.order <= LANES_UP_TO);
@@ -74,9 +96,8 @@ pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], want: Want<'_>) -> Found<T
     let per_task = width * (small.len() / (width * 8 * rayon::current_num_threads())).clamp(1, 64);
     rayon::join(
         || small.par_chunks_mut(per_task).rev().for_each(|matrices| T::in_lanes(Groups { matrices, want })),
-        || large.par_iter_mut().rev().with_max_len(1).for_each(|matrix| dense::eigh(matrix, want)),
+        || dense::eigh(large, want),
     );
-    Found { values, vectors, certificates }
 }
 
 /// The part of everything that belongs to each matrix.

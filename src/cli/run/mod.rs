@@ -1,11 +1,15 @@
 //! `fiedler run`: one operation on a stored array, with numpy's order and meaning.
 
+mod operations;
+
+use super::encode::End;
 use super::{Failure, Outcome, Where, check_output, print};
 use clap::{Args, ValueEnum};
-use fiedler::array::{Array, Real};
+use fiedler::array::{Array, HostArray, Real};
 use fiedler::io::{Data, NamedArray, Npy, NpyData, Rows, read_npy};
-use fiedler::ops::{Certificate, Status, eigh};
-use fiedler::{Context, Error, Shape};
+use fiedler::ops::Status;
+use fiedler::{Backend, Context, Error, Shape};
+use operations::Found;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -15,14 +19,24 @@ pub(super) struct Run {
     /// The operation.
     #[arg(value_enum)]
     operation: Operation,
-    /// `(n, n)` or `(batch, n, n)`, f32 or f64; the lower triangle is read.
+    /// `(m, n)` or `(batch, m, n)`, f32 or f64; for eigh and eigvalsh m = n, and the lower triangle is read.
     input: PathBuf,
-    /// Where to (.npz or .safetensors): `w` and, for eigh, `v` in numpy's order, and `residual`, `orthogonality`, `status`.
+    /// Where to (.npz or .safetensors), in numpy's order: `w` and, for eigh, `v`; `u`, `s` and `vh`, for svdvals `s` alone; and of each
+    /// matrix `residual`, `orthogonality`, `status`.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]
     place: Where,
-    /// Compute f64 input in f32, as the GPU's kernels do.
+    /// svd: U is (m, m) and Vh (n, n), numpy's full_matrices.
+    #[arg(long)]
+    full: bool,
+    /// eigh: the K smallest pairs, or with --which the largest; all without it.
+    #[arg(short, value_name = "K")]
+    k: Option<usize>,
+    /// Which end of the spectrum -k counts from.
+    #[arg(long, value_enum, value_name = "END", default_value = "smallest", requires = "k")]
+    which: End,
+    /// f32: compute f64 input in f32, as the GPU's kernels do. refined: compute f32 input in f64, on the CPU.
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
     /// Call it N more times; the last line printed is a JSON object with first_ms, transfers_ms and resident_ms.
@@ -34,21 +48,37 @@ pub(super) struct Run {
 enum Operation {
     Eigh,
     Eigvalsh,
+    Svd,
+    Svdvals,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Precision {
     F32,
+    Refined,
 }
 
 impl Run {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         check_output(&self.output, &self.input, &["npz", "safetensors"])?;
+        if self.full && self.operation != Operation::Svd {
+            return Err(Failure::Call("--full is of svd alone".to_owned()));
+        }
+        if self.k.is_some() && self.operation != Operation::Eigh {
+            return Err(Failure::Call("-k is of eigh alone".to_owned()));
+        }
         let Npy { shape, data } = read_npy(&self.input)?;
-        let ctx = self.place.context()?;
+        let mut ctx = self.place.context()?;
         match (data, self.precision) {
+            (NpyData::F32(data), Some(Precision::Refined)) => {
+                ctx = ctx.with_backend(Backend::Cpu);
+                let wide: Vec<f64> = data.into_iter().map(f64::from).collect();
+                self.solve(&ctx, &shape, &wide, |out| Data::F64(out))
+            }
             (NpyData::F32(data), _) => self.solve(&ctx, &shape, &data, |out| Data::F32(out)),
-            (NpyData::F64(data), None) => self.solve(&ctx, &shape, &data, |out| Data::F64(out)),
+            (NpyData::F64(data), None | Some(Precision::Refined)) => {
+                self.solve(&ctx, &shape, &data, |out| Data::F64(out))
+            }
             (NpyData::F64(data), Some(Precision::F32)) => {
                 let narrow: Vec<f32> = data.into_iter().map(f32::from_f64).collect();
                 self.solve(&ctx, &shape, &narrow, |out| Data::F32(out))
@@ -72,20 +102,19 @@ impl Run {
         let started = Instant::now();
         let found = self.call(ctx, &a)?;
         let first = started.elapsed().as_secs_f64();
-        let Found { values, vectors, certificates } = &found;
 
         // A single matrix has no batch axis, in numpy's way.
         let with_batch = |rest: &[usize]| batch.into_iter().chain(rest.iter().copied()).collect::<Vec<_>>();
         let array =
             |name, shape: &[usize], data| NamedArray { name, rows: Rows::Other, shape: with_batch(shape), data };
+        let Found { arrays: computed, certificates } = &found;
+        let row_major: Vec<(&'static str, Vec<usize>, Vec<T>)> =
+            computed.iter().map(|(name, made)| (*name, numpy_shape(name, made.shape()), in_rows(made))).collect();
+        let mut arrays: Vec<NamedArray<'_>> =
+            row_major.iter().map(|(name, shape, data)| array(name, shape, wrap(data))).collect();
         let residual: Vec<f64> = certificates.iter().map(|c| c.residual).collect();
         let orthogonality: Vec<f64> = certificates.iter().map(|c| c.orthogonality).collect();
         let status: Vec<u8> = certificates.iter().map(|c| c.status as u8).collect();
-        let row_major = transposed(vectors, rows, cols);
-        let mut arrays = vec![array("w", &[rows], wrap(values))];
-        if self.operation == Operation::Eigh {
-            arrays.push(array("v", &[rows, cols], wrap(&row_major)));
-        }
         arrays.push(array("residual", &[], Data::F64(&residual)));
         arrays.push(array("orthogonality", &[], Data::F64(&orthogonality)));
         arrays.push(array("status", &[], Data::U8(&status)));
@@ -93,18 +122,8 @@ impl Run {
 
         if self.time > 0 {
             let transfers = self.median(|| self.call(ctx, &a).map(drop))?;
-            let on_device =
-                if fiedler::ops::eigen::choose_eigh::<T>(ctx, &orders(&a), true).side == fiedler::policy::Side::Gpu {
-                    a.to_device(ctx)?
-                } else {
-                    a.clone()
-                };
-            let resident = self.median(|| {
-                let found = eigh(ctx, &on_device)?;
-                ctx.wait()?;
-                drop(found);
-                Ok(())
-            })?;
+            let on_device = if self.runs_on_device(ctx, &a) { a.to_device(ctx)? } else { a.clone() };
+            let resident = self.median(|| self.leave_there(ctx, &on_device))?;
             let report = serde_json::json!({
                 "first_ms": first * 1e3, "transfers_ms": transfers * 1e3, "resident_ms": resident * 1e3,
             });
@@ -112,17 +131,6 @@ impl Run {
         }
         let bad = certificates.iter().any(|c| c.status != Status::Converged);
         Ok(if bad { Outcome::Uncertified } else { Outcome::Done })
-    }
-
-    /// From the host to the host.
-    fn call<T: Real>(&self, ctx: &Context, a: &Array<T>) -> Result<Found<T>, Error> {
-        let found = eigh(ctx, a)?;
-        let vectors = match self.operation {
-            Operation::Eigh => found.vectors.to_host(ctx)?.as_slice().to_vec(),
-            Operation::Eigvalsh => Vec::new(),
-        };
-        let values = found.values.to_host(ctx)?.as_slice().to_vec();
-        Ok(Found { values, vectors, certificates: found.certificates(ctx)?.to_vec() })
     }
 
     /// The median of `self.time` calls, in seconds.
@@ -138,21 +146,21 @@ impl Run {
     }
 }
 
-struct Found<T> {
-    values: Vec<T>,
-    vectors: Vec<T>,
-    certificates: Vec<Certificate>,
+/// Values are one axis to numpy, columns to the library.
+fn numpy_shape(name: &str, shape: Shape) -> Vec<usize> {
+    if matches!(name, "w" | "s") { vec![shape.rows] } else { vec![shape.rows, shape.cols] }
 }
 
-fn orders<T: Real>(a: &Array<T>) -> Vec<u32> {
-    let shape = a.shape();
-    vec![u32::try_from(shape.rows).unwrap_or(u32::MAX); shape.batch]
+/// Every matrix in numpy's order.
+fn in_rows<T: Real>(array: &HostArray<T>) -> Vec<T> {
+    let shape = array.shape();
+    transposed(array.as_slice(), shape.cols, shape.rows)
 }
 
-/// Each `rows x cols` matrix from row-major to column-major, or back.
+/// Each `rows x cols` matrix from row-major to column-major; with both exchanged, back.
 fn transposed<T: Real>(data: &[T], rows: usize, cols: usize) -> Vec<T> {
     let mut out = data.to_vec();
-    if rows * cols > 0 {
+    if rows > 1 && cols > 1 {
         for (from, to) in data.chunks_exact(rows * cols).zip(out.chunks_exact_mut(rows * cols)) {
             for i in 0..rows {
                 for j in 0..cols {

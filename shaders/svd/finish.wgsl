@@ -1,0 +1,58 @@
+// The certificate of every matrix, from the parts that other kernels left: the norm of B by columns, residuals by columns, departures
+// from orthonormality by tiles. One workgroup a matrix; iterations: 2 ceil(short / WIDTH) + ceil(tiles / WIDTH) for P and V.
+//
+// certificates: residual, orthogonality, sweeps, status (0 Converged, 1 NotConverged, 2 NonFinite).
+
+override WIDTH: u32 = 64;
+
+// of_p, of_v: tiles of the Gram matrices.
+struct Params { first: u32, long: u32, short: u32, of_p: u32, of_v: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> state: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> sums: array<f32>;
+@group(0) @binding(3) var<storage, read> residuals: array<f32>;
+@group(0) @binding(4) var<storage, read> departures_of_p: array<f32>;
+@group(0) @binding(5) var<storage, read> departures_of_v: array<f32>;
+@group(0) @binding(6) var<storage, read_write> certificates: array<vec4<f32>>;
+
+// Maxima of numbers that are not negative, on their bits.
+var<workgroup> norm: atomic<u32>;
+var<workgroup> residual: atomic<u32>;
+var<workgroup> departure: atomic<u32>;
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let matrix = params.first + group.x;
+    let n = params.short;
+    if lane == 0u {
+        atomicStore(&norm, 0u);
+        atomicStore(&residual, 0u);
+        atomicStore(&departure, 0u);
+    }
+    workgroupBarrier();
+    for (var j = lane; j < n; j += WIDTH) {
+        atomicMax(&norm, magnitude_bits(sums[matrix * n + j]));
+        atomicMax(&residual, magnitude_bits(residuals[matrix * n + j]));
+    }
+    for (var t = lane; t < params.of_p; t += WIDTH) {
+        atomicMax(&departure, magnitude_bits(departures_of_p[matrix * params.of_p + t]));
+    }
+    for (var t = lane; t < params.of_v; t += WIDTH) {
+        atomicMax(&departure, magnitude_bits(departures_of_v[matrix * params.of_v + t]));
+    }
+    workgroupBarrier();
+    if lane == 0u {
+        let word = state[matrix].x;
+        let size = bitcast<f32>(atomicLoad(&norm));
+        // |B| = 0 has residual 0.
+        let relative = bitcast<f32>(atomicLoad(&residual)) / select(size, 1.0, size == 0.0);
+        let away = bitcast<f32>(atomicLoad(&departure));
+        let promise = 15.0 * 1.1920929e-7 * f32(params.long);
+        var status = 0.0;
+        if (word & FLAG_ORTHOGONAL) == 0u || relative > promise || away > promise { status = 1.0; }
+        if max(atomicLoad(&residual), atomicLoad(&departure)) >= INFINITE { status = 1.0; }
+        if (word & FLAG_NON_FINITE) != 0u { status = 2.0; }
+        certificates[matrix] = vec4<f32>(relative, away, f32(sweeps_of(word)), status);
+    }
+}

@@ -1,0 +1,12 @@
+// What the kernels of one decomposition know of a matrix: flags and sweeps (shared/state.wgsl), the scale 2^-e as bits, and whether
+// a column of V is missing.
+
+// Squared lengths from here down are nothing beside an element of 1, and far enough from underflow for an inner product to keep its digits.
+const MISSING: f32 = 8.271806e-25;
+
+// Of the matrix as it was given: its transpose is taken where it is wide.
+struct Given { long: u32, short: u32, wide: u32 }
+
+fn given_at(g: Given, matrix: u32, i: u32, j: u32) -> u32 {
+    return matrix * g.long * g.short + select(i + j * g.long, j + i * g.short, g.wide != 0u);
+}

@@ -1,0 +1,202 @@
+//! Householder reduction of one matrix to tridiagonal form, a row's neighbours side by side in vectors (LAPACK's xSYTD2).
+//!
+//! Each element of the trailing matrix is visited once a step: the update of the step before and the product with the new reflector are
+//! one pass, which is what the second-level cache can feed. The matrix is held turned round, so that the trailing matrix is the leading
+//! one: its rows begin at a vector's first lane, and the row that a step reduces is its last.
+
+use crate::array::Real;
+use crate::lanes::{Lane, Task};
+use faer::{Mat, MatRef};
+
+/// Rows that are taken through a pass together, so that what belongs to the columns is loaded once for all of them.
+const ROWS: usize = 4;
+
+/// `A = Q T Q'` with `Q = H_0 H_1 ...`, `H_k = I - tau_k v_k v_k'`.
+pub(super) struct Reduction<T> {
+    /// `v_k` below the first element of column k, which stands for 1 at row k + 1; unit lower from row 1 on.
+    pub(super) reflectors: Mat<T>,
+    pub(super) tau: Vec<T>,
+    pub(super) diagonal: Vec<T>,
+    /// Element k is beside rows k and k + 1; the last is 0.
+    pub(super) off_diagonal: Vec<T>,
+}
+
+/// The reduction of the lower triangle of this matrix.
+pub(super) struct Reduce<'a, T>(pub(super) MatRef<'a, T>);
+
+impl<T: Real> Task<T> for Reduce<'_, T> {
+    type Output = Reduction<T>;
+
+    #[inline(always)]
+    fn run<V: Lane<Scalar = T>>(self, token: V::Token) -> Reduction<T> {
+        reduce::<T, V>(token, self.0)
+    }
+}
+
+/// The vectors that run beside the trailing matrix.
+struct Beside<V> {
+    /// The reflector of the step before.
+    before: Vec<V>,
+    /// What it changes: `A - before update' - update before'` is due.
+    update: Vec<V>,
+    /// The new reflector.
+    reflector: Vec<V>,
+    /// Its product with the matrix.
+    product: Vec<V>,
+}
+
+#[inline(always)]
+fn reduce<T: Real, V: Lane<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>) -> Reduction<T> {
+    let n = matrix.nrows();
+    let number = |x: f64| T::from_f64(x);
+    let zero = V::splat(token, number(0.0));
+    let width = n.div_ceil(V::LANES);
+    let mut lane = zero;
+    for (i, x) in lane.as_mut_slice().iter_mut().enumerate() {
+        #[expect(clippy::cast_precision_loss, reason = "a lane's number")]
+        let own = number(i as f64);
+        *x = own;
+    }
+    let mut a = vec![zero; n * width];
+    for (i, row) in a.chunks_exact_mut(width.max(1)).enumerate() {
+        for j in 0..=i {
+            row[j / V::LANES].as_mut_slice()[j % V::LANES] = matrix[(n - 1 - j, n - 1 - i)];
+        }
+    }
+    let mut out = Reduction {
+        reflectors: Mat::zeros(n, n),
+        tau: vec![number(0.0); n],
+        diagonal: vec![number(0.0); n],
+        off_diagonal: vec![number(0.0); n],
+    };
+    let line = || vec![zero; width];
+    let mut x = Beside { before: line(), update: line(), reflector: line(), product: line() };
+    // Squares below this have lost digits; against elements of about 1 the row that they come from is nothing.
+    let tiny = T::SMALLEST / T::EPSILON;
+    for k in 0..n {
+        // The last row of what is left.
+        let last = n - 1 - k;
+        let chunks = last / V::LANES + 1;
+        let (own_before, own_update) =
+            (V::splat(token, element(&x.reflector, last)), V::splat(token, element(&x.update, last)));
+        let row = &mut a[last * width..last * width + chunks];
+        for (q, y) in row.iter_mut().enumerate() {
+            *y = own_update.neg_mul_add(x.reflector[q], own_before.neg_mul_add(x.update[q], *y));
+        }
+        out.diagonal[k] = element(row, last);
+        if last == 0 {
+            break;
+        }
+        let pivot = last - 1;
+        let alpha = element(row, pivot).to_f64();
+        if last == 1 {
+            out.off_diagonal[k] = T::from_f64(alpha);
+            continue;
+        }
+        std::mem::swap(&mut x.before, &mut x.reflector);
+        // The row up to its pivot; what is beyond is not part of it.
+        let mut squares = zero;
+        for q in 0..chunks {
+            let inside = lane.lt(V::splat(token, number(offset(pivot, q * V::LANES))));
+            let y = V::select(inside, row[q], zero);
+            x.reflector[q] = y;
+            squares = y.mul_add(y, squares);
+        }
+        x.reflector[chunks..].fill(zero);
+        let square = squares.sum().to_f64();
+        let norm = alpha * alpha + square;
+        let (mut beta, mut tau, mut scale) = (alpha, 0.0, 0.0);
+        if norm > tiny && square > 0.0 {
+            beta = -norm.sqrt().copysign(alpha);
+            tau = (beta - alpha) / beta;
+            scale = 1.0 / (alpha - beta);
+        }
+        let by = V::splat(token, number(scale));
+        x.reflector[..chunks].iter_mut().for_each(|y| *y *= by);
+        x.reflector[pivot / V::LANES].as_mut_slice()[pivot % V::LANES] = number(1.0);
+        out.off_diagonal[k] = number(beta);
+        out.tau[k] = number(tau);
+        let column = out.reflectors.col_as_slice_mut(k);
+        for (i, y) in column.iter_mut().enumerate().skip(k + 1) {
+            *y = element(&x.reflector, n - 1 - i);
+        }
+
+        x.product.fill(zero);
+        let whole = last - last % ROWS;
+        for i in (0..whole).step_by(ROWS) {
+            pass::<V, ROWS>(token, lane, width, i, &mut a, &mut x);
+        }
+        for i in whole..last {
+            pass::<V, 1>(token, lane, width, i, &mut a, &mut x);
+        }
+        let mut inner = zero;
+        for (p, v) in x.product[..chunks].iter().zip(&x.reflector) {
+            inner = p.mul_add(*v, inner);
+        }
+        let correction = V::splat(token, number(0.5 * tau * tau * inner.sum().to_f64()));
+        let tau = V::splat(token, number(tau));
+        for q in 0..chunks {
+            x.update[q] = correction.neg_mul_add(x.reflector[q], tau * x.product[q]);
+        }
+    }
+    out
+}
+
+/// Element `i` of numbers that lie side by side in vectors.
+#[inline(always)]
+fn element<V: Lane>(x: &[V], i: usize) -> V::Scalar {
+    x[i / V::LANES].as_slice()[i % V::LANES]
+}
+
+/// How far `i` is beyond the lane that a vector begins with.
+#[inline(always)]
+#[expect(clippy::cast_precision_loss, reason = "an order")]
+fn offset(i: usize, begin: usize) -> f64 {
+    i as f64 - begin as f64
+}
+
+/// Rows `at..at + R` of the trailing matrix: the update of the step before, and their share of the product.
+#[inline(always)]
+fn pass<V: Lane<Scalar: Real>, const R: usize>(
+    token: V::Token,
+    lane: V,
+    width: usize,
+    at: usize,
+    a: &mut [V],
+    x: &mut Beside<V>,
+) {
+    let zero = lane - lane;
+    let own = |line: &[V]| -> [V; R] { std::array::from_fn(|r| V::splat(token, element(line, at + r))) };
+    let (own_before, own_update, own_reflector) = (own(&x.before), own(&x.update), own(&x.reflector));
+    let mut sums = [zero; R];
+    // ROWS divides the lanes, so the diagonal crosses one vector of all R rows; those before it are whole.
+    let whole = at / V::LANES;
+    let mut lines = a[at * width..(at + R) * width].chunks_exact_mut(width);
+    let rows: [&mut [V]; R] = std::array::from_fn(|_| &mut lines.next().unwrap_or_default()[..=whole]);
+    let (before, update) = (&x.before[..=whole], &x.update[..=whole]);
+    let (reflector, product) = (&x.reflector[..=whole], &mut x.product[..=whole]);
+    for q in 0..whole {
+        let (b, u, v, mut p) = (before[q], update[q], reflector[q], product[q]);
+        for r in 0..R {
+            let y = own_update[r].neg_mul_add(b, own_before[r].neg_mul_add(u, rows[r][q]));
+            rows[r][q] = y;
+            sums[r] = y.mul_add(v, sums[r]);
+            p = y.mul_add(own_reflector[r], p);
+        }
+        product[q] = p;
+    }
+    let q = whole;
+    for r in 0..R {
+        let diagonal = V::splat(token, V::Scalar::from_f64(offset(at + r, q * V::LANES)));
+        let y = own_update[r].neg_mul_add(before[q], own_before[r].neg_mul_add(update[q], rows[r][q]));
+        rows[r][q] = y;
+        let (below, with_diagonal) = (lane.lt(diagonal), lane.le(diagonal));
+        sums[r] = V::select(with_diagonal, y, zero).mul_add(reflector[q], sums[r]);
+        product[q] = V::select(below, y, zero).mul_add(own_reflector[r], product[q]);
+    }
+    for (r, sum) in sums.into_iter().enumerate() {
+        let i = at + r;
+        let to = &mut product[i / V::LANES].as_mut_slice()[i % V::LANES];
+        *to = V::Scalar::from_f64(to.to_f64() + sum.sum().to_f64());
+    }
+}

@@ -1,0 +1,37 @@
+//! Eigenvalues alone of tridiagonal matrices, one a lane: the QL iteration of one matrix waits for itself, so several go side by side.
+
+use super::group::Workspace;
+use super::implicit_ql::diagonalise;
+use crate::array::Real;
+use crate::lanes::{Lane, Task};
+
+/// Symmetric tridiagonal matrices: diagonals, and the elements beside them followed by a 0.
+pub(super) struct Values<'a, T>(pub(super) &'a [(&'a [T], &'a [T])]);
+
+impl<T: Real> Task<T> for Values<'_, T> {
+    /// Of each matrix, ascending; nothing where the iteration did not converge.
+    type Output = Vec<Option<Vec<T>>>;
+
+    #[inline(always)]
+    fn run<V: Lane<Scalar = T>>(self, token: V::Token) -> Self::Output {
+        let zero = V::splat(token, T::from_f64(0.0));
+        let mut out = Vec::with_capacity(self.0.len());
+        for group in self.0.chunks(V::LANES) {
+            let n = group.iter().map(|(diagonal, _)| diagonal.len()).max().unwrap_or(0);
+            let mut work = Workspace::without_matrices(zero, n);
+            for (lane, (diagonal, off_diagonal)) in group.iter().enumerate() {
+                for i in 0..diagonal.len() {
+                    work.diagonal[i].as_mut_slice()[lane] = diagonal[i];
+                    work.off_diagonal[i].as_mut_slice()[lane] = off_diagonal[i];
+                }
+            }
+            let done = diagonalise(token, n, &mut work, false);
+            for (lane, (diagonal, _)) in group.iter().enumerate() {
+                let mut own: Vec<T> = (0..diagonal.len()).map(|i| work.diagonal[i].as_slice()[lane]).collect();
+                own.sort_by(|a, b| a.to_f64().total_cmp(&b.to_f64()));
+                out.push((done.as_slice()[lane].to_f64() > 0.0).then_some(own));
+            }
+        }
+        out
+    }
+}

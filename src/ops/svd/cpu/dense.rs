@@ -1,0 +1,151 @@
+//! One matrix at a time, by faer: QR where it is tall, bidiagonalisation, divide and conquer.
+
+use super::super::{PROMISE, Problem};
+use super::{Matrices, Scaled, Working, not_finite};
+use crate::ops::certificate::{Certificate, Status};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::matmul::matmul;
+use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
+use faer::{Accum, Mat, MatRef, Par};
+
+/// From this length of the shorter side on one matrix is worth all threads. A matrix's result depends upon its shape alone.
+const PARALLEL_FROM: usize = 512;
+
+/// What f32 may leave as a residual, 20 eps: the promise keeps room in every norm, and the singular values theirs of 30 eps. f64 does
+/// what is worse: one in dozens of graded matrices (faer 0.24.4, 2026-11-21, the families of tests/svd.rs), no random one.
+const WELL: f64 = 20.0 * f32::EPSILON as f64;
+
+/// B = P diag(s) Q'.
+pub(super) struct Factors<F> {
+    /// `(long, short)`, or square.
+    pub(super) p: Mat<F>,
+    pub(super) s: Vec<F>,
+    /// `(short, short)`.
+    pub(super) q: Mat<F>,
+}
+
+/// The matrices of `a`, each by itself.
+pub(super) fn solve<F: Working>(a: &[F], out: Matrices<'_, F>) {
+    let Matrices { problem, mut u, mut s, mut vh, certificates } = out;
+    let [u_len, s_len, vh_len] = problem.shapes().map(|shape| shape.matrix_len());
+    let size = problem.rows * problem.cols;
+    for (i, certificate) in certificates.iter_mut().enumerate() {
+        // Of U and Vh there is nothing where they are not wanted.
+        let (own_u, rest_u) = u.split_at_mut(u_len.min(u.len()));
+        let (own_s, rest_s) = s.split_at_mut(s_len);
+        let (own_vh, rest_vh) = vh.split_at_mut(vh_len.min(vh.len()));
+        *certificate = solve_one(problem, &a[i * size..(i + 1) * size], own_u, own_s, own_vh);
+        (u, s, vh) = (rest_u, rest_s, rest_vh);
+    }
+}
+
+/// One matrix: U, S and Vh are written, U and Vh where they have room.
+fn solve_one<F: Working>(problem: &Problem, a: &[F], u: &mut [F], s: &mut [F], vh: &mut [F]) -> Certificate {
+    let scaled = Scaled::of(problem, a);
+    if !scaled.finite {
+        return not_finite(u, s, vh);
+    }
+    let par = if problem.short() < PARALLEL_FROM { Par::Seq } else { Par::rayon(0) };
+    let solved = certified(&scaled.b, problem.left(), par);
+    let Some((certificate, factors)) = solved else {
+        return Certificate { status: Status::NotConverged, ..not_finite(u, s, vh) };
+    };
+    write(problem, &factors, scaled.scale, u, s, vh);
+    if s.iter().all(|x| x.to_f64().is_finite()) {
+        return certificate;
+    }
+    // A singular value may be too large for the precision although every element is not.
+    Certificate { status: Status::NotConverged, residual: f64::INFINITY, ..certificate }
+}
+
+/// The decomposition of the tall matrix B with its certificate; in f64 where f32 does not do well.
+pub(super) fn certified<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<(Certificate, Factors<F>)> {
+    let solved = factor(b, left, par).map(|factors| (certificate(b, &factors, par), factors));
+    let well = |certificate: &Certificate| certificate.status == Status::Converged && certificate.residual <= WELL;
+    if F::ON_DEVICE && !solved.as_ref().is_some_and(|(certificate, _)| well(certificate)) {
+        return in_f64(b, left, par);
+    }
+    solved
+}
+
+/// The same in f64, narrowed.
+fn in_f64<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<(Certificate, Factors<F>)> {
+    let wide = Mat::from_fn(b.nrows(), b.ncols(), |i, j| b[(i, j)].to_f64());
+    let Factors { p, s, q } = factor(&wide, left, par)?;
+    let narrow = |x: &Mat<f64>| Mat::from_fn(x.nrows(), x.ncols(), |i, j| F::from_f64(x[(i, j)]));
+    let factors = Factors { p: narrow(&p), s: s.into_iter().map(F::from_f64).collect(), q: narrow(&q) };
+    Some((certificate(b, &factors, par), factors))
+}
+
+/// The decomposition of the tall matrix B, with `left` columns of P.
+fn factor<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<Factors<F>> {
+    let (long, short) = b.shape();
+    let mut s = vec![F::from_f64(0.0); short];
+    let (mut p, mut q) = (Mat::zeros(long, left), Mat::zeros(short, short));
+    let kind = if left > short { ComputeSvdVectors::Full } else { ComputeSvdVectors::Thin };
+    let scratch = svd_scratch::<F>(long, short, kind, ComputeSvdVectors::Thin, par, Default::default());
+    let mut memory = MemBuffer::try_new(scratch).ok()?;
+    let diagonal = faer::diag::DiagMut::from_slice_mut(&mut s);
+    let stack = MemStack::new(&mut memory);
+    svd(b.as_ref(), diagonal, Some(p.as_mut()), Some(q.as_mut()), par, stack, Default::default()).ok()?;
+    Some(Factors { p, s, q })
+}
+
+/// The certificate of what is handed out.
+fn certificate<F: Working>(b: &Mat<F>, factors: &Factors<F>, par: Par) -> Certificate {
+    let Factors { p, s, q } = factors;
+    let one = F::from_f64(1.0);
+    let mut away = Mat::<F>::zeros(b.nrows(), b.ncols());
+    matmul(away.as_mut(), Accum::Replace, b.as_ref(), q.as_ref(), one, par);
+    let mut residual = 0.0;
+    for (j, &value) in s.iter().enumerate() {
+        let square = (0..b.nrows()).map(|i| (away[(i, j)] - value * p[(i, j)]).to_f64().powi(2)).sum::<f64>();
+        residual = nan_max(square.sqrt(), residual);
+    }
+    let sums = b.col_iter().map(|column| column.iter().map(|x| x.to_f64().abs()).sum::<f64>());
+    let norm = sums.fold(0.0, f64::max);
+    let residual = residual / if norm == 0.0 { 1.0 } else { norm };
+    let orthogonality = nan_max(departure(p.as_ref(), par), departure(q.as_ref(), par));
+    Certificate { status: Status::Converged, sweeps: 0, residual, orthogonality }.judged_by(
+        PROMISE,
+        b.nrows(),
+        F::EPSILON,
+    )
+}
+
+/// `max |X'X - I|`.
+pub(super) fn departure<F: Working>(x: MatRef<'_, F>, par: Par) -> f64 {
+    let n = x.ncols();
+    let mut gram = Mat::<F>::zeros(n, n);
+    matmul(gram.as_mut(), Accum::Replace, x.transpose(), x, F::from_f64(1.0), par);
+    let entry = |i: usize, j: usize| (gram[(i, j)].to_f64() - if i == j { 1.0 } else { 0.0 }).abs();
+    (0..n).flat_map(|j| (0..=j).map(move |i| (i, j))).map(|(i, j)| entry(i, j)).fold(0.0, nan_max)
+}
+
+/// The larger, or NaN if there is one.
+pub(super) fn nan_max(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+/// U, S and Vh from P, S and Q.
+pub(super) fn write<F: Working>(
+    problem: &Problem,
+    factors: &Factors<F>,
+    scale: f64,
+    u: &mut [F],
+    s: &mut [F],
+    vh: &mut [F],
+) {
+    let Factors { p, s: values, q } = factors;
+    for (out, x) in s.iter_mut().zip(values) {
+        *out = F::from_f64(x.to_f64() * scale);
+    }
+    let (left, right) = if problem.wide() { (q, p) } else { (p, q) };
+    // Both are column-major, and Vh is the right one's transpose.
+    for (out, column) in u.chunks_exact_mut(problem.rows.max(1)).zip(left.col_iter()) {
+        out.iter_mut().zip(column.iter()).for_each(|(out, x)| *out = *x);
+    }
+    for (out, row) in vh.chunks_exact_mut(right.ncols().max(1)).zip(right.row_iter()) {
+        out.iter_mut().zip(row.iter()).for_each(|(out, x)| *out = *x);
+    }
+}

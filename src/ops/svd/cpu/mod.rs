@@ -1,0 +1,145 @@
+//! The CPU's singular value decomposition, in the precision of the input: small matrices one a SIMD lane, larger ones by faer.
+
+mod dense;
+mod group;
+mod reflect;
+mod sample;
+
+pub(super) use sample::truncated;
+
+use super::{Parts, Problem};
+use crate::array::{Real, Storage};
+use crate::ops::certificate::{Certificate, Certificates, Status};
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The precisions as the algorithms here need them.
+trait Working: Real + faer::traits::RealField {}
+impl Working for f32 {}
+impl Working for f64 {}
+
+/// All matrices of `a`; without U and Vh unless `vectors`.
+pub(super) fn svd<T: Real>(problem: &Problem, a: &[T], vectors: bool) -> Parts<T> {
+    let [u, s, vh] = problem.shapes().map(|shape| shape.len());
+    let kept = |len| if vectors { len } else { 0 };
+    let zeros = |len| vec![T::from_f64(0.0); len];
+    let (mut u, mut s, mut vh) = (zeros(kept(u)), zeros(s), zeros(kept(vh)));
+    let mut certificates = vec![Certificate::default(); problem.batch];
+    let matrices = Matrices { problem, u: &mut u, s: &mut s, vh: &mut vh, certificates: &mut certificates };
+    if T::ON_DEVICE {
+        in_f32(bytemuck::cast_slice(a), matrices.cast());
+    } else {
+        in_f64(bytemuck::cast_slice(a), matrices.cast());
+    }
+    Parts {
+        u: Storage::host(u),
+        s: Storage::host(s),
+        vh: Storage::host(vh),
+        certificates: Certificates::Host(Arc::new(certificates)),
+    }
+}
+
+/// The results of a batch, or of a part of it.
+struct Matrices<'a, T> {
+    problem: &'a Problem,
+    u: &'a mut [T],
+    s: &'a mut [T],
+    vh: &'a mut [T],
+    certificates: &'a mut [Certificate],
+}
+
+impl<'a, T: Real> Matrices<'a, T> {
+    /// T is F: the only two precisions there are.
+    fn cast<F: Working>(self) -> Matrices<'a, F> {
+        let Self { problem, u, s, vh, certificates } = self;
+        let (u, s) = (bytemuck::cast_slice_mut(u), bytemuck::cast_slice_mut(s));
+        Matrices { problem, u, s, vh: bytemuck::cast_slice_mut(vh), certificates }
+    }
+}
+
+/// [`batch`] compiled here, once, and not anew in every crate that calls it.
+fn in_f32(a: &[f32], out: Matrices<'_, f32>) {
+    batch(a, out);
+}
+
+fn in_f64(a: &[f64], out: Matrices<'_, f64>) {
+    batch(a, out);
+}
+
+/// Matrices that go to a thread together where they are solved in lanes: as many as the widest vectors have.
+const GROUP: usize = 16;
+
+fn batch<F: Working>(a: &[F], out: Matrices<'_, F>) {
+    let Matrices { problem, u, s, vh, certificates } = out;
+    let in_lanes = group::takes(problem);
+    let at_once = if in_lanes { GROUP } else { 1 };
+    let [u_len, s_len, vh_len] = problem.shapes().map(|shape| shape.matrix_len() * at_once);
+    let chunks = certificates.len().div_ceil(at_once);
+    let outputs = (cut(u, u_len, chunks), cut(s, s_len, chunks), cut(vh, vh_len, chunks));
+    let outputs = outputs.0.into_par_iter().zip(outputs.1).zip(outputs.2).zip(certificates.par_chunks_mut(at_once));
+    let size = problem.rows * problem.cols;
+    outputs.enumerate().for_each(|(chunk, (((u, s), vh), certificates))| {
+        let first = chunk * at_once;
+        let a = &a[first * size..(first + certificates.len()) * size];
+        let out = Matrices { problem, u, s, vh, certificates };
+        if in_lanes { group::solve(a, out) } else { dense::solve(a, out) }
+    });
+}
+
+/// `all` in pieces of `len`, the last one of what is left; where nothing is kept, empty ones.
+fn cut<F>(mut all: &mut [F], len: usize, pieces: usize) -> Vec<&mut [F]> {
+    let mut parts = Vec::with_capacity(pieces);
+    for _ in 0..pieces {
+        let (own, rest) = all.split_at_mut(len.min(all.len()));
+        parts.push(own);
+        all = rest;
+    }
+    parts
+}
+
+/// A matrix of the batch as the solvers see it: tall, scaled by a power of two so that its largest element is in [1, 2).
+struct Scaled<F> {
+    /// `(long, short)`.
+    b: Mat<F>,
+    scale: f64,
+    finite: bool,
+}
+
+impl<F: Working> Scaled<F> {
+    fn of(problem: &Problem, a: &[F]) -> Self {
+        let a = MatRef::from_column_major_slice(a, problem.rows, problem.cols);
+        let a = if problem.wide() { a.transpose() } else { a };
+        let scale = Scale::of(a.col_iter().flat_map(|column| column.iter()).copied());
+        let by = F::from_f64(1.0 / scale.by);
+        let b = if scale.finite { Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)] * by) } else { Mat::new() };
+        Self { b, scale: scale.by, finite: scale.finite }
+    }
+}
+
+/// The power of two at or below the largest magnitude, 1 of a zero matrix; and whether all numbers are finite.
+struct Scale {
+    by: f64,
+    finite: bool,
+}
+
+impl Scale {
+    fn of<F: Working>(numbers: impl Iterator<Item = F>) -> Self {
+        // Magnitudes order as their bits do, NaN and infinity above all.
+        let largest = f64::from_bits(numbers.map(|x| x.to_f64().abs().to_bits()).max().unwrap_or(0));
+        if !largest.is_finite() {
+            return Self { by: 1.0, finite: false };
+        }
+        // The exponent alone; that of a subnormal is taken as the smallest normal number's, which leaves its reciprocal finite.
+        let by = f64::from_bits(largest.max(F::SMALLEST).to_bits() & 0x7ff0_0000_0000_0000);
+        Self { by: if largest == 0.0 { 1.0 } else { by }, finite: true }
+    }
+}
+
+/// What stands for the results of a matrix that is not finite.
+fn not_finite<F: Working>(u: &mut [F], s: &mut [F], vh: &mut [F]) -> Certificate {
+    s.fill(F::from_f64(f64::NAN));
+    u.fill(F::from_f64(0.0));
+    vh.fill(F::from_f64(0.0));
+    Certificate { status: Status::NonFinite, sweeps: 0, residual: f64::NAN, orthogonality: f64::NAN }
+}

@@ -1,0 +1,88 @@
+//! Householder reflections, one matrix a lane.
+
+use super::Working;
+use super::group::missing;
+use crate::lanes::Lane;
+
+/// The QR of tall matrices, beside the reflections themselves, which stand in the place of the matrices: that of column j is
+/// `I - tau v v'`, v from row j down; above it stands R, whose diagonal is beta. tau = 2 / v'v, so that it is a reflection to rounding.
+pub(super) struct Reflections<V: Lane> {
+    token: V::Token,
+    pub(super) betas: Vec<V>,
+    taus: Vec<V>,
+}
+
+impl<F: Working, V: Lane<Scalar = F>> Reflections<V> {
+    /// For matrices of so many columns.
+    #[inline(always)]
+    pub(super) fn new(token: V::Token, cols: usize) -> Self {
+        let zeros = vec![V::splat(token, F::from_f64(0.0)); cols];
+        Self { token, betas: zeros.clone(), taus: zeros }
+    }
+
+    /// X = Q R in place, of `rows` rows (Golub and Van Loan 5.2). What is no column any more is not reflected.
+    #[inline(always)]
+    pub(super) fn factor(&mut self, x: &mut [V], rows: usize) {
+        let number = |x: f64| V::splat(self.token, F::from_f64(x));
+        let (zero, two, missing) = (number(0.0), number(2.0), number(missing::<F>()));
+        for j in 0..self.betas.len() {
+            let (head, behind) = x.split_at_mut((j + 1) * rows);
+            let own = &mut head[j * rows + j..];
+            let alpha = own[0];
+            let square = dot(&own[1..], &own[1..], zero);
+            let whole = alpha.mul_add(alpha, square);
+            let is = alpha.and(missing.lt(whole), zero.lt(square));
+            let length = whole.sqrt();
+            let beta = V::select(is, V::select(alpha.lt(zero), length, -length), alpha);
+            let first = alpha - beta;
+            let norm = first.mul_add(first, square);
+            let tau = V::select(is, two / norm, zero);
+            own[0] = first;
+            (self.betas[j], self.taus[j]) = (beta, tau);
+            for other in behind.chunks_exact_mut(rows) {
+                reflect(own, tau, &mut other[j..], zero);
+            }
+        }
+    }
+
+    /// Columns of Q, as many as there is room for, with the signs that make R's diagonal positive.
+    #[inline(always)]
+    pub(super) fn form(&self, x: &[V], q: &mut [V], rows: usize) {
+        let number = |x: f64| V::splat(self.token, F::from_f64(x));
+        let (zero, one) = (number(0.0), number(1.0));
+        for (column, q) in q.chunks_exact_mut(rows).enumerate() {
+            q.fill(zero);
+            q[column] = self.betas.get(column).map_or(one, |beta| V::select(beta.lt(zero), -one, one));
+            // A reflection further down than the column's one number leaves it as it is.
+            for j in (0..=column.min(self.betas.len() - 1)).rev() {
+                reflect(&x[j * rows + j..(j + 1) * rows], self.taus[j], &mut q[j..], zero);
+            }
+        }
+    }
+}
+
+/// `x - tau v (v' x)`.
+#[inline(always)]
+fn reflect<V: Lane>(v: &[V], tau: V, x: &mut [V], zero: V) {
+    let product = tau * dot(v, x, zero);
+    for (x, v) in x.iter_mut().zip(v) {
+        *x = product.neg_mul_add(*v, *x);
+    }
+}
+
+/// The inner product, in four sums: one would wait for each of its own additions.
+#[inline(always)]
+pub(super) fn dot<V: Lane>(x: &[V], y: &[V], zero: V) -> V {
+    let mut sums = [zero; 4];
+    let (fours_x, rest_x) = x.as_chunks::<4>();
+    let (fours_y, rest_y) = y.as_chunks::<4>();
+    for (x, y) in fours_x.iter().zip(fours_y) {
+        for t in 0..4 {
+            sums[t] = x[t].mul_add(y[t], sums[t]);
+        }
+    }
+    for (x, y) in rest_x.iter().zip(rest_y) {
+        sums[0] = x.mul_add(*y, sums[0]);
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}

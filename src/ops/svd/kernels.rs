@@ -1,0 +1,200 @@
+//! The kernels of the singular value decomposition.
+
+use crate::device::{kernels, uniform};
+
+uniform! {
+    /// The first unit that a dispatch takes, and the shape as it is solved.
+    pub(super) struct Given { first: u32, long: u32, short: u32, wide: u32 }
+}
+
+uniform! {
+    /// The first unit, and the shape of the columns.
+    pub(super) struct Tall { first: u32, long: u32, short: u32 }
+}
+
+uniform! {
+    /// The first unit, and the order.
+    pub(super) struct Square { first: u32, short: u32 }
+}
+
+uniform! {
+    /// The first unit, the shape, the reflections, and whether they are for matrices with missing columns alone.
+    pub(super) struct Reflections { first: u32, long: u32, short: u32, begins: u32, ends: u32, optional: u32 }
+}
+
+uniform! {
+    /// The same with the columns that are made, and whether these are the first.
+    pub(super) struct Forming {
+        first: u32, long: u32, short: u32, left: u32, begins: u32, ends: u32, begin: u32, optional: u32,
+    }
+}
+
+uniform! {
+    /// The first unit, and the shape of a basis.
+    pub(super) struct Basis { first: u32, long: u32, left: u32 }
+}
+
+uniform! {
+    /// The first unit, the shape, and the columns of P.
+    pub(super) struct Residuals { first: u32, long: u32, short: u32, left: u32 }
+}
+
+uniform! {
+    /// The first matrix, the shape, and the tiles of both Gram matrices.
+    pub(super) struct Parts { first: u32, long: u32, short: u32, of_p: u32, of_v: u32 }
+}
+
+/// How kernels that work by columns spread over a workgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Columns {
+    /// Invocations a column.
+    pub(super) lanes: u32,
+    /// Columns a workgroup.
+    pub(super) groups: u32,
+}
+
+/// The forms that ship, by the most rows that they are for: about the root of the rows as lanes is the shortest way.
+pub(super) const COLUMNS: [(u32, Columns); 3] = [
+    (32, Columns { lanes: 4, groups: 8 }),
+    (256, Columns { lanes: 16, groups: 8 }),
+    (u32::MAX, Columns { lanes: 64, groups: 4 }),
+];
+
+impl Columns {
+    /// The form for columns of so many rows.
+    pub(super) fn of(rows: u32) -> Self {
+        COLUMNS.into_iter().find(|(most, _)| rows <= *most).map_or(COLUMNS[2].1, |(_, columns)| columns)
+    }
+
+    pub(super) fn overrides(self) -> [(&'static str, f64); 2] {
+        [("LANES", self.lanes.into()), ("GROUPS", self.groups.into())]
+    }
+}
+
+/// Sides of the tiles that ship.
+pub(super) const TILES: [u32; 2] = [4, 16];
+
+#[cfg(test)]
+fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
+    vec![vec![]]
+}
+
+#[cfg(test)]
+fn column_variants() -> Vec<Vec<(&'static str, f64)>> {
+    COLUMNS.iter().map(|(_, columns)| columns.overrides().to_vec()).collect()
+}
+
+#[cfg(test)]
+fn tile_variants() -> Vec<Vec<(&'static str, f64)>> {
+    TILES.iter().map(|&tile| vec![("TILE", f64::from(tile))]).collect()
+}
+
+kernels! {
+    /// The largest magnitudes of columns.
+    Peaks = ["shared/real.wgsl", "svd/columns.wgsl", "svd/state.wgsl", "svd/peaks.wgsl"] variants column_variants {
+        uniform params: Given,
+        read a: f32,
+        write peaks: u32,
+    }
+    /// The scale of every matrix.
+    Scale = ["shared/real.wgsl", "shared/state.wgsl", "svd/scale.wgsl"] variants one_variant {
+        uniform params: Square,
+        read peaks: u32,
+        write state: [u32; 4],
+    }
+    /// Matrices scaled, and transposed where they are wide.
+    Load = [
+        "shared/real.wgsl", "shared/state.wgsl", "svd/columns.wgsl", "svd/state.wgsl", "svd/load.wgsl"
+    ] variants column_variants {
+        uniform params: Given,
+        read a: f32,
+        read state: [u32; 4],
+        write b: f32,
+        write sums: f32,
+    }
+    /// Householder QR of some columns.
+    Panel = ["shared/real.wgsl", "svd/columns.wgsl", "svd/state.wgsl", "svd/panel.wgsl"] variants column_variants {
+        uniform params: Reflections,
+        read state: [u32; 4],
+        write x: f32,
+        write betas: f32,
+        write taus: f32,
+    }
+    /// Their reflections on the columns behind them.
+    Update = ["svd/columns.wgsl", "svd/update.wgsl"] variants column_variants {
+        uniform params: Reflections,
+        read state: [u32; 4],
+        read taus: f32,
+        write x: f32,
+    }
+    /// Q from reflections.
+    Form = ["shared/real.wgsl", "shared/state.wgsl", "svd/columns.wgsl", "svd/form.wgsl"] variants column_variants {
+        uniform params: Forming,
+        read state: [u32; 4],
+        read x: f32,
+        read betas: f32,
+        read taus: f32,
+        write q: f32,
+    }
+    /// The rows of R as columns.
+    Triangle = ["svd/columns.wgsl", "svd/triangle.wgsl"] variants column_variants {
+        uniform params: Tall,
+        read x: f32,
+        read betas: f32,
+        write w: f32,
+    }
+    /// Squared lengths of columns.
+    Lengths = ["svd/columns.wgsl", "svd/lengths.wgsl"] variants column_variants {
+        uniform params: Square,
+        read w: f32,
+        write lengths: f32,
+    }
+    /// Columns in order, of length 1.
+    Order = ["shared/real.wgsl", "svd/columns.wgsl", "svd/state.wgsl", "svd/order.wgsl"] variants column_variants {
+        uniform params: Square,
+        read w: f32,
+        read lengths: f32,
+        write x: f32,
+        write state: [u32; 4],
+    }
+    /// B V.
+    Multiply = ["shared/state.wgsl", "svd/state.wgsl", "svd/multiply.wgsl"] variants tile_variants {
+        uniform params: Given,
+        read a: f32,
+        read state: [u32; 4],
+        read v: f32,
+        write y: f32,
+    }
+    /// Departures from orthonormality.
+    Gram = ["shared/real.wgsl", "svd/gram.wgsl"] variants tile_variants {
+        uniform params: Basis,
+        read q: f32,
+        write departures: f32,
+    }
+    /// Singular values and residuals.
+    Residual = ["shared/real.wgsl", "shared/state.wgsl", "svd/columns.wgsl", "svd/residual.wgsl"] variants column_variants {
+        uniform params: Residuals,
+        read state: [u32; 4],
+        read y: f32,
+        read p: f32,
+        read betas: f32,
+        write values: f32,
+        write residuals: f32,
+    }
+    /// Certificates.
+    Finish = ["shared/real.wgsl", "shared/state.wgsl", "svd/finish.wgsl"] variants one_variant {
+        uniform params: Parts,
+        read state: [u32; 4],
+        read sums: f32,
+        read residuals: f32,
+        read departures_of_p: f32,
+        read departures_of_v: f32,
+        write certificates: [f32; 4],
+    }
+    /// Transposes.
+    Transpose = ["svd/transpose.wgsl"] variants tile_variants {
+        uniform params: Basis,
+        read q: f32,
+        write out: f32,
+    }
+}

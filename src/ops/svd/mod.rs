@@ -1,0 +1,239 @@
+//! Singular value decomposition, batched.
+//!
+//! A wide matrix is solved as its transpose, so everything below the public door is tall: B = P S Q' with B `(long, short)`.
+
+mod cpu;
+mod gpu;
+mod kernels;
+mod pieces;
+mod random;
+mod truncated;
+
+use super::certificate::{Certificate, Certificates, all_converged};
+use crate::array::{Array, Real, Storage};
+use crate::context::Context;
+use crate::error::{Error, ErrorKind, Result};
+use crate::policy::{Choice, Side, Workload};
+use crate::shape::Shape;
+use std::sync::Arc;
+pub use truncated::{SvdTruncated, TruncatedOptions, choose_svd_truncated, svd_truncated};
+
+/// How much of U and Vh is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Vectors {
+    /// The `min(m, n)` singular vectors that belong to singular values: numpy's `full_matrices=False`.
+    #[default]
+    Thin,
+    /// Orthogonal bases of both spaces: U is `(m, m)`, Vh `(n, n)`.
+    Full,
+}
+
+/// `A = U diag(S) Vh` of a batch of matrices (m, n).
+#[derive(Clone, Debug)]
+pub struct Svd<T = f32> {
+    /// `(m, min(m, n))` each, or `(m, m)`: left singular vectors in columns.
+    pub u: Array<T>,
+    /// `(min(m, n), 1)` each, descending, not negative.
+    pub s: Array<T>,
+    /// `(min(m, n), n)` each, or `(n, n)`: right singular vectors in rows.
+    pub vh: Array<T>,
+    certificates: Certificates,
+}
+
+/// Singular values of a batch of matrices (m, n).
+#[derive(Clone, Debug)]
+pub struct Svdvals<T = f32> {
+    /// `(min(m, n), 1)` each, descending, not negative.
+    pub s: Array<T>,
+    certificates: Certificates,
+}
+
+/// The singular value decomposition of every matrix of `a`, in numpy's conventions: `A = U diag(S) Vh`, S descending.
+///
+/// On the device, and on the CPU for small matrices: Householder QR, then one-sided Jacobi on the rows of R (Hestenes 1958; Drmac and
+/// Veselic, SIAM J. Matrix Anal. Appl. 29, 2008, without their pivoting on the device), whose columns become V; U is the Q factor of A V,
+/// its triangle's diagonal S. Both bases are therefore orthonormal whatever the rank. Larger matrices on the CPU: bidiagonalisation with
+/// divide and conquer. Computed in the precision of the input.
+///
+/// The certificate's residual is `max_j |A v_j - s_j u_j|_2 / |A|_1` where m >= n; of a wide matrix it is that of its transpose, which
+/// says more: `max_j |A' u_j - s_j v_j|_2 / |A'|_1`. Its orthogonality is the larger of `max |U'U - I|` and `max |Vh Vh' - I|`. The promise is
+/// `15 max(m, n) eps` for each. A matrix with a NaN or an infinity has the status NonFinite, NaN values and vectors of 0, and spoils no
+/// other.
+///
+/// # Shapes
+/// A `(m, n)`, any batch; m = 0, n = 0 and a batch of 0 are fine.
+///
+/// # Errors
+/// [`ErrorKind::Limit`] or [`ErrorKind::Domain`] if the device was insisted upon and it cannot hold a matrix, or has no kernels for the
+/// precision; device errors.
+pub fn svd<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
+    let problem = Problem::of(ctx, a.shape(), vectors == Vectors::Full)?;
+    let Parts { u, s, vh, certificates } = solve(ctx, &problem, a.storage(), true)?;
+    let [u_shape, s_shape, vh_shape] = problem.shapes();
+    Ok(Svd {
+        u: Array::from_storage(u_shape, u),
+        s: Array::from_storage(s_shape, s),
+        vh: Array::from_storage(vh_shape, vh),
+        certificates,
+    })
+}
+
+/// [`svd`] without the vectors. They are computed for the certificate, and not moved.
+///
+/// # Shapes
+/// A `(m, n)`, any batch; the values are `(min(m, n), 1)` each.
+///
+/// # Errors
+/// As [`svd`].
+pub fn svdvals<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Svdvals<T>> {
+    let problem = Problem::of(ctx, a.shape(), false)?;
+    let Parts { s, certificates, .. } = solve(ctx, &problem, a.storage(), false)?;
+    Ok(Svdvals { s: Array::from_storage(problem.shapes()[1], s), certificates })
+}
+
+/// Where [`svd`] would run on matrices of that shape, and why.
+#[must_use]
+pub fn choose_svd<T: Real>(ctx: &Context, shape: Shape, vectors: Vectors, resident: bool) -> Choice {
+    let problem = Problem { rows: shape.rows, cols: shape.cols, batch: shape.batch, full: vectors == Vectors::Full };
+    let flops = problem.flops() * as_f64(shape.batch);
+    let given = as_f64(shape.len());
+    let made: f64 = problem.shapes().iter().map(|shape| as_f64(shape.len())).sum();
+    let work = Workload {
+        cpu_flops: flops,
+        gpu_flops: flops,
+        bytes_to_move: 4.0 * (made + if resident { 0.0 } else { given }),
+        dispatches: 64.0,
+    };
+    let fits = T::ON_DEVICE && ctx.gpu().is_ok_and(|gpu| gpu::fits(gpu, &problem));
+    ctx.explain(&work, fits)
+}
+
+impl<T: Real> Svd<T> {
+    /// The certificate of each matrix; waits for the device.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn certificates(&self, ctx: &Context) -> Result<Arc<Vec<Certificate>>> {
+        self.certificates.read(ctx)?.wait()
+    }
+
+    /// [`Svd::certificates`] for where blocking is impossible.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub async fn certificates_async(&self, ctx: &Context) -> Result<Arc<Vec<Certificate>>> {
+        self.certificates.read(ctx)?.arrive().await
+    }
+
+    /// This decomposition, if every matrix of it has converged.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Uncertified`] naming the first that has not; device errors.
+    pub fn ok(self, ctx: &Context) -> Result<Self> {
+        all_converged(&self.certificates(ctx)?)?;
+        Ok(self)
+    }
+}
+
+impl<T: Real> Svdvals<T> {
+    /// The certificate of each matrix; waits for the device.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn certificates(&self, ctx: &Context) -> Result<Arc<Vec<Certificate>>> {
+        self.certificates.read(ctx)?.wait()
+    }
+}
+
+/// The promise for residual and orthogonality, in units of `max(m, n) eps`.
+const PROMISE: f64 = 15.0;
+
+/// What is to be decomposed, as it was given.
+#[derive(Clone, Copy, Debug)]
+struct Problem {
+    rows: usize,
+    cols: usize,
+    batch: usize,
+    full: bool,
+}
+
+impl Problem {
+    fn of(ctx: &Context, shape: Shape, full: bool) -> Result<Self> {
+        let problem = Self { rows: shape.rows, cols: shape.cols, batch: shape.batch, full };
+        // What was given fits into memory already; results may be far larger of matrices without elements, and of full bases.
+        let made = problem.shapes().iter().fold(0_u64, |sum, shape| sum.saturating_add(shape.len() as u64));
+        let needed = made.saturating_mul(8).saturating_add(64 * shape.batch as u64);
+        if needed > ctx.memory_budget() && made / 4 > shape.len() as u64 {
+            let what = format!("bytes for the results of svd of {shape}");
+            return Err(ErrorKind::Limit { what, needed, allowed: ctx.memory_budget() }.into());
+        }
+        Ok(problem)
+    }
+
+    /// Whether the transpose is what is solved.
+    fn wide(&self) -> bool {
+        self.rows < self.cols
+    }
+
+    fn long(&self) -> usize {
+        self.rows.max(self.cols)
+    }
+
+    fn short(&self) -> usize {
+        self.rows.min(self.cols)
+    }
+
+    /// Columns of P, the basis of the longer side.
+    fn left(&self) -> usize {
+        if self.full { self.long() } else { self.short() }
+    }
+
+    /// Of U, S and Vh.
+    fn shapes(&self) -> [Shape; 3] {
+        let (wide, short) = (self.wide(), self.short());
+        let u = if wide { short } else { self.left() };
+        let vh = if wide { self.left() } else { short };
+        [Shape::new(self.rows, u, self.batch), Shape::new(short, 1, self.batch), Shape::new(vh, self.cols, self.batch)]
+    }
+
+    /// Floating-point operations on one matrix: QR, about seven sweeps on its triangle, U, and the certificate.
+    fn flops(&self) -> f64 {
+        let (long, short) = (as_f64(self.long()), as_f64(self.short()));
+        8.0 * long * short * short + 32.0 * short * short * short + 3.0 * long * as_f64(self.left()) * short
+    }
+}
+
+fn as_f64(count: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let count = count as f64;
+    count
+}
+
+/// U, S and Vh, wherever they lie; u and vh are empty where they were not wanted.
+#[derive(Debug)]
+struct Parts<T> {
+    u: Storage<T>,
+    s: Storage<T>,
+    vh: Storage<T>,
+    certificates: Certificates,
+}
+
+fn solve<T: Real>(ctx: &Context, problem: &Problem, a: &Storage<T>, vectors: bool) -> Result<Parts<T>> {
+    let resident = matches!(a, Storage::Device(_));
+    let shape = Shape::new(problem.rows, problem.cols, problem.batch);
+    let wanted = if problem.full { Vectors::Full } else { Vectors::Thin };
+    let choice = choose_svd::<T>(ctx, shape, wanted, resident);
+    log::debug!("svd of {shape}: {choice}");
+    if choice.side == Side::Cpu {
+        return Ok(cpu::svd(problem, &a.to_vec(ctx)?, vectors));
+    }
+    if !T::ON_DEVICE {
+        let what =
+            format!("the device's kernels compute in f32, the matrices are {}; narrow them, or use the CPU", T::NAME);
+        return Err(Error::domain("svd", what));
+    }
+    if let Storage::Device(buffer) = a {
+        ctx.gpu_of(buffer)?;
+    }
+    pieces::solve(ctx, problem, a, vectors)
+}

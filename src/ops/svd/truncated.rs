@@ -1,0 +1,105 @@
+//! The leading singular triplets, randomised.
+
+use super::{Problem, cpu};
+use crate::array::{Array, HostArray, Real, Storage};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::ops::certificate::Certificate;
+use crate::policy::{Choice, Side, Workload};
+use crate::shape::Shape;
+use std::sync::Arc;
+
+/// How [`svd_truncated`] samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TruncatedOptions {
+    /// Directions sampled beyond k.
+    pub oversample: usize,
+    /// Products with A A' that sharpen the sample, each re-orthogonalised.
+    pub power_iterations: usize,
+    /// What the sample is made from: the same seed, the same result.
+    pub seed: u64,
+}
+
+impl Default for TruncatedOptions {
+    /// Ten more directions and two passes, which are enough where the values decay at all (Halko, Martinsson and Tropp 2011, section 9).
+    fn default() -> Self {
+        Self { oversample: 10, power_iterations: 2, seed: 0 }
+    }
+}
+
+/// The k leading singular triplets of a batch of matrices (m, n), approximately, and how much of each matrix they leave.
+#[derive(Clone, Debug)]
+pub struct SvdTruncated<T = f32> {
+    /// `(m, k)` each.
+    pub u: Array<T>,
+    /// `(k, 1)` each, descending.
+    pub s: Array<T>,
+    /// `(k, n)` each.
+    pub vh: Array<T>,
+    /// `(1, 1)` each: `|A - U S Vh|_F / |A|_F`, 0 of a zero matrix. The best that k triplets can leave is the root of the sum of the squares
+    /// of the other singular values, over that of all.
+    pub residual: Array<T>,
+    certificates: Arc<Vec<Certificate>>,
+}
+
+impl<T: Real> SvdTruncated<T> {
+    /// The certificate of each matrix: orthonormality of U and V, and `max_j |A' u_j - s_j v_j|_2 / |A'|_1` where m >= n (of a wide matrix,
+    /// that of its transpose), which is rounding alone however far the sample is from the best, because the triplets are those of A
+    /// projected onto it. What the projection leaves is [`SvdTruncated::residual`].
+    #[must_use]
+    pub fn certificates(&self) -> &[Certificate] {
+        &self.certificates
+    }
+}
+
+/// The k leading singular triplets of every matrix of `a`, by randomised projection with power iterations (Halko, Martinsson and Tropp,
+/// SIAM Review 53, 2011, algorithms 4.4 and 5.1): a sample of k + oversample directions, orthogonalised after every product. Deterministic:
+/// the sample depends upon the seed and the shape alone.
+///
+/// It runs on the CPU, where the work is a few products of matrices: [`choose_svd_truncated`] says so and why. What lies on a device is
+/// brought to the host.
+///
+/// # Shapes
+/// A `(m, n)`, any batch; k at most `min(m, n)`.
+///
+/// # Errors
+/// [`crate::ErrorKind::Domain`] if k is more than `min(m, n)`, or the device was insisted upon; device errors of bringing `a` to the host.
+pub fn svd_truncated<T: Real>(
+    ctx: &Context,
+    a: &Array<T>,
+    k: usize,
+    options: TruncatedOptions,
+) -> Result<SvdTruncated<T>> {
+    let shape = a.shape();
+    let Shape { rows, cols, batch } = shape;
+    if k > rows.min(cols) {
+        return Err(Error::domain("svd_truncated", format!("k = {k} is more than either side of {shape}")));
+    }
+    let choice = choose_svd_truncated(ctx, shape, k, options);
+    log::debug!("svd_truncated of {shape}: {choice}");
+    if choice.side == Side::Gpu {
+        let what = "it has no kernels yet; leave the choice to the policy, or take svd, which has".to_owned();
+        return Err(Error::domain("svd_truncated", what));
+    }
+    let problem = Problem { rows, cols, batch, full: false };
+    let host: HostArray<T> = a.to_host(ctx)?;
+    let found = cpu::truncated(&problem, host.as_slice(), k, options);
+    let array = |rows, cols, data| Array::from_storage(Shape::new(rows, cols, batch), Storage::host(data));
+    Ok(SvdTruncated {
+        u: array(rows, k, found.u),
+        s: array(k, 1, found.s),
+        vh: array(k, cols, found.vh),
+        residual: array(1, 1, found.residual),
+        certificates: Arc::new(found.certificates),
+    })
+}
+
+/// Where [`svd_truncated`] would run, and why: on the CPU, until the device has kernels for it.
+#[must_use]
+pub fn choose_svd_truncated(ctx: &Context, shape: Shape, k: usize, options: TruncatedOptions) -> Choice {
+    let count = super::as_f64;
+    let sample = count((k + options.oversample).min(shape.rows).min(shape.cols));
+    let passes = count(2 * options.power_iterations + 3);
+    let flops = 2.0 * passes * count(shape.len()) * sample;
+    ctx.explain(&Workload { cpu_flops: flops, gpu_flops: flops, ..Workload::default() }, false)
+}

@@ -14,7 +14,7 @@ use std::path::Path;
 /// Every unrolled file, by its path below `shaders`.
 fn all() -> Vec<(String, String)> {
     let tiny = tiny::ORDERS.map(|n| (format!("eigen/tiny_{n}.wgsl"), tiny::file(n)));
-    let lane = ring::LANES.map(|n| (format!("jacobi/lane_{n}.wgsl"), ring::lane(n)));
+    let lane = ring::LANES.map(|n| (format!("eigen/lane_{n}.wgsl"), ring::lane(n)));
     let register = ring::REGISTERS.map(|n| (format!("jacobi/register_{n}.wgsl"), ring::register(n)));
     tiny.into_iter().chain(lane).chain(register).collect()
 }
@@ -54,7 +54,7 @@ fn every_pair_plays_once() {
     }
 }
 
-/// The ring of shaders/jacobi/ring.wgsl: in every sweep each pair meets, and the columns stand where `columns_at` says.
+/// The ring of shaders/shared/ring.wgsl: in every sweep each pair meets, and the columns stand where `columns_at` says.
 #[test]
 fn the_ring_lets_every_pair_meet() {
     for pairs in 1..=64_usize {

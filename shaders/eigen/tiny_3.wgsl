@@ -1,4 +1,4 @@
-// Order 3 of the eigendecomposition in registers, see eigen/tiny.wgsl.
+// Order 3 of the eigendecomposition in registers, see eigen/small.wgsl.
 //
 // Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
 
@@ -13,6 +13,18 @@ fn size(x: Column) -> f32 { return dot(abs(x), vec3<f32>(1.0)); }
 // The bits of the largest magnitude.
 fn peak(x: Column) -> u32 { return max(magnitude_bits(x.x), max(magnitude_bits(x.y), magnitude_bits(x.z))); }
 fn load(m: Matrix, j: u32) -> Column { return Column(entry(m, 0u, j), entry(m, 1u, j), entry(m, 2u, j)); }
+// Makes two columns orthogonal, and keeps their squared norms; whether there was anything to do.
+fn turn(x: ptr<function, Column>, y: ptr<function, Column>, a: ptr<function, f32>, b: ptr<function, f32>) -> bool {
+    let z = inner(*x, *y);
+    let r = rotation(*a, *b, z, TOLERANCE);
+    let old = *x;
+    *x = old * r.x - *y * r.y;
+    *y = old * r.y + *y * r.x;
+    let squares = turned_squares(*a, *b, z, r);
+    *a = squares.x;
+    *b = squares.y;
+    return r.y != 0.0;
+}
 fn store(m: Matrix, j: u32, x: Column) {
     let at = m.elements + j * m.order;
     if m.order > 0u { w[at + 0u] = x.x; }

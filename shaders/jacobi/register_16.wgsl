@@ -1,4 +1,4 @@
-// Sweeps of one-sided Jacobi to order 16 in the registers of a workgroup, see jacobi/ring.wgsl. One workgroup a matrix, a pair of
+// Sweeps of one-sided Jacobi to order 16 in the registers of a workgroup, see jacobi/register.wgsl. One workgroup a matrix, a pair of
 // columns at four invocations; columns go round through workgroup memory, 1 of 1 groups of rows at once.
 // Loop iterations of an invocation and sweep: 9.
 //

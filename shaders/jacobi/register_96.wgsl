@@ -1,4 +1,4 @@
-// Sweeps of one-sided Jacobi to order 96 in the registers of a workgroup, see jacobi/ring.wgsl. One workgroup a matrix, a pair of
+// Sweeps of one-sided Jacobi to order 96 in the registers of a workgroup, see jacobi/register.wgsl. One workgroup a matrix, a pair of
 // columns at four invocations; columns go round through workgroup memory, 3 of 6 groups of rows at once.
 // Loop iterations of an invocation and sweep: 49.
 //

@@ -1,7 +1,7 @@
-//! `shaders/jacobi/lane_N.wgsl` and `shaders/jacobi/register_N.wgsl`: one-sided Jacobi with a pair of columns at a place, in registers.
-//! What they have in common and need not unroll is `shaders/jacobi/ring.wgsl`.
+//! `shaders/eigen/lane_N.wgsl` and `shaders/jacobi/register_N.wgsl`: one-sided Jacobi with a pair of columns at a place, in registers, in
+//! the order of `shaders/shared/ring.wgsl`.
 
-use super::wgsl::{Wgsl, joined};
+use super::wgsl::{Wgsl, joined, largest};
 use std::ops::Range;
 
 /// Orders of the form that exchanges through a subgroup, N / 2 lanes a matrix.
@@ -61,11 +61,19 @@ impl Groups {
         joined(self.count, " + ", |q| format!("dot({x}{q}, {y}{q})"))
     }
 
-    /// Turns the pair, whose inner product is `product`.
-    fn turn(self, out: &mut Wgsl, product: &str) {
+    /// Both columns of the pair: the name, its component among two, and the group of rows.
+    fn both(self) -> impl Iterator<Item = (&'static str, &'static str, usize)> {
+        ["x", "y"].into_iter().flat_map(move |x| self.all().map(move |q| (x, x, q)))
+    }
+
+    /// Turns the pair, whose inner product is `product`; `steepest` takes in the cosine between them before.
+    fn turn(self, out: &mut Wgsl, product: &str, steepest: Option<&str>) {
         out.line(format!("let z = {product};"));
         out.line("let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);");
         out.line("turned = turned | (r.y != 0.0);");
+        if let Some(name) = steepest {
+            out.line(format!("{name} = max({name}, select(0.0, cosine(a, b, z), plays));"));
+        }
         out.line("let squares = turned_squares(a, b, z, r);");
         out.line("a = squares.x;");
         out.line("b = squares.y;");
@@ -91,84 +99,164 @@ impl Groups {
     }
 }
 
-/// The form for a subgroup: a place is a lane.
+/// The form for a subgroup: a place is a lane, and the matrix never leaves the registers.
 pub fn lane(n: usize) -> String {
     let (lanes, groups) = (n / 2, Groups { count: n / 4 });
     let mut out = Wgsl::file(&format!(
-        "Sweeps of one-sided Jacobi to order {n} in the registers of {lanes} lanes of a subgroup, see jacobi/ring.wgsl. A subgroup holds one\n\
-         matrix or more; whoever is done turns no more, and waits for the others without a bit being changed.\n\
-         Loop iterations of an invocation and sweep: {}.",
-        n / 2 + 1,
+        "Order {n} of the eigendecomposition in the registers of {lanes} lanes, see eigen/small.wgsl and eigen/lane.wgsl."
     ));
     out.line("");
     out.line(format!("const LANES: u32 = {lanes}u;"));
     out.line("");
-    out.line("// Whether any of the lanes from `base` on voted so.");
-    out.block("fn any_of(ballot: vec4<u32>, base: u32) -> bool", |out| {
-        let mask = if lanes == 32 { u32::MAX } else { (1 << lanes) - 1 };
-        out.line(format!("return ((ballot[base / 32u] >> (base % 32u)) & {mask:#x}u) != 0u;"));
+    out.line("// The largest over the lanes of a matrix.");
+    out.block("fn most(x: u32) -> u32", |out| {
+        out.line("var largest = x;");
+        let doublings = (0..lanes.ilog2()).map(|k| 1 << k);
+        out.each(doublings, |d| format!("largest = max(largest, subgroupShuffleXor(largest, {d}u));"));
+        out.line("return largest;");
     });
     out.line("");
     out.line(format!("@compute @workgroup_size({WIDTH})"));
     out.line("fn main(");
     out.line("    @builtin(workgroup_id) group: vec3<u32>, @builtin(subgroup_id) subgroup: u32,");
-    out.line("    @builtin(subgroup_size) size: u32, @builtin(subgroup_invocation_id) lane: u32,");
+    out.line("    @builtin(subgroup_size) size_of_subgroup: u32, @builtin(subgroup_invocation_id) lane: u32,");
     out.block(")", |out| {
         out.line("let place = lane % LANES;");
-        out.line(format!("let index = group.x * {}u + (subgroup * size + lane) / LANES;", WIDTH / lanes));
+        out.line("let base = lane - place;");
+        out.line(format!("let index = group.x * {}u + (subgroup * size_of_subgroup + lane) / LANES;", WIDTH / lanes));
         out.line("let here = index < params.count;");
         out.line("var m = Matrix(0u, 0u, 0u, 0u);");
-        out.line("var word = FLAG_ORTHOGONAL;");
-        out.block("if here", |out| {
-            out.line("m = matrix_of(table[params.first + index]);");
-            out.line(format!("m.order = min(m.order, {n}u);"));
-            out.line("word = state[m.place].x;");
-            out.line("if m.order <= 1u { word |= FLAG_ORTHOGONAL; }");
-        });
+        out.line("if here { m = matrix_of(table[params.first + index]); }");
         out.line("let pairs = max((m.order + 1u) / 2u, 1u);");
-        out.line("let most = subgroupMax(pairs);");
-        groups.load(out, |q| format!("{q}u"));
-        out.line("");
-        out.line("// Two columns count as orthogonal at the rounding of their inner product.");
-        out.line("let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));");
-        out.line("var made = 0u;");
-        out.block("for (var sweep = 0u; sweep < params.sweeps; sweep += 1u)", |out| {
-            out.line("let goes_on = (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) == 0u;");
-            out.line("if !subgroupAny(goes_on) { break; }");
-            out.line(format!("var a = {};", groups.product("x", "x")));
-            out.line(format!("var b = {};", groups.product("y", "y")));
-            out.line("var turned = false;");
-            out.block("for (var k = 0u; k < most; k += 1u)", |out| {
-                out.line("let plays = goes_on && k < pairs && place < pairs;");
-                out.line("let swaps = plays && place == 0u;");
-                out.line("let base = lane - place;");
-                out.line("let after = select(lane, base + select(place + 1u, 0u, place + 1u == pairs), plays);");
-                out.line("let before = select(lane, base + select(place - 1u, pairs - 1u, place == 0u), plays);");
-                for goes in [Goes::Y, Goes::X] {
-                    out.block("", |out| {
-                        groups.turn(out, &groups.product("x", "y"));
-                        let (column, square, from) = goes.names();
-                        for q in groups.all() {
-                            out.line(format!("let in{q} = subgroupShuffle({column}{q}, {from});"));
-                            goes.settle(out, &format!("x{q}"), &format!("y{q}"), &format!("in{q}"));
-                        }
-                        out.line(format!("let in_square = subgroupShuffle({square}, {from});"));
-                        goes.settle(out, "a", "b", "in_square");
-                    });
-                }
-            });
-            out.line("let any = any_of(subgroupBallot(turned), lane - place);");
-            out.block("if goes_on", |out| {
-                out.line("word += SWEEP;");
-                out.line("made += 1u;");
-                out.line("if !any { word |= FLAG_ORTHOGONAL; }");
-            });
-        });
-        out.line("");
-        out.block("if place < pairs && made > 0u", |out| groups.store(out, |q| format!("{q}u")));
-        out.line("if here && place == 0u { state[m.place].x = word; }");
+        lane_prepare(out, n, groups);
+        lane_sweeps(out, groups);
+        lane_finish(out, n, groups);
     });
     out.finish()
+}
+
+fn lane_prepare(out: &mut Wgsl, n: usize, groups: Groups) {
+    out.line("// A place without a pair has columns beyond the order.");
+    out.line(format!("var columns = select(vec2<u32>({n}u), columns_at(place, pairs, 0u), place < pairs);"));
+    out.each(groups.both(), |(x, c, q)| format!("var {x}{q} = quad(m, columns.{c}, {q}u);"));
+    let peaks = |x: &str| largest(groups.count, |q| format!("peak({x}{q})"));
+    out.line(format!("let bits = most(max({}, {}));", peaks("x"), peaks("y")));
+    out.line("let finite = bits < INFINITE;");
+    out.line("let scale = scale_of(bits);");
+    out.each(groups.both(), |(x, _, q)| format!("{x}{q} *= scale;"));
+    for x in ["x", "y"] {
+        let sizes = joined(groups.count, " + ", |q| format!("size({x}{q})"));
+        let centre = joined(groups.count, " + ", |q| format!("dot({x}{q}, unit(columns.{x}, {q}u))"));
+        out.line(format!("let disc_{x} = disc({sizes}, {centre});"));
+    }
+    out.line("let norm = most_of(max(disc_x.x, disc_y.x));");
+    out.line("let shift = select(most_of(max(disc_x.y, disc_y.y)) + 0.05 * norm, 1.0, bits == 0u);");
+    out.each(groups.both(), |(x, c, q)| format!("{x}{q} += shift * unit(columns.{c}, {q}u);"));
+    out.line("");
+}
+
+fn lane_sweeps(out: &mut Wgsl, groups: Groups) {
+    out.line("// Two columns count as orthogonal at the rounding of their inner product.");
+    out.line("let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));");
+    out.line("let rounds = subgroupMax(pairs);");
+    out.line("var made = 0u;");
+    out.line("var goes_on = finite && m.order > 1u;");
+    out.line("// The largest cosine of a sweep: of the last, in which nothing turns, this is max |v_i'v_j|.");
+    out.line("var steepest = 0.0;");
+    out.block("for (var sweep = 0u; sweep < params.sweeps; sweep += 1u)", |out| {
+        out.line("if !subgroupAny(goes_on) { break; }");
+        out.line("steepest = select(steepest, 0.0, goes_on);");
+        out.line(format!("var a = {};", groups.product("x", "x")));
+        out.line(format!("var b = {};", groups.product("y", "y")));
+        out.line("var turned = false;");
+        out.block("for (var k = 0u; k < rounds; k += 1u)", |out| {
+            out.line("let plays = goes_on && k < pairs && place < pairs;");
+            out.line("let swaps = plays && place == 0u;");
+            out.line("let after = select(lane, base + select(place + 1u, 0u, place + 1u == pairs), plays);");
+            out.line("let before = select(lane, base + select(place - 1u, pairs - 1u, place == 0u), plays);");
+            for goes in [Goes::Y, Goes::X] {
+                out.block("", |out| {
+                    groups.turn(out, &groups.product("x", "y"), Some("steepest"));
+                    let (column, square, from) = goes.names();
+                    for q in groups.all() {
+                        out.line(format!("let in{q} = subgroupShuffle({column}{q}, {from});"));
+                        goes.settle(out, &format!("x{q}"), &format!("y{q}"), &format!("in{q}"));
+                    }
+                    out.line(format!("let in_square = subgroupShuffle({square}, {from});"));
+                    goes.settle(out, "a", "b", "in_square");
+                });
+            }
+        });
+        out.line("made += select(0u, 1u, goes_on);");
+        out.line("goes_on = goes_on & (most(select(0u, 1u, turned)) == 1u);");
+    });
+    out.line("");
+}
+
+fn lane_finish(out: &mut Wgsl, n: usize, groups: Groups) {
+    out.line("// v = w / |w|, and the first value g of each eigenvalue.");
+    out.line("let now = columns_at(place, pairs, select(0u, pairs, made % 2u == 1u));");
+    out.line(format!("columns = select(vec2<u32>({n}u), now, place < pairs);"));
+    for x in ["x", "y"] {
+        out.line(format!("let real_{x} = columns.{x} < m.order;"));
+        out.line(format!("let square_{x} = select(1.0, {}, real_{x});", groups.product(x, x)));
+        out.line(format!("let inverse_{x} = reciprocal_sqrt(square_{x});"));
+        out.each(groups.all(), |q| format!("{x}{q} *= inverse_{x};"));
+        out.line(format!("let g_{x} = square_{x} * inverse_{x} - shift;"));
+        out.line(format!("var sums_{x} = vec2<f32>();"));
+    }
+    out.line("// A v - g v, four rows at a time.");
+    out.block("for (var q = 0u; 4u * q < m.order; q += 1u)", |out| {
+        out.line("var x = vec4<f32>();");
+        out.line("var y = vec4<f32>();");
+        out.each(groups.all(), |q| format!("if q == {q}u {{ x = x{q}; y = y{q}; }}"));
+        for i in 0..4 {
+            out.block("", |out| {
+                out.each(groups.all(), |q| format!("let row{q} = quad(m, 4u * q + {i}u, {q}u) * scale;"));
+                for x in ["x", "y"] {
+                    let product = joined(groups.count, " + ", |q| format!("dot(row{q}, {x}{q})"));
+                    out.line(format!("sums_{x} += remainder({product}, g_{x}, {x}[{i}]);"));
+                }
+            });
+        }
+    });
+    out.line("let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));");
+    out.line("var residual = 0u;");
+    out.line("var departure = magnitude_bits(steepest);");
+    for x in ["x", "y"] {
+        out.line(format!("let pair_{x} = pair_of(g_{x}, sums_{x}, unscale);"));
+        let away = format!("magnitude_bits({} - 1.0)", groups.product(x, x));
+        out.block(format!("if real_{x}"), |out| {
+            out.line(format!("residual = max(residual, pair_{x}.residual);"));
+            out.line(format!("departure = max(departure, {away});"));
+        });
+        out.line(format!("let key_{x} = select(bitcast<f32>(INFINITE - 1u), pair_{x}.value, real_{x});"));
+        out.line(format!("var rank_{x} = 0u;"));
+    }
+    out.line("residual = most(residual);");
+    out.line("departure = most(departure);");
+    out.line("// Equal ones as they stand.");
+    out.block("for (var other = 0u; other < LANES; other += 1u)", |out| {
+        out.line("let x = subgroupShuffle(key_x, base + other);");
+        out.line("let y = subgroupShuffle(key_y, base + other);");
+        out.line("rank_x += select(0u, 1u, x < key_x || (x == key_x && other < place));");
+        out.line("rank_x += select(0u, 1u, y < key_x || (y == key_x && other < place));");
+        out.line("rank_y += select(0u, 1u, x < key_y || (x == key_y && other <= place));");
+        out.line("rank_y += select(0u, 1u, y < key_y || (y == key_y && other < place));");
+    });
+    out.line("if here && place == 0u { certificate(m, finite, !goes_on, made, norm, residual, departure); }");
+    out.line("");
+    out.line("// Of a matrix that is not finite nothing is known: its values are NaN, made from bits at run time, its vectors 0.");
+    out.line("let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));");
+    for x in ["x", "y"] {
+        out.block(format!("if real_{x}"), |out| {
+            out.line(format!("let rank = select(columns.{x}, rank_{x}, finite);"));
+            out.line(format!("values[m.rows + rank] = select(nothing, pair_{x}.value * unscale, finite);"));
+            out.block("if params.vectors != 0u", |out| {
+                out.each(groups.all(), |q| format!("put(m, rank, {q}u, select(vec4<f32>(), {x}{q}, finite));"));
+            });
+        });
+    }
 }
 
 /// The form for a workgroup: a place is four invocations, each with every fourth group of four rows.
@@ -177,7 +265,7 @@ pub fn register(n: usize) -> String {
     let width = places * PARTS;
     let at_once = groups.count.div_ceil(groups.count.div_ceil(MEMORY / width));
     let mut out = Wgsl::file(&format!(
-        "Sweeps of one-sided Jacobi to order {n} in the registers of a workgroup, see jacobi/ring.wgsl. One workgroup a matrix, a pair of\n\
+        "Sweeps of one-sided Jacobi to order {n} in the registers of a workgroup, see jacobi/register.wgsl. One workgroup a matrix, a pair of\n\
          columns at four invocations; columns go round through workgroup memory, {at_once} of {} groups of rows at once.\n\
          Loop iterations of an invocation and sweep: {}.",
         groups.count,
@@ -237,7 +325,7 @@ pub fn register(n: usize) -> String {
                 out.block("for (var k = 0u; k < pairs; k += 1u)", |out| {
                     for goes in [Goes::Y, Goes::X] {
                         out.block("", |out| {
-                            groups.turn(out, &format!("total(lane, {})", groups.product("x", "y")));
+                            groups.turn(out, &format!("total(lane, {})", groups.product("x", "y")), None);
                             exchange(out, groups, at_once, goes);
                         });
                     }

@@ -36,7 +36,7 @@ impl Column {
 
 pub fn file(n: usize) -> String {
     let column = Column::of(n);
-    let mut out = Wgsl::file(&format!("Order {n} of the eigendecomposition in registers, see eigen/tiny.wgsl."));
+    let mut out = Wgsl::file(&format!("Order {n} of the eigendecomposition in registers, see eigen/small.wgsl."));
     out.line("");
     out.line(format!("alias Column = {};", column.name()));
     out.line("");
@@ -70,6 +70,19 @@ fn of_columns(out: &mut Wgsl, n: usize, column: Column) {
         "fn load(m: Matrix, j: u32) -> Column",
         format!("Column({})", joined(n, ", ", |i| format!("entry(m, {i}u, j)"))),
     );
+    out.line("// Makes two columns orthogonal, and keeps their squared norms; whether there was anything to do.");
+    let (pointer, norm) = ("ptr<function, Column>", "ptr<function, f32>");
+    out.block(format!("fn turn(x: {pointer}, y: {pointer}, a: {norm}, b: {norm}) -> bool"), |out| {
+        out.line("let z = inner(*x, *y);");
+        out.line("let r = rotation(*a, *b, z, TOLERANCE);");
+        out.line("let old = *x;");
+        out.line("*x = old * r.x - *y * r.y;");
+        out.line("*y = old * r.y + *y * r.x;");
+        out.line("let squares = turned_squares(*a, *b, z, r);");
+        out.line("*a = squares.x;");
+        out.line("*b = squares.y;");
+        out.line("return r.y != 0.0;");
+    });
     out.block("fn store(m: Matrix, j: u32, x: Column)", |out| {
         out.line("let at = m.elements + j * m.order;");
         out.each(0..n, |i| format!("if m.order > {i}u {{ w[at + {i}u] = {}; }}", column.element("x", i)));

@@ -1,7 +1,7 @@
 //! The device's eigendecomposition: which kernel, in which order, with which buffers.
 
 use super::kernels::{Ending, FINISH_CLASSES, Finish, FinishClass, First, Prepare};
-use super::{tiled, tiny::Tiny};
+use super::{small::Small, tiled};
 use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
 use crate::ops::jacobi::gpu::{Batch, Method, orthogonalise};
@@ -20,15 +20,15 @@ pub(super) struct Resident {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// One does everything.
-    Tiny(Tiny),
+    Small(Small),
     /// Prepare, make the columns orthogonal, finish.
     Jacobi(Method),
 }
 
 impl Way {
     fn of(adapter: &Adapter, order: u32) -> Option<Self> {
-        let tiny = Tiny::of(adapter, order).map(Self::Tiny);
-        tiny.or_else(|| Method::of_definite(adapter, order).map(Self::Jacobi))
+        let small = Small::of(adapter, order).map(Self::Small);
+        small.or_else(|| Method::of_definite(adapter, order).map(Self::Jacobi))
     }
 }
 
@@ -97,8 +97,8 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -
         };
         let method = match way {
             Way::Jacobi(method) => method,
-            Way::Tiny(tiny) => {
-                tiny.record(&mut rec, &mut buffers, &range, flops(tiny.largest_order()), vectors)?;
+            Way::Small(small) => {
+                small.record(&mut rec, &mut buffers, &range, flops(small.largest_order()), vectors)?;
                 continue;
             }
         };

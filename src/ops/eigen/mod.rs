@@ -5,8 +5,8 @@ mod gpu;
 mod kernels;
 mod pieces;
 mod select;
+mod small;
 mod tiled;
-mod tiny;
 
 pub use super::certificate::{Certificate, Status};
 use super::certificate::{Certificates, CertificatesRead, all_converged};

@@ -2,7 +2,7 @@
 
 use super::blocked;
 use super::kernels::{SIZE_CLASSES, SizeClass, Sweeps, Workgroup};
-use super::ring::Ring;
+use super::register::Register;
 use crate::device::{Adapter, Buffer, Grid, Recorder};
 use crate::error::Result;
 use std::ops::Range;
@@ -18,7 +18,7 @@ pub(in crate::ops) enum Method {
     /// In workgroup memory, one workgroup a matrix.
     Workgroup(SizeClass),
     /// In registers, positive definite matrices alone.
-    Ring(Ring),
+    Register(Register),
     /// In blocks in global memory, up to so many columns.
     Blocked(u32),
 }
@@ -41,14 +41,14 @@ impl Method {
 
     /// The method for matrices that are safely positive definite.
     pub(in crate::ops) fn of_definite(adapter: &Adapter, order: u32) -> Option<Self> {
-        Ring::of(adapter, order).map(Self::Ring).or_else(|| Self::of(adapter, order))
+        Register::of(adapter, order).map(Self::Register).or_else(|| Self::of(adapter, order))
     }
 
     /// The largest order of the matrices that are solved in this way.
     pub(in crate::ops) fn largest_order(self) -> u32 {
         match self {
             Self::Workgroup(class) => class.capacity,
-            Self::Ring(ring) => ring.largest_order(),
+            Self::Register(register) => register.largest_order(),
             Self::Blocked(columns) => columns,
         }
     }
@@ -78,7 +78,7 @@ pub(in crate::ops) fn orthogonalise(
 ) -> Result<()> {
     match method {
         Method::Workgroup(class) => in_workgroups(rec, adapter, class, batch, w, state),
-        Method::Ring(ring) => ring.orthogonalise(rec, batch, w, state),
+        Method::Register(register) => register.orthogonalise(rec, batch, w, state),
         Method::Blocked(columns) => blocked::orthogonalise(rec, adapter, columns, batch, w, state),
     }
 }

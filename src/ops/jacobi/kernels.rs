@@ -8,8 +8,8 @@ uniform! {
 }
 
 uniform! {
-    /// The first matrix of the table, how many there are, and the most sweeps that this dispatch makes.
-    pub(super) struct Ring { first: u32, count: u32, sweeps: u32 }
+    /// The first matrix of the table, and the most sweeps.
+    pub(super) struct Ringing { first: u32, sweeps: u32 }
 }
 
 uniform! {
@@ -90,110 +90,82 @@ kernels! {
         write w: f32,
         write state: [u32; 4],
     }
-    /// Sweeps over matrices to order 8 in the registers of 4 lanes.
-    Lane8 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/lane_8.wgsl"
-    ] variants one_variant {
-        uniform params: Ring,
-        read table: [u32; 4],
-        write w: f32,
-        write state: [u32; 4],
-    }
-    /// Sweeps over matrices to order 16 in the registers of 8 lanes.
-    Lane16 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/lane_16.wgsl"
-    ] variants one_variant {
-        uniform params: Ring,
-        read table: [u32; 4],
-        write w: f32,
-        write state: [u32; 4],
-    }
-    /// Sweeps over matrices to order 32 in the registers of 16 lanes.
-    Lane32 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/lane_32.wgsl"
-    ] variants one_variant {
-        uniform params: Ring,
-        read table: [u32; 4],
-        write w: f32,
-        write state: [u32; 4],
-    }
-    /// Sweeps over matrices to order 64 in the registers of 32 lanes.
-    Lane64 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/lane_64.wgsl"
-    ] variants one_variant {
-        uniform params: Ring,
-        read table: [u32; 4],
-        write w: f32,
-        write state: [u32; 4],
-    }
     /// Sweeps over matrices to order 16 in the registers of a workgroup.
     Register16 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_16.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
+        "jacobi/register.wgsl", "jacobi/register_16.wgsl"
     ] variants one_variant {
-        uniform params: Ring,
+        uniform params: Ringing,
         read table: [u32; 4],
         write w: f32,
         write state: [u32; 4],
     }
     /// Sweeps over matrices to order 32 in the registers of a workgroup.
     Register32 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_32.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
+        "jacobi/register.wgsl", "jacobi/register_32.wgsl"
     ] variants one_variant {
-        uniform params: Ring,
+        uniform params: Ringing,
         read table: [u32; 4],
         write w: f32,
         write state: [u32; 4],
     }
     /// Sweeps over matrices to order 48 in the registers of a workgroup.
     Register48 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_48.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
+        "jacobi/register.wgsl", "jacobi/register_48.wgsl"
     ] variants one_variant {
-        uniform params: Ring,
+        uniform params: Ringing,
         read table: [u32; 4],
         write w: f32,
         write state: [u32; 4],
     }
     /// Sweeps over matrices to order 64 in the registers of a workgroup.
     Register64 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_64.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
+        "jacobi/register.wgsl", "jacobi/register_64.wgsl"
     ] variants one_variant {
-        uniform params: Ring,
+        uniform params: Ringing,
         read table: [u32; 4],
         write w: f32,
         write state: [u32; 4],
     }
     /// Sweeps over matrices to order 80 in the registers of a workgroup.
     Register80 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_80.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
+        "jacobi/register.wgsl", "jacobi/register_80.wgsl"
     ] variants one_variant {
-        uniform params: Ring,
+        uniform params: Ringing,
         read table: [u32; 4],
         write w: f32,
         write state: [u32; 4],
     }
     /// Sweeps over matrices to order 96 in the registers of a workgroup.
     Register96 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_96.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
+        "jacobi/register.wgsl", "jacobi/register_96.wgsl"
     ] variants one_variant {
-        uniform params: Ring,
+        uniform params: Ringing,
         read table: [u32; 4],
         write w: f32,
         write state: [u32; 4],
     }
     /// Sweeps over matrices to order 112 in the registers of a workgroup.
     Register112 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_112.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
+        "jacobi/register.wgsl", "jacobi/register_112.wgsl"
     ] variants one_variant {
-        uniform params: Ring,
+        uniform params: Ringing,
         read table: [u32; 4],
         write w: f32,
         write state: [u32; 4],
     }
     /// Sweeps over matrices to order 128 in the registers of a workgroup.
     Register128 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/ring.wgsl", "jacobi/register_128.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
+        "jacobi/register.wgsl", "jacobi/register_128.wgsl"
     ] variants one_variant {
-        uniform params: Ring,
+        uniform params: Ringing,
         read table: [u32; 4],
         write w: f32,
         write state: [u32; 4],

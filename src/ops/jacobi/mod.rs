@@ -5,4 +5,4 @@
 mod blocked;
 pub(in crate::ops) mod gpu;
 mod kernels;
-mod ring;
+mod register;

@@ -1,8 +1,6 @@
-// The whole eigendecomposition of a small matrix by one invocation, in registers: what eigen/prepare, jacobi/* and eigen/finish (which
-// see) do to a larger one, with the same results. The unrolled half, where `Column` comes from, is eigen/tiny_N.wgsl; an order
-// below N is padded with columns that are orthogonal from the start.
-//
-// The only loop is that of the sweeps.
+// The whole eigendecomposition of a small matrix in one kernel, in registers: what eigen/prepare, jacobi/* and eigen/finish (which see)
+// do to a larger one, with the same results. The unrolled halves are eigen/tiny_N (an invocation a matrix) and eigen/lane_N (a pair
+// of columns a lane); an order below N is padded with columns that are orthogonal from the start.
 
 // vectors: whether they are stored; they are computed all the same, the certificate is of them.
 struct Params { first: u32, count: u32, sweeps: u32, vectors: u32 }
@@ -14,28 +12,16 @@ struct Params { first: u32, count: u32, sweeps: u32, vectors: u32 }
 @group(0) @binding(4) var<storage, read_write> values: array<f32>;
 @group(0) @binding(5) var<storage, read_write> certificates: array<vec4<f32>>;
 
-// An element of A, from the lower triangle; 0 beyond the order.
+// An element of A, from the lower triangle; 0 beyond the order. (An early return from what is called in a loop hangs SwiftShader.)
 fn entry(m: Matrix, i: u32, j: u32) -> f32 {
-    if max(i, j) >= m.order { return 0.0; }
-    return a[m.elements + max(i, j) + min(i, j) * m.order];
+    var x = 0.0;
+    if max(i, j) < m.order { x = a[m.elements + max(i, j) + min(i, j) * m.order]; }
+    return x;
 }
 
 // Of one column, from the sum of its magnitudes and its diagonal element: its part in |A|_1, and how far Gershgorin's disc reaches
 // below zero.
 fn disc(sum: f32, centre: f32) -> vec2<f32> { return vec2<f32>(sum, max(sum - abs(centre) - centre, 0.0)); }
-
-// Makes two columns orthogonal, and keeps their squared norms; whether there was anything to do.
-fn turn(x: ptr<function, Column>, y: ptr<function, Column>, a: ptr<function, f32>, b: ptr<function, f32>) -> bool {
-    let d = inner(*x, *y);
-    let r = rotation(*a, *b, d, TOLERANCE);
-    let old = *x;
-    *x = old * r.x - *y * r.y;
-    *y = old * r.y + *y * r.x;
-    let squares = turned_squares(*a, *b, d, r);
-    *a = squares.x;
-    *b = squares.y;
-    return r.y != 0.0;
-}
 
 // One row's part in |r|^2 and v'r, where r = A v - g v.
 fn remainder(product: f32, guess: f32, v: f32) -> vec2<f32> {

@@ -1,0 +1,69 @@
+//! Device time of the symmetric eigendecomposition by form of its kernels (see `ContextBuilder::kernels`), order by order: which form an
+//! adapter should take, and where its time goes.
+//!
+//! `cargo bench --bench forms -- [ADAPTER [MATRICES]]`; the best GPU and 10,000 matrices where nothing is said. Timestamps at the ends
+//! of each kernel, the least of three runs after a first one; no transfers.
+
+use fiedler::array::Array;
+use fiedler::ops::eigen::{device_order_limit, eigh};
+use fiedler::{Backend, Context, KernelTime, Shape};
+
+const FORMS: [&[&str]; 5] = [&["tiny"], &["lane"], &["register"], &["workgroup"], &["blocked"]];
+const ORDERS: [usize; 24] =
+    [2, 3, 4, 5, 6, 8, 12, 16, 24, 31, 32, 33, 40, 48, 56, 64, 72, 80, 96, 100, 112, 127, 128, 160];
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // `cargo bench` adds `--bench`.
+    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
+    let adapter = arguments.next();
+    let matrices: usize = arguments.next().map_or(Ok(10_000), |count| count.parse())?;
+    println!("| order | form | us a matrix | kernels |\n|---|---|---|---|");
+    for n in ORDERS {
+        // As many as a binding of 128 MiB holds.
+        let batch = matrices.min((128 << 20) / (4 * n * n));
+        let a = Array::from_vec(Shape::new(n, n, batch), symmetric(n, batch))?;
+        for form in FORMS {
+            let mut builder = Context::builder().backend(Backend::Gpu).checked(false).profile(true).kernels(form);
+            if let Some(name) = &adapter {
+                builder = builder.adapter(name);
+            }
+            let ctx = builder.memory_budget(4 << 30).build()?;
+            if n > device_order_limit(&ctx) as usize {
+                continue;
+            }
+            let mut best: Option<(f64, Vec<KernelTime>)> = None;
+            for run in 0..4 {
+                eigh(&ctx, &a)?.ok(&ctx)?;
+                let times = ctx.profile()?.ok_or("this adapter has no timestamps")?;
+                let seconds: f64 = times.iter().map(|time| time.seconds).sum();
+                if run > 0 && best.as_ref().is_none_or(|(least, _)| seconds < *least) {
+                    best = Some((seconds, times));
+                }
+            }
+            let (seconds, mut times) = best.ok_or("no run")?;
+            times.sort_by(|x, y| y.seconds.total_cmp(&x.seconds));
+            let parts: Vec<String> =
+                times.iter().map(|time| format!("{} {:.0} %", time.kernel, 100.0 * time.seconds / seconds)).collect();
+            println!("| {n} | {} | {:.3} | {} |", form[0], 1e6 * seconds / batch as f64, parts.join(", "));
+        }
+    }
+    Ok(())
+}
+
+/// Symmetric matrices with entries in -1..1, from a xorshift generator.
+fn symmetric(n: usize, batch: usize) -> Vec<f32> {
+    let mut word = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut data = vec![0.0; n * n * batch];
+    for a in data.chunks_exact_mut(n * n) {
+        for j in 0..n {
+            for i in j..n {
+                word ^= word << 13;
+                word ^= word >> 7;
+                word ^= word << 17;
+                let x = (word >> 40) as f32 / (1 << 23) as f32 - 1.0;
+                (a[i + n * j], a[j + n * i]) = (x, x);
+            }
+        }
+    }
+    data
+}

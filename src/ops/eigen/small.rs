@@ -1,0 +1,132 @@
+//! Small matrices on the device: one kernel does everything, in registers (eigen/small.wgsl).
+
+use super::gpu::Buffers;
+use super::kernels::{Few, Lane8, Lane16, Lane32, Lane64, Tiny2, Tiny3, Tiny4, Tiny6, Tiny8};
+use crate::device::{Adapter, Grid, Recorder};
+use crate::error::Result;
+use crate::ops::jacobi::gpu::MAX_SWEEPS;
+use std::ops::Range;
+
+/// Orders of the kernels with an invocation a matrix. A column that is padded to the next costs arithmetic, and 5 and 7 are rare.
+const TINY: [u32; 5] = [2, 3, 4, 6, 8];
+/// Orders of the kernels with a pair of columns a lane.
+const LANE: [u32; 4] = [8, 16, 32, 64];
+
+/// Invocations of a workgroup of the first, and of the second.
+const WIDTHS: [u32; 2] = [64, 128];
+
+/// The kernel for matrices to a certain order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Small {
+    /// An invocation has a matrix.
+    Tiny(u32),
+    /// A subgroup has one matrix or more.
+    Lane(u32),
+}
+
+/// The smallest class for an order on subgroups of that many lanes: they hold a matrix or more, and a workgroup whole subgroups.
+fn lane_class(subgroup: u32, order: u32) -> Option<u32> {
+    LANE.into_iter().find(|&n| order <= n && subgroup.is_multiple_of(n / 2) && WIDTHS[1].is_multiple_of(subgroup))
+}
+
+impl Small {
+    /// The smallest that holds the order, where this adapter uses these kernels.
+    pub(super) fn of(adapter: &Adapter, order: u32) -> Option<Self> {
+        let tiny = TINY.into_iter().find(|&n| order <= n && adapter.uses("tiny")).map(Self::Tiny);
+        let fits = adapter.uses("lane") && WIDTHS[1] <= adapter.limits.workgroup_invocations;
+        let lane = || adapter.subgroup().filter(|_| fits).and_then(|size| lane_class(size, order)).map(Self::Lane);
+        tiny.or_else(lane)
+    }
+
+    /// The largest order that it takes.
+    pub(super) fn largest_order(self) -> u32 {
+        match self {
+            Self::Tiny(order) | Self::Lane(order) => order,
+        }
+    }
+
+    /// Matrices of a workgroup.
+    fn matrices(self) -> u32 {
+        match self {
+            Self::Tiny(_) => WIDTHS[0],
+            Self::Lane(order) => WIDTHS[1] / (order / 2),
+        }
+    }
+
+    /// Records the decomposition of the matrices in `range` of the table, of about `flops` each.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub(super) fn record(
+        self,
+        rec: &mut Recorder<'_>,
+        buffers: &mut Buffers<'_>,
+        range: &Range<u32>,
+        flops: f64,
+        vectors: bool,
+    ) -> Result<()> {
+        let Buffers { table, a, w, values, certificates, .. } = buffers;
+        let (count, each) = (range.end - range.start, self.matrices());
+        let work = flops * f64::from(each);
+        for piece in rec.pieces(count.div_ceil(each), work) {
+            let taken = piece.start * each..(piece.end * each).min(count);
+            let params = Few {
+                first: range.start + taken.start,
+                count: taken.end - taken.start,
+                sweeps: MAX_SWEEPS,
+                vectors: vectors.into(),
+            };
+            let (grid, flops) = (Grid::Workgroups(piece.end - piece.start), work * f64::from(piece.end - piece.start));
+            macro_rules! dispatch {
+                ($($form:ident($order:literal): $kernel:ident),+) => {
+                    match self {
+                        $(Self::$form($order) => {
+                            let kernel = $kernel { params, table, a, w, values, certificates };
+                            rec.dispatch(&kernel, &[], grid, flops)?;
+                        })+
+                        Self::Tiny(_) | Self::Lane(_) => {}
+                    }
+                };
+            }
+            dispatch!(
+                Tiny(2): Tiny2,
+                Tiny(3): Tiny3,
+                Tiny(4): Tiny4,
+                Tiny(6): Tiny6,
+                Tiny(8): Tiny8,
+                Lane(8): Lane8,
+                Lane(16): Lane16,
+                Lane(32): Lane32,
+                Lane(64): Lane64
+            );
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LANE, MAX_SWEEPS, lane_class};
+
+    #[test]
+    fn subgroups_take_what_they_hold() {
+        for (subgroup, largest) in [(4, 8), (8, 16), (16, 32), (32, 64), (64, 64), (128, 64)] {
+            for order in 0..=65 {
+                let class = lane_class(subgroup, order);
+                assert_eq!(class.is_some(), order <= largest, "order {order} on subgroups of {subgroup}");
+                let smallest = LANE.into_iter().find(|&n| n >= order);
+                assert!(class.is_none() || class == smallest, "order {order}: {class:?}");
+            }
+        }
+        // Sizes that no workgroup is made up of, or that a matrix's lanes do not divide.
+        assert_eq!([1, 2, 3, 6, 48, 256].map(|subgroup| lane_class(subgroup, 8)), [None; 6]);
+    }
+
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. A sweep of eigen/lane_N.wgsl has n / 2
+    /// double rounds and the doublings of a maximum; the end has 2 n at most and a few maxima.
+    #[test]
+    fn all_sweeps_fit_lavapipe() {
+        let n = LANE[LANE.len() - 1];
+        assert!(MAX_SWEEPS * (1 + n / 2 + n.ilog2()) + 2 * n + 5 * n.ilog2() <= 65_535);
+    }
+}

@@ -1,0 +1,106 @@
+//! The form that keeps a matrix in the registers of a workgroup, columns going round through its memory (jacobi/register.wgsl): for square
+//! matrices that are safely positive definite.
+//!
+//! A sweep of order n through workgroup memory, in numbers: the form that keeps W there reads 4 n and writes 2 n of them for each of n / 2
+//! pairs in each of n rounds, this one writes n and reads n. At n = 128: 25 MB, 8.4 MB, and 5.2 million multiply-adds, for which 128
+//! lanes take 41,000 clocks and 128 bytes a clock 197,000 and 66,000.
+
+use super::gpu::{Batch, MAX_SWEEPS};
+use super::kernels::{
+    Register16, Register32, Register48, Register64, Register80, Register96, Register112, Register128, Ringing,
+};
+use crate::device::{Adapter, Buffer, Grid, Recorder};
+use crate::error::Result;
+
+/// Orders of the kernels that ship.
+const ORDERS: [u32; 8] = [16, 32, 48, 64, 80, 96, 112, 128];
+
+/// Invocations of a workgroup for each pair of columns.
+const PARTS: u32 = 4;
+
+/// The kernel for matrices to a certain order, one workgroup a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ops) struct Register(u32);
+
+impl Register {
+    /// The smallest for an order, where this adapter uses these kernels.
+    pub(super) fn of(adapter: &Adapter, order: u32) -> Option<Self> {
+        Self::within(adapter.limits.workgroup_invocations, order).filter(|_| adapter.uses("register"))
+    }
+
+    /// The smallest for an order on workgroups of so many invocations. None takes more than WebGPU's least workgroup memory
+    /// (tests/unroll/ring.rs).
+    fn within(invocations: u32, order: u32) -> Option<Self> {
+        ORDERS.into_iter().find(|&n| order <= n && PARTS * n / 2 <= invocations).map(Self)
+    }
+
+    /// The largest order that it takes.
+    pub(super) fn largest_order(self) -> u32 {
+        self.0
+    }
+
+    /// Records the sweeps of every matrix of the batch, all of them in one dispatch.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub(super) fn orthogonalise(
+        self,
+        rec: &mut Recorder<'_>,
+        batch: &Batch<'_>,
+        w: &mut Buffer<f32>,
+        state: &mut Buffer<[u32; 4]>,
+    ) -> Result<()> {
+        let Batch { table, range, .. } = batch;
+        // About seven sweeps of n^2 / 2 pairs, an inner product and a rotation each.
+        let work = 7.0 * 5.0 * f64::from(self.0).powi(3);
+        for piece in rec.pieces(range.end - range.start, work) {
+            let count = piece.end - piece.start;
+            let params = Ringing { first: range.start + piece.start, sweeps: MAX_SWEEPS };
+            macro_rules! dispatch {
+                ($($order:literal: $kernel:ident),+) => {
+                    match self.0 {
+                        $($order => {
+                            let kernel = $kernel { params, table, w, state };
+                            rec.dispatch(&kernel, &[], Grid::Workgroups(count), work * f64::from(count))?;
+                        })+
+                        _ => {}
+                    }
+                };
+            }
+            dispatch!(
+                16: Register16,
+                32: Register32,
+                48: Register48,
+                64: Register64,
+                80: Register80,
+                96: Register96,
+                112: Register112,
+                128: Register128
+            );
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_SWEEPS, ORDERS, Register};
+
+    #[test]
+    fn workgroups_take_what_they_hold() {
+        for (order, class) in
+            [(0, 16), (16, 16), (17, 32), (33, 48), (64, 64), (65, 80), (97, 112), (113, 128), (128, 128)]
+        {
+            assert_eq!(Register::within(256, order), Some(Register(class)), "order {order}");
+        }
+        assert_eq!((Register::within(256, 129), Register::within(128, 65)), (None, None));
+        assert_eq!(Register::within(128, 64), Some(Register(64)));
+    }
+
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Those of jacobi/register_N.wgsl are a
+    /// sweep's n / 2 double rounds; the rest is unrolled.
+    #[test]
+    fn all_sweeps_fit_lavapipe() {
+        assert!(MAX_SWEEPS * (1 + ORDERS[ORDERS.len() - 1] / 2) <= 65_535);
+    }
+}

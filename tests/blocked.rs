@@ -73,11 +73,11 @@ fn few_blocks(ctx: &Context) -> Checked {
 /// together, or are 1 and -1.
 fn large(ctx: &Context) -> Checked {
     let mut cases = vec![glued_wilkinson(5, 10, 1e-3), laplacian(graphs::hypercube(7))];
-    for (n, kinds) in [(110, [8, 9, 13]), (127, [4, 10, 16]), (128, [9, 15, 21]), (129, [8, 11, 17])] {
+    for (n, kinds) in [(110, [8, 13]), (127, [4, 10]), (128, [15, 21]), (129, [11, 17])] {
         cases.extend(kinds.map(|kind| one(kind, n, 32)));
         cases.push(laplacian(graphs::path(n)));
     }
-    cases.extend([graphs::star(200), graphs::complete(200), graphs::star(256), graphs::path(257)].map(laplacian));
+    cases.extend([graphs::star(256), graphs::complete(200), graphs::path(257)].map(laplacian));
     cases.extend([(8, 200), (13, 256), (9, 257)].map(|(kind, n)| one(kind, n, 32)));
     certified(&blocked(ctx)?, &cases)
 }

@@ -129,8 +129,8 @@ fn cuts(ctx: &Context) -> Checked {
         let budget = 2 << 20;
         let small = ctx.memory_budget(budget).build()?;
         let cut = solve::<f32>(&small, &cases)?;
-        for i in 0..cases.len() {
-            assert_eq!(of(&cut, i), of(&whole, i), "{} under a budget", cases[i].name);
+        for (i, case) in cases.iter().enumerate() {
+            assert_eq!(of(&cut, i), of(&whole, i), "{} under a budget", case.name);
         }
         assert!(small.pool().peak <= budget, "{:?}", small.pool());
     }

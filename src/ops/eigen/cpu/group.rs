@@ -1,6 +1,7 @@
 //! Symmetric matrices of about the same order, one a lane: in, through Householder's reduction and the QL iteration, out.
 
 use super::certify::{Measures, measure};
+use super::few::few;
 use super::implicit_ql::{PENDING, diagonalise};
 use super::tridiagonal::{form_q, tridiagonalise};
 use super::{Columns, Matrix, Want, power_of_two_near};
@@ -102,10 +103,24 @@ fn solve<T: Real, V: Lane<Scalar = T>>(
     let norm = norm(zero, n, work);
     tridiagonalise(token, n, work);
     let vectors = !matches!(want.columns, Columns::None);
-    if vectors {
-        form_q(token, n, work);
+    // Whoever wants a few columns and no certificate of them is tried without the others; a lane for which that fails takes them all.
+    let mut own = vec![None; group.len()];
+    let mut done = finite;
+    if vectors && !want.certificate {
+        let (d, e) = (work.diagonal[..n].to_vec(), work.off_diagonal[..n].to_vec());
+        done = diagonalise(token, n, work, false);
+        own = few(zero, group, want.columns, &d, &e, work);
+        if own.iter().any(Option::is_none) {
+            work.diagonal[..n].copy_from_slice(&d);
+            work.off_diagonal[..n].copy_from_slice(&e);
+        }
     }
-    let done = diagonalise(token, n, work, vectors);
+    if own.iter().any(Option::is_none) {
+        if vectors {
+            form_q(token, n, work);
+        }
+        done = diagonalise(token, n, work, vectors);
+    }
     let measures = match (want.certificate, vectors) {
         (true, true) => measure(token, n, work),
         (true, false) => invariants(token, n, work),
@@ -129,7 +144,8 @@ fn solve<T: Real, V: Lane<Scalar = T>>(
         if status == Status::NonFinite {
             matrix.values.fill(T::from_f64(f64::NAN));
         } else {
-            store(lane, unscale, matrix, work, want.columns);
+            let columns = if own[lane].is_some() { Columns::None } else { want.columns };
+            store(lane, unscale, matrix, work, columns);
         }
         *matrix.certificate = match status {
             Status::NonFinite => Certificate { residual: f64::NAN, orthogonality: f64::NAN, ..taken },

@@ -100,10 +100,10 @@ fn reduce<T: Real, V: Lane<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>) 
         std::mem::swap(&mut x.before, &mut x.reflector);
         // The row up to its pivot; what is beyond is not part of it.
         let mut squares = zero;
-        for q in 0..chunks {
+        for (q, (to, y)) in x.reflector.iter_mut().zip(row.iter()).enumerate() {
             let inside = lane.lt(V::splat(token, number(offset(pivot, q * V::LANES))));
-            let y = V::select(inside, row[q], zero);
-            x.reflector[q] = y;
+            let y = V::select(inside, *y, zero);
+            *to = y;
             squares = y.mul_add(y, squares);
         }
         x.reflector[chunks..].fill(zero);
@@ -192,7 +192,7 @@ fn rows_pass<V: Lane<Scalar: Real>>(
     rows: &mut [V],
     product: &mut [V],
 ) {
-    product.fill(x.lane - x.lane);
+    product.fill(V::splat(token, V::Scalar::from_f64(0.0)));
     let mut at = first;
     // Where a vector has fewer lanes the diagonal would cross several.
     let together = if V::LANES.is_multiple_of(ROWS) { rows.len() / (ROWS * x.width) } else { 0 };
@@ -217,7 +217,7 @@ fn pass<V: Lane<Scalar: Real>, const R: usize>(
     product: &mut [V],
 ) {
     let lane = x.lane;
-    let zero = lane - lane;
+    let zero = V::splat(token, V::Scalar::from_f64(0.0));
     let own = |line: &[V]| -> [V; R] { std::array::from_fn(|r| V::splat(token, element(line, at + r))) };
     let (own_before, own_update, own_reflector) = (own(x.before), own(x.update), own(x.reflector));
     let mut sums = [zero; R];

@@ -3,6 +3,7 @@
 
 mod certify;
 mod dense;
+mod few;
 mod group;
 mod householder;
 mod implicit_ql;

@@ -1,0 +1,90 @@
+//! A few eigenvectors of each matrix in lanes: of the tridiagonal matrices by inverse iteration, one by one, and back through the
+//! reflectors side by side.
+
+use super::group::Workspace;
+use super::inverse_iteration::{Tridiagonal, eigenvectors};
+use super::{Columns, Matrix};
+use crate::array::Real;
+use crate::lanes::Lane;
+use std::ops::Range;
+
+/// From this order on, and up to this share of the columns (one in so many), it beats all vectors of the QL iteration (k = 8, f64, AVX-512,
+/// 2026-11-21: 60 ms of PROTEINS became 35).
+const FROM: usize = 40;
+const SHARE: usize = 5;
+
+/// What a lane has of its own: the places of its columns. None where it takes all vectors.
+pub(super) type Own = Option<Range<usize>>;
+
+/// Writes the columns that are wanted of every matrix that wants few, and tells which those are. `diagonal` and `off_diagonal` are those of
+/// the reduction; the values are in `work.diagonal`.
+#[inline(always)]
+pub(super) fn few<T: Real, V: Lane<Scalar = T>>(
+    zero: V,
+    group: &mut [Matrix<'_, T>],
+    columns: Columns<'_>,
+    diagonal: &[V],
+    off_diagonal: &[V],
+    work: &mut Workspace<V>,
+) -> Vec<Own> {
+    let Columns::Chosen(choose) = columns else { return vec![None; group.len()] };
+    let n = diagonal.len();
+    let mut most = 0;
+    let mut found: Vec<Option<(Range<usize>, Vec<f64>)>> = Vec::with_capacity(group.len());
+    for (lane, matrix) in group.iter().enumerate() {
+        let order = matrix.order;
+        let number = |x: &V| x.as_slice()[lane].to_f64();
+        let mut values: Vec<f64> = work.diagonal[..order].iter().map(number).collect();
+        values.sort_by(f64::total_cmp);
+        let own = if order < FROM { 0..order } else { choose(matrix.index, &values) };
+        if own.len() > order / SHARE {
+            found.push(None);
+            continue;
+        }
+        let (d, e): (Vec<f64>, Vec<f64>) = (0..order).map(|i| (number(&diagonal[i]), number(&off_diagonal[i]))).unzip();
+        let t = Tridiagonal { diagonal: &d, off_diagonal: &e };
+        #[expect(clippy::cast_precision_loss, reason = "an order")]
+        let tolerance = T::EPSILON * (0.25 * order as f64).max(8.0);
+        let vectors = eigenvectors(t, &values[own.clone()], tolerance);
+        if vectors.is_some() {
+            most = most.max(own.len());
+        }
+        found.push(vectors.map(|vectors| (own, vectors)));
+    }
+    if most > 0 {
+        // Column-major: a column's rows are next to each other.
+        let z = &mut work.vectors[..most * n];
+        z.fill(zero);
+        for (lane, (matrix, own)) in group.iter().zip(&found).enumerate() {
+            for (j, column) in own.iter().flat_map(|(_, vectors)| vectors.chunks_exact(matrix.order)).enumerate() {
+                for (i, x) in column.iter().enumerate() {
+                    z[j * n + i].as_mut_slice()[lane] = T::from_f64(*x);
+                }
+            }
+        }
+        for k in (0..n.saturating_sub(2)).rev() {
+            let reflector = &work.reduced[k * work.ld + k + 1..k * work.ld + n];
+            for column in work.vectors[..most * n].chunks_exact_mut(n) {
+                let column = &mut column[k + 1..];
+                let mut along = zero;
+                for (x, v) in column.iter().zip(reflector) {
+                    along = x.mul_add(*v, along);
+                }
+                let along = along * work.tau[k];
+                for (x, v) in column.iter_mut().zip(reflector) {
+                    *x = along.neg_mul_add(*v, *x);
+                }
+            }
+        }
+        for (lane, (matrix, own)) in group.iter_mut().zip(&found).enumerate() {
+            let Some((own, _)) = own else { continue };
+            for (j, place) in own.clone().enumerate() {
+                let to = &mut matrix.vectors[place * matrix.order..(place + 1) * matrix.order];
+                for (to, x) in to.iter_mut().zip(&work.vectors[j * n..]) {
+                    *to = T::from_f64(x.as_slice()[lane].to_f64() + 0.0);
+                }
+            }
+        }
+    }
+    found.into_iter().map(|own| own.map(|(places, _)| places)).collect()
+}

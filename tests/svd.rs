@@ -257,7 +257,13 @@ fn cuts(ctx: &Context) -> Checked {
         }
         let k = m.min(n);
         for i in (0..cases.len()).rev().step_by(7) {
-            let (u, s, vh, c) = all_bits(&solve::<f32>(ctx, &cases[i..=i], Vectors::Thin)?);
+            let alone = solve::<f32>(ctx, &cases[i..=i], Vectors::Thin)?;
+            judge(&cases[i..=i], &alone, Vectors::Thin)?;
+            if ctx.adapter().is_none() && k > 16 {
+                // A batch of one is another shape, which the CPU solves by itself where lanes would stay empty.
+                continue;
+            }
+            let (u, s, vh, c) = all_bits(&alone);
             assert_eq!(u, whole.0[i * m * k..(i + 1) * m * k], "{} alone", cases[i].name);
             assert_eq!(s, whole.1[i * k..(i + 1) * k], "{} alone", cases[i].name);
             assert_eq!(vh, whole.2[i * k * n..(i + 1) * k * n], "{} alone", cases[i].name);

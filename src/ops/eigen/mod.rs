@@ -120,7 +120,7 @@ enum Ask<'a> {
 pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     let shape = square("eigh", a.shape())?;
     let layout = Arc::new(equal_layout(ctx, shape)?);
-    let RaggedEigh { values, vectors, certificates, .. } = solve(ctx, &layout, a.storage(), Ask::Pairs)?;
+    let RaggedEigh { values, vectors, certificates, .. } = solve(ctx, &layout, a.storage(), Ask::Pairs, true)?;
     Ok(Eigh {
         values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values),
         vectors: Array::from_storage(shape, vectors),
@@ -145,7 +145,7 @@ pub fn eigh_subset<T: Real>(ctx: &Context, a: &Array<T>, which: Which, k: usize)
     }
     let layout = Arc::new(equal_layout(ctx, shape)?);
     let places = which.places(k, n);
-    let RaggedEigh { values, vectors, certificates, .. } = solve(ctx, &layout, a.storage(), Ask::Places(places))?;
+    let RaggedEigh { values, vectors, certificates, .. } = solve(ctx, &layout, a.storage(), Ask::Places(places), true)?;
     Ok(Eigh {
         values: Array::from_storage(Shape::new(k, 1, shape.batch), values),
         vectors: Array::from_storage(Shape::new(n, k, shape.batch), vectors),
@@ -179,7 +179,7 @@ pub fn eigh_refined(ctx: &Context, a: &Array<f32>) -> Result<Eigh<f64>> {
 pub fn eigvalsh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigvalsh<T>> {
     let shape = square("eigvalsh", a.shape())?;
     let layout = Arc::new(equal_layout(ctx, shape)?);
-    let RaggedEigh { values, certificates, .. } = solve(ctx, &layout, a.storage(), Ask::Values)?;
+    let RaggedEigh { values, certificates, .. } = solve(ctx, &layout, a.storage(), Ask::Values, true)?;
     Ok(Eigvalsh { values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values), certificates })
 }
 
@@ -188,12 +188,12 @@ pub fn eigvalsh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigvalsh<T>> {
 /// # Errors
 /// As [`eigh`].
 pub fn eigh_ragged<T: Real>(ctx: &Context, a: &Ragged<T>) -> Result<RaggedEigh<T>> {
-    solve(ctx, a.layout(), a.storage(), Ask::Pairs)
+    solve(ctx, a.layout(), a.storage(), Ask::Pairs, false)
 }
 
 /// [`eigh_ragged`] for a caller that needs some columns and takes their certificate itself; the others may be 0.
 pub(crate) fn eigh_uncertified<T: Real>(ctx: &Context, a: &Ragged<T>, choose: Choose<'_>) -> Result<RaggedEigh<T>> {
-    solve(ctx, a.layout(), a.storage(), Ask::Uncertified(choose))
+    solve(ctx, a.layout(), a.storage(), Ask::Uncertified(choose), false)
 }
 
 /// Where [`eigh_ragged`] would run on matrices of these orders, and why.
@@ -333,7 +333,13 @@ fn equal_layout(ctx: &Context, shape: Shape) -> Result<Layout> {
     Ok(Layout::new(std::iter::repeat_n(order, shape.batch)))
 }
 
-fn solve<T: Real>(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>, ask: Ask<'_>) -> Result<RaggedEigh<T>> {
+fn solve<T: Real>(
+    ctx: &Context,
+    layout: &Arc<Layout>,
+    a: &Storage<T>,
+    ask: Ask<'_>,
+    whole: bool,
+) -> Result<RaggedEigh<T>> {
     let resident = matches!(a, Storage::Device(_));
     let choice = choose_eigh::<T>(ctx, layout.orders(), resident);
     log::debug!("eigh of {} matrices: {choice}", layout.batch());
@@ -348,7 +354,7 @@ fn solve<T: Real>(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>, ask: Ask<
             Ask::Values => cpu::Columns::None,
             Ask::Places(_) | Ask::Uncertified(_) => cpu::Columns::Chosen(choose),
         };
-        let want = cpu::Want { columns, certificate: !matches!(ask, Ask::Uncertified(_)) };
+        let want = cpu::Want { columns, certificate: !matches!(ask, Ask::Uncertified(_)), whole };
         let cpu::Found { mut values, mut vectors, certificates } = cpu::eigh(layout, &a.to_vec(ctx)?, want);
         if let Ask::Places(Range { start, end }) = ask {
             let n = layout.largest() as usize;

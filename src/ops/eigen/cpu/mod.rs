@@ -19,6 +19,11 @@ use rayon::prelude::*;
 
 /// The largest order that goes one matrix a lane.
 const LANES_UP_TO: usize = 128;
+/// Fewer matrices than this leave too many lanes empty beyond order [`ALWAYS_LANES`]. A group of 16 takes 0.2 ms at n = 32 and 8 ms at 128,
+/// whatever is in it; one by one, a matrix takes about a tenth of that (AVX-512, 2026-11-21).
+const LANES_FOR: usize = 8;
+/// Up to this order a group costs less than the calls for one matrix.
+const ALWAYS_LANES: usize = 16;
 
 /// Which eigenvectors are wanted, of columns in the order of ascending values.
 #[derive(Clone, Copy)]
@@ -36,6 +41,9 @@ pub(super) enum Columns<'a> {
 pub(super) struct Want<'a> {
     pub(super) columns: Columns<'a>,
     pub(super) certificate: bool,
+    /// Whether the batch is what the caller made it: then a small one leaves most lanes empty, and its matrices go one by one. A
+    /// ragged batch may be a part of a larger one, whose cut must not show.
+    pub(super) whole: bool,
 }
 
 /// One matrix, and where its results go.
@@ -89,8 +97,8 @@ fn in_f64(matrices: Vec<Matrix<'_, f64>>, want: Want<'_>) {
 
 fn solve<T: Real>(mut matrices: Vec<Matrix<'_, T>>, want: Want<'_>) {
     matrices.sort_by_key(|m| m.order);
-    // A matrix's result depends upon its order alone, not upon its batch.
-    let small = matrices.partition_point(|m| m.order <= LANES_UP_TO);
+    let up_to = if want.whole && matrices.len() < LANES_FOR { ALWAYS_LANES } else { LANES_UP_TO };
+    let small = matrices.partition_point(|m| m.order <= up_to);
     let (small, large) = matrices.split_at_mut(small);
     let width = T::in_lanes(Width);
     // Enough groups to a task that its memory and its start do not count, few enough that both ends keep busy.
@@ -160,7 +168,7 @@ mod tests {
     fn one_lane_is_enough<T: Real>() {
         let layout = Layout::new([1, 2, 3, 7, 16, 33, 61]);
         let a: Vec<T> = noise(layout.orders());
-        let want = Want { columns: Columns::All, certificate: true };
+        let want = Want { columns: Columns::All, certificate: true, whole: false };
         let solve = |narrow: bool| {
             let (mut w, mut v) = (vec![T::from_f64(0.0); layout.row_count()], vec![T::from_f64(0.0); layout.len()]);
             let mut certificates = vec![Certificate::default(); layout.batch()];

@@ -15,14 +15,19 @@ const ELEMENTS: usize = 1 << 14;
 const THIN: usize = 16;
 const THIN_ELEMENTS: usize = 1 << 16;
 
+/// Fewer matrices than this leave too many lanes empty where the shorter side is beyond [`THIN`]: a group of 16 takes 4 ms at 64 x 64,
+/// whatever is in it, one matrix by itself 0.7 ms (AVX-512, 2026-11-21).
+const LANES_FOR: usize = 6;
+
 /// Convergence is quadratic at the end: what takes more does not converge. Seen: 4 to 10.
 const MAX_SWEEPS: u32 = 30;
 
-/// Whether matrices of that shape are solved in lanes. It depends upon the shape alone, and so does every bit of a result.
+/// Whether the matrices of that batch are solved in lanes. It depends upon its shape alone, and so does every bit of a result.
 pub(super) fn takes(problem: &Problem) -> bool {
     let (long, short) = (problem.long(), problem.short());
     let most = if short <= THIN { THIN_ELEMENTS } else { ELEMENTS };
-    short > 0 && short <= SHORT && long.saturating_mul(problem.left()) <= most
+    let worth_it = short <= THIN || problem.batch >= LANES_FOR;
+    short > 0 && short <= SHORT && worth_it && long.saturating_mul(problem.left()) <= most
 }
 
 /// The matrices of `a`, as many at once as there are lanes.

@@ -1,6 +1,6 @@
 // The largest element of a tile of V'V - I, COLUMNS by COLUMNS, as bits. The tiles of the lower triangle, folded to a rectangle: row r
 // of tiles has those of row T - 1 - r first, then its own. Each invocation has the products of four columns with four.
-// Loop iterations of an invocation: n / ROWS (1 + 8 + ROWS / 4) + 16.
+// Loop iterations of an invocation: n / DEPTH (1 + 15 + 15 (1 + 4)) + 20.
 
 @group(0) @binding(0) var<uniform> params: Tiles;
 @group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
@@ -8,9 +8,10 @@
 @group(0) @binding(3) var<storage, read> state: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> departures: array<u32>;
 
-const QUADS: u32 = ROWS / 4u;
-// Odd, so that columns begin in different banks.
-const STRIDE: u32 = QUADS + 1u;
+// Rows at once: what 16 KiB hold, WebGPU's least, with an odd number of groups of four, so that columns begin in different banks.
+const DEPTH: u32 = 60u;
+const QUADS: u32 = DEPTH / 4u;
+const STRIDE: u32 = QUADS;
 
 var<workgroup> tile: array<vec4<f32>, 2u * COLUMNS * STRIDE>;
 var<workgroup> departure: atomic<u32>;
@@ -35,7 +36,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let i = lane / 8u;
     let j = lane % 8u;
     var products: mat4x4<f32>;
-    for (var top = 0u; top < m.order; top += ROWS) {
+    for (var top = 0u; top < m.order; top += DEPTH) {
         for (var slot = lane; slot < 2u * COLUMNS * QUADS; slot += 64u) {
             let k = slot / QUADS;
             let column = select(y + k - COLUMNS, x + k, k < COLUMNS);

@@ -130,7 +130,7 @@ mod tests {
             let rows = n.div_ceil(ROWS);
             let peak = ROWS * (1 + rows);
             let residual = n.div_ceil(COLUMNS) * (1 + 4 + 2 + COLUMNS) + 4 + ROWS / 4;
-            let departure = rows * (1 + 16 + ROWS / 4 * (1 + 4)) + 4 * 5;
+            let departure = n.div_ceil(60) * (1 + 15 + 15 * (1 + 4)) + 4 * 5;
             let sort = 2 * SLOTS / 256;
             for (kernel, loops) in
                 [("peak", peak), ("residual", residual), ("departure", departure), ("sort", sort), ("others", 3 * n)]

@@ -1,5 +1,6 @@
 //! The device's eigendecomposition: which kernel, in which order, with which buffers.
 
+use super::buffers::Buffers;
 use super::kernels::{Ending, FINISH_CLASSES, Finish, FinishClass, First, Prepare};
 use super::{small::Small, tiled};
 use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
@@ -30,16 +31,6 @@ impl Way {
         let small = Small::of(adapter, order).map(Self::Small);
         small.or_else(|| Method::of_definite(adapter, order).map(Self::Jacobi))
     }
-}
-
-/// What the kernels of one decomposition work on.
-pub(super) struct Buffers<'a> {
-    pub(super) table: &'a Buffer<[u32; 4]>,
-    pub(super) a: &'a Buffer<f32>,
-    pub(super) w: &'a mut Buffer<f32>,
-    pub(super) state: &'a mut Buffer<[u32; 4]>,
-    pub(super) values: &'a mut Buffer<f32>,
-    pub(super) certificates: &'a mut Buffer<[f32; 4]>,
 }
 
 /// The largest order that this device's kernels take: the loops of no kernel are counted beyond it, and one matrix is one binding.

@@ -1,5 +1,6 @@
 //! Eigendecomposition of symmetric matrices, batched.
 
+mod buffers;
 mod cpu;
 mod gpu;
 mod kernels;

@@ -1,6 +1,6 @@
 //! Small matrices on the device: one kernel does everything, in registers (eigen/small.wgsl).
 
-use super::gpu::Buffers;
+use super::buffers::Buffers;
 use super::kernels::{Few, Lane8, Lane16, Lane32, Lane64, Tiny2, Tiny3, Tiny4, Tiny6, Tiny8};
 use crate::device::{Adapter, Grid, Recorder};
 use crate::error::Result;

@@ -1,6 +1,6 @@
 //! What comes before and after Jacobi for matrices beyond workgroup memory: many workgroups a matrix.
 
-use super::gpu::Buffers;
+use super::buffers::Buffers;
 use super::kernels::{Certify, Departure, Norm, Normalize, Peak, Quotient, Rank, Residual, Shift, Sort, Tiles};
 use crate::device::{Adapter, Grid, Recorder};
 use crate::error::Result;

@@ -2,7 +2,7 @@
 //! Oksa and Vajtersic 2002), the schedule of MAGMA's `zgesvj_batched`: in each round the inner products of every pair of
 //! blocks, one sweep of Jacobi on these, and one product of matrices.
 
-use super::gpu::Batch;
+use super::batch::Batch;
 use super::kernels::{Apply, Gram, Round, Solve, Tallied, Tally};
 use crate::device::{Adapter, Buffer, Grid, Recorder};
 use crate::error::Result;

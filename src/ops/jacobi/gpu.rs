@@ -1,15 +1,12 @@
 //! Which kernel orthogonalises which matrix, and how much of it a dispatch does.
 
+pub(in crate::ops) use super::batch::Batch;
+pub(in crate::ops) use super::batch::MAX_SWEEPS;
 use super::blocked;
 use super::kernels::{SIZE_CLASSES, SizeClass, Sweeps, Workgroup};
 use super::register::Register;
 use crate::device::{Adapter, Buffer, Grid, Recorder};
 use crate::error::Result;
-use std::ops::Range;
-
-/// The most sweeps. Typical are 4 to 9, a path or a cycle takes 11 at n = 128 (f32 simulation over eight graph families and
-/// random matrices); convergence is quadratic at the end, so more than twice that means that it does not converge.
-pub(in crate::ops) const MAX_SWEEPS: u32 = 30;
 
 /// How the columns of square matrices are made orthogonal. It depends upon the order and the adapter alone, and so does every bit of
 /// the result.
@@ -52,15 +49,6 @@ impl Method {
             Self::Blocked(columns) => columns,
         }
     }
-}
-
-/// Matrices of W that are solved in the same way, as the kernels see them (shared/ragged.wgsl): `table` has their order,
-/// where the elements begin, a number for the caller, and the place in `state`.
-#[derive(Clone, Debug)]
-pub(in crate::ops) struct Batch<'a> {
-    pub(in crate::ops) table: &'a Buffer<[u32; 4]>,
-    /// Which of the table.
-    pub(in crate::ops) range: Range<u32>,
 }
 
 /// Records sweeps until the columns of every matrix are orthogonal, or as many as there may be. The first word of a matrix's state

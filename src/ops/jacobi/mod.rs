@@ -2,6 +2,7 @@
 //! SIAM J. Matrix Anal. Appl. 13, 1992). What the columns mean, and what becomes of them, is the business of the families that
 //! call it.
 
+mod batch;
 mod blocked;
 pub(in crate::ops) mod gpu;
 mod kernels;

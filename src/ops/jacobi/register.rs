@@ -5,7 +5,7 @@
 //! pairs in each of n rounds, this one writes n and reads n. At n = 128: 25 MB, 8.4 MB, and 5.2 million multiply-adds, for which 128
 //! lanes take 41,000 clocks and 128 bytes a clock 197,000 and 66,000.
 
-use super::gpu::{Batch, MAX_SWEEPS};
+use super::batch::{Batch, MAX_SWEEPS};
 use super::kernels::{
     Register16, Register32, Register48, Register64, Register80, Register96, Register112, Register128, Ringing,
 };

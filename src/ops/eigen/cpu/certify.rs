@@ -1,6 +1,6 @@
 //! The certificate of matrices in lanes, in the working precision, from the matrix as it was given.
 
-use super::group::Workspace;
+use super::work::Workspace;
 use crate::array::Real;
 use crate::lanes::Lane;
 

@@ -1,8 +1,8 @@
 //! A few eigenvectors of each matrix in lanes: of the tridiagonal matrices by inverse iteration, one by one, and back through the
 //! reflectors side by side.
 
-use super::group::Workspace;
 use super::inverse_iteration::{Tridiagonal, eigenvectors};
+use super::work::Workspace;
 use super::{Columns, Matrix};
 use crate::array::Real;
 use crate::lanes::Lane;

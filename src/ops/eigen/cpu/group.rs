@@ -2,8 +2,9 @@
 
 use super::certify::{Measures, measure};
 use super::few::few;
-use super::implicit_ql::{PENDING, diagonalise};
+use super::implicit_ql::diagonalise;
 use super::tridiagonal::{form_q, tridiagonalise};
+use super::work::Workspace;
 use super::{Columns, Matrix, Want, power_of_two_near};
 use crate::array::Real;
 use crate::lanes::{Lane, Task};
@@ -13,53 +14,6 @@ use crate::ops::certificate::{Certificate, Status};
 pub(super) struct Groups<'a, 'b, T> {
     pub(super) matrices: &'a mut [Matrix<'b, T>],
     pub(super) want: Want<'a>,
-}
-
-/// What a group is computed in. Matrices are stored by rows, a vector an element.
-pub(super) struct Workspace<V> {
-    /// From one row to the next: odd, so that rows begin in different sets of a cache.
-    pub(super) ld: usize,
-    pub(super) given: Vec<V>,
-    pub(super) reduced: Vec<V>,
-    pub(super) vectors: Vec<V>,
-    pub(super) diagonal: Vec<V>,
-    pub(super) off_diagonal: Vec<V>,
-    pub(super) tau: Vec<V>,
-    pub(super) reflector: Vec<V>,
-    pub(super) update: Vec<V>,
-    pub(super) product: Vec<V>,
-    pub(super) cosines: Vec<V>,
-    pub(super) sines: Vec<V>,
-    /// From which column each pair of a lane comes.
-    from: Vec<usize>,
-}
-
-impl<V: Lane> Workspace<V> {
-    fn new(zero: V, n: usize) -> Self {
-        let ld = n | 1;
-        let square = || vec![zero; n * ld];
-        Self { ld, given: square(), reduced: square(), vectors: square(), ..Self::without_matrices(zero, n) }
-    }
-
-    /// For tridiagonal matrices alone.
-    pub(super) fn without_matrices(zero: V, n: usize) -> Self {
-        let line = || vec![zero; n];
-        Self {
-            ld: 0,
-            given: Vec::new(),
-            reduced: Vec::new(),
-            vectors: Vec::new(),
-            diagonal: line(),
-            off_diagonal: line(),
-            tau: line(),
-            reflector: line(),
-            update: line(),
-            product: line(),
-            cosines: vec![zero; PENDING * n],
-            sines: vec![zero; PENDING * n],
-            from: Vec::with_capacity(n),
-        }
-    }
 }
 
 impl<T: Real> Task<T> for Groups<'_, '_, T> {

@@ -4,7 +4,7 @@
 //! All lanes do one sweep at a time, each on the block that it has got to: a lane that is ahead, or done, is left as it is by rotations
 //! with c = 1 and s = 0. So its result does not depend upon its neighbours.
 
-use super::group::Workspace;
+use super::work::{PENDING, Workspace};
 use crate::array::Real;
 use crate::lanes::Lane;
 
@@ -12,9 +12,6 @@ use crate::lanes::Lane;
 const SWEEPS: usize = 30;
 /// Rows of the vectors that are rotated together, so that c and s are loaded once for all of them.
 const ROWS: usize = 4;
-
-/// Sweeps whose rotations wait, so that a block of rows stays in the first-level cache for all of them.
-pub(super) const PENDING: usize = 8;
 
 /// Where the block of each lane begins and ends, and what its shift needs.
 struct Blocks<V> {

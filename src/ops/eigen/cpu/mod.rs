@@ -10,6 +10,7 @@ mod implicit_ql;
 mod inverse_iteration;
 mod tridiagonal;
 mod values;
+mod work;
 
 use super::{Certificate, Choose};
 use crate::array::Real;

@@ -3,7 +3,7 @@
 //! Each element of the trailing matrix is visited once a step: the update of the step before and the product with the new reflector are
 //! one pass. Sums run in the order of the rows whatever the blocking, and zeros that pad a smaller matrix change none of them.
 
-use super::group::Workspace;
+use super::work::Workspace;
 use crate::array::Real;
 use crate::lanes::Lane;
 

@@ -1,7 +1,7 @@
 //! Eigenvalues alone of tridiagonal matrices, one a lane: the QL iteration of one matrix waits for itself, so several go side by side.
 
-use super::group::Workspace;
 use super::implicit_ql::diagonalise;
+use super::work::Workspace;
 use crate::array::Real;
 use crate::lanes::{Lane, Task};
 

@@ -2,7 +2,7 @@
 //! never sees its neighbours, and rotates no further once its own columns are orthogonal.
 
 use super::super::{PROMISE, Problem};
-use super::reflect::{Reflections, dot};
+use super::reflect::{Reflections, dot, missing};
 use super::{Matrices, Scale, Working, not_finite};
 use crate::lanes::{Lane, Task};
 use crate::ops::certificate::{Certificate, Status};
@@ -359,9 +359,4 @@ impl<F: Working, V: Lane<Scalar = F>> Work<V> {
             certificates[lane] = own;
         }
     }
-}
-
-/// Squared lengths from here down are nothing beside an element of 1, and their products are far from underflow.
-pub(super) fn missing<F: Working>() -> f64 {
-    (F::EPSILON / 128.0).powi(2)
 }

@@ -1,7 +1,6 @@
 //! Householder reflections, one matrix a lane.
 
 use super::Working;
-use super::group::missing;
 use crate::lanes::Lane;
 
 /// The QR of tall matrices, beside the reflections themselves, which stand in the place of the matrices: that of column j is
@@ -85,4 +84,9 @@ pub(super) fn dot<V: Lane>(x: &[V], y: &[V], zero: V) -> V {
         sums[0] = x.mul_add(*y, sums[0]);
     }
     (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
+/// Squared lengths from here down are nothing beside an element of 1, and their products are far from underflow.
+pub(super) fn missing<F: Working>() -> f64 {
+    (F::EPSILON / 128.0).powi(2)
 }

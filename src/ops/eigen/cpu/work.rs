@@ -1,0 +1,53 @@
+//! What matrices in lanes are computed in.
+
+use crate::lanes::Lane;
+
+/// Sweeps whose rotations wait, so that a block of rows stays in the first-level cache for all of them.
+pub(super) const PENDING: usize = 8;
+
+/// What a group is computed in. Matrices are stored by rows, a vector an element.
+pub(super) struct Workspace<V> {
+    /// From one row to the next: odd, so that rows begin in different sets of a cache.
+    pub(super) ld: usize,
+    pub(super) given: Vec<V>,
+    pub(super) reduced: Vec<V>,
+    pub(super) vectors: Vec<V>,
+    pub(super) diagonal: Vec<V>,
+    pub(super) off_diagonal: Vec<V>,
+    pub(super) tau: Vec<V>,
+    pub(super) reflector: Vec<V>,
+    pub(super) update: Vec<V>,
+    pub(super) product: Vec<V>,
+    pub(super) cosines: Vec<V>,
+    pub(super) sines: Vec<V>,
+    /// From which column each pair of a lane comes.
+    pub(super) from: Vec<usize>,
+}
+
+impl<V: Lane> Workspace<V> {
+    pub(super) fn new(zero: V, n: usize) -> Self {
+        let ld = n | 1;
+        let square = || vec![zero; n * ld];
+        Self { ld, given: square(), reduced: square(), vectors: square(), ..Self::without_matrices(zero, n) }
+    }
+
+    /// For tridiagonal matrices alone.
+    pub(super) fn without_matrices(zero: V, n: usize) -> Self {
+        let line = || vec![zero; n];
+        Self {
+            ld: 0,
+            given: Vec::new(),
+            reduced: Vec::new(),
+            vectors: Vec::new(),
+            diagonal: line(),
+            off_diagonal: line(),
+            tau: line(),
+            reflector: line(),
+            update: line(),
+            product: line(),
+            cosines: vec![zero; PENDING * n],
+            sines: vec![zero; PENDING * n],
+            from: Vec::with_capacity(n),
+        }
+    }
+}

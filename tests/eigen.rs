@@ -24,6 +24,7 @@ fn main() -> std::process::ExitCode {
         on_cpu("some of LAPACK's types, larger still", |ctx| few_of_lapack(ctx, &[511, 1000])),
         on_cpu("LAPACK's types in f64", lapack_in_f64),
         on_cpu("one matrix a call", alone),
+        on_cpu("long stars", stars),
         on_gpus("every size class of the kernels in workgroup memory", size_classes),
         on_each("closed forms", closed_forms),
         on_each("20,000 random graphs", random_graphs),
@@ -116,6 +117,13 @@ fn closed_forms(ctx: &Context) -> Checked {
     }
     assert!(cases.len() > 80);
     println!("{:?}", judge(&cases, &solve::<f32>(ctx, &cases)?, |i| Some(truth[i].clone()))?);
+    Ok(())
+}
+
+/// A hub's row is a long sum of equal terms, whose rounding a certificate must not share.
+fn stars(ctx: &Context) -> Checked {
+    let cases: Vec<Case> = [65, 100, 128].map(|n| laplacian_case(&graphs::star(n).graph, Kind::Combinatorial)).to_vec();
+    println!("{:?}", judge(&cases, &solve::<f32>(ctx, &cases)?, |_| None)?);
     Ok(())
 }
 

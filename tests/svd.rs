@@ -17,6 +17,7 @@ use fiedler::{Backend, Context, ErrorKind, Shape};
 
 fn main() -> std::process::ExitCode {
     common::run(&[
+        on_cpu("large blocks of ones", blocks_of_ones),
         on_each("LAPACK's types", |ctx| lapack(ctx, &SMALL)),
         on_each("LAPACK's types, larger", larger),
         on_cpu("LAPACK's types, large", |ctx| lapack(ctx, &LARGE)),
@@ -238,6 +239,23 @@ fn beyond_the_kernels(ctx: &Context) -> Checked {
     check::<f64>(&auto, cases, Vectors::Thin)?;
     assert_eq!(choose_svd::<f64>(&auto, Shape::new(4, 3, 1), Vectors::Thin, false).side, Side::Cpu);
     assert_eq!(choose_svd::<f32>(ctx, Shape::new(4, 3, 1), Vectors::Thin, false).side, Side::Gpu);
+    Ok(())
+}
+
+/// Large, of rank 1 and 2: the values that are not 0 come first.
+fn blocks_of_ones(ctx: &Context) -> Checked {
+    for n in [65, 128, 130, 150] {
+        for blocks in [1, 2] {
+            let part = n / blocks;
+            let a = (0..n * n).map(|e| if e % n / part == e / n / part { 1.0 } else { 0.0 }).collect();
+            let case = [Rectangle::new("blocks of ones", n, n, a)];
+            for vectors in [Vectors::Thin, Vectors::Full] {
+                let found = solve::<f32>(ctx, &case, vectors)?;
+                assert!(found.s.as_slice().is_sorted_by(|a, b| a >= b), "n = {n}, {blocks} blocks: {:?}", found.s);
+                judge(&case, &found, vectors)?;
+            }
+        }
+    }
     Ok(())
 }
 

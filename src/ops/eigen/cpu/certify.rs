@@ -14,6 +14,8 @@ pub(super) struct Measures<V> {
 
 /// Rows and columns of a tile: what fits the registers.
 const TILE: usize = 4;
+/// Terms of a sum before it is added to the sum of such sums: one long sum is off by what the vectors of a star are off, and hides it.
+const RUN: usize = 16;
 /// Columns that are worked through together, so that they stay in the second-level cache.
 const PANEL: usize = 4 * TILE;
 
@@ -83,12 +85,20 @@ fn remainders<V: Lane, const R: usize, const C: usize>(
 ) {
     let mut sums = [[zero; C]; R];
     let rows: [&[V]; R] = std::array::from_fn(|r| &a[(i + r) * ld..(i + r + 1) * ld]);
-    for (j, line) in v.chunks_exact(ld).enumerate() {
-        let line = &line[c..c + C];
+    for (block, lines) in v.chunks(RUN * ld).enumerate() {
+        let mut part = [[zero; C]; R];
+        for (j, line) in lines.chunks_exact(ld).enumerate() {
+            let line = &line[c..c + C];
+            for r in 0..R {
+                let x = rows[r][block * RUN + j];
+                for t in 0..C {
+                    part[r][t] = x.mul_add(line[t], part[r][t]);
+                }
+            }
+        }
         for r in 0..R {
-            let x = rows[r][j];
             for t in 0..C {
-                sums[r][t] = x.mul_add(line[t], sums[r][t]);
+                sums[r][t] += part[r][t];
             }
         }
     }

@@ -88,7 +88,19 @@ fn factor<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<Factors<F>> {
     let diagonal = faer::diag::DiagMut::from_slice_mut(&mut s);
     let stack = MemStack::new(&mut memory);
     svd(b.as_ref(), diagonal, Some(p.as_mut()), Some(q.as_mut()), par, stack, Default::default()).ok()?;
-    Some(Factors { p, s, q })
+    Some(descending(Factors { p, s, q }))
+}
+
+/// Singular values in descending order: faer leaves those of rank-deficient matrices as they come.
+fn descending<F: Working>(factors: Factors<F>) -> Factors<F> {
+    let Factors { p, s, q } = factors;
+    if s.is_sorted_by(|a, b| a.to_f64() >= b.to_f64()) {
+        return Factors { p, s, q };
+    }
+    let mut from: Vec<usize> = (0..p.ncols()).collect();
+    from[..s.len()].sort_by(|&i, &j| s[j].to_f64().total_cmp(&s[i].to_f64()));
+    let taken = |x: &Mat<F>| Mat::from_fn(x.nrows(), x.ncols(), |i, j| x[(i, from[j])]);
+    Factors { p: taken(&p), s: from[..s.len()].iter().map(|&j| s[j]).collect(), q: taken(&q) }
 }
 
 /// The certificate of what is handed out.

@@ -122,7 +122,8 @@ fn closed_forms(ctx: &Context) -> Checked {
 
 /// A hub's row is a long sum of equal terms, whose rounding a certificate must not share.
 fn stars(ctx: &Context) -> Checked {
-    let cases: Vec<Case> = [65, 100, 128].map(|n| laplacian_case(&graphs::star(n).graph, Kind::Combinatorial)).to_vec();
+    let cases: Vec<Case> =
+        [65, 100, 128, 200, 257].map(|n| laplacian_case(&graphs::star(n).graph, Kind::Combinatorial)).to_vec();
     println!("{:?}", judge(&cases, &solve::<f32>(ctx, &cases)?, |_| None)?);
     Ok(())
 }

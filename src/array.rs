@@ -5,6 +5,7 @@ use crate::device::{Buffer, Read, WgpuBuffer};
 use crate::error::{Error, Result};
 use crate::shape::{Layout, Shape};
 use nalgebra::{DMatrix, DMatrixView};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 mod private {
@@ -36,6 +37,9 @@ pub trait Real: private::Sealed + nalgebra::Scalar + bytemuck::Pod + Send + Sync
     /// What a device can be sent.
     #[doc(hidden)]
     fn for_device(data: &[Self]) -> &[f32];
+    /// f32 numbers in this precision, borrowed where they are in it already.
+    #[doc(hidden)]
+    fn widened(data: &[f32]) -> Cow<'_, [Self]>;
 }
 
 impl Real for f32 {
@@ -56,6 +60,9 @@ impl Real for f32 {
     fn for_device(data: &[Self]) -> &[f32] {
         data
     }
+    fn widened(data: &[f32]) -> Cow<'_, [Self]> {
+        data.into()
+    }
 }
 
 impl Real for f64 {
@@ -74,6 +81,9 @@ impl Real for f64 {
     }
     fn for_device(_: &[Self]) -> &[f32] {
         &[]
+    }
+    fn widened(data: &[f32]) -> Cow<'_, [Self]> {
+        data.iter().map(|&x| x.into()).collect()
     }
 }
 

@@ -3,7 +3,9 @@
 pub(crate) mod certificate;
 pub mod eigen;
 mod jacobi;
+pub mod eigsh;
 pub mod laplacian;
+pub mod sparse;
 pub mod svd;
 
 pub use certificate::{Certificate, Status};

@@ -1,0 +1,3 @@
+//! A few eigenpairs of large sparse symmetric matrices.
+
+mod space;

@@ -1,0 +1,9 @@
+//! Sparse symmetric matrices: graph Laplacians that are never written out, and their products with blocks of vectors.
+
+mod null;
+mod operator;
+
+pub use null::NullSpace;
+pub use operator::{Bounds, Operator};
+
+pub(in crate::ops) use null::NONE;

@@ -1,0 +1,267 @@
+//! Sparse symmetric matrices that are never written out: `diag(d) + c S W S`, with W in compressed sparse row form.
+
+use super::null::NullSpace;
+use crate::array::Real;
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::{GraphBatch, GraphRef, IsolatedDiagonal};
+use crate::ops::Normalization;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A batch of sparse symmetric matrices `diag(d) + c S W S`, each of its own order: its problems.
+///
+/// W is borrowed where a graph has it. The values of an unweighted graph are implicit: each is 1 and none is stored. S is
+/// `D^-1/2` for the normalised Laplacians, absent elsewhere; c is -1 for Laplacians and 1 for matrices.
+#[derive(Clone, Debug)]
+pub struct Operator<'a, T: Real = f32> {
+    /// Where each problem's rows begin; (problems + 1) numbers from 0.
+    pub(in crate::ops) node_offsets: Vec<usize>,
+    /// Where each row's entries begin; (rows + 1) numbers, the first need not be 0.
+    pub(in crate::ops) row_offsets: Cow<'a, [usize]>,
+    /// Counted from 0 within their problem, ascending in each row; the first is that of `row_offsets[0]`.
+    pub(in crate::ops) columns: Cow<'a, [u32]>,
+    /// Beside the columns; none where each is 1.
+    pub(in crate::ops) weights: Option<Cow<'a, [T]>>,
+    /// c.
+    pub(in crate::ops) coupling: f64,
+    /// d.
+    pub(in crate::ops) diagonal: Vec<T>,
+    /// The diagonal of S.
+    pub(in crate::ops) scale: Option<Vec<T>>,
+    /// Of each problem.
+    pub(in crate::ops) bounds: Vec<Bounds>,
+    /// What is known of the null space in advance.
+    pub(in crate::ops) null: NullSpace<T>,
+}
+
+/// Where the spectrum of a matrix lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bounds {
+    /// No eigenvalue is smaller.
+    pub lower: f64,
+    /// No eigenvalue is larger.
+    pub upper: f64,
+    /// The 1-norm.
+    pub norm: f64,
+}
+
+impl<'a, T: Real> Operator<'a, T> {
+    /// The Laplacian of a graph. The random walk's is represented by its symmetric similar, that is by [`Normalization::Symmetric`].
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if the graph is directed.
+    pub fn laplacian(graph: GraphRef<'a>, normalization: Normalization) -> Result<Self> {
+        let arrays = (graph.row_offsets(), graph.columns(), graph.all_weights());
+        Self::of(vec![0, graph.nodes()], arrays, &[graph], normalization)
+    }
+
+    /// The Laplacians of all graphs of a batch, as [`Operator::laplacian`].
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if a graph is directed.
+    pub fn laplacians(graphs: &'a GraphBatch, normalization: Normalization) -> Result<Self> {
+        let arrays = (graphs.row_offsets(), graphs.columns(), graphs.weights());
+        Self::of(graphs.node_offsets().to_vec(), arrays, &graphs.iter().collect::<Vec<_>>(), normalization)
+    }
+
+    fn of(
+        node_offsets: Vec<usize>,
+        (row_offsets, columns, weights): (&'a [usize], &'a [u32], Option<&'a [f32]>),
+        graphs: &[GraphRef<'a>],
+        normalization: Normalization,
+    ) -> Result<Self> {
+        if let Some(directed) = graphs.iter().position(|graph| !graph.is_symmetric()) {
+            let what = format!("graph {directed} is directed; choose a symmetrisation (sum, mean or max)");
+            return Err(Error::domain("sparse Laplacian", what));
+        }
+        let normalised = normalization != Normalization::Combinatorial;
+        let nodes = row_offsets.len() - 1;
+        let (mut diagonal, mut scale) = (Vec::with_capacity(nodes), Vec::new());
+        let mut bounds = Vec::with_capacity(graphs.len());
+        let mut null = NullSpace::default();
+        for graph in graphs {
+            let degrees = graph.degrees();
+            let isolated = match graph.conventions().isolated {
+                IsolatedDiagonal::One if normalised => 1.0,
+                _ => 0.0,
+            };
+            bounds.push(if normalised {
+                // I - D^-1/2 W D^-1/2 has no column sum above 1 + sqrt(d_max), and is at least 1 where anything is.
+                Bounds { lower: 0.0, upper: 2.0, norm: normalised_norm(graph, &degrees, isolated) }
+            } else {
+                combinatorial_bounds(graph, &degrees)
+            });
+            let connected = |d: f64| d > 0.0;
+            let of_degree = |d: f64| if normalised && connected(d) { 1.0 } else if normalised { isolated } else { d };
+            diagonal.extend(degrees.iter().map(|&d| T::from_f64(of_degree(d))));
+            if normalised {
+                scale.extend(degrees.iter().map(|&d| T::from_f64(if connected(d) { 1.0 / d.sqrt() } else { 0.0 })));
+            }
+            null.push(&graph.components().labels, |node| {
+                let d = degrees[node];
+                match (connected(d), normalised) {
+                    (true, true) => d.sqrt(),
+                    (false, true) if isolated > 0.0 => 0.0,
+                    _ => 1.0,
+                }
+            });
+        }
+        Ok(Self {
+            node_offsets,
+            row_offsets: row_offsets.into(),
+            columns: columns.into(),
+            weights: weights.map(T::widened),
+            coupling: -1.0,
+            diagonal,
+            scale: normalised.then_some(scale),
+            bounds,
+            null,
+        })
+    }
+
+    /// A symmetric matrix in compressed sparse row form: row i has the entries `row_offsets[i]..row_offsets[i + 1]` of the columns,
+    /// which ascend, and the values beside them.
+    ///
+    /// # Errors
+    /// [`Shape`](crate::ErrorKind::Shape) where the arrays do not fit together; [`Domain`](crate::ErrorKind::Domain) for a column out
+    /// of range or out of order, a value that is not finite, or an entry without its equal across the diagonal.
+    pub fn from_csr(row_offsets: Vec<usize>, columns: Vec<u32>, values: Vec<T>) -> Result<Self> {
+        const WHAT: &str = "sparse symmetric matrix";
+        let (first, last) = (row_offsets.first().copied(), row_offsets.last().copied());
+        let ascending = row_offsets.windows(2).all(|pair| pair[0] <= pair[1]);
+        if first != Some(0) || !ascending || last != Some(columns.len()) || columns.len() != values.len() {
+            let expected = "ascending row offsets from 0 to the number of columns, and a value for each column";
+            let found = format!(
+                "offsets from {first:?} to {last:?} ({}), {} columns, {} values",
+                if ascending { "ascending" } else { "not ascending" },
+                columns.len(),
+                values.len()
+            );
+            return Err(Error::shape(WHAT, expected, found));
+        }
+        let order = row_offsets.len() - 1;
+        if u32::try_from(order).is_err() {
+            let what = "rows of a sparse matrix".to_owned();
+            return Err(ErrorKind::Limit { what, needed: order as u64, allowed: u32::MAX.into() }.into());
+        }
+        let span = |row: usize| row_offsets[row]..row_offsets[row + 1];
+        let mut bounds = Bounds { lower: f64::INFINITY, upper: f64::NEG_INFINITY, norm: 0.0 };
+        for row in 0..order {
+            let (mut own, mut others) = (0.0, 0.0);
+            for place in span(row) {
+                let (column, value) = (columns[place] as usize, values[place].to_f64());
+                let previous = (place > row_offsets[row]).then(|| columns[place - 1] as usize);
+                if column >= order || previous.is_some_and(|p| p >= column) {
+                    let what = format!("row {row}: expected ascending columns below {order}, found {column}");
+                    return Err(Error::domain(WHAT, what));
+                }
+                if !value.is_finite() {
+                    return Err(Error::domain(WHAT, format!("entry ({row}, {column}) is {value}, not finite")));
+                }
+                let across = span(column);
+                let reverse = columns[across.clone()].binary_search_by(|&c| (c as usize).cmp(&row));
+                let equal = reverse.is_ok_and(|i| values[across.start + i] == values[place]);
+                if !equal {
+                    let what = format!("entry ({row}, {column}) is {value}, its equal across the diagonal is not there");
+                    return Err(Error::domain(WHAT, what));
+                }
+                if column == row { own = value } else { others += value.abs() }
+            }
+            bounds.lower = bounds.lower.min(own - others);
+            bounds.upper = bounds.upper.max(own + others);
+            bounds.norm = bounds.norm.max(own.abs() + others);
+        }
+        if order == 0 {
+            bounds = Bounds::default();
+        }
+        Ok(Self {
+            node_offsets: vec![0, order],
+            row_offsets: row_offsets.into(),
+            columns: columns.into(),
+            weights: Some(values.into()),
+            coupling: 1.0,
+            diagonal: vec![T::from_f64(0.0); order],
+            scale: None,
+            bounds: vec![bounds],
+            null: NullSpace::none(order),
+        })
+    }
+
+    /// How many matrices there are.
+    #[must_use]
+    pub fn problems(&self) -> usize {
+        self.node_offsets.len() - 1
+    }
+
+    /// The rows of all problems together.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.row_offsets.len() - 1
+    }
+
+    /// The stored entries of all problems together.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The order of one problem.
+    ///
+    /// # Panics
+    /// Where `problem` is not below [`Operator::problems`], as a slice does.
+    #[must_use]
+    pub fn order(&self, problem: usize) -> usize {
+        self.node_offsets[problem + 1] - self.node_offsets[problem]
+    }
+
+    /// Where the spectrum of one problem lies.
+    ///
+    /// # Panics
+    /// Where `problem` is not below [`Operator::problems`], as a slice does.
+    #[must_use]
+    pub fn bounds(&self, problem: usize) -> Bounds {
+        self.bounds[problem]
+    }
+
+    /// The rows of one problem among all.
+    pub(in crate::ops) fn span(&self, problem: usize) -> Range<usize> {
+        self.node_offsets[problem]..self.node_offsets[problem + 1]
+    }
+
+    /// The places of a row's entries in `columns` and `weights`.
+    pub(in crate::ops) fn entries_of(&self, row: usize) -> Range<usize> {
+        let first = self.row_offsets[0];
+        self.row_offsets[row] - first..self.row_offsets[row + 1] - first
+    }
+}
+
+/// Anderson and Morley (1985): no eigenvalue of D - W exceeds the largest sum of the degrees of two neighbours.
+fn combinatorial_bounds(graph: &GraphRef<'_>, degrees: &[f64]) -> Bounds {
+    let mut bounds = Bounds::default();
+    for (row, &degree) in degrees.iter().enumerate() {
+        let own = graph.weight(row, row);
+        bounds.norm = bounds.norm.max(2.0 * (degree - own));
+        let neighbors = graph.neighbors(row).iter();
+        bounds.upper = neighbors.fold(bounds.upper, |upper, &column| upper.max(degree + degrees[column as usize]));
+    }
+    bounds.upper = bounds.upper.min(bounds.norm);
+    bounds
+}
+
+/// The 1-norm of I - D^-1/2 W D^-1/2.
+fn normalised_norm(graph: &GraphRef<'_>, degrees: &[f64], isolated: f64) -> f64 {
+    let of_row = |(row, &degree): (usize, &f64)| {
+        if degree == 0.0 {
+            return isolated;
+        }
+        let mut sum = 1.0;
+        for (column, weight) in graph.row(row) {
+            sum += match column == row {
+                true => -weight / degree,
+                false => weight / (degree * degrees[column]).sqrt(),
+            };
+        }
+        sum
+    };
+    degrees.iter().enumerate().map(of_row).fold(0.0, f64::max)
+}

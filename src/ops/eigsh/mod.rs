@@ -1,3 +1,8 @@
 //! A few eigenpairs of large sparse symmetric matrices.
 
+mod budget;
+mod deflation;
+mod gpu;
+mod kernels;
 mod space;
+mod sums;

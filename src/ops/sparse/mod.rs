@@ -1,5 +1,8 @@
 //! Sparse symmetric matrices: graph Laplacians that are never written out, and their products with blocks of vectors.
 
+mod chunks;
+pub(in crate::ops) mod gpu;
+mod kernels;
 mod null;
 mod operator;
 

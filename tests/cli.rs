@@ -321,3 +321,65 @@ fn generate_is_the_seeds_and_refuses_to_overwrite() {
     assert_eq!(code(&output), 1);
     assert!(said(&output.stderr).contains("set"), "{}", said(&output.stderr));
 }
+
+#[test]
+fn generate_writes_graphs_that_can_be_read_again() {
+    let (folder, txt) = place("grid.txt");
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let output = run(&["generate", "grid", "--rows", "30", "--columns", "20", "-o", &txt]);
+    assert!(code(&output) == 0 && said(&output.stdout).contains("600 nodes, 2300 entries"), "{}", said(&output.stderr));
+    let text = std::fs::read_to_string(&txt).unwrap();
+    let head = "# fiedler generate grid --rows 30 --columns 20\n# Nodes: 600 Edges: 1150\n0\t1\n";
+    assert!(text.starts_with(head), "{}", &text[..100]);
+    let out = at("grid.npz");
+    assert_eq!(code(&run(&["encode", &txt, "-o", &out, "--laplacian", "combinatorial", "-k", "2"])), 0);
+    let want = 4.0 * (std::f32::consts::PI / 60.0).sin().powi(2);
+    let got = floats(&out, "eigenvalues").1;
+    // A few roundings of f32 of a matrix whose norm is 8.
+    assert!(got[0].abs() < 8e-6 && (got[1] - want).abs() < 8e-6, "{got:?}");
+
+    for (words, nodes) in [
+        ("path --nodes 7", 7),
+        ("cycle --nodes 7", 7),
+        ("torus --rows 3 --columns 4", 12),
+        ("hypercube --dimension 5", 32),
+        ("complete --nodes 6", 6),
+        ("star --nodes 9", 9),
+        ("blocks --blocks 3 --size 10 --within 0.5 --between 1/20 --seed 3", 30),
+        ("preferential --nodes 40 --links 3 --seed 3", 40),
+        ("uniform --nodes 20 --edges 30 --seed 3", 20),
+    ] {
+        let mtx = at("graph.mtx");
+        let arguments: Vec<&str> = ["generate"].into_iter().chain(words.split(' ')).chain(["-o", &mtx]).collect();
+        let output = run(&arguments);
+        assert!(code(&output) == 0, "{words}: {}", said(&output.stderr));
+        assert!(said(&output.stdout).contains(&format!("{nodes} nodes")), "{words}: {}", said(&output.stdout));
+        let text = std::fs::read_to_string(&mtx).unwrap();
+        assert!(text.starts_with("%%MatrixMarket matrix coordinate pattern symmetric\n% fiedler generate "), "{text}");
+        assert_eq!(code(&run(&["encode", &mtx, "-o", &out, "--json"])), 0);
+        assert_eq!(floats(&out, "eigenvectors").0, [nodes, 8], "{words}");
+    }
+    let sparse = ["generate", "uniform", "--nodes", "50", "--edges", "3", "-o", &txt];
+    let output = run(&sparse);
+    assert_eq!(code(&output), 0);
+    assert!(said(&output.stderr).contains("nodes have no edge"), "{}", said(&output.stderr));
+
+    std::fs::remove_file(&txt).unwrap();
+    for (words, want, why) in [
+        ("path --nodes 0", 1, "1 nodes or more"),
+        ("path --nodes 1", 1, "no edges"),
+        ("torus --rows 2 --columns 9", 1, "3 nodes or more"),
+        ("preferential --nodes 5 --links 5", 1, "from 1 to 4 links"),
+        ("uniform --nodes 5 --edges 11", 1, "10 pairs"),
+        ("blocks --blocks 2 --size 5 --within 1.5 --between 0", 2, "from 0 to 1"),
+        ("blocks --blocks 2 --size 5 --within often --between 0", 2, "such as 1/20"),
+        ("grid --rows 2", 2, "--columns"),
+    ] {
+        let arguments: Vec<&str> = ["generate"].into_iter().chain(words.split(' ')).chain(["-o", &txt]).collect();
+        let output = run(&arguments);
+        assert_eq!(code(&output), want, "{words}: {}", said(&output.stderr));
+        assert!(said(&output.stderr).contains(why), "{words}: {}", said(&output.stderr));
+        assert!(!Path::new(&txt).exists(), "{words}");
+    }
+    assert_eq!(code(&run(&["generate", "path", "--nodes", "5", "-o", &at("path.csv")])), 2);
+}

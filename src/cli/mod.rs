@@ -30,7 +30,7 @@ enum Command {
     Run(run::Run),
     /// Show the adapters of this machine, what they offer, and what would be chosen.
     Doctor(doctor::Doctor),
-    /// Write a data set made from a seed.
+    /// Write a data set or a graph: made to a plan, or from a seed.
     Generate(generate::Generate),
 }
 
@@ -115,8 +115,17 @@ fn complain(reason: &dyn std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "fiedler: {reason}");
 }
 
-/// Whether the output can be written at all, asked before the work is done.
+/// Whether the output can be written at all, and is not the input: asked before the work is done.
 fn check_output(path: &Path, input: &Path, endings: &[&str]) -> Result<(), Failure> {
+    check_place(path, endings)?;
+    if path.canonicalize().is_ok_and(|out| input.canonicalize().is_ok_and(|input| input == out)) {
+        return Err(Failure::Call(format!("{}: expected another file than the input", path.display())));
+    }
+    Ok(())
+}
+
+/// Whether a file of one of these endings can be written there.
+fn check_place(path: &Path, endings: &[&str]) -> Result<(), Failure> {
     let shown = path.display();
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     if !endings.contains(&ending.as_str()) {
@@ -126,9 +135,6 @@ fn check_output(path: &Path, input: &Path, endings: &[&str]) -> Result<(), Failu
     }
     if path.is_dir() {
         return Err(Failure::Call(format!("{shown}: expected a file to write, found a folder")));
-    }
-    if path.canonicalize().is_ok_and(|out| input.canonicalize().is_ok_and(|input| input == out)) {
-        return Err(Failure::Call(format!("{shown}: expected another file than the input")));
     }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {

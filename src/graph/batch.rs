@@ -191,6 +191,13 @@ impl Graph {
         assemble(list, conventions).map(Self)
     }
 
+    /// The undirected unweighted graph of these rows, which ascend, have no loops and mirror each other: what any list of
+    /// its edges would become under the default conventions.
+    pub(super) fn from_rows(row_offsets: Vec<usize>, columns: Vec<u32>) -> Self {
+        let node_offsets = vec![0, row_offsets.len() - 1];
+        Self(GraphBatch { node_offsets, row_offsets, columns, weights: None, conventions: Conventions::default() })
+    }
+
     /// The view that operations take.
     #[must_use]
     pub fn view(&self) -> GraphRef<'_> {

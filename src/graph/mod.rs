@@ -5,7 +5,8 @@ mod batch;
 mod components;
 mod conventions;
 mod edges;
-mod generate;
+pub mod generate;
+pub mod spectra;
 mod view;
 
 pub use batch::{Graph, GraphBatch};

@@ -4,6 +4,7 @@ mod atomic;
 mod csv;
 mod data_set;
 mod edge_list;
+mod graph;
 mod lines;
 mod matrix_market;
 mod named;
@@ -14,6 +15,7 @@ mod tudataset;
 mod write;
 
 pub use data_set::{DataSet, Format, NodeIds, read};
+pub use graph::write_graph;
 pub use named::{Data, NamedArray, Rows};
 pub use npy::{Npy, NpyData, read_npy};
 pub use tudataset::write_tudataset;

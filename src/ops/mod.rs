@@ -2,9 +2,10 @@
 
 pub(crate) mod certificate;
 pub mod eigen;
-mod jacobi;
 pub mod eigsh;
+mod jacobi;
 pub mod laplacian;
+mod random;
 pub mod sparse;
 pub mod svd;
 

@@ -1,7 +1,6 @@
 //! The known null space on the device, taken out of slabs: one vector for each connected component.
 
 use super::kernels::{Deflate, Part, slab_variant};
-use super::space::Step;
 use super::sums::CHUNK;
 use crate::device::{Buffer, Grid, Recorder};
 use crate::error::Result;
@@ -10,10 +9,6 @@ use crate::ops::sparse::{NONE, NullSpace};
 
 /// A row that is a component by itself: what is orthogonal to its unit vector is 0 there.
 const ALONE: u32 = u32::MAX - 1;
-
-/// By how much a rounding error along the null space may grow over a vector that the filter damps, before it is taken out again. The
-/// errors are of 2^-24: what is left of them is under 1e-4 of the smallest column, whose next Rayleigh-Ritz step does not see it.
-const GROWTH: f64 = 1024.0;
 
 /// See the module.
 #[derive(Debug)]
@@ -112,58 +107,7 @@ impl Members {
     }
 }
 
-/// After which steps of a filter the null space has to be taken out, beside the end. A rounding error along it obeys the recurrence with A = 0;
-/// where the filter damps, the recurrence has conjugate roots of modulus sqrt(-before).
-pub(super) fn places(steps: &[Option<Vec<Step>>], degree: usize) -> Vec<bool> {
-    let mut due = vec![false; degree];
-    // The response to an error in the last block, and to one in the block before.
-    let fresh = [[1.0, 0.0], [0.0, 1.0]];
-    let mut states = vec![(fresh, 1.0); steps.len()];
-    for (i, due) in due.iter_mut().enumerate() {
-        for (own, (response, damped)) in steps.iter().zip(&mut states) {
-            let Some(own) = own else { continue };
-            let step = own[i];
-            for pair in response.iter_mut() {
-                *pair = [step.own * pair[0] + step.before * pair[1], pair[0]];
-            }
-            *damped *= own.get(i.max(1)).map_or(1.0, |step| step.before.abs().sqrt());
-            let growth: f64 = response.iter().map(|pair| pair[0].abs()).sum();
-            // What is no number is none that may pass.
-            *due |= !(growth <= GROWTH * *damped);
-        }
-        if *due {
-            states.fill((fresh, 1.0));
-        }
-    }
-    due
-}
-
 /// Rows are numbered by 32 bits, which the callers check.
 fn to_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::places;
-    use crate::ops::eigsh::space::Filter;
-
-    fn count(damped: (f64, f64), wanted: f64, degree: usize) -> usize {
-        places(&[None, Some(Filter { damped, wanted }.steps(degree))], degree).iter().filter(|due| **due).count()
-    }
-
-    /// `|C_m(t)|` over its largest value where it damps, 1, is `cosh(m acosh |t|)`: the steps until it is 1024 are known.
-    #[test]
-    fn the_null_space_is_taken_out_as_often_as_it_grows() {
-        // Damped from 1 to 2, 0 is at t = -3: 5.8 a step, so every fourth or fifth; it does not matter what is wanted.
-        for wanted in [0.0, 0.5, 0.99] {
-            let often = count((1.0, 2.0), wanted, 40);
-            assert!((8..=13).contains(&often), "{often}");
-        }
-        // Damped from 1e-3 to 2, t = -1.001: 1.046 a step, 1024 after 169 steps or a little less.
-        assert_eq!(count((1e-3, 2.0), 1e-4, 100), 0);
-        assert!((1..=2).contains(&count((1e-3, 2.0), 1e-4, 200)));
-        // The null space is among what is damped.
-        assert_eq!(count((0.0, 1.5), 2.0, 400), 0);
-    }
 }

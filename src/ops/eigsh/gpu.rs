@@ -4,7 +4,7 @@
 //! come back once. No bit depends upon slabs, buffers or pieces.
 
 use super::budget::{Allowed, SCRATCH, Sizes};
-use super::deflation::{Deflation, places};
+use super::deflation::Deflation;
 use super::kernels::{Gram, Panel, Placed, Ranges, Reduce, Rotate, Tiles, Turned, gram_variant, slab_variant};
 use super::space::{Grams, Rotation, Space, Step};
 use super::sums::{CHUNK, Sums};
@@ -325,7 +325,7 @@ impl Space for GpuSpace<'_> {
         Ok(())
     }
 
-    fn filter(&mut self, columns: Range<usize>, steps: &[Option<Vec<Step>>]) -> Result<()> {
+    fn filter(&mut self, columns: Range<usize>, steps: &[Option<Vec<Step>>], deflate_every: usize) -> Result<()> {
         let problems = self.problems();
         let degree = steps.iter().flatten().map(Vec::len).max().unwrap_or(0);
         if steps.len() != problems || steps.iter().flatten().any(|own| own.len() != degree) {
@@ -337,7 +337,6 @@ impl Space for GpuSpace<'_> {
         }
         let coefficients = |i: usize| steps.iter().map(move |own| own.as_ref().map_or([0.0; 4], |own| factors(own[i])));
         let coefficients: Vec<[f32; 4]> = (0..degree).flat_map(coefficients).collect();
-        let due = if self.null.is_some() { places(steps, degree) } else { vec![false; degree] };
         self.host.fill(None);
         let firsts = self.firsts();
         let mut rec = self.gpu.record();
@@ -350,12 +349,13 @@ impl Space for GpuSpace<'_> {
             if columns.is_empty() {
                 continue;
             }
-            for (i, due) in due.iter().enumerate() {
+            for i in 0..degree {
                 let (base, last) = (i * problems, i + 1 == degree);
+                let due = last || (i + 1) % deflate_every.max(1) == 0;
                 let stage = Stage { coefficients: &coefficients, base, fresh: i == 0, columns: columns.clone() };
                 self.operator.step(&mut rec, &stage, slab, other)?;
                 std::mem::swap(slab, other);
-                if let Some(null) = self.null.as_ref().filter(|_| *due || last) {
+                if let Some(null) = self.null.as_ref().filter(|_| due) {
                     null.record(&mut rec, chunks, &stage, slab)?;
                     if !last {
                         null.record(&mut rec, chunks, &stage, other)?;

@@ -6,7 +6,7 @@ use crate::array::Real;
 pub(in crate::ops) const NONE: u32 = u32::MAX;
 
 /// Unit vectors with one component of a graph each as their support, over the rows of all problems.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct NullSpace<T> {
     /// The vector that a row is in, counted through all problems; [`NONE`] where it is in none.
     pub(in crate::ops) labels: Vec<u32>,
@@ -17,6 +17,11 @@ pub struct NullSpace<T> {
 }
 
 impl<T: Real> NullSpace<T> {
+    /// Of no problem.
+    pub(super) fn new() -> Self {
+        Self { labels: Vec::new(), values: Vec::new(), counts: Vec::new() }
+    }
+
     /// Of one problem, where nothing is known.
     pub(super) fn none(order: usize) -> Self {
         Self { labels: vec![NONE; order], values: vec![T::from_f64(0.0); order], counts: vec![0] }

@@ -78,7 +78,7 @@ impl<'a, T: Real> Operator<'a, T> {
         let nodes = row_offsets.len() - 1;
         let (mut diagonal, mut scale) = (Vec::with_capacity(nodes), Vec::new());
         let mut bounds = Vec::with_capacity(graphs.len());
-        let mut null = NullSpace::default();
+        let mut null = NullSpace::new();
         for graph in graphs {
             let degrees = graph.degrees();
             let isolated = match graph.conventions().isolated {
@@ -92,7 +92,15 @@ impl<'a, T: Real> Operator<'a, T> {
                 combinatorial_bounds(graph, &degrees)
             });
             let connected = |d: f64| d > 0.0;
-            let of_degree = |d: f64| if normalised && connected(d) { 1.0 } else if normalised { isolated } else { d };
+            let of_degree = |d: f64| {
+                if normalised && connected(d) {
+                    1.0
+                } else if normalised {
+                    isolated
+                } else {
+                    d
+                }
+            };
             diagonal.extend(degrees.iter().map(|&d| T::from_f64(of_degree(d))));
             if normalised {
                 scale.extend(degrees.iter().map(|&d| T::from_f64(if connected(d) { 1.0 / d.sqrt() } else { 0.0 })));
@@ -162,7 +170,8 @@ impl<'a, T: Real> Operator<'a, T> {
                 let reverse = columns[across.clone()].binary_search_by(|&c| (c as usize).cmp(&row));
                 let equal = reverse.is_ok_and(|i| values[across.start + i] == values[place]);
                 if !equal {
-                    let what = format!("entry ({row}, {column}) is {value}, its equal across the diagonal is not there");
+                    let what =
+                        format!("entry ({row}, {column}) is {value}, its equal across the diagonal is not there");
                     return Err(Error::domain(WHAT, what));
                 }
                 if column == row { own = value } else { others += value.abs() }

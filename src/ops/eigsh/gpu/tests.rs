@@ -182,7 +182,7 @@ fn filters_are_polynomials() {
                 };
                 let steps: Vec<_> = truths.iter().enumerate().map(steps).collect();
                 let before: Vec<_> = (0..truths.len()).map(|problem| read(space, problem)).collect();
-                space.filter(columns.clone(), &steps).unwrap();
+                space.filter(columns.clone(), &steps, 5).unwrap();
                 for (problem, (truth, before)) in truths.iter().zip(before).enumerate() {
                     let after = read(space, problem);
                     let kept = if steps[problem].is_some() { columns.start } else { WIDTH };
@@ -210,7 +210,7 @@ fn the_null_space_does_not_come_back() {
         space.randomize(1).unwrap();
         let before = read(&mut space, 0);
         let steps = Filter { damped: (1.2, 2.0), wanted: 1.0 }.steps(20);
-        space.filter(0..4, &[Some(steps.clone())]).unwrap();
+        space.filter(0..4, &[Some(steps.clone())], 4).unwrap();
         let after = read(&mut space, 0);
         // Beside the null space A is 300/299: the block becomes a multiple of itself.
         let (want, bound) = truth.filter(&before, &steps);
@@ -329,7 +329,7 @@ fn what_does_not_fit_is_refused() {
         refused(space.rotate(&[turn(8)]).unwrap_err());
         space.grams().unwrap();
         refused(space.rotate(&[turn(7)]).unwrap_err());
-        refused(space.filter(0..8, &[None, None]).unwrap_err());
+        refused(space.filter(0..8, &[None, None], 1).unwrap_err());
     });
 }
 

@@ -1,29 +1,11 @@
-//! Generated graphs: the same from the same seed on every machine, for they come from integer arithmetic alone.
+//! Molecule-like graphs, many and small.
 
-use super::{Conventions, EdgeList, GraphBatch};
+use super::SplitMix64;
 use crate::error::Result;
+use crate::graph::{Conventions, EdgeList, GraphBatch};
 
 const FEWEST_NODES: u32 = 10;
 const MOST_NODES: u32 = 37;
-
-/// Vigna's SplitMix64, <https://prng.di.unimi.it/splitmix64.c>.
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound`, by the high bits: the bias, bound / 2^32, does not matter here.
-    fn below(&mut self, bound: u32) -> u32 {
-        let high = self.next() >> 32;
-        ((high * u64::from(bound)) >> 32) as u32
-    }
-}
 
 /// Molecule-like graphs: connected, 10 to 37 nodes, no degree above 4, made of chains and of rings of five and six that
 /// hang together by a bond or share one; about 23 nodes and 26 bonds on average, near what the ZINC data set has.
@@ -34,7 +16,7 @@ impl SplitMix64 {
 /// [`Limit`](crate::ErrorKind::Limit) for more nodes in all than 32 bits can number: above about 180 million graphs.
 pub fn molecules(graphs: usize, seed: u64) -> Result<GraphBatch> {
     let stream = |graph: usize| {
-        let mut random = SplitMix64(SplitMix64(seed).next() ^ (graph as u64).wrapping_mul(0xd134_2543_de82_ef95));
+        let mut random = SplitMix64::stream(seed, graph as u64);
         let nodes = FEWEST_NODES + random.below(MOST_NODES - FEWEST_NODES + 1);
         (random, nodes)
     };

@@ -1,0 +1,267 @@
+//! Random graphs of three models. Draws are integers throughout, so a seed means the same graph everywhere.
+
+use super::{OPERATION, SplitMix64, from_edges, node_count, room};
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::Graph;
+use std::fmt;
+use std::str::FromStr;
+
+/// A probability as an exact fraction of 32-bit numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Probability {
+    numerator: u32,
+    denominator: u32,
+}
+
+impl Probability {
+    /// `numerator / denominator`.
+    ///
+    /// # Errors
+    /// [`Domain`](ErrorKind::Domain) where it is above 1 or the denominator is 0.
+    pub fn new(numerator: u32, denominator: u32) -> Result<Self> {
+        if denominator == 0 || numerator > denominator {
+            let what = format!("expected a probability from 0 to 1, found {numerator}/{denominator}");
+            return Err(Error::domain(OPERATION, what));
+        }
+        Ok(Self { numerator, denominator })
+    }
+}
+
+impl fmt::Display for Probability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.numerator, self.denominator)
+    }
+}
+
+impl FromStr for Probability {
+    type Err = Error;
+
+    /// Reads `1/20`, `0.05`, `5e-2`: fractions of 32-bit numbers and decimals of up to nine places, exactly.
+    ///
+    /// # Errors
+    /// [`Domain`](ErrorKind::Domain) for anything else.
+    fn from_str(text: &str) -> Result<Self> {
+        let fraction = match text.split_once('/') {
+            Some((above, below)) => above.parse().ok().zip(below.parse().ok()),
+            None => decimal(text),
+        };
+        let Some((numerator, denominator)) = fraction else {
+            let what = format!("expected a probability such as 1/20, 0.05 or 5e-2 (nine places), found {text:?}");
+            return Err(Error::domain(OPERATION, what));
+        };
+        Self::new(numerator, denominator)
+    }
+}
+
+/// A decimal number as a fraction of 10^9.
+fn decimal(text: &str) -> Option<(u32, u32)> {
+    const PLACES: i32 = 9;
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits: String = [whole, part].concat();
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let places = i32::try_from(part.len()).ok()?.checked_sub(exponent.parse().ok()?)?;
+    let (mut number, mut shift) = (digits.parse::<u64>().ok()?, PLACES.checked_sub(places)?);
+    while shift < 0 && number.is_multiple_of(10) {
+        (number, shift) = (number / 10, shift + 1);
+    }
+    let scale = 10_u64.checked_pow(u32::try_from(shift).ok()?)?;
+    Some((u32::try_from(number.checked_mul(scale)?).ok()?, 10_u32.pow(PLACES.cast_unsigned())))
+}
+
+/// Counts of failures before a success, drawn independently.
+///
+/// The number G of failures has P(G = g) = q^g (1 - q), so the bits of G are independent, and bit i is set with the odds
+/// q^(2^i) to 1. The powers come from squaring in 64-bit fixed point, so no float and no logarithm takes part; each
+/// square doubles the relative error of 2^-64, which leaves an edge's probability right to within 2^-28 of itself at the
+/// least p, 2^-32, and nearer for larger ones.
+struct Skips {
+    random: SplitMix64,
+    /// For each bit, the share of 2^64 draws that set it. A success that never comes has none.
+    thresholds: Option<Vec<u64>>,
+}
+
+impl Skips {
+    #[expect(clippy::cast_possible_truncation, reason = "fractions below 1 in units of 2^-64")]
+    fn new(p: Probability, random: SplitMix64) -> Self {
+        let failing = u128::from(p.denominator - p.numerator);
+        let thresholds = (p.numerator > 0).then(|| {
+            let mut power = (failing << 64) / u128::from(p.denominator);
+            let mut thresholds = Vec::new();
+            while power > 0 {
+                thresholds.push(((power << 64) / ((1 << 64) + power)) as u64);
+                power = (power * power) >> 64;
+            }
+            thresholds
+        });
+        Self { random, thresholds }
+    }
+
+    /// Failures before the next success: at most 2^39, far below where sums of them with numbers of nodes overflow.
+    fn next(&mut self) -> u64 {
+        let Some(thresholds) = &self.thresholds else { return u64::MAX / 2 };
+        let bit = |&threshold: &u64| u64::from(self.random.next() < threshold);
+        thresholds.iter().map(bit).enumerate().fold(0, |skip, (place, bit)| skip | bit << place)
+    }
+}
+
+/// Successes among the cells of rows, row after row.
+struct Hits {
+    skips: Skips,
+    /// The next success, counted from the beginning of the row at hand.
+    next: u64,
+}
+
+impl Hits {
+    fn new(p: Probability, random: SplitMix64) -> Self {
+        let mut skips = Skips::new(p, random);
+        let next = skips.next();
+        Self { skips, next }
+    }
+
+    /// The successes among the next `length` cells.
+    fn row(&mut self, length: u32, mut hit: impl FnMut(u32)) {
+        while let Some(cell) = u32::try_from(self.next).ok().filter(|&cell| cell < length) {
+            hit(cell);
+            self.next += 1 + self.skips.next();
+        }
+        self.next -= u64::from(length);
+    }
+}
+
+/// What a stochastic block model is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockModel {
+    /// How many blocks.
+    pub blocks: usize,
+    /// Nodes of each: block b has the nodes `b * size..(b + 1) * size`.
+    pub size: usize,
+    /// Of an edge between two nodes of one block.
+    pub within: Probability,
+    /// Of an edge between two nodes of different blocks.
+    pub between: Probability,
+}
+
+/// The stochastic block model: every pair of nodes is an edge or not, independently, by whether their blocks are the same.
+///
+/// Holland, Laskey, Leinhardt, Stochastic blockmodels: First steps, 1983. Pairs that are no edge are passed over in one draw, as
+/// Batagelj and Brandes do (Efficient generation of large random networks, 2005), here in integers.
+///
+/// # Errors
+/// [`Domain`](ErrorKind::Domain) for no blocks or no nodes, [`Limit`](ErrorKind::Limit) for more nodes than 32 bits number, or for
+/// more edges than memory holds.
+pub fn block_model(model: BlockModel, seed: u64) -> Result<Graph> {
+    let BlockModel { blocks, size, within, between } = model;
+    let nodes = node_count("block model", blocks.saturating_mul(size), 1)?;
+    let size = node_count("block", size, 1)?;
+    let expected = |pairs: u64, p: Probability| u128::from(pairs) * u128::from(p.numerator) / u128::from(p.denominator);
+    let all = u64::from(nodes) * u64::from(nodes - 1) / 2;
+    let inside = blocks as u64 * (u64::from(size) * u64::from(size - 1) / 2);
+    let likely = expected(inside, within) + expected(all - inside, between);
+    let mut edges: Vec<(u32, u32)> = room(usize::try_from(likely + likely / 64).unwrap_or(usize::MAX))?;
+    let mut inner = Hits::new(within, SplitMix64::stream(seed, 1));
+    let mut outer = Hits::new(between, SplitMix64::stream(seed, 2));
+    for node in 0..nodes {
+        let end = (node / size + 1) * size;
+        inner.row(end - node - 1, |cell| edges.push((node, node + 1 + cell)));
+        outer.row(nodes - end, |cell| edges.push((node, end + cell)));
+    }
+    from_edges(nodes, &edges)
+}
+
+/// Preferential attachment: node `links` is joined to all before it, and each node that follows to `links` distinct earlier
+/// ones, each drawn with a chance in proportion to its degree: (nodes - links) * links edges.
+///
+/// Barabasi and Albert, Emergence of Scaling in Random Networks, 1999; a draw from the list of all ends so far is that chance
+/// (Batagelj and Brandes, 2005).
+///
+/// # Errors
+/// [`Domain`](ErrorKind::Domain) unless 0 < links < nodes; [`Limit`](ErrorKind::Limit) for more nodes than 32 bits number, 2^31
+/// edges or more, or more than memory holds.
+pub fn preferential_attachment(nodes: usize, links: usize, seed: u64) -> Result<Graph> {
+    let n = node_count("preferential attachment", nodes, 2)?;
+    if links == 0 || links >= nodes {
+        let what = format!("each new node has from 1 to {} links among {nodes} nodes, found {links}", nodes - 1);
+        return Err(Error::domain(OPERATION, what));
+    }
+    let listed = (nodes - links).saturating_mul(links).saturating_mul(2);
+    if u32::try_from(listed).is_err() {
+        let what = "ends of edges of a preferential attachment".to_owned();
+        return Err(ErrorKind::Limit { what, needed: listed as u64, allowed: u32::MAX.into() }.into());
+    }
+    let mut random = SplitMix64::stream(seed, 3);
+    // Edge i has the ends 2i, the earlier node, and 2i + 1.
+    let mut ends: Vec<u32> = room(listed)?;
+    let mut joined_to = vec![0_u32; nodes];
+    let mut targets: Vec<u32> = Vec::with_capacity(links);
+    for node in (0..n).skip(links) {
+        targets.clear();
+        if ends.is_empty() {
+            targets.extend(0..node);
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "at most as many as are listed, which fit in 32 bits")]
+        let choice = ends.len() as u32;
+        while targets.len() < links {
+            let target = ends[random.exactly_below(choice) as usize];
+            // No node joins itself, so its own number marks what it has.
+            if joined_to[target as usize] != node {
+                joined_to[target as usize] = node;
+                targets.push(target);
+            }
+        }
+        targets.sort_unstable();
+        ends.extend(targets.iter().flat_map(|&target| [target, node]));
+    }
+    let edges: Vec<(u32, u32)> = ends.chunks_exact(2).map(|edge| (edge[0], edge[1])).collect();
+    drop(ends);
+    from_edges(n, &edges)
+}
+
+/// A graph of `edges` distinct edges, each such graph as likely as any other: G(n, m) of Erdos and Renyi.
+///
+/// # Errors
+/// [`Domain`](ErrorKind::Domain) for no nodes and for more edges than there are pairs of nodes; [`Limit`](ErrorKind::Limit) for more
+/// nodes than 32 bits number, or more than memory holds.
+pub fn uniform(nodes: usize, edges: usize, seed: u64) -> Result<Graph> {
+    let n = node_count("uniform graph", nodes, 1)?;
+    let pairs = u64::from(n) * u64::from(n - 1) / 2;
+    if edges as u64 > pairs {
+        let what = format!("{nodes} nodes have {pairs} pairs at most, found {edges} edges asked for");
+        return Err(Error::domain(OPERATION, what));
+    }
+    let mut random = SplitMix64::stream(seed, 4);
+    // Of more than half of all pairs the others are drawn.
+    let others = edges as u64 > pairs / 2;
+    #[expect(clippy::cast_possible_truncation, reason = "at most as many as are asked for")]
+    let drawn = if others { (pairs - edges as u64) as usize } else { edges };
+    let chosen = distinct_pairs(n, drawn, &mut random)?;
+    if !others {
+        return from_edges(n, &chosen);
+    }
+    let mut kept = room(edges)?;
+    let mut left_out = chosen.iter().peekable();
+    let all = (0..n).flat_map(|low| (low + 1..n).map(move |high| (low, high)));
+    kept.extend(all.filter(|pair| left_out.next_if_eq(&pair).is_none()));
+    from_edges(n, &kept)
+}
+
+/// `count` distinct pairs, low before high, ascending. Drawing goes on for those that are missing until none is, which
+/// leaves each set as likely as any other: it is the set of the first `count` distinct pairs of one endless sequence.
+fn distinct_pairs(nodes: u32, count: usize, random: &mut SplitMix64) -> Result<Vec<(u32, u32)>> {
+    let mut pairs = room(count)?;
+    while pairs.len() < count {
+        let known = pairs.len();
+        pairs.extend((known..count).map(|_| {
+            let (a, b) = (random.exactly_below(nodes), random.exactly_below(nodes - 1));
+            // b is drawn from the others: a and what is beyond it are one place further.
+            if b < a { (b, a) } else { (a, b + 1) }
+        }));
+        pairs[known..].sort_unstable();
+        // The two runs are merged: the sort is made for that.
+        pairs.sort();
+        pairs.dedup();
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,97 @@
+//! Graphs of a plan, whose spectra [`spectra`](crate::graph::spectra) has in closed form. Their rows are written as they stand.
+
+use super::{from_rows, node_count};
+use crate::error::Result;
+use crate::graph::Graph;
+
+/// Nodes in a line: `0 - 1 - ... - (nodes - 1)`.
+///
+/// # Errors
+/// [`Domain`](crate::ErrorKind::Domain) for no nodes; [`Limit`](crate::ErrorKind::Limit) for more than 32 bits number or memory holds.
+pub fn path(nodes: usize) -> Result<Graph> {
+    let n = node_count("path", nodes, 1)?;
+    from_rows(n, 2 * (nodes - 1), |i, row| row.extend(line_neighbors(i, n)))
+}
+
+/// Nodes in a ring.
+///
+/// # Errors
+/// As [`path`], but a ring has three nodes or more.
+pub fn cycle(nodes: usize) -> Result<Graph> {
+    let n = node_count("cycle", nodes, 3)?;
+    from_rows(n, 2 * nodes, |i, row| row.extend(ring_neighbors(i, n)))
+}
+
+/// `rows x columns` nodes on a grid, node `row * columns + column` joined to those beside, above and below it.
+///
+/// # Errors
+/// As [`path`].
+pub fn grid(rows: usize, columns: usize) -> Result<Graph> {
+    let n = node_count("grid", rows.saturating_mul(columns), 1)?;
+    let (r, c) = (node_count("grid's column", rows, 1)?, node_count("grid's row", columns, 1)?);
+    let edges = rows * (columns - 1) + columns * (rows - 1);
+    from_rows(n, 2 * edges, |i, row| {
+        let (y, x) = (i / c, i % c);
+        row.extend((y > 0).then(|| i - c));
+        row.extend(line_neighbors(x, c).map(|x| y * c + x));
+        row.extend((y + 1 < r).then(|| i + c));
+    })
+}
+
+/// A grid whose opposite sides are joined.
+///
+/// # Errors
+/// As [`path`], but each side has three nodes or more.
+pub fn torus(rows: usize, columns: usize) -> Result<Graph> {
+    let n = node_count("torus", rows.saturating_mul(columns), 9)?;
+    let (r, c) = (node_count("torus's column", rows, 3)?, node_count("torus's row", columns, 3)?);
+    from_rows(n, 4 * n as usize, |i, row| {
+        let (y, x) = (i / c, i % c);
+        let ([y0, y1], [x0, x1]) = (ring_neighbors(y, r), ring_neighbors(x, c));
+        let mut neighbors = [y0 * c + x, y * c + x0, y * c + x1, y1 * c + x];
+        neighbors.sort_unstable();
+        row.extend(neighbors);
+    })
+}
+
+/// The 2^dimension words of `dimension` bits, joined where they differ in one.
+///
+/// # Errors
+/// [`Limit`](crate::ErrorKind::Limit) for a dimension above 31, or where memory does not hold it.
+pub fn hypercube(dimension: u32) -> Result<Graph> {
+    let n = node_count("hypercube", 1_usize.checked_shl(dimension).unwrap_or(usize::MAX), 1)?;
+    from_rows(n, (n as usize).saturating_mul(dimension as usize), |i, row| {
+        // Clearing a higher bit gives a lower word, setting a higher one a higher word.
+        row.extend((0..dimension).rev().map(|bit| 1 << bit).filter(|bit| i & bit != 0).map(|bit| i ^ bit));
+        row.extend((0..dimension).map(|bit| 1 << bit).filter(|bit| i & bit == 0).map(|bit| i ^ bit));
+    })
+}
+
+/// Every node joined to every other.
+///
+/// # Errors
+/// As [`path`].
+pub fn complete(nodes: usize) -> Result<Graph> {
+    let n = node_count("complete graph", nodes, 1)?;
+    from_rows(n, nodes.saturating_mul(nodes - 1), |i, row| row.extend((0..i).chain(i + 1..n)))
+}
+
+/// Node 0 joined to every other.
+///
+/// # Errors
+/// As [`path`].
+pub fn star(nodes: usize) -> Result<Graph> {
+    let n = node_count("star", nodes, 1)?;
+    from_rows(n, 2 * (nodes - 1), |i, row| if i == 0 { row.extend(1..n) } else { row.push(0) })
+}
+
+fn line_neighbors(i: u32, n: u32) -> impl Iterator<Item = u32> {
+    let next = i + 1;
+    i.checked_sub(1).into_iter().chain((next < n).then_some(next))
+}
+
+/// The neighbours on a ring, the lower first.
+fn ring_neighbors(i: u32, n: u32) -> [u32; 2] {
+    let (before, after) = (if i == 0 { n - 1 } else { i - 1 }, if i == n - 1 { 0 } else { i + 1 });
+    [before.min(after), before.max(after)]
+}

@@ -1,0 +1,246 @@
+//! Spectra in closed form: graphs whose Laplacian's eigenvalues are known exactly, to check by.
+//!
+//! Sources: Brouwer and Haemers, Spectra of Graphs, 2012, 1.4 (path, ring, complete, star, hypercube) and 1.4.6 (products: the
+//! eigenvalues of a Cartesian product are all sums of one of each); Chung, Spectral Graph Theory, 1997, 1.2 (the normalised ones).
+//!
+//! ```
+//! use fiedler::graph::spectra::Family;
+//! let grid = Family::Grid { rows: 1000, columns: 1000 };
+//! let smallest = grid.combinatorial().smallest(3);
+//! assert_eq!(smallest[0], 0.0);
+//! assert!((smallest[1] - 4.0 * (std::f64::consts::PI / 2000.0).sin().powi(2)).abs() < 1e-20);
+//! assert_eq!(smallest[1], smallest[2]);
+//! ```
+
+use super::{Graph, generate};
+use crate::error::Result;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::f64::consts::PI;
+
+/// A graph whose spectrum has a closed form: what [`generate`] makes by the function of the same name, and refuses as it says there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Nodes in a line.
+    Path {
+        /// How many.
+        nodes: usize,
+    },
+    /// Nodes in a ring.
+    Cycle {
+        /// How many: three or more.
+        nodes: usize,
+    },
+    /// The product of two paths.
+    Grid {
+        /// Nodes of a column.
+        rows: usize,
+        /// Nodes of a row.
+        columns: usize,
+    },
+    /// The product of two rings.
+    Torus {
+        /// Nodes of a column: three or more.
+        rows: usize,
+        /// Nodes of a row: three or more.
+        columns: usize,
+    },
+    /// The words of so many bits, joined where they differ in one.
+    Hypercube {
+        /// Bits.
+        dimension: u32,
+    },
+    /// Every node joined to every other.
+    Complete {
+        /// How many.
+        nodes: usize,
+    },
+    /// Node 0 joined to every other.
+    Star {
+        /// How many.
+        nodes: usize,
+    },
+}
+
+impl Family {
+    /// The graph itself.
+    ///
+    /// # Errors
+    /// As the function of [`generate`] that makes it.
+    pub fn graph(self) -> Result<Graph> {
+        match self {
+            Self::Path { nodes } => generate::path(nodes),
+            Self::Cycle { nodes } => generate::cycle(nodes),
+            Self::Grid { rows, columns } => generate::grid(rows, columns),
+            Self::Torus { rows, columns } => generate::torus(rows, columns),
+            Self::Hypercube { dimension } => generate::hypercube(dimension),
+            Self::Complete { nodes } => generate::complete(nodes),
+            Self::Star { nodes } => generate::star(nodes),
+        }
+    }
+
+    /// The spectrum of D - W.
+    #[must_use]
+    pub fn combinatorial(self) -> Spectrum {
+        match self {
+            Self::Path { nodes } => Spectrum::sums(Line::Path(nodes), Line::Path(1), 1.0),
+            Self::Cycle { nodes } => Spectrum::sums(Line::Ring(nodes), Line::Path(1), 1.0),
+            Self::Grid { rows, columns } => Spectrum::sums(Line::Path(rows), Line::Path(columns), 1.0),
+            Self::Torus { rows, columns } => Spectrum::sums(Line::Ring(rows), Line::Ring(columns), 1.0),
+            Self::Hypercube { dimension } => Spectrum::cube(dimension, 1.0),
+            Self::Complete { nodes } => Spectrum::levels([(0.0, 1), (number(nodes), nodes.saturating_sub(1))]),
+            Self::Star { nodes: 0 | 1 } => Spectrum::levels([(0.0, 1)]),
+            Self::Star { nodes } => Spectrum::levels([(0.0, 1), (1.0, nodes - 2), (number(nodes), 1)]),
+        }
+    }
+
+    /// The spectrum of I - D^-1/2 W D^-1/2, and with it that of I - D^-1 W; a lone node's is 0. None for a grid, whose degrees differ, so
+    /// that it is no product of its sides.
+    #[must_use]
+    pub fn normalized(self) -> Option<Spectrum> {
+        Some(match self {
+            Self::Grid { rows: 1, columns: nodes } | Self::Grid { rows: nodes, columns: 1 } | Self::Path { nodes } => {
+                Spectrum::sums(Line::NormalizedPath(nodes), Line::Path(1), 0.5)
+            }
+            Self::Grid { .. } => return None,
+            Self::Cycle { nodes } => Spectrum::sums(Line::Ring(nodes), Line::Path(1), 0.5),
+            Self::Torus { rows, columns } => Spectrum::sums(Line::Ring(rows), Line::Ring(columns), 0.25),
+            Self::Hypercube { dimension } => Spectrum::cube(dimension, 1.0 / f64::from(dimension.max(1))),
+            Self::Complete { nodes: 0 | 1 } | Self::Star { nodes: 0 | 1 } => Spectrum::levels([(0.0, 1)]),
+            Self::Complete { nodes } => Spectrum::levels([(0.0, 1), (number(nodes) / number(nodes - 1), nodes - 1)]),
+            Self::Star { nodes } => Spectrum::levels([(0.0, 1), (1.0, nodes - 2), (2.0, 1)]),
+        })
+    }
+}
+
+/// All eigenvalues of one matrix, of which the ends can be asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spectrum(Form);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Form {
+    /// Ascending values with their multiplicities.
+    Levels(Vec<(f64, usize)>),
+    /// All sums of a value of each, times the scale.
+    Sums { one: Line, other: Line, scale: f64 },
+}
+
+impl Spectrum {
+    fn levels<const N: usize>(levels: [(f64, usize); N]) -> Self {
+        Self(Form::Levels(levels.into()))
+    }
+
+    fn sums(one: Line, other: Line, scale: f64) -> Self {
+        Self(Form::Sums { one, other, scale })
+    }
+
+    /// The value 2 i scale as often as there are words of i bits set.
+    fn cube(dimension: u32, scale: f64) -> Self {
+        let mut words = 1_u128;
+        let levels = (0..=dimension).map(|i| {
+            let level = (2.0 * f64::from(i) * scale, usize::try_from(words).unwrap_or(usize::MAX));
+            words = words.saturating_mul(u128::from(dimension - i)) / u128::from(i + 1);
+            level
+        });
+        Self(Form::Levels(levels.collect()))
+    }
+
+    /// The `k` smallest eigenvalues, ascending; all where there are no more. Takes k log k steps.
+    #[must_use]
+    pub fn smallest(&self, k: usize) -> Vec<f64> {
+        match &self.0 {
+            Form::Levels(levels) => repeated(levels.iter(), k),
+            Form::Sums { one, other, scale } => {
+                let sums = least_sums(k, one.len(), other.len(), |i, j| one.value(i) + other.value(j));
+                sums.into_iter().map(|sum| sum * scale).collect()
+            }
+        }
+    }
+
+    /// The `k` largest eigenvalues, ascending; all where there are no more. Takes k log k steps.
+    #[must_use]
+    pub fn largest(&self, k: usize) -> Vec<f64> {
+        let mut values = match &self.0 {
+            Form::Levels(levels) => repeated(levels.iter().rev(), k),
+            Form::Sums { one, other, scale } => {
+                let (n, m) = (one.len(), other.len());
+                let sums = least_sums(k, n, m, |i, j| -(one.value(n - 1 - i) + other.value(m - 1 - j)));
+                sums.into_iter().map(|sum| -sum * scale).collect()
+            }
+        };
+        values.reverse();
+        values
+    }
+}
+
+fn repeated<'a>(levels: impl Iterator<Item = &'a (f64, usize)>, k: usize) -> Vec<f64> {
+    levels.flat_map(|&(value, times)| std::iter::repeat_n(value, times)).take(k).collect()
+}
+
+/// The `k` least of the sums `sum(i, j)`, which ascend in i and in j, for i < n and j < m.
+fn least_sums(k: usize, n: usize, m: usize, sum: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    /// Sums are finite, so their order is total.
+    #[derive(PartialEq)]
+    struct Sum(f64, usize, usize);
+    impl Eq for Sum {}
+    impl PartialOrd for Sum {
+        fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+    impl Ord for Sum {
+        fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+            self.0.total_cmp(&other.0).then((self.1, self.2).cmp(&(other.1, other.2)))
+        }
+    }
+    let mut found = Vec::new();
+    if n == 0 || m == 0 {
+        return found;
+    }
+    // The next of each row that has begun; row i + 1 begins when the first of row i is taken.
+    let mut next = BinaryHeap::from([Reverse(Sum(sum(0, 0), 0, 0))]);
+    while found.len() < k
+        && let Some(Reverse(Sum(value, i, j))) = next.pop()
+    {
+        found.push(value);
+        if j + 1 < m {
+            next.push(Reverse(Sum(sum(i, j + 1), i, j + 1)));
+        }
+        if j == 0 && i + 1 < n {
+            next.push(Reverse(Sum(sum(i + 1, 0), i + 1, 0)));
+        }
+    }
+    found
+}
+
+/// The ascending eigenvalues of a path or a ring: 2 - 2 cos x, written so that small ones have all their digits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Line {
+    Path(usize),
+    Ring(usize),
+    /// Twice those of I - D^-1/2 W D^-1/2.
+    NormalizedPath(usize),
+}
+
+impl Line {
+    fn len(self) -> usize {
+        match self {
+            Self::Path(nodes) | Self::Ring(nodes) | Self::NormalizedPath(nodes) => nodes,
+        }
+    }
+
+    fn value(self, i: usize) -> f64 {
+        // x = pi i / n; a ring has each frequency but the ends twice; the normalised path is half a ring of 2 (n - 1) nodes.
+        let (numerator, denominator) = match self {
+            Self::Path(nodes) => (i, nodes),
+            Self::Ring(nodes) => (2 * i.div_ceil(2), nodes),
+            Self::NormalizedPath(nodes) => (i, nodes.max(2) - 1),
+        };
+        4.0 * (PI * number(numerator) / (2.0 * number(denominator))).sin().powi(2)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of nodes, below 2^53")]
+fn number(count: usize) -> f64 {
+    count as f64
+}

@@ -1,0 +1,129 @@
+//! One graph as an edge list or as a MatrixMarket file, as the readers here and other people's have them.
+
+use super::atomic::write_whole;
+use crate::error::{Error, Result};
+use crate::graph::GraphRef;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes a graph into `path`: `.txt` is an edge list as SNAP has it (a header of `#` comments, two node numbers a line from 0 on,
+/// parted by a tab, a weight where there are weights), `.mtx` a MatrixMarket coordinate file. A symmetric graph's edges are listed
+/// once. `comment` goes into the header, line by line. The file appears whole or not at all.
+///
+/// An edge list knows only nodes that have edges: nodes without any are not in it, and the reader renumbers those that are. Returns how
+/// many are lost so: none for MatrixMarket, which says its order.
+///
+/// # Errors
+/// [`Domain`](crate::ErrorKind::Domain) for an unknown ending, and for a graph without edges as an edge list, which would be no list at
+/// all; [`Io`](crate::ErrorKind::Io) where the system refuses.
+pub fn write_graph(path: &Path, graph: GraphRef<'_>, comment: &str) -> Result<usize> {
+    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+    let edges = Edges::new(graph);
+    let refused = |error| Error::io("write", path, error);
+    match ending.as_ref().and_then(|ending| ending.to_str()) {
+        Some("txt") if graph.entries() == 0 => {
+            Err(Error::domain("write graph", "it has no edges, which an edge list cannot say; expected a name in .mtx"))
+        }
+        Some("txt") => {
+            write_whole(path, |out| edge_list(out, &edges, comment).map_err(refused))?;
+            Ok(edges.nodes_without_any())
+        }
+        Some("mtx") => write_whole(path, |out| matrix_market(out, &edges, comment).map_err(refused)).map(|()| 0),
+        _ => {
+            let what = format!("expected a name that ends in .txt or .mtx, found {}", path.display());
+            Err(Error::domain("write graph", what))
+        }
+    }
+}
+
+/// The entries that a file lists.
+struct Edges<'a> {
+    graph: GraphRef<'a>,
+    /// Then only entries on or below the diagonal are listed, as MatrixMarket wants it.
+    symmetric: bool,
+}
+
+impl<'a> Edges<'a> {
+    fn new(graph: GraphRef<'a>) -> Self {
+        Self { graph, symmetric: graph.is_symmetric() }
+    }
+
+    /// The listed columns of a row and their weights.
+    fn row(&self, row: usize) -> (&'a [u32], Option<&'a [f32]>) {
+        let columns = self.graph.neighbors(row);
+        let listed = if self.symmetric { columns.partition_point(|&c| c as usize <= row) } else { columns.len() };
+        (&columns[..listed], self.graph.weights(row).map(|weights| &weights[..listed]))
+    }
+
+    fn count(&self) -> usize {
+        (0..self.graph.nodes()).map(|row| self.row(row).0.len()).sum()
+    }
+
+    fn nodes_without_any(&self) -> usize {
+        let mut alone = vec![true; self.graph.nodes()];
+        for row in 0..self.graph.nodes() {
+            for &column in self.graph.neighbors(row) {
+                (alone[row], alone[column as usize]) = (false, false);
+            }
+        }
+        alone.into_iter().filter(|&alone| alone).count()
+    }
+
+    /// A line for each: the two numbers, from `first` on, and the weight. `transposed` has the column first.
+    fn write(&self, out: &mut dyn Write, first: usize, space: u8, transposed: bool) -> io::Result<()> {
+        let mut line = Vec::with_capacity(64);
+        for row in 0..self.graph.nodes() {
+            let (columns, weights) = self.row(row);
+            for (place, &column) in columns.iter().enumerate() {
+                let (row, column) = (row + first, column as usize + first);
+                let (left, right) = if transposed { (column, row) } else { (row, column) };
+                line.clear();
+                push_number(&mut line, left);
+                line.push(space);
+                push_number(&mut line, right);
+                if let Some(weights) = weights {
+                    // The shortest digits that read back as the same f32.
+                    write!(line, "{}{}", char::from(space), weights[place])?;
+                }
+                line.push(b'\n');
+                out.write_all(&line)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Decimal digits, several times faster than `write!`.
+fn push_number(line: &mut Vec<u8>, mut number: usize) {
+    let mut digits = [0; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b"0123456789"[number % 10];
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    line.extend_from_slice(&digits[start..]);
+}
+
+fn edge_list(out: &mut dyn Write, edges: &Edges<'_>, comment: &str) -> io::Result<()> {
+    for line in comment.lines() {
+        writeln!(out, "# {line}")?;
+    }
+    writeln!(out, "# Nodes: {} Edges: {}", edges.graph.nodes(), edges.count())?;
+    // The lower node first, as people write an undirected edge; a directed one goes from its row to its column.
+    edges.write(out, 0, b'\t', edges.symmetric)
+}
+
+fn matrix_market(out: &mut dyn Write, edges: &Edges<'_>, comment: &str) -> io::Result<()> {
+    let field = if edges.graph.all_weights().is_some() { "real" } else { "pattern" };
+    let symmetry = if edges.symmetric { "symmetric" } else { "general" };
+    writeln!(out, "%%MatrixMarket matrix coordinate {field} {symmetry}")?;
+    for line in comment.lines() {
+        writeln!(out, "% {line}")?;
+    }
+    writeln!(out, "{0} {0} {1}", edges.graph.nodes(), edges.count())?;
+    edges.write(out, 1, b' ', false)
+}

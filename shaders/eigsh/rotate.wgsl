@@ -33,14 +33,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let end = select(chunk.x, chunk.y, values[own].x != 0.0);
     var square = vec4<f32>(0.0);
     for (var row = chunk.x + lane / LANES; row < end; row += TEAMS) {
-        let from = (row - params.row) * total;
+        let place = (row - params.row) * total;
         var turned = vec4<f32>(0.0);
         var turned_image = vec4<f32>(0.0);
         var at = chunk.z * 4u * total * total + params.offset + part;
         for (var k = 0u; k < total; k += 1u) {
             let m = mat4x4<f32>(q[at], q[at + total], q[at + 2u * total], q[at + 3u * total]);
-            turned += m * x[from + k];
-            turned_image += m * image[from + k];
+            turned += m * x[place + k];
+            turned_image += m * image[place + k];
             at += 4u * total;
         }
         slab[row * LANES + part] = turned;

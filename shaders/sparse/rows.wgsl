@@ -12,8 +12,11 @@ override SCALED: bool = false;
 fn term(entry: u32, part: u32) -> vec4<f32> {
     let column = columns[entry];
     let value = x[column * LANES + part];
-    if WEIGHTED && SCALED { return value * (weights[entry] * scale[column]); }
-    if WEIGHTED { return value * weights[entry]; }
+    if WEIGHTED {
+        var weight = weights[entry];
+        if SCALED { weight *= scale[column]; }
+        return value * weight;
+    }
     if SCALED { return value * scale[column]; }
     return value;
 }

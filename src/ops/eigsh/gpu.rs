@@ -281,9 +281,9 @@ fn panel(
 }
 
 impl Space for GpuSpace<'_> {
-    /// A sum of n terms has the rounding errors of 48 additions in its first two levels and 16 in each other, 3e-6 at most for a million
-    /// rows. They are independent, which leaves about 2 units of 2^-24; measured: see the tests.
-    const GRAM_EPSILON: f64 = 5e-7;
+    /// A sum of n terms has the rounding errors of 16 and 32 additions in its chunks and of 16 in each level above, 64 units of 2^-24 and
+    /// more if they all point one way. Measured (2026-11-21, 300,000 rows): 9 units where all terms are alike, 3 where they are random.
+    const GRAM_EPSILON: f64 = 1e-6;
 
     fn problems(&self) -> usize {
         self.spans.len()

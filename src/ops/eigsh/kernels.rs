@@ -1,6 +1,7 @@
 //! The kernels of blocks of vectors.
 
 use crate::device::{kernels, uniform};
+#[cfg(test)]
 use crate::ops::sparse::gpu::MOST_LANES;
 
 uniform! {

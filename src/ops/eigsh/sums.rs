@@ -35,7 +35,7 @@ impl Sums {
         let mut parts = vec![0..0; spans.len()];
         for (place, range) in levels.iter().last().into_iter().flatten().enumerate() {
             let part = &mut parts[range[2] as usize];
-            *part = if part.is_empty() { place..place + 1 } else { part.start..place + 1 };
+            *part = if part.start == part.end { place..place + 1 } else { part.start..place + 1 };
         }
         Self { chunks, levels, parts }
     }

@@ -82,8 +82,8 @@ kernels! {
         read x: [f32; 4],
         write sums: [f32; 4],
     }
-    /// A step of a recurrence at long rows.
-    Finish = ["sparse/shares.wgsl", "sparse/advance.wgsl", "sparse/finish.wgsl"] variants finish_variants {
+    /// A step of a recurrence at long rows. (naga 30 wants every named override before the first array whose length has one.)
+    Finish = ["sparse/finish.wgsl", "sparse/advance.wgsl", "sparse/shares.wgsl"] variants finish_variants {
         uniform params: Steps,
         read items: [u32; 4],
         read sums: [f32; 4],

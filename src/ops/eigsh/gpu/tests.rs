@@ -98,19 +98,19 @@ impl Truth {
         self.rows.iter().map(|row| row.iter().map(|(_, a)| a.abs()).sum()).fold(0.0, f64::max)
     }
 
-    /// The filter, and a bound on its error in f32 of a column of norm 1: each step's rounding is under 8 units of its operands, and
-    /// what it becomes in m steps is at most m + 1 times itself (Chebyshev's second kind) where nothing grows beyond 1.
+    /// The filter, and a bound on its error in f32 of a column of norm 1: a step rounds its operands by a unit, and what that becomes in m more
+    /// steps is at most m + 1 times itself (Chebyshev's second kind) where nothing grows beyond 1. Roundings are independent.
     fn filter(&self, x: &DMatrix<f64>, steps: &[Step]) -> (DMatrix<f64>, f64) {
         let (mut x, mut before) = (x.clone(), DMatrix::zeros(x.nrows(), x.ncols()));
         let mut bound = 0.0;
         for (i, &Step { product, own, before: factor }) in steps.iter().enumerate() {
             let next = self.times(&x) * product + &x * own + &before * factor;
-            bound +=
-                (steps.len() - i + 1) as f64 * 8.0 * UNIT * (product.abs() * self.norm() + own.abs() + factor.abs());
+            let operands = product.abs() * self.norm() + own.abs() + factor.abs();
+            bound += ((steps.len() - i) as f64 * UNIT * operands).powi(2);
             (x, before) = (next, x);
         }
         self.deflate(&mut x);
-        (x, bound)
+        (x, bound.sqrt())
     }
 }
 
@@ -190,7 +190,7 @@ fn filters_are_polynomials() {
                     let Some(steps) = &steps[problem] else { continue };
                     let (want, bound) = truth.filter(&before.columns_range(columns.clone()).into_owned(), steps);
                     let error = columns_norm(&(after.columns_range(columns.clone()) - want));
-                    let allowed = (bound + 16.0 * UNIT) * columns_norm(&before);
+                    let allowed = (bound + 4.0 * UNIT) * columns_norm(&before);
                     println!("  problem {problem}, degree {degree}: {error:.1e} of {allowed:.1e}");
                     assert!(error <= allowed, "problem {problem}, degree {degree}: {error:e}, not {allowed:e}");
                 }
@@ -259,7 +259,7 @@ fn long_sums_keep_their_digits() {
         space.randomize(3).unwrap();
         let value = 0.1_f32 / 3.0;
         space.x[0].data = gpu.record().upload(&vec![[value, -value, 1e-3, 1.0]; 300_001]).unwrap();
-        assert!(space.levels.len() > 2);
+        assert!(space.levels.len() > 1);
         let xx = &space.grams().unwrap()[0].xx;
         let numbers = [value, -value, 1e-3, 1.0].map(f64::from);
         for i in 0..4 {

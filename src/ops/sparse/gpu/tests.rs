@@ -63,7 +63,7 @@ fn check(gpu: &Gpu, operator: &Operator<'_, f32>, width: usize) {
     let x = noise(rows * width, 11);
     let y = spmm(gpu, operator, width, &x).unwrap();
     for column in 0..width {
-        let of = |data: &[f32]| data[column..].iter().step_by(width).map(|&x| f64::from(x)).collect::<Vec<_>>();
+        let of = |data: &[f32]| data.iter().skip(column).step_by(width).map(|&x| f64::from(x)).collect::<Vec<_>>();
         for (row, (found, (truth, size))) in of(&y).into_iter().zip(product(operator, &of(&x))).enumerate() {
             // Four roundings a term, and as many additions as lie one behind the other: 3000 entries are 12 segments of 64 fours. They
             // are independent: the root of that many units of 2^-24, with a factor of 4 for 100,000 numbers.

@@ -3,13 +3,17 @@
 use super::encoding::Encoding;
 use super::pairs::{Pairs, needed, pairs};
 use super::plan::{Chunk, Plan, plan};
-use super::settings::Settings;
+use super::settings::{Method, Settings};
+use super::sparse;
 use crate::array::Real;
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::GraphBatch;
 use crate::ops::eigen::{EighRead, HostEigh, Which, eigh_uncertified};
+use crate::ops::EigshOptions;
+use crate::ops::eigsh::solve_each;
 use crate::ops::laplacian::{Normalization, laplacian};
+use crate::ops::sparse::Operator;
 use crate::policy::{Backend, Choice, Side};
 use rayon::prelude::*;
 use std::collections::VecDeque;
@@ -59,7 +63,8 @@ impl SpectralEncoder {
     #[must_use]
     pub fn new(k: usize) -> Self {
         let normalization = Normalization::Symmetric;
-        Self(Settings { k, normalization, which: Which::Smallest, drop_trivial: false, walk_steps: 0 })
+        let which = Which::Smallest;
+        Self(Settings { k, normalization, which, drop_trivial: false, walk_steps: 0, method: Method::Auto })
     }
 
     /// Which Laplacian. The random walk's is solved through its symmetric similar.
@@ -90,6 +95,13 @@ impl SpectralEncoder {
         self
     }
 
+    /// How the pairs are found.
+    #[must_use]
+    pub fn method(mut self, method: Method) -> Self {
+        self.0.method = method;
+        self
+    }
+
     /// Encodes every graph.
     ///
     /// # Errors
@@ -113,7 +125,7 @@ impl SpectralEncoder {
             let what = format!("graph {directed} is directed; choose a symmetrisation (sum, mean or max)");
             return Err(Error::domain("encode", what));
         }
-        let Plan { chunks, choice } = plan(ctx, graphs)?;
+        let Plan { chunks, choice } = plan(ctx, &self.0, graphs)?;
         let on_cpu = chunks.iter().filter(|c| c.side == Side::Cpu).map(|c| c.graphs.len()).sum();
         let report = Report { choice, on_cpu, on_gpu: graphs.len() - on_cpu, chunks: chunks.len() };
         let mut run = Run { settings: &self.0, ctx, graphs, encoding: self.empty(graphs)?, done: 0 };
@@ -134,9 +146,9 @@ impl SpectralEncoder {
                         queue.push_front(chunk);
                     } else if chunk.graphs.len() > 1 {
                         log::info!("{error}; {} graphs go on in halves", chunk.graphs.len());
-                        let (side, (left, right)) = (chunk.side, chunk.graphs.split_at(chunk.graphs.len() / 2));
-                        queue.push_front(Chunk { graphs: right.to_vec(), side });
-                        queue.push_front(Chunk { graphs: left.to_vec(), side });
+                        let (left, right) = chunk.graphs.split_at(chunk.graphs.len() / 2);
+                        queue.push_front(Chunk { graphs: right.to_vec(), ..chunk });
+                        queue.push_front(Chunk { graphs: left.to_vec(), ..chunk });
                     } else {
                         return Err(error);
                     }
@@ -199,6 +211,7 @@ struct Submitted {
 enum Solution {
     Gpu(EighRead<f32>),
     Cpu(EighRead<f64>),
+    Sparse(Vec<Pairs>),
 }
 
 struct Run<'a> {
@@ -214,6 +227,7 @@ impl Run<'_> {
     fn submit(&self, chunk: Chunk) -> Result<Submitted, (Chunk, Error)> {
         let graphs = self.graphs.select(&chunk.graphs);
         let solution = match chunk.side {
+            _ if chunk.sparse => self.iterate(&graphs).map(Solution::Sparse),
             Side::Gpu => self.solve(&graphs, Backend::Gpu).map(Solution::Gpu),
             Side::Cpu => self.solve(&graphs, Backend::Cpu).map(Solution::Cpu),
         };
@@ -225,12 +239,22 @@ impl Run<'_> {
 
     fn solve<T: Real>(&self, graphs: &GraphBatch, backend: Backend) -> Result<EighRead<T>> {
         let ctx = self.ctx.with_backend(backend);
-        let solved = match self.settings.normalization {
-            Normalization::RandomWalk => Normalization::Symmetric,
-            other => other,
-        };
+        let solved = sparse::solved(self.settings.normalization);
         let needed = |i: usize, values: &[f64]| needed(self.settings, graphs.graph(i), values);
         eigh_uncertified(&ctx, &laplacian::<T>(&ctx, graphs, solved)?, &needed)?.read(&ctx)
+    }
+
+    /// Iterates on the sparse Laplacians of a chunk.
+    fn iterate(&self, graphs: &GraphBatch) -> Result<Vec<Pairs>> {
+        let operators = Operator::<f32>::laplacians(graphs, sparse::solved(self.settings.normalization))?;
+        let problems = 0..operators.problems();
+        let wanted: Vec<_> = problems
+            .clone()
+            .map(|i| sparse::wanted(self.settings, operators.null_vectors_of(i), operators.order(i)))
+            .collect();
+        let solved = solve_each(self.ctx, &operators, &wanted, &EigshOptions::default())?;
+        let one = |i: usize| sparse::pairs(self.settings, graphs.graph(i), &operators.problem(i), &solved[i]);
+        Ok(problems.into_par_iter().with_max_len(16).map(one).collect())
     }
 
     /// Waits for a chunk and writes its graphs' encodings where they belong.
@@ -239,6 +263,7 @@ impl Run<'_> {
         let found = match solution {
             Solution::Gpu(read) => self.finish(&graphs, &read.wait()?),
             Solution::Cpu(read) => self.finish(&graphs, &read.wait()?),
+            Solution::Sparse(pairs) => pairs,
         };
         for (&graph, pairs) in indices.iter().zip(&found) {
             self.write(graph, pairs);

@@ -55,6 +55,21 @@ struct ResidentPiece {
     segment_entries: usize,
 }
 
+impl ResidentPiece {
+    fn upload(rec: &mut Recorder<'_>, piece: Piece, columns: Buffer<u32>, weights: Buffer<f32>) -> Result<Self> {
+        let Piece { rows, runs, segments, .. } = piece;
+        Ok(Self {
+            columns,
+            weights,
+            rows: rec.upload(&rows)?,
+            runs,
+            segment_count: to_u32(segments.len()),
+            segment_entries: segments.iter().map(|s| (s[2] - s[1]) as usize).sum(),
+            segments: rec.upload(&segments)?,
+        })
+    }
+}
+
 impl Rows {
     /// Uploads rows with the entries `row_offsets` of `columns`, which count through all problems, and of `weights`, if each is not 1,
     /// for slabs of at most `lanes`.
@@ -67,22 +82,43 @@ impl Rows {
     ) -> Result<Self> {
         let cut = cut(row_offsets, node_offsets, most.entries, most.rows);
         let mut pieces = Vec::with_capacity(cut.pieces.len());
-        for Piece { entries, rows, runs, segments } in cut.pieces {
-            let segment_entries = segments.iter().map(|s| (s[2] - s[1]) as usize).sum();
-            pieces.push(ResidentPiece {
-                columns: rec.upload(&columns[entries.clone()])?,
-                // Where every weight is 1 none travels, and one number stands in for the binding.
-                weights: rec.upload(weights.map_or(&[1.0], |weights| &weights[entries]))?,
-                rows: rec.upload(&rows)?,
-                runs,
-                segment_count: to_u32(segments.len()),
-                segment_entries,
-                segments: rec.upload(&segments)?,
-            });
+        for piece in cut.pieces {
+            let columns = rec.upload(&columns[piece.entries.clone()])?;
+            // Where every weight is 1 none travels, and one number stands in for the binding.
+            let weights = rec.upload(weights.map_or(&[1.0], |weights| &weights[piece.entries.clone()]))?;
+            pieces.push(ResidentPiece::upload(rec, piece, columns, weights)?);
         }
-        let (longs, slots, weighted) = (to_u32(cut.long.len()), cut.slots, weights.is_some());
+        Self::assemble(rec, pieces, (&cut.long, cut.slots), weights.is_some(), lanes)
+    }
+
+    /// Rows whose entries are on the device already.
+    pub(super) fn adopt(
+        rec: &mut Recorder<'_>,
+        row_offsets: &[usize],
+        columns: Buffer<u32>,
+        weights: Option<Buffer<f32>>,
+        node_offsets: &[usize],
+        lanes: u32,
+    ) -> Result<Self> {
+        let cut = cut(row_offsets, node_offsets, usize::MAX, usize::MAX);
+        let weighted = weights.is_some();
+        let weights = weights.map_or_else(|| rec.upload(&[1.0]), Ok)?;
+        let mut pieces = Vec::with_capacity(1);
+        for piece in cut.pieces {
+            pieces.push(ResidentPiece::upload(rec, piece, columns.clone(), weights.clone())?);
+        }
+        Self::assemble(rec, pieces, (&cut.long, cut.slots), weighted, lanes)
+    }
+
+    fn assemble(
+        rec: &mut Recorder<'_>,
+        pieces: Vec<ResidentPiece>,
+        (long, slots): (&[[u32; 4]], u32),
+        weighted: bool,
+        lanes: u32,
+    ) -> Result<Self> {
         let sums = rec.array(slots as usize * lanes as usize)?;
-        Ok(Self { pieces, long: rec.upload(&cut.long)?, longs, slots, sums, weighted })
+        Ok(Self { pieces, long: rec.upload(long)?, longs: to_u32(long.len()), slots, sums, weighted })
     }
 
     /// Segment sums of the long rows of `W S x`; S is absent where there is no `scale`.
@@ -224,13 +260,23 @@ impl Resident {
         let mut rec = gpu.record();
         #[expect(clippy::cast_possible_truncation, reason = "1 or -1")]
         let coupling = operator.coupling as f32;
-        Ok(Self {
-            rows: Rows::upload(&mut rec, arrays, &operator.node_offsets, most, lanes)?,
-            diagonal: rec.upload(&operator.diagonal)?,
-            scale: operator.scale.as_deref().map(|scale| rec.upload(scale)).transpose()?,
-            coupling,
-            plain: rec.upload(&vec![[1.0, 0.0, 0.0, 1.0]; operator.problems()])?,
-        })
+        let rows = Rows::upload(&mut rec, arrays, &operator.node_offsets, most, lanes)?;
+        let diagonal = rec.upload(&operator.diagonal)?;
+        let scale = operator.scale.as_deref().map(|scale| rec.upload(scale)).transpose()?;
+        Self::assemble(&mut rec, rows, diagonal, scale, coupling, operator.problems())
+    }
+
+    /// Of parts that are on the device.
+    pub(super) fn assemble(
+        rec: &mut Recorder<'_>,
+        rows: Rows,
+        diagonal: Buffer<f32>,
+        scale: Option<Buffer<f32>>,
+        coupling: f32,
+        problems: usize,
+    ) -> Result<Self> {
+        let plain = rec.upload(&vec![[1.0, 0.0, 0.0, 1.0]; problems])?;
+        Ok(Self { rows, diagonal, scale, coupling, plain })
     }
 
     /// `y <- A x`.

@@ -19,6 +19,36 @@ uniform! {
     pub(super) struct First { first: u32 }
 }
 
+uniform! {
+    /// How many edges and nodes.
+    pub(super) struct Edges { edges: u32, nodes: u32 }
+}
+
+uniform! {
+    /// Blocks of 1024, entries, and the digit.
+    pub(super) struct Digit { first: u32, blocks: u32, count: u32, shift: u32 }
+}
+
+uniform! {
+    /// The first block, and elements.
+    pub(super) struct Blocks { first: u32, count: u32 }
+}
+
+uniform! {
+    /// Elements.
+    pub(super) struct Count { count: u32 }
+}
+
+uniform! {
+    /// Entries and nodes.
+    pub(super) struct Entries { count: u32, nodes: u32 }
+}
+
+uniform! {
+    /// Nodes.
+    pub(super) struct Nodes { nodes: u32 }
+}
+
 /// The most vectors of four columns in a row of a slab.
 pub(in crate::ops) const MOST_LANES: u32 = 8;
 
@@ -41,6 +71,42 @@ pub(super) fn finish_variant(lanes: u32, scaled: bool) -> [(&'static str, f64); 
 /// The overrides of [`Combine`].
 pub(super) fn combine_variant(lanes: u32) -> [(&'static str, f64); 1] {
     [("LANES", lanes.into())]
+}
+
+/// The overrides of [`Expand`] and [`Compact`].
+pub(super) fn edge_variant(weighted: bool) -> [(&'static str, f64); 1] {
+    [("WEIGHTED", f64::from(u8::from(weighted)))]
+}
+
+/// The overrides of [`Scatter`].
+pub(super) fn scatter_variant(three: bool) -> [(&'static str, f64); 1] {
+    [("THREE", f64::from(u8::from(three)))]
+}
+
+/// The overrides of [`Scales`].
+pub(super) fn scales_variant(weighted: bool, normalised: bool, isolated: bool) -> [(&'static str, f64); 3] {
+    let flag = |is: bool| f64::from(u8::from(is));
+    [("WEIGHTED", flag(weighted)), ("NORMALISED", flag(normalised)), ("ISOLATED", flag(isolated))]
+}
+
+#[cfg(test)]
+fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
+    vec![vec![]]
+}
+
+#[cfg(test)]
+fn edge_variants() -> Vec<Vec<(&'static str, f64)>> {
+    [false, true].map(|weighted| edge_variant(weighted).to_vec()).into()
+}
+
+#[cfg(test)]
+fn scatter_variants() -> Vec<Vec<(&'static str, f64)>> {
+    [false, true].map(|three| scatter_variant(three).to_vec()).into()
+}
+
+#[cfg(test)]
+fn scales_variants() -> Vec<Vec<(&'static str, f64)>> {
+    (0..8).map(|bits| scales_variant(bits & 1 != 0, bits & 2 != 0, bits & 4 != 0).to_vec()).collect()
 }
 
 #[cfg(test)]
@@ -99,5 +165,75 @@ kernels! {
         read items: [u32; 4],
         read sums: [f32; 4],
         write y: [f32; 4],
+    }
+    /// Both entries of every edge.
+    Expand = ["sparse/expand.wgsl"] variants edge_variants {
+        uniform params: Edges,
+        read sources: u32,
+        read targets: u32,
+        read given: f32,
+        write rows: u32,
+        write columns: u32,
+        write weights: u32,
+    }
+    /// The values of a digit, counted by blocks.
+    Histogram = ["sparse/blocks.wgsl", "sparse/digits.wgsl", "sparse/histogram.wgsl"] variants one_variant {
+        uniform params: Digit,
+        read keys: u32,
+        write counts: u32,
+    }
+    /// Entries to their places by a digit.
+    Scatter = ["sparse/blocks.wgsl", "sparse/digits.wgsl", "sparse/scatter.wgsl"] variants scatter_variants {
+        uniform params: Digit,
+        read starts: u32,
+        read keys: u32,
+        read others: u32,
+        read thirds: u32,
+        write to_keys: u32,
+        write to_others: u32,
+        write to_thirds: u32,
+    }
+    /// Sums of what is before, within blocks.
+    Scan = ["sparse/blocks.wgsl", "sparse/scan.wgsl"] variants one_variant {
+        uniform params: Blocks,
+        write values: u32,
+        write totals: u32,
+    }
+    /// And over all blocks.
+    Raise = ["sparse/blocks.wgsl", "sparse/raise.wgsl"] variants one_variant {
+        uniform params: Count,
+        read totals: u32,
+        write values: u32,
+    }
+    /// The first of equal entries.
+    Mark = ["sparse/mark.wgsl"] variants one_variant {
+        uniform params: Entries,
+        read rows: u32,
+        read columns: u32,
+        write places: u32,
+    }
+    /// These alone.
+    Compact = ["sparse/compact.wgsl"] variants edge_variants {
+        uniform params: Count,
+        read columns: u32,
+        read weights: u32,
+        read places: u32,
+        write to_columns: u32,
+        write to_weights: f32,
+    }
+    /// Where rows begin.
+    Bounds = ["sparse/bounds.wgsl"] variants one_variant {
+        uniform params: Entries,
+        read rows: u32,
+        read places: u32,
+        write offsets: u32,
+    }
+    /// The diagonals of a Laplacian.
+    Scales = ["shared/real.wgsl", "sparse/scales.wgsl"] variants scales_variants {
+        uniform params: Nodes,
+        read offsets: u32,
+        read degrees: [f32; 4],
+        write diagonal: f32,
+        write scale: f32,
     }
 }

@@ -2,6 +2,7 @@
 
 mod chunks;
 pub(in crate::ops) mod cpu;
+mod edges;
 pub(in crate::ops) mod gpu;
 mod kernels;
 mod null;

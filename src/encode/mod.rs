@@ -6,6 +6,7 @@ mod pairs;
 mod plan;
 mod settings;
 mod spectral;
+mod stored;
 mod walks;
 
 pub use crate::ops::eigen::Which;

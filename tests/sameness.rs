@@ -192,7 +192,7 @@ fn mixed(ctx: &Context) -> Checked {
     assert_eq!((report.on_gpu, report.on_cpu), (0, 3), "{report:?}");
     for stored in [0, 304] {
         let (again, report) = encoder.encode_with(&auto, &batch, |_| ())?;
-        assert_eq!((report.stored, all_bits(&again)), (stored, all_bits(&whole)), "{report:?}");
+        assert!(report.stored == stored && all_bits(&again) == all_bits(&whole), "{report:?}");
     }
     Ok(())
 }
@@ -214,6 +214,6 @@ fn stored(ctx: &Context) -> Checked {
     // Some of the graphs that were left out are the same as others.
     assert!((some.len()..90).contains(&report.stored), "{report:?}");
     assert_eq!(report.stored + report.on_cpu + report.on_gpu, 100, "{report:?}");
-    assert_eq!(all_bits(&again), all_bits(&whole));
+    assert!(all_bits(&again) == all_bits(&whole));
     Ok(())
 }

@@ -10,7 +10,18 @@ use std::sync::Arc;
 
 mod private {
     /// What the CPU's solvers need, and nobody outside has to know.
-    pub trait Sealed: crate::lanes::Laned + faer::traits::RealField {}
+    pub trait Sealed:
+        crate::lanes::Laned
+        + faer::traits::RealField
+        + std::ops::Add<Output = Self>
+        + std::ops::Sub<Output = Self>
+        + std::ops::Mul<Output = Self>
+        + std::ops::Div<Output = Self>
+        + std::ops::Neg<Output = Self>
+        + std::ops::AddAssign
+        + std::ops::SubAssign
+    {
+    }
     impl Sealed for f32 {}
     impl Sealed for f64 {}
 }
@@ -37,6 +48,10 @@ pub trait Real: private::Sealed + nalgebra::Scalar + bytemuck::Pod + Send + Sync
     /// What a device can be sent.
     #[doc(hidden)]
     fn for_device(data: &[Self]) -> &[f32];
+    /// `self * b + c`, rounded once; to be inlined where such an instruction is.
+    #[doc(hidden)]
+    #[must_use]
+    fn fused(self, b: Self, c: Self) -> Self;
     /// f32 numbers in this precision, borrowed where they are in it already.
     #[doc(hidden)]
     fn widened(data: &[f32]) -> Cow<'_, [Self]>;
@@ -63,6 +78,10 @@ impl Real for f32 {
     fn widened(data: &[f32]) -> Cow<'_, [Self]> {
         data.into()
     }
+    #[inline(always)]
+    fn fused(self, b: Self, c: Self) -> Self {
+        self.mul_add(b, c)
+    }
 }
 
 impl Real for f64 {
@@ -84,6 +103,10 @@ impl Real for f64 {
     }
     fn widened(data: &[f32]) -> Cow<'_, [Self]> {
         data.iter().map(|&x| x.into()).collect()
+    }
+    #[inline(always)]
+    fn fused(self, b: Self, c: Self) -> Self {
+        self.mul_add(b, c)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Stored results: what finds them, what bounds them, and that nothing but the right bytes ever comes back.
 
 use fiedler::cache::{Cache, Key, KeyHasher, Value};
-use fiedler::encode::{Encoding, SpectralEncoder, Which};
+use fiedler::encode::{Encoding, Method, SpectralEncoder, Which};
 use fiedler::graph::generate::{cycle, path, preferential_attachment};
 use fiedler::graph::{Conventions, Graph, GraphBatch, IsolatedDiagonal, SelfLoops, molecules};
 use fiedler::ops::Normalization;
@@ -77,6 +77,7 @@ fn whatever_moves_a_bit_is_in_the_key() {
         ("drop trivial", new(3).drop_trivial(true), plain.clone()),
         ("walk steps", new(3).walk_steps(2), plain.clone()),
         ("more walk steps", new(3).walk_steps(3), plain.clone()),
+        ("fast", new(3).method(Method::Fast), plain.clone()),
         ("another edge", new(3), of(&[(0, 1), (1, 2), (2, 4)], &Conventions::default())),
         ("one edge more", new(3), of(&[(0, 1), (1, 2), (2, 3), (0, 2)], &Conventions::default())),
         ("isolated", new(3), of(&[(0, 1), (1, 2), (2, 3)], &isolated)),
@@ -122,6 +123,7 @@ fn without(_: &SpectralEncoder, what: &str) -> SpectralEncoder {
         "drop trivial" => new.drop_trivial(true),
         "walk steps" => new.walk_steps(2),
         "more walk steps" => new.walk_steps(3),
+        "fast" => new.method(Method::Fast),
         _ => new,
     }
 }
@@ -258,6 +260,19 @@ fn an_encoding_from_damaged_files_is_the_right_one() {
     // A set that grew at its end keeps its pieces.
     let more: Vec<usize> = (0..10).chain([3]).collect();
     assert_eq!(encode(&graphs.select(&more)).1, 10);
+}
+
+/// Graphs that are iterated have their bits from themselves alone, too.
+#[test]
+fn large_graphs_that_are_found_in_part_are_the_same() {
+    let ctx = Context::cpu();
+    let graphs: Vec<Graph> = (0..6).map(|seed| preferential_attachment(700, 2, seed).unwrap()).collect();
+    let graphs = GraphBatch::from_graphs(&graphs).unwrap();
+    let whole = SpectralEncoder::new(4).encode(&ctx, &graphs).unwrap();
+    let encoder = SpectralEncoder::new(4).cache(Arc::new(Cache::new().memory(100, 1 << 30)));
+    encoder.encode(&ctx, &graphs.select(&[5, 0, 3])).unwrap();
+    let (again, report) = encoder.encode_with(&ctx, &graphs, |_| ()).unwrap();
+    assert!(report.stored == 3 && all_bits(&again) == all_bits(&whole), "{report:?}");
 }
 
 #[test]

@@ -42,6 +42,13 @@ const SIDEWAYS: [(&str, &str); 3] = [("array", "context"), ("shape", "error"), (
 const CALLERS: [&str; 3] = ["laplacian", "eigen", "svd"];
 const CALLED: [&str; 3] = ["jacobi", "matmul", "stats"];
 
+/// Families that stand upon another one altogether.
+const UPON: [(&str, &str); 4] =
+    [("sparse", "laplacian"), ("eigsh", "sparse"), ("eigsh", "laplacian"), ("eigsh", "eigen")];
+
+/// What every family may use.
+const COMMON: [&str; 2] = ["certificate", "random"];
+
 /// Crates that only `src/device` may name.
 const DEVICE_CRATES: [&str; 7] =
     ["wgpu", "naga", "wgpu_core", "wgpu_hal", "wgpu_types", "wgpu_profiler", "wgpu_naga_bridge"];
@@ -91,7 +98,8 @@ fn within_ops(source: &Source, path: &[String], reexports: &BTreeMap<String, Vec
     let path = reexports.get(first).map_or(path, Vec::as_slice);
     let device_half = path.get(1).is_some_and(|part| part == "gpu");
     path[0] == *own
-        || path[0] == "certificate"
+        || COMMON.contains(&path[0].as_str())
+        || UPON.contains(&(own.as_str(), path[0].as_str()))
         || declared_in_mod
         || device_half && CALLERS.contains(&own.as_str()) && CALLED.contains(&path[0].as_str())
 }

@@ -26,7 +26,7 @@ pub(super) struct Encode {
     /// Which Laplacian.
     #[arg(long, value_enum, default_value_t = LaplacianName::Symmetric)]
     laplacian: LaplacianName,
-    /// How: the exact method decomposes dense matrices; auto chooses.
+    /// How: exact decomposes dense matrices, fast iterates on sparse ones; auto chooses.
     #[arg(long, value_enum, default_value_t = Method::Auto)]
     method: Method,
     /// Which end of the spectrum.
@@ -71,6 +71,7 @@ enum LaplacianName {
 enum Method {
     Auto,
     Exact,
+    Fast,
 }
 
 /// An end of the spectrum.
@@ -174,6 +175,11 @@ impl Encode {
             .which(self.which.into())
             .drop_trivial(self.drop_trivial)
             .walk_steps(self.walk_steps)
+            .method(match self.method {
+                Method::Auto => fiedler::encode::Method::Auto,
+                Method::Exact => fiedler::encode::Method::Exact,
+                Method::Fast => fiedler::encode::Method::Fast,
+            })
     }
 
     /// Rate and ETA on standard error, where it is a terminal.

@@ -5,10 +5,12 @@ mod encoding;
 mod pairs;
 mod plan;
 mod settings;
+mod sparse;
 mod spectral;
 mod stored;
 mod walks;
 
 pub use crate::ops::eigen::Which;
 pub use encoding::{Encoding, RowMajor};
+pub use settings::Method;
 pub use spectral::{Progress, Report, SpectralEncoder};

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// Eigenvalues closer than this, times the largest magnitude of the spectrum, are one tie group. The kernels' values are off by at
 /// most about 2 eps |L|_1 (measured, ops/eigen), two of them by twice that; below 16 eps f32 cannot tell a tie from a gap.
-const RESOLUTION: f64 = 16.0 * f32::EPSILON as f64;
+pub(super) const RESOLUTION: f64 = 16.0 * f32::EPSILON as f64;
 
 /// The encoding of one graph.
 #[derive(Debug)]
@@ -105,17 +105,31 @@ pub(super) fn pairs<T: Real>(
             basis[to..to + length].copy_from_slice(&space[from..from + length]);
         }
     }
-    let orthogonality = orthogonality(&basis, n, found);
+    let values: Vec<f32> = values[selected.clone()].iter().map(|&x| f32::from_f64(x)).collect();
+    let tie_group = groups[selected].iter().map(|&g| g.into()).collect();
+    let Finished { vectors, residual, orthogonality } = finish(settings, graph, &values, basis);
+    let certificate = Certificate { residual, orthogonality, ..solved }.judged(n, f32::EPSILON.into());
+    Pairs { values, vectors, tie_group, certificate, components: components.count, random_walk }
+}
+
+/// What is handed out, and what is measured of it.
+pub(super) struct Finished {
+    pub(super) vectors: Vec<f32>,
+    pub(super) residual: f64,
+    pub(super) orthogonality: f64,
+}
+
+/// From the canonical basis in f64 to the vectors of the Laplacian that was asked for, in f32, with their measures.
+pub(super) fn finish(settings: &Settings, graph: GraphRef<'_>, values: &[f32], mut basis: Vec<f64>) -> Finished {
+    let n = graph.nodes();
+    let orthogonality = orthogonality(&basis, n, values.len());
     let laplacian = Laplacian::new(graph, settings.normalization);
     if settings.normalization == Normalization::RandomWalk {
         to_random_walk(&mut basis, n, &laplacian.similarity_scale());
     }
-    let values: Vec<f32> = values[selected.clone()].iter().map(|&x| f32::from_f64(x)).collect();
     let vectors: Vec<f32> = basis.into_iter().map(f32::from_f64).collect();
-    let residual = residual(&laplacian, &values, &vectors);
-    let certificate = Certificate { residual, orthogonality, ..solved }.judged(n, f32::EPSILON.into());
-    let tie_group = groups[selected].iter().map(|&g| g.into()).collect();
-    Pairs { values, vectors, tie_group, certificate, components: components.count, random_walk }
+    let residual = residual(&laplacian, values, &vectors);
+    Finished { vectors, residual, orthogonality }
 }
 
 /// A vector of the null space that is known in advance: the nodes of one component, and the value on each.

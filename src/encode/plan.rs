@@ -1,9 +1,10 @@
 //! Which graphs go together, and where: decided on the whole data set, so that a graph's side, and with it every bit of its
 //! encoding, does not depend upon how the set is cut.
 
+use super::settings::{Method, Settings};
 use crate::context::Context;
 use crate::error::{ErrorKind, Result};
-use crate::graph::GraphBatch;
+use crate::graph::{GraphBatch, GraphRef};
 use crate::ops::eigen::{choose_eigh, device_order_limit};
 use crate::policy::{Choice, Side};
 
@@ -12,6 +13,8 @@ use crate::policy::{Choice, Side};
 pub(super) struct Chunk {
     pub(super) graphs: Vec<usize>,
     pub(super) side: Side,
+    /// Whether they are iterated as sparse matrices, not decomposed as dense ones.
+    pub(super) sparse: bool,
 }
 
 /// The chunks, and the choice for the graphs that the device's kernels could take.
@@ -34,46 +37,72 @@ fn graph_bytes(graphs: &GraphBatch) -> u64 {
     8 * (graphs.nodes() + graphs.len()) as u64 + entry * graphs.entries() as u64
 }
 
+/// Whether a graph is iterated: where a dense matrix is dearer than an iteration's products and looks.
+///
+/// Dense: 2 n^3 flop or so at 2e10 flop/s a thread. Sparse: a few hundred products with a block of twice the k, a few looks.
+/// They cross near n = 500 for k = 8 on the CPU (measured, 2026-11-21).
+fn is_sparse(settings: &Settings, graph: GraphRef<'_>) -> bool {
+    let n = graph.nodes();
+    match settings.method {
+        Method::Exact => false,
+        Method::Fast => n > 0,
+        Method::Auto => n >= SPARSE_FROM && 8 * settings.k <= n,
+    }
+}
+
+/// From this order on `auto` iterates.
+const SPARSE_FROM: usize = 600;
+
+/// Bytes of an iteration on a graph of n nodes: three blocks, the vectors that come home, what is made of them.
+fn sparse_bytes(settings: &Settings, nodes: usize) -> u64 {
+    (nodes as u64).saturating_mul((settings.k as u64 + 8).saturating_mul(2 * 12 + 24))
+}
+
 /// Chunks of at most an eighth of what the budget leaves beside the graphs: two are in flight on the device, its pool rounds sizes
 /// up, the upload ring and the host's copies come on top.
-pub(super) fn plan(ctx: &Context, graphs: &GraphBatch) -> Result<Plan> {
+pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> Result<Plan> {
     let limit = device_order_limit(ctx) as usize;
     let orders: Vec<usize> = graphs.iter().map(|graph| graph.nodes()).collect();
+    let sparse: Vec<bool> = graphs.iter().map(|graph| is_sparse(settings, graph)).collect();
     let asked_for_gpu = ctx.explain(&Default::default(), false).side == Side::Gpu;
     // Without a device the choice is about all of them.
-    let small = orders.iter().copied().filter(|&n| n <= limit || limit == 0 || asked_for_gpu);
+    let small =
+        orders.iter().zip(&sparse).filter(|&(&n, &sparse)| !sparse && (n <= limit || limit == 0 || asked_for_gpu));
+    let small = small.map(|(&n, _)| n);
     let small: Vec<u32> = small.map(|n| u32::try_from(n).unwrap_or(u32::MAX)).collect();
     let choice = choose_eigh::<f32>(ctx, &small, false);
     if choice.side == Side::Gpu {
         let adapter = &ctx.gpu()?.adapter().name;
-        if let Some(i) = orders.iter().position(|&n| n > limit).filter(|_| asked_for_gpu) {
+        if let Some(i) = (0..orders.len()).find(|&i| orders[i] > limit && !sparse[i]).filter(|_| asked_for_gpu) {
             let what =
                 format!("nodes of graph {i} in the kernels of eigh on {adapter}; the cpu backend takes larger ones");
             return Err(ErrorKind::Limit { what, needed: orders[i] as u64, allowed: limit as u64 }.into());
         }
     }
     let mut sorted: Vec<usize> = (0..orders.len()).collect();
-    sorted.sort_by_key(|&i| orders[i]);
+    sorted.sort_by_key(|&i| (sparse[i], orders[i]));
     let most = ctx.memory_budget().saturating_sub(graph_bytes(graphs)) / 8;
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut filled = u64::MAX;
     for i in sorted {
-        let side = if orders[i] <= limit { choice.side } else { Side::Cpu };
-        let bytes = working_bytes(orders[i], side);
+        let sparse = sparse[i];
+        let side = if orders[i] <= limit && !sparse { choice.side } else { Side::Cpu };
+        let bytes = if sparse { sparse_bytes(settings, orders[i]) } else { working_bytes(orders[i], side) };
         if bytes > ctx.memory_budget() {
             let what = format!(
-                "bytes for the dense matrices of graph {i} ({} nodes); a larger FIEDLER_MEMORY_BUDGET allows them",
+                "bytes for the {} of graph {i} ({} nodes); a larger FIEDLER_MEMORY_BUDGET allows them",
+                if sparse { "vectors" } else { "dense matrices" },
                 orders[i]
             );
             return Err(ErrorKind::Limit { what, needed: bytes, allowed: ctx.memory_budget() }.into());
         }
         match chunks.last_mut() {
-            Some(chunk) if chunk.side == side && filled.saturating_add(bytes) <= most => {
+            Some(chunk) if chunk.side == side && chunk.sparse == sparse && filled.saturating_add(bytes) <= most => {
                 chunk.graphs.push(i);
                 filled += bytes;
             }
             _ => {
-                chunks.push(Chunk { graphs: vec![i], side });
+                chunks.push(Chunk { graphs: vec![i], side, sparse });
                 filled = bytes;
             }
         }

@@ -3,15 +3,19 @@
 use super::encoding::Encoding;
 use super::pairs::{Pairs, needed, pairs};
 use super::plan::{Chunk, Plan, plan};
-use super::settings::Settings;
+use super::settings::{Method, Settings};
+use super::sparse;
 use super::stored::{Call, Stores};
 use crate::array::Real;
 use crate::cache::Cache;
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::GraphBatch;
+use crate::ops::EigshOptions;
 use crate::ops::eigen::{EighRead, HostEigh, Which, eigh_uncertified};
+use crate::ops::eigsh::solve_each;
 use crate::ops::laplacian::{Normalization, laplacian};
+use crate::ops::sparse::Operator;
 use crate::policy::{Backend, Choice, Side};
 use rayon::prelude::*;
 use std::collections::VecDeque;
@@ -65,7 +69,9 @@ impl SpectralEncoder {
     pub fn new(k: usize) -> Self {
         let normalization = Normalization::Symmetric;
         let which = Which::Smallest;
-        Self(Settings { k, normalization, which, drop_trivial: false, walk_steps: 0 }, Stores::default())
+        let method = Method::Auto;
+        let settings = Settings { k, normalization, which, drop_trivial: false, walk_steps: 0, method };
+        Self(settings, Stores::default())
     }
 
     /// Which Laplacian. The random walk's is solved through its symmetric similar.
@@ -93,6 +99,13 @@ impl SpectralEncoder {
     #[must_use]
     pub fn walk_steps(mut self, steps: usize) -> Self {
         self.0.walk_steps = steps;
+        self
+    }
+
+    /// How the pairs are found.
+    #[must_use]
+    pub fn method(mut self, method: Method) -> Self {
+        self.0.method = method;
         self
     }
 
@@ -128,7 +141,7 @@ impl SpectralEncoder {
             let what = format!("graph {directed} is directed; choose a symmetrisation (sum, mean or max)");
             return Err(Error::domain("encode", what));
         }
-        let Plan { chunks, choice } = plan(ctx, graphs)?;
+        let Plan { chunks, choice } = plan(ctx, &self.0, graphs)?;
         let mut run = Run { settings: &self.0, ctx, graphs, encoding: self.empty(graphs)?, done: 0 };
         let left = self.1.find(&self.0, ctx, graphs, chunks, &mut run.encoding);
         let chunks = || left.calls.iter().flat_map(|call| &call.chunks);
@@ -192,6 +205,7 @@ struct Submitted {
 enum Solution {
     Gpu(EighRead<f32>),
     Cpu(EighRead<f64>),
+    Sparse(Vec<Pairs>),
 }
 
 struct Run<'a> {
@@ -222,9 +236,9 @@ impl Run<'_> {
                         queue.push_front(chunk);
                     } else if chunk.graphs.len() > 1 {
                         log::info!("{error}; {} graphs go on in halves", chunk.graphs.len());
-                        let (side, (left, right)) = (chunk.side, chunk.graphs.split_at(chunk.graphs.len() / 2));
-                        queue.push_front(Chunk { graphs: right.to_vec(), side });
-                        queue.push_front(Chunk { graphs: left.to_vec(), side });
+                        let (left, right) = chunk.graphs.split_at(chunk.graphs.len() / 2);
+                        queue.push_front(Chunk { graphs: right.to_vec(), ..chunk });
+                        queue.push_front(Chunk { graphs: left.to_vec(), ..chunk });
                     } else {
                         return Err(error);
                     }
@@ -243,6 +257,7 @@ impl Run<'_> {
     fn submit(&self, chunk: Chunk) -> Result<Submitted, (Chunk, Error)> {
         let graphs = self.graphs.select(&chunk.graphs);
         let solution = match chunk.side {
+            _ if chunk.sparse => self.iterate(&graphs).map(Solution::Sparse),
             Side::Gpu => self.solve(&graphs, Backend::Gpu).map(Solution::Gpu),
             Side::Cpu => self.solve(&graphs, Backend::Cpu).map(Solution::Cpu),
         };
@@ -254,12 +269,22 @@ impl Run<'_> {
 
     fn solve<T: Real>(&self, graphs: &GraphBatch, backend: Backend) -> Result<EighRead<T>> {
         let ctx = self.ctx.with_backend(backend);
-        let solved = match self.settings.normalization {
-            Normalization::RandomWalk => Normalization::Symmetric,
-            other => other,
-        };
+        let solved = sparse::solved(self.settings.normalization);
         let needed = |i: usize, values: &[f64]| needed(self.settings, graphs.graph(i), values);
         eigh_uncertified(&ctx, &laplacian::<T>(&ctx, graphs, solved)?, &needed)?.read(&ctx)
+    }
+
+    /// Iterates on the sparse Laplacians of a chunk.
+    fn iterate(&self, graphs: &GraphBatch) -> Result<Vec<Pairs>> {
+        let operators = Operator::<f32>::laplacians(graphs, sparse::solved(self.settings.normalization))?;
+        let problems = 0..operators.problems();
+        let wanted: Vec<_> = problems
+            .clone()
+            .map(|i| sparse::wanted(self.settings, operators.null_vectors_of(i), operators.order(i)))
+            .collect();
+        let solved = solve_each(self.ctx, &operators, &wanted, &EigshOptions::default())?;
+        let one = |i: usize| sparse::pairs(self.settings, graphs.graph(i), &operators.problem(i), &solved[i]);
+        Ok(problems.into_par_iter().with_max_len(16).map(one).collect())
     }
 
     /// Waits for a chunk and writes its graphs' encodings where they belong.
@@ -268,6 +293,7 @@ impl Run<'_> {
         let found = match solution {
             Solution::Gpu(read) => self.finish(&graphs, &read.wait()?),
             Solution::Cpu(read) => self.finish(&graphs, &read.wait()?),
+            Solution::Sparse(pairs) => pairs,
         };
         for (&graph, pairs) in indices.iter().zip(&found) {
             self.write(graph, pairs);

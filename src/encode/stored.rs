@@ -6,7 +6,7 @@
 //! grew at its end keeps its pieces; what one piece saves is some ten milliseconds or more, its hash and its file take under
 //! one. Where no store has a disk, each graph is its own piece: batches in training are drawn anew each time.
 //!
-//! What a key is made of: all that a bit of the encoding depends upon. The side of each graph, chosen on the whole set, is in it, so a set
+//! What a key is made of: all that a bit of the encoding depends upon. How each graph is solved, chosen on the whole set, is in it, so a set
 //! that is found in part gives the bits of one that is computed at once.
 
 use super::encoding::Encoding;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 const NUMERICS: u64 = 1;
 /// The meaning and the layout of the values.
 const DOMAIN: &str = "fiedler 2026-11-21 spectral encodings of a run of graphs, native byte order";
-/// Of n^3, summed over the graphs: about 60 ms of one core (9 n^3 flop at the 2e10 flop/s of `policy::Rates`).
+/// Of [`work`], summed over the graphs: about 60 ms of one core (9 n^3 flop at the 2e10 flop/s of `policy::Rates`).
 const PIECE_WORK: u64 = 1 << 27;
 /// 2 MiB of vectors at k = 8.
 const PIECE_NODES: usize = 1 << 16;
@@ -70,22 +70,24 @@ impl Stores {
         if self.0.is_empty() {
             return Left { found: 0, calls: vec![Call { chunks, pieces: Vec::new() }] };
         }
-        let mut sides = vec![Side::Cpu; graphs.len()];
+        let mut routes = vec![Route { side: Side::Cpu, sparse: false }; graphs.len()];
         for chunk in &chunks {
-            chunk.graphs.iter().for_each(|&graph| sides[graph] = chunk.side);
+            let route = Route { side: chunk.side, sparse: chunk.sparse };
+            chunk.graphs.iter().for_each(|&graph| routes[graph] = route);
         }
+        let work = |graph: usize| work(settings, graphs, graph, routes[graph].sparse);
         let common = common_part(settings, graphs.conventions());
         let mut found = 0;
         let mut calls: Vec<Call> = Vec::new();
         let mut filled = u64::MAX;
         let mut call_of = vec![usize::MAX; graphs.len()];
-        for run in runs(graphs, self.0.iter().all(|cache| cache.folder().is_none())) {
-            let piece = Piece { key: key(&common, ctx, graphs, run.clone(), &sides), graphs: run };
+        for run in runs(graphs, work, self.0.iter().all(|cache| cache.folder().is_none())) {
+            let piece = Piece { key: key(&common, ctx, graphs, run.clone(), &routes), graphs: run };
             if self.look_up(&piece, graphs, encoding) {
                 found += piece.graphs.len();
                 continue;
             }
-            let work = piece.graphs.clone().map(|graph| work(graphs, graph)).fold(0, u64::saturating_add);
+            let work = piece.graphs.clone().map(work).fold(0, u64::saturating_add);
             filled = filled.saturating_add(work);
             if filled > CALL_WORK {
                 calls.push(Call { chunks: Vec::new(), pieces: Vec::new() });
@@ -96,10 +98,10 @@ impl Stores {
                 call.pieces.push(piece);
             }
         }
-        for Chunk { graphs, side } in chunks {
+        for Chunk { graphs, side, sparse } in chunks {
             // A part of a chunk is within the budget, as the chunk was.
             for (call, own) in parts(&graphs, &call_of) {
-                calls[call].chunks.push(Chunk { graphs: own, side });
+                calls[call].chunks.push(Chunk { graphs: own, side, sparse });
             }
         }
         Left { found, calls }
@@ -148,17 +150,31 @@ fn parts(graphs: &[usize], call_of: &[usize]) -> Vec<(usize, Vec<usize>)> {
     all.chunk_by(|a, b| a.0 == b.0).map(|part| (part[0].0, part.iter().map(|(_, graph)| *graph).collect())).collect()
 }
 
-fn work(graphs: &GraphBatch, graph: usize) -> u64 {
-    let nodes = (graphs.node_offsets()[graph + 1] - graphs.node_offsets()[graph]) as u64;
-    nodes.saturating_mul(nodes).saturating_mul(nodes)
+/// How a graph is solved: bits follow from it.
+#[derive(Clone, Copy)]
+struct Route {
+    side: Side,
+    sparse: bool,
+}
+
+/// What a graph takes, in units of n^3 dense: by settings and content alone, as the pieces are. An iteration is some hundred products with a
+/// block of twice the k.
+fn work(settings: &Settings, graphs: &GraphBatch, graph: usize, sparse: bool) -> u64 {
+    let (first, end) = (graphs.node_offsets()[graph], graphs.node_offsets()[graph + 1]);
+    let (nodes, entries) = ((end - first) as u64, (graphs.row_offsets()[end] - graphs.row_offsets()[first]) as u64);
+    if sparse {
+        (settings.k as u64).saturating_add(8).saturating_mul(64).saturating_mul(nodes + entries)
+    } else {
+        nodes.saturating_mul(nodes).saturating_mul(nodes)
+    }
 }
 
 /// The pieces.
-fn runs(graphs: &GraphBatch, one_by_one: bool) -> Vec<Range<usize>> {
+fn runs(graphs: &GraphBatch, work: impl Fn(usize) -> u64, one_by_one: bool) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let (mut sum, mut nodes) = (u64::MAX, 0_usize);
     for graph in 0..graphs.len() {
-        let (own, order) = (work(graphs, graph), graphs.node_offsets()[graph + 1] - graphs.node_offsets()[graph]);
+        let (own, order) = (work(graph), graphs.node_offsets()[graph + 1] - graphs.node_offsets()[graph]);
         (sum, nodes) = (sum.saturating_add(own), nodes + order);
         match runs.last_mut() {
             Some(run) if sum <= PIECE_WORK && nodes <= PIECE_NODES && !one_by_one => run.end = graph + 1,
@@ -173,7 +189,8 @@ fn runs(graphs: &GraphBatch, one_by_one: bool) -> Vec<Range<usize>> {
 
 /// What the keys of all pieces begin with. Every field is named, so that a new one is not forgotten.
 fn common_part(settings: &Settings, conventions: Conventions) -> KeyHasher {
-    let Settings { k, normalization, which, drop_trivial, walk_steps } = *settings;
+    // The method shows in the routes.
+    let Settings { k, normalization, which, drop_trivial, walk_steps, method: _ } = *settings;
     // The others have done their work when the graph was made.
     let Conventions { degree, symmetrization: _, self_loops: _, duplicates: _, isolated, zero_degree_scale } =
         conventions;
@@ -187,7 +204,7 @@ fn common_part(settings: &Settings, conventions: Conventions) -> KeyHasher {
 }
 
 /// The key of one piece: its graphs, row by row, and where each is solved.
-fn key(common: &KeyHasher, ctx: &Context, graphs: &GraphBatch, run: Range<usize>, sides: &[Side]) -> Key {
+fn key(common: &KeyHasher, ctx: &Context, graphs: &GraphBatch, run: Range<usize>, routes: &[Route]) -> Key {
     let mut key = common.clone();
     let nodes = graphs.node_offsets()[run.start]..graphs.node_offsets()[run.end];
     let entries = graphs.row_offsets()[nodes.start]..graphs.row_offsets()[nodes.end];
@@ -200,10 +217,10 @@ fn key(common: &KeyHasher, ctx: &Context, graphs: &GraphBatch, run: Range<usize>
     key.bytes(bytemuck::cast_slice(&graphs.columns()[entries.clone()]));
     key.number(graphs.weights().is_some().into());
     key.bytes(bytemuck::cast_slice(graphs.weights().map_or(&[][..], |weights| &weights[entries])));
-    let sides = &sides[run];
-    key.bytes(&sides.iter().map(|&side| side as u8).collect::<Vec<u8>>());
+    let routes = &routes[run];
+    key.bytes(&routes.iter().flat_map(|route| [route.side as u8, route.sparse.into()]).collect::<Vec<u8>>());
     // Adapters differ in their bits, and so do the forms of kernels that one is allowed.
-    let adapter = ctx.adapter().filter(|_| sides.contains(&Side::Gpu));
+    let adapter = ctx.adapter().filter(|_| routes.iter().any(|route| route.side == Side::Gpu));
     key.bytes(adapter.map(|adapter| format!("{adapter:?}")).unwrap_or_default().as_bytes());
     key.finish()
 }

@@ -2,13 +2,16 @@
 
 pub(crate) mod certificate;
 pub mod eigen;
-mod jacobi;
 pub mod eigsh;
+mod jacobi;
 pub mod laplacian;
+mod random;
 pub mod sparse;
 pub mod svd;
 
 pub use certificate::{Certificate, Status};
 pub use eigen::{Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_ragged, eigh_refined, eigh_subset, eigvalsh};
+pub use eigsh::{Eigsh, EigshMethod, EigshOptions, eigsh};
 pub use laplacian::{Normalization, laplacian};
+pub use sparse::spmm;
 pub use svd::{Svd, Svdvals, Vectors, svd, svd_truncated, svdvals};

@@ -1,3 +1,143 @@
 //! A few eigenpairs of large sparse symmetric matrices.
+//!
+//! What a matrix is here is an [`Operator`](super::sparse::Operator): Laplacians that are never written out, and any sparse symmetric
+//! matrix. Null vectors that are known in advance, one for each connected component of a Laplacian, are taken out exactly and
+//! handed back as they are; everything else is iterated from a random start.
 
+mod chebyshev;
+mod cpu;
+mod dense;
+mod options;
+mod ritz;
+mod solve;
 mod space;
+mod subspace;
+
+pub use options::{EigshMethod, EigshOptions};
+pub(crate) use solve::{Solved, Wanted, solve_each};
+
+use crate::array::Real;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::ops::eigen::Which;
+use crate::ops::sparse::Operator;
+use crate::ops::{Certificate, Status};
+use nalgebra::DMatrix;
+
+/// k eigenpairs of a sparse symmetric matrix, on the host.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Eigsh<T> {
+    /// `k` eigenvalues, ascending.
+    pub values: Vec<T>,
+    /// `(n, k)`: unit 2-norm columns.
+    pub vectors: DMatrix<T>,
+    /// Of each pair, `|A v - l v|_2 / |A|_1`, measured in f64 on what is given.
+    pub residuals: Vec<f64>,
+    /// Of each pair: Converged where its residual is within the tolerance, Unresolved where the working precision cannot tell its value
+    /// from the known null space, NotConverged elsewhere.
+    pub statuses: Vec<Status>,
+    /// Of all pairs together: the worst of each.
+    pub certificate: Certificate,
+    /// Dimension of the null space that was known in advance: a Laplacian's connected components.
+    pub null_space: usize,
+    /// How it was found.
+    pub method: EigshMethod,
+    /// Products of A with the block.
+    pub products: usize,
+    /// Rayleigh-Ritz steps, or restarts.
+    pub looks: usize,
+}
+
+/// The `k` smallest or largest eigenvalues (ascending) of a sparse symmetric matrix, and their vectors.
+///
+/// The default method is Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006), or whatever else is
+/// predicted to be faster; see [`EigshMethod`]. It computes in `T`; f64 begins in f32 and ends in f64.
+///
+/// # Shapes
+/// `a` has one problem of order n; values `k`, vectors `(n, k)`.
+///
+/// # Errors
+/// [`Shape`](crate::ErrorKind::Shape) if there are not `k` pairs, or more than one problem; [`Domain`](crate::ErrorKind::Domain) for a
+/// tolerance that is not positive, or a method that cannot do what is asked; [`Limit`](crate::ErrorKind::Limit) where the block would
+/// not fit into the memory budget; device errors.
+///
+/// ```
+/// use fiedler::{Context, graph::{Conventions, Graph}, ops::{EigshOptions, Normalization, Which, eigsh, sparse::Operator}};
+/// let ring: Vec<(u32, u32)> = (0..1000).map(|i| (i, (i + 1) % 1000)).collect();
+/// let ring = Graph::from_edges(1000, &ring, &Conventions::default())?;
+/// let laplacian = Operator::<f64>::laplacian(ring.view(), Normalization::Combinatorial)?;
+/// let found = eigsh(&Context::cpu(), &laplacian, 3, Which::Smallest, &EigshOptions::default())?;
+/// let second = 2.0 - 2.0 * (std::f64::consts::TAU / 1000.0).cos();
+/// assert!(found.values[0] == 0.0 && (found.values[1] - second).abs() < 1e-9);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
+pub fn eigsh<T: Real>(
+    ctx: &Context,
+    a: &Operator<'_, T>,
+    k: usize,
+    which: Which,
+    options: &EigshOptions,
+) -> Result<Eigsh<T>> {
+    if a.problems() != 1 || k > a.rows() {
+        let expected = format!("one matrix, and at most {} pairs", a.rows());
+        return Err(Error::shape("eigsh", expected, format!("{} matrices, k = {k}", a.problems())));
+    }
+    options.check()?;
+    let n = a.rows();
+    let known = match which {
+        Which::Smallest => a.null.len().min(k),
+        // The null space is the smallest end: of it is handed out what is left when everything else is.
+        Which::Largest => k.saturating_sub(n - a.null.len()),
+    };
+    let wanted = Wanted { count: k - known, which, whole_groups: false };
+    let solved = solve_each(ctx, a, &[wanted], options)?.remove(0);
+    let mut pairs: Vec<(f64, Vec<f64>)> = (0..known).map(|component| (0.0, a.null.vector(component))).collect();
+    let found = solved.values.iter().zip(solved.vectors.chunks_exact(n.max(1)));
+    pairs.extend(found.take(k - known).map(|(&value, vector)| (value, vector.to_vec())));
+    // Ascending: the null space is the smallest end of a Laplacian, and pairs come from the wanted end inward.
+    if which == Which::Largest {
+        pairs[known..].reverse();
+    }
+    let values: Vec<T> = pairs.iter().map(|(value, _)| T::from_f64(*value)).collect();
+    let vectors = DMatrix::from_iterator(n, k, pairs.iter().flat_map(|(_, v)| v.iter().map(|&x| T::from_f64(x))));
+    let norm = if a.bounds(0).norm > 0.0 { a.bounds(0).norm } else { 1.0 };
+    let residuals: Vec<f64> = a.residuals(&values, vectors.as_slice()).into_iter().map(|r| r / norm).collect();
+    let allowed = options.tolerance_in::<T>();
+    let floor = 16.0 * T::EPSILON;
+    let statuses: Vec<Status> = (0..k)
+        .map(|j| {
+            let is_known = j < known;
+            let value = values[j].to_f64();
+            // Written so that NaN is not Converged.
+            match residuals[j] <= allowed {
+                false => Status::NotConverged,
+                true if !is_known && !a.null.is_empty() && value.abs() <= floor * norm => Status::Unresolved,
+                true => Status::Converged,
+            }
+        })
+        .collect();
+    let worst = |x: &[f64]| x.iter().fold(0.0, |m: f64, &x| if x.is_nan() || x > m { x } else { m });
+    let status = statuses.iter().copied().find(|&s| s != Status::Converged).unwrap_or_default();
+    let certificate =
+        Certificate { status, sweeps: 0, residual: worst(&residuals), orthogonality: orthogonality(&vectors) };
+    Ok(Eigsh {
+        values,
+        vectors,
+        residuals,
+        statuses,
+        certificate,
+        null_space: a.null.len(),
+        method: solved.method,
+        products: solved.products,
+        looks: solved.looks,
+    })
+}
+
+/// `max |V'V - I|`, in f64.
+fn orthogonality<T: Real>(vectors: &DMatrix<T>) -> f64 {
+    let wide = vectors.map(Real::to_f64);
+    let gram = wide.tr_mul(&wide);
+    let away = |(i, x): (usize, &f64)| (x - f64::from(u8::from(i % (gram.nrows() + 1) == 0))).abs();
+    gram.iter().enumerate().map(away).fold(0.0, |m: f64, x| if x.is_nan() || x > m { x } else { m })
+}

@@ -34,7 +34,9 @@ impl Filter {
         let mut sigma = first;
         let mut steps = Vec::with_capacity(degree);
         for i in 0..degree {
-            let (next, before) = if i == 0 { (first, 0.0) } else {
+            let (next, before) = if i == 0 {
+                (first, 0.0)
+            } else {
                 let next = 1.0 / (2.0 / first - sigma);
                 (next, -sigma * next)
             };
@@ -70,8 +72,9 @@ pub(super) trait Space {
     fn randomize(&mut self, seed: u64) -> Result<()>;
 
     /// Every `x_j`, j among `columns`, becomes `p(A) x_j`. `steps` has the recurrence of each problem, all of one length; problems
-    /// without one keep their X.
-    fn filter(&mut self, columns: Range<usize>, steps: &[Option<Vec<Step>>]) -> Result<()>;
+    /// without one keep their X. The known null vectors are taken out of Y and Y_before after every `deflate_every` steps, and at the
+    /// end: rounding puts them in, and where nobody takes them out they grow faster than anything that is wanted.
+    fn filter(&mut self, columns: Range<usize>, steps: &[Option<Vec<Step>>], deflate_every: usize) -> Result<()>;
 
     /// X'X and X'AX of every problem, AX kept for [`Space::rotate`].
     fn grams(&mut self) -> Result<Vec<Grams>>;

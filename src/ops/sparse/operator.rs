@@ -5,6 +5,7 @@ use crate::array::Real;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{GraphBatch, GraphRef, IsolatedDiagonal};
 use crate::ops::Normalization;
+use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -78,7 +79,7 @@ impl<'a, T: Real> Operator<'a, T> {
         let nodes = row_offsets.len() - 1;
         let (mut diagonal, mut scale) = (Vec::with_capacity(nodes), Vec::new());
         let mut bounds = Vec::with_capacity(graphs.len());
-        let mut null = NullSpace::default();
+        let mut null = NullSpace::new();
         for graph in graphs {
             let degrees = graph.degrees();
             let isolated = match graph.conventions().isolated {
@@ -92,7 +93,15 @@ impl<'a, T: Real> Operator<'a, T> {
                 combinatorial_bounds(graph, &degrees)
             });
             let connected = |d: f64| d > 0.0;
-            let of_degree = |d: f64| if normalised && connected(d) { 1.0 } else if normalised { isolated } else { d };
+            let of_degree = |d: f64| {
+                if normalised && connected(d) {
+                    1.0
+                } else if normalised {
+                    isolated
+                } else {
+                    d
+                }
+            };
             diagonal.extend(degrees.iter().map(|&d| T::from_f64(of_degree(d))));
             if normalised {
                 scale.extend(degrees.iter().map(|&d| T::from_f64(if connected(d) { 1.0 / d.sqrt() } else { 0.0 })));
@@ -162,7 +171,8 @@ impl<'a, T: Real> Operator<'a, T> {
                 let reverse = columns[across.clone()].binary_search_by(|&c| (c as usize).cmp(&row));
                 let equal = reverse.is_ok_and(|i| values[across.start + i] == values[place]);
                 if !equal {
-                    let what = format!("entry ({row}, {column}) is {value}, its equal across the diagonal is not there");
+                    let what =
+                        format!("entry ({row}, {column}) is {value}, its equal across the diagonal is not there");
                     return Err(Error::domain(WHAT, what));
                 }
                 if column == row { own = value } else { others += value.abs() }
@@ -221,6 +231,95 @@ impl<'a, T: Real> Operator<'a, T> {
     #[must_use]
     pub fn bounds(&self, problem: usize) -> Bounds {
         self.bounds[problem]
+    }
+
+    /// Null vectors that are known in advance, of all problems.
+    #[must_use]
+    pub fn null_vectors(&self) -> usize {
+        self.null.len()
+    }
+
+    /// Null vectors of one problem.
+    pub(crate) fn null_vectors_of(&self, problem: usize) -> usize {
+        self.null.counts[problem]
+    }
+
+    /// The first `count` vectors of the null space's canonical basis, column-major, over all rows.
+    pub(crate) fn canonical_null(&self, count: usize) -> Vec<f64> {
+        self.null.canonical(count)
+    }
+
+    /// One problem by itself.
+    pub(crate) fn problem(&self, problem: usize) -> Operator<'_, T> {
+        let rows = self.span(problem);
+        let row_offsets = &self.row_offsets[rows.start..=rows.end];
+        let first = self.row_offsets[0];
+        let entries = row_offsets[0] - first..row_offsets[rows.len()] - first;
+        Operator {
+            node_offsets: vec![0, rows.len()],
+            row_offsets: row_offsets.into(),
+            columns: self.columns[entries.clone()].into(),
+            weights: self.weights.as_ref().map(|weights| weights[entries].into()),
+            coupling: self.coupling,
+            diagonal: self.diagonal[rows.clone()].to_vec(),
+            scale: self.scale.as_ref().map(|scale| scale[rows.clone()].to_vec()),
+            bounds: vec![self.bounds[problem]],
+            null: self.null.problem(problem, rows),
+        }
+    }
+
+    /// The same in f32; none where its numbers are beyond what f32 computes with.
+    pub(in crate::ops) fn narrowed(&self) -> Option<Operator<'_, f32>> {
+        let narrow = |x: &T| f32::from_f64(x.to_f64());
+        let fits = |bounds: &Bounds| bounds.norm == 0.0 || (1e-30..=1e30).contains(&bounds.norm);
+        self.bounds.iter().all(fits).then(|| Operator {
+            node_offsets: self.node_offsets.clone(),
+            row_offsets: Cow::Borrowed(&self.row_offsets),
+            columns: Cow::Borrowed(&self.columns),
+            weights: self.weights.as_ref().map(|weights| weights.iter().map(narrow).collect()),
+            coupling: self.coupling,
+            diagonal: self.diagonal.iter().map(narrow).collect(),
+            scale: self.scale.as_ref().map(|scale| scale.iter().map(narrow).collect()),
+            bounds: self.bounds.clone(),
+            null: self.null.narrowed(),
+        })
+    }
+
+    /// The entries of a row, `(column within the problem, value)`, the diagonal's in two parts: d first.
+    fn row(&self, problem_start: usize, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let scale = move |i: usize| self.scale.as_ref().map_or(1.0, |scale| scale[i].to_f64());
+        let here = self.coupling * scale(row);
+        let entries = self.entries_of(row).map(move |place| {
+            let column = self.columns[place] as usize;
+            let weight = self.weights.as_ref().map_or(1.0, |weights| weights[place].to_f64());
+            (column, here * weight * scale(problem_start + column))
+        });
+        std::iter::once((row - problem_start, self.diagonal[row].to_f64())).chain(entries)
+    }
+
+    /// The only problem as a dense matrix, column-major.
+    pub(in crate::ops) fn dense(&self) -> Vec<f64> {
+        let n = self.rows();
+        let mut dense = vec![0.0; n * n];
+        for row in 0..n {
+            self.row(0, row).for_each(|(column, value)| dense[column * n + row] += value);
+        }
+        dense
+    }
+
+    /// `|A v_j - l_j v_j|_2` of the only problem, in f64; vectors column-major.
+    pub(in crate::ops) fn residuals(&self, values: &[T], vectors: &[T]) -> Vec<f64> {
+        let n = self.rows();
+        let of = |(value, vector): (&T, &[T])| {
+            let square: f64 = (0..n)
+                .map(|row| {
+                    let product: f64 = self.row(0, row).map(|(column, x)| x * vector[column].to_f64()).sum();
+                    (product - value.to_f64() * vector[row].to_f64()).powi(2)
+                })
+                .sum();
+            square.sqrt()
+        };
+        values.par_iter().zip(vectors.par_chunks(n.max(1))).map(of).collect()
     }
 
     /// The rows of one problem among all.

@@ -6,7 +6,7 @@ mod cpu;
 mod gpu;
 mod kernels;
 mod pieces;
-mod random;
+
 mod truncated;
 
 use super::certificate::{Certificate, Certificates, all_converged};

@@ -1,10 +1,11 @@
 //! Randomised projection (Halko, Martinsson and Tropp 2011), one matrix at a time, by faer's products and QR.
 
-use super::super::{PROMISE, Problem, TruncatedOptions, random};
+use super::super::{PROMISE, Problem, TruncatedOptions};
 use super::dense::{Factors, certified, departure, nan_max, write};
 use super::{Scaled, Working, not_finite};
 use crate::array::Real;
 use crate::ops::certificate::{Certificate, Status};
+use crate::ops::random;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;

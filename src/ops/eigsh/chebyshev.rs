@@ -1,0 +1,236 @@
+//! Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006): a block is multiplied by a polynomial in A that is small
+//! where the spectrum is not wanted, then rotated to its Ritz vectors; again, until the wanted ones have small residuals.
+//!
+//! A step of the polynomial is one product with the whole block, which is what memory is fastest at; nothing is decided and nothing
+//! is orthogonalised in between.
+
+use super::ritz::rayleigh_ritz;
+use super::space::{Filter, Space};
+use crate::context::Context;
+use crate::error::Result;
+use crate::ops::eigen::Which;
+use crate::ops::sparse::Bounds;
+
+/// The largest growth of the wanted end over the rest of the block in one filter. Columns of a block that differ by more are
+/// made of each other's rounding errors in f32 (6e-8); a tenth of what that allows is left for the first blocks, which are random.
+const GROWTH: f64 = 1e5;
+/// The growth of rounding errors along the known null space, over the wanted end, before it is taken out: 6e-5 of a column in f32.
+const NULL_GROWTH: f64 = 1e3;
+/// The most steps of one polynomial: a filter's rounding errors grow with their number, and the bounds get better with every look.
+const MOST_STEPS: usize = 400;
+/// The fewest: a look costs about as much as four products.
+const FEWEST_STEPS: usize = 8;
+/// Looks without a smaller residual before an iteration gives up: rounding has the better of it.
+const PATIENCE: usize = 4;
+/// Looks that a block may take to find the wanted end at all.
+const EARLY: usize = 12;
+/// X'X beyond this condition, times the error of its sums, has left the block not orthonormal enough: it is looked at once more.
+const ORTHONORMAL: f64 = 1e-8;
+
+/// What is wanted of one problem.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Goal {
+    /// Pairs, beside the known null space.
+    pub(super) wanted: usize,
+    /// Where the spectrum lies.
+    pub(super) bounds: Bounds,
+    /// The largest `|A v - l v|_2`.
+    pub(super) tolerance: f64,
+    /// Pairs closer than this belong together: the iteration goes on until it has the whole of the last group, if the block holds it.
+    pub(super) resolution: f64,
+}
+
+/// How an iteration goes about it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effort {
+    pub(super) which: Which,
+    /// The most products with A of a column.
+    pub(super) most_products: usize,
+}
+
+/// What became of one problem, its pairs from the wanted end inward.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    /// Ritz values, as many as the block has columns.
+    pub(super) values: Vec<f64>,
+    /// `|A v - l v|_2` of each.
+    pub(super) residuals: Vec<f64>,
+    /// How many of them from the first on are within the tolerance, and wanted.
+    pub(super) converged: usize,
+    /// Products with A of each column that was not finished.
+    pub(super) products: usize,
+    /// Looks at the block: Rayleigh-Ritz steps.
+    pub(super) looks: usize,
+}
+
+/// Iterates from the X that the space holds, until every problem has its goal, or cannot come nearer.
+///
+/// # Errors
+/// Those of the space.
+pub(super) fn iterate<S: Space>(ctx: &Context, space: &mut S, goals: &[Goal], effort: Effort) -> Result<Vec<Found>> {
+    let mut states: Vec<State> = goals.iter().map(|&goal| State::new(goal, effort)).collect();
+    loop {
+        look(ctx, space, &mut states, effort)?;
+        states.iter_mut().for_each(State::judge);
+        let working = || states.iter().filter(|state| !state.done);
+        let Some(first) = working().map(|state| state.found.converged).min() else { break };
+        // One number of steps for all, so that a batch stays together.
+        let steps = working().map(State::steps).max().unwrap_or(FEWEST_STEPS);
+        let steps = working().map(State::allowed_steps).fold(steps, usize::min);
+        let filters: Vec<_> = states.iter().map(|state| (!state.done).then(|| state.filter().steps(steps))).collect();
+        space.filter(first..space.width(), &filters, working().map(State::deflate_every).min().unwrap_or(1))?;
+        states.iter_mut().filter(|state| !state.done).for_each(|state| state.found.products += steps);
+    }
+    Ok(states.into_iter().map(|state| state.found).collect())
+}
+
+/// Rayleigh-Ritz, as often as it takes to make the blocks orthonormal.
+fn look<S: Space>(ctx: &Context, space: &mut S, states: &mut [State], effort: Effort) -> Result<()> {
+    for _ in 0..3 {
+        let grams = space.grams()?;
+        let ritz = rayleigh_ritz(ctx, &grams, effort.which, S::GRAM_EPSILON)?;
+        let worst = ritz.iter().zip(&*states).filter(|(_, state)| !state.done).map(|(r, _)| r.condition);
+        let worst = worst.fold(1.0, f64::max) * S::GRAM_EPSILON;
+        let rotations: Vec<_> =
+            ritz.into_iter().zip(&*states).map(|(ritz, state)| (!state.done).then_some(ritz.rotation)).collect();
+        let residuals = space.rotate(&rotations)?;
+        for ((state, rotation), residuals) in states.iter_mut().zip(rotations).zip(residuals) {
+            if let Some(rotation) = rotation {
+                (state.found.values, state.found.residuals) = (rotation.values, residuals);
+                state.found.looks += 1;
+                state.found.products += 1;
+            }
+        }
+        if worst <= ORTHONORMAL.max(10.0 * S::GRAM_EPSILON) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// One problem under way.
+#[derive(Debug)]
+struct State {
+    goal: Goal,
+    which: Which,
+    most_products: usize,
+    found: Found,
+    /// The smallest sum of residuals of what is wanted, and the looks since.
+    best: f64,
+    since: usize,
+    done: bool,
+}
+
+impl State {
+    fn new(goal: Goal, effort: Effort) -> Self {
+        let Effort { which, most_products } = effort;
+        let done = goal.wanted == 0;
+        Self { goal, which, most_products, found: Found::default(), best: f64::INFINITY, since: 0, done }
+    }
+
+    /// How many pairs are wanted, with the rest of the last group as far as the block has it to give.
+    fn wanted(&self) -> usize {
+        let values = &self.found.values;
+        let most = (values.len() - values.len() / 4).max(self.goal.wanted).min(values.len());
+        let tied = |i: &usize| (values[*i] - values[i - 1]).abs() <= self.goal.resolution;
+        let rest = (self.goal.wanted..most).take_while(tied).count();
+        (self.goal.wanted + rest).min(values.len())
+    }
+
+    fn judge(&mut self) {
+        if self.done {
+            return;
+        }
+        let wanted = self.wanted();
+        let residuals = &self.found.residuals;
+        self.found.converged = residuals[..wanted].iter().take_while(|&&r| r <= self.goal.tolerance).count();
+        // Only what is not there yet counts: pairs at the floor of rounding go up and down.
+        let missing: f64 = residuals[self.found.converged..wanted].iter().sum();
+        if missing < 0.7 * self.best {
+            (self.best, self.since) = (missing, 0);
+        } else {
+            self.since += 1;
+        }
+        let given_up = self.since > PATIENCE && self.found.looks > EARLY || self.found.products >= self.most_products;
+        self.done = self.found.converged == wanted || given_up || !residuals.iter().all(|r| r.is_finite());
+    }
+
+    /// The interval that holds what is not wanted, as far as the block knows: it begins at the value of the block's last column, which
+    /// gains nothing from a filter. Values of a block that is still coming are too far in, by about the square of the residual
+    /// over the spectrum's width (Temple 1928): so much the interval is taken further out, but never past what is wanted.
+    fn filter(&self) -> Filter {
+        let Bounds { lower, upper, .. } = self.goal.bounds;
+        let (values, residuals) = (&self.found.values, &self.found.residuals);
+        // Everything measured from the wanted end.
+        let (end, sign) = match self.which {
+            Which::Smallest => (upper, 1.0),
+            Which::Largest => (lower, -1.0),
+        };
+        let width = (upper - lower).max(f64::MIN_POSITIVE);
+        let coming = |i: usize| {
+            let room = (sign * (end - values[i])).max(1e-3 * width);
+            sign * values[i] - 4.0 * residuals[i] * residuals[i] / room
+        };
+        let (first, wanted) = (sign * values[0], self.wanted() - 1);
+        let closest =
+            first + (0.1 * (sign * values[wanted] - first)).max(1e-3 * (sign * values[values.len() - 1] - first));
+        // Where the whole block is one value, the interval begins beside it.
+        let least = first + 1e-10 * width;
+        let cut = coming(values.len() - 1).max(coming(wanted)).max(closest).max(least).min(sign * end - 1e-10 * width);
+        let damped = if sign > 0.0 { (cut, upper) } else { (lower, -cut) };
+        Filter { damped, wanted: sign * self.outermost().min(cut - 1e-10 * width) }
+    }
+
+    /// How far out the spectrum may reach, measured from the wanted end: as far as it can where the block is random, or as the first
+    /// residual says.
+    fn outermost(&self) -> f64 {
+        let Bounds { lower, upper, .. } = self.goal.bounds;
+        let (bound, first) = match self.which {
+            Which::Smallest => (lower, self.found.values[0]),
+            Which::Largest => (-upper, -self.found.values[0]),
+        };
+        if self.found.looks < 2 { bound } else { bound.max(first - self.found.residuals[0]) }
+    }
+
+    /// By how much a step of the polynomial raises a value over the interval: the logarithm.
+    fn rate(&self, value: f64) -> f64 {
+        let (low, high) = self.filter().damped;
+        let beyond = match self.which {
+            Which::Smallest => low - value,
+            Which::Largest => value - high,
+        };
+        (1.0 + 2.0 * beyond.max(0.0) / (high - low)).acosh()
+    }
+
+    /// Steps until the last wanted residual should be small enough.
+    fn steps(&self) -> usize {
+        let Found { values, residuals, converged, .. } = &self.found;
+        let wanted = self.wanted();
+        let steps = (*converged..wanted)
+            .map(|i| (residuals[i] / (0.3 * self.goal.tolerance)).max(1.0).ln() / self.rate(values[i]).max(1e-9))
+            .fold(0.0, f64::max);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
+        let steps = steps.clamp(FEWEST_STEPS as f64, MOST_STEPS as f64) as usize;
+        steps
+    }
+
+    /// Steps after which rounding has put so much of the null space (at 0) into the block as may stay there for a while.
+    fn deflate_every(&self) -> usize {
+        let growth = self.rate(0.0) - self.rate(self.found.values[0]);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
+        let steps = (NULL_GROWTH.ln() / growth.max(1e-9)).clamp(2.0, MOST_STEPS as f64) as usize;
+        steps
+    }
+
+    /// Steps that keep the block's columns apart from each other's rounding.
+    fn allowed_steps(&self) -> usize {
+        let outermost = match self.which {
+            Which::Smallest => self.outermost(),
+            Which::Largest => -self.outermost(),
+        };
+        let steps = GROWTH.ln() / self.rate(outermost).max(1e-9);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
+        let steps = steps.clamp(3.0, MOST_STEPS as f64) as usize;
+        steps
+    }
+}

@@ -1,0 +1,257 @@
+//! Blocks of vectors in the CPU's memory, of one problem. Row-major: a row of X is the run of numbers that an entry of A meets.
+
+use super::space::{Grams, Rotation, Space, Step};
+use crate::array::Real;
+use crate::error::Result;
+use crate::ops::random::uniforms;
+use crate::ops::sparse::cpu::{Combination, Rows, WIDTHS};
+use crate::ops::sparse::{NONE, NullSpace, Operator};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use nalgebra::DMatrix;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows that go through a small dense product together: with 32 columns of f64 half of a second-level cache.
+const ROWS: usize = 1024;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct CpuSpace<'a, T: Real> {
+    operator: &'a Operator<'a, T>,
+    rows: Rows<'a, T>,
+    width: usize,
+    x: Vec<T>,
+    /// A X after [`Space::grams`]; scratch for filters otherwise.
+    ax: Vec<T>,
+    other: Vec<T>,
+}
+
+impl<'a, T: Real> CpuSpace<'a, T> {
+    /// X is zero. The operator has one problem.
+    pub(super) fn new(operator: &'a Operator<'a, T>, width: usize) -> Self {
+        let zeros = || vec![T::from_f64(0.0); operator.rows() * width];
+        Self { operator, rows: Rows::new(operator), width, x: zeros(), ax: zeros(), other: zeros() }
+    }
+
+    /// Puts vectors into the first columns of X, column-major.
+    pub(super) fn load(&mut self, vectors: &[f64]) {
+        let n = self.operator.rows();
+        for (i, row) in self.x.chunks_exact_mut(self.width.max(1)).enumerate() {
+            row.iter_mut().zip(vectors[i..].iter().step_by(n)).for_each(|(x, v)| *x = T::from_f64(*v));
+        }
+        deflate(&self.operator.null, &mut self.x, self.width);
+    }
+
+    /// One polynomial of the columns `columns`, at most as many as the widest kernel takes.
+    fn filter_few(&mut self, columns: Range<usize>, steps: &[Step], deflate_every: usize) {
+        let (n, width) = (self.operator.rows(), self.width);
+        let few = WIDTHS.into_iter().find(|&w| w >= columns.len()).unwrap_or(columns.len());
+        let (mut y, mut before) = (&mut self.ax[..], &mut self.other[..]);
+        if few > width {
+            // A block narrower than any kernel: X has fewer columns than the next width.
+            self.ax.resize(n * few, T::from_f64(0.0));
+            self.other.resize(n * few, T::from_f64(0.0));
+            (y, before) = (&mut self.ax[..], &mut self.other[..]);
+        }
+        (y, before) = (&mut y[..n * few], &mut before[..n * few]);
+        let taken = columns.len();
+        y.par_chunks_mut(few).zip(self.x.par_chunks(width)).with_min_len(ROWS).for_each(|(to, from)| {
+            to[..taken].copy_from_slice(&from[columns.clone()]);
+            to[taken..].fill(T::from_f64(0.0));
+        });
+        let null = &self.operator.null;
+        for (i, &Step { product, own, before: factor }) in (1..).zip(steps) {
+            self.rows.combine(few, y, before, Combination { product, own, before: factor });
+            std::mem::swap(&mut y, &mut before);
+            if i % deflate_every == 0 || i == steps.len() {
+                deflate(null, y, few);
+                // The recurrence goes on from both.
+                if i < steps.len() {
+                    deflate(null, before, few);
+                }
+            }
+        }
+        self.x.par_chunks_mut(width).zip(y.par_chunks(few)).with_min_len(ROWS).for_each(|(to, from)| {
+            to[columns.clone()].copy_from_slice(&from[..taken]);
+        });
+    }
+
+    /// A X.
+    fn multiply(&mut self) {
+        let width = self.width;
+        if WIDTHS.contains(&width) {
+            self.rows.combine(width, &self.x, &mut self.ax[..self.x.len()], Combination::PRODUCT);
+            return;
+        }
+        let widest = WIDTHS[WIDTHS.len() - 1];
+        let n = self.operator.rows();
+        let mut first = 0;
+        while first < width {
+            let taken = (width - first).min(widest);
+            let few = WIDTHS.into_iter().find(|&w| w >= taken).unwrap_or(widest);
+            let mut part = vec![T::from_f64(0.0); n * few];
+            let mut product = vec![T::from_f64(0.0); n * few];
+            part.par_chunks_mut(few).zip(self.x.par_chunks(width)).with_min_len(ROWS).for_each(|(to, from)| {
+                to[..taken].copy_from_slice(&from[first..first + taken]);
+            });
+            self.rows.combine(few, &part, &mut product, Combination::PRODUCT);
+            self.ax.par_chunks_mut(width).zip(product.par_chunks(few)).with_min_len(ROWS).for_each(|(to, from)| {
+                to[first..first + taken].copy_from_slice(&from[..taken]);
+            });
+            first += taken;
+        }
+    }
+}
+
+/// Pieces of rows whose part along the null vectors is summed side by side: a fixed number, so that the sum has a fixed order.
+const PIECES: usize = 32;
+
+/// Takes the known null vectors out of a row-major block.
+fn deflate<T: Real>(null: &NullSpace<T>, x: &mut [T], width: usize) {
+    if null.is_empty() || x.is_empty() {
+        return;
+    }
+    let n = null.labels.len();
+    let size = null.len() * width;
+    // With very many components the tables of sums would be larger than the block.
+    let pieces = if size * PIECES <= n { PIECES } else { 1 };
+    let rows = n.div_ceil(pieces);
+    let along = |piece: usize| {
+        let span = (piece * rows).min(n)..((piece + 1) * rows).min(n);
+        let mut sums = vec![0.0; size];
+        for i in span {
+            let (label, u) = (null.labels[i], null.values[i].to_f64());
+            if label != NONE {
+                let sums = &mut sums[label as usize * width..][..width];
+                sums.iter_mut().zip(&x[i * width..][..width]).for_each(|(sum, x)| *sum += u * x.to_f64());
+            }
+        }
+        sums
+    };
+    let parts: Vec<Vec<f64>> = (0..pieces).into_par_iter().map(along).collect();
+    let sum = |i: usize| parts.iter().map(|part| part[i]).sum::<f64>();
+    let along: Vec<T> = (0..size).map(|i| T::from_f64(sum(i))).collect();
+    let rows = x.par_chunks_mut(width).with_min_len(ROWS).zip(&null.labels).zip(&null.values);
+    rows.for_each(|((row, &label), &u)| {
+        if label != NONE {
+            let sums = &along[label as usize * width..][..width];
+            row.iter_mut().zip(sums).for_each(|(x, &sum)| *x = (-u).fused(sum, *x));
+        }
+    });
+}
+
+/// `X'X` and `X'Y` of some rows, in f64.
+fn grams_of<T: Real>(x: &[T], y: &[T], width: usize) -> [Mat<f64>; 2] {
+    let wide = |rows: &[T]| rows.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
+    let (x, y) = (wide(x), wide(y));
+    let count = x.len() / width;
+    let (x, y) = (MatRef::from_column_major_slice(&x, width, count), MatRef::from_column_major_slice(&y, width, count));
+    [x, y].map(|other| {
+        let mut product = Mat::zeros(width, width);
+        matmul(product.as_mut(), Accum::Replace, x, other.transpose(), 1.0, Par::Seq);
+        product
+    })
+}
+
+impl<T: Real> Space for CpuSpace<'_, T> {
+    /// Sums in f64 of numbers of a working precision: n squares of at most 1.
+    const GRAM_EPSILON: f64 = 1e-14;
+
+    fn problems(&self) -> usize {
+        1
+    }
+
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn randomize(&mut self, seed: u64) -> Result<()> {
+        let width = self.width;
+        self.x.par_chunks_mut(width).enumerate().with_min_len(ROWS).for_each(|(i, row)| {
+            let i = u32::try_from(i).unwrap_or(u32::MAX);
+            for (quadruple, four) in (0..).zip(row.chunks_mut(4)) {
+                four.iter_mut().zip(uniforms(i, quadruple, seed)).for_each(|(x, u)| *x = T::from_f64(u));
+            }
+        });
+        deflate(&self.operator.null, &mut self.x, self.width);
+        Ok(())
+    }
+
+    fn filter(&mut self, columns: Range<usize>, steps: &[Option<Vec<Step>>], deflate_every: usize) -> Result<()> {
+        let [Some(steps)] = steps else { return Ok(()) };
+        let widest = WIDTHS[WIDTHS.len() - 1];
+        let mut first = columns.start;
+        while first < columns.end {
+            let last = columns.end.min(first + widest);
+            self.filter_few(first..last, steps, deflate_every);
+            first = last;
+        }
+        Ok(())
+    }
+
+    fn grams(&mut self) -> Result<Vec<Grams>> {
+        self.multiply();
+        let width = self.width;
+        let block = ROWS * width;
+        let parts: Vec<[Mat<f64>; 2]> = self
+            .x
+            .par_chunks(block)
+            .zip(self.ax[..self.x.len()].par_chunks(block))
+            .map(|(x, y)| grams_of(x, y, width))
+            .collect();
+        let mut sums = [(); 2].map(|()| DMatrix::zeros(width, width));
+        for part in &parts {
+            for (sum, part) in sums.iter_mut().zip(part) {
+                *sum += DMatrix::from_fn(width, width, |i, j| part[(i, j)]);
+            }
+        }
+        let [xx, xax] = sums;
+        let symmetric = |m: DMatrix<f64>| (&m + m.transpose()) / 2.0;
+        Ok(vec![Grams { xx: symmetric(xx), xax: symmetric(xax) }])
+    }
+
+    fn rotate(&mut self, rotations: &[Option<Rotation>]) -> Result<Vec<Vec<f64>>> {
+        let [Some(Rotation { q, values })] = rotations else { return Ok(vec![Vec::new()]) };
+        let width = self.width;
+        let transposed: Vec<T> = q.transpose().iter().map(|&x| T::from_f64(x)).collect();
+        let turn = |rows: &mut [T], scratch: &mut Vec<T>| {
+            let count = rows.len() / width;
+            scratch.clear();
+            scratch.extend_from_slice(rows);
+            let from = MatRef::from_column_major_slice(scratch, width, count);
+            let to = MatMut::from_column_major_slice_mut(rows, width, count);
+            let q = MatRef::from_column_major_slice(&transposed, width, width);
+            matmul(to, Accum::Replace, q, from, T::from_f64(1.0), Par::Seq);
+        };
+        let block = ROWS * width;
+        let pairs = self.x.par_chunks_mut(block).zip(self.ax.par_chunks_mut(block));
+        let squares: Vec<Vec<f64>> = pairs
+            .map(|(x, y)| {
+                let mut scratch = Vec::new();
+                turn(x, &mut scratch);
+                turn(y, &mut scratch);
+                let mut squares = vec![0.0; width];
+                for (x, y) in x.chunks_exact(width).zip(y.chunks_exact(width)) {
+                    for (((square, x), y), value) in squares.iter_mut().zip(x).zip(y).zip(values) {
+                        let away = y.to_f64() - value * x.to_f64();
+                        *square += away * away;
+                    }
+                }
+                squares
+            })
+            .collect();
+        let total = |j: usize| squares.iter().map(|part| part[j]).sum::<f64>().sqrt();
+        Ok(vec![(0..width).map(total).collect()])
+    }
+
+    fn read(&mut self, _: usize, columns: Range<usize>) -> Result<Vec<f64>> {
+        let n = self.operator.rows();
+        let mut out = vec![0.0; n * columns.len()];
+        let (x, width) = (&self.x, self.width);
+        out.par_chunks_mut(n.max(1)).zip(columns).for_each(|(to, column)| {
+            to.iter_mut().zip(x[column..].iter().step_by(width)).for_each(|(to, x)| *to = x.to_f64());
+        });
+        Ok(out)
+    }
+}

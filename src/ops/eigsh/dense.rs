@@ -1,0 +1,42 @@
+//! The dense decomposition of what is too small, or too much wanted of, for an iteration.
+
+use super::solve::Wanted;
+use crate::array::{Array, Real};
+use crate::context::Context;
+use crate::error::Result;
+use crate::ops::eigen::{Which, eigh};
+use crate::ops::sparse::Operator;
+use crate::shape::Shape;
+
+/// Pairs beside the known null space, from the wanted end inward, vectors column-major: all that there are.
+pub(super) fn pairs<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: &Wanted) -> Result<(Vec<f64>, Vec<f64>)> {
+    let n = a.rows();
+    let mut dense = a.dense();
+    // The null space is known exactly: it is moved beyond the other end of the spectrum, out of the way.
+    let bounds = a.bounds(0);
+    let away = match wanted.which {
+        Which::Smallest => 2.0 * bounds.upper + 1.0,
+        Which::Largest => -2.0 * bounds.upper - 1.0,
+    };
+    let known = a.null.len();
+    for component in 0..known {
+        let u = a.null.vector(component);
+        let support: Vec<usize> = (0..n).filter(|&i| u[i] != 0.0).collect();
+        for &j in &support {
+            for &i in &support {
+                dense[j * n + i] += away * u[i] * u[j];
+            }
+        }
+    }
+    let found = eigh(ctx, &Array::from_vec(Shape::new(n, n, 1), dense)?)?;
+    let (values, vectors) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
+    let (values, vectors) = (values.as_slice(), vectors.as_slice());
+    let count = n - known;
+    Ok(match wanted.which {
+        Which::Smallest => (values[..count].to_vec(), vectors[..count * n].to_vec()),
+        Which::Largest => {
+            let columns = vectors[known * n..].chunks_exact(n.max(1)).rev();
+            (values[known..].iter().rev().copied().collect(), columns.flatten().copied().collect())
+        }
+    })
+}

@@ -1,0 +1,124 @@
+//! The plain forms: block subspace iteration and power iteration, for the wanted end of the spectrum.
+//!
+//! Both multiply by `A - s I`, s the far end of the spectrum, so that what is wanted is largest in magnitude. They are what the
+//! Chebyshev filter is made better than: an eigenvalue gains `|l - s| / |l' - s|` over its neighbour a product, a filter about twice
+//! the square root of that ratio's logarithm.
+
+use super::chebyshev::Found;
+use super::cpu::CpuSpace;
+use super::options::{EigshMethod, EigshOptions};
+use super::ritz::rayleigh_ritz;
+use super::solve::{Solved, Wanted, check_memory, collect, goal};
+use super::space::{Space, Step};
+use crate::array::Real;
+use crate::context::Context;
+use crate::error::Result;
+use crate::ops::eigen::Which;
+use crate::ops::sparse::Operator;
+
+/// Products between two looks at the block: columns differ by at most 2^10 in what they gain, which f32 holds.
+const BETWEEN: usize = 10;
+
+/// `X <- (A - s I) X`, scaled so that nothing grows.
+fn step<T: Real>(a: &Operator<'_, T>, which: Which) -> Step {
+    let bounds = a.bounds(0);
+    let far = match which {
+        Which::Smallest => bounds.upper,
+        Which::Largest => bounds.lower,
+    };
+    let span = (bounds.upper - bounds.lower).max(f64::MIN_POSITIVE);
+    Step { product: 1.0 / span, own: -far / span, before: 0.0 }
+}
+
+/// Block subspace iteration with Rayleigh-Ritz (Bauer 1957; Rutishauser 1969).
+///
+/// # Errors
+/// As [`super::eigsh`].
+pub(super) fn iterate_blocks<T: Real>(
+    ctx: &Context,
+    a: &Operator<'_, T>,
+    wanted: Wanted,
+    width: usize,
+    options: &EigshOptions,
+) -> Result<Solved> {
+    check_memory(ctx, a.rows(), width, size_of::<T>())?;
+    let mut space = CpuSpace::new(a, width);
+    space.randomize(options.seed)?;
+    let goal = goal(a, wanted, options.tolerance_in::<T>());
+    let steps = [Some(vec![step(a, wanted.which); BETWEEN])];
+    let mut found = Found::default();
+    loop {
+        // Twice: the block is orthonormal only after the first.
+        for _ in 0..2 {
+            let ritz = rayleigh_ritz(ctx, &space.grams()?, wanted.which, CpuSpace::<T>::GRAM_EPSILON)?.remove(0);
+            found.values.clone_from(&ritz.rotation.values);
+            found.residuals = space.rotate(&[Some(ritz.rotation)])?.remove(0);
+            found.products += 1;
+        }
+        found.looks += 1;
+        found.converged = found.residuals[..goal.wanted].iter().take_while(|&&r| r <= goal.tolerance).count();
+        if found.converged == goal.wanted || found.products >= options.most_products {
+            break;
+        }
+        space.filter(0..width, &steps, BETWEEN)?;
+        found.products += BETWEEN;
+    }
+    collect(&mut space, 0, wanted, &found, &Found::default(), T::EPSILON, EigshMethod::Subspace)
+}
+
+/// Power iteration (von Mises and Pollaczek-Geiringer 1929): one vector, multiplied until it stops turning, then taken out of
+/// the next one (Hotelling's deflation, by orthogonality).
+///
+/// # Errors
+/// As [`super::eigsh`].
+pub(super) fn power<T: Real>(
+    ctx: &Context,
+    a: &Operator<'_, T>,
+    wanted: Wanted,
+    options: &EigshOptions,
+) -> Result<Solved> {
+    check_memory(ctx, a.rows(), wanted.count + 1, size_of::<T>())?;
+    let n = a.rows();
+    let goal = goal(a, wanted, options.tolerance_in::<T>());
+    let steps = [Some(vec![step(a, wanted.which); BETWEEN])];
+    let (mut values, mut vectors, mut products, mut looks) = (Vec::new(), Vec::new(), 0, 0);
+    for pair in 0..goal.wanted {
+        let mut space = CpuSpace::new(a, 1);
+        space.randomize(options.seed + pair as u64)?;
+        let (mut value, mut vector);
+        loop {
+            let mut x = space.read(0, 0..1)?;
+            orthonormalise(&mut x, &vectors, n);
+            space.load(&x);
+            let grams = space.grams()?.remove(0);
+            let ritz = rayleigh_ritz(ctx, &[grams], wanted.which, CpuSpace::<T>::GRAM_EPSILON)?.remove(0);
+            value = ritz.rotation.values[0];
+            let residual = space.rotate(&[Some(ritz.rotation)])?.remove(0)[0];
+            (products, looks) = (products + 1, looks + 1);
+            vector = x;
+            if residual <= goal.tolerance || products >= options.most_products {
+                break;
+            }
+            space.filter(0..1, &steps, BETWEEN)?;
+            products += BETWEEN;
+        }
+        values.push(value);
+        vectors.append(&mut vector);
+    }
+    let method = EigshMethod::Power;
+    Ok(Solved { values, vectors, next: None, epsilon: T::EPSILON, method, products, looks })
+}
+
+/// Takes the columns of `others` out of x, twice, and gives it unit norm.
+fn orthonormalise(x: &mut [f64], others: &[f64], n: usize) {
+    for _ in 0..2 {
+        for other in others.chunks_exact(n.max(1)) {
+            let along: f64 = other.iter().zip(&*x).map(|(a, b)| a * b).sum();
+            x.iter_mut().zip(other).for_each(|(x, o)| *x -= along * o);
+        }
+        let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if norm > 0.0 {
+            x.iter_mut().for_each(|x| *x /= norm);
+        }
+    }
+}

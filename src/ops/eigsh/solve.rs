@@ -133,10 +133,7 @@ fn chebyshev<T: Real>(
     }
     let found = iterate(ctx, &mut space, &[goal(a, wanted, tolerance)], effort)?.remove(0);
     if !found.values.iter().all(|x| x.is_finite()) {
-        return Err(Error::domain(
-            "eigsh",
-            "the iteration overflowed: entries beyond 1e30, or a bound that does not hold",
-        ));
+        return Err(Error::domain("eigsh", "the iteration overflowed: entries beyond 1e30, or a bound that does not hold"));
     }
     collect(&mut space, 0, wanted, &found, &before, T::EPSILON, EigshMethod::Chebyshev)
 }

@@ -25,7 +25,7 @@ python3 "$(dirname "$0")/chart.py" --fiedler "$fiedler" --largest "$largest" --s
 set=$(mktemp -d)/molecules
 "$fiedler" generate molecules --graphs 20000 --seed 1 -o "$set"
 for _ in 1 2 3; do
-    "$fiedler" encode "$set" -o "$(dirname "$set")/out.npz" --json "$@" | tee -a "$out/encode.jsonl"
+    "$fiedler" encode "$set" -o "$(dirname "$set")/out.npz" --json --no-cache "$@" | tee -a "$out/encode.jsonl"
 done
 if [ -n "${PEERS:-}" ]; then
     bash -c "$PEERS" | tee "$out/peers.jsonl"

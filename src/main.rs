@@ -5,6 +5,6 @@ mod cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("error")).init();
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("error,fiedler=warn")).init();
     cli::run()
 }

@@ -14,7 +14,8 @@ fn fiedler(arguments: &[&str]) -> Command {
     for name in ["FIEDLER_ADAPTER", "FIEDLER_MEMORY_BUDGET", "RUST_LOG"] {
         command.env_remove(name);
     }
-    command.env("FIEDLER_BACKEND", "cpu").args(arguments);
+    // No test finds what another stored; tests/cache.rs is for that.
+    command.env("FIEDLER_BACKEND", "cpu").env("FIEDLER_CACHE_BYTES", "0").args(arguments);
     command
 }
 

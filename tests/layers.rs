@@ -14,13 +14,14 @@ use source::Source;
 const ROOT: u32 = u32::MAX;
 
 /// The floor of each room: it may import what lies on a floor below.
-const FLOORS: [(&str, u32); 16] = [
+const FLOORS: [(&str, u32); 17] = [
     ("main", 7),
     ("cli", 7),
     ("features", 6),
     ("train", 6),
     ("encode", 5),
     ("io", 5),
+    ("cache", 4),
     ("ops", 4),
     ("context", 3),
     ("array", 3),

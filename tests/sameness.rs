@@ -7,12 +7,14 @@ use common::graphs;
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits};
 use common::{on_each, on_gpus};
+use fiedler::cache::Cache;
 use fiedler::encode::{Encoding, SpectralEncoder, Which};
 use fiedler::graph::{Conventions, Graph, GraphBatch, molecules};
 use fiedler::ops::laplacian::Normalization;
 use fiedler::policy::{Reason, Side};
 use fiedler::{Backend, Context};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 const ALL: [Normalization; 3] = [Normalization::Combinatorial, Normalization::Symmetric, Normalization::RandomWalk];
 const EPS: f64 = f32::EPSILON as f64;
@@ -23,6 +25,7 @@ fn main() -> std::process::ExitCode {
         on_each("a relabelled graph", relabelled),
         on_gpus("auto on a software adapter", auto),
         on_gpus("small graphs on the adapter, large ones on the CPU", mixed),
+        on_each("found in part", stored),
     ])
 }
 
@@ -179,8 +182,38 @@ fn mixed(ctx: &Context) -> Checked {
     assert_eq!((report.on_gpu, report.on_cpu), (302, 2), "{report:?}");
     assert_eq!((report.choice.side, report.choice.reason), (Side::Gpu, Reason::Faster));
     compare(&batch, Normalization::Symmetric, &whole, &encoder.encode(&Context::cpu(), &batch)?)?;
-    let (cut, report) = encoder.encode_with(&auto.memory_budget(8 << 20).build()?, &batch, |_| ())?;
+    let (cut, report) = encoder.encode_with(&auto.clone().memory_budget(8 << 20).build()?, &batch, |_| ())?;
     assert!(report.chunks > 2, "{report:?}");
     assert_eq!(all_bits(&cut), all_bits(&whole));
+    // Two small ones alone are not worth the way to the adapter; in the whole batch they go there, whatever is stored of them.
+    let cache = Arc::new(Cache::new().memory(1000, 1 << 30));
+    let (encoder, auto) = (encoder.cache(cache), auto.build()?);
+    let (_, report) = encoder.encode_with(&auto, &batch.select(&[0, 1, 300]), |_| ())?;
+    assert_eq!((report.on_gpu, report.on_cpu), (0, 3), "{report:?}");
+    for stored in [0, 304] {
+        let (again, report) = encoder.encode_with(&auto, &batch, |_| ())?;
+        assert!(report.stored == stored && all_bits(&again) == all_bits(&whole), "{report:?}");
+    }
+    Ok(())
+}
+
+/// What was stored of some graphs, here and on the CPU, and what is computed of the others makes the encoding that is computed at once.
+fn stored(ctx: &Context) -> Checked {
+    let all: Vec<Graph> = (0..100).map(|i| graph(&graphs::random(&mut SplitMix64::new(i)))).collect();
+    let batch = GraphBatch::from_graphs(&all)?;
+    let encoder = SpectralEncoder::new(5).laplacian(Normalization::RandomWalk).walk_steps(2);
+    let whole = encoder.encode(ctx, &batch)?;
+    let cache = Arc::new(Cache::new().memory(1000, 1 << 30));
+    let encoder = encoder.cache(Arc::clone(&cache));
+    if ctx.adapter().is_some() {
+        encoder.encode(&Context::cpu(), &batch)?; // which does not count here
+    }
+    let some: Vec<usize> = (0..100).filter(|i| i % 3 != 1).collect();
+    encoder.encode(ctx, &batch.select(&some))?;
+    let (again, report) = encoder.encode_with(ctx, &batch, |_| ())?;
+    // Some of the graphs that were left out are the same as others.
+    assert!((some.len()..90).contains(&report.stored), "{report:?}");
+    assert_eq!(report.stored + report.on_cpu + report.on_gpu, 100, "{report:?}");
+    assert!(all_bits(&again) == all_bits(&whole));
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `fiedler encode`: a data set of graphs in, certified encodings out.
 
+use super::stores::Stores;
 use super::{Failure, Outcome, Where, check_output, print};
 use clap::{Args, ValueEnum};
 use fiedler::Context;
@@ -45,9 +46,12 @@ pub(super) struct Encode {
     /// Also the diagonals of the first N powers of D^-1 W.
     #[arg(long, value_name = "N", default_value_t = 0)]
     walk_steps: usize,
-    /// Use no stored results. (This version stores none.)
+    /// Neither read results that were stored before nor store any.
     #[arg(long)]
     no_cache: bool,
+    /// Keep what is finished in the folder OUT.resume, and go on from there if a call before was killed.
+    #[arg(long)]
+    resume: bool,
     /// Print nothing but errors.
     #[arg(long)]
     quiet: bool,
@@ -109,6 +113,11 @@ enum Symmetrize {
 impl Encode {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         check_output(&self.output, &self.input, &["npz", "safetensors", "csv"])?;
+        if self.quiet {
+            // Warnings are not errors.
+            log::set_max_level(log::LevelFilter::Error);
+        }
+        let stores = Stores::new(!self.no_cache, self.resume.then_some(&self.output))?;
         let started = Instant::now();
         let ctx = self.place.context()?;
         let opened = started.elapsed().as_secs_f64();
@@ -120,7 +129,7 @@ impl Encode {
         let started = Instant::now();
         let bar = self.progress_bar(data.graphs.len());
         let (encoding, report) = self
-            .encoder()
+            .encoder(&stores)
             .encode_with(&ctx, &data.graphs, |Progress { done, .. }| bar.set_position(done as u64))
             .inspect_err(|_| bar.abandon())?;
         bar.finish_and_clear();
@@ -129,9 +138,10 @@ impl Encode {
         let started = Instant::now();
         fiedler::io::write(&self.output, &arrays(&encoding, data.node_ids.as_ref()))?;
         let wrote = started.elapsed().as_secs_f64();
+        stores.done();
         let seconds = [("open", opened), ("read", read), ("encode", encoded), ("write", wrote)];
         if !self.quiet {
-            print(self.report(&ctx, &data, &encoding, &report, &seconds));
+            print(self.report(&ctx, &data, &encoding, &report, &stores, &seconds));
         }
         Ok(if encoding.uncertified() == 0 { Outcome::Done } else { Outcome::Uncertified })
     }
@@ -153,8 +163,10 @@ impl Encode {
         Conventions { symmetrization, ..preset.map(Preset::conventions).unwrap_or_default() }
     }
 
-    fn encoder(&self) -> SpectralEncoder {
-        SpectralEncoder::new(self.k)
+    fn encoder(&self, stores: &Stores) -> SpectralEncoder {
+        let encoder = SpectralEncoder::new(self.k);
+        let encoder = stores.all().fold(encoder, |encoder, store| encoder.cache(store.clone()));
+        encoder
             .laplacian(match self.laplacian {
                 LaplacianName::Combinatorial => Normalization::Combinatorial,
                 LaplacianName::Symmetric => Normalization::Symmetric,
@@ -184,6 +196,7 @@ impl Encode {
         data: &DataSet,
         encoding: &Encoding,
         report: &Report,
+        stores: &Stores,
         seconds: &[(&str, f64)],
     ) -> String {
         let adapter = ctx.adapter().map(|a| a.name.as_str());
@@ -196,7 +209,7 @@ impl Encode {
                 "input": self.input, "output": self.output, "format": format!("{:?}", data.format),
                 "graphs": encoding.graphs(), "nodes": data.graphs.nodes(), "entries": data.graphs.entries(), "k": self.k,
                 "components": encoding.components.iter().sum::<i64>(),
-                "on_gpu": report.on_gpu, "on_cpu": report.on_cpu, "chunks": report.chunks, "adapter": adapter,
+                "on_gpu": report.on_gpu, "on_cpu": report.on_cpu, "stored": report.stored, "pieces": stores.as_json(), "chunks": report.chunks, "adapter": adapter,
                 "without_adapter": ctx.without_adapter_because(), "choice": report.choice.to_string(),
                 "uncertified": uncertified, "residual": worst(&encoding.residual),
                 "orthogonality": worst(&encoding.orthogonality), "seconds": times,
@@ -204,6 +217,7 @@ impl Encode {
             .to_string();
         }
         let place = match (report.on_gpu, report.on_cpu, adapter) {
+            (0, 0, _) if report.stored > 0 => "computed before".to_owned(),
             (0, _, _) => "on the CPU".to_owned(),
             (_, 0, Some(name)) => format!("on {name}"),
             (gpu, cpu, name) => format!("{gpu} on {} and {cpu} on the CPU", name.unwrap_or("the adapter")),
@@ -211,13 +225,14 @@ impl Encode {
         let state = if uncertified == 0 { "all converged".to_owned() } else { format!("{uncertified} NOT converged") };
         let times: Vec<_> = seconds.iter().map(|(stage, s)| format!("{stage} {s:.3} s")).collect();
         format!(
-            "{}: {} graphs, {} nodes, k = {}, {place} ({}); {state}, residual <= {:.1e}; {}",
+            "{}: {} graphs, {} nodes, k = {}, {place} ({}); {state}, residual <= {:.1e}; {}{}",
             data.name,
             encoding.graphs(),
             data.graphs.nodes(),
             self.k,
             report.choice,
             worst(&encoding.residual),
+            stores.words(),
             times.join(", ")
         )
     }

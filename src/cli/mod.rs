@@ -4,6 +4,7 @@ mod doctor;
 mod encode;
 mod generate;
 mod run;
+mod stores;
 
 use clap::{Args, Parser, Subcommand};
 use fiedler::{Backend, Context, Error};
@@ -15,7 +16,8 @@ use std::process::ExitCode;
 #[command(
     version,
     after_help = "Exit status: 0 done; 1 it failed; 2 the call is wrong; 3 done, but some matrices have no \
-Converged status.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_MEMORY_BUDGET (such as 512M), RUST_LOG."
+Converged status.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_MEMORY_BUDGET (such as 512M), \
+FIEDLER_CACHE_DIR, FIEDLER_CACHE_BYTES (1G; 0 keeps nothing), RUST_LOG."
 )]
 struct Cli {
     #[command(subcommand)]

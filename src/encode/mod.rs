@@ -7,6 +7,7 @@ mod plan;
 mod settings;
 mod sparse;
 mod spectral;
+mod stored;
 mod walks;
 
 pub use crate::ops::eigen::Which;

@@ -5,7 +5,9 @@ use super::pairs::{Pairs, needed, pairs};
 use super::plan::{Chunk, Plan, plan};
 use super::settings::{Method, Settings};
 use super::sparse;
+use super::stored::{Call, Stores};
 use crate::array::Real;
+use crate::cache::Cache;
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::GraphBatch;
@@ -17,6 +19,7 @@ use crate::ops::sparse::Operator;
 use crate::policy::{Backend, Choice, Side};
 use rayon::prelude::*;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// How far an encoding has come.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +40,9 @@ pub struct Report {
     pub on_cpu: usize,
     /// Graphs solved on the adapter.
     pub on_gpu: usize,
-    /// Chunks that the batch was cut into.
+    /// Graphs that were found in a cache.
+    pub stored: usize,
+    /// Chunks that the rest was cut into.
     pub chunks: usize,
 }
 
@@ -56,7 +61,7 @@ pub struct Report {
 /// # Ok::<(), fiedler::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct SpectralEncoder(Settings);
+pub struct SpectralEncoder(Settings, Stores);
 
 impl SpectralEncoder {
     /// An encoder of `k` pairs a graph.
@@ -64,7 +69,9 @@ impl SpectralEncoder {
     pub fn new(k: usize) -> Self {
         let normalization = Normalization::Symmetric;
         let which = Which::Smallest;
-        Self(Settings { k, normalization, which, drop_trivial: false, walk_steps: 0, method: Method::Auto })
+        let method = Method::Auto;
+        let settings = Settings { k, normalization, which, drop_trivial: false, walk_steps: 0, method };
+        Self(settings, Stores::default())
     }
 
     /// Which Laplacian. The random walk's is solved through its symmetric similar.
@@ -102,6 +109,15 @@ impl SpectralEncoder {
         self
     }
 
+    /// Looks in `cache` before it computes, and stores there what it computes: pieces of a data set, or single graphs where no cache of
+    /// this encoder has a disk. Of several caches the first is asked first, and gets what a later one has. The encoding is the same,
+    /// bit by bit, whatever was found.
+    #[must_use]
+    pub fn cache(mut self, cache: Arc<Cache>) -> Self {
+        self.1.add(cache);
+        self
+    }
+
     /// Encodes every graph.
     ///
     /// # Errors
@@ -126,40 +142,18 @@ impl SpectralEncoder {
             return Err(Error::domain("encode", what));
         }
         let Plan { chunks, choice } = plan(ctx, &self.0, graphs)?;
-        let on_cpu = chunks.iter().filter(|c| c.side == Side::Cpu).map(|c| c.graphs.len()).sum();
-        let report = Report { choice, on_cpu, on_gpu: graphs.len() - on_cpu, chunks: chunks.len() };
         let mut run = Run { settings: &self.0, ctx, graphs, encoding: self.empty(graphs)?, done: 0 };
-        let mut queue = VecDeque::from(chunks);
-        let mut in_flight: Option<Submitted> = None;
-        while let Some(chunk) = queue.pop_front() {
-            match run.submit(chunk) {
-                Ok(submitted) => {
-                    // The device works on this chunk while the host finishes the one before.
-                    if let Some(before) = in_flight.replace(submitted) {
-                        run.collect(before)?;
-                        progress(Progress { done: run.done, total: graphs.len() });
-                    }
-                }
-                Err((chunk, error)) if error.is_out_of_memory() => {
-                    if let Some(before) = in_flight.take() {
-                        run.collect(before)?;
-                        queue.push_front(chunk);
-                    } else if chunk.graphs.len() > 1 {
-                        log::info!("{error}; {} graphs go on in halves", chunk.graphs.len());
-                        let (left, right) = chunk.graphs.split_at(chunk.graphs.len() / 2);
-                        queue.push_front(Chunk { graphs: right.to_vec(), ..chunk });
-                        queue.push_front(Chunk { graphs: left.to_vec(), ..chunk });
-                    } else {
-                        return Err(error);
-                    }
-                    ctx.trim();
-                }
-                Err((_, error)) => return Err(error),
-            }
+        let left = self.1.find(&self.0, ctx, graphs, chunks, &mut run.encoding);
+        let chunks = || left.calls.iter().flat_map(|call| &call.chunks);
+        let on_cpu = chunks().filter(|c| c.side == Side::Cpu).map(|c| c.graphs.len()).sum();
+        let on_gpu = graphs.len() - left.found - on_cpu;
+        let report = Report { choice, on_cpu, on_gpu, stored: left.found, chunks: chunks().count() };
+        run.done = left.found;
+        for Call { chunks, pieces } in left.calls {
+            run.through(chunks, &mut progress)?;
+            self.1.keep(&pieces, graphs, &mut run.encoding);
         }
-        if let Some(last) = in_flight {
-            run.collect(last)?;
-        }
+        self.1.call_ended();
         progress(Progress { done: graphs.len(), total: graphs.len() });
         Ok((run.encoding, report))
     }
@@ -223,6 +217,42 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Computes these chunks, and waits for them.
+    fn through(&mut self, chunks: Vec<Chunk>, progress: &mut impl FnMut(Progress)) -> Result<()> {
+        let mut queue = VecDeque::from(chunks);
+        let mut in_flight: Option<Submitted> = None;
+        while let Some(chunk) = queue.pop_front() {
+            match self.submit(chunk) {
+                Ok(submitted) => {
+                    // The device works on this chunk while the host finishes the one before.
+                    if let Some(before) = in_flight.replace(submitted) {
+                        self.collect(before)?;
+                        progress(Progress { done: self.done, total: self.graphs.len() });
+                    }
+                }
+                Err((chunk, error)) if error.is_out_of_memory() => {
+                    if let Some(before) = in_flight.take() {
+                        self.collect(before)?;
+                        queue.push_front(chunk);
+                    } else if chunk.graphs.len() > 1 {
+                        log::info!("{error}; {} graphs go on in halves", chunk.graphs.len());
+                        let (left, right) = chunk.graphs.split_at(chunk.graphs.len() / 2);
+                        queue.push_front(Chunk { graphs: right.to_vec(), ..chunk });
+                        queue.push_front(Chunk { graphs: left.to_vec(), ..chunk });
+                    } else {
+                        return Err(error);
+                    }
+                    self.ctx.trim();
+                }
+                Err((_, error)) => return Err(error),
+            }
+        }
+        match in_flight {
+            Some(last) => self.collect(last),
+            None => Ok(()),
+        }
+    }
+
     /// Begins a chunk; hands it back with the error if that fails.
     fn submit(&self, chunk: Chunk) -> Result<Submitted, (Chunk, Error)> {
         let graphs = self.graphs.select(&chunk.graphs);

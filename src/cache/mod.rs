@@ -1,0 +1,278 @@
+//! Results that were computed before, in memory and on disk, found by a hash of all that they depend upon.
+//!
+//! This floor knows keys and bytes, and nothing of what they mean: [`encode`](crate::encode) makes both. A cache never fails its user:
+//! what cannot be read or written is said once, counted, and computed again.
+//!
+//! ```
+//! use fiedler::{Context, cache::Cache, encode::SpectralEncoder, graph::molecules};
+//! use std::sync::Arc;
+//! let cache = Arc::new(Cache::new().memory(10_000, 256 << 20)); // and .disk(folder, bytes)
+//! let encoder = SpectralEncoder::new(4).cache(Arc::clone(&cache));
+//! let (ctx, graphs) = (Context::cpu(), molecules(20, 1)?);
+//! let first = encoder.encode(&ctx, &graphs)?;
+//! let again = encoder.encode(&ctx, &graphs)?;
+//! assert_eq!(first.eigenvectors, again.eigenvectors);
+//! assert_eq!((cache.counters().misses, cache.counters().hits()), (20, 20));
+//! # Ok::<(), fiedler::Error>(())
+//! ```
+
+mod disk;
+mod key;
+mod memory;
+
+pub use key::{Key, KeyHasher};
+
+use crate::context::bytes_from;
+use crate::error::{Error, Result};
+use disk::{Folder, Looked};
+use memory::Memory;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What is stored: bytes.
+pub type Value = Arc<[u8]>;
+
+/// The disk cache's bound where none is given.
+const DEFAULT_BYTES: u64 = 1 << 30;
+
+/// How a cache has done since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Found in memory.
+    pub memory_hits: u64,
+    /// Found on disk.
+    pub disk_hits: u64,
+    /// Looked for and not found.
+    pub misses: u64,
+    /// Entries that went to make room, in memory and on disk.
+    pub evictions: u64,
+    /// Files that were not what they should be, and were dropped.
+    pub damaged: u64,
+    /// Files that the system would not read or write.
+    pub refused: u64,
+    /// Entries in memory.
+    pub entries: usize,
+    /// Bytes of the entries in memory.
+    pub bytes: u64,
+}
+
+impl Counters {
+    /// Found, wherever it was.
+    #[must_use]
+    pub fn hits(&self) -> u64 {
+        self.memory_hits + self.disk_hits
+    }
+}
+
+/// A store of computed results, to be shared between threads as it is. As it is made it keeps nothing: [`Cache::memory`] and
+/// [`Cache::disk`] give it room.
+#[derive(Debug)]
+pub struct Cache {
+    /// Entries of the disk are in memory too, where there is room.
+    disk: Option<Mutex<Disk>>,
+    memory: Mutex<Memory>,
+    clear_every: Option<u64>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct Disk {
+    folder: Folder,
+    /// After a refusal nothing more is written: a full disk will not be emptier for the next file.
+    writable: bool,
+}
+
+/// What is counted, and what has been said: each kind once.
+#[derive(Debug, Default)]
+struct State {
+    counters: Counters,
+    calls: u64,
+    said_damaged: bool,
+    said_refused: bool,
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Cache {
+    /// A cache that keeps nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        let memory = Mutex::new(Memory::new(0, 0));
+        Self { disk: None, memory, clear_every: None, state: Mutex::default() }
+    }
+
+    /// Keeps at most so many entries and bytes in memory; those that were used least recently go first.
+    #[must_use]
+    pub fn memory(mut self, entries: usize, bytes: u64) -> Self {
+        self.memory = Mutex::new(Memory::new(entries, bytes));
+        self
+    }
+
+    /// Keeps entries in `folder`, which is made when the first is written: a file each, at most so many bytes in all
+    /// ([`u64::MAX`]: no bound). Several processes may share it.
+    #[must_use]
+    pub fn disk(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
+        self.disk = Some(Mutex::new(Disk { folder: Folder::new(folder.into(), bytes), writable: true }));
+        self
+    }
+
+    /// [`Cache::disk`] where the user keeps such things: in `FIEDLER_CACHE_DIR`, or else the system's cache folder of this user;
+    /// at most `FIEDLER_CACHE_BYTES` (1G where nothing is said; 0 keeps nothing). Where no folder can be found, it warns and
+    /// keeps nothing.
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) where the bytes cannot be understood.
+    pub fn user_disk(self) -> Result<Self> {
+        let said = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let bytes = match said("FIEDLER_CACHE_BYTES").map(|text| text.to_string_lossy().into_owned()) {
+            None => DEFAULT_BYTES,
+            Some(text) if text.trim() == "0" => return Ok(self),
+            Some(text) => bytes_from(&text).ok_or_else(|| {
+                Error::domain("FIEDLER_CACHE_BYTES", format!("expected 0 or bytes such as 512M or 2G, found `{text}`"))
+            })?,
+        };
+        let own = || directories::ProjectDirs::from("", "", "fiedler").map(|dirs| dirs.cache_dir().join("encodings"));
+        match said("FIEDLER_CACHE_DIR").map(PathBuf::from).or_else(own) {
+            Some(folder) => Ok(self.disk(folder, bytes)),
+            None => {
+                log::warn!("no cache: this user has no home, and FIEDLER_CACHE_DIR names no folder");
+                Ok(self)
+            }
+        }
+    }
+
+    /// Forgets what is in memory after every `calls` calls of what uses it: for training loops whose graphs change from epoch
+    /// to epoch. 0: never. The disk stays as it is.
+    #[must_use]
+    pub fn clear_every(mut self, calls: u64) -> Self {
+        self.clear_every = Some(calls).filter(|&calls| calls > 0);
+        self
+    }
+
+    /// The folder of entries on disk, if there is one.
+    #[must_use]
+    pub fn folder(&self) -> Option<PathBuf> {
+        self.disk.as_ref().map(|disk| locked(disk).folder.path().to_owned())
+    }
+
+    /// What is stored for the key.
+    #[must_use]
+    pub fn get(&self, key: &Key) -> Option<Value> {
+        if let Some(value) = locked(&self.memory).get(key) {
+            locked(&self.state).counters.memory_hits += 1;
+            return Some(value);
+        }
+        let looked = self.disk.as_ref().map(|disk| locked(disk).folder.get(key));
+        if let Some(Looked::Found(value)) = looked {
+            let value = Value::from(value);
+            let evicted = locked(&self.memory).put(*key, value.clone());
+            let counters = &mut locked(&self.state).counters;
+            counters.disk_hits += 1;
+            counters.evictions += evicted;
+            return Some(value);
+        }
+        match looked {
+            Some(Looked::Damaged(path, what)) => self.damaged(&path, &what),
+            Some(Looked::Refused(path, error)) => self.refused("read", &path, &error),
+            _ => {}
+        }
+        locked(&self.state).counters.misses += 1;
+        None
+    }
+
+    /// Stores a value, in memory and on disk, where each has room for it.
+    pub fn put(&self, key: Key, value: &Value) {
+        let mut evicted = locked(&self.memory).put(key, value.clone());
+        let mut refused = None;
+        if let Some(disk) = &self.disk {
+            let mut disk = locked(disk);
+            if disk.writable {
+                match disk.folder.put(&key, value) {
+                    Ok((went, _)) => evicted += went,
+                    Err(error) => {
+                        disk.writable = false;
+                        refused = Some((disk.folder.path().to_owned(), error));
+                    }
+                }
+            }
+        }
+        locked(&self.state).counters.evictions += evicted;
+        if let Some((path, error)) = refused {
+            self.refused("write to", &path, &error);
+        }
+    }
+
+    /// The key's value turned out to be of no use: its reader found another length than it knows it must have.
+    pub(crate) fn of_no_use(&self, key: &Key) {
+        self.damaged(Path::new(&key.to_string()), &"its value is of another length");
+    }
+
+    /// Forgets what is in memory. The disk stays as it is.
+    pub fn clear(&self) {
+        locked(&self.memory).clear();
+    }
+
+    /// Removes every entry from the disk, and the folder if nothing else is in it; forgets what is in memory, too.
+    ///
+    /// # Errors
+    /// [`Io`](crate::ErrorKind::Io) where the system refuses.
+    pub fn clear_disk(&self) -> Result<()> {
+        self.clear();
+        let Some(disk) = &self.disk else { return Ok(()) };
+        let mut disk = locked(disk);
+        disk.folder.remove().map_err(|error| Error::io("empty", disk.folder.path(), error))
+    }
+
+    /// To be called by what uses the cache when a call of its own is over, for [`Cache::clear_every`].
+    pub fn call_ended(&self) {
+        let Some(every) = self.clear_every else { return };
+        let calls = {
+            let mut state = locked(&self.state);
+            state.calls += 1;
+            state.calls
+        };
+        if calls.is_multiple_of(every) {
+            self.clear();
+        }
+    }
+
+    /// How it has done so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        let (entries, bytes) = {
+            let memory = locked(&self.memory);
+            (memory.len(), memory.bytes())
+        };
+        Counters { entries, bytes, ..locked(&self.state).counters }
+    }
+
+    fn damaged(&self, path: &Path, what: &dyn Display) {
+        let mut state = locked(&self.state);
+        state.counters.damaged += 1;
+        if !std::mem::replace(&mut state.said_damaged, true) {
+            let path = path.display();
+            log::warn!(
+                "a stored result is dropped, and computed again: {path}: {what} (more of them are counted, not said)"
+            );
+        }
+    }
+
+    fn refused(&self, doing: &str, path: &Path, error: &dyn Display) {
+        let mut state = locked(&self.state);
+        state.counters.refused += 1;
+        if !std::mem::replace(&mut state.said_refused, true) {
+            log::warn!("cannot {doing} {}: {error}; it goes on without stored results", path.display());
+        }
+    }
+}
+
+/// What a panicking thread left is whole: no lock is held over a call that could panic half-way.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

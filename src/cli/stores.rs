@@ -1,0 +1,85 @@
+//! Where `encode` looks before it computes.
+
+use super::Failure;
+use fiedler::cache::Cache;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where finished pieces are kept: the journal of a call that may be killed, and the user's cache.
+pub(super) struct Stores {
+    journal: Option<Arc<Cache>>,
+    cache: Option<Arc<Cache>>,
+}
+
+impl Stores {
+    /// The user's cache, if it is wanted, and the journal of this output, if it is to be resumed.
+    pub(super) fn new(cache: bool, resume: Option<&PathBuf>) -> Result<Self, Failure> {
+        let mut stores = Self { journal: None, cache: None };
+        if let Some(output) = resume {
+            let mut folder = output.clone().into_os_string();
+            folder.push(".resume");
+            let folder = PathBuf::from(folder);
+            // Asked for by name, so that it has to work; other stores are a convenience.
+            if let Err(error) = std::fs::create_dir_all(&folder) {
+                return Err(Failure::Call(format!(
+                    "{}: cannot make the folder for --resume: {error}",
+                    folder.display()
+                )));
+            }
+            stores.journal = Some(Arc::new(Cache::new().disk(folder, u64::MAX)));
+        }
+        if cache {
+            let cache = Cache::new().user_disk().map_err(|error| Failure::Call(error.to_string()))?;
+            stores.cache = cache.folder().is_some().then(|| Arc::new(cache));
+        }
+        Ok(stores)
+    }
+
+    /// In the order in which they are asked.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Cache>> {
+        self.journal.iter().chain(&self.cache)
+    }
+
+    /// The output is whole: nothing is left to resume.
+    pub(super) fn done(&self) {
+        if let Some(Err(error)) = self.journal.as_ref().map(|journal| journal.clear_disk()) {
+            log::warn!("{error}");
+        }
+    }
+
+    /// Pieces that were found in the journal and in the cache, and pieces that were in neither.
+    fn pieces(&self) -> [u64; 3] {
+        let counters = |store: &Option<Arc<Cache>>| store.as_ref().map(|store| store.counters()).unwrap_or_default();
+        let (journal, cache) = (counters(&self.journal), counters(&self.cache));
+        let missed = if self.cache.is_some() { cache.misses } else { journal.misses };
+        [journal.hits(), cache.hits(), missed]
+    }
+
+    pub(super) fn as_json(&self) -> serde_json::Value {
+        let [resumed, cached, missed] = self.pieces();
+        let damaged: u64 = self.all().map(|store| store.counters().damaged).sum();
+        serde_json::json!({"resumed": resumed, "cached": cached, "missed": missed, "damaged": damaged})
+    }
+
+    pub(super) fn words(&self) -> String {
+        let [resumed, cached, missed] = self.pieces();
+        let all = resumed + cached + missed;
+        let mut words = String::new();
+        if self.journal.is_some() {
+            words += &format!("{resumed} of {all} pieces from before; ");
+        }
+        if self.cache.is_some() {
+            words += &format!("{cached} of {all} pieces from the cache; ");
+        }
+        words
+    }
+}
+
+impl Drop for Stores {
+    /// A journal that holds nothing, of a call that failed early, is nothing to go on from.
+    fn drop(&mut self) {
+        if let Some(folder) = self.journal.as_ref().and_then(|journal| journal.folder()) {
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Encodings that were stored before: which pieces there are, what each depends upon, and what is left to compute.
+//!
+//! A data set is cut into *pieces*, runs of graphs as they are listed, by content alone: never by the budget, the side or the time, so
+//! that any later call finds them again. A piece ends before it would hold more than [`PIECE_WORK`] or [`PIECE_NODES`]; a graph beyond
+//! either is a piece by itself. So a data set of small graphs is a few files of some megabytes and a large graph is one; a set that
+//! grew at its end keeps its pieces; what one piece saves is some ten milliseconds or more, its hash and its file take under
+//! one. Where no store has a disk, each graph is its own piece: batches in training are drawn anew each time.
+//!
+//! What a key is made of: all that a bit of the encoding depends upon. How each graph is solved, chosen on the whole set, is in it, so a set
+//! that is found in part gives the bits of one that is computed at once.
+
+use super::encoding::Encoding;
+use super::plan::Chunk;
+use super::settings::Settings;
+use crate::cache::{Cache, Key, KeyHasher, Value};
+use crate::context::Context;
+use crate::graph::{Conventions, GraphBatch};
+use crate::policy::Side;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The version of the numerics: a change that may move a bit of any encoding goes with a new number.
+const NUMERICS: u64 = 1;
+/// The meaning and the layout of the values.
+const DOMAIN: &str = "fiedler 2026-11-21 spectral encodings of a run of graphs, native byte order";
+/// Of [`work`], summed over the graphs: about 60 ms of one core (9 n^3 flop at the 2e10 flop/s of `policy::Rates`).
+const PIECE_WORK: u64 = 1 << 27;
+/// 2 MiB of vectors at k = 8.
+const PIECE_NODES: usize = 1 << 16;
+/// What is computed between two moments at which finished pieces are stored: about a second of one core, enough for many.
+const CALL_WORK: u64 = 1 << 31;
+
+/// Where an encoder looks, first to last, before it computes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stores(Vec<Arc<Cache>>);
+
+/// What is left to compute.
+pub(super) struct Left {
+    /// Graphs that were found.
+    pub(super) found: usize,
+    pub(super) calls: Vec<Call>,
+}
+
+/// Chunks that are computed together, and the pieces that are whole when they are done.
+pub(super) struct Call {
+    pub(super) chunks: Vec<Chunk>,
+    pub(super) pieces: Vec<Piece>,
+}
+
+/// A run of graphs, and what its encoding is found by.
+pub(super) struct Piece {
+    graphs: Range<usize>,
+    key: Key,
+}
+
+impl Stores {
+    pub(super) fn add(&mut self, cache: Arc<Cache>) {
+        self.0.push(cache);
+    }
+
+    /// Writes what is stored into the encoding, and sorts the rest of the chunks into calls.
+    pub(super) fn find(
+        &self,
+        settings: &Settings,
+        ctx: &Context,
+        graphs: &GraphBatch,
+        chunks: Vec<Chunk>,
+        encoding: &mut Encoding,
+    ) -> Left {
+        if self.0.is_empty() {
+            return Left { found: 0, calls: vec![Call { chunks, pieces: Vec::new() }] };
+        }
+        let mut routes = vec![Route { side: Side::Cpu, sparse: false }; graphs.len()];
+        for chunk in &chunks {
+            let route = Route { side: chunk.side, sparse: chunk.sparse };
+            chunk.graphs.iter().for_each(|&graph| routes[graph] = route);
+        }
+        let work = |graph: usize| work(settings, graphs, graph, routes[graph].sparse);
+        let common = common_part(settings, graphs.conventions());
+        let mut found = 0;
+        let mut calls: Vec<Call> = Vec::new();
+        let mut filled = u64::MAX;
+        let mut call_of = vec![usize::MAX; graphs.len()];
+        for run in runs(graphs, work, self.0.iter().all(|cache| cache.folder().is_none())) {
+            let piece = Piece { key: key(&common, ctx, graphs, run.clone(), &routes), graphs: run };
+            if self.look_up(&piece, graphs, encoding) {
+                found += piece.graphs.len();
+                continue;
+            }
+            let work = piece.graphs.clone().map(work).fold(0, u64::saturating_add);
+            filled = filled.saturating_add(work);
+            if filled > CALL_WORK {
+                calls.push(Call { chunks: Vec::new(), pieces: Vec::new() });
+                filled = work;
+            }
+            call_of[piece.graphs.clone()].fill(calls.len() - 1);
+            if let Some(call) = calls.last_mut() {
+                call.pieces.push(piece);
+            }
+        }
+        for Chunk { graphs, side, sparse } in chunks {
+            // A part of a chunk is within the budget, as the chunk was.
+            for (call, own) in parts(&graphs, &call_of) {
+                calls[call].chunks.push(Chunk { graphs: own, side, sparse });
+            }
+        }
+        Left { found, calls }
+    }
+
+    /// Stores the pieces of a call that is done.
+    pub(super) fn keep(&self, call: &[Piece], graphs: &GraphBatch, encoding: &mut Encoding) {
+        for piece in call {
+            let value = Value::from(arrays(encoding, graphs, &piece.graphs).map(|array| &*array).concat());
+            self.0.iter().for_each(|cache| cache.put(piece.key, &value));
+        }
+    }
+
+    pub(super) fn call_ended(&self) {
+        self.0.iter().for_each(|cache| cache.call_ended());
+    }
+
+    /// The first that has it gives it, also to those before.
+    fn look_up(&self, piece: &Piece, graphs: &GraphBatch, encoding: &mut Encoding) -> bool {
+        for (place, cache) in self.0.iter().enumerate() {
+            let Some(value) = cache.get(&piece.key) else { continue };
+            let mut arrays = arrays(encoding, graphs, &piece.graphs);
+            if arrays.iter().map(|array| array.len()).sum::<usize>() != value.len() {
+                cache.of_no_use(&piece.key);
+                continue;
+            }
+            let mut rest = &value[..];
+            for array in &mut arrays {
+                let (own, others) = rest.split_at(array.len());
+                array.copy_from_slice(own);
+                rest = others;
+            }
+            self.0[..place].iter().for_each(|before| before.put(piece.key, &value));
+            return true;
+        }
+        false
+    }
+}
+
+/// The graphs of a chunk by the call that they are computed in; those without are left out.
+fn parts(graphs: &[usize], call_of: &[usize]) -> Vec<(usize, Vec<usize>)> {
+    let mut all: Vec<(usize, usize)> = graphs.iter().map(|&graph| (call_of[graph], graph)).collect();
+    all.retain(|(call, _)| *call != usize::MAX);
+    // Stable: within a call they stay in the order of the chunk, by size.
+    all.sort_by_key(|(call, _)| *call);
+    all.chunk_by(|a, b| a.0 == b.0).map(|part| (part[0].0, part.iter().map(|(_, graph)| *graph).collect())).collect()
+}
+
+/// How a graph is solved: bits follow from it.
+#[derive(Clone, Copy)]
+struct Route {
+    side: Side,
+    sparse: bool,
+}
+
+/// What a graph takes, in units of n^3 dense: by settings and content alone, as the pieces are. An iteration is some hundred products with a
+/// block of twice the k.
+fn work(settings: &Settings, graphs: &GraphBatch, graph: usize, sparse: bool) -> u64 {
+    let (first, end) = (graphs.node_offsets()[graph], graphs.node_offsets()[graph + 1]);
+    let (nodes, entries) = ((end - first) as u64, (graphs.row_offsets()[end] - graphs.row_offsets()[first]) as u64);
+    if sparse {
+        (settings.k as u64).saturating_add(8).saturating_mul(64).saturating_mul(nodes + entries)
+    } else {
+        nodes.saturating_mul(nodes).saturating_mul(nodes)
+    }
+}
+
+/// The pieces.
+fn runs(graphs: &GraphBatch, work: impl Fn(usize) -> u64, one_by_one: bool) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    let (mut sum, mut nodes) = (u64::MAX, 0_usize);
+    for graph in 0..graphs.len() {
+        let (own, order) = (work(graph), graphs.node_offsets()[graph + 1] - graphs.node_offsets()[graph]);
+        (sum, nodes) = (sum.saturating_add(own), nodes + order);
+        match runs.last_mut() {
+            Some(run) if sum <= PIECE_WORK && nodes <= PIECE_NODES && !one_by_one => run.end = graph + 1,
+            _ => {
+                runs.push(graph..graph + 1);
+                (sum, nodes) = (own, order);
+            }
+        }
+    }
+    runs
+}
+
+/// What the keys of all pieces begin with. Every field is named, so that a new one is not forgotten.
+fn common_part(settings: &Settings, conventions: Conventions) -> KeyHasher {
+    // The method shows in the routes.
+    let Settings { k, normalization, which, drop_trivial, walk_steps, method: _ } = *settings;
+    // The others have done their work when the graph was made.
+    let Conventions { degree, symmetrization: _, self_loops: _, duplicates: _, isolated, zero_degree_scale } =
+        conventions;
+    let mut key = KeyHasher::new(DOMAIN);
+    key.number(NUMERICS).bytes(env!("CARGO_PKG_VERSION").as_bytes());
+    key.bytes(std::env::consts::ARCH.as_bytes()).number(u64::from(cfg!(target_endian = "big")));
+    key.number(k as u64).number(normalization as u64).number(which as u64);
+    key.number(drop_trivial.into()).number(walk_steps as u64);
+    key.number(degree as u64).number(isolated as u64).number(zero_degree_scale as u64);
+    key
+}
+
+/// The key of one piece: its graphs, row by row, and where each is solved.
+fn key(common: &KeyHasher, ctx: &Context, graphs: &GraphBatch, run: Range<usize>, routes: &[Route]) -> Key {
+    let mut key = common.clone();
+    let nodes = graphs.node_offsets()[run.start]..graphs.node_offsets()[run.end];
+    let entries = graphs.row_offsets()[nodes.start]..graphs.row_offsets()[nodes.end];
+    // Differences, for the offsets count through the whole batch.
+    let differences = |offsets: &[usize]| -> Vec<u8> {
+        offsets.windows(2).flat_map(|pair| ((pair[1] - pair[0]) as u64).to_ne_bytes()).collect()
+    };
+    key.bytes(&differences(&graphs.node_offsets()[run.start..=run.end]));
+    key.bytes(&differences(&graphs.row_offsets()[nodes.start..=nodes.end]));
+    key.bytes(bytemuck::cast_slice(&graphs.columns()[entries.clone()]));
+    key.number(graphs.weights().is_some().into());
+    key.bytes(bytemuck::cast_slice(graphs.weights().map_or(&[][..], |weights| &weights[entries])));
+    let routes = &routes[run];
+    key.bytes(&routes.iter().flat_map(|route| [route.side as u8, route.sparse.into()]).collect::<Vec<u8>>());
+    // Adapters differ in their bits, and so do the forms of kernels that one is allowed.
+    let adapter = ctx.adapter().filter(|_| routes.iter().any(|route| route.side == Side::Gpu));
+    key.bytes(adapter.map(|adapter| format!("{adapter:?}")).unwrap_or_default().as_bytes());
+    key.finish()
+}
+
+/// The parts of all arrays that belong to a run of graphs, as bytes: what is stored of it, in this order.
+fn arrays<'a>(encoding: &'a mut Encoding, graphs: &GraphBatch, run: &Range<usize>) -> [&'a mut [u8]; 9] {
+    let nodes = graphs.node_offsets()[run.start]..graphs.node_offsets()[run.end];
+    let (k, steps) = (encoding.k, encoding.walk_steps);
+    let of = |rows: &Range<usize>, width: usize| rows.start * width..rows.end * width;
+    [
+        bytemuck::cast_slice_mut(&mut encoding.eigenvalues[of(run, k)]),
+        bytemuck::cast_slice_mut(&mut encoding.eigenvectors[of(&nodes, k)]),
+        bytemuck::cast_slice_mut(&mut encoding.residual[run.clone()]),
+        bytemuck::cast_slice_mut(&mut encoding.orthogonality[run.clone()]),
+        &mut encoding.status[run.clone()],
+        bytemuck::cast_slice_mut(&mut encoding.components[run.clone()]),
+        bytemuck::cast_slice_mut(&mut encoding.tie_group[of(run, k)]),
+        &mut encoding.mask[of(run, k)],
+        bytemuck::cast_slice_mut(&mut encoding.random_walk[of(&nodes, steps)]),
+    ]
+}

@@ -1,0 +1,197 @@
+//! The command's stored results: warm is cold, `--no-cache`, `--resume` after a kill, two at once, places that cannot be written.
+
+use fiedler::graph::generate::preferential_attachment;
+use fiedler::graph::{Graph, GraphBatch};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A place of its own for everything: input, output, cache.
+struct Place(TempDir);
+
+impl Place {
+    /// With a data set of so many graphs of so many nodes.
+    fn new(graphs: u64, nodes: usize) -> Self {
+        let place = Self(TempDir::new().unwrap());
+        let graphs: Vec<Graph> = (0..graphs).map(|seed| preferential_attachment(nodes, 3, seed).unwrap()).collect();
+        fiedler::io::write_tudataset(&place.at("set"), &GraphBatch::from_graphs(&graphs).unwrap()).unwrap();
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn encode(&self, out: &str, more: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fiedler"));
+        for name in ["FIEDLER_ADAPTER", "FIEDLER_MEMORY_BUDGET", "FIEDLER_CACHE_BYTES", "RUST_LOG"] {
+            command.env_remove(name);
+        }
+        command.env("FIEDLER_BACKEND", "cpu").env("FIEDLER_CACHE_DIR", self.at("cache"));
+        command.arg("encode").arg(self.at("set")).arg("-o").arg(self.at(out)).args(["--json"]).args(more);
+        command
+    }
+
+    fn run(&self, out: &str, more: &[&str]) -> serde_json::Value {
+        report(self.encode(out, more).output().unwrap())
+    }
+
+    fn bytes(&self, out: &str) -> Vec<u8> {
+        std::fs::read(self.at(out)).unwrap()
+    }
+}
+
+fn report(output: Output) -> serde_json::Value {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+/// Resumed, cached, missed.
+fn pieces(report: &serde_json::Value) -> [u64; 3] {
+    ["resumed", "cached", "missed"].map(|name| report["pieces"][name].as_u64().unwrap())
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn warm_is_cold_and_no_cache_neither_reads_nor_writes() {
+    // 400^3 twice to a piece.
+    let place = Place::new(6, 400);
+    let plain = place.run("plain.npz", &["--no-cache"]);
+    assert!(pieces(&plain) == [0, 0, 0] && !place.at("cache").exists(), "{plain}");
+    let cold = place.run("cold.npz", &[]);
+    assert_eq!((pieces(&cold), &cold["stored"], &cold["on_cpu"]), ([0, 0, 3], &0.into(), &6.into()));
+    let warm = place.run("warm.npz", &[]);
+    assert_eq!((pieces(&warm), &warm["stored"], &warm["on_cpu"]), ([0, 3, 0], &6.into(), &0.into()));
+    let kept = entries(&place.at("cache"));
+    assert_eq!(kept.len(), 3);
+    std::fs::write(&kept[0], b"something else").unwrap();
+    let ignored = place.run("ignored.npz", &["--no-cache"]);
+    assert!(pieces(&ignored) == [0, 0, 0] && std::fs::read(&kept[0]).unwrap() == b"something else");
+    // Dropped, said once, computed again; silent where it is told to be.
+    let output = place.encode("mended.npz", &[]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.matches("dropped").count() == 1 && said.contains(kept[0].to_str().unwrap()), "{said}");
+    let mended = report(output);
+    assert_eq!((pieces(&mended), &mended["pieces"]["damaged"]), ([0, 2, 1], &1.into()));
+    std::fs::write(&kept[0], b"something else").unwrap();
+    let output = place.encode("quiet.npz", &["--quiet"]).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty() && output.stdout.is_empty());
+    // Another budget cuts otherwise, and finds the same.
+    let small = report(place.encode("small.npz", &[]).env("FIEDLER_MEMORY_BUDGET", "64M").output().unwrap());
+    assert_eq!(pieces(&small), [0, 3, 0]);
+    for out in ["cold.npz", "warm.npz", "ignored.npz", "mended.npz", "quiet.npz", "small.npz"] {
+        assert_eq!(place.bytes(out), place.bytes("plain.npz"), "{out}");
+    }
+    // Other parameters find nothing.
+    assert_eq!(pieces(&place.run("other.npz", &["-k", "9"])), [0, 0, 3]);
+    let line = Command::new(env!("CARGO_BIN_EXE_fiedler"))
+        .args(["encode", place.at("set").to_str().unwrap(), "-o", place.at("line.npz").to_str().unwrap()])
+        .env("FIEDLER_BACKEND", "cpu")
+        .env("FIEDLER_CACHE_DIR", place.at("cache"))
+        .output()
+        .unwrap();
+    let line = String::from_utf8_lossy(&line.stdout).into_owned();
+    assert!(line.contains("computed before") && line.contains("3 of 3 pieces from the cache"), "{line}");
+}
+
+#[test]
+fn the_environment_bounds_the_cache() {
+    let place = Place::new(4, 100);
+    let with = |bytes: &str| place.encode("out.npz", &[]).env("FIEDLER_CACHE_BYTES", bytes).output().unwrap();
+    assert_eq!(pieces(&report(with("0"))), [0, 0, 0]);
+    assert!(!place.at("cache").exists());
+    // Too small for the one piece.
+    assert_eq!((pieces(&report(with("1K"))), pieces(&report(with("1K")))), ([0, 0, 1], [0, 0, 1]));
+    assert_eq!((pieces(&report(with("1M"))), pieces(&report(with("1M")))), ([0, 0, 1], [0, 1, 0]));
+    let output = with("plenty");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("512M or 2G, found `plenty`"));
+}
+
+#[test]
+fn two_at_once_on_one_cache_are_both_right() {
+    let place = Place::new(20, 300);
+    place.run("plain.npz", &["--no-cache"]);
+    for round in 0..3 {
+        let start = |out: &str| place.encode(out, &[]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let both = [start("a.npz"), start("b.npz")];
+        for child in both {
+            let output = child.wait_with_output().unwrap();
+            assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+            let found = pieces(&report(output));
+            assert!(found[1] + found[2] == 5 && (round == 0 || found[1] == 5), "round {round}: {found:?}");
+        }
+        assert_eq!(place.bytes("a.npz"), place.bytes("plain.npz"));
+        assert_eq!(place.bytes("b.npz"), place.bytes("plain.npz"));
+    }
+    assert_eq!(entries(&place.at("cache")).len(), 5);
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_said_once() {
+    let place = Place::new(6, 400);
+    std::fs::write(place.at("file"), b"").unwrap();
+    let output = place.encode("out.npz", &[]).env("FIEDLER_CACHE_DIR", place.at("file/below")).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.lines().count() == 1 && said.contains("goes on without stored results"), "{said}");
+    assert_eq!(pieces(&report(output)), [0, 0, 3]);
+    place.run("plain.npz", &["--no-cache"]);
+    assert_eq!(place.bytes("out.npz"), place.bytes("plain.npz"));
+}
+
+#[test]
+fn killed_in_the_middle_it_goes_on_from_there() {
+    // Each graph is a piece (500^3 of 2^27), 17 are computed at a time.
+    let place = Place::new(60, 500);
+    let (out, journal) = (place.at("out.npz"), place.at("out.npz.resume"));
+    place.run("plain.npz", &["--no-cache"]);
+    let resume = ["--no-cache", "--resume"];
+    let mut child = place.encode("out.npz", &resume).stdout(Stdio::null()).spawn().unwrap();
+    let started = Instant::now();
+    while !entries(&journal).iter().any(|path| path.extension().is_some_and(|ending| ending == "entry")) {
+        assert!(
+            started.elapsed() < Duration::from_secs(120) && child.try_wait().unwrap().is_none(),
+            "no piece is kept"
+        );
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    assert!(!child.wait().unwrap().success() && !out.exists());
+    let kept =
+        entries(&journal).into_iter().filter(|path| path.extension().is_some_and(|e| e == "entry")).count() as u64;
+    assert!((1..60).contains(&kept), "{kept}");
+    // Without the word the journal is left alone; under other parameters it has nothing to say.
+    assert_eq!(pieces(&place.run("out.npz", &["--no-cache"])), [0, 0, 0]);
+    assert!(journal.is_dir());
+    std::fs::remove_file(&out).unwrap();
+    let mut copy = Vec::new();
+    for path in entries(&journal) {
+        copy.push((path.clone(), std::fs::read(path).unwrap()));
+    }
+    assert_eq!(pieces(&place.run("out.npz", &["--no-cache", "--resume", "-k", "5"])), [0, 0, 60]);
+    assert!(!journal.exists());
+    std::fs::create_dir(&journal).unwrap();
+    copy.iter().for_each(|(path, bytes)| std::fs::write(path, bytes).unwrap());
+    // A damaged entry is computed again.
+    std::fs::write(&copy.iter().find(|(path, _)| path.extension().is_some_and(|e| e == "entry")).unwrap().0, b"")
+        .unwrap();
+    let found = place.run("out.npz", &resume);
+    assert_eq!((pieces(&found), &found["stored"]), ([kept - 1, 0, 61 - kept], &(kept - 1).into()));
+    assert_eq!(place.bytes("out.npz"), place.bytes("plain.npz"));
+    assert!(!journal.exists(), "{:?}", entries(&journal));
+    assert!(!place.at("cache").exists());
+    // With the cache beside it: what the cache has goes into the journal, too, and all of it goes when the output is whole.
+    assert_eq!(pieces(&place.run("out.npz", &["--resume"])), [0, 0, 60]);
+    assert_eq!(pieces(&place.run("out.npz", &["--resume"])), [0, 60, 0]);
+    assert!(!journal.exists() && place.bytes("out.npz") == place.bytes("plain.npz"));
+    // A call that fails before it finishes anything leaves no journal, and a place for it is asked for first.
+    let failed = place.encode("late.npz", &["--resume", "-k", "18446744073709551615"]).output().unwrap();
+    assert!(failed.status.code() == Some(1) && !place.at("late.npz.resume").exists());
+    std::fs::write(place.at("taken.npz.resume"), b"").unwrap();
+    let taken = place.encode("taken.npz", &["--resume"]).output().unwrap();
+    assert!(taken.status.code() == Some(2) && String::from_utf8_lossy(&taken.stderr).contains("--resume"));
+}

@@ -1,5 +1,10 @@
 //! Blocks of vectors in the CPU's memory, of one problem. Row-major: a row of X is the run of numbers that an entry of A meets.
 
+#[allow(dead_code, reason = "until something above chooses it")]
+mod cholesky;
+#[allow(dead_code, reason = "until something above chooses it")]
+pub(super) mod shift_invert;
+
 use super::space::{Grams, Rotation, Space, Step};
 use crate::array::Real;
 use crate::error::Result;

@@ -92,6 +92,7 @@ fn warm_is_cold_and_no_cache_neither_reads_nor_writes() {
         .args(["encode", place.at("set").to_str().unwrap(), "-o", place.at("line.npz").to_str().unwrap()])
         .env("FIEDLER_BACKEND", "cpu")
         .env("FIEDLER_CACHE_DIR", place.at("cache"))
+        .env_remove("FIEDLER_CACHE_BYTES")
         .output()
         .unwrap();
     let line = String::from_utf8_lossy(&line.stdout).into_owned();

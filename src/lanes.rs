@@ -51,6 +51,16 @@ pub trait Lane:
 
     /// The same number in every lane.
     fn splat(token: Self::Token, x: Self::Scalar) -> Self;
+    /// The first numbers of a slice.
+    ///
+    /// # Panics
+    /// If there are fewer than lanes.
+    fn load(token: Self::Token, from: &[Self::Scalar]) -> Self;
+    /// Writes the numbers to the beginning of a slice.
+    ///
+    /// # Panics
+    /// If it is shorter than a vector.
+    fn store(self, to: &mut [Self::Scalar]);
     /// The numbers, lane by lane.
     fn as_slice(&self) -> &[Self::Scalar];
     /// The numbers, lane by lane.
@@ -90,7 +100,7 @@ pub trait Lane:
 macro_rules! laned {
     ($scalar:ty, $Vector:ident, $numbers:ident, $mask:ident, $lanes:ident, $first_true:ident, $splat:ident, $add:ident, $sub:ident,
      $mul:ident, $div:ident, $neg:ident, $mul_add:ident, $neg_mul_add:ident, $sqrt:ident, $max:ident, $lt:ident, $le:ident,
-     $and:ident, $select:ident, $sum:ident) => {
+     $and:ident, $select:ident, $sum:ident, $as_simd:ident, $as_mut_simd:ident) => {
         #[derive(Clone, Copy)]
         struct $Vector<S: Simd> {
             simd: S,
@@ -180,6 +190,14 @@ macro_rules! laned {
             #[inline(always)]
             fn splat(simd: S, x: $scalar) -> Self {
                 Self { simd, x: simd.$splat(x) }
+            }
+            #[inline(always)]
+            fn load(simd: S, from: &[$scalar]) -> Self {
+                Self { simd, x: S::$as_simd(from).0[0] }
+            }
+            #[inline(always)]
+            fn store(self, to: &mut [$scalar]) {
+                S::$as_mut_simd(to).0[0] = self.x;
             }
             #[inline(always)]
             fn as_slice(&self) -> &[$scalar] {
@@ -282,7 +300,9 @@ laned!(
     less_than_or_equal_f32s,
     and_m32s,
     select_f32s,
-    reduce_sum_f32s
+    reduce_sum_f32s,
+    as_simd_f32s,
+    as_mut_simd_f32s
 );
 laned!(
     f64,
@@ -305,5 +325,7 @@ laned!(
     less_than_or_equal_f64s,
     and_m64s,
     select_f64s,
-    reduce_sum_f64s
+    reduce_sum_f64s,
+    as_simd_f64s,
+    as_mut_simd_f64s
 );

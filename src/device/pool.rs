@@ -252,7 +252,7 @@ impl State {
 }
 
 /// Two classes for each power of two: 2^k and 3 * 2^(k-1), from 256 bytes on.
-fn size_class(bytes: u64) -> u64 {
+pub(crate) fn size_class(bytes: u64) -> u64 {
     let power = bytes.max(256).next_power_of_two();
     let middle = power / 4 * 3;
     if bytes <= middle { middle } else { power }

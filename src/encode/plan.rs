@@ -66,7 +66,8 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
     let sparse: Vec<bool> = graphs.iter().map(|graph| is_sparse(settings, graph)).collect();
     let asked_for_gpu = ctx.explain(&Default::default(), false).side == Side::Gpu;
     // Without a device the choice is about all of them.
-    let small = orders.iter().zip(&sparse).filter(|&(&n, &sparse)| !sparse && (n <= limit || limit == 0 || asked_for_gpu));
+    let small =
+        orders.iter().zip(&sparse).filter(|&(&n, &sparse)| !sparse && (n <= limit || limit == 0 || asked_for_gpu));
     let small = small.map(|(&n, _)| n);
     let small: Vec<u32> = small.map(|n| u32::try_from(n).unwrap_or(u32::MAX)).collect();
     let choice = choose_eigh::<f32>(ctx, &small, false);

@@ -79,9 +79,8 @@ pub(super) fn pairs<T: Real>(
     let own = u32::from(known > 0);
     let values: Vec<f64> = std::iter::repeat_n(0.0, known).chain(ascending[selected.clone()].iter().copied()).collect();
     let tie_group = std::iter::repeat_n(0, known).chain(groups[selected].iter().map(|&g| i64::from(own + g))).collect();
-    let unresolved = values[known..].iter().any(|&x| {
-        operator.null_vectors() > 0 && x.abs() <= 16.0 * found.epsilon * bounds.norm
-    });
+    let unresolved =
+        values[known..].iter().any(|&x| operator.null_vectors() > 0 && x.abs() <= 16.0 * found.epsilon * bounds.norm);
     let values: Vec<f32> = values.into_iter().map(f32::from_f64).collect();
     let Finished { vectors, residual, orthogonality } = finish(settings, graph, &values, basis);
     let kept = residual <= PROMISE && orthogonality <= PROMISE;

@@ -4,14 +4,19 @@
 //! matrix. Null vectors that are known in advance, one for each connected component of a Laplacian, are taken out exactly and
 //! handed back as they are; everything else is iterated from a random start.
 
+mod budget;
 mod chebyshev;
 mod cpu;
+mod deflation;
 mod dense;
+mod gpu;
+mod kernels;
 mod options;
 mod ritz;
 mod solve;
 mod space;
 mod subspace;
+mod sums;
 
 pub use options::{EigshMethod, EigshOptions};
 pub(crate) use solve::{Solved, Wanted, solve_each};

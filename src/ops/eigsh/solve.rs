@@ -62,9 +62,10 @@ pub(crate) fn solve_each<T: Real>(
 
 /// The columns of a block for so many pairs: the last ones keep the interval that is damped away from the wanted ones. Twice as many for
 /// few pairs, a quarter more than a constant for many (preferential attachment, 100,000 nodes, 15 pairs: 32 columns take 0.75 of the
-/// time that 24 take, 2026-11-21); a multiple of 8, as vectors are wide.
+/// time that 24 take, 2026-11-21); a width that products have a kernel for, or a few of them.
 fn width_of(wanted: usize) -> usize {
-    (wanted + wanted.clamp(8, 16 + wanted / 4)).next_multiple_of(8)
+    let width = wanted + wanted.clamp(8, 16 + wanted / 4);
+    if width <= 8 { 8 } else { width.next_multiple_of(16) }
 }
 
 /// One problem on the CPU.

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Entries of a piece of rows that one thread takes at a time, a row counted as eight: some 20 us of work in blocks of 16 columns.
 const PIECE: usize = 16 * 1024;
 /// The block widths that have a kernel of their own.
-pub(in crate::ops) const WIDTHS: [usize; 7] = [1, 2, 4, 8, 16, 24, 32];
+pub(in crate::ops) const WIDTHS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
 /// `Y <- product A X + own X + before Y`; what Y holds does not matter where `before` is 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,9 +48,19 @@ impl<'a, T: Real> Rows<'a, T> {
         Self { operator, pieces }
     }
 
-    /// The pieces of rows.
-    pub(in crate::ops) fn pieces(&self) -> &[Range<usize>] {
-        &self.pieces
+    /// Hands out every piece with its rows of a block, on all threads.
+    fn each(&self, block: &mut [T], width: usize, work: impl Fn(Range<usize>, &mut [T]) + Sync) {
+        let mut parts = Vec::with_capacity(self.pieces.len());
+        let mut rest = block;
+        for piece in &self.pieces {
+            let (own, others) = rest.split_at_mut(piece.len() * width);
+            parts.push((piece.clone(), own));
+            rest = others;
+        }
+        match parts.len() {
+            0 | 1 => parts.into_iter().for_each(|(piece, rows)| work(piece, rows)),
+            _ => parts.into_par_iter().for_each(|(piece, rows)| work(piece, rows)),
+        }
     }
 
     /// Combines row-major blocks of `width` columns, one of [`WIDTHS`].
@@ -60,6 +70,31 @@ impl<'a, T: Real> Rows<'a, T> {
     pub(in crate::ops) fn combine(&self, width: usize, x: &[T], y: &mut [T], combination: Combination) {
         T::in_lanes(Combine { rows: self, width, x, y, combination });
     }
+}
+
+/// Calls `f` with the weight of an entry and the scale of a node as they are: nothing is loaded where all are 1.
+macro_rules! with_entries {
+    ($operator:ident, |$weight:ident, $scale:ident| $call:expr) => {{
+        let one = T::from_f64(1.0);
+        match (&$operator.weights, &$operator.scale) {
+            (None, None) => {
+                let ($weight, $scale) = (|_| one, |_| one);
+                $call
+            }
+            (None, Some(s)) => {
+                let ($weight, $scale) = (|_| one, |j: usize| s[j]);
+                $call
+            }
+            (Some(w), None) => {
+                let ($weight, $scale) = (|e: usize| w[e], |_| one);
+                $call
+            }
+            (Some(w), Some(s)) => {
+                let ($weight, $scale) = (|e: usize| w[e], |j: usize| s[j]);
+                $call
+            }
+        }
+    }};
 }
 
 struct Combine<'a, T: Real> {
@@ -75,62 +110,111 @@ impl<T: Real> Task<T> for Combine<'_, T> {
 
     #[inline(always)]
     fn run<V: Lane<Scalar = T>>(self, token: V::Token) {
-        match self.width {
-            1 => self.by_width::<V, 1>(token),
-            2 => self.by_width::<V, 2>(token),
-            4 => self.by_width::<V, 4>(token),
-            8 => self.by_width::<V, 8>(token),
-            16 => self.by_width::<V, 16>(token),
-            24 => self.by_width::<V, 24>(token),
-            32 => self.by_width::<V, 32>(token),
-            other => unreachable!("no kernel for blocks of {other} columns"),
+        let vectors = self.width / V::LANES;
+        match (vectors, self.width) {
+            // Rows of whole vectors, as far as registers go.
+            (1, _) if self.width.is_multiple_of(V::LANES) => self.in_vectors::<V, 1>(token),
+            (2, _) => self.in_vectors::<V, 2>(token),
+            (4, _) => self.in_vectors::<V, 4>(token),
+            (8, _) => self.in_vectors::<V, 8>(token),
+            (_, 1) => self.in_numbers::<V, 1>(token),
+            (_, 2) => self.in_numbers::<V, 2>(token),
+            (_, 4) => self.in_numbers::<V, 4>(token),
+            (_, 8) => self.in_numbers::<V, 8>(token),
+            (_, 16) => self.in_numbers::<V, 16>(token),
+            (_, 32) => self.in_numbers::<V, 32>(token),
+            (_, other) => unreachable!("no kernel for blocks of {other} columns"),
         }
     }
 }
 
 impl<T: Real> Combine<'_, T> {
-    fn by_width<V: Lane<Scalar = T>, const W: usize>(self, token: V::Token) {
-        let Self { rows, x, y, combination, .. } = self;
+    #[inline(always)]
+    fn in_vectors<V: Lane<Scalar = T>, const N: usize>(self, token: V::Token) {
+        let Self { rows, width, x, combination, .. } = self;
         let operator = rows.operator;
-        let (x, _) = x.as_chunks::<W>();
-        let (y, _) = y.as_chunks_mut::<W>();
-        let work = |(piece, y): (&Range<usize>, &mut [[T; W]])| {
-            V::with_instructions(token, || match (&operator.weights, &operator.scale) {
-                (None, None) => {
-                    piece_of(operator, piece.clone(), x, y, combination, |_| T::from_f64(1.0), |_| T::from_f64(1.0))
-                }
-                (None, Some(s)) => piece_of(operator, piece.clone(), x, y, combination, |_| T::from_f64(1.0), |j| s[j]),
-                (Some(w), None) => piece_of(operator, piece.clone(), x, y, combination, |e| w[e], |_| T::from_f64(1.0)),
-                (Some(w), Some(s)) => piece_of(operator, piece.clone(), x, y, combination, |e| w[e], |j| s[j]),
-            });
-        };
-        let mut parts = Vec::with_capacity(rows.pieces.len());
-        let mut rest = y;
-        for piece in &rows.pieces {
-            let (own, others) = rest.split_at_mut(piece.len());
-            parts.push((piece, own));
-            rest = others;
-        }
-        if parts.len() < 2 { parts.into_iter().for_each(work) } else { parts.into_par_iter().for_each(work) }
+        rows.each(self.y, width, |piece, y| {
+            V::with_instructions(
+                token,
+                #[inline(always)]
+                || with_entries!(operator, |weight, scale| vectors_of::<T, V, N>(
+                    token, operator, piece, x, y, combination, weight, scale
+                )),
+            );
+        });
+    }
+
+    #[inline(always)]
+    fn in_numbers<V: Lane<Scalar = T>, const W: usize>(self, token: V::Token) {
+        let Self { rows, width, x, combination, .. } = self;
+        let operator = rows.operator;
+        rows.each(self.y, width, |piece, y| {
+            V::with_instructions(
+                token,
+                #[inline(always)]
+                || with_entries!(operator, |weight, scale| numbers_of::<T, W>(
+                    operator, piece, x, y, combination, weight, scale
+                )),
+            );
+        });
     }
 }
 
-/// The rows of one piece.
+/// The rows of one piece, N vectors each.
 #[inline(always)]
-fn piece_of<T: Real, const W: usize>(
+#[expect(clippy::too_many_arguments, reason = "all that a row needs, and nothing is kept")]
+fn vectors_of<T: Real, V: Lane<Scalar = T>, const N: usize>(
+    token: V::Token,
     operator: &Operator<'_, T>,
     piece: Range<usize>,
-    x: &[[T; W]],
-    y: &mut [[T; W]],
+    x: &[T],
+    y: &mut [T],
     combination: Combination,
     weight: impl Fn(usize) -> T,
     scale: impl Fn(usize) -> T,
 ) {
-    let zero = T::from_f64(0.0);
-    let [product, own, before] = [combination.product, combination.own, combination.before].map(T::from_f64);
-    let coupling = product * T::from_f64(operator.coupling);
+    let width = N * V::LANES;
+    let load = |from: &[T], i: usize| V::load(token, &from[i * V::LANES..]);
+    let factors = Factors::new(operator, combination);
+    for (row, out) in piece.zip(y.chunks_exact_mut(width)) {
+        let mut sum = [V::splat(token, T::from_f64(0.0)); N];
+        let entries = operator.entries_of(row);
+        let first = entries.start;
+        for (place, &column) in operator.columns[entries].iter().enumerate() {
+            let column = column as usize;
+            let factor = V::splat(token, weight(first + place) * scale(column));
+            let from = &x[column * width..][..width];
+            for (i, sum) in sum.iter_mut().enumerate() {
+                *sum = load(from, i).mul_add(factor, *sum);
+            }
+        }
+        let [own, others, before] =
+            [factors.own(operator, row), factors.coupling * scale(row), factors.before].map(|x| V::splat(token, x));
+        let here = &x[row * width..][..width];
+        for (i, &sum) in sum.iter().enumerate() {
+            let new = sum.mul_add(others, own * load(here, i));
+            // What is not wanted may be anything, NaN too.
+            let new = if combination.before == 0.0 { new } else { load(out, i).mul_add(before, new) };
+            new.store(&mut out[i * V::LANES..]);
+        }
+    }
+}
+
+/// The rows of one piece, W numbers each.
+#[inline(always)]
+fn numbers_of<T: Real, const W: usize>(
+    operator: &Operator<'_, T>,
+    piece: Range<usize>,
+    x: &[T],
+    y: &mut [T],
+    combination: Combination,
+    weight: impl Fn(usize) -> T,
+    scale: impl Fn(usize) -> T,
+) {
+    let (x, y) = (x.as_chunks::<W>().0, y.as_chunks_mut::<W>().0);
+    let factors = Factors::new(operator, combination);
     for (row, out) in piece.zip(y) {
-        let mut sum = [zero; W];
+        let mut sum = [T::from_f64(0.0); W];
         let entries = operator.entries_of(row);
         let first = entries.start;
         for (place, &column) in operator.columns[entries].iter().enumerate() {
@@ -140,16 +224,34 @@ fn piece_of<T: Real, const W: usize>(
                 sum[j] = from[j].fused(factor, sum[j]);
             }
         }
-        let here = &x[row];
-        let (own, others) = (product * operator.diagonal[row] + own, coupling * scale(row));
-        if combination.before == 0.0 {
-            for j in 0..W {
-                out[j] = sum[j].fused(others, own * here[j]);
-            }
-        } else {
-            for j in 0..W {
-                out[j] = before.fused(out[j], sum[j].fused(others, own * here[j]));
-            }
+        let (own, others) = (factors.own(operator, row), factors.coupling * scale(row));
+        for j in 0..W {
+            let new = sum[j].fused(others, own * x[row][j]);
+            out[j] = if combination.before == 0.0 { new } else { factors.before.fused(out[j], new) };
         }
+    }
+}
+
+/// The combination's factors, with the operator's own.
+struct Factors<T> {
+    product: T,
+    own: T,
+    before: T,
+    coupling: T,
+}
+
+impl<T: Real> Factors<T> {
+    #[inline(always)]
+    fn new(operator: &Operator<'_, T>, combination: Combination) -> Self {
+        let Combination { product, own, before } = combination;
+        let [product, own, before, coupling] =
+            [product, own, before, product * operator.coupling].map(T::from_f64);
+        Self { product, own, before, coupling }
+    }
+
+    /// What a row's own numbers are multiplied by.
+    #[inline(always)]
+    fn own(&self, operator: &Operator<'_, T>, row: usize) -> T {
+        self.product * operator.diagonal[row] + self.own
     }
 }

@@ -1,6 +1,10 @@
 //! Sparse symmetric matrices: graph Laplacians that are never written out, and their products with blocks of vectors.
 
+mod chunks;
 pub(in crate::ops) mod cpu;
+mod edges;
+pub(in crate::ops) mod gpu;
+mod kernels;
 mod null;
 mod operator;
 

@@ -1,11 +1,14 @@
 //! Blocks of vectors in the CPU's memory, of one problem. Row-major: a row of X is the run of numbers that an entry of A meets.
 
+mod deflate;
+
 use super::space::{Grams, Rotation, Space, Step};
 use crate::array::Real;
 use crate::error::Result;
 use crate::ops::random::uniforms;
 use crate::ops::sparse::cpu::{Combination, Rows, WIDTHS};
-use crate::ops::sparse::{NONE, NullSpace, Operator};
+use crate::ops::sparse::Operator;
+use deflate::deflate;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use nalgebra::DMatrix;
@@ -102,43 +105,6 @@ impl<'a, T: Real> CpuSpace<'a, T> {
             first += taken;
         }
     }
-}
-
-/// Pieces of rows whose part along the null vectors is summed side by side: a fixed number, so that the sum has a fixed order.
-const PIECES: usize = 32;
-
-/// Takes the known null vectors out of a row-major block.
-fn deflate<T: Real>(null: &NullSpace<T>, x: &mut [T], width: usize) {
-    if null.is_empty() || x.is_empty() {
-        return;
-    }
-    let n = null.labels.len();
-    let size = null.len() * width;
-    // With very many components the tables of sums would be larger than the block.
-    let pieces = if size * PIECES <= n { PIECES } else { 1 };
-    let rows = n.div_ceil(pieces);
-    let along = |piece: usize| {
-        let span = (piece * rows).min(n)..((piece + 1) * rows).min(n);
-        let mut sums = vec![0.0; size];
-        for i in span {
-            let (label, u) = (null.labels[i], null.values[i].to_f64());
-            if label != NONE {
-                let sums = &mut sums[label as usize * width..][..width];
-                sums.iter_mut().zip(&x[i * width..][..width]).for_each(|(sum, x)| *sum += u * x.to_f64());
-            }
-        }
-        sums
-    };
-    let parts: Vec<Vec<f64>> = (0..pieces).into_par_iter().map(along).collect();
-    let sum = |i: usize| parts.iter().map(|part| part[i]).sum::<f64>();
-    let along: Vec<T> = (0..size).map(|i| T::from_f64(sum(i))).collect();
-    let rows = x.par_chunks_mut(width).with_min_len(ROWS).zip(&null.labels).zip(&null.values);
-    rows.for_each(|((row, &label), &u)| {
-        if label != NONE {
-            let sums = &along[label as usize * width..][..width];
-            row.iter_mut().zip(sums).for_each(|(x, &sum)| *x = (-u).fused(sum, *x));
-        }
-    });
 }
 
 /// `X'X` and `X'Y` of some rows, in f64.

@@ -1,0 +1,40 @@
+// X - V (V'X) for vectors with one component of a graph each as their support: row r is in the vector labels[r], where it has the entry
+// values[r], and `along` is V'X. A row in no vector has the label NONE; one that is a vector by itself has the label ALONE, and becomes 0.
+// A workgroup a chunk of rows, (first row, end, problem, -); who takes part is as in sparse/advance.wgsl.
+//
+// Loop iterations: rows of a chunk (512) * LANES / 64.
+
+override LANES: u32 = 8;
+override WIDTH: u32 = 64;
+
+const NONE: u32 = 0xffffffffu;
+const ALONE: u32 = 0xfffffffeu;
+
+struct Params { first: u32, base: u32, begins: u32, ends: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> chunks: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> labels: array<u32>;
+@group(0) @binding(3) var<storage, read> values: array<f32>;
+@group(0) @binding(4) var<storage, read> coefficients: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read> along: array<vec4<f32>>;
+@group(0) @binding(6) var<storage, read_write> x: array<vec4<f32>>;
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let chunk = chunks[params.first + group.x];
+    let count = select(0u, (chunk.y - chunk.x) * LANES, coefficients[params.base + chunk.z].w != 0.0);
+    for (var k = lane; k < count; k += WIDTH) {
+        let row = chunk.x + k / LANES;
+        let part = k % LANES;
+        let label = labels[row];
+        if label != NONE {
+            let place = row * LANES + part;
+            let before = x[place];
+            var after = vec4<f32>(0.0);
+            if label != ALONE { after = before - values[row] * along[label * LANES + part]; }
+            let column = 4u * part + vec4<u32>(0u, 1u, 2u, 3u);
+            x[place] = select(before, after, (column >= vec4<u32>(params.begins)) & (column < vec4<u32>(params.ends)));
+        }
+    }
+}

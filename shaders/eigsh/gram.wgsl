@@ -1,0 +1,54 @@
+// Tiles of X'X and X'AX: sums over the rows of a chunk, a workgroup a chunk, a tile of 4 x 4 an invocation. `left` has 4 LEFT columns,
+// `right` and its image under A have 4 RIGHT. A chunk is (first row, end, problem, -); sixteens of rows are summed by themselves, so
+// that rounding grows with the sixteens and not with the rows.
+//
+// Loop iterations: rows of a chunk (512) and its sixteens.
+
+override LEFT: u32 = 8;
+override RIGHT: u32 = 8;
+
+const TOGETHER: u32 = 16u;
+
+struct Params { first: u32, base: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> chunks: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> left: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> right: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read> image: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> sums: array<vec4<f32>>;
+
+@compute @workgroup_size(LEFT * RIGHT)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let i = lane / RIGHT;
+    let j = lane % RIGHT;
+    let slot = params.first + group.x;
+    let chunk = chunks[slot];
+    var xx = mat4x4<f32>();
+    var xy = mat4x4<f32>();
+    for (var begin = chunk.x; begin < chunk.y; begin += TOGETHER) {
+        let end = min(begin + TOGETHER, chunk.y);
+        var some_xx = mat4x4<f32>();
+        var some_xy = mat4x4<f32>();
+        for (var row = begin; row < end; row += 1u) {
+            let x = left[row * LEFT + i];
+            let z = right[row * RIGHT + j];
+            let y = image[row * RIGHT + j];
+            some_xx += mat4x4<f32>(x.x * z, x.y * z, x.z * z, x.w * z);
+            some_xy += mat4x4<f32>(x.x * y, x.y * y, x.z * y, x.w * y);
+        }
+        xx += some_xx;
+        xy += some_xy;
+    }
+    // Both tiles by rows: row 4 i + r of X'X, then of X'AX.
+    let tile = 4u * LEFT * RIGHT;
+    let place = (slot - params.base) * 2u * tile + 4u * i * RIGHT + j;
+    sums[place] = xx[0];
+    sums[place + RIGHT] = xx[1];
+    sums[place + 2u * RIGHT] = xx[2];
+    sums[place + 3u * RIGHT] = xx[3];
+    sums[place + tile] = xy[0];
+    sums[place + tile + RIGHT] = xy[1];
+    sums[place + tile + 2u * RIGHT] = xy[2];
+    sums[place + tile + 3u * RIGHT] = xy[3];
+}

@@ -1,0 +1,26 @@
+// Sums over ranges of slots, each of `size` elements, in their order: output first + k has the slots of ranges[first + k] = (begin, end).
+// The slots present begin with `base`.
+//
+// Loop iterations: 16 slots an output, for each output of an invocation.
+
+override WIDTH: u32 = 64;
+
+struct Params { first: u32, outputs: u32, size: u32, base: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> ranges: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> sums: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> totals: array<vec4<f32>>;
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let all = params.outputs * params.size;
+    for (var k = id.x; k < all; k += groups.x * WIDTH) {
+        let output = params.first + k / params.size;
+        let element = k % params.size;
+        let range = ranges[output];
+        var sum = vec4<f32>(0.0);
+        for (var slot = range.x; slot < range.y; slot += 1u) { sum += sums[(slot - params.base) * params.size + element]; }
+        totals[output * params.size + element] = sum;
+    }
+}

@@ -1,0 +1,34 @@
+// One step of a recurrence at one row: y <- product A x + own x + before y with A = diag(d) + coupling S W S.
+//
+// coefficients[base + problem] = (product, own, before, whether the problem takes part). Columns from..to of the slab take part; the
+// others, and other problems, keep what they have: in the first step, `fresh`, that is x, for y holds nothing yet.
+
+struct Params { first: u32, end: u32, base: u32, fresh: u32, coupling: f32, begins: u32, ends: u32 }
+
+// Which of the four columns of an invocation take part.
+fn taking_part(problem: u32, part: u32) -> vec4<bool> {
+    let column = 4u * part + vec4<u32>(0u, 1u, 2u, 3u);
+    let working = coefficients[params.base + problem].w != 0.0;
+    return (column >= vec4<u32>(params.begins)) & (column < vec4<u32>(params.ends)) & vec4<bool>(working);
+}
+
+// What is kept of a row in which none takes part.
+fn pass_over(row: u32, part: u32) {
+    if params.fresh != 0u { y[row * LANES + part] = x[row * LANES + part]; }
+}
+
+// `sum` is (W S x) at the row.
+fn advance(row: u32, problem: u32, part: u32, sum: vec4<f32>) {
+    let place = row * LANES + part;
+    let factors = coefficients[params.base + problem];
+    let here = x[place];
+    var coupled = params.coupling * sum;
+    if SCALED { coupled *= scale[row]; }
+    var next = factors.x * (diagonal[row] * here + coupled) + factors.y * here;
+    var kept = here;
+    if params.fresh == 0u {
+        kept = y[place];
+        next += factors.z * kept;
+    }
+    y[place] = select(kept, next, taking_part(problem, part));
+}

@@ -1,0 +1,19 @@
+// How often each value of a digit of 4 bits occurs: counts[value * blocks + block], and who counted it within the block.
+//
+// Loop iterations: 2 * 16 and 64.
+
+const VALUES: u32 = 16u;
+
+var<workgroup> seen: array<u32, 1024>;
+
+// Each invocation's counts of each value, at seen[value * INVOCATIONS + lane].
+fn count_digits(block: u32, lane: u32, count: u32, shift: u32) {
+    for (var value = 0u; value < VALUES; value += 1u) { seen[value * INVOCATIONS + lane] = 0u; }
+    let begin = min(block * BLOCK + lane * EACH, count);
+    let end = min(begin + EACH, count);
+    for (var place = begin; place < end; place += 1u) {
+        let value = keys[place] >> shift & (VALUES - 1u);
+        seen[value * INVOCATIONS + lane] += 1u;
+    }
+    workgroupBarrier();
+}

@@ -1,0 +1,34 @@
+// Sums over the entries of rows: LANES invocations a row, each with four of the columns of a row-major slab of 4 LANES; TEAMS rows a
+// workgroup. The order of a sum is fixed and the same for every slab: fours of neighbours, then one four after the other.
+//
+// Loop iterations of an invocation and row: entries / 4 + 3.
+
+override LANES: u32 = 8;
+override TEAMS: u32 = 8;
+override WEIGHTED: bool = false;
+override SCALED: bool = false;
+
+// One entry's part of (W S x).
+fn term(entry: u32, part: u32) -> vec4<f32> {
+    let column = columns[entry];
+    let value = x[column * LANES + part];
+    if WEIGHTED {
+        var weight = weights[entry];
+        if SCALED { weight *= scale[column]; }
+        return value * weight;
+    }
+    if SCALED { return value * scale[column]; }
+    return value;
+}
+
+fn sum_of_row(begin: u32, end: u32, part: u32) -> vec4<f32> {
+    var sum = vec4<f32>(0.0);
+    let fours = begin + (end - begin) / 4u * 4u;
+    for (var entry = begin; entry < fours; entry += 4u) {
+        let one = term(entry, part) + term(entry + 1u, part);
+        let other = term(entry + 2u, part) + term(entry + 3u, part);
+        sum += one + other;
+    }
+    for (var entry = fours; entry < end; entry += 1u) { sum += term(entry, part); }
+    return sum;
+}

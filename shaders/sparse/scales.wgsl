@@ -1,0 +1,36 @@
+// The diagonals d and S of a Laplacian out of degrees: the first of each four where there are weights (sums of W x for x = 1), else
+// the lengths of the rows. NORMALISED: d = 1 and S = D^-1/2, with ISOLATED and 0 where the degree is 0; else d = D, and S is not looked at.
+//
+// Loop iterations: rows of an invocation.
+
+override WEIGHTED: bool = false;
+override NORMALISED: bool = false;
+override ISOLATED: f32 = 0;
+override WIDTH: u32 = 64;
+
+struct Params { nodes: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> offsets: array<u32>;
+@group(0) @binding(2) var<storage, read> degrees: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> diagonal: array<f32>;
+@group(0) @binding(4) var<storage, read_write> scale: array<f32>;
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    for (var row = id.x; row < params.nodes; row += groups.x * WIDTH) {
+        var degree = f32(offsets[row + 1u] - offsets[row]);
+        if WEIGHTED { degree = degrees[row].x; }
+        var own = degree;
+        var root = 0.0;
+        if NORMALISED {
+            own = ISOLATED;
+            if degree > 0.0 {
+                own = 1.0;
+                root = reciprocal_sqrt(degree);
+            }
+        }
+        diagonal[row] = own;
+        scale[row] = root;
+    }
+}

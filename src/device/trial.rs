@@ -1,0 +1,59 @@
+//! Test only: unit tests that need a device run on every adapter, each in a process of its own, as the suite under `tests/` does.
+
+use super::{Adapter, DeviceOptions, Gpu};
+use crate::error::ErrorKind;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+/// Names the adapter to the process that runs a trial.
+const TRIAL: &str = "FIEDLER_UNIT_TRIAL";
+/// What a process says whose adapter is not there.
+const ABSENT: &str = "fiedler: this adapter is absent";
+/// Adapters whose absence fails.
+const REQUIRE: &str = "FIEDLER_REQUIRE_ADAPTERS";
+/// Where Chromium's packages put SwiftShader.
+const SWIFTSHADER: [&str; 4] = [
+    "/usr/lib/chromium/vk_swiftshader_icd.json",
+    "/usr/lib64/chromium-browser/vk_swiftshader_icd.json",
+    "/opt/google/chrome/vk_swiftshader_icd.json",
+    "/usr/lib/chromium-browser/vk_swiftshader_icd.json",
+];
+
+/// Runs `body`, which is the whole of the test of that path (`module_path!()` and the function's name), once for each adapter.
+///
+/// # Panics
+/// Where the body does, or an adapter that is required is not there.
+pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)) {
+    if let Ok(adapter) = std::env::var(TRIAL) {
+        let options = DeviceOptions { budget: 1 << 30, checked: true, poison: true, profile: false, kernels: None };
+        match Gpu::open(Some(&adapter), options) {
+            Ok(gpu) => body(&gpu),
+            Err(error) if matches!(error.kind(), ErrorKind::NoAdapter { .. }) => println!("{ABSENT}"),
+            Err(error) => panic!("{adapter}: {error}"),
+        }
+        return;
+    }
+    let (_, path) = module.split_once("::").expect("a module within the crate");
+    let swiftshader = SWIFTSHADER.into_iter().find(|path| Path::new(path).is_file());
+    let hardware = Adapter::all().into_iter().filter(|adapter| !adapter.software).map(|adapter| (adapter.name, None));
+    let known = [("llvmpipe".to_owned(), None), ("SwiftShader".to_owned(), swiftshader)];
+    let required = std::env::var(REQUIRE).unwrap_or_default();
+    for (adapter, drivers) in known.into_iter().chain(hardware) {
+        let mut command = Command::new(std::env::current_exe().expect("this binary"));
+        command.args([&format!("{path}::{test}"), "--exact", "--nocapture"]).env(TRIAL, &adapter);
+        if let Some(drivers) = drivers {
+            command.env("VK_DRIVER_FILES", drivers);
+        }
+        let output = command.output().expect("a process for a trial");
+        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        assert!(output.status.success() && text.contains("1 passed"), "{test} on {adapter}:\n{text}");
+        if text.contains(ABSENT) {
+            let wanted = required.split(',').any(|name| !name.trim().is_empty() && adapter.contains(name.trim()));
+            assert!(!wanted, "this machine has no adapter {adapter}, which {REQUIRE} names");
+            println!("{test}: not run on {adapter}, which is not here");
+        } else {
+            text.lines().filter(|line| line.starts_with("  ")).for_each(|line| println!("{adapter}: {line}"));
+        }
+    }
+}

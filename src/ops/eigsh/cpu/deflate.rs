@@ -1,0 +1,83 @@
+//! Taking the known null vectors out of a block.
+
+use crate::array::Real;
+use crate::lanes::{Lane, Task};
+use crate::ops::sparse::{NONE, NullSpace};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Pieces of rows whose part along the null vectors is summed side by side: a fixed number, so that the sum has a fixed order.
+const PIECES: usize = 32;
+/// Rows whose part is summed in the working precision, before the sum goes on in f64.
+const RUN: usize = 64;
+
+/// `X <- X - U U'X`, U the known null vectors, X row-major of that width.
+pub(super) fn deflate<T: Real>(null: &NullSpace<T>, x: &mut [T], width: usize) {
+    if !null.is_empty() && !x.is_empty() {
+        T::in_lanes(Deflate { null, x, width });
+    }
+}
+
+struct Deflate<'a, T> {
+    null: &'a NullSpace<T>,
+    x: &'a mut [T],
+    width: usize,
+}
+
+impl<T: Real> Task<T> for Deflate<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lane<Scalar = T>>(self, token: V::Token) {
+        let Self { null, x, width } = self;
+        let n = null.labels.len();
+        let size = null.len() * width;
+        // With very many components the tables of sums would be larger than the block.
+        let pieces = if size * PIECES <= n * width { PIECES } else { 1 };
+        let rows = n.div_ceil(pieces);
+        let span = |piece: usize| (piece * rows).min(n)..((piece + 1) * rows).min(n);
+        let whole = &*x;
+        let parts: Vec<Vec<f64>> = (0..pieces)
+            .into_par_iter()
+            .map(|piece| V::with_instructions(token, #[inline(always)] || sums(null, whole, width, span(piece))))
+            .collect();
+        let sum = |i: usize| T::from_f64(parts.iter().map(|part| part[i]).sum::<f64>());
+        let along: Vec<T> = (0..size).map(sum).collect();
+        x.par_chunks_mut(rows * width).enumerate().for_each(|(piece, x)| {
+            V::with_instructions(token, #[inline(always)] || {
+                for (row, i) in x.chunks_exact_mut(width).zip(span(piece)) {
+                    let (label, u) = (null.labels[i], -null.values[i]);
+                    if label != NONE {
+                        let sums = &along[label as usize * width..][..width];
+                        row.iter_mut().zip(sums).for_each(|(x, &sum)| *x = u.fused(sum, *x));
+                    }
+                }
+            });
+        });
+    }
+}
+
+/// `U'X` of some rows.
+#[inline(always)]
+fn sums<T: Real>(null: &NullSpace<T>, x: &[T], width: usize, rows: Range<usize>) -> Vec<f64> {
+    let mut sums = vec![0.0; null.len() * width];
+    let mut run = vec![T::from_f64(0.0); width];
+    let mut i = rows.start;
+    while i < rows.end {
+        // Most rows have their component in common with the next.
+        let label = null.labels[i];
+        let end = rows.end.min(i + RUN);
+        let same = (i..end).take_while(|&j| null.labels[j] == label).count();
+        if label != NONE {
+            run.fill(T::from_f64(0.0));
+            for j in i..i + same {
+                let u = null.values[j];
+                run.iter_mut().zip(&x[j * width..][..width]).for_each(|(sum, &x)| *sum = u.fused(x, *sum));
+            }
+            let total = &mut sums[label as usize * width..][..width];
+            total.iter_mut().zip(&run).for_each(|(total, x)| *total += x.to_f64());
+        }
+        i += same;
+    }
+    sums
+}

@@ -1,0 +1,113 @@
+//! The known null space on the device, taken out of slabs: one vector for each connected component.
+
+use super::kernels::{Deflate, Part, slab_variant};
+use super::sums::CHUNK;
+use crate::device::{Buffer, Grid, Recorder};
+use crate::error::Result;
+use crate::ops::sparse::gpu::{Most, Rows, Slab, Stage};
+use crate::ops::sparse::{NONE, NullSpace};
+
+/// A row that is a component by itself: what is orthogonal to its unit vector is 0 there.
+const ALONE: u32 = u32::MAX - 1;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Deflation {
+    /// V', a row for each vector of more than one entry.
+    vectors: Rows,
+    /// V'X.
+    along: Buffer<[f32; 4]>,
+    labels: Buffer<u32>,
+    values: Buffer<f32>,
+}
+
+impl Deflation {
+    /// For slabs of at most `lanes`; none where nothing is known.
+    pub(super) fn upload(
+        rec: &mut Recorder<'_>,
+        null: &NullSpace<f32>,
+        most: Most,
+        lanes: u32,
+    ) -> Result<Option<Self>> {
+        if null.is_empty() {
+            return Ok(None);
+        }
+        let Members { offsets, rows, labels } = Members::of(null);
+        let values: Vec<f32> = rows.iter().map(|&row| null.values[row as usize]).collect();
+        let count = offsets.len() - 1;
+        Ok(Some(Self {
+            vectors: Rows::upload(rec, (&offsets, &rows, Some(&values)), &[0, count], most, lanes)?,
+            along: rec.array(count * lanes as usize)?,
+            labels: rec.upload(&labels)?,
+            values: rec.upload(&null.values)?,
+        }))
+    }
+
+    /// `x <- x - V V' x` in the columns and problems that take part.
+    pub(super) fn record(
+        &self,
+        rec: &mut Recorder<'_>,
+        (chunks, count): (&Buffer<[u32; 4]>, u32),
+        stage: &Stage<'_>,
+        x: &mut Slab,
+    ) -> Result<()> {
+        let lanes = x.lanes;
+        let mut along = self.along.clone();
+        self.vectors.gather(rec, x, &mut along)?;
+        let flops = 8.0 * f64::from(lanes) * CHUNK as f64;
+        for part in rec.pieces(count, flops) {
+            let groups = part.end - part.start;
+            let base = u32::try_from(stage.base).unwrap_or(u32::MAX);
+            let kernel = Deflate {
+                params: Part { first: part.start, base, begins: stage.columns.start, ends: stage.columns.end },
+                chunks,
+                labels: &self.labels,
+                values: &self.values,
+                coefficients: stage.coefficients,
+                along: &along,
+                x: &mut x.data,
+            };
+            rec.dispatch(&kernel, &slab_variant(lanes), Grid::Workgroups(groups), flops * f64::from(groups))?;
+        }
+        Ok(())
+    }
+}
+
+/// The rows of each vector of more than one entry, in order, and the row's vector in this numbering.
+struct Members {
+    offsets: Vec<usize>,
+    rows: Vec<u32>,
+    labels: Vec<u32>,
+}
+
+impl Members {
+    fn of(null: &NullSpace<f32>) -> Self {
+        let mut sizes = vec![0_usize; null.len()];
+        null.labels.iter().filter(|&&label| label != NONE).for_each(|&label| sizes[label as usize] += 1);
+        let mut offsets = vec![0];
+        let mut names = vec![ALONE; sizes.len()];
+        for (name, &size) in names.iter_mut().zip(&sizes).filter(|(_, size)| **size > 1) {
+            *name = to_u32(offsets.len() - 1);
+            offsets.push(offsets[offsets.len() - 1] + size);
+        }
+        let mut next = offsets.clone();
+        let mut rows = vec![0; offsets[offsets.len() - 1]];
+        let mut labels = vec![NONE; null.labels.len()];
+        for (row, (label, &old)) in
+            labels.iter_mut().zip(&null.labels).enumerate().filter(|(_, (_, old))| **old != NONE)
+        {
+            *label = names[old as usize];
+            if *label != ALONE {
+                let place = &mut next[*label as usize];
+                rows[*place] = to_u32(row);
+                *place += 1;
+            }
+        }
+        Self { offsets, rows, labels }
+    }
+}
+
+/// Rows are numbered by 32 bits, which the callers check.
+fn to_u32(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,128 @@
+//! Sums over the rows of each problem in a fixed order: by chunks of rows, then sixteen at a time, then the last few on the host in f64.
+
+use std::ops::Range;
+
+/// Rows of a chunk.
+pub(super) const CHUNK: usize = 512;
+/// Sums that are put together at a time, and that are left to the host at most.
+const TOGETHER: usize = 16;
+
+/// The plan of such sums. It depends upon the problems' orders alone.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Sums {
+    /// (first row, end, problem, 0).
+    pub(super) chunks: Vec<[u32; 4]>,
+    /// Ranges of what was summed before: (begin, end, problem, 0). The first level is of chunks, and there always is one.
+    pub(super) levels: Vec<Vec<[u32; 4]>>,
+    /// The last level's outputs of each problem.
+    pub(super) parts: Vec<Range<usize>>,
+}
+
+impl Sums {
+    /// Of problems with these rows.
+    pub(super) fn new(spans: &[Range<usize>]) -> Self {
+        let mut chunks = Vec::new();
+        for (problem, span) in (0..).zip(spans) {
+            let begins = span.clone().step_by(CHUNK);
+            chunks.extend(begins.map(|begin| [to_u32(begin), to_u32(span.end.min(begin + CHUNK)), problem, 0]));
+        }
+        let mut levels = vec![level(&chunks)];
+        while let Some(last) = levels.last()
+            && longest(last) > TOGETHER
+        {
+            levels.push(level(last));
+        }
+        let mut parts = vec![0..0; spans.len()];
+        for (place, range) in levels.iter().last().into_iter().flatten().enumerate() {
+            let part = &mut parts[range[2] as usize];
+            *part = if part.start == part.end { place..place + 1 } else { part.start..place + 1 };
+        }
+        Self { chunks, levels, parts }
+    }
+
+    /// The chunks in pieces of at most `most` (at least [`TOGETHER`]) that no range of the first level straddles, as ranges of its outputs
+    /// and of chunks.
+    pub(super) fn pieces(&self, most: usize) -> Vec<(Range<u32>, Range<u32>)> {
+        let most = to_u32(most.max(TOGETHER));
+        let mut pieces: Vec<(Range<u32>, Range<u32>)> = Vec::new();
+        for (output, range) in (0..).zip(&self.levels[0]) {
+            match pieces.last_mut() {
+                Some((outputs, chunks)) if range[1] - chunks.start <= most => {
+                    (outputs.end, chunks.end) = (output + 1, range[1]);
+                }
+                _ => pieces.push((output..output + 1, range[0]..range[1])),
+            }
+        }
+        pieces
+    }
+}
+
+/// Ranges over the neighbours of one problem.
+fn level(below: &[[u32; 4]]) -> Vec<[u32; 4]> {
+    let mut first = 0;
+    let mut ranges = Vec::new();
+    for problem in below.chunk_by(|a, b| a[2] == b[2]) {
+        for few in problem.chunks(TOGETHER) {
+            ranges.push([first, first + to_u32(few.len()), few[0][2], 0]);
+            first += to_u32(few.len());
+        }
+    }
+    ranges
+}
+
+/// The most entries of one problem.
+fn longest(level: &[[u32; 4]]) -> usize {
+    level.chunk_by(|a, b| a[2] == b[2]).map(<[_]>::len).max().unwrap_or(0)
+}
+
+/// Rows are numbered by 32 bits, which the callers check.
+fn to_u32(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHUNK, Sums, TOGETHER};
+    use std::ops::Range;
+
+    /// Every row of every problem is summed once, in order, and few sums are left.
+    #[test]
+    fn every_row_is_summed_once() {
+        for sizes in [vec![], vec![0], vec![1], vec![512, 513, 0, 1], vec![1_000_000], vec![5_000_000, 3, 200_000]] {
+            let mut spans: Vec<Range<usize>> = Vec::new();
+            for size in sizes {
+                let begin = spans.last().map_or(0, |span| span.end);
+                spans.push(begin..begin + size);
+            }
+            let sums = Sums::new(&spans);
+            let mut below: Vec<Range<u32>> = sums.chunks.iter().map(|c| c[0]..c[1]).collect();
+            assert!(below.iter().all(|rows| rows.len() <= CHUNK));
+            for level in &sums.levels {
+                let join = |range: &[u32; 4]| {
+                    let parts = &below[range[0] as usize..range[1] as usize];
+                    assert!(parts.len() <= TOGETHER && parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+                    parts[0].start..parts[parts.len() - 1].end
+                };
+                below = level.iter().map(join).collect();
+            }
+            for (span, part) in spans.iter().zip(&sums.parts) {
+                assert!(part.len() <= TOGETHER && part.is_empty() == span.is_empty());
+                let mut at = span.start;
+                for rows in &below[part.clone()] {
+                    assert_eq!(rows.start as usize, at);
+                    at = rows.end as usize;
+                }
+                assert_eq!(at, span.end);
+            }
+            for most in [1, 16, 100, 1 << 20] {
+                let (mut output, mut chunk) = (0, 0);
+                for (outputs, chunks) in sums.pieces(most) {
+                    assert_eq!((outputs.start, chunks.start), (output, chunk));
+                    assert!(chunks.len() <= most.max(TOGETHER));
+                    (output, chunk) = (outputs.end, chunks.end);
+                }
+                assert_eq!((output as usize, chunk as usize), (sums.levels[0].len(), sums.chunks.len()));
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! How the rows of a sparse matrix are cut into what an invocation does at a time, once for all products. It decides no bit of a
+//! result: a row's sum has one order, wherever its entries lie.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// Entries of one row that are summed in one go. A row with more is cut, so that no hub holds up a product.
+pub(super) const SEGMENT: usize = 256;
+
+/// Rows of like lengths go into one dispatch, for its work is estimated by their mean: up to so many entries.
+const CLASSES: [usize; 3] = [16, 64, SEGMENT];
+
+/// All rows, or segments of rows.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Cut {
+    pub(super) pieces: Vec<Piece>,
+    /// The rows that are cut: (row, first slot, end of its slots, problem).
+    pub(super) long: Vec<[u32; 4]>,
+    /// Segments of all of them.
+    pub(super) slots: u32,
+}
+
+/// Rows whose entries lie in one array on the device.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// Places in the whole matrix.
+    pub(super) entries: Range<usize>,
+    /// Whole rows, the longest first: (row, first entry, end of its entries, problem), places counted from the piece's first.
+    pub(super) rows: Vec<[u32; 4]>,
+    /// Runs of `rows` of one class.
+    pub(super) runs: Vec<Run>,
+    /// Segments of long rows: (slot, first entry, end of its entries, problem).
+    pub(super) segments: Vec<[u32; 4]>,
+}
+
+/// Neighbours among the rows of a piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) rows: Range<u32>,
+    /// Entries of all of them.
+    pub(super) entries: usize,
+}
+
+/// Cuts rows with the entries `row_offsets`, problem p having the rows `node_offsets[p]..node_offsets[p + 1]`, into pieces of at
+/// most `most_entries` entries (at least [`SEGMENT`]) and `most_rows` rows.
+pub(super) fn cut(row_offsets: &[usize], node_offsets: &[usize], most_entries: usize, most_rows: usize) -> Cut {
+    let most_entries = most_entries.max(SEGMENT);
+    let first = row_offsets.first().copied().unwrap_or(0);
+    let mut cut = Cut::default();
+    let mut open = Piece::default();
+    for (problem, rows) in node_offsets.windows(2).enumerate() {
+        let problem = to_u32(problem);
+        for row in rows[0]..rows[1] {
+            let (begin, end) = (row_offsets[row] - first, row_offsets[row + 1] - first);
+            let first_slot = cut.slots;
+            let mut from = begin;
+            loop {
+                let to = end.min(from + SEGMENT);
+                if to - open.entries.start > most_entries || open.rows.len().max(open.segments.len()) >= most_rows {
+                    cut.pieces
+                        .push(std::mem::replace(&mut open, Piece { entries: from..from, ..Piece::default() }).sorted());
+                }
+                let places = [to_u32(from - open.entries.start), to_u32(to - open.entries.start)];
+                if end - begin > SEGMENT {
+                    open.segments.push([cut.slots, places[0], places[1], problem]);
+                    cut.slots += 1;
+                } else {
+                    open.rows.push([to_u32(row), places[0], places[1], problem]);
+                }
+                open.entries.end = to;
+                from = to;
+                if from >= end {
+                    break;
+                }
+            }
+            if cut.slots > first_slot {
+                cut.long.push([to_u32(row), first_slot, cut.slots, problem]);
+            }
+        }
+    }
+    if !open.rows.is_empty() || !open.segments.is_empty() {
+        cut.pieces.push(open.sorted());
+    }
+    cut
+}
+
+impl Piece {
+    /// The longest rows first, so that neighbours have like lengths and the last to finish are short.
+    fn sorted(mut self) -> Self {
+        let length = |row: &[u32; 4]| (row[2] - row[1]) as usize;
+        self.rows.sort_by_key(|row| Reverse(length(row).next_power_of_two()));
+        let class = |row: &[u32; 4]| CLASSES.iter().position(|&most| length(row).next_power_of_two() <= most);
+        let mut first = 0;
+        for run in self.rows.chunk_by(|a, b| class(a) == class(b)) {
+            let rows = to_u32(first)..to_u32(first + run.len());
+            first += run.len();
+            self.runs.push(Run { rows, entries: run.iter().map(length).sum() });
+        }
+        self
+    }
+}
+
+/// Rows and the entries of a piece are numbered by 32 bits, which the callers check.
+fn to_u32(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cut, SEGMENT, cut};
+
+    /// Every entry of every row once, in one place, and what is cut is put together in order.
+    fn check(lengths: &[usize], problems: &[usize], most_entries: usize, most_rows: usize) -> Cut {
+        // Offsets of a matrix that lies within another one: they do not begin with 0.
+        let mut offsets = vec![7];
+        for length in lengths {
+            offsets.push(offsets[offsets.len() - 1] + length);
+        }
+        let cut = cut(&offsets, problems, most_entries, most_rows);
+        let mut seen: Vec<Vec<(usize, usize)>> = vec![Vec::new(); lengths.len()];
+        let mut slots = vec![(0, 0); cut.slots as usize];
+        for piece in &cut.pieces {
+            assert!(piece.entries.len() <= most_entries.max(SEGMENT), "{piece:?}");
+            assert!(piece.rows.len() <= most_rows && piece.segments.len() <= most_rows);
+            let place = |x: u32| x as usize + piece.entries.start;
+            for &[row, from, to, problem] in &piece.rows {
+                assert!((to - from) as usize <= SEGMENT && place(to) <= piece.entries.end);
+                assert!((problems[problem as usize]..problems[problem as usize + 1]).contains(&(row as usize)));
+                seen[row as usize].push((place(from), place(to)));
+            }
+            for &[slot, from, to, _] in &piece.segments {
+                assert!((to - from) as usize <= SEGMENT && place(to) <= piece.entries.end);
+                slots[slot as usize] = (place(from), place(to));
+            }
+            let rows: u32 = piece.runs.iter().map(|run| run.rows.end - run.rows.start).sum();
+            assert_eq!(rows as usize, piece.rows.len());
+            let entries: usize = piece.runs.iter().map(|run| run.entries).sum();
+            let segments: u32 = piece.segments.iter().map(|s| s[2] - s[1]).sum();
+            assert_eq!(entries + segments as usize, piece.entries.len());
+        }
+        for &[row, first, end, _] in &cut.long {
+            seen[row as usize].extend_from_slice(&slots[first as usize..end as usize]);
+        }
+        for (row, parts) in seen.iter().enumerate() {
+            let (begin, end) = (offsets[row] - 7, offsets[row + 1] - 7);
+            assert!(parts.len() == 1 || lengths[row] > SEGMENT, "row {row}: {parts:?}");
+            assert_eq!((parts[0].0, parts[parts.len() - 1].1), (begin, end), "row {row}");
+            assert!(parts.windows(2).all(|pair| pair[0].1 == pair[1].0 && (pair[0].1 - begin) % SEGMENT == 0));
+        }
+        cut
+    }
+
+    #[test]
+    fn every_entry_is_somewhere_once() {
+        let lengths = [3, 0, 256, 257, 1, 5000, 16, 17, 64, 65, 300, 2];
+        for most_entries in [256, 300, 1000, 1 << 20] {
+            for most_rows in [1, 2, 5, 1000] {
+                let cut = check(&lengths, &[0, 4, 4, 12], most_entries, most_rows);
+                assert_eq!(cut.long.iter().map(|row| row[0]).collect::<Vec<_>>(), [3, 5, 10]);
+                assert_eq!(cut.slots, 2 + 20 + 2);
+            }
+        }
+        check(&[0], &[0, 1], 256, 10);
+        assert_eq!(cut(&[0], &[0], 256, 10), Cut::default());
+    }
+
+    /// A hub's segments are the same wherever the pieces end, so that its sum is too.
+    #[test]
+    fn long_rows_are_cut_by_their_own_entries() {
+        let slots = |most| {
+            let cut = check(&[10, 1000, 3], &[0, 3], most, 100);
+            cut.pieces.iter().flat_map(|p| p.segments.iter().map(|s| s[2] - s[1])).collect::<Vec<_>>()
+        };
+        assert_eq!(slots(256), [256, 256, 256, 232]);
+        assert_eq!(slots(1 << 20), slots(256));
+    }
+}

@@ -1,0 +1,408 @@
+//! Sparse operators on the device, and their products with slabs of vectors.
+//!
+//! A slab is a row-major `(rows, 4 lanes)` block, so that a row of it is what an entry of the matrix meets, in one run of memory. Rows are cut
+//! once (see [`super::chunks`]); rows beyond 256 entries are summed by segments, which a second dispatch puts together in order. No
+//! bit of a product depends upon the slab's width or upon how the matrix was cut into buffers.
+
+use super::Operator;
+use super::chunks::{Piece, Run, cut};
+pub(in crate::ops) use super::kernels::MOST_LANES;
+use super::kernels::{
+    Combine, Finish, First, Items, Step, Steps, Sums, combine_variant, finish_variant, row_variant, teams,
+};
+use crate::device::{Buffer, Gpu, Grid, Recorder};
+use crate::error::{Error, ErrorKind, Result};
+use std::borrow::Cow;
+use std::ops::Range;
+
+#[cfg(test)]
+mod tests;
+
+/// A row-major block of 4 `lanes` columns.
+#[derive(Debug)]
+pub(in crate::ops) struct Slab {
+    pub(in crate::ops) lanes: u32,
+    pub(in crate::ops) data: Buffer<[f32; 4]>,
+}
+
+impl Slab {
+    /// What it holds is not defined.
+    pub(in crate::ops) fn new(rec: &mut Recorder<'_>, rows: usize, lanes: u32) -> Result<Self> {
+        Ok(Self { lanes, data: rec.array(rows * lanes as usize)? })
+    }
+}
+
+/// Rows of sparse entries on the device.
+#[derive(Debug)]
+pub(in crate::ops) struct Rows {
+    pieces: Vec<ResidentPiece>,
+    long: Buffer<[u32; 4]>,
+    longs: u32,
+    slots: u32,
+    /// Sums of the segments.
+    sums: Buffer<[f32; 4]>,
+    weighted: bool,
+}
+
+#[derive(Debug)]
+struct ResidentPiece {
+    columns: Buffer<u32>,
+    weights: Buffer<f32>,
+    rows: Buffer<[u32; 4]>,
+    runs: Vec<Run>,
+    segments: Buffer<[u32; 4]>,
+    segment_count: u32,
+    segment_entries: usize,
+}
+
+impl ResidentPiece {
+    fn upload(rec: &mut Recorder<'_>, piece: Piece, columns: Buffer<u32>, weights: Buffer<f32>) -> Result<Self> {
+        let Piece { rows, runs, segments, .. } = piece;
+        Ok(Self {
+            columns,
+            weights,
+            rows: rec.upload(&rows)?,
+            runs,
+            segment_count: to_u32(segments.len()),
+            segment_entries: segments.iter().map(|s| (s[2] - s[1]) as usize).sum(),
+            segments: rec.upload(&segments)?,
+        })
+    }
+}
+
+impl Rows {
+    /// Uploads rows with the entries `row_offsets` of `columns`, which count through all problems, and of `weights`, if each is not 1,
+    /// for slabs of at most `lanes`.
+    pub(in crate::ops) fn upload(
+        rec: &mut Recorder<'_>,
+        (row_offsets, columns, weights): (&[usize], &[u32], Option<&[f32]>),
+        node_offsets: &[usize],
+        most: Most,
+        lanes: u32,
+    ) -> Result<Self> {
+        let cut = cut(row_offsets, node_offsets, most.entries, most.rows);
+        let mut pieces = Vec::with_capacity(cut.pieces.len());
+        for piece in cut.pieces {
+            let columns = rec.upload(&columns[piece.entries.clone()])?;
+            // Where every weight is 1 none travels, and one number stands in for the binding.
+            let weights = rec.upload(weights.map_or(&[1.0], |weights| &weights[piece.entries.clone()]))?;
+            pieces.push(ResidentPiece::upload(rec, piece, columns, weights)?);
+        }
+        Self::assemble(rec, pieces, (&cut.long, cut.slots), weights.is_some(), lanes)
+    }
+
+    /// Rows whose entries are on the device already.
+    pub(super) fn adopt(
+        rec: &mut Recorder<'_>,
+        row_offsets: &[usize],
+        columns: Buffer<u32>,
+        weights: Option<Buffer<f32>>,
+        node_offsets: &[usize],
+        lanes: u32,
+    ) -> Result<Self> {
+        let cut = cut(row_offsets, node_offsets, usize::MAX, usize::MAX);
+        let weighted = weights.is_some();
+        let weights = weights.map_or_else(|| rec.upload(&[1.0]), Ok)?;
+        let mut pieces = Vec::with_capacity(1);
+        for piece in cut.pieces {
+            pieces.push(ResidentPiece::upload(rec, piece, columns.clone(), weights.clone())?);
+        }
+        Self::assemble(rec, pieces, (&cut.long, cut.slots), weighted, lanes)
+    }
+
+    fn assemble(
+        rec: &mut Recorder<'_>,
+        pieces: Vec<ResidentPiece>,
+        (long, slots): (&[[u32; 4]], u32),
+        weighted: bool,
+        lanes: u32,
+    ) -> Result<Self> {
+        let sums = rec.array(slots as usize * lanes as usize)?;
+        Ok(Self { pieces, long: rec.upload(long)?, longs: to_u32(long.len()), slots, sums, weighted })
+    }
+
+    /// Segment sums of the long rows of `W S x`; S is absent where there is no `scale`.
+    fn segments(&self, rec: &mut Recorder<'_>, scale: Option<&Buffer<f32>>, x: &Slab) -> Result<Buffer<[f32; 4]>> {
+        // One buffer for all products: a recording keeps what it names, and its dispatches run in order.
+        let mut sums = self.sums.clone();
+        for piece in &self.pieces {
+            let all = Run { rows: 0..piece.segment_count, entries: piece.segment_entries };
+            self.sums(rec, piece, (&piece.segments, &all), scale, x, &mut sums)?;
+        }
+        Ok(sums)
+    }
+
+    fn sums(
+        &self,
+        rec: &mut Recorder<'_>,
+        piece: &ResidentPiece,
+        (items, run): (&Buffer<[u32; 4]>, &Run),
+        scale: Option<&Buffer<f32>>,
+        x: &Slab,
+        sums: &mut Buffer<[f32; 4]>,
+    ) -> Result<()> {
+        let variant = row_variant(x.lanes, self.weighted, scale.is_some());
+        over(rec, run, x.lanes, |rec, Range { start: first, end }, grid, flops| {
+            let params = Items { first, end };
+            // A binding that the variant does not look at.
+            let (columns, weights, scale) = (&piece.columns, &piece.weights, scale.unwrap_or(&piece.weights));
+            let kernel = Sums { params, items, columns, weights, scale, x: &x.data, sums };
+            rec.dispatch(&kernel, &variant, grid, flops)
+        })
+    }
+
+    /// `y <- W x`, where y has a row for each of these rows.
+    pub(in crate::ops) fn gather(&self, rec: &mut Recorder<'_>, x: &Slab, y: &mut Buffer<[f32; 4]>) -> Result<()> {
+        for piece in &self.pieces {
+            for run in &piece.runs {
+                self.sums(rec, piece, (&piece.rows, run), None, x, y)?;
+            }
+        }
+        if self.longs == 0 {
+            return Ok(());
+        }
+        let sums = self.segments(rec, None, x)?;
+        let flops = self.flops_of_a_long_row(x.lanes);
+        for part in rec.pieces(self.longs, flops) {
+            let count = part.end - part.start;
+            let kernel = Combine { params: First { first: part.start }, items: &self.long, sums: &sums, y };
+            let flops = flops * f64::from(count);
+            rec.dispatch(&kernel, &combine_variant(x.lanes), Grid::Workgroups(count), flops)?;
+        }
+        Ok(())
+    }
+
+    fn flops_of_a_long_row(&self, lanes: u32) -> f64 {
+        4.0 * f64::from(lanes) * (f64::from(self.slots) / f64::from(self.longs.max(1)) + 8.0)
+    }
+}
+
+/// Dispatches over the rows of a run, in pieces that a dispatch may have.
+fn over(
+    rec: &mut Recorder<'_>,
+    run: &Run,
+    lanes: u32,
+    mut dispatch: impl FnMut(&mut Recorder<'_>, Range<u32>, Grid, f64) -> Result<()>,
+) -> Result<()> {
+    let Range { start, end } = run.rows;
+    let count = end - start;
+    if count == 0 {
+        return Ok(());
+    }
+    let rows = teams(lanes);
+    let mean = run.entries as f64 / f64::from(count);
+    let flops = 8.0 * f64::from(rows * lanes) * (mean + 3.0);
+    for groups in rec.pieces(count.div_ceil(rows), flops) {
+        let part = start + groups.start * rows..end.min(start + groups.end * rows);
+        let count = groups.end - groups.start;
+        dispatch(rec, part, Grid::Workgroups(count), flops * f64::from(count))?;
+    }
+    Ok(())
+}
+
+/// The most that one buffer is given.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ops) struct Most {
+    pub(in crate::ops) entries: usize,
+    pub(in crate::ops) rows: usize,
+}
+
+impl Most {
+    /// What a binding holds.
+    pub(in crate::ops) fn of(gpu: &Gpu) -> Self {
+        let bytes = usize::try_from(gpu.adapter().limits.storage_binding).unwrap_or(usize::MAX);
+        Self { entries: bytes / 4, rows: bytes / 16 }
+    }
+}
+
+/// One step of a recurrence, for all problems.
+#[derive(Debug)]
+pub(in crate::ops) struct Stage<'a> {
+    /// `(product, own, before, 1)` of each problem, or `(0, 0, 0, 0)` for one that keeps its X; for as many steps as there are.
+    pub(in crate::ops) coefficients: &'a Buffer<[f32; 4]>,
+    /// The place of this step's first in them.
+    pub(in crate::ops) base: usize,
+    /// Whether y holds nothing yet: `before` is not looked at, and what is kept is kept from x.
+    pub(in crate::ops) fresh: bool,
+    /// The columns of the slab that take part.
+    pub(in crate::ops) columns: Range<u32>,
+}
+
+/// An [`Operator`] on the device.
+#[derive(Debug)]
+pub(in crate::ops) struct Resident {
+    rows: Rows,
+    diagonal: Buffer<f32>,
+    scale: Option<Buffer<f32>>,
+    coupling: f32,
+    /// The coefficients of `y <- A x`.
+    plain: Buffer<[f32; 4]>,
+}
+
+impl Resident {
+    /// For slabs of at most `lanes`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] for more rows than four columns of a binding hold; device errors.
+    pub(in crate::ops) fn upload(gpu: &Gpu, operator: &Operator<'_, f32>, most: Most, lanes: u32) -> Result<Self> {
+        check_rows(gpu, operator.rows())?;
+        let first = operator.row_offsets.first().copied().unwrap_or(0);
+        let mut columns = Cow::Borrowed(&operator.columns[..]);
+        if operator.problems() > 1 {
+            // Counted through all problems, as the slab's rows are.
+            let columns = columns.to_mut();
+            for span in operator.node_offsets.windows(2) {
+                let places = operator.row_offsets[span[0]] - first..operator.row_offsets[span[1]] - first;
+                columns[places].iter_mut().for_each(|column| *column += to_u32(span[0]));
+            }
+        }
+        let arrays = (&operator.row_offsets[..], &columns[..], operator.weights.as_deref());
+        let mut rec = gpu.record();
+        #[expect(clippy::cast_possible_truncation, reason = "1 or -1")]
+        let coupling = operator.coupling as f32;
+        let rows = Rows::upload(&mut rec, arrays, &operator.node_offsets, most, lanes)?;
+        let diagonal = rec.upload(&operator.diagonal)?;
+        let scale = operator.scale.as_deref().map(|scale| rec.upload(scale)).transpose()?;
+        Self::assemble(&mut rec, rows, diagonal, scale, coupling, operator.problems())
+    }
+
+    /// Of parts that are on the device.
+    pub(super) fn assemble(
+        rec: &mut Recorder<'_>,
+        rows: Rows,
+        diagonal: Buffer<f32>,
+        scale: Option<Buffer<f32>>,
+        coupling: f32,
+        problems: usize,
+    ) -> Result<Self> {
+        let plain = rec.upload(&vec![[1.0, 0.0, 0.0, 1.0]; problems])?;
+        Ok(Self { rows, diagonal, scale, coupling, plain })
+    }
+
+    /// `y <- A x`.
+    pub(in crate::ops) fn apply(&self, rec: &mut Recorder<'_>, x: &Slab, y: &mut Slab) -> Result<()> {
+        let stage = Stage { coefficients: &self.plain, base: 0, fresh: true, columns: 0..4 * x.lanes };
+        self.step(rec, &stage, x, y)
+    }
+
+    /// `y <- product A x + own x + before y`, in the columns and problems that take part; x and y have the same shape.
+    pub(in crate::ops) fn step(&self, rec: &mut Recorder<'_>, stage: &Stage<'_>, x: &Slab, y: &mut Slab) -> Result<()> {
+        let scale = self.scale.as_ref();
+        let Stage { coefficients, base, fresh, ref columns } = *stage;
+        let params = |first, end| Steps {
+            first,
+            end,
+            base: to_u32(base),
+            fresh: fresh.into(),
+            coupling: self.coupling,
+            begins: columns.start,
+            ends: columns.end,
+        };
+        let variant = row_variant(x.lanes, self.rows.weighted, scale.is_some());
+        for piece in &self.rows.pieces {
+            for run in &piece.runs {
+                over(rec, run, x.lanes, |rec, part, grid, flops| {
+                    let kernel = Step {
+                        params: params(part.start, part.end),
+                        items: &piece.rows,
+                        columns: &piece.columns,
+                        weights: &piece.weights,
+                        diagonal: &self.diagonal,
+                        scale: scale.unwrap_or(&self.diagonal),
+                        coefficients,
+                        x: &x.data,
+                        y: &mut y.data,
+                    };
+                    rec.dispatch(&kernel, &variant, grid, flops)
+                })?;
+            }
+        }
+        if self.rows.longs == 0 {
+            return Ok(());
+        }
+        let sums = self.rows.segments(rec, scale, x)?;
+        let flops = self.rows.flops_of_a_long_row(x.lanes);
+        for part in rec.pieces(self.rows.longs, flops) {
+            let kernel = Finish {
+                params: params(part.start, part.end),
+                items: &self.rows.long,
+                sums: &sums,
+                diagonal: &self.diagonal,
+                scale: scale.unwrap_or(&self.diagonal),
+                coefficients,
+                x: &x.data,
+                y: &mut y.data,
+            };
+            let count = part.end - part.start;
+            let variant = finish_variant(x.lanes, scale.is_some());
+            rec.dispatch(&kernel, &variant, Grid::Workgroups(count), flops * f64::from(count))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether four columns of so many rows fit a binding.
+///
+/// # Errors
+/// [`ErrorKind::Limit`] if not.
+pub(in crate::ops) fn check_rows(gpu: &Gpu, rows: usize) -> Result<()> {
+    let adapter = gpu.adapter();
+    let (needed, allowed) = (16 * rows as u64, adapter.limits.storage_binding.min(adapter.limits.buffer));
+    if needed > allowed {
+        let what = format!("bytes of four columns of a block of vectors in one binding on {}", adapter.name);
+        return Err(ErrorKind::Limit { what, needed, allowed }.into());
+    }
+    Ok(())
+}
+
+/// How `width` columns are spread over slabs of at most `most` vectors of four: evenly.
+pub(in crate::ops) fn lanes_of(width: usize, most: u32) -> Vec<u32> {
+    let total = to_u32(width.div_ceil(4));
+    let slabs = total.div_ceil(most.clamp(1, MOST_LANES));
+    (0..slabs).map(|slab| total / slabs + u32::from(slab < total % slabs)).collect()
+}
+
+/// `A X` for X row-major, `width` columns of all rows of all problems, from the host and to the host.
+///
+/// # Errors
+/// [`Shape`](ErrorKind::Shape) where X has another size; [`ErrorKind::Limit`] for more rows than the device takes; device errors.
+pub(in crate::ops) fn spmm(gpu: &Gpu, operator: &Operator<'_, f32>, width: usize, x: &[f32]) -> Result<Vec<f32>> {
+    let rows = operator.rows();
+    if x.len() != rows * width {
+        let expected = format!("{rows} rows of {width} numbers");
+        return Err(Error::shape("sparse product", expected, format!("{} numbers", x.len())));
+    }
+    let binding = gpu.adapter().limits.storage_binding / (16 * rows.max(1) as u64);
+    let slabs = lanes_of(width, u32::try_from(binding).unwrap_or(MOST_LANES));
+    let resident = Resident::upload(gpu, operator, Most::of(gpu), slabs.first().copied().unwrap_or(1))?;
+    let mut out = vec![0.0; x.len()];
+    let mut first = 0;
+    for lanes in slabs {
+        let taken = (width - first).min(4 * lanes as usize);
+        let mut slab = vec![[0.0_f32; 4]; rows * lanes as usize];
+        let flat = bytemuck::cast_slice_mut::<[f32; 4], f32>(&mut slab);
+        for (to, from) in flat.chunks_exact_mut(4 * lanes as usize).zip(x.chunks_exact(width)) {
+            to[..taken].copy_from_slice(&from[first..first + taken]);
+        }
+        let read = {
+            let mut rec = gpu.record();
+            let x = Slab { lanes, data: rec.upload(&slab)? };
+            drop(slab);
+            let mut y = Slab::new(&mut rec, rows, lanes)?;
+            resident.apply(&mut rec, &x, &mut y)?;
+            rec.read(&y.data)?
+        };
+        let y = read.wait()?;
+        let flat = bytemuck::cast_slice::<[f32; 4], f32>(&y);
+        for (to, from) in out.chunks_exact_mut(width).zip(flat.chunks_exact(4 * lanes as usize)) {
+            to[first..first + taken].copy_from_slice(&from[..taken]);
+        }
+        first += taken;
+    }
+    Ok(out)
+}
+
+/// Numbers of rows, entries of a piece and places in them are within 32 bits: a binding holds no more.
+fn to_u32(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,239 @@
+//! The kernels of sparse products.
+
+use crate::device::{kernels, uniform};
+
+uniform! {
+    /// Items, the step's coefficients, whether y holds nothing yet, c, and the columns that take part.
+    pub(super) struct Steps {
+        first: u32, end: u32, base: u32, fresh: u32, coupling: f32, begins: u32, ends: u32,
+    }
+}
+
+uniform! {
+    /// Items.
+    pub(super) struct Items { first: u32, end: u32 }
+}
+
+uniform! {
+    /// The first item of a dispatch.
+    pub(super) struct First { first: u32 }
+}
+
+uniform! {
+    /// How many edges and nodes.
+    pub(super) struct Edges { edges: u32, nodes: u32 }
+}
+
+uniform! {
+    /// Blocks of 1024, entries, and the digit.
+    pub(super) struct Digit { first: u32, blocks: u32, count: u32, shift: u32 }
+}
+
+uniform! {
+    /// The first block, and elements.
+    pub(super) struct Blocks { first: u32, count: u32 }
+}
+
+uniform! {
+    /// Elements.
+    pub(super) struct Count { count: u32 }
+}
+
+uniform! {
+    /// Entries and nodes.
+    pub(super) struct Entries { count: u32, nodes: u32 }
+}
+
+uniform! {
+    /// Nodes.
+    pub(super) struct Nodes { nodes: u32 }
+}
+
+/// The most vectors of four columns in a row of a slab.
+pub(in crate::ops) const MOST_LANES: u32 = 8;
+
+/// Rows that a workgroup takes, so that it has about 64 invocations.
+pub(super) fn teams(lanes: u32) -> u32 {
+    64 / lanes.max(1)
+}
+
+/// The overrides of [`Sums`].
+pub(super) fn row_variant(lanes: u32, weighted: bool, scaled: bool) -> [(&'static str, f64); 4] {
+    let flag = |is: bool| f64::from(u8::from(is));
+    [("LANES", lanes.into()), ("TEAMS", teams(lanes).into()), ("WEIGHTED", flag(weighted)), ("SCALED", flag(scaled))]
+}
+
+/// The overrides of [`Finish`].
+pub(super) fn finish_variant(lanes: u32, scaled: bool) -> [(&'static str, f64); 2] {
+    [("LANES", lanes.into()), ("SCALED", f64::from(u8::from(scaled)))]
+}
+
+/// The overrides of [`Combine`].
+pub(super) fn combine_variant(lanes: u32) -> [(&'static str, f64); 1] {
+    [("LANES", lanes.into())]
+}
+
+/// The overrides of [`Expand`] and [`Compact`].
+pub(super) fn edge_variant(weighted: bool) -> [(&'static str, f64); 1] {
+    [("WEIGHTED", f64::from(u8::from(weighted)))]
+}
+
+/// The overrides of [`Scatter`].
+pub(super) fn scatter_variant(three: bool) -> [(&'static str, f64); 1] {
+    [("THREE", f64::from(u8::from(three)))]
+}
+
+/// The overrides of [`Scales`].
+pub(super) fn scales_variant(weighted: bool, normalised: bool, isolated: bool) -> [(&'static str, f64); 3] {
+    let flag = |is: bool| f64::from(u8::from(is));
+    [("WEIGHTED", flag(weighted)), ("NORMALISED", flag(normalised)), ("ISOLATED", flag(isolated))]
+}
+
+#[cfg(test)]
+fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
+    vec![vec![]]
+}
+
+#[cfg(test)]
+fn edge_variants() -> Vec<Vec<(&'static str, f64)>> {
+    [false, true].map(|weighted| edge_variant(weighted).to_vec()).into()
+}
+
+#[cfg(test)]
+fn scatter_variants() -> Vec<Vec<(&'static str, f64)>> {
+    [false, true].map(|three| scatter_variant(three).to_vec()).into()
+}
+
+#[cfg(test)]
+fn scales_variants() -> Vec<Vec<(&'static str, f64)>> {
+    (0..8).map(|bits| scales_variant(bits & 1 != 0, bits & 2 != 0, bits & 4 != 0).to_vec()).collect()
+}
+
+#[cfg(test)]
+fn row_variants() -> Vec<Vec<(&'static str, f64)>> {
+    let of = |lanes| (0..4).map(move |bits| row_variant(lanes, bits & 1 != 0, bits & 2 != 0).to_vec());
+    (1..=MOST_LANES).flat_map(of).collect()
+}
+
+#[cfg(test)]
+fn finish_variants() -> Vec<Vec<(&'static str, f64)>> {
+    (1..=MOST_LANES).flat_map(|lanes| [false, true].map(|scaled| finish_variant(lanes, scaled).to_vec())).collect()
+}
+
+#[cfg(test)]
+fn combine_variants() -> Vec<Vec<(&'static str, f64)>> {
+    (1..=MOST_LANES).map(|lanes| combine_variant(lanes).to_vec()).collect()
+}
+
+kernels! {
+    /// A step of a recurrence at short rows.
+    Step = ["sparse/rows.wgsl", "sparse/advance.wgsl", "sparse/step.wgsl"] variants row_variants {
+        uniform params: Steps,
+        read items: [u32; 4],
+        read columns: u32,
+        read weights: f32,
+        read diagonal: f32,
+        read scale: f32,
+        read coefficients: [f32; 4],
+        read x: [f32; 4],
+        write y: [f32; 4],
+    }
+    /// Sums over rows, or over segments of long ones.
+    Sums = ["sparse/rows.wgsl", "sparse/sums.wgsl"] variants row_variants {
+        uniform params: Items,
+        read items: [u32; 4],
+        read columns: u32,
+        read weights: f32,
+        read scale: f32,
+        read x: [f32; 4],
+        write sums: [f32; 4],
+    }
+    /// A step of a recurrence at long rows. (naga 30 wants every named override before the first array whose length has one.)
+    Finish = ["sparse/finish.wgsl", "sparse/advance.wgsl", "sparse/shares.wgsl"] variants finish_variants {
+        uniform params: Steps,
+        read items: [u32; 4],
+        read sums: [f32; 4],
+        read diagonal: f32,
+        read scale: f32,
+        read coefficients: [f32; 4],
+        read x: [f32; 4],
+        write y: [f32; 4],
+    }
+    /// Sums over long rows.
+    Combine = ["sparse/shares.wgsl", "sparse/combine.wgsl"] variants combine_variants {
+        uniform params: First,
+        read items: [u32; 4],
+        read sums: [f32; 4],
+        write y: [f32; 4],
+    }
+    /// Both entries of every edge.
+    Expand = ["sparse/expand.wgsl"] variants edge_variants {
+        uniform params: Edges,
+        read sources: u32,
+        read targets: u32,
+        read given: f32,
+        write rows: u32,
+        write columns: u32,
+        write weights: u32,
+    }
+    /// The values of a digit, counted by blocks.
+    Histogram = ["sparse/blocks.wgsl", "sparse/digits.wgsl", "sparse/histogram.wgsl"] variants one_variant {
+        uniform params: Digit,
+        read keys: u32,
+        write counts: u32,
+    }
+    /// Entries to their places by a digit.
+    Scatter = ["sparse/blocks.wgsl", "sparse/digits.wgsl", "sparse/scatter.wgsl"] variants scatter_variants {
+        uniform params: Digit,
+        read starts: u32,
+        read keys: u32,
+        read others: u32,
+        read thirds: u32,
+        write to_keys: u32,
+        write to_others: u32,
+        write to_thirds: u32,
+    }
+    /// Sums of what is before, within blocks.
+    Scan = ["sparse/blocks.wgsl", "sparse/scan.wgsl"] variants one_variant {
+        uniform params: Blocks,
+        write values: u32,
+        write totals: u32,
+    }
+    /// And over all blocks.
+    Raise = ["sparse/blocks.wgsl", "sparse/raise.wgsl"] variants one_variant {
+        uniform params: Count,
+        read totals: u32,
+        write values: u32,
+    }
+    /// The first of equal entries.
+    Mark = ["sparse/mark.wgsl"] variants one_variant {
+        uniform params: Entries,
+        read rows: u32,
+        read columns: u32,
+        write places: u32,
+    }
+    /// These alone.
+    Compact = ["sparse/compact.wgsl"] variants edge_variants {
+        uniform params: Count,
+        read columns: u32,
+        read weights: u32,
+        read places: u32,
+        write to_columns: u32,
+        write to_weights: f32,
+    }
+    /// Where rows begin.
+    Bounds = ["sparse/bounds.wgsl"] variants one_variant {
+        uniform params: Entries,
+        read rows: u32,
+        read places: u32,
+        write offsets: u32,
+    }
+    /// The diagonals of a Laplacian.
+    Scales = ["shared/real.wgsl", "sparse/scales.wgsl"] variants scales_variants {
+        uniform params: Nodes,
+        read offsets: u32,
+        read degrees: [f32; 4],
+        write diagonal: f32,
+        write scale: f32,
+    }
+}

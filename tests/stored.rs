@@ -92,6 +92,7 @@ fn warm_is_cold_and_no_cache_neither_reads_nor_writes() {
         .args(["encode", place.at("set").to_str().unwrap(), "-o", place.at("line.npz").to_str().unwrap()])
         .env("FIEDLER_BACKEND", "cpu")
         .env("FIEDLER_CACHE_DIR", place.at("cache"))
+        .env_remove("FIEDLER_CACHE_BYTES")
         .output()
         .unwrap();
     let line = String::from_utf8_lossy(&line.stdout).into_owned();
@@ -107,6 +108,12 @@ fn the_environment_bounds_the_cache() {
     // Too small for the one piece.
     assert_eq!((pieces(&report(with("1K"))), pieces(&report(with("1K")))), ([0, 0, 1], [0, 0, 1]));
     assert_eq!((pieces(&report(with("1M"))), pieces(&report(with("1M")))), ([0, 0, 1], [0, 1, 0]));
+    let doctor = |bytes: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fiedler"));
+        command.args(["doctor", "--json"]).env("FIEDLER_BACKEND", "cpu").env("FIEDLER_CACHE_BYTES", bytes);
+        report(command.env("FIEDLER_CACHE_DIR", place.at("cache")).output().unwrap())["stored_results"].clone()
+    };
+    assert_eq!((doctor("1G"), doctor("0")), (place.at("cache").to_str().into(), serde_json::Value::Null));
     let output = with("plenty");
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("512M or 2G, found `plenty`"));

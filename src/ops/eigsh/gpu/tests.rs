@@ -195,7 +195,7 @@ fn filters_are_polynomials() {
                     let (want, bound) = truth.filter(&before.columns_range(columns.clone()).into_owned(), steps);
                     let error = columns_norm(&(after.columns_range(columns.clone()) - want));
                     let allowed = (bound + 4.0 * UNIT) * columns_norm(&before);
-                    println!("  problem {problem}, degree {degree}: {error:.1e} of {allowed:.1e}");
+                    eprintln!("  problem {problem}, degree {degree}: {error:.1e} of {allowed:.1e}");
                     assert!(error <= allowed, "problem {problem}, degree {degree}: {error:e}, not {allowed:e}");
                 }
             }
@@ -244,7 +244,7 @@ fn grams_are_those_of_f64() {
                 assert!(own.xx == own.xx.transpose() && own.xax == own.xax.transpose());
                 let of_xx = worst(&own.xx, x.transpose() * &x, 1.0);
                 let of_xax = worst(&own.xax, x.transpose() * ax, truth.norm().max(f64::MIN_POSITIVE));
-                println!("  problem {problem}: X'X {of_xx:.1e}, X'AX {of_xax:.1e}");
+                eprintln!("  problem {problem}: X'X {of_xx:.1e}, X'AX {of_xax:.1e}");
                 // A's own rounding is 8 units of its norm, as in a filter.
                 let epsilon = GpuSpace::GRAM_EPSILON;
                 assert!(of_xx <= epsilon && of_xax <= epsilon + 8.0 * UNIT, "{problem}: {of_xx:e}, {of_xax:e}");
@@ -270,7 +270,7 @@ fn long_sums_keep_their_digits() {
             for j in 0..4 {
                 let want = 300_001.0 * numbers[i] * numbers[j];
                 let error = (xx[(i, j)] / want - 1.0).abs();
-                println!("  {i}, {j}: {error:.1e}");
+                eprintln!("  {i}, {j}: {error:.1e}");
                 assert!(error <= GpuSpace::GRAM_EPSILON, "{i}, {j}: {error:e}");
             }
         }
@@ -346,7 +346,7 @@ fn an_iteration_finds_the_pairs() {
                     Which::Smallest => spectrum.smallest(9).split_off(1),
                     Which::Largest => spectrum.largest(8).into_iter().rev().collect(),
                 };
-                println!(
+                eprintln!(
                     "  {family:?}: {} products, {} looks, {} converged",
                     found.products, found.looks, found.converged
                 );

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::error::{ErrorKind, Result};
 use crate::graph::{GraphBatch, GraphRef};
 use crate::ops::eigen::{choose_eigh, device_order_limit};
+use crate::ops::eigsh::choose_eigsh;
 use crate::policy::{Choice, Side};
 
 /// Graphs that are solved together.
@@ -86,7 +87,12 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
     let mut filled = u64::MAX;
     for i in sorted {
         let sparse = sparse[i];
-        let side = if orders[i] <= limit && !sparse { choice.side } else { Side::Cpu };
+        // By the graph's own size, so that its side does not depend upon the others.
+        let side = match sparse {
+            true => choose_eigsh::<f32>(ctx, (orders[i], graphs.graph(i).entries()), settings.k).side,
+            false if orders[i] <= limit => choice.side,
+            false => Side::Cpu,
+        };
         let bytes = if sparse { sparse_bytes(settings, orders[i]) } else { working_bytes(orders[i], side) };
         if bytes > ctx.memory_budget() {
             let what = format!(

@@ -12,6 +12,9 @@ use crate::ops::eigsh::{Solved, Wanted};
 use crate::ops::sparse::Operator;
 use crate::ops::{Normalization, Status};
 
+/// What an iteration is asked for, whichever precision it computes in: a residual, relative to |L|_1.
+pub(super) const TOLERANCE: f64 = 2e-6;
+
 /// What a residual may be, relative to |L|_1: what an iteration is asked for, and the rounding of what is handed out to f32.
 const PROMISE: f64 = 1e-5;
 
@@ -78,9 +81,13 @@ pub(super) fn pairs<T: Real>(
     // The null space is a group of its own.
     let own = u32::from(known > 0);
     let values: Vec<f64> = std::iter::repeat_n(0.0, known).chain(ascending[selected.clone()].iter().copied()).collect();
-    let tie_group = std::iter::repeat_n(0, known).chain(groups[selected].iter().map(|&g| i64::from(own + g))).collect();
-    let unresolved =
-        values[known..].iter().any(|&x| operator.null_vectors() > 0 && x.abs() <= 16.0 * found.epsilon * bounds.norm);
+    let tie_group = std::iter::repeat_n(0, known).chain(groups[selected.clone()].iter().map(|&g| i64::from(own + g))).collect();
+    // A value that its own residual, or rounding, does not tell from the null space.
+    let unresolved = operator.null_vectors() > 0
+        && selected.clone().any(|i| {
+            let (value, residual) = (ascending[i], found.residuals[place(i)]);
+            value.abs() <= residual.max(16.0 * found.epsilon * bounds.norm)
+        });
     let values: Vec<f32> = values.into_iter().map(f32::from_f64).collect();
     let Finished { vectors, residual, orthogonality } = finish(settings, graph, &values, basis);
     let kept = residual <= PROMISE && orthogonality <= PROMISE;

@@ -257,7 +257,8 @@ impl Run<'_> {
     fn submit(&self, chunk: Chunk) -> Result<Submitted, (Chunk, Error)> {
         let graphs = self.graphs.select(&chunk.graphs);
         let solution = match chunk.side {
-            _ if chunk.sparse => self.iterate(&graphs).map(Solution::Sparse),
+            Side::Gpu if chunk.sparse => self.iterate::<f32>(&graphs, Backend::Gpu).map(Solution::Sparse),
+            Side::Cpu if chunk.sparse => self.iterate::<f64>(&graphs, Backend::Cpu).map(Solution::Sparse),
             Side::Gpu => self.solve(&graphs, Backend::Gpu).map(Solution::Gpu),
             Side::Cpu => self.solve(&graphs, Backend::Cpu).map(Solution::Cpu),
         };
@@ -275,14 +276,15 @@ impl Run<'_> {
     }
 
     /// Iterates on the sparse Laplacians of a chunk.
-    fn iterate(&self, graphs: &GraphBatch) -> Result<Vec<Pairs>> {
-        let operators = Operator::<f32>::laplacians(graphs, sparse::solved(self.settings.normalization))?;
+    fn iterate<T: Real>(&self, graphs: &GraphBatch, backend: Backend) -> Result<Vec<Pairs>> {
+        let operators = Operator::<T>::laplacians(graphs, sparse::solved(self.settings.normalization))?;
         let problems = 0..operators.problems();
         let wanted: Vec<_> = problems
             .clone()
             .map(|i| sparse::wanted(self.settings, operators.null_vectors_of(i), operators.order(i)))
             .collect();
-        let solved = solve_each(self.ctx, &operators, &wanted, &EigshOptions::default())?;
+        let options = EigshOptions::default().tolerance(sparse::TOLERANCE);
+        let solved = solve_each(&self.ctx.with_backend(backend), &operators, &wanted, &options)?;
         let one = |i: usize| sparse::pairs(self.settings, graphs.graph(i), &operators.problem(i), &solved[i]);
         Ok(problems.into_par_iter().with_max_len(16).map(one).collect())
     }

@@ -5,7 +5,7 @@
 //! is orthogonalised in between.
 
 use super::ritz::rayleigh_ritz;
-use super::space::{Filter, Space};
+use super::space::{Filter, Grams, Space};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ops::eigen::Which;
@@ -13,7 +13,10 @@ use crate::ops::sparse::Bounds;
 
 /// The largest growth of the wanted end over the rest of the block in one filter. Columns of a block that differ by more are
 /// made of each other's rounding errors in f32 (6e-8); a tenth of what that allows is left for the first blocks, which are random.
-const GROWTH: f64 = 1e5;
+/// Where X'X is summed in f32, its square is the condition that such sums can tell.
+fn growth<S: Space>() -> f64 {
+    S::GRAM_EPSILON.sqrt().recip().min(1e5)
+}
 /// The growth of rounding errors along the known null space, over the wanted end, before it is taken out: 6e-5 of a column in f32.
 const NULL_GROWTH: f64 = 1e3;
 /// The most steps of one polynomial: a filter's rounding errors grow with their number, and the bounds get better with every look.
@@ -34,7 +37,7 @@ pub(super) struct Goal {
     pub(super) wanted: usize,
     /// Where the spectrum lies.
     pub(super) bounds: Bounds,
-    /// The largest `|A v - l v|_2`.
+    /// The largest `|A v - l v|_2` that counts as converged.
     pub(super) tolerance: f64,
     /// Pairs closer than this belong together: the iteration goes on until it has the whole of the last group, if the block holds it.
     pub(super) resolution: f64,
@@ -76,7 +79,7 @@ pub(super) fn iterate<S: Space>(ctx: &Context, space: &mut S, goals: &[Goal], ef
         let Some(first) = working().map(|state| state.found.converged).min() else { break };
         // One number of steps for all, so that a batch stays together.
         let steps = working().map(State::steps).max().unwrap_or(FEWEST_STEPS);
-        let steps = working().map(State::allowed_steps).fold(steps, usize::min);
+        let steps = working().map(|state| state.allowed_steps(growth::<S>())).fold(steps, usize::min);
         let filters: Vec<_> = states.iter().map(|state| (!state.done).then(|| state.filter().steps(steps))).collect();
         space.filter(first..space.width(), &filters, working().map(State::deflate_every).min().unwrap_or(1))?;
         states.iter_mut().filter(|state| !state.done).for_each(|state| state.found.products += steps);
@@ -88,11 +91,15 @@ pub(super) fn iterate<S: Space>(ctx: &Context, space: &mut S, goals: &[Goal], ef
 fn look<S: Space>(ctx: &Context, space: &mut S, states: &mut [State], effort: Effort) -> Result<()> {
     for _ in 0..3 {
         let grams = space.grams()?;
-        let ritz = rayleigh_ritz(ctx, &grams, effort.which, S::GRAM_EPSILON)?;
-        let worst = ritz.iter().zip(&*states).filter(|(_, state)| !state.done).map(|(r, _)| r.condition);
-        let worst = worst.fold(1.0, f64::max) * S::GRAM_EPSILON;
-        let rotations: Vec<_> =
-            ritz.into_iter().zip(&*states).map(|(ritz, state)| (!state.done).then_some(ritz.rotation)).collect();
+        let working: Vec<Grams> =
+            grams.into_iter().zip(&*states).filter(|(_, state)| !state.done).map(|(grams, _)| grams).collect();
+        let ritz = rayleigh_ritz(ctx, &working, effort.which, S::GRAM_EPSILON)?;
+        let worst = ritz.iter().map(|r| r.condition).fold(1.0, f64::max) * S::GRAM_EPSILON;
+        let mut ritz = ritz.into_iter();
+        let rotations: Vec<_> = states
+            .iter()
+            .map(|state| if state.done { None } else { ritz.next().map(|ritz| ritz.rotation) })
+            .collect();
         let residuals = space.rotate(&rotations)?;
         for ((state, rotation), residuals) in states.iter_mut().zip(rotations).zip(residuals) {
             if let Some(rotation) = rotation {
@@ -137,13 +144,22 @@ impl State {
         (self.goal.wanted + rest).min(values.len())
     }
 
+    /// What residuals are brought down to: a thousandth of the wanted values where the tolerance is more, but not below a tenth of it.
+    /// Against |A| the small values of a graph with hubs are nothing, but they are what was asked for.
+    fn aim(&self) -> f64 {
+        let Goal { tolerance, .. } = self.goal;
+        let last = self.found.values[self.goal.wanted - 1].abs();
+        tolerance.min((1e-3 * last).max(0.1 * tolerance))
+    }
+
     fn judge(&mut self) {
         if self.done {
             return;
         }
         let wanted = self.wanted();
         let residuals = &self.found.residuals;
-        self.found.converged = residuals[..wanted].iter().take_while(|&&r| r <= self.goal.tolerance).count();
+        let aim = self.aim();
+        self.found.converged = residuals[..wanted].iter().take_while(|&&r| r <= aim).count();
         // Only what is not there yet counts: pairs at the floor of rounding go up and down.
         let missing: f64 = residuals[self.found.converged..wanted].iter().sum();
         if missing < 0.7 * self.best {
@@ -207,7 +223,7 @@ impl State {
         let Found { values, residuals, converged, .. } = &self.found;
         let wanted = self.wanted();
         let steps = (*converged..wanted)
-            .map(|i| (residuals[i] / (0.3 * self.goal.tolerance)).max(1.0).ln() / self.rate(values[i]).max(1e-9))
+            .map(|i| (residuals[i] / (0.3 * self.aim())).max(1.0).ln() / self.rate(values[i]).max(1e-9))
             .fold(0.0, f64::max);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
         let steps = steps.clamp(FEWEST_STEPS as f64, MOST_STEPS as f64) as usize;
@@ -223,12 +239,12 @@ impl State {
     }
 
     /// Steps that keep the block's columns apart from each other's rounding.
-    fn allowed_steps(&self) -> usize {
+    fn allowed_steps(&self, growth: f64) -> usize {
         let outermost = match self.which {
             Which::Smallest => self.outermost(),
             Which::Largest => -self.outermost(),
         };
-        let steps = GROWTH.ln() / self.rate(outermost).max(1e-9);
+        let steps = growth.ln() / self.rate(outermost).max(1e-9);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
         let steps = steps.clamp(3.0, MOST_STEPS as f64) as usize;
         steps

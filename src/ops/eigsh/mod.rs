@@ -19,6 +19,7 @@ mod subspace;
 mod sums;
 
 pub use options::{EigshMethod, EigshOptions};
+pub use solve::choose_eigsh;
 pub(crate) use solve::{Solved, Wanted, solve_each};
 
 use crate::array::Real;
@@ -118,7 +119,7 @@ pub fn eigsh<T: Real>(
             // Written so that NaN is not Converged.
             match residuals[j] <= allowed {
                 false => Status::NotConverged,
-                true if !is_known && !a.null.is_empty() && value.abs() <= floor * norm => Status::Unresolved,
+                true if !is_known && !a.null.is_empty() && value.abs() <= (floor * norm).max(residuals[j] * norm) => Status::Unresolved,
                 true => Status::Converged,
             }
         })

@@ -81,11 +81,12 @@ pub(super) fn power<T: Real>(
     let n = a.rows();
     let goal = goal(a, wanted, options.tolerance_in::<T>());
     let steps = [Some(vec![step(a, wanted.which); BETWEEN])];
-    let (mut values, mut vectors, mut products, mut looks) = (Vec::new(), Vec::new(), 0, 0);
+    let (mut values, mut vectors, mut residuals) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut products, mut looks) = (0, 0);
     for pair in 0..goal.wanted {
         let mut space = CpuSpace::new(a, 1);
         space.randomize(options.seed + pair as u64)?;
-        let (mut value, mut vector);
+        let (mut value, mut vector, mut residual);
         loop {
             let mut x = space.read(0, 0..1)?;
             orthonormalise(&mut x, &vectors, n);
@@ -93,7 +94,7 @@ pub(super) fn power<T: Real>(
             let grams = space.grams()?.remove(0);
             let ritz = rayleigh_ritz(ctx, &[grams], wanted.which, CpuSpace::<T>::GRAM_EPSILON)?.remove(0);
             value = ritz.rotation.values[0];
-            let residual = space.rotate(&[Some(ritz.rotation)])?.remove(0)[0];
+            residual = space.rotate(&[Some(ritz.rotation)])?.remove(0)[0];
             (products, looks) = (products + 1, looks + 1);
             vector = x;
             if residual <= goal.tolerance || products >= options.most_products {
@@ -103,10 +104,11 @@ pub(super) fn power<T: Real>(
             products += BETWEEN;
         }
         values.push(value);
+        residuals.push(residual);
         vectors.append(&mut vector);
     }
     let method = EigshMethod::Power;
-    Ok(Solved { values, vectors, next: None, epsilon: T::EPSILON, method, products, looks })
+    Ok(Solved { values, vectors, residuals, epsilon: T::EPSILON, method, products, looks })
 }
 
 /// Takes the columns of `others` out of x, twice, and gives it unit norm.

@@ -29,7 +29,7 @@ pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)
         let options = DeviceOptions { budget: 1 << 30, checked: true, poison: true, profile: false, kernels: None };
         match Gpu::open(Some(&adapter), options) {
             Ok(gpu) => body(&gpu),
-            Err(error) if matches!(error.kind(), ErrorKind::NoAdapter { .. }) => println!("{ABSENT}"),
+            Err(error) if matches!(error.kind(), ErrorKind::NoAdapter { .. }) => eprintln!("{ABSENT}"),
             Err(error) => panic!("{adapter}: {error}"),
         }
         return;
@@ -51,9 +51,9 @@ pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)
         if text.contains(ABSENT) {
             let wanted = required.split(',').any(|name| !name.trim().is_empty() && adapter.contains(name.trim()));
             assert!(!wanted, "this machine has no adapter {adapter}, which {REQUIRE} names");
-            println!("{test}: not run on {adapter}, which is not here");
+            eprintln!("{test}: not run on {adapter}, which is not here");
         } else {
-            text.lines().filter(|line| line.starts_with("  ")).for_each(|line| println!("{adapter}: {line}"));
+            text.lines().filter(|line| line.starts_with("  ")).for_each(|line| eprintln!("{adapter}: {line}"));
         }
     }
 }

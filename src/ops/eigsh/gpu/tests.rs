@@ -1,11 +1,15 @@
 //! Every operation of a space, on every adapter, beside the same in f64.
 
 use super::{Cuts, GpuSpace, SCRATCH, fits};
+use crate::context::Context;
 use crate::device::Gpu;
 use crate::device::trial::on_each_adapter;
 use crate::error::ErrorKind;
+use crate::graph::spectra::Family;
 use crate::graph::{Conventions, Graph, GraphBatch};
 use crate::ops::Normalization;
+use crate::ops::eigen::Which;
+use crate::ops::eigsh::chebyshev::{Effort, Goal, iterate};
 use crate::ops::eigsh::space::{Filter, Rotation, Space, Step};
 use crate::ops::random::uniforms;
 use crate::ops::sparse::gpu::Most;
@@ -191,7 +195,7 @@ fn filters_are_polynomials() {
                     let (want, bound) = truth.filter(&before.columns_range(columns.clone()).into_owned(), steps);
                     let error = columns_norm(&(after.columns_range(columns.clone()) - want));
                     let allowed = (bound + 4.0 * UNIT) * columns_norm(&before);
-                    println!("  problem {problem}, degree {degree}: {error:.1e} of {allowed:.1e}");
+                    eprintln!("  problem {problem}, degree {degree}: {error:.1e} of {allowed:.1e}");
                     assert!(error <= allowed, "problem {problem}, degree {degree}: {error:e}, not {allowed:e}");
                 }
             }
@@ -240,7 +244,7 @@ fn grams_are_those_of_f64() {
                 assert!(own.xx == own.xx.transpose() && own.xax == own.xax.transpose());
                 let of_xx = worst(&own.xx, x.transpose() * &x, 1.0);
                 let of_xax = worst(&own.xax, x.transpose() * ax, truth.norm().max(f64::MIN_POSITIVE));
-                println!("  problem {problem}: X'X {of_xx:.1e}, X'AX {of_xax:.1e}");
+                eprintln!("  problem {problem}: X'X {of_xx:.1e}, X'AX {of_xax:.1e}");
                 // A's own rounding is 8 units of its norm, as in a filter.
                 let epsilon = GpuSpace::GRAM_EPSILON;
                 assert!(of_xx <= epsilon && of_xax <= epsilon + 8.0 * UNIT, "{problem}: {of_xx:e}, {of_xax:e}");
@@ -266,7 +270,7 @@ fn long_sums_keep_their_digits() {
             for j in 0..4 {
                 let want = 300_001.0 * numbers[i] * numbers[j];
                 let error = (xx[(i, j)] / want - 1.0).abs();
-                println!("  {i}, {j}: {error:.1e}");
+                eprintln!("  {i}, {j}: {error:.1e}");
                 assert!(error <= GpuSpace::GRAM_EPSILON, "{i}, {j}: {error:e}");
             }
         }
@@ -310,6 +314,50 @@ fn rotations_turn_blocks_and_measure_residuals() {
                 }
             }
         });
+    });
+}
+
+/// A batch through the driver: what a space is for. Values beside closed forms, many of them equal.
+#[test]
+fn an_iteration_finds_the_pairs() {
+    on_each_adapter(module_path!(), "an_iteration_finds_the_pairs", |gpu| {
+        let families = [
+            Family::Grid { rows: 12, columns: 17 },
+            Family::Star { nodes: 700 },
+            Family::Hypercube { dimension: 8 },
+            Family::Complete { nodes: 300 },
+        ];
+        let graphs: Vec<Graph> = families.iter().map(|family| family.graph().unwrap()).collect();
+        let graphs = GraphBatch::from_graphs(&graphs).unwrap();
+        let operator = Operator::laplacians(&graphs, Normalization::Combinatorial).unwrap();
+        for which in [Which::Smallest, Which::Largest] {
+            let goal = |problem: usize| {
+                let bounds = operator.bounds(problem);
+                Goal { wanted: 8, bounds, tolerance: 2e-6 * bounds.norm, resolution: 0.0 }
+            };
+            let goals: Vec<Goal> = (0..families.len()).map(goal).collect();
+            let mut space = GpuSpace::new(gpu, &operator, 20).unwrap();
+            space.randomize(1).unwrap();
+            let effort = Effort { which, most_products: 5000 };
+            let found = iterate(&Context::cpu(), &mut space, &goals, effort).unwrap();
+            for (problem, (found, family)) in found.iter().zip(families).enumerate() {
+                let spectrum = family.combinatorial();
+                let want = match which {
+                    Which::Smallest => spectrum.smallest(9).split_off(1),
+                    Which::Largest => spectrum.largest(8).into_iter().rev().collect(),
+                };
+                eprintln!(
+                    "  {family:?}: {} products, {} looks, {} converged",
+                    found.products, found.looks, found.converged
+                );
+                assert!(found.converged >= 8, "{family:?} {which:?}: {found:?}");
+                for (value, want) in found.values.iter().zip(want) {
+                    // A value is within its residual of the matrix's, and its quotient's own rounding.
+                    let allowed = goals[problem].tolerance + GpuSpace::GRAM_EPSILON * goals[problem].bounds.norm;
+                    assert!((value - want).abs() <= allowed, "{family:?} {which:?}: {value}, not {want}");
+                }
+            }
+        }
     });
 }
 

@@ -157,7 +157,9 @@ fn killed_in_the_middle_it_goes_on_from_there() {
     let (out, journal) = (place.at("out.npz"), place.at("out.npz.resume"));
     place.run("plain.npz", &["--no-cache"]);
     let resume = ["--no-cache", "--resume"];
-    let mut child = place.encode("out.npz", &resume).stdout(Stdio::null()).spawn().unwrap();
+    // One thread, so that however many cores do not end it before it can be killed.
+    let mut command = place.encode("out.npz", &resume);
+    let mut child = command.env("RAYON_NUM_THREADS", "1").stdout(Stdio::null()).spawn().unwrap();
     let started = Instant::now();
     while !entries(&journal).iter().any(|path| path.extension().is_some_and(|ending| ending == "entry")) {
         assert!(

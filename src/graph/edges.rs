@@ -66,6 +66,11 @@ impl EdgeList {
         self.weights.get_or_insert_with(|| vec![1.0; before]).push(weight);
     }
 
+    /// Where graphs begin, and every edge's source, target and weight, as they are listed.
+    pub(crate) fn parts(&self) -> (&[usize], &[u32], &[u32], Option<&[f32]>) {
+        (&self.node_offsets, &self.source, &self.target, self.weights.as_deref())
+    }
+
     /// How many edges are listed.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -52,6 +52,9 @@ pub trait Real: private::Sealed + nalgebra::Scalar + bytemuck::Pod + Send + Sync
     #[doc(hidden)]
     #[must_use]
     fn fused(self, b: Self, c: Self) -> Self;
+    /// These numbers in f64, borrowed where they are in it already.
+    #[doc(hidden)]
+    fn all_to_f64(data: &[Self]) -> Cow<'_, [f64]>;
     /// f32 numbers in this precision, borrowed where they are in it already.
     #[doc(hidden)]
     fn widened(data: &[f32]) -> Cow<'_, [Self]>;
@@ -74,6 +77,9 @@ impl Real for f32 {
     }
     fn for_device(data: &[Self]) -> &[f32] {
         data
+    }
+    fn all_to_f64(data: &[Self]) -> Cow<'_, [f64]> {
+        data.iter().map(|&x| x.into()).collect()
     }
     fn widened(data: &[f32]) -> Cow<'_, [Self]> {
         data.into()
@@ -100,6 +106,9 @@ impl Real for f64 {
     }
     fn for_device(_: &[Self]) -> &[f32] {
         &[]
+    }
+    fn all_to_f64(data: &[Self]) -> Cow<'_, [f64]> {
+        data.into()
     }
     fn widened(data: &[f32]) -> Cow<'_, [Self]> {
         data.iter().map(|&x| x.into()).collect()

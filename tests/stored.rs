@@ -92,6 +92,7 @@ fn warm_is_cold_and_no_cache_neither_reads_nor_writes() {
         .args(["encode", place.at("set").to_str().unwrap(), "-o", place.at("line.npz").to_str().unwrap()])
         .env("FIEDLER_BACKEND", "cpu")
         .env("FIEDLER_CACHE_DIR", place.at("cache"))
+        .env_remove("FIEDLER_CACHE_BYTES")
         .output()
         .unwrap();
     let line = String::from_utf8_lossy(&line.stdout).into_owned();
@@ -107,6 +108,12 @@ fn the_environment_bounds_the_cache() {
     // Too small for the one piece.
     assert_eq!((pieces(&report(with("1K"))), pieces(&report(with("1K")))), ([0, 0, 1], [0, 0, 1]));
     assert_eq!((pieces(&report(with("1M"))), pieces(&report(with("1M")))), ([0, 0, 1], [0, 1, 0]));
+    let doctor = |bytes: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fiedler"));
+        command.args(["doctor", "--json"]).env("FIEDLER_BACKEND", "cpu").env("FIEDLER_CACHE_BYTES", bytes);
+        report(command.env("FIEDLER_CACHE_DIR", place.at("cache")).output().unwrap())["stored_results"].clone()
+    };
+    assert_eq!((doctor("1G"), doctor("0")), (place.at("cache").to_str().into(), serde_json::Value::Null));
     let output = with("plenty");
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("512M or 2G, found `plenty`"));
@@ -150,7 +157,9 @@ fn killed_in_the_middle_it_goes_on_from_there() {
     let (out, journal) = (place.at("out.npz"), place.at("out.npz.resume"));
     place.run("plain.npz", &["--no-cache"]);
     let resume = ["--no-cache", "--resume"];
-    let mut child = place.encode("out.npz", &resume).stdout(Stdio::null()).spawn().unwrap();
+    // One thread, so that however many cores do not end it before it can be killed.
+    let mut command = place.encode("out.npz", &resume);
+    let mut child = command.env("RAYON_NUM_THREADS", "1").stdout(Stdio::null()).spawn().unwrap();
     let started = Instant::now();
     while !entries(&journal).iter().any(|path| path.extension().is_some_and(|ending| ending == "entry")) {
         assert!(

@@ -3,6 +3,7 @@
 use super::{Failure, Outcome, Where, print};
 use clap::Args;
 use comfy_table::Table;
+use fiedler::cache::Cache;
 use fiedler::ops::eigen::{choose_eigh, device_order_limit};
 use fiedler::{Adapter, Context};
 
@@ -23,6 +24,7 @@ impl Doctor {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         let adapters = Adapter::all();
         let ctx = self.place.context()?;
+        let stored = Cache::new().user_disk().map_err(|error| Failure::Call(error.to_string()))?.folder();
         let choices = SAMPLES.map(|(n, batch)| (n, batch, choose_eigh::<f32>(&ctx, &vec![n; batch], false)));
         if self.json {
             let choices = choices.map(|(n, batch, choice)| {
@@ -35,6 +37,7 @@ impl Doctor {
                 "chosen": ctx.adapter().map(|a| &a.name),
                 "without_adapter": ctx.without_adapter_because(),
                 "memory_budget": ctx.memory_budget(),
+                "stored_results": stored,
                 "largest_order_on_device": device_order_limit(&ctx),
                 "choices": choices.to_vec(),
                 "advice": advice(&adapters, &ctx),
@@ -49,6 +52,10 @@ impl Doctor {
         print(format_args!("memory budget: {} MiB (FIEDLER_MEMORY_BUDGET)", ctx.memory_budget() >> 20));
         if let Some(adapter) = ctx.adapter() {
             print(format_args!("eigh on {}: matrices up to n = {}", adapter.name, device_order_limit(&ctx)));
+        }
+        match &stored {
+            Some(folder) => print(format_args!("stored results: {} (FIEDLER_CACHE_DIR)", folder.display())),
+            None => print("stored results: none"),
         }
         print("what would run where:");
         for (n, batch, choice) in choices {

@@ -81,7 +81,8 @@ pub(super) fn pairs<T: Real>(
     // The null space is a group of its own.
     let own = u32::from(known > 0);
     let values: Vec<f64> = std::iter::repeat_n(0.0, known).chain(ascending[selected.clone()].iter().copied()).collect();
-    let tie_group = std::iter::repeat_n(0, known).chain(groups[selected.clone()].iter().map(|&g| i64::from(own + g))).collect();
+    let tie_group =
+        std::iter::repeat_n(0, known).chain(groups[selected.clone()].iter().map(|&g| i64::from(own + g))).collect();
     // A value that its own residual, or rounding, does not tell from the null space.
     let unresolved = operator.null_vectors() > 0
         && selected.clone().any(|i| {

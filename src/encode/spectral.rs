@@ -112,6 +112,19 @@ impl SpectralEncoder {
     /// Looks in `cache` before it computes, and stores there what it computes: pieces of a data set, or single graphs where no cache of
     /// this encoder has a disk. Of several caches the first is asked first, and gets what a later one has. The encoding is the same,
     /// bit by bit, whatever was found.
+    ///
+    /// ```
+    /// use fiedler::{Context, cache::Cache, encode::SpectralEncoder, graph::molecules};
+    /// use std::sync::Arc;
+    /// let folder = tempfile::tempdir().map_err(|_| "no temporary folder")?;
+    /// let cache = Arc::new(Cache::new().disk(folder.path(), 1 << 30));
+    /// let encoder = SpectralEncoder::new(4).cache(cache);
+    /// let (ctx, graphs) = (Context::cpu(), molecules(100, 1)?);
+    /// let (_, cold) = encoder.encode_with(&ctx, &graphs, |_| ())?;
+    /// let (_, warm) = encoder.encode_with(&ctx, &graphs, |_| ())?;
+    /// assert_eq!((cold.stored, warm.stored), (0, 100));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn cache(mut self, cache: Arc<Cache>) -> Self {
         self.1.add(cache);

@@ -3,8 +3,10 @@
 //! A data set is cut into *pieces*, runs of graphs as they are listed, by content alone: never by the budget, the side or the time, so
 //! that any later call finds them again. A piece ends before it would hold more than [`PIECE_WORK`] or [`PIECE_NODES`]; a graph beyond
 //! either is a piece by itself. So a data set of small graphs is a few files of some megabytes and a large graph is one; a set that
-//! grew at its end keeps its pieces; what one piece saves is some ten milliseconds or more, its hash and its file take under
-//! one. Where no store has a disk, each graph is its own piece: batches in training are drawn anew each time.
+//! grew at its end keeps its pieces. Where no store has a disk, each graph is its own piece: batches in training are drawn anew each time.
+//!
+//! PROTEINS, k = 8, two cores, AVX-512 (2026-11-21, medians): computed in 64 ms; hashed, found, checked and copied in 0.7 ms as 6 pieces on
+//! disk, in 2.3 ms graph by graph in memory: 1.1 % and 3.6 % of what is saved, of which hashing is a part.
 //!
 //! What a key is made of: all that a bit of the encoding depends upon. How each graph is solved, chosen on the whole set, is in it, so a set
 //! that is found in part gives the bits of one that is computed at once.
@@ -15,6 +17,7 @@ use super::settings::Settings;
 use crate::cache::{Cache, Key, KeyHasher, Value};
 use crate::context::Context;
 use crate::graph::{Conventions, GraphBatch};
+use crate::lanes::{Lane, Laned, Task};
 use crate::policy::Side;
 use std::ops::Range;
 use std::sync::Arc;
@@ -187,6 +190,16 @@ fn runs(graphs: &GraphBatch, work: impl Fn(usize) -> u64, one_by_one: bool) -> V
     runs
 }
 
+/// The lanes of this machine's vectors.
+struct Width;
+
+impl Task<f64> for Width {
+    type Output = usize;
+    fn run<V: Lane<Scalar = f64>>(self, _: V::Token) -> usize {
+        V::LANES
+    }
+}
+
 /// What the keys of all pieces begin with. Every field is named, so that a new one is not forgotten.
 fn common_part(settings: &Settings, conventions: Conventions) -> KeyHasher {
     // The method shows in the routes.
@@ -196,7 +209,10 @@ fn common_part(settings: &Settings, conventions: Conventions) -> KeyHasher {
         conventions;
     let mut key = KeyHasher::new(DOMAIN);
     key.number(NUMERICS).bytes(env!("CARGO_PKG_VERSION").as_bytes());
-    key.bytes(std::env::consts::ARCH.as_bytes()).number(u64::from(cfg!(target_endian = "big")));
+    // A folder may be shared by machines. With the width of vectors goes whether products are fused.
+    key.number(f64::in_lanes(Width) as u64)
+        .bytes(std::env::consts::ARCH.as_bytes())
+        .number(u64::from(cfg!(target_endian = "big")));
     key.number(k as u64).number(normalization as u64).number(which as u64);
     key.number(drop_trivial.into()).number(walk_steps as u64);
     key.number(degree as u64).number(isolated as u64).number(zero_degree_scale as u64);

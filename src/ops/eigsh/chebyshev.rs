@@ -96,10 +96,8 @@ fn look<S: Space>(ctx: &Context, space: &mut S, states: &mut [State], effort: Ef
         let ritz = rayleigh_ritz(ctx, &working, effort.which, S::GRAM_EPSILON)?;
         let worst = ritz.iter().map(|r| r.condition).fold(1.0, f64::max) * S::GRAM_EPSILON;
         let mut ritz = ritz.into_iter();
-        let rotations: Vec<_> = states
-            .iter()
-            .map(|state| if state.done { None } else { ritz.next().map(|ritz| ritz.rotation) })
-            .collect();
+        let rotations: Vec<_> =
+            states.iter().map(|state| if state.done { None } else { ritz.next().map(|ritz| ritz.rotation) }).collect();
         let residuals = space.rotate(&rotations)?;
         for ((state, rotation), residuals) in states.iter_mut().zip(rotations).zip(residuals) {
             if let Some(rotation) = rotation {

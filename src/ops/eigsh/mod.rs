@@ -4,6 +4,7 @@
 //! matrix. Null vectors that are known in advance, one for each connected component of a Laplacian, are taken out exactly and
 //! handed back as they are; everything else is iterated from a random start.
 
+mod basis;
 mod budget;
 mod chebyshev;
 mod cpu;
@@ -11,6 +12,7 @@ mod deflation;
 mod dense;
 mod gpu;
 mod kernels;
+mod lanczos;
 mod options;
 mod ritz;
 mod solve;
@@ -98,8 +100,7 @@ pub fn eigsh<T: Real>(
     };
     let wanted = Wanted { count: k - known, which, whole_groups: false };
     let solved = solve_each(ctx, a, &[wanted], options)?.remove(0);
-    let mut pairs: Vec<(f64, Vec<f64>)> =
-        (0..known).map(|component| (0.0, a.null.vector(component))).collect();
+    let mut pairs: Vec<(f64, Vec<f64>)> = (0..known).map(|component| (0.0, a.null.vector(component))).collect();
     let found = solved.values.iter().zip(solved.vectors.chunks_exact(n.max(1)));
     pairs.extend(found.take(k - known).map(|(&value, vector)| (value, vector.to_vec())));
     // Ascending: the null space is the smallest end of a Laplacian, and pairs come from the wanted end inward.
@@ -119,19 +120,17 @@ pub fn eigsh<T: Real>(
             // Written so that NaN is not Converged.
             match residuals[j] <= allowed {
                 false => Status::NotConverged,
-                true if !is_known && !a.null.is_empty() && value.abs() <= (floor * norm).max(residuals[j] * norm) => Status::Unresolved,
+                true if !is_known && !a.null.is_empty() && value.abs() <= (floor * norm).max(residuals[j] * norm) => {
+                    Status::Unresolved
+                }
                 true => Status::Converged,
             }
         })
         .collect();
     let worst = |x: &[f64]| x.iter().fold(0.0, |m: f64, &x| if x.is_nan() || x > m { x } else { m });
     let status = statuses.iter().copied().find(|&s| s != Status::Converged).unwrap_or_default();
-    let certificate = Certificate {
-        status,
-        sweeps: 0,
-        residual: worst(&residuals),
-        orthogonality: orthogonality(&vectors),
-    };
+    let certificate =
+        Certificate { status, sweeps: 0, residual: worst(&residuals), orthogonality: orthogonality(&vectors) };
     Ok(Eigsh {
         values,
         vectors,

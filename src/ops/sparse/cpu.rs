@@ -137,9 +137,18 @@ impl<T: Real> Combine<'_, T> {
             V::with_instructions(
                 token,
                 #[inline(always)]
-                || with_entries!(operator, |weight, scale| vectors_of::<T, V, N>(
-                    token, operator, piece, x, y, combination, weight, scale
-                )),
+                || {
+                    with_entries!(operator, |weight, scale| vectors_of::<T, V, N>(
+                        token,
+                        operator,
+                        piece,
+                        x,
+                        y,
+                        combination,
+                        weight,
+                        scale
+                    ))
+                },
             );
         });
     }
@@ -152,9 +161,17 @@ impl<T: Real> Combine<'_, T> {
             V::with_instructions(
                 token,
                 #[inline(always)]
-                || with_entries!(operator, |weight, scale| numbers_of::<T, W>(
-                    operator, piece, x, y, combination, weight, scale
-                )),
+                || {
+                    with_entries!(operator, |weight, scale| numbers_of::<T, W>(
+                        operator,
+                        piece,
+                        x,
+                        y,
+                        combination,
+                        weight,
+                        scale
+                    ))
+                },
             );
         });
     }
@@ -244,8 +261,7 @@ impl<T: Real> Factors<T> {
     #[inline(always)]
     fn new(operator: &Operator<'_, T>, combination: Combination) -> Self {
         let Combination { product, own, before } = combination;
-        let [product, own, before, coupling] =
-            [product, own, before, product * operator.coupling].map(T::from_f64);
+        let [product, own, before, coupling] = [product, own, before, product * operator.coupling].map(T::from_f64);
         Self { product, own, before, coupling }
     }
 

@@ -86,6 +86,15 @@ impl<T: Real> NullSpace<T> {
         }
     }
 
+    /// The same in f64.
+    pub(super) fn widened(&self) -> NullSpace<f64> {
+        NullSpace {
+            labels: self.labels.clone(),
+            values: self.values.iter().map(|x| x.to_f64()).collect(),
+            counts: self.counts.clone(),
+        }
+    }
+
     /// The vector of that number among all, over all rows.
     #[must_use]
     pub fn vector(&self, number: usize) -> Vec<f64> {

@@ -285,6 +285,22 @@ impl<'a, T: Real> Operator<'a, T> {
         })
     }
 
+    /// The same in f64.
+    pub(in crate::ops) fn widened(&self) -> Operator<'_, f64> {
+        let wide = |numbers: &[T]| T::all_to_f64(numbers);
+        Operator {
+            node_offsets: self.node_offsets.clone(),
+            row_offsets: Cow::Borrowed(&self.row_offsets),
+            columns: Cow::Borrowed(&self.columns),
+            weights: self.weights.as_ref().map(|weights| T::all_to_f64(weights)),
+            coupling: self.coupling,
+            diagonal: wide(&self.diagonal).into_owned(),
+            scale: self.scale.as_ref().map(|scale| wide(scale).into_owned()),
+            bounds: self.bounds.clone(),
+            null: self.null.widened(),
+        }
+    }
+
     /// The entries of a row, `(column within the problem, value)`, the diagonal's in two parts: d first.
     fn row(&self, problem_start: usize, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let scale = move |i: usize| self.scale.as_ref().map_or(1.0, |scale| scale[i].to_f64());

@@ -39,20 +39,30 @@ impl<T: Real> Task<T> for Deflate<'_, T> {
         let whole = &*x;
         let parts: Vec<Vec<f64>> = (0..pieces)
             .into_par_iter()
-            .map(|piece| V::with_instructions(token, #[inline(always)] || sums(null, whole, width, span(piece))))
+            .map(|piece| {
+                V::with_instructions(
+                    token,
+                    #[inline(always)]
+                    || sums(null, whole, width, span(piece)),
+                )
+            })
             .collect();
         let sum = |i: usize| T::from_f64(parts.iter().map(|part| part[i]).sum::<f64>());
         let along: Vec<T> = (0..size).map(sum).collect();
         x.par_chunks_mut(rows * width).enumerate().for_each(|(piece, x)| {
-            V::with_instructions(token, #[inline(always)] || {
-                for (row, i) in x.chunks_exact_mut(width).zip(span(piece)) {
-                    let (label, u) = (null.labels[i], -null.values[i]);
-                    if label != NONE {
-                        let sums = &along[label as usize * width..][..width];
-                        row.iter_mut().zip(sums).for_each(|(x, &sum)| *x = u.fused(sum, *x));
+            V::with_instructions(
+                token,
+                #[inline(always)]
+                || {
+                    for (row, i) in x.chunks_exact_mut(width).zip(span(piece)) {
+                        let (label, u) = (null.labels[i], -null.values[i]);
+                        if label != NONE {
+                            let sums = &along[label as usize * width..][..width];
+                            row.iter_mut().zip(sums).for_each(|(x, &sum)| *x = u.fused(sum, *x));
+                        }
                     }
-                }
-            });
+                },
+            );
         });
     }
 }

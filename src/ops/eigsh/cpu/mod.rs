@@ -1,13 +1,15 @@
 //! Blocks of vectors in the CPU's memory, of one problem. Row-major: a row of X is the run of numbers that an entry of A meets.
 
+mod cholesky;
 mod deflate;
+pub(super) mod shift_invert;
 
 use super::space::{Grams, Rotation, Space, Step};
 use crate::array::Real;
 use crate::error::Result;
 use crate::ops::random::uniforms;
-use crate::ops::sparse::cpu::{Combination, Rows, WIDTHS};
 use crate::ops::sparse::Operator;
+use crate::ops::sparse::cpu::{Combination, Rows, WIDTHS};
 use deflate::deflate;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};

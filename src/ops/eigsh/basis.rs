@@ -1,0 +1,269 @@
+//! An orthonormal basis of long vectors: what goes through a small dense product together lies together.
+
+use crate::ops::sparse::{NONE, NullSpace};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows of a panel: with 70 columns a quarter of a second-level cache, so that both products of a Gram-Schmidt step find it there.
+const ROWS: usize = 512;
+/// Pieces whose sums are added up in order, whoever computed them: a fixed number, so that a sum has a fixed order.
+const PIECES: usize = 64;
+/// Gram-Schmidt once more where a pass took out more than it left: "twice is enough" (Parlett 1980, after Kahan), but for rounding
+/// errors that have become a vector of their own.
+const PASSES: usize = 5;
+
+/// Columns of length n, cut into panels of [`ROWS`] rows, each column-major; the last panel is filled up with zeros.
+#[derive(Debug)]
+pub(super) struct Basis {
+    rows: usize,
+    panel: usize,
+    capacity: usize,
+    elements: Vec<f64>,
+}
+
+impl Basis {
+    /// Zeros: room for `capacity` columns of `rows` numbers.
+    pub(super) fn new(rows: usize, capacity: usize) -> Self {
+        let panel = rows.clamp(1, ROWS);
+        Self { rows, panel, capacity, elements: vec![0.0; rows.div_ceil(panel) * panel * capacity] }
+    }
+
+    /// Numbers of the panels of one piece.
+    fn piece(&self) -> usize {
+        let panels = self.rows.div_ceil(self.panel);
+        panels.div_ceil(PIECES).max(1) * self.panel * self.capacity
+    }
+
+    /// Puts vectors, column-major, into the columns from `first` on.
+    pub(super) fn write(&mut self, first: usize, vectors: &[f64]) {
+        let (n, panel) = (self.rows, self.panel);
+        self.elements.par_chunks_mut((panel * self.capacity).max(1)).enumerate().for_each(|(i, own)| {
+            let rows = i * panel..((i + 1) * panel).min(n);
+            for (to, from) in own[first * panel..].chunks_exact_mut(panel).zip(vectors.chunks_exact(n)) {
+                to[..rows.len()].copy_from_slice(&from[rows.clone()]);
+            }
+        });
+    }
+
+    /// The columns, column-major.
+    pub(super) fn read(&self, columns: Range<usize>, vectors: &mut [f64]) {
+        let (n, panel) = (self.rows, self.panel);
+        vectors.par_chunks_mut(n.max(1)).zip(columns).for_each(|(to, column)| {
+            let panels = self.elements.chunks_exact(panel * self.capacity);
+            for (to, own) in to.chunks_mut(panel).zip(panels) {
+                to.copy_from_slice(&own[column * panel..][..to.len()]);
+            }
+        });
+    }
+
+    /// Makes the last `new` of the first `end` columns orthogonal to those before them, not to each other, by classical Gram-Schmidt
+    /// twice, and once more wherever that took most of a vector away. Returns what was taken: `(end - new, new)`.
+    pub(super) fn orthogonalize(&mut self, end: usize, new: usize) -> Mat<f64> {
+        let old = end - new;
+        let mut taken = Mat::zeros(old, new);
+        if old == 0 || new == 0 {
+            return taken;
+        }
+        let mut next = self.overlaps(old, new);
+        for pass in 1..=PASSES {
+            taken += &next;
+            let (overlaps, squares) = self.subtract_old(old, &next, pass == 1);
+            // Of |w|^2 this pass took no more than it left, and rounding in what it took is small beside what is left.
+            let little = |j: usize| next.col(j).iter().map(|x| x * x).sum::<f64>() <= squares[(0, j)];
+            if pass > 1 && (0..new).all(little) {
+                break;
+            }
+            next = if pass == 1 { overlaps } else { self.overlaps(old, new) };
+        }
+        taken
+    }
+
+    /// The products of the first `old` columns with the `new` ones that follow.
+    fn overlaps(&self, old: usize, new: usize) -> Mat<f64> {
+        let panel = self.panel;
+        self.sums(old, new, |own, sum| {
+            let (v, w) = own.split_at(old * panel);
+            let [v, w] = [(v, old), (w, new)]
+                .map(|(x, count)| MatRef::from_column_major_slice(&x[..count * panel], panel, count));
+            matmul(sum.as_mut(), Accum::Add, v.transpose(), w, 1.0, Par::Seq);
+        })
+    }
+
+    /// Takes multiples of the first `old` columns out of those that follow. Returns the overlaps that are left, if asked for, computed
+    /// while a panel lies in a cache; and the squared norms.
+    fn subtract_old(&mut self, old: usize, factors: &Mat<f64>, overlaps: bool) -> (Mat<f64>, Mat<f64>) {
+        let (panel, capacity, new, size) = (self.panel, self.capacity, factors.ncols(), self.piece());
+        let of_piece = |piece: &mut [f64]| {
+            let mut sums = (Mat::<f64>::zeros(old, new), Mat::<f64>::zeros(1, new));
+            for own in piece.chunks_exact_mut(panel * capacity) {
+                let (v, w) = own[..(old + new) * panel].split_at_mut(old * panel);
+                let v = MatRef::from_column_major_slice(v, panel, old);
+                let mut left = MatMut::from_column_major_slice_mut(w, panel, new);
+                matmul(left.as_mut(), Accum::Add, v, factors.as_ref(), -1.0, Par::Seq);
+                if overlaps {
+                    matmul(sums.0.as_mut(), Accum::Add, v.transpose(), left.as_ref(), 1.0, Par::Seq);
+                }
+                for (j, column) in w.chunks_exact(panel).enumerate() {
+                    sums.1[(0, j)] += dot(column, column);
+                }
+            }
+            sums
+        };
+        let parts: Vec<_> = self.elements.par_chunks_mut(size).map(of_piece).collect();
+        parts.iter().fold((Mat::zeros(old, new), Mat::zeros(1, new)), |(a, b), (c, d)| (a + c, b + d))
+    }
+
+    /// A sum over all panels, `(rows, columns)`.
+    fn sums(&self, rows: usize, columns: usize, add: impl Fn(&[f64], &mut Mat<f64>) + Sync) -> Mat<f64> {
+        let of_piece = |piece: &[f64]| {
+            let mut sum = Mat::zeros(rows, columns);
+            piece.chunks_exact(self.panel * self.capacity).for_each(|own| add(own, &mut sum));
+            sum
+        };
+        let parts: Vec<Mat<f64>> = self.elements.par_chunks(self.piece()).map(of_piece).collect();
+        parts.iter().fold(Mat::zeros(rows, columns), |total, part| total + part)
+    }
+
+    /// Takes the known null vectors out of columns.
+    pub(super) fn deflate(&mut self, null: &NullSpace<f64>, columns: Range<usize>) {
+        if null.is_empty() || columns.is_empty() {
+            return;
+        }
+        let (panel, stride, count) = (self.panel, self.panel * self.capacity, columns.len());
+        let piece = self.piece();
+        let pieces = self.elements.len().div_ceil(piece.max(1));
+        // With very many components a sum for each of them in each piece would be more than the columns themselves.
+        let size = if null.len() * pieces <= self.rows { piece } else { self.elements.len() };
+        let span = |i: usize| (i * panel).min(self.rows)..((i + 1) * panel).min(self.rows);
+        let parts: Vec<Vec<f64>> = self
+            .elements
+            .par_chunks(size)
+            .enumerate()
+            .map(|(i, piece)| {
+                let mut sums = vec![0.0; null.len() * count];
+                for (own, i) in piece.chunks_exact(stride).zip(i * (size / stride)..) {
+                    let (labels, values) = (&null.labels[span(i)], &null.values[span(i)]);
+                    for (j, column) in columns.clone().enumerate() {
+                        if null.len() == 1 {
+                            sums[j] += dot(&own[column * panel..][..values.len()], values);
+                            continue;
+                        }
+                        for ((x, &u), &label) in own[column * panel..].iter().zip(values).zip(labels) {
+                            if label != NONE {
+                                sums[label as usize * count + j] += u * x;
+                            }
+                        }
+                    }
+                }
+                sums
+            })
+            .collect();
+        let mut along = vec![0.0; null.len() * count];
+        parts.iter().for_each(|part| along.iter_mut().zip(part).for_each(|(sum, x)| *sum += x));
+        let rows = self.rows;
+        let span = |i: usize| (i * panel).min(rows)..((i + 1) * panel).min(rows);
+        self.elements.par_chunks_mut(stride).enumerate().for_each(|(i, own)| {
+            let (labels, values) = (&null.labels[span(i)], &null.values[span(i)]);
+            for (j, column) in columns.clone().enumerate() {
+                if null.len() == 1 {
+                    own[column * panel..].iter_mut().zip(values).for_each(|(x, u)| *x -= u * along[j]);
+                    continue;
+                }
+                for ((x, &u), &label) in own[column * panel..].iter_mut().zip(values).zip(labels) {
+                    if label != NONE {
+                        *x -= u * along[label as usize * count + j];
+                    }
+                }
+            }
+        });
+    }
+
+    /// The products of one column with the columns `with`.
+    pub(super) fn products(&self, with: Range<usize>, column: usize) -> Vec<f64> {
+        let panel = self.panel;
+        let sum = self.sums(with.len(), 1, |own, sum| {
+            let one = &own[column * panel..][..panel];
+            for (i, other) in own[with.start * panel..with.end * panel].chunks_exact(panel).enumerate() {
+                sum[(i, 0)] += dot(one, other);
+            }
+        });
+        sum.col_as_slice(0).to_vec()
+    }
+
+    /// Takes multiples of the columns `with` out of one column.
+    pub(super) fn subtract(&mut self, with: Range<usize>, factors: &[f64], column: usize) {
+        let panel = self.panel;
+        self.each_panel(|own, _| {
+            let (before, after) = own.split_at_mut(column * panel);
+            let others = before[with.start * panel..with.end * panel].chunks_exact(panel);
+            for (other, factor) in others.zip(factors) {
+                after[..panel].iter_mut().zip(other).for_each(|(x, y)| *x -= factor * y);
+            }
+        });
+    }
+
+    /// The products of columns with each other.
+    pub(super) fn gram(&self, columns: Range<usize>) -> Mat<f64> {
+        let (panel, count) = (self.panel, columns.len());
+        self.sums(count, count, |own, sum| {
+            let w = MatRef::from_column_major_slice(&own[columns.start * panel..columns.end * panel], panel, count);
+            matmul(sum.as_mut(), Accum::Add, w.transpose(), w, 1.0, Par::Seq);
+        })
+    }
+
+    /// Multiplies one column.
+    pub(super) fn scale(&mut self, column: usize, factor: f64) {
+        let panel = self.panel;
+        self.each_panel(|own, _| own[column * panel..][..panel].iter_mut().for_each(|x| *x *= factor));
+    }
+
+    /// The columns `from` become `from Q`, written from column `first` on, which is not behind `from`; then the columns `with` are
+    /// moved to follow them.
+    pub(super) fn rotate(&mut self, from: Range<usize>, q: MatRef<'_, f64>, first: usize, with: Range<usize>) {
+        let panel = self.panel;
+        let kept = q.ncols();
+        self.each_panel(|own, scratch| {
+            scratch.resize(kept * panel, 0.0);
+            let old = MatRef::from_column_major_slice(&own[from.start * panel..from.end * panel], panel, from.len());
+            matmul(MatMut::from_column_major_slice_mut(scratch, panel, kept), Accum::Replace, old, q, 1.0, Par::Seq);
+            own[first * panel..(first + kept) * panel].copy_from_slice(scratch);
+            own.copy_within(with.start * panel..with.end * panel, (first + kept) * panel);
+        });
+    }
+
+    /// A column becomes what one behind it is.
+    pub(super) fn copy(&mut self, from: usize, to: usize) {
+        let panel = self.panel;
+        self.each_panel(|own, _| own.copy_within(from * panel..(from + 1) * panel, to * panel));
+    }
+
+    /// The first columns become these.
+    pub(super) fn select(&mut self, columns: &[usize]) {
+        let panel = self.panel;
+        self.each_panel(|own, scratch| {
+            scratch.clear();
+            columns.iter().for_each(|&column| scratch.extend_from_slice(&own[column * panel..][..panel]));
+            own[..scratch.len()].copy_from_slice(scratch);
+        });
+    }
+
+    fn each_panel(&mut self, work: impl Fn(&mut [f64], &mut Vec<f64>) + Sync) {
+        let size = (self.panel * self.capacity).max(1);
+        self.elements.par_chunks_mut(size).for_each_init(Vec::new, |scratch, own| work(own, scratch));
+    }
+}
+
+/// A sum of products in eight parts: one would wait for itself.
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<8>(), y.as_chunks::<8>());
+    let mut sums = [0.0; 8];
+    for (x, y) in x.iter().zip(y) {
+        for j in 0..8 {
+            sums[j] += x[j] * y[j];
+        }
+    }
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
+    sums.iter().sum::<f64>() + rest
+}

@@ -1,0 +1,200 @@
+//! The smallest pairs of a semidefinite matrix by the largest of its inverse, a little shifted: where a Cholesky factor has little fill
+//! (paths, grids, meshes, roads), a few dozen solves replace thousands of products.
+
+use super::CpuSpace;
+use super::cholesky::{Factor, Ordering, Pattern, analyze};
+use crate::context::Context;
+use crate::error::Result;
+use crate::ops::eigen::Which;
+use crate::ops::eigsh::chebyshev::{Found, Goal};
+use crate::ops::eigsh::lanczos::{End, Pairs, Quest, default_basis, lanczos};
+use crate::ops::eigsh::ritz::rayleigh_ritz;
+use crate::ops::eigsh::space::Space;
+use crate::ops::sparse::Operator;
+
+/// The shift over eps |A|. The last pivot of a component of m nodes is m times the shift, give or take the rounding errors of the
+/// subtractions that made it, some eps |A|: a thousand of those keep it positive, and 2e-13 |A| is below what values of path-like
+/// graphs of 1e6 nodes begin with (2.5e-12 |A|).
+const SHIFT: f64 = 1e3;
+/// Where that is not enough the shift grows so much, so many times.
+const GROWTH: f64 = 30.0;
+const TRIES: i32 = 3;
+/// Columns that are solved for together.
+const BLOCK: usize = 4;
+
+/// What a solution would take.
+#[derive(Debug)]
+pub(in crate::ops::eigsh) struct Plan {
+    pattern: Pattern,
+    ordering: Ordering,
+    /// Entries of L.
+    pub(in crate::ops::eigsh) entries: f64,
+    /// Floating-point operations that make L.
+    pub(in crate::ops::eigsh) flops: f64,
+    /// The most bytes that are held at once.
+    pub(in crate::ops::eigsh) bytes: f64,
+    /// How long it takes, by counts of operations and what they took where they were measured (two Zen 5 cores, 2026-11-21): within a
+    /// factor of two for paths, grids, tori of 1e4 to 1e6 nodes; too little where values lie close together.
+    pub(in crate::ops::eigsh) seconds: f64,
+}
+
+/// What it would take to find `wanted` pairs beside the null space, `most` if some are tied. None where the matrix is not known to be
+/// semidefinite, or too large to be numbered. Takes about a microsecond for each edge of a graph with much fill, a fifth for others.
+pub(in crate::ops::eigsh) fn plan(operator: &Operator<'_, f64>, wanted: usize, most: usize) -> Option<Plan> {
+    if operator.problems() != 1 || operator.bounds(0).lower < 0.0 {
+        return None;
+    }
+    let pattern = Pattern::new(operator)?;
+    let ordering = Ordering::new(&pattern)?;
+    let (entries, flops) = (ordering.entries, 2.0 * ordering.products);
+    let n = operator.rows() as f64;
+    // L with the zeros that supernodes take in (a quarter of it was seen), its structure, a copy of the matrix in its order; and the
+    // basis, a block in and out of the map and inside the solver. The last Rayleigh-Ritz step comes when L is gone.
+    let factor = 8.0 * 1.3 * entries + 0.25 * 8.0 * entries + 24.0 * pattern.entries() as f64;
+    let bytes = factor + 8.0 * n * (most + default_basis(wanted) + 4 * BLOCK) as f64;
+    let blocks = 8.0 + wanted as f64;
+    let seconds = 8e-9 * entries + flops / 3e10 + blocks * (5e-9 * entries + 4e-9 * n * (wanted + 16) as f64);
+    Some(Plan { pattern, ordering, entries, flops, bytes, seconds })
+}
+
+/// See the module. Returns the pairs, ascending, `most` at most, and their vectors, column-major; none where the matrix is not
+/// definite after all, or memory does not hold the factor. Values are Rayleigh quotients and residuals those of the matrix
+/// itself, so that nothing of the shift or of the factor's rounding is left in them.
+///
+/// # Errors
+/// None of its own.
+pub(in crate::ops::eigsh) fn solve(
+    ctx: &Context,
+    operator: &Operator<'_, f64>,
+    plan: Plan,
+    goal: Goal,
+    most: usize,
+    seed: u64,
+) -> Result<Option<(Found, Vec<f64>)>> {
+    let norm = goal.bounds.norm.max(f64::MIN_POSITIVE);
+    let Some(symbolic) = analyze(&plan.pattern, &plan.ordering) else { return Ok(None) };
+    let shifts = (0..TRIES).map(|i| SHIFT * f64::EPSILON * norm * GROWTH.powi(i));
+    let Some((mut factor, shift)) = Factor::new(operator, &plan.pattern, symbolic, shifts) else { return Ok(None) };
+    let quest = Quest {
+        end: End::Inverse { shift },
+        wanted: goal.wanted,
+        most,
+        resolution: goal.resolution,
+        absolute: 0.0,
+        // (A + s) r / m is the residual in A of a residual r in the inverse.
+        relative: goal.tolerance / norm,
+        block: BLOCK,
+        basis: None,
+        most_products: 10_000,
+        seed,
+    };
+    let mut map = |x: &[f64], y: &mut [f64]| {
+        y.copy_from_slice(x);
+        factor.solve(y);
+        Ok(())
+    };
+    let pairs = lanczos(&mut map, &operator.null, quest)?;
+    let Pairs { products, restarts, searches, .. } = pairs;
+    log::debug!("shift-invert: {products} solves, {restarts} restarts, {searches} searches");
+    drop(factor);
+    let count = pairs.values.len();
+    if count == 0 {
+        return Ok(Some((Found::default(), Vec::new())));
+    }
+    let mut space = CpuSpace::new(operator, count);
+    space.load(&pairs.vectors);
+    let ritz = rayleigh_ritz(ctx, &space.grams()?, Which::Smallest, CpuSpace::<f64>::GRAM_EPSILON)?;
+    let rotations: Vec<_> = ritz.into_iter().map(|ritz| Some(ritz.rotation)).collect();
+    let residuals = space.rotate(&rotations)?.pop().unwrap_or_default();
+    let values = rotations.into_iter().flatten().flat_map(|rotation| rotation.values).collect();
+    let converged = residuals.iter().take_while(|&&r| r <= goal.tolerance).count();
+    let vectors = space.read(0, 0..count)?;
+    let found = Found { values, residuals, converged, products: pairs.products, looks: pairs.restarts };
+    Ok(Some((found, vectors)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Goal, plan, solve};
+    use crate::context::Context;
+    use crate::graph::spectra::Family;
+    use crate::graph::{Conventions, Graph, generate};
+    use crate::ops::Normalization;
+    use crate::ops::sparse::Operator;
+
+    fn values_of(operator: &Operator<'_, f64>, wanted: usize, resolution: f64) -> Vec<f64> {
+        let bounds = operator.bounds(0);
+        let goal = Goal { wanted, bounds, tolerance: 1e-10 * bounds.norm, resolution };
+        let plan = plan(operator, wanted, 2 * wanted).unwrap();
+        let (found, vectors) = solve(&Context::cpu(), operator, plan, goal, 2 * wanted, 1).unwrap().unwrap();
+        assert_eq!(vectors.len(), found.values.len() * operator.rows());
+        assert_eq!(found.converged, found.values.len());
+        assert!(found.residuals.iter().all(|&r| r <= goal.tolerance), "{:?}", found.residuals);
+        found.values
+    }
+
+    /// Rayleigh quotients whose residuals are 1e-10 of the norm are wrong by the square of that over a gap, 1e-20 / 1e-9 at the worst here,
+    /// and by the rounding of a product and a sum of n terms: some eps of the norm, 1e-14 is fifty.
+    fn compare(found: &[f64], expected: &[f64], norm: f64) {
+        assert_eq!(found.len(), expected.len());
+        for (i, (x, y)) in found.iter().zip(expected).enumerate() {
+            assert!((x - y).abs() <= 1e-14 * norm, "value {i}: {x:e}, expected {y:e}");
+        }
+    }
+
+    #[test]
+    fn closed_forms() {
+        let families = [
+            (Family::Path { nodes: 20_000 }, 10),
+            (Family::Grid { rows: 60, columns: 60 }, 16),
+            (Family::Grid { rows: 90, columns: 130 }, 20),
+            (Family::Torus { rows: 40, columns: 40 }, 17),
+            (Family::Hypercube { dimension: 9 }, 12),
+            (Family::Star { nodes: 500 }, 7),
+            (Family::Complete { nodes: 120 }, 7),
+            (Family::Cycle { nodes: 3 }, 2),
+            (Family::Path { nodes: 2 }, 1),
+        ];
+        for (family, wanted) in families {
+            let graph = family.graph().unwrap();
+            for (normalization, spectrum) in [
+                (Normalization::Combinatorial, Some(family.combinatorial())),
+                (Normalization::Symmetric, family.normalized()),
+            ] {
+                let Some(spectrum) = spectrum else { continue };
+                let operator = Operator::laplacian(graph.view(), normalization).unwrap();
+                let found = values_of(&operator, wanted, 0.0);
+                compare(&found[..wanted], &spectrum.smallest(wanted + 1)[1..], operator.bounds(0).norm);
+            }
+        }
+    }
+
+    /// With a resolution a group that the last wanted value is in comes whole: 9 of the hypercube, though 5 were asked for.
+    #[test]
+    fn ties_come_whole() {
+        let graph = generate::hypercube(9).unwrap();
+        let operator = Operator::laplacian(graph.view(), Normalization::Combinatorial).unwrap();
+        compare(&values_of(&operator, 5, 1e-6), &[2.0; 9], operator.bounds(0).norm);
+    }
+
+    /// The matrix of no edges has nothing beside its null space.
+    #[test]
+    fn nothing_beside_the_null_space() {
+        let graph = Graph::from_edges(5, &[], &Conventions::default()).unwrap();
+        let operator = Operator::laplacian(graph.view(), Normalization::Combinatorial).unwrap();
+        assert!(values_of(&operator, 3, 0.0).is_empty());
+    }
+
+    /// An indefinite matrix is not offered; one that its bounds call semidefinite wrongly is found out.
+    #[test]
+    fn indefinite_matrices_are_refused() {
+        let operator = Operator::<f64>::from_csr(vec![0, 1, 2], vec![1, 0], vec![1.0, 1.0]).unwrap();
+        assert!(plan(&operator, 1, 1).is_none());
+        let mut operator =
+            Operator::<f64>::from_csr(vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0, 1.0, 1.0, 0.5]).unwrap();
+        operator.bounds[0].lower = 0.0;
+        let goal = Goal { wanted: 1, bounds: operator.bounds(0), tolerance: 1e-10, resolution: 0.0 };
+        let plan = plan(&operator, 1, 1).unwrap();
+        assert!(solve(&Context::cpu(), &operator, plan, goal, 1, 1).unwrap().is_none());
+    }
+}

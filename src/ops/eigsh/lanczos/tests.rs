@@ -1,0 +1,226 @@
+use super::{End, Pairs, Quest, lanczos};
+use crate::error::ErrorKind;
+use crate::graph::spectra::Family;
+use crate::graph::{Conventions, Graph};
+use crate::ops::Normalization;
+use crate::ops::sparse::Operator;
+use crate::ops::sparse::cpu::{Combination, Rows};
+use nalgebra::DMatrix;
+
+/// A tolerance that leaves values, whose errors are quadratic in it, to rounding alone.
+const TOLERANCE: f64 = 1e-10;
+
+fn quest(end: End, wanted: usize) -> Quest {
+    Quest {
+        end,
+        wanted,
+        most: wanted,
+        resolution: 0.0,
+        absolute: 0.0,
+        relative: 0.0,
+        block: 1,
+        basis: None,
+        most_products: 20_000,
+        seed: 1,
+    }
+}
+
+/// Pairs of an operator, its own null space known; the tolerance is relative to the norm.
+fn pairs_of(operator: &Operator<'_, f64>, mut quest: Quest) -> Pairs {
+    let n = operator.rows();
+    quest.absolute = TOLERANCE * operator.bounds(0).norm;
+    let rows = Rows::new(operator);
+    let mut map = |x: &[f64], y: &mut [f64]| {
+        x.chunks_exact(n).zip(y.chunks_exact_mut(n)).for_each(|(x, y)| rows.combine(1, x, y, Combination::PRODUCT));
+        Ok(())
+    };
+    let pairs = lanczos(&mut map, &operator.null, quest).unwrap();
+    check(operator, &pairs);
+    pairs
+}
+
+/// Orthonormal to rounding: Gram-Schmidt twice leaves some eps for each vector of a basis, 1e-13 is a thousand. Residuals are those
+/// of the operator: what the relation says, and the rounding of as many products as a vector has gone through, 1e-12 of the norm.
+fn check(operator: &Operator<'_, f64>, pairs: &Pairs) {
+    let n = operator.rows();
+    let column = |j: usize| &pairs.vectors[j * n..(j + 1) * n];
+    let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    let rows = Rows::new(operator);
+    let mut product = vec![0.0; n];
+    for j in 0..pairs.values.len() {
+        for i in 0..=j {
+            let expected = if i == j { 1.0 } else { 0.0 };
+            let found = dot(column(i), column(j));
+            assert!((found - expected).abs() < 1e-13, "vectors {i} and {j}: {found}");
+        }
+        for label in 0..operator.null.len() {
+            let along = (0..n).filter(|&i| operator.null.labels[i] as usize == label);
+            let along: f64 = along.map(|i| operator.null.values[i] * column(j)[i]).sum();
+            assert!(along.abs() < 1e-13, "vector {j} has {along} of null vector {label}");
+        }
+        rows.combine(1, column(j), &mut product, Combination::PRODUCT);
+        let away = product.iter().zip(column(j)).map(|(y, x)| (y - pairs.values[j] * x).powi(2)).sum::<f64>().sqrt();
+        let allowed = pairs.residuals[j] * 1.01 + 1e-12 * operator.bounds(0).norm;
+        assert!(away <= allowed, "pair {j}: residual {away}, said to be {}", pairs.residuals[j]);
+    }
+}
+
+/// The values are those: their error is the square of the residual over a gap that is a thousandth of the norm or more, and rounding:
+/// 1e-12 of the norm is more than both.
+fn compare(found: &[f64], expected: &[f64], norm: f64) {
+    assert_eq!(found.len(), expected.len());
+    for (i, (x, y)) in found.iter().zip(expected).enumerate() {
+        assert!((x - y).abs() <= 1e-12 * norm, "value {i}: {x}, expected {y}");
+    }
+}
+
+fn family(family: Family, wanted: usize, block: usize) -> Pairs {
+    let graph = family.graph().unwrap();
+    let operator = Operator::laplacian(graph.view(), Normalization::Combinatorial).unwrap();
+    let norm = operator.bounds(0).norm;
+    let smallest = pairs_of(&operator, Quest { block, ..quest(End::Smallest, wanted) });
+    compare(&smallest.values, &family.combinatorial().smallest(wanted + 1)[1..], norm);
+    let largest = pairs_of(&operator, Quest { block, ..quest(End::Largest, wanted) });
+    let mut expected = family.combinatorial().largest(wanted);
+    expected.reverse();
+    compare(&largest.values, &expected, norm);
+    assert_eq!([smallest.converged, largest.converged], [wanted; 2]);
+    smallest
+}
+
+/// Multiplicities 1, 7, 21, ...: a third search at the least for one vector, none for what a block of twelve sees.
+#[test]
+fn hypercube_has_its_multiplicities() {
+    for block in [1, 2, 4, 12] {
+        let found = family(Family::Hypercube { dimension: 7 }, 10, block);
+        assert!(block == 12 || found.searches >= 2, "{}", found.searches);
+    }
+    family(Family::Hypercube { dimension: 10 }, 16, 4);
+}
+
+/// Four equal values and eight.
+#[test]
+fn torus_has_its_multiplicities() {
+    for block in [1, 4] {
+        family(Family::Torus { rows: 20, columns: 20 }, 13, block);
+    }
+}
+
+/// Values of one level, of two and of few: a Krylov space ends after as many steps, long before it has what is wanted.
+#[test]
+fn invariant_subspaces_are_left() {
+    for block in [1, 3] {
+        let complete = family(Family::Complete { nodes: 60 }, 20, block);
+        assert_eq!(complete.restarts, 0);
+        family(Family::Star { nodes: 60 }, 12, block);
+    }
+}
+
+/// The path has no two equal values: one search for a block of two, and one more to be sure for a single vector.
+#[test]
+fn simple_values_need_no_second_look() {
+    assert_eq!(family(Family::Path { nodes: 300 }, 6, 2).searches, 1);
+    assert_eq!(family(Family::Path { nodes: 300 }, 6, 1).searches, 2);
+}
+
+/// Three components of different sizes, one of them a single node: as many null vectors, none of which is found again.
+#[test]
+fn components_are_left_out() {
+    let (path, ring) = ((0..29).map(|i| (i, i + 1)), (0..20).map(|i| (30 + i, 30 + (i + 1) % 20)));
+    let edges: Vec<(u32, u32)> = path.chain(ring).collect();
+    let graph = Graph::from_edges(51, &edges, &Conventions::default()).unwrap();
+    let operator = Operator::laplacian(graph.view(), Normalization::Combinatorial).unwrap();
+    assert_eq!(operator.null.len(), 3);
+    let smallest = |family: Family| family.combinatorial().smallest(8)[1..].to_vec();
+    let mut expected = [smallest(Family::Path { nodes: 30 }), smallest(Family::Cycle { nodes: 20 })].concat();
+    expected.sort_by(f64::total_cmp);
+    for block in [1, 2, 4] {
+        let found = pairs_of(&operator, Quest { block, ..quest(End::Smallest, 6) });
+        compare(&found.values, &expected[..6], operator.bounds(0).norm);
+    }
+}
+
+/// A dense symmetric matrix with both signs, its values by nalgebra's QR iteration.
+#[test]
+fn indefinite_matrices_at_both_ends() {
+    for n in [1, 2, 3, 10, 47, 150] {
+        let entry = |i: usize, j: usize| f64::from(u16::try_from((i * i + j * j + 3 * i * j) % 101).unwrap()) - 50.0;
+        let matrix = DMatrix::from_fn(n, n, |i, j| entry(i, j) + entry(j, i));
+        let rows = (0..=n).map(|i| i * n).collect();
+        let columns = (0..n).flat_map(|_| 0..u32::try_from(n).unwrap()).collect();
+        let operator = Operator::from_csr(rows, columns, matrix.transpose().as_slice().to_vec()).unwrap();
+        let mut values = matrix.symmetric_eigenvalues().as_slice().to_vec();
+        values.sort_by(f64::total_cmp);
+        let norm = operator.bounds(0).norm;
+        for block in [1, 2, 4] {
+            for wanted in [1, 2, 7, n] {
+                let found = pairs_of(&operator, Quest { block, ..quest(End::Smallest, wanted) });
+                let count = wanted.min(n);
+                compare(&found.values, &values[..count], norm);
+                let found = pairs_of(&operator, Quest { block, ..quest(End::Largest, wanted) });
+                values.reverse();
+                compare(&found.values, &values[..count], norm);
+                values.reverse();
+            }
+        }
+    }
+}
+
+/// Half of the values are 3, and half are -3: one level at either end, each of many more vectors than a basis has.
+#[test]
+fn a_group_larger_than_the_basis() {
+    let n = 200_u32;
+    let rows = (0..=n as usize).collect();
+    let values = (0..n).map(|i| if i % 2 == 0 { 3.0 } else { -3.0 }).collect();
+    let operator = Operator::from_csr(rows, (0..n).collect(), values).unwrap();
+    for end in [End::Smallest, End::Largest] {
+        let found = pairs_of(&operator, Quest { basis: Some(12), block: 2, ..quest(end, 30) });
+        compare(&found.values, &[if end == End::Smallest { -3.0 } else { 3.0 }; 30], 3.0);
+    }
+}
+
+/// Ties with the last wanted pair are found as far as there is room: all 7 of the hypercube, or 6 of them.
+#[test]
+fn ties_come_along() {
+    let graph = Family::Hypercube { dimension: 7 }.graph().unwrap();
+    let operator = Operator::laplacian(graph.view(), Normalization::Combinatorial).unwrap();
+    for (most, expected) in [(20, 7), (6, 6), (3, 3)] {
+        for block in [1, 4] {
+            let goal = Quest { most, resolution: 1e-3, block, ..quest(End::Smallest, 3) };
+            compare(&pairs_of(&operator, goal).values, &vec![2.0; expected], operator.bounds(0).norm);
+        }
+    }
+}
+
+/// The same bits whatever the number of threads.
+#[test]
+fn threads_do_not_matter() {
+    let graph = Family::Grid { rows: 50, columns: 41 }.graph().unwrap();
+    let operator = Operator::laplacian(graph.view(), Normalization::Combinatorial).unwrap();
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| pairs_of(&operator, Quest { block: 4, ..quest(End::Largest, 5) }).vectors)
+    };
+    assert_eq!(run(1), run(3));
+}
+
+/// A search that runs out of products says how far it came.
+#[test]
+fn products_run_out() {
+    let graph = Family::Path { nodes: 2000 }.graph().unwrap();
+    let operator = Operator::laplacian(graph.view(), Normalization::Combinatorial).unwrap();
+    let found = pairs_of(&operator, Quest { most_products: 60, ..quest(End::Smallest, 4) });
+    assert_eq!((found.values.len(), found.products), (4, 60));
+    assert!(found.converged < 4 && found.residuals[3] > 1e-10);
+}
+
+#[test]
+fn maps_that_are_not_finite_are_errors() {
+    let operator = Operator::<f64>::from_csr(vec![0, 1, 2, 3], vec![0, 1, 2], vec![1.0; 3]).unwrap();
+    let mut map = |_: &[f64], y: &mut [f64]| {
+        y.fill(f64::NAN);
+        Ok(())
+    };
+    let error = lanczos(&mut map, &operator.null, quest(End::Smallest, 1)).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{error}");
+}

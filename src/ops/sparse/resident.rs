@@ -50,8 +50,8 @@ impl OnDevice {
                 format!("the device symmetrises by Max, drops self-loops and merges duplicates by Max, found {found}");
             return Err(Error::domain("rows from edges", what));
         }
-        let (node_offsets, sources, targets, weights) = edges.parts();
-        let listed = Listed { node_offsets, sources, targets, weights };
+        let (node_offsets, weights) = (edges.node_offsets(), edges.weights());
+        let listed = Listed { node_offsets, sources: edges.sources(), targets: edges.targets(), weights };
         if node_offsets.len() != 2 {
             let found = format!("{}", node_offsets.len() - 1);
             return Err(Error::shape("sparse operator on a device", "the edges of one graph", found));

@@ -37,13 +37,14 @@ pub fn spmm<T: Real>(ctx: &Context, a: &Operator<'_, T>, x: &Array<T>) -> Result
     let shape = x.shape();
     fits_block(shape, (a.problems(), a.rows()))?;
     let flops = 2.0 * (a.entries() + 3 * a.rows()) as f64 * shape.rows as f64;
-    let moved = if x.is_resident() { 1.0 } else { 2.0 } * shape.len() as f64 + a.entries() as f64 + 4.0 * a.rows() as f64;
+    let moved =
+        if x.is_resident() { 1.0 } else { 2.0 } * shape.len() as f64 + a.entries() as f64 + 4.0 * a.rows() as f64;
     // Products gather: the CPU's come to half of the rate that the policy knows, a device's to a quarter of its own.
-    let work =
-        Workload { cpu_flops: 2.0 * flops, gpu_flops: 4.0 * flops, bytes_to_move: 4.0 * moved, dispatches: 8.0 };
+    let work = Workload { cpu_flops: 2.0 * flops, gpu_flops: 4.0 * flops, bytes_to_move: 4.0 * moved, dispatches: 8.0 };
     if ctx.explain(&work, T::ON_DEVICE).side == Side::Gpu {
         let Some(narrow) = a.narrowed().filter(|_| T::ON_DEVICE) else {
-            let what = format!("the device's kernels compute in f32 with norms of 1e-30 to 1e30, {} was asked for", T::NAME);
+            let what =
+                format!("the device's kernels compute in f32 with norms of 1e-30 to 1e30, {} was asked for", T::NAME);
             return Err(Error::domain("spmm", what));
         };
         return OnDevice::new(ctx, &narrow)?.times(ctx, x);

@@ -66,6 +66,30 @@ impl EdgeList {
         self.weights.get_or_insert_with(|| vec![1.0; before]).push(weight);
     }
 
+    /// Where each graph's nodes begin; (graphs + 1) numbers.
+    #[must_use]
+    pub fn node_offsets(&self) -> &[usize] {
+        &self.node_offsets
+    }
+
+    /// Where each edge starts, in the order in which they were listed.
+    #[must_use]
+    pub fn sources(&self) -> &[u32] {
+        &self.source
+    }
+
+    /// Where each edge ends.
+    #[must_use]
+    pub fn targets(&self) -> &[u32] {
+        &self.target
+    }
+
+    /// Each edge's weight, where any was listed with one.
+    #[must_use]
+    pub fn weights(&self) -> Option<&[f32]> {
+        self.weights.as_deref()
+    }
+
     /// How many edges are listed.
     #[must_use]
     pub fn len(&self) -> usize {

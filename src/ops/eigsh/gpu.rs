@@ -54,14 +54,10 @@ pub(super) struct GpuSpace<'g> {
     host: Vec<Option<Vec<[f32; 4]>>>,
 }
 
-/// Whether the device takes a block of that width beside the operator.
+/// How a block of that width is cut beside the operator.
 ///
 /// # Errors
-/// [`Limit`](crate::ErrorKind::Limit) if not, with what is too large.
-pub(super) fn fits(gpu: &Gpu, operator: &Operator<'_, f32>, width: usize) -> Result<()> {
-    cuts(gpu, operator, width).map(drop)
-}
-
+/// [`Limit`](crate::ErrorKind::Limit) if the device does not take it, with what is too large.
 fn cuts(gpu: &Gpu, operator: &Operator<'_, f32>, width: usize) -> Result<Cuts> {
     let (adapter, labels) = (gpu.adapter(), &operator.null.labels);
     let members = labels.iter().filter(|&&label| label != NONE).count();
@@ -83,7 +79,7 @@ impl<'g> GpuSpace<'g> {
     /// What X holds is not defined before it is randomized.
     ///
     /// # Errors
-    /// [`Limit`](crate::ErrorKind::Limit) as [`fits`]; device errors.
+    /// [`Limit`](crate::ErrorKind::Limit) as [`cuts`]; device errors.
     pub(super) fn new(gpu: &'g Gpu, operator: &Operator<'_, f32>, width: usize) -> Result<Self> {
         Self::cut(gpu, operator, width, cuts(gpu, operator, width)?)
     }

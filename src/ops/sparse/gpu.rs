@@ -8,10 +8,11 @@ use super::Operator;
 use super::chunks::{Piece, Run, cut};
 pub(in crate::ops) use super::kernels::MOST_LANES;
 use super::kernels::{
-    Combine, Finish, First, Items, Step, Steps, Sums, combine_variant, finish_variant, row_variant, teams,
+    Columns, Combine, Finish, First, Items, Pack, Step, Steps, Sums, Unpack, combine_variant, finish_variant,
+    row_variant, teams,
 };
 use crate::device::{Buffer, Gpu, Grid, Recorder};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -362,44 +363,37 @@ pub(in crate::ops) fn lanes_of(width: usize, most: u32) -> Vec<u32> {
     (0..slabs).map(|slab| total / slabs + u32::from(slab < total % slabs)).collect()
 }
 
-/// `A X` for X row-major, `width` columns of all rows of all problems, from the host and to the host.
+/// `A X` for X row-major, `width` columns of all rows of all problems; recorded.
 ///
 /// # Errors
-/// [`Shape`](ErrorKind::Shape) where X has another size; [`ErrorKind::Limit`] for more rows than the device takes; device errors.
-pub(in crate::ops) fn spmm(gpu: &Gpu, operator: &Operator<'_, f32>, width: usize, x: &[f32]) -> Result<Vec<f32>> {
-    let rows = operator.rows();
-    if x.len() != rows * width {
-        let expected = format!("{rows} rows of {width} numbers");
-        return Err(Error::shape("sparse product", expected, format!("{} numbers", x.len())));
+/// [`ErrorKind::Limit`] for a block that is more than a binding holds; device errors.
+pub(in crate::ops) fn product(
+    gpu: &Gpu,
+    resident: &Resident,
+    (rows, width): (usize, usize),
+    x: &Buffer<f32>,
+) -> Result<Buffer<f32>> {
+    let adapter = gpu.adapter();
+    let (needed, allowed) = (4 * (rows * width) as u64, adapter.limits.storage_binding.min(adapter.limits.buffer));
+    if needed > allowed {
+        let what = format!("bytes of a block in one binding on {}", adapter.name);
+        return Err(ErrorKind::Limit { what, needed, allowed }.into());
     }
-    let binding = gpu.adapter().limits.storage_binding / (16 * rows.max(1) as u64);
-    let slabs = lanes_of(width, u32::try_from(binding).unwrap_or(MOST_LANES));
-    let resident = Resident::upload(gpu, operator, Most::of(gpu), slabs.first().copied().unwrap_or(1))?;
-    let mut out = vec![0.0; x.len()];
+    let mut rec = gpu.record();
+    let mut y = rec.array(rows * width)?;
+    let most = u32::try_from(allowed / (16 * rows.max(1) as u64)).unwrap_or(MOST_LANES);
     let mut first = 0;
-    for lanes in slabs {
-        let taken = (width - first).min(4 * lanes as usize);
-        let mut slab = vec![[0.0_f32; 4]; rows * lanes as usize];
-        let flat = bytemuck::cast_slice_mut::<[f32; 4], f32>(&mut slab);
-        for (to, from) in flat.chunks_exact_mut(4 * lanes as usize).zip(x.chunks_exact(width)) {
-            to[..taken].copy_from_slice(&from[first..first + taken]);
-        }
-        let read = {
-            let mut rec = gpu.record();
-            let x = Slab { lanes, data: rec.upload(&slab)? };
-            drop(slab);
-            let mut y = Slab::new(&mut rec, rows, lanes)?;
-            resident.apply(&mut rec, &x, &mut y)?;
-            rec.read(&y.data)?
-        };
-        let y = read.wait()?;
-        let flat = bytemuck::cast_slice::<[f32; 4], f32>(&y);
-        for (to, from) in out.chunks_exact_mut(width).zip(flat.chunks_exact(4 * lanes as usize)) {
-            to[first..first + taken].copy_from_slice(&from[..taken]);
-        }
-        first += taken;
+    for lanes in lanes_of(width, most) {
+        let [mut from, mut to] = [Slab::new(&mut rec, rows, lanes)?, Slab::new(&mut rec, rows, lanes)?];
+        let params = Columns { rows: to_u32(rows), width: to_u32(width), lanes, first };
+        let count = params.rows * lanes;
+        let (grid, flops) = (Grid::Invocations(count), 4.0 * f64::from(count));
+        rec.dispatch(&Pack { params, block: x, slab: &mut from.data }, &[], grid, flops)?;
+        resident.apply(&mut rec, &from, &mut to)?;
+        rec.dispatch(&Unpack { params, slab: &to.data, block: &mut y }, &[], grid, flops)?;
+        first += 4 * lanes;
     }
-    Ok(out)
+    Ok(y)
 }
 
 /// Numbers of rows, entries of a piece and places in them are within 32 bits: a binding holds no more.

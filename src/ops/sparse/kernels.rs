@@ -49,6 +49,11 @@ uniform! {
     pub(super) struct Nodes { nodes: u32 }
 }
 
+uniform! {
+    /// A block, a slab's vectors of four, and its first column.
+    pub(super) struct Columns { rows: u32, width: u32, lanes: u32, first: u32 }
+}
+
 /// The most vectors of four columns in a row of a slab.
 pub(in crate::ops) const MOST_LANES: u32 = 8;
 
@@ -165,6 +170,18 @@ kernels! {
         read items: [u32; 4],
         read sums: [f32; 4],
         write y: [f32; 4],
+    }
+    /// Columns of a block as a slab.
+    Pack = ["sparse/pack.wgsl"] variants one_variant {
+        uniform params: Columns,
+        read block: f32,
+        write slab: [f32; 4],
+    }
+    /// A slab as columns of a block.
+    Unpack = ["sparse/unpack.wgsl"] variants one_variant {
+        uniform params: Columns,
+        read slab: [f32; 4],
+        write block: f32,
     }
     /// Both entries of every edge.
     Expand = ["sparse/expand.wgsl"] variants edge_variants {

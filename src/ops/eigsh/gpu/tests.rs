@@ -1,6 +1,6 @@
 //! Every operation of a space, on every adapter, beside the same in f64.
 
-use super::{Cuts, GpuSpace, SCRATCH, fits};
+use super::{Cuts, GpuSpace, SCRATCH};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::device::trial::on_each_adapter;
@@ -366,8 +366,8 @@ fn what_does_not_fit_is_refused() {
     on_each_adapter(module_path!(), "what_does_not_fit_is_refused", |gpu| {
         let graph = path(100_000);
         let operator = Operator::laplacian(graph.view(), Normalization::Symmetric).unwrap();
-        assert!(fits(gpu, &operator, 32).is_ok());
-        let error = fits(gpu, &operator, 2000).unwrap_err();
+        assert!(GpuSpace::new(gpu, &operator, 32).is_ok());
+        let error = GpuSpace::new(gpu, &operator, 2000).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Limit { needed, allowed, .. } if needed > allowed), "{error}");
         let mut space = GpuSpace::new(gpu, &operator, 8).unwrap();
         space.randomize(1).unwrap();

@@ -1,0 +1,25 @@
+// Columns first..first + 4 lanes of a row-major block of `width` columns as a slab; what is beyond the block is 0.
+//
+// Loop iterations: vectors of an invocation.
+
+override WIDTH: u32 = 64;
+
+struct Params { rows: u32, width: u32, lanes: u32, first: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> block: array<f32>;
+@group(0) @binding(2) var<storage, read_write> slab: array<vec4<f32>>;
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    for (var k = id.x; k < params.rows * params.lanes; k += groups.x * WIDTH) {
+        let column = params.first + 4u * (k % params.lanes);
+        let place = k / params.lanes * params.width + column;
+        var vector = vec4<f32>(0.0);
+        if column < params.width { vector.x = block[place]; }
+        if column + 1u < params.width { vector.y = block[place + 1u]; }
+        if column + 2u < params.width { vector.z = block[place + 2u]; }
+        if column + 3u < params.width { vector.w = block[place + 3u]; }
+        slab[k] = vector;
+    }
+}

@@ -1,0 +1,99 @@
+//! Sparse operators that stay on a device, for more than one product.
+
+use super::edges::{Listed, laplacian};
+use super::gpu::{MOST_LANES, Most, Resident, product};
+use super::{Operator, fits_block};
+use crate::array::{Array, Real, Storage};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::graph::{Conventions, Duplicates, EdgeList, SelfLoops, Symmetrization};
+use crate::ops::Normalization;
+
+/// An [`Operator`] of one problem on the device of a context: uploaded once, or made there from edges.
+#[derive(Debug)]
+pub struct OnDevice {
+    resident: Resident,
+    rows: usize,
+}
+
+impl OnDevice {
+    /// Uploads an operator.
+    ///
+    /// # Errors
+    /// [`NoAdapter`](crate::ErrorKind::NoAdapter) without a device; [`Shape`](crate::ErrorKind::Shape) for more problems than one;
+    /// [`Limit`](crate::ErrorKind::Limit) for more rows than the device takes; device errors.
+    pub fn new(ctx: &Context, operator: &Operator<'_, f32>) -> Result<Self> {
+        if operator.problems() != 1 {
+            return Err(Error::shape("sparse operator on a device", "one matrix", format!("{}", operator.problems())));
+        }
+        let gpu = ctx.gpu()?;
+        Ok(Self { resident: Resident::upload(gpu, operator, Most::of(gpu), MOST_LANES)?, rows: operator.rows() })
+    }
+
+    /// The Laplacian of the graph that the listed edges are, sorted, cleaned, summed and scaled on the device. The random walk's is
+    /// represented by its symmetric similar, as in [`Operator::laplacian`].
+    ///
+    /// # Errors
+    /// As [`OnDevice::new`]; [`Domain`](crate::ErrorKind::Domain) for a list that is no graph, as
+    /// [`GraphBatch::from_edge_list`](crate::graph::GraphBatch::from_edge_list) says, and for conventions that the device does not
+    /// have: it symmetrises by the larger weight, takes the largest of duplicates, and drops self-loops.
+    pub fn from_edges(
+        ctx: &Context,
+        edges: &EdgeList,
+        conventions: &Conventions,
+        normalization: Normalization,
+    ) -> Result<Self> {
+        let Conventions { symmetrization, self_loops, duplicates, isolated, .. } = *conventions;
+        if (symmetrization, self_loops, duplicates) != (Symmetrization::Max, SelfLoops::Drop, Duplicates::Max) {
+            let found = format!("{symmetrization:?}, {self_loops:?}, {duplicates:?}; make a graph on the host");
+            let what =
+                format!("the device symmetrises by Max, drops self-loops and merges duplicates by Max, found {found}");
+            return Err(Error::domain("rows from edges", what));
+        }
+        let (node_offsets, weights) = (edges.node_offsets(), edges.weights());
+        let listed = Listed { node_offsets, sources: edges.sources(), targets: edges.targets(), weights };
+        if node_offsets.len() != 2 {
+            let found = format!("{}", node_offsets.len() - 1);
+            return Err(Error::shape("sparse operator on a device", "the edges of one graph", found));
+        }
+        let resident = laplacian(ctx.gpu()?, listed, normalization, isolated, MOST_LANES)?;
+        Ok(Self { resident, rows: edges.nodes() })
+    }
+
+    /// The order of the matrix.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// `Y = A X`, recorded: it waits for nothing.
+    ///
+    /// # Shapes
+    /// `x` is `X'`, `(columns, n)`; the result is `Y'`, of the same shape, on the device.
+    ///
+    /// # Errors
+    /// [`Shape`](crate::ErrorKind::Shape) where the block does not fit the matrix; [`Limit`](crate::ErrorKind::Limit) for a block that is
+    /// more than a binding holds; device errors.
+    pub fn spmm(&self, ctx: &Context, x: &Array<f32>) -> Result<Array<f32>> {
+        self.times(ctx, x)
+    }
+
+    /// The same for numbers that are f32, whatever they are called.
+    pub(super) fn times<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
+        let shape = x.shape();
+        fits_block(shape, (1, self.rows))?;
+        let gpu = ctx.gpu()?;
+        let block = match x.storage() {
+            Storage::Device(buffer) => {
+                ctx.gpu_of(buffer)?;
+                buffer.clone()
+            }
+            Storage::Host(data) => gpu.record().upload(T::for_device(data))?,
+        };
+        let y = product(gpu, &self.resident, (self.rows, shape.rows), &block)?;
+        Ok(Array::from_storage(shape, Storage::Device(y)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

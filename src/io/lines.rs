@@ -109,6 +109,12 @@ impl Lines {
         self.error(expected, quoted(self.line()))
     }
 
+    /// A finite number.
+    pub(super) fn number(&self, field: &[u8]) -> Result<f64> {
+        let number = std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok());
+        number.filter(|x| x.is_finite()).ok_or_else(|| self.error("a finite number", quoted(field)))
+    }
+
     /// An edge's weight.
     pub(super) fn weight(&self, field: &[u8]) -> Result<f32> {
         const EXPECTED: &str = "a weight that is finite and not negative";

@@ -7,14 +7,77 @@ use std::path::Path;
 
 const BANNER: &str = "a banner `%%MatrixMarket matrix coordinate <real|integer|pattern> <general|symmetric>`";
 
+/// A sparse matrix in compressed sparse row form, in f64.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparseRows {
+    /// (rows + 1) numbers from 0.
+    pub row_offsets: Vec<usize>,
+    /// Ascending in each row.
+    pub columns: Vec<u32>,
+    /// Beside the columns.
+    pub values: Vec<f64>,
+}
+
 /// Row i, column j of the matrix is the edge from i to j; a symmetric file's entries stand for both directions.
 pub(super) fn read(path: &Path) -> Result<EdgeList> {
+    let start = |lines: &Lines, order, entries| {
+        let mut edges = EdgeList::new(order).map_err(|_| lines.unexpected("a matrix of fewer than 2^32 rows"))?;
+        edges.reserve(entries);
+        Ok(edges)
+    };
+    let push = |edges: &mut EdgeList, source, target, weight| match weight {
+        None => edges.push(source, target),
+        Some(weight) => edges.push_weighted(source, target, weight),
+    };
+    visit(path, start, |lines, value| lines.weight(value), push)
+}
+
+/// The square matrix in a MatrixMarket coordinate file, entries listed more than once added up; a pattern's are 1.
+///
+/// # Errors
+/// [`Parse`](crate::ErrorKind::Parse) with line and expectation for what is not as the format wants it;
+/// [`Io`](crate::ErrorKind::Io) for what the system refuses.
+pub fn read_matrix(path: &Path) -> Result<SparseRows> {
+    type Entry = (u32, u32, f64);
+    let start = |_: &Lines, order: usize, entries: usize| Ok((order, Vec::<Entry>::with_capacity(entries)));
+    let push = |(_, all): &mut (usize, Vec<Entry>), row, column, value: Option<f64>| {
+        all.push((row, column, value.unwrap_or(1.0)));
+    };
+    let (order, mut entries) = visit(path, start, |lines, value| lines.number(value), push)?;
+    // Stable: what is listed twice is added in the order of the file.
+    entries.sort_by_key(|&(row, column, _)| (row, column));
+    let mut matrix = SparseRows { row_offsets: vec![0; order + 1], columns: Vec::new(), values: Vec::new() };
+    let mut last = None;
+    for (row, column, value) in entries {
+        match matrix.values.last_mut() {
+            Some(sum) if last == Some((row, column)) => *sum += value,
+            _ => {
+                matrix.columns.push(column);
+                matrix.values.push(value);
+                matrix.row_offsets[row as usize + 1] += 1;
+            }
+        }
+        last = Some((row, column));
+    }
+    for row in 0..order {
+        matrix.row_offsets[row + 1] += matrix.row_offsets[row];
+    }
+    Ok(matrix)
+}
+
+/// Hands out every entry of the file, both of a symmetric one's, to what `start` made of the order and a number of entries.
+fn visit<S, T: Copy>(
+    path: &Path,
+    start: impl FnOnce(&Lines, usize, usize) -> Result<S>,
+    parse: impl Fn(&Lines, &[u8]) -> Result<T>,
+    mut push: impl FnMut(&mut S, u32, u32, Option<T>),
+) -> Result<S> {
     let mut lines = Lines::open(path)?;
     let (pattern, symmetric) = banner(&mut lines)?;
     let (order, entries) = size(&mut lines)?;
-    let mut edges = EdgeList::new(order).map_err(|_| lines.unexpected("a matrix of fewer than 2^32 rows"))?;
     // The size line is only a claim: the shortest entry takes four bytes.
-    edges.reserve(entries.min(lines.bytes() / 4 + 1).saturating_mul(if symmetric { 2 } else { 1 }));
+    let room = entries.min(lines.bytes() / 4 + 1).saturating_mul(if symmetric { 2 } else { 1 });
+    let mut all = start(&lines, order, room)?;
     let mut found = 0;
     while lines.advance()? {
         let mut parts = fields(lines.line());
@@ -28,22 +91,18 @@ pub(super) fn read(path: &Path) -> Result<EdgeList> {
         found += 1;
         let row = index(&lines, row, order)?;
         let column = index(&lines, parts.next().unwrap_or(b""), order)?;
-        let weight = match parts.next() {
+        let value = match parts.next() {
             None if pattern => None,
-            Some(value) if !pattern => Some(lines.weight(value)?),
+            Some(value) if !pattern => Some(parse(&lines, value)?),
             _ if pattern => return Err(lines.unexpected("a row and a column, as a pattern has them")),
             _ => return Err(lines.unexpected("a row, a column and a value")),
         };
         if parts.next().is_some() {
             return Err(lines.unexpected("a row, a column and a value"));
         }
-        let mut push = |source, target| match weight {
-            None => edges.push(source, target),
-            Some(weight) => edges.push_weighted(source, target, weight),
-        };
-        push(row, column);
+        push(&mut all, row, column, value);
         if symmetric && row != column {
-            push(column, row);
+            push(&mut all, column, row, value);
         }
     }
     if found < entries {
@@ -51,7 +110,7 @@ pub(super) fn read(path: &Path) -> Result<EdgeList> {
             lines.error(format!("{entries} entries, as the size line has it"), format!("the end after {found}"))
         );
     }
-    Ok(edges)
+    Ok(all)
 }
 
 /// The first line: whether the entries have no values, and whether they stand for both directions.

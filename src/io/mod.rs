@@ -16,6 +16,7 @@ mod write;
 
 pub use data_set::{DataSet, Format, NodeIds, read};
 pub use graph::write_graph;
+pub use matrix_market::{SparseRows, read_matrix};
 pub use named::{Data, NamedArray, Rows};
 pub use npy::{Npy, NpyData, read_npy};
 pub use tudataset::write_tudataset;

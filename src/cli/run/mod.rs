@@ -1,6 +1,7 @@
 //! `fiedler run`: one operation on a stored array, with numpy's order and meaning.
 
 mod operations;
+mod sparse;
 
 use super::encode::End;
 use super::{Failure, Outcome, Where, check_output, print};
@@ -10,6 +11,7 @@ use fiedler::io::{Data, NamedArray, Npy, NpyData, Rows, read_npy};
 use fiedler::ops::Status;
 use fiedler::{Backend, Context, Error, Shape};
 use operations::Found;
+use sparse::{MatrixName, MethodName};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -19,10 +21,11 @@ pub(super) struct Run {
     /// The operation.
     #[arg(value_enum)]
     operation: Operation,
-    /// `(m, n)` or `(batch, m, n)`, f32 or f64; for eigh and eigvalsh m = n, and the lower triangle is read.
+    /// `(m, n)` or `(batch, m, n)` in a .npy file, f32 or f64; for eigh and eigvalsh m = n, and the lower triangle is read. For eigsh and
+    /// spmm a graph: an edge list or a MatrixMarket file.
     input: PathBuf,
     /// Where to (.npz or .safetensors), in numpy's order: `w` and, for eigh, `v`; `u`, `s` and `vh`, for svdvals `s` alone; and of each
-    /// matrix `residual`, `orthogonality`, `status`.
+    /// matrix `residual`, `orthogonality`, `status`. eigsh: `w`, `v`, of each pair `residual` and `status`, and `null_space`. spmm: `y`.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]
@@ -30,7 +33,7 @@ pub(super) struct Run {
     /// svd: U is (m, m) and Vh (n, n), numpy's full_matrices.
     #[arg(long)]
     full: bool,
-    /// eigh: the K smallest pairs, or with --which the largest; all without it.
+    /// eigh: the K smallest pairs, or with --which the largest; all without it. eigsh: needed. spmm: the columns of a made-up block.
     #[arg(short, value_name = "K")]
     k: Option<usize>,
     /// Which end of the spectrum -k counts from.
@@ -39,6 +42,21 @@ pub(super) struct Run {
     /// f32: compute f64 input in f32, as the GPU's kernels do. refined: compute f32 input in f64, on the CPU.
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
+    /// eigsh, spmm: which matrix of the graph; `none` is the matrix in the MatrixMarket file itself, in f64.
+    #[arg(long, value_enum, value_name = "MATRIX", default_value = "symmetric")]
+    laplacian: MatrixName,
+    /// eigsh: how.
+    #[arg(long, value_enum, value_name = "METHOD", default_value = "auto")]
+    method: MethodName,
+    /// eigsh: the largest residual of a converged pair, relative to the 1-norm [default: 2e-6 in f32, 1e-10 in f64].
+    #[arg(long, value_name = "T")]
+    tolerance: Option<f64>,
+    /// eigsh: the start vectors' seed.
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// spmm: the block, `(n, columns)` in a .npy file.
+    #[arg(long, value_name = "FILE")]
+    block: Option<PathBuf>,
     /// Call it N more times; the last line printed is a JSON object with first_ms, transfers_ms and resident_ms.
     #[arg(long, value_name = "N", default_value_t = 0)]
     time: usize,
@@ -50,6 +68,32 @@ enum Operation {
     Eigvalsh,
     Svd,
     Svdvals,
+    /// K pairs of a sparse matrix.
+    Eigsh,
+    /// A sparse matrix times a block.
+    Spmm,
+}
+
+/// The operations on dense matrices.
+#[derive(Clone, Copy, Debug)]
+enum Dense {
+    Eigh,
+    Eigvalsh,
+    Svd,
+    Svdvals,
+}
+
+impl Operation {
+    /// Which one on dense matrices, if it is one.
+    fn dense(self) -> Option<Dense> {
+        match self {
+            Self::Eigh => Some(Dense::Eigh),
+            Self::Eigvalsh => Some(Dense::Eigvalsh),
+            Self::Svd => Some(Dense::Svd),
+            Self::Svdvals => Some(Dense::Svdvals),
+            Self::Eigsh | Self::Spmm => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -64,8 +108,9 @@ impl Run {
         if self.full && self.operation != Operation::Svd {
             return Err(Failure::Call("--full is of svd alone".to_owned()));
         }
+        let Some(operation) = self.operation.dense() else { return self.run_sparse() };
         if self.k.is_some() && self.operation != Operation::Eigh {
-            return Err(Failure::Call("-k is of eigh alone".to_owned()));
+            return Err(Failure::Call("-k is of eigh, eigsh and spmm alone".to_owned()));
         }
         let Npy { shape, data } = read_npy(&self.input)?;
         let mut ctx = self.place.context()?;
@@ -73,21 +118,22 @@ impl Run {
             (NpyData::F32(data), Some(Precision::Refined)) => {
                 ctx = ctx.with_backend(Backend::Cpu);
                 let wide: Vec<f64> = data.into_iter().map(f64::from).collect();
-                self.solve(&ctx, &shape, &wide, |out| Data::F64(out))
+                self.solve(operation, &ctx, &shape, &wide, |out| Data::F64(out))
             }
-            (NpyData::F32(data), _) => self.solve(&ctx, &shape, &data, |out| Data::F32(out)),
+            (NpyData::F32(data), _) => self.solve(operation, &ctx, &shape, &data, |out| Data::F32(out)),
             (NpyData::F64(data), None | Some(Precision::Refined)) => {
-                self.solve(&ctx, &shape, &data, |out| Data::F64(out))
+                self.solve(operation, &ctx, &shape, &data, |out| Data::F64(out))
             }
             (NpyData::F64(data), Some(Precision::F32)) => {
                 let narrow: Vec<f32> = data.into_iter().map(f32::from_f64).collect();
-                self.solve(&ctx, &shape, &narrow, |out| Data::F32(out))
+                self.solve(operation, &ctx, &shape, &narrow, |out| Data::F32(out))
             }
         }
     }
 
     fn solve<T: Real>(
         &self,
+        operation: Dense,
         ctx: &Context,
         shape: &[usize],
         data: &[T],
@@ -100,7 +146,7 @@ impl Run {
         };
         let a = Array::from_vec(Shape::new(rows, cols, batch.unwrap_or(1)), transposed(data, rows, cols))?;
         let started = Instant::now();
-        let found = self.call(ctx, &a)?;
+        let found = self.call(operation, ctx, &a)?;
         let first = started.elapsed().as_secs_f64();
 
         // A single matrix has no batch axis, in numpy's way.
@@ -121,9 +167,9 @@ impl Run {
         fiedler::io::write(&self.output, &arrays)?;
 
         if self.time > 0 {
-            let transfers = self.median(|| self.call(ctx, &a).map(drop))?;
-            let on_device = if self.runs_on_device(ctx, &a) { a.to_device(ctx)? } else { a.clone() };
-            let resident = self.median(|| self.leave_there(ctx, &on_device))?;
+            let transfers = self.median(|| self.call(operation, ctx, &a).map(drop))?;
+            let on_device = if self.runs_on_device(operation, ctx, &a) { a.to_device(ctx)? } else { a.clone() };
+            let resident = self.median(|| self.leave_there(operation, ctx, &on_device))?;
             let report = serde_json::json!({
                 "first_ms": first * 1e3, "transfers_ms": transfers * 1e3, "resident_ms": resident * 1e3,
             });

@@ -1,6 +1,6 @@
 //! The operations that `fiedler run` has.
 
-use super::{Operation, Run};
+use super::{Dense, Run};
 use fiedler::array::{Array, HostArray, Real};
 use fiedler::ops::eigen::choose_eigh;
 use fiedler::ops::svd::choose_svd;
@@ -28,24 +28,24 @@ impl Run {
     }
 
     /// From the host to the host.
-    pub(super) fn call<T: Real>(&self, ctx: &Context, a: &Array<T>) -> Result<Found<T>, Error> {
-        match self.operation {
-            Operation::Eigh => {
+    pub(super) fn call<T: Real>(&self, operation: Dense, ctx: &Context, a: &Array<T>) -> Result<Found<T>, Error> {
+        match operation {
+            Dense::Eigh => {
                 let found = self.eigh(ctx, a)?;
                 let arrays = vec![("w", found.values.to_host(ctx)?), ("v", found.vectors.to_host(ctx)?)];
                 Ok(Found { arrays, certificates: found.certificates(ctx)? })
             }
-            Operation::Eigvalsh => {
+            Dense::Eigvalsh => {
                 let found = eigvalsh(ctx, a)?;
                 Ok(Found { arrays: vec![("w", found.values.to_host(ctx)?)], certificates: found.certificates(ctx)? })
             }
-            Operation::Svd => {
+            Dense::Svd => {
                 let found = svd(ctx, a, self.vectors())?;
                 let arrays =
                     vec![("u", found.u.to_host(ctx)?), ("s", found.s.to_host(ctx)?), ("vh", found.vh.to_host(ctx)?)];
                 Ok(Found { arrays, certificates: found.certificates(ctx)? })
             }
-            Operation::Svdvals => {
+            Dense::Svdvals => {
                 let found = svdvals(ctx, a)?;
                 Ok(Found { arrays: vec![("s", found.s.to_host(ctx)?)], certificates: found.certificates(ctx)? })
             }
@@ -53,25 +53,25 @@ impl Run {
     }
 
     /// The results left where they are made.
-    pub(super) fn leave_there<T: Real>(&self, ctx: &Context, a: &Array<T>) -> Result<(), Error> {
-        match self.operation {
-            Operation::Eigh => self.eigh(ctx, a).map(drop)?,
-            Operation::Eigvalsh => eigvalsh(ctx, a).map(drop)?,
-            Operation::Svd => svd(ctx, a, self.vectors()).map(drop)?,
-            Operation::Svdvals => svdvals(ctx, a).map(drop)?,
+    pub(super) fn leave_there<T: Real>(&self, operation: Dense, ctx: &Context, a: &Array<T>) -> Result<(), Error> {
+        match operation {
+            Dense::Eigh => self.eigh(ctx, a).map(drop)?,
+            Dense::Eigvalsh => eigvalsh(ctx, a).map(drop)?,
+            Dense::Svd => svd(ctx, a, self.vectors()).map(drop)?,
+            Dense::Svdvals => svdvals(ctx, a).map(drop)?,
         }
         ctx.wait()
     }
 
     /// Whether the device would be chosen for what lies there already.
-    pub(super) fn runs_on_device<T: Real>(&self, ctx: &Context, a: &Array<T>) -> bool {
+    pub(super) fn runs_on_device<T: Real>(&self, operation: Dense, ctx: &Context, a: &Array<T>) -> bool {
         let shape = a.shape();
-        let choice = match self.operation {
-            Operation::Eigh | Operation::Eigvalsh => {
+        let choice = match operation {
+            Dense::Eigh | Dense::Eigvalsh => {
                 let orders = vec![u32::try_from(shape.rows).unwrap_or(u32::MAX); shape.batch];
                 choose_eigh::<T>(ctx, &orders, true)
             }
-            Operation::Svd | Operation::Svdvals => choose_svd::<T>(ctx, shape, self.vectors(), true),
+            Dense::Svd | Dense::Svdvals => choose_svd::<T>(ctx, shape, self.vectors(), true),
         };
         choice.side == Side::Gpu
     }

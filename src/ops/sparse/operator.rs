@@ -268,6 +268,12 @@ impl<'a, T: Real> Operator<'a, T> {
         }
     }
 
+    /// The same in f32, its arrays borrowed where they are no numbers; none where an entry is beyond 1e-30 to 1e30 by the norm.
+    #[must_use]
+    pub fn in_f32(&self) -> Option<Operator<'_, f32>> {
+        self.narrowed()
+    }
+
     /// The same in f32; none where its numbers are beyond what f32 computes with.
     pub(in crate::ops) fn narrowed(&self) -> Option<Operator<'_, f32>> {
         let narrow = |x: &T| f32::from_f64(x.to_f64());

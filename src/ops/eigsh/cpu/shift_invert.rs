@@ -29,8 +29,6 @@ pub(in crate::ops::eigsh) struct Plan {
     ordering: Ordering,
     /// Entries of L.
     pub(in crate::ops::eigsh) entries: f64,
-    /// Floating-point operations that make L.
-    pub(in crate::ops::eigsh) flops: f64,
     /// The most bytes that are held at once.
     pub(in crate::ops::eigsh) bytes: f64,
     /// How long it takes, by counts of operations and what they took where they were measured (two Zen 5 cores, 2026-11-21): within a
@@ -54,7 +52,7 @@ pub(in crate::ops::eigsh) fn plan(operator: &Operator<'_, f64>, wanted: usize, m
     let bytes = factor + 8.0 * n * (most + default_basis(wanted) + 4 * BLOCK) as f64;
     let blocks = 8.0 + wanted as f64;
     let seconds = 8e-9 * entries + flops / 3e10 + blocks * (5e-9 * entries + 4e-9 * n * (wanted + 16) as f64);
-    Some(Plan { pattern, ordering, entries, flops, bytes, seconds })
+    Some(Plan { pattern, ordering, entries, bytes, seconds })
 }
 
 /// See the module. Returns the pairs, ascending, `most` at most, and their vectors, column-major; none where the matrix is not

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// Eigenvalues closer than this, times the largest magnitude of the spectrum, are one tie group. The kernels' values are off by at
 /// most about 2 eps |L|_1 (measured, ops/eigen), two of them by twice that; below 16 eps f32 cannot tell a tie from a gap.
-pub(super) const RESOLUTION: f64 = 16.0 * f32::EPSILON as f64;
+const RESOLUTION: f64 = 16.0 * f32::EPSILON as f64;
 
 /// The encoding of one graph.
 #[derive(Debug)]

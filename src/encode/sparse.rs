@@ -2,7 +2,7 @@
 //! wanted end of the spectrum is there, and the null space is known without being solved for.
 
 use super::canonical::{canonical_basis, tie_groups};
-use super::pairs::{Finished, Pairs, RESOLUTION, finish};
+use super::pairs::{Finished, Pairs, finish};
 use super::settings::Settings;
 use super::walks::return_probabilities;
 use crate::array::Real;
@@ -50,7 +50,6 @@ pub(super) fn pairs<T: Real>(
     let components = graph.components().count;
     let random_walk = return_probabilities(graph, settings.walk_steps);
     let bounds = operator.bounds(0);
-    let resolution = RESOLUTION * bounds.upper;
 
     let known = match settings.which {
         Which::Smallest => null.min(settings.k),
@@ -64,7 +63,7 @@ pub(super) fn pairs<T: Real>(
         Which::Largest => (m - taken..m, Box::new(move |i| m - 1 - i)),
     };
     let ascending: Vec<f64> = (0..m).map(|i| found.values[place(i)]).collect();
-    let groups = tie_groups(&ascending, resolution);
+    let groups = tie_groups(&ascending, found.resolution);
     let mut basis = operator.canonical_null(known);
     let mut start = 0;
     for members in groups.chunk_by(|a, b| a == b) {

@@ -188,20 +188,31 @@ impl State {
         let (first, wanted) = (sign * values[0], self.wanted() - 1);
         let closest =
             first + (0.1 * (sign * values[wanted] - first)).max(1e-3 * (sign * values[values.len() - 1] - first));
-        // Where the whole block is one value, the interval begins beside it.
-        let least = first + 1e-10 * width;
+        // Where the block ends within a value of a higher multiplicity than it has columns left, the interval begins well beyond it.
+        let last = sign * values[values.len() - 1];
+        let scale = (last - first).max(0.05 * (last - self.bound()));
+        let beyond = if last - sign * values[wanted] < 0.01 * scale { last + 0.25 * scale } else { f64::NEG_INFINITY };
+        let least = beyond.max(first + 1e-10 * width);
         let cut = coming(values.len() - 1).max(coming(wanted)).max(closest).max(least).min(sign * end - 1e-10 * width);
         let damped = if sign > 0.0 { (cut, upper) } else { (lower, -cut) };
         Filter { damped, wanted: sign * self.outermost().min(cut - 1e-10 * width) }
     }
 
+    /// Where the spectrum ends at the wanted end, measured from there.
+    fn bound(&self) -> f64 {
+        match self.which {
+            Which::Smallest => self.goal.bounds.lower,
+            Which::Largest => -self.goal.bounds.upper,
+        }
+    }
+
     /// How far out the spectrum may reach, measured from the wanted end: as far as it can where the block is random, or as the first
     /// residual says.
     fn outermost(&self) -> f64 {
-        let Bounds { lower, upper, .. } = self.goal.bounds;
-        let (bound, first) = match self.which {
-            Which::Smallest => (lower, self.found.values[0]),
-            Which::Largest => (-upper, -self.found.values[0]),
+        let bound = self.bound();
+        let first = match self.which {
+            Which::Smallest => self.found.values[0],
+            Which::Largest => -self.found.values[0],
         };
         if self.found.looks < 2 { bound } else { bound.max(first - self.found.residuals[0]) }
     }

@@ -10,6 +10,7 @@ mod chebyshev;
 mod cpu;
 mod deflation;
 mod dense;
+mod depth;
 mod gpu;
 mod kernels;
 mod lanczos;

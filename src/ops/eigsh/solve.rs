@@ -2,6 +2,7 @@
 
 use super::chebyshev::{Effort, Found, Goal, iterate};
 use super::cpu::{CpuSpace, shift_invert};
+use super::depth::levels;
 use super::gpu::GpuSpace;
 use super::lanczos::{End, Pairs, Quest, lanczos};
 use super::options::{EigshMethod, EigshOptions};
@@ -19,7 +20,9 @@ use rayon::prelude::*;
 /// Up to this order a problem is decomposed as a dense matrix: it takes less than the looks of an iteration.
 const DENSE: usize = 96;
 /// Pairs closer than this, relative to the spectrum, are one tie group of an encoding (`encode::pairs`).
-const RESOLUTION: f64 = 16.0 * f32::EPSILON as f64;
+pub(super) const RESOLUTION: f64 = 16.0 * f32::EPSILON as f64;
+/// The same of pairs that are known to 1e-10: a hundred times that.
+const FINE: f64 = 1e-8;
 
 /// What is wanted of a problem, beside the null space that is known.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +41,8 @@ pub(crate) struct Solved {
     pub(crate) vectors: Vec<f64>,
     /// `|A v - l v|_2` of each, as the iteration saw it.
     pub(crate) residuals: Vec<f64>,
+    /// Values closer than this cannot be told apart.
+    pub(crate) resolution: f64,
     /// The working precision's spacing at 1.
     pub(crate) epsilon: f64,
     pub(crate) method: EigshMethod,
@@ -124,7 +129,15 @@ fn on_device<T: Real>(
             let method = EigshMethod::Chebyshev;
             iterated.push(match goals[i].wanted {
                 0 => None,
-                _ => Some(collect(&mut space, i, wanted, found, &Found::default(), T::EPSILON, method)?),
+                _ => Some(collect(
+                    &mut space,
+                    i,
+                    wanted,
+                    found,
+                    &Found::default(),
+                    (goals[i].bounds, T::EPSILON),
+                    method,
+                )?),
             });
         }
     }
@@ -164,8 +177,8 @@ fn on_cpu<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, options: 
                 "shift-invert takes the smallest pairs of semidefinite matrices whose factor fits into the memory budget",
             )),
         },
-        EigshMethod::Auto if wanted.which == Which::Smallest => {
-            let seconds = iteration_seconds(a, width);
+        EigshMethod::Auto if wanted.which == Which::Smallest && may_be_thin(a) => {
+            let seconds = THIN * iteration_seconds(a, width);
             match by_shift_invert(ctx, a, wanted, options, seconds)? {
                 Some(solved) => Ok(solved),
                 None => chebyshev(ctx, a, wanted, width, options),
@@ -182,6 +195,16 @@ fn on_cpu<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, options: 
 /// (Preferential attachment of 100,000 nodes, 1e6 entries: 3.2 ms a product, 2026-11-21.)
 fn iteration_seconds<T: Real>(a: &Operator<'_, T>, width: usize) -> f64 {
     PRODUCTS * width as f64 * (1e-10 * a.entries() as f64 + 3e-10 * a.rows() as f64)
+}
+
+/// Graphs whose factor is thin are far across, and their smallest values close together: iterations take many times as long as on
+/// others (a grid of 1000 x 1000: 38 s, not 5.6; its factor 9 s. 2026-11-21).
+const THIN: f64 = 4.0;
+
+/// Whether it is worth asking how much fill a factor has, which takes half as long as a whole iteration where it is much.
+fn may_be_thin<T: Real>(a: &Operator<'_, T>) -> bool {
+    let n = a.rows();
+    n <= 5000 || levels(a) >= 4 * n.ilog2() as usize
 }
 
 /// Thick-restart Lanczos, in f64.
@@ -214,7 +237,8 @@ fn by_lanczos<T: Real>(a: &Operator<'_, T>, wanted: Wanted, options: &EigshOptio
         return Err(Error::domain("eigsh", what));
     }
     let (method, epsilon) = (EigshMethod::Lanczos, f64::EPSILON);
-    Ok(Solved { values, vectors, residuals, epsilon, method, products, looks: restarts })
+    let resolution = RESOLUTION * spread(goal.bounds);
+    Ok(Solved { values, vectors, residuals, resolution, epsilon, method, products, looks: restarts })
 }
 
 /// Pairs at most, with those that are tied with the last wanted one.
@@ -248,7 +272,9 @@ fn by_shift_invert<T: Real>(
     }
     // It costs nothing to come nearer than was asked.
     let tolerance = options.tolerance_in::<T>().min(1e-10);
-    let goal = goal(&wide, wanted, tolerance);
+    let mut goal = goal(&wide, wanted, tolerance);
+    goal.resolution *= FINE / RESOLUTION;
+    let resolution = FINE * spread(goal.bounds);
     let Some((found, vectors)) = shift_invert::solve(ctx, &wide, plan, goal, most, options.seed)? else {
         return Ok(None);
     };
@@ -258,6 +284,7 @@ fn by_shift_invert<T: Real>(
         values,
         vectors,
         residuals,
+        resolution,
         epsilon: f64::EPSILON,
         method: EigshMethod::ShiftInvert,
         products,
@@ -268,7 +295,16 @@ fn by_shift_invert<T: Real>(
 /// Of no pair.
 fn nothing() -> Solved {
     let (values, vectors) = (Vec::new(), Vec::new());
-    Solved { values, vectors, residuals: Vec::new(), epsilon: 0.0, method: EigshMethod::Auto, products: 0, looks: 0 }
+    Solved {
+        values,
+        vectors,
+        residuals: Vec::new(),
+        resolution: 0.0,
+        epsilon: 0.0,
+        method: EigshMethod::Auto,
+        products: 0,
+        looks: 0,
+    }
 }
 
 fn densely<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted) -> Result<Solved> {
@@ -280,15 +316,22 @@ fn densely<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted) -> Resul
     }
     let (values, vectors) = dense::pairs(ctx, a, &wanted)?;
     let residuals = vec![0.0; values.len()];
-    Ok(Solved { values, vectors, residuals, epsilon: f64::EPSILON, method: EigshMethod::Dense, products: 0, looks: 0 })
+    let resolution = RESOLUTION * spread(a.bounds(0));
+    let (method, epsilon) = (EigshMethod::Dense, f64::EPSILON);
+    Ok(Solved { values, vectors, residuals, resolution, epsilon, method, products: 0, looks: 0 })
 }
 
 pub(super) fn goal<T: Real>(a: &Operator<'_, T>, wanted: Wanted, tolerance: f64) -> Goal {
     goal_of(a.bounds(0), wanted, tolerance)
 }
 
+/// The largest magnitude that an eigenvalue can have.
+pub(super) fn spread(bounds: Bounds) -> f64 {
+    bounds.upper.abs().max(bounds.lower.abs())
+}
+
 fn goal_of(bounds: Bounds, wanted: Wanted, tolerance: f64) -> Goal {
-    let resolution = if wanted.whole_groups { RESOLUTION * bounds.upper.abs().max(bounds.lower.abs()) } else { 0.0 };
+    let resolution = if wanted.whole_groups { RESOLUTION * spread(bounds) } else { 0.0 };
     Goal { wanted: wanted.count, bounds, tolerance: tolerance * bounds.norm, resolution }
 }
 
@@ -322,7 +365,7 @@ fn chebyshev<T: Real>(
             "the iteration overflowed: entries beyond 1e30, or a bound that does not hold",
         ));
     }
-    collect(&mut space, 0, wanted, &found, &before, T::EPSILON, EigshMethod::Chebyshev)
+    collect(&mut space, 0, wanted, &found, &before, (a.bounds(0), T::EPSILON), EigshMethod::Chebyshev)
 }
 
 /// # Errors
@@ -343,7 +386,7 @@ pub(super) fn collect<S: Space>(
     wanted: Wanted,
     found: &Found,
     before: &Found,
-    epsilon: f64,
+    (bounds, epsilon): (Bounds, f64),
     method: EigshMethod,
 ) -> Result<Solved> {
     let count = found.converged.max(wanted.count);
@@ -351,6 +394,7 @@ pub(super) fn collect<S: Space>(
         values: found.values[..count].to_vec(),
         vectors: space.read(problem, 0..count)?,
         residuals: found.residuals[..count].to_vec(),
+        resolution: RESOLUTION * spread(bounds),
         epsilon,
         method,
         products: found.products + before.products,

@@ -8,7 +8,7 @@ use super::chebyshev::Found;
 use super::cpu::CpuSpace;
 use super::options::{EigshMethod, EigshOptions};
 use super::ritz::rayleigh_ritz;
-use super::solve::{Solved, Wanted, check_memory, collect, goal};
+use super::solve::{RESOLUTION, Solved, Wanted, check_memory, collect, goal, spread};
 use super::space::{Space, Step};
 use crate::array::Real;
 use crate::context::Context;
@@ -63,7 +63,7 @@ pub(super) fn iterate_blocks<T: Real>(
         space.filter(0..width, &steps, BETWEEN)?;
         found.products += BETWEEN;
     }
-    collect(&mut space, 0, wanted, &found, &Found::default(), T::EPSILON, EigshMethod::Subspace)
+    collect(&mut space, 0, wanted, &found, &Found::default(), (goal.bounds, T::EPSILON), EigshMethod::Subspace)
 }
 
 /// Power iteration (von Mises and Pollaczek-Geiringer 1929): one vector, multiplied until it stops turning, then taken out of
@@ -108,7 +108,8 @@ pub(super) fn power<T: Real>(
         vectors.append(&mut vector);
     }
     let method = EigshMethod::Power;
-    Ok(Solved { values, vectors, residuals, epsilon: T::EPSILON, method, products, looks })
+    let (epsilon, resolution) = (T::EPSILON, RESOLUTION * spread(goal.bounds));
+    Ok(Solved { values, vectors, residuals, resolution, epsilon, method, products, looks })
 }
 
 /// Takes the columns of `others` out of x, twice, and gives it unit norm.

@@ -287,15 +287,15 @@ impl<'a, T: Real> Operator<'a, T> {
 
     /// The same in f64.
     pub(in crate::ops) fn widened(&self) -> Operator<'_, f64> {
-        let wide = |numbers: &[T]| T::all_to_f64(numbers);
+        let wide = |numbers: &[T]| numbers.iter().map(|x| x.to_f64()).collect();
         Operator {
             node_offsets: self.node_offsets.clone(),
             row_offsets: Cow::Borrowed(&self.row_offsets),
             columns: Cow::Borrowed(&self.columns),
             weights: self.weights.as_ref().map(|weights| T::all_to_f64(weights)),
             coupling: self.coupling,
-            diagonal: wide(&self.diagonal).into_owned(),
-            scale: self.scale.as_ref().map(|scale| wide(scale).into_owned()),
+            diagonal: wide(&self.diagonal),
+            scale: self.scale.as_ref().map(|scale| wide(scale)),
             bounds: self.bounds.clone(),
             null: self.null.widened(),
         }

@@ -39,7 +39,13 @@ pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)
     let hardware = Adapter::all().into_iter().filter(|adapter| !adapter.software).map(|adapter| (adapter.name, None));
     let known = [("llvmpipe".to_owned(), None), ("SwiftShader".to_owned(), swiftshader)];
     let required = std::env::var(REQUIRE).unwrap_or_default();
-    for (adapter, drivers) in known.into_iter().chain(hardware) {
+    let mut adapters: Vec<(String, Option<&str>)> = known.into_iter().chain(hardware).collect();
+    for name in required.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        if !adapters.iter().any(|(adapter, _)| adapter.contains(name)) {
+            adapters.push((name.to_owned(), None));
+        }
+    }
+    for (adapter, drivers) in adapters {
         let mut command = Command::new(std::env::current_exe().expect("this binary"));
         command.args([&format!("{path}::{test}"), "--exact", "--nocapture"]).env(TRIAL, &adapter);
         if let Some(drivers) = drivers {

@@ -3,7 +3,11 @@
 #[allow(dead_code, reason = "until something above chooses it")]
 mod cholesky;
 #[allow(dead_code, reason = "until something above chooses it")]
+mod fill;
+#[allow(dead_code, reason = "until something above chooses it")]
 pub(super) mod shift_invert;
+#[allow(dead_code, reason = "until something above chooses it")]
+mod triangular;
 
 use super::space::{Grams, Rotation, Space, Step};
 use crate::array::Real;

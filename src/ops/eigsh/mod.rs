@@ -10,7 +10,6 @@ mod chebyshev;
 mod cpu;
 mod deflation;
 mod dense;
-mod depth;
 mod gpu;
 mod kernels;
 mod lanczos;

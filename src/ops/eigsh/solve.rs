@@ -2,7 +2,6 @@
 
 use super::chebyshev::{Effort, Found, Goal, iterate};
 use super::cpu::{CpuSpace, shift_invert};
-use super::depth::levels;
 use super::gpu::GpuSpace;
 use super::lanczos::{End, Pairs, Quest, lanczos};
 use super::options::{EigshMethod, EigshOptions};
@@ -177,7 +176,7 @@ fn on_cpu<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, options: 
                 "shift-invert takes the smallest pairs of semidefinite matrices whose factor fits into the memory budget",
             )),
         },
-        EigshMethod::Auto if wanted.which == Which::Smallest && may_be_thin(a) => {
+        EigshMethod::Auto if wanted.which == Which::Smallest => {
             let seconds = THIN * iteration_seconds(a, width);
             match by_shift_invert(ctx, a, wanted, options, seconds)? {
                 Some(solved) => Ok(solved),
@@ -198,14 +197,8 @@ fn iteration_seconds<T: Real>(a: &Operator<'_, T>, width: usize) -> f64 {
 }
 
 /// Graphs whose factor is thin are far across, and their smallest values close together: iterations take many times as long as on
-/// others (a grid of 1000 x 1000: 38 s, not 5.6; its factor 9 s. 2026-11-21).
+/// others (a grid of 1000 x 1000: 38 s, not 5.6; by its factor 5.4 s. 2026-11-21).
 const THIN: f64 = 4.0;
-
-/// Whether it is worth asking how much fill a factor has, which takes half as long as a whole iteration where it is much.
-fn may_be_thin<T: Real>(a: &Operator<'_, T>) -> bool {
-    let n = a.rows();
-    n <= 5000 || levels(a) >= 4 * n.ilog2() as usize
-}
 
 /// Thick-restart Lanczos, in f64.
 fn by_lanczos<T: Real>(a: &Operator<'_, T>, wanted: Wanted, options: &EigshOptions) -> Result<Solved> {

@@ -41,7 +41,8 @@ pub(in crate::ops::eigsh) struct Plan {
 }
 
 /// What it would take to find `wanted` pairs beside the null space, `most` if some are tied. None where the matrix is not known to be
-/// semidefinite, is too large to be numbered, or has no small separators by the look of it. Takes about a microsecond for each edge of a graph with much fill, a fifth for others.
+/// semidefinite, is too large to be numbered, or has no small separators by the look of it. Takes about a microsecond for each edge of a
+/// graph with much fill, a fifth for others.
 pub(in crate::ops::eigsh) fn plan(operator: &Operator<'_, f64>, wanted: usize, most: usize) -> Option<Plan> {
     if operator.problems() != 1 || operator.bounds(0).lower < 0.0 {
         return None;

@@ -109,15 +109,18 @@ class Own:
         product = ["--block", str(block), "--laplacian", "none", "--precision", "f32"]
         what = ["-k", str(K), "--laplacian", "symmetric"] if op == "eigsh" else product
         self.command = [o.fiedler, "run", op, str(graph), "-o", str(out), *what, "--time"]
-        self.options = o.options
+        self.options, self.slow = o.options, False
 
     def round(self, first):
-        count = "1" if first else "3" if self.op == "eigsh" else "7"
+        count = "1" if first or self.slow else "3" if self.op == "eigsh" else "7"
         done = subprocess.run(self.command + [count, *self.options], capture_output=True, text=True)
         if done.returncode not in (0, 3):
             self.note = done.stderr.strip()[-200:]
-        elif not first:
-            self.times.append(json.loads(done.stdout.splitlines()[-1])["resident_ms"] / 1e3)
+            return
+        seconds = json.loads(done.stdout.splitlines()[-1])["resident_ms"] / 1e3
+        self.slow |= seconds > 2
+        if not first:
+            self.times.append(seconds)
 
     def result(self):
         if self.note is not None:

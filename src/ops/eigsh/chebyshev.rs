@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::ops::eigen::Which;
 use crate::ops::sparse::Bounds;
+use std::fmt;
 
 /// The largest growth of the wanted end over the rest of the block in one filter. Columns of a block that differ by more are
 /// made of each other's rounding errors in f32 (6e-8); a tenth of what that allows is left for the first blocks, which are random.
@@ -80,6 +81,10 @@ pub(super) fn iterate<S: Space>(ctx: &Context, space: &mut S, goals: &[Goal], ef
         // One number of steps for all, so that a batch stays together.
         let steps = working().map(State::steps).max().unwrap_or(FEWEST_STEPS);
         let steps = working().map(|state| state.allowed_steps(growth::<S>())).fold(steps, usize::min);
+        for state in working() {
+            log::trace!("{state}");
+        }
+        log::debug!("{} problems at work, {steps} steps", working().count());
         let filters: Vec<_> = states.iter().map(|state| (!state.done).then(|| state.filter().steps(steps))).collect();
         space.filter(first..space.width(), &filters, working().map(State::deflate_every).min().unwrap_or(1))?;
         states.iter_mut().filter(|state| !state.done).for_each(|state| state.found.products += steps);
@@ -124,6 +129,24 @@ struct State {
     best: f64,
     since: usize,
     done: bool,
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Found { values, residuals, converged, looks, .. } = &self.found;
+        let (last, wanted) = (values.len() - 1, self.wanted() - 1);
+        write!(
+            f,
+            "look {looks}: {converged} converged; first {:.4e} ({:.1e}), last wanted {:.4e} ({:.1e}), last {:.4e} ({:.1e}); aim {:.1e}",
+            values[0],
+            residuals[0],
+            values[wanted],
+            residuals[wanted],
+            values[last],
+            residuals[last],
+            self.aim()
+        )
+    }
 }
 
 impl State {

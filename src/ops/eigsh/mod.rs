@@ -31,6 +31,8 @@ use crate::error::{Error, Result};
 use crate::ops::eigen::Which;
 use crate::ops::sparse::Operator;
 use crate::ops::{Certificate, Status};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par};
 use nalgebra::DMatrix;
 
 /// k eigenpairs of a sparse symmetric matrix, on the host.
@@ -147,8 +149,14 @@ pub fn eigsh<T: Real>(
 
 /// `max |V'V - I|`, in f64.
 fn orthogonality<T: Real>(vectors: &DMatrix<T>) -> f64 {
-    let wide = vectors.map(Real::to_f64);
-    let gram = wide.tr_mul(&wide);
-    let away = |(i, x): (usize, &f64)| (x - f64::from(u8::from(i % (gram.nrows() + 1) == 0))).abs();
-    gram.iter().enumerate().map(away).fold(0.0, |m: f64, x| if x.is_nan() || x > m { x } else { m })
+    let (n, k) = vectors.shape();
+    let wide = T::all_to_f64(vectors.as_slice());
+    let wide = MatRef::from_column_major_slice(&wide, n, k);
+    let mut gram = Mat::<f64>::zeros(k, k);
+    matmul(gram.as_mut(), Accum::Replace, wide.transpose(), wide, 1.0, Par::rayon(0));
+    let away = |(i, j): (usize, usize)| (gram[(i, j)] - f64::from(u8::from(i == j))).abs();
+    (0..k)
+        .flat_map(|j| (0..k).map(move |i| (i, j)))
+        .map(away)
+        .fold(0.0, |m: f64, x| if x.is_nan() || x > m { x } else { m })
 }

@@ -166,8 +166,8 @@ fn on_cpu<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, options: 
     // A block that has a third of all columns is no iteration.
     let small = a.rows() <= DENSE || 3 * width > rest;
     match options.method {
-        EigshMethod::Dense => densely(ctx, a, wanted),
         _ if wanted.count == 0 => Ok(nothing()),
+        EigshMethod::Dense => densely(ctx, a, wanted),
         EigshMethod::Auto | EigshMethod::Chebyshev if small => densely(ctx, a, wanted),
         EigshMethod::Lanczos => by_lanczos(a, wanted, options),
         EigshMethod::ShiftInvert => match by_shift_invert(ctx, a, wanted, options, f64::INFINITY)? {

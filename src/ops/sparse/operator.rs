@@ -155,11 +155,11 @@ impl<'a, T: Real> Operator<'a, T> {
         }
         let span = |row: usize| row_offsets[row]..row_offsets[row + 1];
         let mut bounds = Bounds { lower: f64::INFINITY, upper: f64::NEG_INFINITY, norm: 0.0 };
-        for row in 0..order {
+        for (row, &begin) in row_offsets[..order].iter().enumerate() {
             let (mut own, mut others) = (0.0, 0.0);
             for place in span(row) {
                 let (column, value) = (columns[place] as usize, values[place].to_f64());
-                let previous = (place > row_offsets[row]).then(|| columns[place - 1] as usize);
+                let previous = (place > begin).then(|| columns[place - 1] as usize);
                 if column >= order || previous.is_some_and(|p| p >= column) {
                     let what = format!("row {row}: expected ascending columns below {order}, found {column}");
                     return Err(Error::domain(WHAT, what));

@@ -1,15 +1,18 @@
 //! Sparse Cholesky factors of `A + shift`, by faer: approximate minimum degree, then columns one by one or in supernodes.
 
+use super::triangular::Triangular;
 use crate::ops::sparse::Operator;
-use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::LltRegularization;
 use faer::perm::PermRef;
+use faer::sparse::linalg::SupernodalThreshold;
 use faer::sparse::linalg::amd;
 use faer::sparse::linalg::cholesky::{
-    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
+    CholeskySymbolicParams, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering, factorize_symbolic_cholesky,
 };
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
-use faer::{Conj, MatMut, Par, Side, Spec};
+use faer::{Par, Side, Spec};
+use rayon::prelude::*;
 
 /// The upper triangle of a symmetric matrix, diagonal included, in compressed columns.
 #[derive(Debug)]
@@ -91,19 +94,20 @@ impl Ordering {
     }
 }
 
-/// `L L' = A + shift`.
-pub(super) struct Factor {
-    symbolic: SymbolicCholesky<u32>,
-    values: Vec<f64>,
-    /// For right sides, as many as were last solved for.
-    memory: (usize, MemBuffer),
-}
-
 /// The structure of L; none where memory or numbers end.
 pub(super) fn analyze(pattern: &Pattern, ordering: &Ordering) -> Option<SymbolicCholesky<u32>> {
     let order = PermRef::new_checked(&ordering.forward, &ordering.inverse, pattern.order);
-    let params = CholeskySymbolicParams::default();
+    let threshold = SupernodalThreshold::FORCE_SUPERNODAL;
+    let params = CholeskySymbolicParams { supernodal_flop_ratio_threshold: threshold, ..Default::default() };
     factorize_symbolic_cholesky(pattern.symbolic(), Side::Upper, SymmetricOrdering::Custom(order), params).ok()
+}
+
+/// `L L' = A + shift`, rows and columns in an order of their own.
+#[derive(Debug)]
+pub(super) struct Factor {
+    ordering: Ordering,
+    structure: Triangular,
+    values: Vec<f64>,
 }
 
 impl Factor {
@@ -111,9 +115,12 @@ impl Factor {
     pub(super) fn new(
         operator: &Operator<'_, f64>,
         pattern: &Pattern,
-        symbolic: SymbolicCholesky<u32>,
+        ordering: Ordering,
         shifts: impl Iterator<Item = f64>,
     ) -> Option<(Self, f64)> {
+        let symbolic = analyze(pattern, &ordering)?;
+        let SymbolicCholeskyRaw::Supernodal(supernodes) = symbolic.raw() else { return None };
+        let structure = Triangular::new(supernodes);
         let par = Par::rayon(0);
         let scratch = symbolic.factorize_numeric_llt_scratch::<f64>(par, Spec::default());
         let mut memory = MemBuffer::try_new(scratch).ok()?;
@@ -121,36 +128,44 @@ impl Factor {
         for shift in shifts {
             let entries = pattern.values(operator, shift);
             let matrix = SparseColMatRef::new(pattern.symbolic(), &entries);
-            let stack = MemStack::new(&mut memory);
-            let regularization = LltRegularization::default();
-            let factor = symbolic.factorize_numeric_llt(
-                &mut values,
-                matrix,
-                Side::Upper,
-                regularization,
-                par,
-                stack,
-                Spec::default(),
-            );
-            if factor.is_ok() {
-                let memory = (0, MemBuffer::new(StackReq::EMPTY));
-                return Some((Self { symbolic, values, memory }, shift));
+            let (stack, regularization) = (MemStack::new(&mut memory), LltRegularization::default());
+            let positive = symbolic
+                .factorize_numeric_llt(&mut values, matrix, Side::Upper, regularization, par, stack, Spec::default())
+                .is_ok();
+            if positive {
+                return Some((Self { ordering, structure, values }, shift));
             }
         }
         None
     }
 
     /// Each column of a column-major block becomes `(A + shift)^-1` times itself.
-    pub(super) fn solve(&mut self, block: &mut [f64]) {
-        let n = self.symbolic.nrows();
-        let columns = block.len() / n.max(1);
-        if self.memory.0 != columns {
-            let scratch = self.symbolic.solve_in_place_scratch::<f64>(columns, Par::Seq);
-            self.memory = (columns, MemBuffer::new(scratch));
+    pub(super) fn solve(&self, block: &mut [f64]) {
+        let n = self.ordering.forward.len();
+        let mut rest = block;
+        while !rest.is_empty() {
+            let columns = rest.len() / n;
+            let taken = [8, 4, 2, 1].into_iter().find(|&width| width <= columns).unwrap_or(1);
+            let (now, others) = rest.split_at_mut(taken * n);
+            match taken {
+                8 => self.solve_few::<8>(now),
+                4 => self.solve_few::<4>(now),
+                2 => self.solve_few::<2>(now),
+                _ => self.solve_few::<1>(now),
+            }
+            rest = others;
         }
-        let block = MatMut::from_column_major_slice_mut(block, n, columns);
-        let stack = MemStack::new(&mut self.memory.1);
-        LltRef::new(&self.symbolic, &self.values).solve_in_place_with_conj(Conj::No, block, Par::Seq, stack);
+    }
+
+    fn solve_few<const W: usize>(&self, block: &mut [f64]) {
+        let Ordering { forward, inverse, .. } = &self.ordering;
+        let n = forward.len();
+        let gather = |&row: &u32| std::array::from_fn(|w| block[w * n + row as usize]);
+        let mut x: Vec<[f64; W]> = forward.par_iter().with_min_len(1 << 12).map(gather).collect();
+        self.structure.solve(&self.values, &mut x);
+        block.par_chunks_mut(n).enumerate().for_each(|(w, column)| {
+            column.iter_mut().zip(inverse).for_each(|(to, &row)| *to = x[row as usize][w]);
+        });
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod cholesky;
 mod deflate;
+mod fill;
 pub(super) mod shift_invert;
+mod triangular;
 
 use super::space::{Grams, Rotation, Space, Step};
 use crate::array::Real;

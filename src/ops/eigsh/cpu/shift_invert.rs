@@ -2,7 +2,8 @@
 //! (paths, grids, meshes, roads), a few dozen solves replace thousands of products.
 
 use super::CpuSpace;
-use super::cholesky::{Factor, Ordering, Pattern, analyze};
+use super::cholesky::{Factor, Ordering, Pattern};
+use super::fill::separator;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ops::eigen::Which;
@@ -22,6 +23,9 @@ const TRIES: i32 = 3;
 /// Columns that are solved for together.
 const BLOCK: usize = 4;
 
+/// A factor that needs more products than that, by a rough guess, is not even planned: half a minute of two cores.
+const MOST_PRODUCTS: f64 = 5e11;
+
 /// What a solution would take.
 #[derive(Debug)]
 pub(in crate::ops::eigsh) struct Plan {
@@ -37,9 +41,13 @@ pub(in crate::ops::eigsh) struct Plan {
 }
 
 /// What it would take to find `wanted` pairs beside the null space, `most` if some are tied. None where the matrix is not known to be
-/// semidefinite, or too large to be numbered. Takes about a microsecond for each edge of a graph with much fill, a fifth for others.
+/// semidefinite, is too large to be numbered, or has no small separators by the look of it. Takes about a microsecond for each edge of a graph with much fill, a fifth for others.
 pub(in crate::ops::eigsh) fn plan(operator: &Operator<'_, f64>, wanted: usize, most: usize) -> Option<Plan> {
     if operator.problems() != 1 || operator.bounds(0).lower < 0.0 {
+        return None;
+    }
+    // The root of the elimination tree is a dense triangle of a separator's order, guessed at a quarter of a search's level.
+    if (separator(operator) as f64 / 4.0).powi(3) / 3.0 > MOST_PRODUCTS {
         return None;
     }
     let pattern = Pattern::new(operator)?;
@@ -51,7 +59,7 @@ pub(in crate::ops::eigsh) fn plan(operator: &Operator<'_, f64>, wanted: usize, m
     let factor = 8.0 * 1.3 * entries + 0.25 * 8.0 * entries + 24.0 * pattern.entries() as f64;
     let bytes = factor + 8.0 * n * (most + default_basis(wanted) + 4 * BLOCK) as f64;
     let blocks = 8.0 + wanted as f64;
-    let seconds = 8e-9 * entries + flops / 3e10 + blocks * (5e-9 * entries + 4e-9 * n * (wanted + 16) as f64);
+    let seconds = 1.4e-8 * entries + flops / 3e10 + blocks * (2e-9 * entries + 2.5e-9 * n * (wanted + 16) as f64);
     Some(Plan { pattern, ordering, entries, bytes, seconds })
 }
 
@@ -70,9 +78,8 @@ pub(in crate::ops::eigsh) fn solve(
     seed: u64,
 ) -> Result<Option<(Found, Vec<f64>)>> {
     let norm = goal.bounds.norm.max(f64::MIN_POSITIVE);
-    let Some(symbolic) = analyze(&plan.pattern, &plan.ordering) else { return Ok(None) };
     let shifts = (0..TRIES).map(|i| SHIFT * f64::EPSILON * norm * GROWTH.powi(i));
-    let Some((mut factor, shift)) = Factor::new(operator, &plan.pattern, symbolic, shifts) else { return Ok(None) };
+    let Some((factor, shift)) = Factor::new(operator, &plan.pattern, plan.ordering, shifts) else { return Ok(None) };
     let quest = Quest {
         end: End::Inverse { shift },
         wanted: goal.wanted,

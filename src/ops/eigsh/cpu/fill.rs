@@ -1,0 +1,86 @@
+//! Whether a factor is out of the question, told in the time of a few products: ordering the rows of such a graph takes longer than what
+//! it would be refused for.
+
+use crate::ops::sparse::Operator;
+
+/// A guess at the narrowest place of the widest component: how many rows the widest of its separators has, if a breadth-first search
+/// finds one. Trees that hang on a component are taken off first, they cost no fill. A hub that everything is joined to makes the
+/// guess far too large; a real separator is smaller than a search's levels by a factor of a few.
+pub(super) fn separator(operator: &Operator<'_, f64>) -> usize {
+    let n = operator.rows();
+    let neighbors =
+        |row: u32| operator.columns[operator.entries_of(row as usize)].iter().copied().filter(move |&c| c != row);
+    let rows = 0..u32::try_from(n).unwrap_or(u32::MAX);
+    let mut degrees: Vec<u32> = rows.clone().map(|row| neighbors(row).fold(0, |count, _| count + 1)).collect();
+    let mut leaves: Vec<u32> = rows.clone().filter(|&row| degrees[row as usize] == 1).collect();
+    while let Some(leaf) = leaves.pop() {
+        degrees[leaf as usize] = 0;
+        for row in neighbors(leaf) {
+            let degree = &mut degrees[row as usize];
+            *degree = degree.saturating_sub(1);
+            // What loses its last neighbour is a tree that is gone.
+            if *degree == 1 {
+                leaves.push(row);
+            }
+        }
+    }
+    let mut seen = vec![0_u8; n];
+    let mut queue = Vec::new();
+    let mut search = |start: u32, round: u8, seen: &mut [u8]| {
+        queue.clear();
+        queue.push(start);
+        seen[start as usize] = round;
+        let mut levels = vec![0];
+        while levels.last() != Some(&queue.len()) {
+            let begin = levels[levels.len() - 1];
+            levels.push(queue.len());
+            for i in begin..queue.len() {
+                for row in neighbors(queue[i]) {
+                    if degrees[row as usize] > 0 && seen[row as usize] < round {
+                        seen[row as usize] = round;
+                        queue.push(row);
+                    }
+                }
+            }
+        }
+        (queue[queue.len() - 1], levels)
+    };
+    let mut widest = 0;
+    for row in rows {
+        if degrees[row as usize] > 0 && seen[row as usize] == 0 {
+            // The last of one search is a better start for another.
+            let (last, _) = search(row, 1, &mut seen);
+            let (_, levels) = search(last, 2, &mut seen);
+            let count = levels[levels.len() - 1];
+            // Levels that have a quarter of the rows before them, or end before three quarters: either side of these is large.
+            let middle = levels.windows(2).filter(|level| level[1] > count / 4 && level[0] < count - count / 4);
+            widest = widest.max(middle.map(|level| level[1] - level[0]).min().unwrap_or(0));
+        }
+    }
+    widest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::separator;
+    use crate::graph::generate;
+    use crate::ops::Normalization;
+    use crate::ops::sparse::Operator;
+
+    /// Levels of a search from a corner of a grid are its diagonals; trees have none; what has no small separator has wide levels.
+    #[test]
+    fn separators() {
+        let of = |graph: crate::Result<crate::graph::Graph>| {
+            let graph = graph.unwrap();
+            separator(&Operator::laplacian(graph.view(), Normalization::Combinatorial).unwrap())
+        };
+        assert_eq!(of(generate::path(1000)), 0);
+        assert_eq!(of(generate::star(1000)), 0);
+        assert_eq!(of(generate::cycle(1000)), 2);
+        let grid = of(generate::grid(20, 200));
+        assert!((15..=20).contains(&grid), "{grid}");
+        assert_eq!(of(generate::complete(50)), 49);
+        let attached = of(generate::preferential_attachment(3000, 5, 1));
+        assert!(attached > 1000, "{attached}");
+    }
+}

@@ -40,19 +40,20 @@ fn graph_bytes(graphs: &GraphBatch) -> u64 {
 
 /// Whether a graph is iterated: where a dense matrix is dearer than an iteration's products and looks.
 ///
-/// Dense: 2 n^3 flop or so at 2e10 flop/s a thread. Sparse: a few hundred products with a block of twice the k, a few looks.
-/// They cross near n = 500 for k = 8 on the CPU (measured, 2026-11-21).
+/// On the CPU (medians, k = 4, 8, 16, 32, 2026-11-21) the dense matrix takes this many times as long: at n = 300 0.6 to 2.3 (meshes and trees the
+/// larger, many pairs of random graphs the smaller), at n = 400 1.1 to 4.0 for k up to 16, at n = 500 0.9 to 5.6 for k = 32 too. Below, what
+/// could be won is 4 ms a graph, and the dense answer is nearer.
 fn is_sparse(settings: &Settings, graph: GraphRef<'_>) -> bool {
-    let n = graph.nodes();
+    let (n, k) = (graph.nodes(), settings.k);
     match settings.method {
         Method::Exact => false,
         Method::Fast => n > 0,
-        Method::Auto => n >= SPARSE_FROM && 8 * settings.k <= n,
+        Method::Auto => n >= SPARSE_FROM.saturating_add(k.saturating_mul(5)) && k.saturating_mul(8) <= n,
     }
 }
 
-/// From this order on `auto` iterates.
-const SPARSE_FROM: usize = 600;
+/// From this order on `auto` iterates, and five more for each pair.
+const SPARSE_FROM: usize = 300;
 
 /// Bytes of an iteration on a graph of n nodes: three blocks, the vectors that come home, what is made of them.
 fn sparse_bytes(settings: &Settings, nodes: usize) -> u64 {

@@ -72,7 +72,7 @@ fn room<T>(length: usize) -> Result<Vec<T>> {
     if room.try_reserve_exact(length).is_err() {
         let needed = (length as u64).saturating_mul(size_of::<T>() as u64);
         let what = format!("bytes for {length} numbers of the graph");
-        return Err(ErrorKind::Limit { what, needed, allowed: isize::MAX as u64 }.into());
+        return Err(Error::domain("generate", format!("{needed} {what}: more memory than the system gives")));
     }
     Ok(room)
 }

@@ -64,8 +64,12 @@ impl Folder {
     /// Finds, checks and touches an entry.
     pub(super) fn get(&self, key: &Key) -> Looked {
         let path = self.file(key);
-        let file = match File::open(&path) {
-            Ok(file) => file,
+        // What is no file is not opened: a pipe would never end.
+        let file = match fs::metadata(&path)
+            .and_then(|found| if found.is_file() { File::open(&path).map(Some) } else { Ok(None) })
+        {
+            Ok(Some(file)) => file,
+            Ok(None) => return Looked::Damaged(path, "no file".to_owned()),
             // A folder that is not there, or that is a file, has no entries; writing will say what is wrong.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Looked::Absent;

@@ -68,12 +68,23 @@ impl Run {
         }
         let graph = data.graphs.graph(0);
         match self.precision {
+            // f64 is never narrowed unasked.
+            None if self.has_f64_block()? => {
+                let ctx = ctx.with_backend(self.in_f64(&ctx));
+                self.by_operation(&ctx, &Operator::<f64>::laplacian(graph, normalization)?)
+            }
             Some(Precision::Refined) => {
                 let ctx = ctx.with_backend(Backend::Cpu);
                 self.by_operation(&ctx, &Operator::<f64>::laplacian(graph, normalization)?)
             }
             _ => self.by_operation(&ctx, &Operator::<f32>::laplacian(graph, normalization)?),
         }
+    }
+
+    /// Whether the block of a product is of f64.
+    fn has_f64_block(&self) -> Result<bool, Error> {
+        let Some(path) = self.block.as_ref().filter(|_| self.operation == Operation::Spmm) else { return Ok(false) };
+        Ok(matches!(read_npy(path)?.data, NpyData::F64(_)))
     }
 
     /// Where f64 is computed: a device that was insisted upon says itself that it cannot.
@@ -188,10 +199,19 @@ impl Run {
 
     /// The block of `--block`, `(n, columns)` in numpy's order, which is `(columns, n)` in ours; or `-k` columns of small whole numbers.
     fn block<T: Real>(&self, n: usize) -> Result<Array<T>, Failure> {
+        if self.block.is_some() && self.k.is_some() {
+            return Err(Failure::Call("spmm: expected --block or -k, found both".to_owned()));
+        }
         let Some(path) = &self.block else {
             let Some(k) = self.k else {
                 return Err(Failure::Call("spmm: expected --block, a file, or -k, how many columns".to_owned()));
             };
+            let (needed, allowed) =
+                ((k as u64).saturating_mul(n as u64).saturating_mul(8), self.place.context()?.memory_budget());
+            if needed > allowed {
+                let what = format!("spmm: {needed} bytes for {k} columns, {allowed} allowed by FIEDLER_MEMORY_BUDGET");
+                return Err(Failure::Call(what));
+            }
             let cycle = |i: usize| T::from_f64(f64::from(u8::try_from(i % 11).unwrap_or(0)) - 5.0);
             return Ok(Array::from_vec(Shape::new(k, n, 1), (0..k * n).map(cycle).collect())?);
         };

@@ -72,7 +72,7 @@ pub(super) struct Found {
 /// # Errors
 /// Those of the space.
 pub(super) fn iterate<S: Space>(ctx: &Context, space: &mut S, goals: &[Goal], effort: Effort) -> Result<Vec<Found>> {
-    let mut states: Vec<State> = goals.iter().map(|&goal| State::new(goal, effort)).collect();
+    let mut states: Vec<State> = goals.iter().map(|&goal| State::new(goal, effort, growth::<S>())).collect();
     loop {
         look(ctx, space, &mut states, effort)?;
         states.iter_mut().for_each(State::judge);
@@ -80,7 +80,7 @@ pub(super) fn iterate<S: Space>(ctx: &Context, space: &mut S, goals: &[Goal], ef
         let Some(first) = working().map(|state| state.found.converged).min() else { break };
         // One number of steps for all, so that a batch stays together.
         let steps = working().map(State::steps).max().unwrap_or(FEWEST_STEPS);
-        let steps = working().map(|state| state.allowed_steps(growth::<S>())).fold(steps, usize::min);
+        let steps = working().map(State::allowed_steps).fold(steps, usize::min);
         for state in working() {
             log::trace!("{state}");
         }
@@ -124,6 +124,8 @@ struct State {
     goal: Goal,
     which: Which,
     most_products: usize,
+    /// See [`growth`].
+    growth: f64,
     found: Found,
     /// The smallest sum of residuals of what is wanted, and the looks since.
     best: f64,
@@ -150,10 +152,10 @@ impl fmt::Display for State {
 }
 
 impl State {
-    fn new(goal: Goal, effort: Effort) -> Self {
+    fn new(goal: Goal, effort: Effort, growth: f64) -> Self {
         let Effort { which, most_products } = effort;
         let done = goal.wanted == 0;
-        Self { goal, which, most_products, found: Found::default(), best: f64::INFINITY, since: 0, done }
+        Self { goal, which, most_products, growth, found: Found::default(), best: f64::INFINITY, since: 0, done }
     }
 
     /// How many pairs are wanted, with the rest of the last group as far as the block has it to give.
@@ -213,10 +215,14 @@ impl State {
             first + (0.1 * (sign * values[wanted] - first)).max(1e-3 * (sign * values[values.len() - 1] - first));
         // Where the block ends within a value of a higher multiplicity than it has columns left, the interval begins well beyond it.
         let last = sign * values[values.len() - 1];
-        let scale = (last - first).max(0.05 * (last - self.bound()));
+        // (A thousandth of the spectrum where that value is all that the block has, and the spectrum's end.)
+        let scale = (last - first).max(0.05 * (last - self.bound())).max(4e-3 * width);
         let beyond = if last - sign * values[wanted] < 0.01 * scale { last + 0.25 * scale } else { f64::NEG_INFINITY };
         let least = beyond.max(first + 1e-10 * width);
-        let cut = coming(values.len() - 1).max(coming(wanted)).max(closest).max(least).min(sign * end - 1e-10 * width);
+        // Where all the rest of the spectrum is one value at its far end, the interval is that value and what rounding makes of it: one
+        // step must not raise the wanted end by more than columns can differ.
+        let narrowest = (4.0 / self.growth * (sign * end - first)).max(1e-10 * width);
+        let cut = coming(values.len() - 1).max(coming(wanted)).max(closest).max(least).min(sign * end - narrowest);
         let damped = if sign > 0.0 { (cut, upper) } else { (lower, -cut) };
         Filter { damped, wanted: sign * self.outermost().min(cut - 1e-10 * width) }
     }
@@ -271,14 +277,14 @@ impl State {
     }
 
     /// Steps that keep the block's columns apart from each other's rounding.
-    fn allowed_steps(&self, growth: f64) -> usize {
+    fn allowed_steps(&self) -> usize {
         let outermost = match self.which {
             Which::Smallest => self.outermost(),
             Which::Largest => -self.outermost(),
         };
-        let steps = growth.ln() / self.rate(outermost).max(1e-9);
+        let steps = self.growth.ln() / self.rate(outermost).max(1e-9);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
-        let steps = steps.clamp(3.0, MOST_STEPS as f64) as usize;
+        let steps = steps.clamp(1.0, MOST_STEPS as f64) as usize;
         steps
     }
 }

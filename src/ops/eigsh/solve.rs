@@ -108,7 +108,10 @@ fn on_device<T: Real>(
     let rests: Vec<usize> = (0..a.problems()).map(|i| a.order(i) - a.null.counts[i]).collect();
     let asked = wanted.iter().zip(&rests).map(|(wanted, &rest)| wanted.count.min(rest));
     let width = width_of(asked.max().unwrap_or(0));
-    let is_small = |i: usize| wanted[i].count == 0 || a.order(i) <= DENSE || 3 * width > rests[i];
+    let is_small = |i: usize| {
+        let one = is_multiple_of_one(a.bounds(i), a.null.counts[i]);
+        one || wanted[i].count == 0 || a.order(i) <= DENSE || 3 * width > rests[i]
+    };
     let tolerance = options.tolerance_in::<T>();
     let goals: Vec<Goal> = (0..a.problems())
         .map(|i| {
@@ -164,6 +167,9 @@ fn on_cpu<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, options: 
     let width = width_of(wanted.count);
     // A block that has a third of all columns is no iteration.
     let small = a.rows() <= DENSE || 3 * width > rest;
+    if let Some(solved) = multiple_of_one(a, wanted, options.method) {
+        return Ok(solved);
+    }
     match options.method {
         _ if wanted.count == 0 => Ok(nothing()),
         EigshMethod::Dense => densely(ctx, a, wanted),
@@ -283,6 +289,22 @@ fn by_shift_invert<T: Real>(
         products,
         looks,
     }))
+}
+
+/// Whether all eigenvalues are one number, and none is known to be 0: then the matrix is that multiple of the identity.
+fn is_multiple_of_one(bounds: Bounds, null: usize) -> bool {
+    bounds.lower >= bounds.upper && null == 0
+}
+
+/// The first unit vectors, where every vector is as good: an iteration has nothing there to tell apart, or to divide by.
+fn multiple_of_one<T: Real>(a: &Operator<'_, T>, wanted: Wanted, method: EigshMethod) -> Option<Solved> {
+    let (n, count) = (a.rows(), wanted.count);
+    is_multiple_of_one(a.bounds(0), a.null.len()).then(|| {
+        let mut vectors = vec![0.0; n * count];
+        vectors.iter_mut().step_by(n + 1).for_each(|x| *x = 1.0);
+        let (values, residuals) = (vec![a.bounds(0).lower; count], vec![0.0; count]);
+        Solved { values, vectors, residuals, resolution: 0.0, epsilon: f64::EPSILON, method, products: 0, looks: 0 }
+    })
 }
 
 /// Of no pair.

@@ -81,7 +81,8 @@ pub(super) fn power<T: Real>(
     let n = a.rows();
     let goal = goal(a, wanted, options.tolerance_in::<T>());
     let steps = [Some(vec![step(a, wanted.which); BETWEEN])];
-    let (mut values, mut vectors, mut residuals) = (Vec::new(), Vec::new(), Vec::new());
+    let mut vectors = Vec::new();
+    let mut found = Vec::new();
     let (mut products, mut looks) = (0, 0);
     for pair in 0..goal.wanted {
         let mut space = CpuSpace::new(a, 1);
@@ -103,10 +104,17 @@ pub(super) fn power<T: Real>(
             space.filter(0..1, &steps, BETWEEN)?;
             products += BETWEEN;
         }
-        values.push(value);
-        residuals.push(residual);
+        found.push((value, residual));
         vectors.append(&mut vector);
     }
+    // One after the other is not from the wanted end inward: values that are close are found as they come.
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    order.sort_by(|&i, &j| match wanted.which {
+        Which::Smallest => found[i].0.total_cmp(&found[j].0),
+        Which::Largest => found[j].0.total_cmp(&found[i].0),
+    });
+    let (values, residuals) = order.iter().map(|&i| found[i]).unzip();
+    let vectors = order.iter().flat_map(|&i| vectors[i * n..(i + 1) * n].iter().copied()).collect();
     let method = EigshMethod::Power;
     let (epsilon, resolution) = (T::EPSILON, RESOLUTION * spread(goal.bounds));
     Ok(Solved { values, vectors, residuals, resolution, epsilon, method, products, looks })

@@ -86,13 +86,14 @@ impl<T: Real> NullSpace<T> {
         }
     }
 
-    /// The same in f64.
-    pub(super) fn widened(&self) -> NullSpace<f64> {
-        NullSpace {
-            labels: self.labels.clone(),
-            values: self.values.iter().map(|x| x.to_f64()).collect(),
-            counts: self.counts.clone(),
-        }
+    /// The same in f64; `value` has the entries of a row before they are scaled to unit norm.
+    pub(super) fn widened(&self, value: impl Fn(usize) -> f64) -> NullSpace<f64> {
+        let mut squares = vec![0.0; self.len()];
+        let members = || self.labels.iter().enumerate().filter(|(_, label)| **label != NONE);
+        members().for_each(|(row, &label)| squares[label as usize] += value(row) * value(row));
+        let mut values = vec![0.0; self.labels.len()];
+        members().for_each(|(row, &label)| values[row] = value(row) / squares[label as usize].sqrt());
+        NullSpace { labels: self.labels.clone(), values, counts: self.counts.clone() }
     }
 
     /// The vector of that number among all, over all rows.

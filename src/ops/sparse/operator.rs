@@ -291,9 +291,18 @@ impl<'a, T: Real> Operator<'a, T> {
         })
     }
 
-    /// The same in f64.
+    /// The same in f64: D^-1/2 and the null space anew, since `D^-1/2 W D^-1/2` with a rounded D has no null space, and may have values
+    /// below it.
     pub(in crate::ops) fn widened(&self) -> Operator<'_, f64> {
         let wide = |numbers: &[T]| numbers.iter().map(|x| x.to_f64()).collect();
+        let weight = |place: usize| self.weights.as_ref().map_or(1.0, |weights| weights[place].to_f64());
+        let degree = |row: usize| self.entries_of(row).map(weight).sum::<f64>();
+        let degrees: Option<Vec<f64>> = self.scale.as_ref().map(|_| (0..self.rows()).map(degree).collect());
+        let inverse_root = |d: &f64| if *d > 0.0 { 1.0 / d.sqrt() } else { 0.0 };
+        let of_row = |row: usize| match &degrees {
+            Some(degrees) if degrees[row] > 0.0 => degrees[row].sqrt(),
+            _ => 1.0,
+        };
         Operator {
             node_offsets: self.node_offsets.clone(),
             row_offsets: Cow::Borrowed(&self.row_offsets),
@@ -301,9 +310,9 @@ impl<'a, T: Real> Operator<'a, T> {
             weights: self.weights.as_ref().map(|weights| T::all_to_f64(weights)),
             coupling: self.coupling,
             diagonal: wide(&self.diagonal),
-            scale: self.scale.as_ref().map(|scale| wide(scale)),
+            scale: degrees.as_ref().map(|degrees| degrees.iter().map(inverse_root).collect()),
             bounds: self.bounds.clone(),
-            null: self.null.widened(),
+            null: self.null.widened(of_row),
         }
     }
 

@@ -4,7 +4,9 @@
 #   benches/measure.sh OUT_FOLDER [--backend gpu --adapter NAME]
 #
 # FIEDLER names the binary (default: target/release/fiedler); TESTS, if set, a folder with the suite's test binaries (from
-# `cargo test --no-run`), which are run on every adapter first; PEERS, if set, a command whose JSON lines are kept beside ours.
+# `cargo test --no-run`), which are run on every adapter first; PEERS, if set, a command whose JSON lines are kept beside ours;
+# PEERS_DIR, if set, the folder of dense_peers.py, for large sparse graphs beside SciPy or CuPy (benches/sparse.py). It is the last
+# step: where a result of ours is wrong there, the exit status is 1.
 set -euo pipefail
 out=$1
 shift
@@ -29,4 +31,11 @@ for _ in 1 2 3; do
 done
 if [ -n "${PEERS:-}" ]; then
     bash -c "$PEERS" | tee "$out/peers.jsonl"
+fi
+if [ -n "${PEERS_DIR:-}" ]; then
+    device=cpu
+    [ "${1:-}" = --backend ] && [ "${2:-}" = gpu ] && device=cuda
+    full=()
+    [ "$device" = cuda ] && full=(--full)
+    python3 "$(dirname "$0")/sparse.py" "$PEERS_DIR" "$fiedler" --device "$device" "${full[@]}" --table -- "$@" | tee "$out/sparse.jsonl"
 fi

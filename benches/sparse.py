@@ -198,8 +198,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--limit", type=float, default=120, help="seconds that a peer's call may take")
     parser.add_argument("--table", action="store_true")
-    parser.add_argument("options", nargs="*", help="for `fiedler run`")
-    o = parser.parse_args()
+    given = sys.argv[1:]
+    cut = given.index("--") if "--" in given else len(given)
+    o = parser.parse_args(given[:cut])
+    o.options = given[cut + 1 :]
     import scipy.io, scipy.sparse as sp
     module = load(o.peers_dir)
     makes = [lambda m: m.Cupy(), lambda m: m.Torch("cuda")] if o.device == "cuda" else [lambda m: m.Scipy(), lambda m: m.Torch("cpu")]

@@ -340,6 +340,13 @@ pub(super) fn goal<T: Real>(a: &Operator<'_, T>, wanted: Wanted, tolerance: f64)
     goal_of(a.bounds(0), wanted, tolerance)
 }
 
+/// How far apart values with such residuals have to be to be told apart: their residuals' sum, twice over. A tie group is recombined, and its
+/// spread becomes its vectors' residual: in graphs with hubs 16 eps |L| is more than the values themselves.
+fn resolution(residuals: &[f64], bounds: Bounds) -> f64 {
+    let worst = residuals.iter().copied().fold(0.0, f64::max);
+    (4.0 * worst).clamp(FINE * spread(bounds), RESOLUTION * spread(bounds))
+}
+
 /// The largest magnitude that an eigenvalue can have.
 pub(super) fn spread(bounds: Bounds) -> f64 {
     bounds.upper.abs().max(bounds.lower.abs())
@@ -409,7 +416,7 @@ pub(super) fn collect<S: Space>(
         values: found.values[..count].to_vec(),
         vectors: space.read(problem, 0..count)?,
         residuals: found.residuals[..count].to_vec(),
-        resolution: RESOLUTION * spread(bounds),
+        resolution: resolution(&found.residuals[..count], bounds),
         epsilon,
         method,
         products: found.products + before.products,

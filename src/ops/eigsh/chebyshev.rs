@@ -5,7 +5,7 @@
 //! is orthogonalised in between.
 
 use super::ritz::rayleigh_ritz;
-use super::space::{Filter, Grams, Space};
+use super::space::{Filter, Grams, Space, Step};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ops::eigen::Which;
@@ -78,16 +78,23 @@ pub(super) fn iterate<S: Space>(ctx: &Context, space: &mut S, goals: &[Goal], ef
         states.iter_mut().for_each(State::judge);
         let working = || states.iter().filter(|state| !state.done);
         let Some(first) = working().map(|state| state.found.converged).min() else { break };
-        // One number of steps for all, so that a batch stays together.
-        let steps = working().map(State::steps).max().unwrap_or(FEWEST_STEPS);
-        let steps = working().map(State::allowed_steps).fold(steps, usize::min);
         for state in working() {
             log::trace!("{state}");
         }
-        log::debug!("{} problems at work, {steps} steps", working().count());
-        let filters: Vec<_> = states.iter().map(|state| (!state.done).then(|| state.filter().steps(steps))).collect();
+        // A batch stays together for the longest of its polynomials: the others wait.
+        let own = |state: &State| state.steps().min(state.allowed_steps());
+        let longest = working().map(own).max().unwrap_or(0);
+        log::debug!("{} problems at work, {longest} steps", working().count());
+        let steps = |state: &State| {
+            let mut steps = state.filter().steps(own(state));
+            steps.resize(longest, Step::KEEP);
+            steps
+        };
+        let filters: Vec<_> = states.iter().map(|state| (!state.done).then(|| steps(state))).collect();
         space.filter(first..space.width(), &filters, working().map(State::deflate_every).min().unwrap_or(1))?;
-        states.iter_mut().filter(|state| !state.done).for_each(|state| state.found.products += steps);
+        for state in states.iter_mut().filter(|state| !state.done) {
+            state.found.products += own(state);
+        }
     }
     Ok(states.into_iter().map(|state| state.found).collect())
 }

@@ -25,6 +25,11 @@ pub(super) struct Step {
     pub(super) before: f64,
 }
 
+impl Step {
+    /// `Y <- Y`.
+    pub(super) const KEEP: Self = Self { product: 0.0, own: 1.0, before: 0.0 };
+}
+
 impl Filter {
     /// The steps of the polynomial of that degree.
     pub(super) fn steps(&self, degree: usize) -> Vec<Step> {

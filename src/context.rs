@@ -6,7 +6,7 @@ use crate::policy::{Backend, Choice, DeviceClass, Policy, Rates, Workload};
 use std::sync::Arc;
 
 /// The byte budget where none is given: a quarter of the smallest discrete GPU in use, and harmless beside a CPU.
-const DEFAULT_BUDGET: u64 = 1 << 30;
+const DEFAULT_BUDGET: u64 = 2 << 30;
 
 /// A device, if there is one, the policy that chooses between it and the CPU, and the byte budget. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -10,5 +10,6 @@ pub mod random;
 pub mod rectangles;
 pub mod referee;
 pub mod solve;
+pub mod sparse;
 
 pub use harness::{Outcome, Test, device_free, on_cpu, on_each, on_gpus, run, run_trial};

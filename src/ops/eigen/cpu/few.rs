@@ -56,7 +56,8 @@ pub(super) fn few<T: Real, V: Lane<Scalar = T>>(
         let z = &mut work.vectors[..most * n];
         z.fill(zero);
         for (lane, (matrix, own)) in group.iter().zip(&found).enumerate() {
-            for (j, column) in own.iter().flat_map(|(_, vectors)| vectors.chunks_exact(matrix.order)).enumerate() {
+            for (j, column) in own.iter().flat_map(|(_, vectors)| vectors.chunks_exact(matrix.order.max(1))).enumerate()
+            {
                 for (i, x) in column.iter().enumerate() {
                     z[j * n + i].as_mut_slice()[lane] = T::from_f64(*x);
                 }

@@ -1,0 +1,281 @@
+//! Sparse symmetric matrices of the tests' own making, in f64, and what they say of pairs that somebody found.
+
+use super::random::SplitMix64;
+use fiedler::array::Real;
+use fiedler::graph::{Conventions, Graph, GraphRef, IsolatedDiagonal, SelfLoops};
+use fiedler::ops::{Eigsh, Normalization, Status, Which};
+use nalgebra::DMatrix;
+
+/// A symmetric matrix by rows, each entry once, and its 1-norm.
+#[derive(Clone, Debug)]
+pub struct Sparse {
+    pub rows: Vec<Vec<(usize, f64)>>,
+    pub norm: f64,
+    /// Dimension of its null space, if it is a Laplacian.
+    pub null: Option<usize>,
+}
+
+impl Sparse {
+    pub fn new(mut rows: Vec<Vec<(usize, f64)>>, null: Option<usize>) -> Self {
+        for row in &mut rows {
+            row.sort_by_key(|entry| entry.0);
+            row.dedup_by(|later, first| {
+                let same = later.0 == first.0;
+                first.1 += if same { later.1 } else { 0.0 };
+                same
+            });
+        }
+        let norm = rows.iter().map(|row| row.iter().map(|(_, x)| x.abs()).sum()).fold(0.0, f64::max);
+        Self { rows, norm, null }
+    }
+
+    /// The Laplacian, from its definition and the graph's entries alone. Random walks have the symmetric one's values.
+    pub fn laplacian(graph: GraphRef<'_>, normalization: Normalization) -> Self {
+        let n = graph.nodes();
+        let normalised = normalization != Normalization::Combinatorial;
+        let degree: Vec<f64> = (0..n).map(|i| graph.row(i).map(|(_, w)| w).sum()).collect();
+        let alone = if graph.conventions().isolated == IsolatedDiagonal::One { 1.0 } else { 0.0 };
+        let row = |i: usize| {
+            let own = match normalised {
+                false => degree[i],
+                true if degree[i] > 0.0 => 1.0,
+                true => alone,
+            };
+            let scaled = |(j, w): (usize, f64)| (j, if normalised { -w / (degree[i] * degree[j]).sqrt() } else { -w });
+            std::iter::once((i, own)).chain(graph.row(i).map(scaled)).collect()
+        };
+        let ones = (0..n).filter(|&i| normalised && alone == 1.0 && degree[i] == 0.0).count();
+        Self::new((0..n).map(row).collect(), Some(components(graph) - ones))
+    }
+
+    /// A random matrix with about twice so many entries a row, of numbers that f32 holds: both precisions have the same matrix.
+    pub fn random(n: usize, per_row: usize, scale: f64, seed: u64) -> Self {
+        let mut random = SplitMix64::new(seed);
+        let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
+        for i in 0..n {
+            for _ in 0..per_row {
+                let (j, x) = (random.below(n), f64::from((random.signed() * scale) as f32));
+                // A place that is hit twice counts once.
+                if !rows[i].iter().any(|&(column, _)| column == j) {
+                    rows[i].push((j, x));
+                    if i != j {
+                        rows[j].push((i, x));
+                    }
+                }
+            }
+        }
+        Self::new(rows, None)
+    }
+
+    pub fn order(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Column-major.
+    pub fn dense(&self) -> Vec<f64> {
+        let n = self.order();
+        let mut dense = vec![0.0; n * n];
+        for (i, row) in self.rows.iter().enumerate() {
+            row.iter().for_each(|&(j, x)| dense[j * n + i] = x);
+        }
+        dense
+    }
+
+    /// As `Operator::from_csr` takes it.
+    pub fn csr<T: Real>(&self) -> (Vec<usize>, Vec<u32>, Vec<T>) {
+        let entries = || self.rows.iter().flatten();
+        let mut offsets = vec![0];
+        self.rows.iter().for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.len()));
+        (offsets, entries().map(|e| e.0 as u32).collect(), entries().map(|e| T::from_f64(e.1)).collect())
+    }
+
+    /// `|A v - l v|_2`, scaled so that squares of tiny numbers stay in range.
+    pub fn residual(&self, value: f64, vector: &[f64]) -> f64 {
+        let unit = if self.norm > 0.0 { self.norm } else { 1.0 };
+        let of = |(i, row): (usize, &Vec<(usize, f64)>)| {
+            let product: f64 = row.iter().map(|&(j, x)| x / unit * vector[j]).sum();
+            (product - value / unit * vector[i]).powi(2)
+        };
+        unit * self.rows.iter().enumerate().map(of).sum::<f64>().sqrt()
+    }
+}
+
+/// Connected components, by painting.
+pub fn components(graph: GraphRef<'_>) -> usize {
+    let mut seen = vec![false; graph.nodes()];
+    let mut count = 0;
+    for start in 0..graph.nodes() {
+        let mut stack = vec![start];
+        count += usize::from(!seen[start]);
+        while let Some(i) = stack.pop() {
+            if !std::mem::replace(&mut seen[i], true) {
+                stack.extend(graph.neighbors(i).iter().map(|&j| j as usize));
+            }
+        }
+    }
+    count
+}
+
+/// What is told of the truth.
+#[derive(Clone, Copy, Debug)]
+pub struct Truth<'a> {
+    pub matrix: &'a Sparse,
+    /// The k values that were asked for, ascending.
+    pub values: &'a [f64],
+    pub which: Which,
+    /// The largest residual of a converged pair, over |A|_1.
+    pub tolerance: f64,
+    /// Whether every pair has to have converged.
+    pub all: bool,
+}
+
+/// Residuals of converged pairs over |A|_1, where nobody says otherwise: as `EigshOptions` has it.
+pub fn tolerance<T: Real>() -> f64 {
+    if T::EPSILON > 1e-10 { 2e-6 } else { 1e-10 }
+}
+
+/// Columns stay this close to orthonormal: f32's are recombined by a rotation in f32, whose rounding errors come to some eps of a column
+/// (an encoding promises as much); in f64 an iteration is content where X'X was conditioned to 1e-8 over eps.
+pub fn allowed_orthogonality<T: Real>() -> f64 {
+    if T::EPSILON > 1e-10 { 1e-5 } else { 1e-8 }
+}
+
+/// Holds pairs against the truth.
+///
+/// A symmetric matrix has as many eigenvalues near k orthonormal vectors with small residuals, each within its residual (Parlett, The
+/// Symmetric Eigenvalue Problem, 11.5): so much a value may be off. What is added: the operator's scales and its diagonal in T, the
+/// value's own rounding, and the closed form's.
+pub fn check<T: Real>(found: &Eigsh<T>, truth: Truth<'_>) -> Result<(), String> {
+    let Truth { matrix, which, tolerance, .. } = truth;
+    let (n, k) = (matrix.order(), truth.values.len());
+    let shapes = (found.values.len(), found.vectors.shape(), found.residuals.len(), found.statuses.len());
+    if shapes != (k, (n, k), k, k) {
+        return Err(format!("wanted {k} pairs of order {n}, found shapes {shapes:?}"));
+    }
+    let norm = if matrix.norm > 0.0 { matrix.norm } else { 1.0 };
+    // The longest row is a sum in f64, here and there.
+    let longest = matrix.rows.iter().map(Vec::len).max().unwrap_or(0) as f64;
+    let rounding = 4.0 * T::EPSILON + longest * f64::EPSILON;
+    let values: Vec<f64> = found.values.iter().map(|x| x.to_f64()).collect();
+    let vectors = found.vectors.map(Real::to_f64);
+    let null = matrix.null.unwrap_or(0);
+    if found.null_space != null {
+        return Err(format!("{} known null vectors, in truth {null}", found.null_space));
+    }
+    let known = match which {
+        Which::Smallest => null.min(k),
+        Which::Largest => k.saturating_sub(n - null),
+    };
+    let mut worst = 0.0_f64;
+    for j in 0..k {
+        let (value, want, said) = (values[j], truth.values[j], found.residuals[j]);
+        let truly = matrix.residual(value, vectors.column(j).as_slice()) / norm;
+        worst = worst.max(truly);
+        // The residual in the operator as it is in T, against the one in the matrix as it is.
+        let honest = (said - truly).abs() <= rounding + 1e-9 * truly;
+        if !honest {
+            return Err(format!("pair {j}: residual said {said:e}, in truth {truly:e}"));
+        }
+        let status = found.statuses[j];
+        if j < known && !(value == 0.0 && status == Status::Converged) {
+            return Err(format!("pair {j} is of the null space, its value {value:e}, {status:?}"));
+        }
+        if (status == Status::Converged) && truly > tolerance + rounding {
+            return Err(format!("pair {j} said to have converged: residual {truly:e}, tolerance {tolerance:e}"));
+        }
+        if status == Status::NotConverged && said <= tolerance {
+            return Err(format!("pair {j} said not to have converged: residual {said:e}, tolerance {tolerance:e}"));
+        }
+        if truth.all && status != Status::Converged {
+            return Err(format!("pair {j}, {value:e}: {status:?}, residual {truly:e}"));
+        }
+        let near = (value - want).abs() <= (truly + rounding) * norm;
+        if status != Status::NotConverged && !near {
+            let away = (value - want) / norm;
+            return Err(format!("value {j}: {value:e}, in truth {want:e}, off by {away:e} |A|, residual {truly:e}"));
+        }
+        if j > 0 && !(values[j - 1] <= value) {
+            return Err(format!("values {} and {j} do not ascend: {values:?}", j - 1));
+        }
+        let length = vectors.column(j).norm();
+        if !((length - 1.0).abs() <= allowed_orthogonality::<T>()) {
+            return Err(format!("vector {j} has the length {length}"));
+        }
+    }
+    let gram = vectors.tr_mul(&vectors) - DMatrix::identity(k, k);
+    let away = gram.iter().fold(0.0, |m: f64, x| if x.is_nan() || x.abs() > m { x.abs() } else { m });
+    if !(away <= allowed_orthogonality::<T>()) {
+        return Err(format!("vectors are {away:e} away from orthonormal"));
+    }
+    let certificate = found.certificate;
+    let same = |a: f64, b: f64| (a - b).abs() <= rounding + 1e-6 * b;
+    if !same(certificate.residual, worst) || !same(certificate.orthogonality, away) {
+        return Err(format!("{certificate:?}; in truth {worst:e} and {away:e}"));
+    }
+    let all = found.statuses.iter().all(|&status| status == Status::Converged);
+    if (certificate.status == Status::Converged) != all {
+        return Err(format!("{certificate:?} of {:?}", found.statuses));
+    }
+    Ok(())
+}
+
+/// Of vectors that were found, the part outside the true eigenspace of the values near theirs: at most the residual over the gap to the
+/// nearest value that is not near (Davis and Kahan 1970). What is near ends at the first gap of a thousandth of the norm.
+pub fn check_spaces<T: Real>(found: &Eigsh<T>, matrix: &Sparse, values: &[f64], vectors: &[f64]) -> Result<(), String> {
+    let n = matrix.order();
+    for (j, value) in found.values.iter().map(|x| x.to_f64()).enumerate() {
+        // The cluster is widened until the next value lies well beyond it.
+        let mut distances: Vec<f64> = values.iter().map(|x| (x - value).abs()).collect();
+        distances.sort_by(f64::total_cmp);
+        let clear = |pair: &&[f64]| pair[1] >= 2.0 * pair[0] && pair[1] >= 1e-3 * matrix.norm;
+        let Some(pair) = distances.windows(2).find(clear) else { continue };
+        let (inner, gap) = (pair[0], pair[1]);
+        let vector = found.vectors.column(j).map(Real::to_f64);
+        let mut rest: Vec<f64> = vector.iter().copied().collect();
+        let inside = values.iter().zip(vectors.chunks_exact(n)).filter(|(x, _)| (*x - value).abs() <= inner);
+        for (_, column) in inside {
+            let along: f64 = column.iter().zip(vector.iter()).map(|(a, b)| a * b).sum();
+            rest.iter_mut().zip(column).for_each(|(r, c)| *r -= along * c);
+        }
+        let outside = rest.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let residual = matrix.residual(value, vector.as_slice());
+        // The referee's own vectors are off by n eps64 |A| / gap, and theirs by their length.
+        let slack = (n as f64 * f64::EPSILON * matrix.norm) / gap + allowed_orthogonality::<T>() * 1e-2;
+        if !(outside <= residual / gap + slack) {
+            return Err(format!("vector {j} of {value:e}: {outside:e} outside its space, gap {gap:e}, {residual:e}"));
+        }
+    }
+    Ok(())
+}
+
+/// How the random graphs of these tests are made.
+#[derive(Clone, Copy, Debug)]
+pub struct Weighted {
+    pub conventions: Conventions,
+    /// Of the exponent of ten that weights have: 10^-spread to 10^spread.
+    pub spread: f64,
+    /// Every so many nodes a self-loop; 0 for none.
+    pub loops: usize,
+    /// So many isolated nodes at the end.
+    pub isolated: usize,
+}
+
+/// The same edges with weights, self-loops and isolated nodes.
+pub fn weighted(graph: GraphRef<'_>, how: Weighted, seed: u64) -> fiedler::Result<Graph> {
+    let mut random = SplitMix64::new(seed);
+    let mut edges = Vec::new();
+    for i in 0..graph.nodes() {
+        for &j in graph.neighbors(i).iter().filter(|&&j| (j as usize) > i) {
+            edges.push((i as u32, j, 10_f64.powf(how.spread * random.signed()) as f32));
+        }
+        if how.loops > 0 && i % how.loops == 0 {
+            edges.push((i as u32, i as u32, (0.5 + random.unit()) as f32));
+        }
+    }
+    let keep = if how.loops > 0 { SelfLoops::Keep } else { how.conventions.self_loops };
+    Graph::from_weighted_edges(
+        graph.nodes() + how.isolated,
+        &edges,
+        &Conventions { self_loops: keep, ..how.conventions },
+    )
+}

@@ -86,7 +86,8 @@ fn same(
     for j in 0..there {
         let away = f64::from(a[j] - b[j]).abs();
         // What an iteration is asked for, which bounds the value's error, and its rounding.
-        if !(away <= (2e-6 + 2.0 * EPS) * norm) {
+        let near = away <= (2e-6 + 2.0 * EPS) * norm;
+        if !near {
             return Err(format!("value {j}: {:e} and {:e}, {:e} |L| apart", a[j], b[j], away / norm));
         }
     }
@@ -111,7 +112,8 @@ fn same(
         for j in (start..end).filter(|_| inner && allowed < 1e-2) {
             let (x, y) = (one.eigenvectors(g), two.eigenvectors(g));
             let away = (x.column(j) - y.column(j)).amax();
-            if !(f64::from(away) <= allowed) {
+            let within = f64::from(away) <= allowed;
+            if !within {
                 return Err(format!("vector {j} of {:e}: {away:e} apart, allowed {allowed:e}", a[j]));
             }
         }

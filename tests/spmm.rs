@@ -43,7 +43,8 @@ fn check<T: Real>(ctx: &Context, matrix: &Sparse, operator: &Operator<'_, T>, wi
             let (want, size) = terms.fold((0.0, 0.0), |(sum, size), term| (sum + term, size + f64::abs(term)));
             let got = y.as_slice()[i * width + c].to_f64();
             let allowed = (row.len() + 6) as f64 * T::EPSILON * size;
-            if !((got - want).abs() <= allowed) {
+            let near = (got - want).abs() <= allowed;
+            if !near {
                 return Err(format!("width {width}, row {i}, column {c}: {got:e}, in truth {want:e} to {allowed:e}"));
             }
         }

@@ -194,17 +194,20 @@ pub fn check<T: Real>(found: &Eigsh<T>, truth: Truth<'_>) -> Result<(), String> 
             let away = (value - want) / norm;
             return Err(format!("value {j}: {value:e}, in truth {want:e}, off by {away:e} |A|, residual {truly:e}"));
         }
-        if j > 0 && !(values[j - 1] <= value) {
+        let ascending = j == 0 || values[j - 1] <= value;
+        if !ascending {
             return Err(format!("values {} and {j} do not ascend: {values:?}", j - 1));
         }
         let length = vectors.column(j).norm();
-        if !((length - 1.0).abs() <= allowed_orthogonality::<T>()) {
+        let unit = (length - 1.0).abs() <= allowed_orthogonality::<T>();
+        if !unit {
             return Err(format!("vector {j} has the length {length}"));
         }
     }
     let gram = vectors.tr_mul(&vectors) - DMatrix::identity(k, k);
     let away = gram.iter().fold(0.0, |m: f64, x| if x.is_nan() || x.abs() > m { x.abs() } else { m });
-    if !(away <= allowed_orthogonality::<T>()) {
+    let orthogonal = away <= allowed_orthogonality::<T>();
+    if !orthogonal {
         return Err(format!("vectors are {away:e} away from orthonormal"));
     }
     let certificate = found.certificate;
@@ -241,7 +244,8 @@ pub fn check_spaces<T: Real>(found: &Eigsh<T>, matrix: &Sparse, values: &[f64], 
         let residual = matrix.residual(value, vector.as_slice());
         // The referee's own vectors are off by n eps64 |A| / gap, and theirs by their length.
         let slack = (n as f64 * f64::EPSILON * matrix.norm) / gap + allowed_orthogonality::<T>() * 1e-2;
-        if !(outside <= residual / gap + slack) {
+        let within = outside <= residual / gap + slack;
+        if !within {
             return Err(format!("vector {j} of {value:e}: {outside:e} outside its space, gap {gap:e}, {residual:e}"));
         }
     }

@@ -9,7 +9,7 @@ use super::stored::{Call, Stores};
 use crate::array::Real;
 use crate::cache::Cache;
 use crate::context::Context;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::graph::GraphBatch;
 use crate::ops::EigshOptions;
 use crate::ops::eigen::{EighRead, HostEigh, Which, eigh_uncertified};
@@ -199,9 +199,9 @@ fn filled<T: Copy>(rows: usize, columns: usize, value: T) -> Result<Vec<T>> {
     let length = rows.saturating_mul(columns);
     let mut all = Vec::new();
     if all.try_reserve_exact(length).is_err() {
-        let what = format!("bytes for {rows} x {columns} numbers of the encoding");
         let needed = (length as u64).saturating_mul(size_of::<T>() as u64);
-        return Err(ErrorKind::Limit { what, needed, allowed: isize::MAX as u64 }.into());
+        let what = format!("{needed} bytes for {rows} x {columns} numbers of the encoding: more than the system gives");
+        return Err(Error::domain("encode", what));
     }
     all.resize(length, value);
     Ok(all)

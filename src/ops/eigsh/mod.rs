@@ -1,6 +1,6 @@
 //! A few eigenpairs of large sparse symmetric matrices.
 //!
-//! What a matrix is here is an [`Operator`](super::sparse::Operator): Laplacians that are never written out, and any sparse symmetric
+//! What a matrix is here is an [`Operator`]: Laplacians that are never written out, and any sparse symmetric
 //! matrix. Null vectors that are known in advance, one for each connected component of a Laplacian, are taken out exactly and
 //! handed back as they are; everything else is iterated from a random start.
 

@@ -69,7 +69,7 @@ impl Folder {
             .and_then(|found| if found.is_file() { File::open(&path).map(Some) } else { Ok(None) })
         {
             Ok(Some(file)) => file,
-            Ok(None) => return Looked::Damaged(path, "no file".to_owned()),
+            Ok(None) => return Looked::Refused(path, io::Error::other("it is no file")),
             // A folder that is not there, or that is a file, has no entries; writing will say what is wrong.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Looked::Absent;

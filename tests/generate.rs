@@ -322,7 +322,10 @@ fn what_no_graph_can_be_is_refused() {
         ("preferential", preferential_attachment(u32::MAX as usize, 1 << 30, 1)),
         ("blocks", model(usize::MAX, usize::MAX)),
     ] {
-        assert!(matches!(result.as_ref().unwrap_err().kind(), ErrorKind::Limit { .. }), "{what}: {result:?}");
+        // Beyond what 32 bits number, or beyond what memory the system gives, which says so.
+        let error = result.as_ref().unwrap_err();
+        let limit = matches!(error.kind(), ErrorKind::Limit { .. });
+        assert!(limit || error.to_string().contains("more memory than the system gives"), "{what}: {result:?}");
     }
 }
 

@@ -29,7 +29,9 @@ impl Place {
             command.env_remove(name);
         }
         command.env("FIEDLER_BACKEND", "cpu").env("FIEDLER_CACHE_DIR", self.at("cache"));
-        command.arg("encode").arg(self.at("set")).arg("-o").arg(self.at(out)).args(["--json"]).args(more);
+        command.arg("encode").arg(self.at("set")).arg("-o").arg(self.at(out)).args(["--json"]);
+        // Exact: n^3 is what pieces are cut by here.
+        command.args(["--method", "exact"]).args(more);
         command
     }
 

@@ -7,8 +7,10 @@ use std::ops::Range;
 /// A polynomial in A that is small on an interval and grows beside it (Zhou, Saad, Tiago and Chelikowsky 2006): with e and c the
 /// half-width and the centre of the interval, `C_m((A - c) / e)` over its value at `wanted`, by the three-term recurrence
 ///
-///     s_1 = e / (wanted - c),  Y_1 = s_1/e (A - c) X
-///     s_i = 1 / (2/s_1 - s_(i-1)),  Y_i = 2 s_i/e (A - c) Y_(i-1) - s_(i-1) s_i Y_(i-2)
+/// ```text
+/// s_1 = e / (wanted - c),  Y_1 = s_1/e (A - c) X
+/// s_i = 1 / (2/s_1 - s_(i-1)),  Y_i = 2 s_i/e (A - c) Y_(i-1) - s_(i-1) s_i Y_(i-2)
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Filter {
     /// The interval that is damped.

@@ -15,6 +15,7 @@ mod private {
     pub trait Stored {}
     impl Stored for f32 {}
     impl Stored for f64 {}
+    impl Stored for u32 {}
     impl Stored for half::f16 {}
     impl Stored for num_complex::Complex<f32> {}
     impl Stored for num_complex::Complex<f64> {}
@@ -36,7 +37,7 @@ mod private {
     impl Sealed for f64 {}
 }
 
-/// What an array may hold: f32, f64, complex numbers of these, and f16, which is a way to store and not to compute.
+/// What an array may hold: f32, f64, complex numbers of these, f16, which is a way to store and not to compute, and u32, random words.
 pub trait Scalar: private::Stored + nalgebra::Scalar + bytemuck::Pod + Send + Sync {
     /// Whether the device's kernels take it.
     const ON_DEVICE: bool;
@@ -87,6 +88,20 @@ impl Scalar for f32 {
     }
     fn for_device(data: &[Self]) -> Cow<'_, [Self]> {
         data.into()
+    }
+    fn words(len: usize) -> usize {
+        len
+    }
+}
+
+impl Scalar for u32 {
+    const ON_DEVICE: bool = true;
+    const NAME: &'static str = "u32";
+    fn from_device(words: Vec<f32>) -> Vec<Self> {
+        bytemuck::allocation::cast_vec(words)
+    }
+    fn for_device(data: &[Self]) -> Cow<'_, [f32]> {
+        bytemuck::cast_slice(data).into()
     }
     fn words(len: usize) -> usize {
         len

@@ -58,9 +58,13 @@ impl<T: Element> Buffer<T> {
     }
 
     /// The same bits as whole elements of another type; what does not fill one at the end is out of sight.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the complex and the f16 kernels come next"))]
     pub(crate) fn cast<U: Element>(&self) -> Buffer<U> {
         Buffer { lease: Arc::clone(&self.lease), len: self.len * size_of::<T>() / size_of::<U>(), of: PhantomData }
+    }
+
+    /// The first `len` elements, or all where there are fewer.
+    pub(crate) fn first(self, len: usize) -> Self {
+        Self { len: len.min(self.len), ..self }
     }
 
     /// Length in elements.

@@ -5,7 +5,7 @@ pub mod eigen;
 pub mod eigsh;
 mod jacobi;
 pub mod laplacian;
-mod random;
+pub mod random;
 pub mod sparse;
 pub mod svd;
 

@@ -2,6 +2,7 @@
 
 mod dense;
 mod layout;
+mod random;
 mod sparse;
 
 use super::{Failure, Outcome, Where, check_output, print};
@@ -32,6 +33,8 @@ enum Operation {
     Eigsh(sparse::Eigsh),
     /// A sparse matrix times a block: `y`.
     Spmm(sparse::Spmm),
+    /// Random numbers of a named stream: `x`.
+    Random(random::Random),
 }
 
 impl Run {
@@ -43,6 +46,7 @@ impl Run {
             Operation::Svdvals(it) => it.run(),
             Operation::Eigsh(it) => it.run(),
             Operation::Spmm(it) => it.run(),
+            Operation::Random(it) => it.run(),
         }
     }
 }

@@ -78,7 +78,8 @@ fn project<F: Working>(b: &Mat<F>, k: usize, options: TruncatedOptions) -> Optio
     let orthonormal = |x: Mat<F>| x.qr().compute_thin_Q();
     let directions = k.saturating_add(options.oversample).min(short);
     let place = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
-    let sample = Mat::from_fn(short, directions, |i, j| F::from_f64(random::normal(place(i), place(j), options.seed)));
+    let sample =
+        Mat::from_fn(short, directions, |i, j| F::from_f64(random::normal_at(place(i), place(j), options.seed)));
     let mut basis = orthonormal(product(b.as_ref(), sample.as_ref()));
     for _ in 0..options.power_iterations {
         let other = orthonormal(product(b.transpose(), basis.as_ref()));

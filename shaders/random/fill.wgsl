@@ -1,0 +1,68 @@
+// numbers[i] = four random numbers of the words 4 i to 4 i + 3 from where the stream stands. As bits: a number is never touched by
+// arithmetic that an adapter may do in its own way, but by the law's last product and sum. One invocation a vector of four; its loops are
+// the ten rounds of one block, or of two where the stream stands within one.
+//   LAW 0: the words
+//   LAW 1: min(offset + factor u, below), u the upper 24 bits
+//   LAW 2: offset + factor x, x standard normal by the inverse of its distribution, in integers (src/ops/random/quantile.rs)
+//   LAW 3: 1 where some and the word is at most last, else 0
+
+override LAW: u32 = 0;
+override WIDTH: u32 = 64;
+
+struct Params {
+    key_low: u32, key_high: u32, upper_low: u32, upper_high: u32, block_low: u32, block_high: u32, inside: u32,
+    first: u32, count: u32, offset: f32, factor: f32, below: f32, last: u32, some: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> quantiles: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read_write> numbers: array<vec4<u32>>;
+
+fn block_of(i: u32) -> vec4<u32> {
+    let low = params.block_low + i;
+    let high = params.block_high + select(0u, 1u, low < i);
+    return philox(vec4<u32>(low, high, params.upper_low, params.upper_high), vec2<u32>(params.key_low, params.key_high));
+}
+
+fn words_of(i: u32) -> vec4<u32> {
+    let x = block_of(i);
+    if params.inside == 0u { return x; }
+    let y = block_of(i + 1u);
+    if params.inside == 1u { return vec4<u32>(x.yzw, y.x); }
+    if params.inside == 2u { return vec4<u32>(x.zw, y.xy); }
+    return vec4<u32>(x.w, y.xyz);
+}
+
+fn standard_normal(word: u32) -> f32 {
+    let t = (word << 1u) | 1u;
+    let e = countLeadingZeros(t);
+    let m = t << e;
+    let piece = quantiles[e * 32u + ((m >> 26u) & 31u)];
+    let r = m << 6u;
+    let step = upper_half(r, piece.y - upper_half(r, piece.z - upper_half(r, piece.w)));
+    let x = piece.x - ((step + 8u) >> 4u);
+    // Rounded to 24 bits here, so that the conversion is exact.
+    let cut = 8u - min(8u, countLeadingZeros(x));
+    let n = (x + ((1u << cut) >> 1u)) >> cut;
+    let size = f32(n) * bitcast<f32>((98u + cut) << 23u);
+    return bitcast<f32>(bitcast<u32>(size) | select(word & 0x80000000u, 0u, n == 0u));
+}
+
+fn number_of(word: u32) -> u32 {
+    if LAW == 1u {
+        let u = f32(word >> 8u) * (1.0 / 16777216.0);
+        return bitcast<u32>(min(params.offset + params.factor * u, params.below));
+    }
+    if LAW == 2u { return bitcast<u32>(params.offset + params.factor * standard_normal(word)); }
+    if LAW == 3u { return select(0u, 0x3f800000u, params.some != 0u && word <= params.last); }
+    return word;
+}
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let i = (params.first + group.x) * WIDTH + lane;
+    if i < params.count {
+        let words = words_of(i);
+        numbers[i] = vec4<u32>(number_of(words.x), number_of(words.y), number_of(words.z), number_of(words.w));
+    }
+}

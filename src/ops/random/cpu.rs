@@ -1,0 +1,108 @@
+//! On the CPU: blocks of Philox side by side in vectors, pieces of a request in parallel. A piece's place decides its numbers, so
+//! no cut and no number of threads moves a bit.
+
+use super::philox::{WORDS, abreast};
+use super::quantile::{normal_of, normal_of_two};
+use super::{Law, Stream};
+use crate::array::{Real, Scalar};
+use rayon::prelude::*;
+
+/// Numbers of a piece: 64 KiB in f32.
+const PIECE: usize = 1 << 14;
+
+pub(super) fn words(stream: &Stream, len: usize) -> Vec<u32> {
+    made::<u32, 1>(stream, len, 0, |[word]| word)
+}
+
+pub(super) fn fill<T: Real>(stream: &Stream, len: usize, law: Law) -> Vec<T> {
+    let zero = T::from_f64(0.0);
+    match law {
+        // Made by `words`, in their own type.
+        Law::Words => Vec::new(),
+        Law::Uniform { low, high } => {
+            let (from, width) = (T::from_f64(low), T::from_f64(high - low));
+            let below = T::from_f64(high.next_down().min(last_below::<T>(high)));
+            let place = move |u: T| {
+                let x = from + width * u;
+                if x.to_f64() < high { x } else { below }
+            };
+            if T::ON_DEVICE {
+                made::<T, 1>(stream, len, zero, |[word]| place(T::from_f64(f64::from(word >> 8) / f64::from(1 << 24))))
+            } else {
+                #[expect(clippy::cast_precision_loss, reason = "53 bits")]
+                let unit = |low: u32, high: u32| ((u64::from(high) << 32 | u64::from(low)) >> 11) as f64;
+                made::<T, 2>(stream, len, zero, |[a, b]| place(T::from_f64(unit(a, b) / (1_u64 << 53) as f64)))
+            }
+        }
+        Law::Normal { mean, deviation } => {
+            let (mean, deviation) = (T::from_f64(mean), T::from_f64(deviation));
+            if T::ON_DEVICE {
+                made::<T, 1>(stream, len, zero, |[word]| mean + deviation * T::from_f64(normal_of(word).into()))
+            } else {
+                made::<T, 2>(stream, len, zero, |[a, b]| mean + deviation * T::from_f64(normal_of_two(a, b)))
+            }
+        }
+        Law::Bernoulli { below } => {
+            let one = T::from_f64(1.0);
+            made::<T, 1>(stream, len, zero, |[word]| if u64::from(word) < below { one } else { zero })
+        }
+    }
+}
+
+/// The largest number of the precision that is below `high`.
+#[expect(clippy::cast_possible_truncation, reason = "where T is f32, `high` is one")]
+pub(super) fn last_below<T: Real>(high: f64) -> f64 {
+    if T::ON_DEVICE { (high as f32).next_down().into() } else { high.next_down() }
+}
+
+/// `len` numbers, each of `N` words, from where the stream stands.
+fn made<T: Scalar, const N: usize>(
+    stream: &Stream,
+    len: usize,
+    zero: T,
+    make: impl Fn([u32; N]) -> T + Sync,
+) -> Vec<T> {
+    let mut out = vec![zero; len];
+    out.par_chunks_mut(PIECE).enumerate().for_each(|(piece, out)| {
+        // Compiled for the widest vectors that this CPU has.
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || fill_piece(stream, (piece * PIECE * N) as u64, out, &make),
+        );
+    });
+    out
+}
+
+#[inline(always)]
+fn fill_piece<T: Scalar, const N: usize>(stream: &Stream, first: u64, out: &mut [T], make: &impl Fn([u32; N]) -> T) {
+    let (block, inside) = stream.block(first);
+    let next = |round: usize| abreast(block.wrapping_add((round * WORDS / 4) as u64), stream.upper(), stream.key());
+    if inside % N == 0 {
+        let (head, rest) = out.split_at_mut(((WORDS - inside) / N).min(out.len()));
+        let words = next(0);
+        for (out, words) in head.iter_mut().zip(words[inside..].as_chunks::<N>().0) {
+            *out = make(*words);
+        }
+        for (round, out) in rest.chunks_mut(WORDS / N).enumerate() {
+            let words = next(round + 1);
+            for (out, words) in out.iter_mut().zip(words.as_chunks::<N>().0) {
+                *out = make(*words);
+            }
+        }
+        return;
+    }
+    // A number begins in one round and ends in the next: word by word.
+    let mut words = next(0);
+    let (mut round, mut at) = (0, inside);
+    for out in out {
+        let mut own = [0; N];
+        for word in &mut own {
+            if at == WORDS {
+                (round, at) = (round + 1, 0);
+                words = next(round);
+            }
+            (*word, at) = (words[at], at + 1);
+        }
+        *out = make(own);
+    }
+}

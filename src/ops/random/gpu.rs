@@ -1,0 +1,92 @@
+//! On the device: one kernel, integers alone but for the law's last step.
+
+use super::kernels::{Fill, Order, fill_variant};
+use super::quantile::TABLE;
+use super::{Law, Stream, cpu};
+use crate::device::{Buffer, Gpu, Grid};
+use crate::error::{ErrorKind, Result};
+
+/// Vectors of four numbers that a workgroup makes: WIDTH of fill.wgsl.
+const GROUP: u32 = 64;
+
+/// Bytes of a binding for so many numbers: whole vectors of four.
+pub(super) fn bytes(len: usize) -> u64 {
+    (len as u64).div_ceil(4).max(1).saturating_mul(16)
+}
+
+/// Records the numbers of the stream from where it stands.
+///
+/// # Errors
+/// [`ErrorKind::Limit`] if they are more than a binding holds; device errors.
+pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<Buffer<f32>> {
+    let adapter = gpu.adapter();
+    let (needed, allowed) = (bytes(len), adapter.limits.storage_binding);
+    if needed > allowed {
+        let what = format!("bytes of random numbers in one binding on {}", adapter.name);
+        return Err(ErrorKind::Limit { what, needed, allowed }.into());
+    }
+    let mut rec = gpu.record();
+    let quads = len.div_ceil(4);
+    let mut numbers: Buffer<[u32; 4]> = rec.array(quads)?;
+    let table = if matches!(law, Law::Normal { .. }) { &TABLE[..] } else { &TABLE[..1] };
+    let quantiles = rec.upload(table)?;
+    let (block, inside) = stream.block(0);
+    let [key_low, key_high] = stream.key();
+    let [upper_low, upper_high] = stream.upper();
+    let [block_low, block_high] = [block, block >> 32].map(low_word);
+    let count = low_word(quads as u64);
+    let (variant, [offset, factor, below], [last, some]) = numbers_of(law);
+    // Twenty rounds of about ten operations at most, and ten a number.
+    let work = f64::from(GROUP) * 240.0;
+    for piece in rec.pieces(count.div_ceil(GROUP), work) {
+        let params = Order {
+            key_low,
+            key_high,
+            upper_low,
+            upper_high,
+            block_low,
+            block_high,
+            inside: low_word(inside as u64),
+            first: piece.start,
+            count,
+            offset,
+            factor,
+            below,
+            last,
+            some,
+        };
+        let kernel = Fill { params, quantiles: &quantiles, numbers: &mut numbers };
+        let groups = piece.end - piece.start;
+        rec.dispatch(&kernel, &fill_variant(variant), Grid::Workgroups(groups), work * f64::from(groups))?;
+    }
+    Ok(numbers.cast::<f32>().first(len))
+}
+
+/// The kernel's variant for a law, and its numbers.
+#[expect(clippy::cast_possible_truncation, reason = "they are f32 numbers already")]
+fn numbers_of(law: Law) -> (u8, [f32; 3], [u32; 2]) {
+    match law {
+        Law::Words => (0, [0.0; 3], [0; 2]),
+        Law::Uniform { low, high } => {
+            (1, [low as f32, (high - low) as f32, cpu::last_below::<f32>(high) as f32], [0; 2])
+        }
+        Law::Normal { mean, deviation } => (2, [mean as f32, deviation as f32, 0.0], [0; 2]),
+        Law::Bernoulli { below } => (3, [0.0; 3], [low_word(below.saturating_sub(1)), u32::from(below > 0)]),
+    }
+}
+
+/// The lower 32 bits.
+#[expect(clippy::cast_possible_truncation, reason = "what it is for")]
+fn low_word(x: u64) -> u32 {
+    x as u32
+}
+
+#[cfg(test)]
+mod tests {
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether: fill.wgsl has the rounds of two blocks.
+    #[test]
+    fn the_loops_fit_lavapipe() {
+        let rounds = 10;
+        assert!(2 * rounds <= 65_535);
+    }
+}

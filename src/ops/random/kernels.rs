@@ -1,0 +1,30 @@
+//! The kernel that makes random numbers.
+
+use crate::device::{kernels, uniform};
+
+uniform! {
+    /// The stream, the place of the first word, the vectors of four numbers of this dispatch, and the law's numbers.
+    pub(super) struct Order {
+        key_low: u32, key_high: u32, upper_low: u32, upper_high: u32, block_low: u32, block_high: u32, inside: u32,
+        first: u32, count: u32, offset: f32, factor: f32, below: f32, last: u32, some: u32,
+    }
+}
+
+/// The overrides of [`Fill`]: 0 words, 1 uniform, 2 normal, 3 Bernoulli.
+pub(super) fn fill_variant(law: u8) -> [(&'static str, f64); 1] {
+    [("LAW", law.into())]
+}
+
+#[cfg(test)]
+fn fill_variants() -> Vec<Vec<(&'static str, f64)>> {
+    (0..4).map(|law| fill_variant(law).to_vec()).collect()
+}
+
+kernels! {
+    /// Random numbers, four an invocation.
+    Fill = ["random/philox.wgsl", "random/fill.wgsl"] variants fill_variants {
+        uniform params: Order,
+        read quantiles: [u32; 4],
+        write numbers: [u32; 4],
+    }
+}

@@ -1,0 +1,173 @@
+//! Random numbers by a counter: Philox 4x32-10, so that the i-th number of a stream is a function of the stream and of i. The same
+//! integers, uniforms and standard normals, to the last bit, on the CPU and on every adapter, however a request is cut.
+
+mod cpu;
+mod gpu;
+mod kernels;
+mod philox;
+mod places;
+mod quantile;
+mod stream;
+
+pub(in crate::ops) use places::{normal_at, uniforms};
+pub use stream::Stream;
+
+use crate::array::{Array, Real, Scalar, Storage};
+use crate::context::Context;
+use crate::error::{Error, ErrorKind, Result};
+use crate::policy::{Choice, Side, Workload};
+use crate::shape::Shape;
+use std::ops::Range;
+
+/// What becomes of the words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Law {
+    /// Nothing.
+    Words,
+    Uniform {
+        low: f64,
+        high: f64,
+    },
+    Normal {
+        mean: f64,
+        deviation: f64,
+    },
+    /// 1 where a word is below this, else 0.
+    Bernoulli {
+        below: u64,
+    },
+}
+
+/// Words of 32 bits as they come.
+///
+/// # Shapes
+/// In the order of memory: column-major, the batch slowest. One word of the stream an element.
+///
+/// # Errors
+/// [`crate::ErrorKind::Limit`] beyond the memory budget or, if the device was insisted upon, beyond a binding; device errors. The stream
+/// stays where it was.
+pub fn words(ctx: &Context, stream: &mut Stream, shape: Shape) -> Result<Array<u32>> {
+    let made = match check::<u32>("random words", ctx, shape, 1)?.side {
+        Side::Cpu => Storage::host(cpu::words(stream, shape.len())),
+        Side::Gpu => Storage::Device(gpu::fill(ctx.gpu()?, stream, shape.len(), Law::Words)?),
+    };
+    stream.skip(shape.len() as u128);
+    Ok(Array::from_storage(shape, made))
+}
+
+/// Numbers uniform on `[low, high)`.
+///
+/// f32 has the upper 24 bits of one word u, as `low + (high - low) u`; f64 the upper 53 of two. On `[0, 1)`, and wherever that product and
+/// sum are exact, the bits are the same everywhere; elsewhere an adapter may fuse or round them differently, by one ulp of the larger
+/// of `|low|` and `|high|`.
+///
+/// # Shapes
+/// As [`words`]; f64 takes two words a number.
+///
+/// # Errors
+/// [`crate::ErrorKind::Domain`] where the range is empty or not finite in `T`, or f64 was asked for and the device insisted upon;
+/// [`crate::ErrorKind::Limit`] as of [`words`]; device errors.
+pub fn uniform<T: Real>(ctx: &Context, stream: &mut Stream, shape: Shape, range: Range<f64>) -> Result<Array<T>> {
+    let Range { start: low, end: high } = range;
+    let [a, b] = [low, high].map(|x| T::from_f64(x).to_f64());
+    if !(a < b && T::from_f64(b - a).to_f64().is_finite()) {
+        let what =
+            format!("expected a range low..high that is not empty and finite in {}, found {low}..{high}", T::NAME);
+        return Err(Error::domain("random uniform", what));
+    }
+    fill("random uniform", ctx, stream, shape, Law::Uniform { low: a, high: b })
+}
+
+/// Normally distributed numbers.
+///
+/// The inverse of the distribution at the probability that a word stands for, so a number takes one word in f32 and two in f64, and no number
+/// is thrown away. Standard normals have the same bits everywhere: the largest is 6.338 in f32 (at a probability of 2^-33) and 9.155 in f64 (2^-65),
+/// each is within 2.5 * 2^-29 and half an ulp (f64: 4 ulp) of the exact quantile. `mean + deviation x` is rounded, and an adapter may fuse
+/// the two steps: one ulp of the larger of `|mean|` and `|deviation x|`.
+///
+/// # Shapes
+/// As [`words`]; f64 takes two words a number.
+///
+/// # Errors
+/// [`crate::ErrorKind::Domain`] where mean or deviation is not finite in `T` or the deviation is negative, or f64 was asked for and the
+/// device insisted upon; [`crate::ErrorKind::Limit`] as of [`words`]; device errors.
+pub fn normal<T: Real>(
+    ctx: &Context,
+    stream: &mut Stream,
+    shape: Shape,
+    mean: f64,
+    deviation: f64,
+) -> Result<Array<T>> {
+    let [a, b] = [mean, deviation].map(|x| T::from_f64(x).to_f64());
+    if !(a.is_finite() && b.is_finite() && b >= 0.0) {
+        let what = format!(
+            "expected a finite mean and a finite deviation of 0 or more in {}, found {mean} and {deviation}",
+            T::NAME
+        );
+        return Err(Error::domain("random normal", what));
+    }
+    fill("random normal", ctx, stream, shape, Law::Normal { mean: a, deviation: b })
+}
+
+/// 1 with probability p, else 0: whether a word is below p 2^32, rounded to the nearest. The same everywhere.
+///
+/// # Shapes
+/// As [`words`]; one word a number in f64 too.
+///
+/// # Errors
+/// [`crate::ErrorKind::Domain`] where p is not in `[0, 1]`, or f64 was asked for and the device insisted upon; [`crate::ErrorKind::Limit`] as of
+/// [`words`]; device errors.
+pub fn bernoulli<T: Real>(ctx: &Context, stream: &mut Stream, shape: Shape, p: f64) -> Result<Array<T>> {
+    if !(0.0..=1.0).contains(&p) {
+        return Err(Error::domain("random bernoulli", format!("expected a probability from 0 to 1, found {p}")));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 2^32")]
+    let below = (p * 4_294_967_296.0).round() as u64;
+    fill("random bernoulli", ctx, stream, shape, Law::Bernoulli { below })
+}
+
+fn fill<T: Real>(
+    operation: &'static str,
+    ctx: &Context,
+    stream: &mut Stream,
+    shape: Shape,
+    law: Law,
+) -> Result<Array<T>> {
+    let words = if T::ON_DEVICE || matches!(law, Law::Bernoulli { .. }) { 1 } else { 2 };
+    let made = match check::<T>(operation, ctx, shape, words)?.side {
+        Side::Cpu => Storage::host(cpu::fill(stream, shape.len(), law)),
+        Side::Gpu => Storage::Device(gpu::fill(ctx.gpu()?, stream, shape.len(), law)?),
+    };
+    stream.skip(shape.len() as u128 * words);
+    Ok(Array::from_storage(shape, made))
+}
+
+/// Whether so many numbers fit, and where they are made.
+fn check<T: Scalar>(operation: &'static str, ctx: &Context, shape: Shape, words: u128) -> Result<Choice> {
+    let (needed, allowed) = ((shape.len() as u64).saturating_mul(size_of::<T>() as u64), ctx.memory_budget());
+    if needed > allowed {
+        return Err(ErrorKind::Limit { what: format!("bytes of {operation} numbers"), needed, allowed }.into());
+    }
+    let choice = choose::<T>(ctx, shape, words);
+    if choice.side == Side::Gpu && !T::ON_DEVICE {
+        let what = format!("the device's kernels compute in f32, {} was asked for; use the CPU", T::NAME);
+        return Err(Error::domain(operation, what));
+    }
+    Ok(choice)
+}
+
+/// Where numbers of this shape would be made, and why.
+#[must_use]
+pub fn choose_random<T: Scalar>(ctx: &Context, shape: Shape) -> Choice {
+    choose::<T>(ctx, shape, 1)
+}
+
+/// A word takes about 40 operations on integers, a number 10 more; what is made on the device stays there.
+fn choose<T: Scalar>(ctx: &Context, shape: Shape, words: u128) -> Choice {
+    #[expect(clippy::cast_precision_loss, reason = "a count for the cost model")]
+    let flops = 50.0 * shape.len() as f64 * words as f64;
+    let work = Workload { cpu_flops: flops, gpu_flops: flops, bytes_to_move: 0.0, dispatches: 1.0 };
+    let fits =
+        T::ON_DEVICE && ctx.gpu().is_ok_and(|gpu| gpu::bytes(shape.len()) <= gpu.adapter().limits.storage_binding);
+    ctx.explain(&work, fits)
+}

@@ -1,0 +1,148 @@
+//! Named streams of random words, and places in them.
+
+/// A stream has 2^64 blocks of four words.
+const PERIOD: u128 = 1 << 66;
+/// What [`Stream::jump`] passes over.
+const JUMP: u128 = 1 << 48;
+
+/// A sequence of random words of 32 bits, and a place in it: Philox 4x32-10 over the counters of one key.
+///
+/// A stream is found by a seed and a name; both are hashed (BLAKE3) to the 64 bits of the key and the upper 64 bits of the counter, so
+/// two streams are the same with a probability of 2^-128, and no arithmetic on seeds makes them overlap. The lower 64 bits of the
+/// counter are the place, in blocks of four words. A place is reached in one step, wherever it is; after 2^66 words a stream
+/// begins again.
+///
+/// ```
+/// use fiedler::{Context, Shape, ops::random::{Stream, normal}};
+///
+/// let ctx = Context::cpu();
+/// let mut weights = Stream::new(7, "weights");
+/// let first = normal::<f32>(&ctx, &mut weights, Shape::new(64, 1000, 1), 0.0, 1.0)?;
+/// assert_eq!(weights.position(), 64_000);
+///
+/// // The last row again, without the others.
+/// let mut again = Stream::new(7, "weights");
+/// again.skip(64 * 999);
+/// let last = normal::<f32>(&ctx, &mut again, Shape::new(64, 1, 1), 0.0, 1.0)?;
+/// assert_eq!(last.to_host(&ctx)?.as_slice(), &first.to_host(&ctx)?.as_slice()[64 * 999..]);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Stream {
+    key: [u32; 2],
+    upper: [u32; 2],
+    /// In words, below [`PERIOD`].
+    position: u128,
+}
+
+impl Stream {
+    /// The stream of this seed and this name, at its beginning.
+    #[must_use]
+    pub fn new(seed: u64, name: &str) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("fiedler random stream of a seed and a name, 2026-11");
+        hasher.update(&seed.to_le_bytes()).update(name.as_bytes());
+        Self::of(&hasher)
+    }
+
+    /// Philox itself: this key, and the block of this counter as the first, their lowest words first. For those who know what the published
+    /// generator makes; streams of keys that are close to each other are as good as others.
+    #[must_use]
+    pub fn of_key(key: [u32; 2], counter: [u32; 4]) -> Self {
+        let [low, high, upper @ ..] = counter;
+        Self { key, upper, position: u128::from(u64::from(high) << 32 | u64::from(low)) << 2 }
+    }
+
+    /// The stream of that number below this one, at its beginning: for each worker, tensor or epoch one of its own. Where this stream
+    /// stands does not matter.
+    #[must_use]
+    pub fn substream(&self, number: u64) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("fiedler random substream of a stream and a number, 2026-11");
+        for word in self.key.into_iter().chain(self.upper) {
+            hasher.update(&word.to_le_bytes());
+        }
+        hasher.update(&number.to_le_bytes());
+        Self::of(&hasher)
+    }
+
+    fn of(hasher: &blake3::Hasher) -> Self {
+        let mut bytes = [0; 16];
+        hasher.finalize_xof().fill(&mut bytes);
+        let word = |i: usize| u32::from_le_bytes([bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]]);
+        Self { key: [word(0), word(4)], upper: [word(8), word(12)], position: 0 }
+    }
+
+    /// Words that were taken or passed over, modulo 2^66.
+    #[must_use]
+    pub fn position(&self) -> u128 {
+        self.position
+    }
+
+    /// Passes over so many words.
+    pub fn skip(&mut self, words: u128) {
+        self.position = (self.position + words % PERIOD) % PERIOD;
+    }
+
+    /// This stream from here, while `self` passes over 2^48 words: what is handed out so often cuts one sequence into parts that do not
+    /// meet, 2^18 of them.
+    pub fn jump(&mut self) -> Self {
+        let here = self.clone();
+        self.skip(JUMP);
+        here
+    }
+
+    pub(super) fn key(&self) -> [u32; 2] {
+        self.key
+    }
+
+    /// The upper half of all counters.
+    pub(super) fn upper(&self) -> [u32; 2] {
+        self.upper
+    }
+
+    /// The block in which the word lies that is so many words from here, and which of its four it is.
+    #[expect(clippy::cast_possible_truncation, reason = "modulo 2^66, so 64 bits of blocks and 2 bits of words")]
+    pub(super) fn block(&self, words: u64) -> (u64, usize) {
+        let place = (self.position + u128::from(words)) % PERIOD;
+        ((place >> 2) as u64, (place & 3) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stream;
+
+    #[test]
+    fn streams_are_their_own() {
+        let stream = Stream::new(1, "a");
+        assert_eq!(stream, Stream::new(1, "a"));
+        let mut later = stream.clone();
+        later.skip(1000);
+        assert_eq!(later.substream(3), stream.substream(3), "where a stream stands does not matter");
+        let all = [
+            stream.clone(),
+            Stream::new(1, "b"),
+            Stream::new(2, "a"),
+            Stream::new(1, ""),
+            stream.substream(0),
+            stream.substream(1),
+            stream.substream(0).substream(1),
+        ];
+        for (i, a) in all.iter().enumerate() {
+            for b in &all[..i] {
+                assert!((a.key, a.upper) != (b.key, b.upper), "{a:?} {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn places_go_round() {
+        let mut stream = Stream::of_key([0; 2], [u32::MAX, u32::MAX, 7, 8]);
+        assert_eq!((stream.block(0), stream.block(3), stream.block(4)), ((u64::MAX, 0), (u64::MAX, 3), (0, 0)));
+        stream.skip(5);
+        assert_eq!((stream.position(), stream.block(1)), (1, (0, 2)));
+        stream.skip(u128::MAX);
+        assert_eq!(stream.position(), 0);
+        let (before, after) = (stream.jump(), stream);
+        assert_eq!((before.position(), after.position()), (0, 1 << 48));
+    }
+}

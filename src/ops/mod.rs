@@ -1,6 +1,7 @@
 //! The operations: mathematics on batches, each with a device and a CPU half and one choice between them.
 
 pub(crate) mod certificate;
+pub mod divergence;
 pub mod eigen;
 pub mod eigsh;
 mod jacobi;

@@ -1,6 +1,7 @@
 //! `fiedler run`: one operation on a stored array, with numpy's order and meaning. A file a family of operations.
 
 mod dense;
+mod divergence;
 mod layout;
 mod random;
 mod sparse;
@@ -33,6 +34,8 @@ enum Operation {
     Eigsh(sparse::Eigsh),
     /// A sparse matrix times a block: `y`.
     Spmm(sparse::Spmm),
+    /// Divergences between histograms or samples: `d`.
+    Divergence(divergence::Divergence),
     /// Random numbers of a named stream: `x`.
     Random(random::Random),
 }
@@ -46,6 +49,7 @@ impl Run {
             Operation::Svdvals(it) => it.run(),
             Operation::Eigsh(it) => it.run(),
             Operation::Spmm(it) => it.run(),
+            Operation::Divergence(it) => it.run(),
             Operation::Random(it) => it.run(),
         }
     }

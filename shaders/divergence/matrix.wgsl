@@ -1,0 +1,78 @@
+// divergences[i + n j] = D(p_i, p_j) for all pairs of the n histograms of a batch's entry. A workgroup makes a tile of 16 x 16 pairs, 16 bins
+// at a time; an invocation has one pair. A symmetric divergence is computed once for a pair, and written twice. Loops of an invocation:
+// bins begin to end, and a 16th of that.
+
+const TILE: u32 = 16;
+
+struct Params {
+    bins: u32, begin: u32, end: u32, histograms: u32, tiles: u32, first: u32, fresh: u32, last: u32, symmetric: u32, root: u32,
+    scale: f32, smoothing: f32, spread: f32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> p: array<f32>;
+@group(0) @binding(2) var<storage, read> totals: array<u32>;
+@group(0) @binding(3) var<storage, read_write> divergences: array<u32>;
+
+// 17 to a row: neighbours in a column lie in different banks.
+var<workgroup> rows: array<f32, 272>;
+var<workgroup> columns: array<f32, 272>;
+
+@compute @workgroup_size(16, 16)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) lane: vec3<u32>) {
+    let place = params.first + group.x;
+    let entry = place / (params.tiles * params.tiles);
+    let tile = place % (params.tiles * params.tiles);
+    let row_tile = tile % params.tiles;
+    let column_tile = tile / params.tiles;
+    // The same for the whole workgroup.
+    if params.symmetric == 0u || row_tile <= column_tile {
+        let n = params.histograms;
+        let row = row_tile * TILE + lane.x;
+        let column = column_tile * TILE + lane.y;
+        let base = entry * n;
+        let i = base + min(row, n - 1u);
+        let j = base + min(column, n - 1u);
+        let known = finite(totals[i]) && finite(totals[j]);
+        let of_p = bitcast<f32>(select(0x3f800000u, totals[i], known));
+        let of_q = bitcast<f32>(select(0x3f800000u, totals[j], known));
+        let factor = balance(of_p, of_q);
+        let smoothing = params.smoothing * of_p;
+        // What this invocation loads: bin lane.x of the tile's histograms lane.y.
+        let load_row = (base + min(row_tile * TILE + lane.y, n - 1u)) * params.bins;
+        let load_column = (base + min(column_tile * TILE + lane.y, n - 1u)) * params.bins;
+        // A sum of sums of 256 bins, which are sums of 16: their errors do not grow with the bins.
+        var sum = 0.0;
+        var block = 0.0;
+        var hole = false;
+        for (var k = params.begin; k < params.end; k += TILE) {
+            let bin = min(k + lane.x, params.bins - 1u);
+            rows[lane.y * 17u + lane.x] = p[load_row + bin];
+            columns[lane.y * 17u + lane.x] = p[load_column + bin];
+            workgroupBarrier();
+            var run = 0.0;
+            for (var b = 0u; b < min(TILE, params.end - k); b += 1u) {
+                let x = rows[lane.x * 17u + b] + smoothing;
+                let y = columns[lane.y * 17u + b] * factor + smoothing;
+                if absent(x, y) { hole = true; } else { run += term(x, y); }
+            }
+            block += run;
+            if ((k - params.begin) & 255u) == 240u {
+                sum += block;
+                block = 0.0;
+            }
+            workgroupBarrier();
+        }
+        sum += block;
+        let mine = params.symmetric == 0u || row <= column;
+        if row < n && column < n && mine {
+            let there = entry * n * n + row + column * n;
+            var before = 0u;
+            if params.fresh == 0u { before = divergences[there]; }
+            let all = select(NAN, added(before, sum, hole), known);
+            let found = select(all, result_of(all, totals[i], params.scale, params.spread, params.root), params.last != 0u);
+            divergences[there] = found;
+            if params.symmetric != 0u { divergences[entry * n * n + column + row * n] = found; }
+        }
+    }
+}

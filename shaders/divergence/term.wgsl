@@ -1,0 +1,75 @@
+// What one bin with the probabilities p and q adds. Every term is 0 or more, and small where p and q are close to each other, to a relative
+// error of a few ulp: so nothing cancels in a sum. Where `absent`, the sum is infinite.
+//   KIND 0: p log(p / q) - p + q           Kullback and Leibler
+//   KIND 1: half of that against m and of q's against m, m = (p + q) / 2          Jensen and Shannon
+//   KIND 2: |p - q| / 2                    total variation
+//   KIND 3: (p - q)^2 / q                  Pearson's chi-square
+//   KIND 4: (p - q)^2 / (p + q) / 2        symmetric chi-square
+//   KIND 5: (sqrt(p) - sqrt(q))^2 / 2      Hellinger, squared
+
+override KIND: u32 = 0;
+
+// A loop's iterations between two additions to the sum.
+const RUN: u32 = 32;
+
+// artanh(s) = s + s^3 tail(s^2): the series, to 1e-8 for s^2 <= 1/9.
+fn artanh_tail(t: f32) -> f32 {
+    return 1.0 / 3.0 + t * (1.0 / 5.0 + t * (1.0 / 7.0 + t * (1.0 / 9.0 + t * (1.0 / 11.0 + t * (1.0 / 13.0
+        + t * (1.0 / 15.0 + t * (1.0 / 17.0)))))));
+}
+
+fn absent(p: f32, q: f32) -> bool { return (KIND == 0u || KIND == 3u) && p > 0.0 && q <= 0.0; }
+
+fn kullback_leibler(p: f32, q: f32) -> f32 {
+    if p <= 0.0 { return q; }
+    let d = q - p;
+    if q > 2.0 * p || p > 2.0 * q {
+        // Outside of [1/2, 2] the logarithm is good to 3 ulp.
+        return d - p * log(q / p);
+    }
+    // log(q / p) = 2 artanh(s), and what is linear in d has been taken away already.
+    let s = d / (p + q);
+    let t = s * s;
+    return s * (d - 2.0 * p * t * artanh_tail(t));
+}
+
+fn jensen_shannon(p: f32, q: f32) -> f32 {
+    let t = p + q;
+    if t <= 0.0 { return 0.0; }
+    let s = (q - p) / t;
+    if abs(s) <= 0.5 {
+        // (1 + s) log(1 + s) + (1 - s) log(1 - s), by its even powers.
+        let x = s * s;
+        let h = 1.0 + x * (1.0 / 6.0 + x * (1.0 / 15.0 + x * (1.0 / 28.0 + x * (1.0 / 45.0 + x * (1.0 / 66.0
+            + x * (1.0 / 91.0 + x * (1.0 / 120.0 + x * (1.0 / 153.0 + x * (1.0 / 190.0 + x * (1.0 / 231.0))))))))));
+        return 0.25 * t * x * h;
+    }
+    let small = min(p, q);
+    let large = max(p, q);
+    if small <= 0.0 { return 0.5 * large * 0.6931471805599453; }
+    let y = small / t;
+    // log(1 - y), y <= 1/4.
+    let u = y / (2.0 - y);
+    let beside = -2.0 * u * (1.0 + u * u * artanh_tail(u * u));
+    return 0.5 * (t * 0.6931471805599453 + small * log(y) + large * beside);
+}
+
+fn term(p: f32, q: f32) -> f32 {
+    if KIND == 0u { return kullback_leibler(p, q); }
+    if KIND == 1u { return jensen_shannon(p, q); }
+    if KIND == 2u { return 0.5 * abs(p - q); }
+    let d = p - q;
+    if KIND == 3u { return d * (d / select(1.0, q, q > 0.0)); }
+    if KIND == 4u { return 0.5 * d * (d / select(1.0, p + q, p + q > 0.0)); }
+    let roots = sqrt(p) + sqrt(q);
+    let r = d / select(1.0, roots, roots > 0.0);
+    return 0.5 * r * r;
+}
+
+// What one of the two is multiplied by, so that their totals are the same.
+fn balance(of_p: f32, of_q: f32) -> f32 { return select(of_p / of_q, 1.0, of_p == of_q); }
+
+const NAN: u32 = 0x7fc00000u;
+const INFINITY: u32 = 0x7f800000u;
+
+fn finite(bits: u32) -> bool { return (bits & 0x7fffffffu) < INFINITY; }

@@ -1,0 +1,184 @@
+//! On the device: totals first, which also tell which histograms are none; then pairs, each by a team of invocations, or tiles of all pairs.
+//! Bins beyond what a dispatch's loops may take go to the next one, in order: the cut is fixed, so are the bits.
+
+use super::kernels::{
+    Matrix, Pairs, Rows, Sums, Tiles, Totals, WIDTH, matrix_variant, rows_variant, team, totals_variant,
+};
+use super::{Divergence, DivergenceOptions};
+use crate::device::{Buffer, Gpu, Grid, Recorder};
+use crate::error::{ErrorKind, Result};
+use crate::shape::Shape;
+
+/// Bins that one dispatch of [`Totals`] and [`Rows`] takes: 32,768 + 1,024 iterations an invocation.
+const BINS: u32 = 64 << 15;
+/// Bins that one dispatch of [`Matrix`] takes: 32,768 + 2,048 iterations.
+const TILED_BINS: u32 = 1 << 15;
+/// Histograms along a tile of [`Matrix`].
+const TILE: u32 = 16;
+/// Operations of a term, for the recorder's cut.
+const TERM: f64 = 40.0;
+
+/// Histograms on the device, and their shape.
+pub(super) type Batch<'a> = (&'a Buffer<f32>, Shape);
+
+/// What the kernels do with a sum.
+struct Meaning {
+    scale: f32,
+    smoothing: f32,
+    spread: f32,
+    root: u32,
+}
+
+impl Meaning {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "f32 is the kernels' precision")]
+    fn new(kind: Divergence, options: &DivergenceOptions, bins: usize) -> Self {
+        Self {
+            scale: options.scale(kind) as f32,
+            smoothing: options.smoothing as f32,
+            spread: (1.0 + bins as f64 * options.smoothing) as f32,
+            root: u32::from(kind.is_root()),
+        }
+    }
+}
+
+/// Whether all arrays fit bindings.
+///
+/// # Errors
+/// [`ErrorKind::Limit`] if not.
+pub(super) fn check(gpu: &Gpu, shapes: &[Shape]) -> Result<()> {
+    let adapter = gpu.adapter();
+    for shape in shapes {
+        let (needed, allowed) = ((shape.len() as u64).saturating_mul(4), adapter.limits.storage_binding);
+        if needed > allowed {
+            let what = format!("bytes of histograms or divergences in one binding on {}", adapter.name);
+            return Err(ErrorKind::Limit { what, needed, allowed }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Records D(p_i, q_i), or D(p_i, q) of the entry's only q.
+pub(super) fn rows(
+    gpu: &Gpu,
+    kind: Divergence,
+    (p, shape): Batch<'_>,
+    (q, q_shape): Batch<'_>,
+    options: &DivergenceOptions,
+) -> Result<Buffer<f32>> {
+    let mut rec = gpu.record();
+    let [bins, count, q_count] = [shape.rows, shape.cols * shape.batch, q_shape.cols * q_shape.batch].map(to_u32);
+    let p_totals = totals(&mut rec, p, bins, count, options)?;
+    let q_totals = totals(&mut rec, q, bins, q_count, options)?;
+    let mut divergences: Buffer<u32> = rec.array(shape.cols * shape.batch)?;
+    let Meaning { scale, smoothing, spread, root } = Meaning::new(kind, options, shape.rows);
+    let share = if q_shape.cols == shape.cols { 1 } else { to_u32(shape.cols).max(1) };
+    let (team, variant) = (team(bins), rows_variant(kind, team(bins)));
+    for begin in (0..bins).step_by(BINS as usize) {
+        let end = bins.min(begin + BINS);
+        let work = TERM * f64::from(WIDTH / team) * f64::from(end - begin);
+        for piece in rec.pieces(count.div_ceil(WIDTH / team), work) {
+            let (fresh, last) = (u32::from(begin == 0), u32::from(end == bins));
+            let first = piece.start;
+            let params = Pairs { bins, begin, end, count, first, fresh, last, share, root, scale, smoothing, spread };
+            let kernel = Rows { params, p, q, p_totals: &p_totals, q_totals: &q_totals, divergences: &mut divergences };
+            let groups = piece.end - piece.start;
+            rec.dispatch(&kernel, &variant, Grid::Workgroups(groups), work * f64::from(groups))?;
+        }
+    }
+    Ok(divergences.cast())
+}
+
+/// Records D(p_i, p_j) of all pairs within an entry of the batch.
+pub(super) fn matrix(
+    gpu: &Gpu,
+    kind: Divergence,
+    (p, shape): Batch<'_>,
+    options: &DivergenceOptions,
+) -> Result<Buffer<f32>> {
+    let mut rec = gpu.record();
+    let [bins, histograms, entries] = [shape.rows, shape.cols, shape.batch].map(to_u32);
+    let totals = totals(&mut rec, p, bins, histograms.saturating_mul(entries), options)?;
+    let mut divergences: Buffer<u32> = rec.array(shape.cols * shape.cols * shape.batch)?;
+    let Meaning { scale, smoothing, spread, root } = Meaning::new(kind, options, shape.rows);
+    let tiles = histograms.div_ceil(TILE);
+    let symmetric = u32::from(kind.is_symmetric());
+    for begin in (0..bins).step_by(TILED_BINS as usize) {
+        let end = bins.min(begin + TILED_BINS);
+        let work = TERM * f64::from(TILE * TILE) * f64::from(end - begin);
+        for piece in rec.pieces(tiles.saturating_mul(tiles).saturating_mul(entries), work) {
+            let (fresh, last) = (u32::from(begin == 0), u32::from(end == bins));
+            let first = piece.start;
+            let params = Tiles {
+                bins,
+                begin,
+                end,
+                histograms,
+                tiles,
+                first,
+                fresh,
+                last,
+                symmetric,
+                root,
+                scale,
+                smoothing,
+                spread,
+            };
+            let kernel = Matrix { params, p, totals: &totals, divergences: &mut divergences };
+            let groups = piece.end - piece.start;
+            rec.dispatch(&kernel, &matrix_variant(kind), Grid::Workgroups(groups), work * f64::from(groups))?;
+        }
+    }
+    Ok(divergences.cast())
+}
+
+/// The sums of all histograms.
+fn totals(
+    rec: &mut Recorder<'_>,
+    histograms: &Buffer<f32>,
+    bins: u32,
+    count: u32,
+    options: &DivergenceOptions,
+) -> Result<Buffer<u32>> {
+    let mut totals: Buffer<u32> = rec.array(count as usize)?;
+    let team = team(bins);
+    for begin in (0..bins).step_by(BINS as usize) {
+        let end = bins.min(begin + BINS);
+        let work = 2.0 * f64::from(WIDTH / team) * f64::from(end - begin);
+        for piece in rec.pieces(count.div_ceil(WIDTH / team), work) {
+            let params = Sums {
+                bins,
+                begin,
+                end,
+                count,
+                first: piece.start,
+                fresh: u32::from(begin == 0),
+                last: u32::from(end == bins),
+                normalize: u32::from(options.normalize),
+            };
+            let kernel = Totals { params, histograms, totals: &mut totals };
+            let groups = piece.end - piece.start;
+            rec.dispatch(&kernel, &totals_variant(team), Grid::Workgroups(groups), work * f64::from(groups))?;
+        }
+    }
+    Ok(totals)
+}
+
+/// Sizes within one binding, which is under 2^32 elements.
+fn to_u32(size: usize) -> u32 {
+    u32::try_from(size).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BINS, TILE, TILED_BINS, WIDTH, team};
+
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether: runs of 32 terms and their ends, and the
+    /// tree; bins by sixteens.
+    #[test]
+    fn the_loops_of_every_kernel_fit_lavapipe() {
+        assert_eq!(team(BINS), WIDTH);
+        let rows = BINS / WIDTH + BINS / WIDTH / 32 + WIDTH.ilog2();
+        let matrix = TILED_BINS + TILED_BINS / TILE;
+        assert!([rows, matrix].into_iter().all(|loops| loops <= 65_535));
+    }
+}

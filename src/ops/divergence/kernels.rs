@@ -1,0 +1,107 @@
+//! The kernels that compare histograms.
+
+use super::Divergence;
+use crate::device::{kernels, uniform};
+
+uniform! {
+    /// Bins, those of this dispatch, histograms, the first workgroup's place, and what is to be done at the ends.
+    pub(super) struct Sums {
+        bins: u32, begin: u32, end: u32, count: u32, first: u32, fresh: u32, last: u32, normalize: u32,
+    }
+}
+
+uniform! {
+    /// The same for pairs, with how many share a q and what becomes of a sum.
+    pub(super) struct Pairs {
+        bins: u32, begin: u32, end: u32, count: u32, first: u32, fresh: u32, last: u32, share: u32, root: u32,
+        scale: f32, smoothing: f32, spread: f32,
+    }
+}
+
+uniform! {
+    /// The same for all pairs, with the tiles along a side.
+    pub(super) struct Tiles {
+        bins: u32, begin: u32, end: u32, histograms: u32, tiles: u32, first: u32, fresh: u32, last: u32, symmetric: u32, root: u32,
+        scale: f32, smoothing: f32, spread: f32,
+    }
+}
+
+/// Invocations of a workgroup of [`Totals`] and [`Rows`].
+pub(super) const WIDTH: u32 = 64;
+
+/// Invocations of a histogram of so many bins: one for four of them.
+pub(super) fn team(bins: u32) -> u32 {
+    bins.div_ceil(4).next_power_of_two().clamp(1, WIDTH)
+}
+
+/// The overrides of [`Totals`].
+pub(super) fn totals_variant(team: u32) -> [(&'static str, f64); 1] {
+    [("TEAM", team.into())]
+}
+
+/// The overrides of [`Rows`].
+pub(super) fn rows_variant(kind: Divergence, team: u32) -> [(&'static str, f64); 2] {
+    [("KIND", code(kind)), ("TEAM", team.into())]
+}
+
+/// The overrides of [`Matrix`].
+pub(super) fn matrix_variant(kind: Divergence) -> [(&'static str, f64); 1] {
+    [("KIND", code(kind))]
+}
+
+/// KIND of term.wgsl.
+fn code(kind: Divergence) -> f64 {
+    match kind {
+        Divergence::KullbackLeibler => 0.0,
+        Divergence::JensenShannon | Divergence::JensenShannonDistance => 1.0,
+        Divergence::TotalVariation => 2.0,
+        Divergence::ChiSquare => 3.0,
+        Divergence::SymmetricChiSquare => 4.0,
+        Divergence::Hellinger => 5.0,
+    }
+}
+
+#[cfg(test)]
+fn teams() -> impl Iterator<Item = u32> {
+    (0..=WIDTH.ilog2()).map(|power| 1 << power)
+}
+
+#[cfg(test)]
+fn totals_variants() -> Vec<Vec<(&'static str, f64)>> {
+    teams().map(|team| totals_variant(team).to_vec()).collect()
+}
+
+#[cfg(test)]
+fn rows_variants() -> Vec<Vec<(&'static str, f64)>> {
+    teams().flat_map(|team| Divergence::ALL.map(|kind| rows_variant(kind, team).to_vec())).collect()
+}
+
+#[cfg(test)]
+fn matrix_variants() -> Vec<Vec<(&'static str, f64)>> {
+    Divergence::ALL.map(|kind| matrix_variant(kind).to_vec()).into()
+}
+
+kernels! {
+    /// Sums of histograms, and whether their entries are what they should be.
+    Totals = ["divergence/totals.wgsl"] variants totals_variants {
+        uniform params: Sums,
+        read histograms: f32,
+        write totals: u32,
+    }
+    /// Histograms of one batch against those of another. (naga 30 wants every named override before the first array whose length has one.)
+    Rows = ["divergence/term.wgsl", "divergence/result.wgsl", "divergence/rows.wgsl"] variants rows_variants {
+        uniform params: Pairs,
+        read p: f32,
+        read q: f32,
+        read p_totals: u32,
+        read q_totals: u32,
+        write divergences: u32,
+    }
+    /// All pairs of the histograms of one batch.
+    Matrix = ["divergence/term.wgsl", "divergence/result.wgsl", "divergence/matrix.wgsl"] variants matrix_variants {
+        uniform params: Tiles,
+        read p: f32,
+        read totals: u32,
+        write divergences: u32,
+    }
+}

@@ -1,0 +1,252 @@
+//! Divergences between histograms: how far one distribution over the same bins is from another.
+
+mod cpu;
+mod gpu;
+mod kernels;
+mod samples;
+
+pub use samples::{divergence_of_samples, histogram};
+
+use crate::array::{Array, Real, Storage};
+use crate::context::Context;
+use crate::device::Buffer;
+use crate::error::{Error, ErrorKind, Result};
+use crate::policy::{Choice, Side, Workload};
+use crate::shape::Shape;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Which divergence D(p, q) of distributions over the same bins. 0 log 0 is 0 in all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Divergence {
+    /// Kullback and Leibler's: sum p log(p / q). Infinite where q = 0 < p.
+    KullbackLeibler,
+    /// Jensen and Shannon's: half of Kullback and Leibler's of p and of q against their mean; at most log 2, symmetric.
+    JensenShannon,
+    /// Its root, which is a metric: SciPy's `jensenshannon`.
+    JensenShannonDistance,
+    /// sum |p - q| / 2, at most 1, a metric.
+    TotalVariation,
+    /// Pearson's: sum (p - q)^2 / q. Infinite where q = 0 < p.
+    ChiSquare,
+    /// sum (p - q)^2 / (p + q) / 2, at most 1, symmetric.
+    SymmetricChiSquare,
+    /// Hellinger's distance: the root of sum (sqrt p - sqrt q)^2 / 2, at most 1, a metric.
+    Hellinger,
+}
+
+impl Divergence {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::KullbackLeibler,
+        Self::JensenShannon,
+        Self::JensenShannonDistance,
+        Self::TotalVariation,
+        Self::ChiSquare,
+        Self::SymmetricChiSquare,
+        Self::Hellinger,
+    ];
+
+    /// Whether D(p, q) is D(q, p).
+    #[must_use]
+    pub fn is_symmetric(self) -> bool {
+        !matches!(self, Self::KullbackLeibler | Self::ChiSquare)
+    }
+
+    /// Whether it is the root of a sum.
+    fn is_root(self) -> bool {
+        matches!(self, Self::JensenShannonDistance | Self::Hellinger)
+    }
+
+    /// Whether it is measured in nats, bits or the like.
+    fn has_base(self) -> bool {
+        matches!(self, Self::KullbackLeibler | Self::JensenShannon | Self::JensenShannonDistance)
+    }
+}
+
+/// How histograms are read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DivergenceOptions {
+    /// The base of logarithms: e (nats) by default; 2 for bits.
+    pub base: f64,
+    /// Divide every histogram by its sum first, as counts want it. Without it a sum has to be 1, to 1e-3; what rounding leaves of the
+    /// difference d counts as d^2 / 2 in all divergences but the total variation.
+    pub normalize: bool,
+    /// What is added to every bin of every (normalised) histogram before it is normalised again: 0 by default. With more than 0 nothing
+    /// is infinite.
+    pub smoothing: f64,
+}
+
+impl Default for DivergenceOptions {
+    fn default() -> Self {
+        Self { base: std::f64::consts::E, normalize: false, smoothing: 0.0 }
+    }
+}
+
+impl DivergenceOptions {
+    /// What a sum in nats is multiplied by.
+    fn scale(&self, kind: Divergence) -> f64 {
+        if kind.has_base() { 1.0 / self.base.ln() } else { 1.0 }
+    }
+
+    fn check(&self) -> Result<()> {
+        if !(self.base.is_finite() && self.base > 1.0) {
+            return Err(Error::domain("divergence", format!("expected a base above 1, found {}", self.base)));
+        }
+        if !(self.smoothing.is_finite() && self.smoothing >= 0.0) {
+            let what = format!("expected a smoothing of 0 or more, found {}", self.smoothing);
+            return Err(Error::domain("divergence", what));
+        }
+        Ok(())
+    }
+}
+
+/// The divergence of every histogram of `p` from its partner in `q`.
+///
+/// Sums are of terms that are 0 or more and small where p and q are close (p log(p/q) - p + q, not p log(p/q)), so divergences of nearly equal
+/// histograms keep their digits: on an adapter a relative error of (40 + bins / 512) 2^-23, on the CPU the rounding to f32, or (40 + bins / 64) 2^-53
+/// in f64. With `normalize` an adapter rounds q once more, which adds 2^-22 sqrt(2 D) (to a root 2^-22, to the total variation that relative error of 1).
+/// On an adapter, numbers below 2^-126 may count as 0.
+///
+/// # Shapes
+/// `p`: (bins, count) x batch, a histogram a column, so that it lies in one piece (in numpy's order a row). `q`: the same, or (bins, 1) x batch: one
+/// for all of an entry. Result: (count, 1) x batch. f32 on the CPU is computed in f64; f64 stays on the CPU.
+///
+/// # Errors
+/// [`crate::ErrorKind::Shape`] where the shapes do not fit or there are histograms without bins. [`crate::ErrorKind::Domain`] for an option that makes
+/// no sense and, of histograms on the host, for an entry that is negative or not finite and for a sum that is not 1 (with `normalize`: that is
+/// 0). Of histograms that lie on the device the divergence is NaN there, but a sum that is not 1 is not looked for. Limits as of
+/// [`divergence_matrix`]; device errors.
+pub fn divergence<T: Real>(
+    ctx: &Context,
+    kind: Divergence,
+    p: &Array<T>,
+    q: &Array<T>,
+    options: &DivergenceOptions,
+) -> Result<Array<T>> {
+    options.check()?;
+    let (shape, other) = (p.shape(), q.shape());
+    let fits = (other.rows, other.batch) == (shape.rows, shape.batch) && (other.cols == shape.cols || other.cols == 1);
+    if !fits {
+        let expected = format!("q of {shape} as p, or ({}, 1) x {}", shape.rows, shape.batch);
+        return Err(Error::shape("divergence", expected, other.to_string()));
+    }
+    bins(shape)?;
+    let result = Shape::new(shape.cols, 1, shape.batch);
+    for histograms in [p, q] {
+        check_entries(histograms, options)?;
+    }
+    let terms = shape.len();
+    if let Side::Cpu = side::<T>(ctx, terms, &[shape, other, result], [p, q].map(Array::is_resident))? {
+        let (p, q) = (p.to_host(ctx)?, q.to_host(ctx)?);
+        let each = if other.cols == shape.cols { 1 } else { shape.cols.max(1) };
+        let data = cpu::rows(kind, p.as_slice(), q.as_slice(), shape.rows, each, options);
+        return Ok(Array::from_storage(result, Storage::host(data)));
+    }
+    let gpu = ctx.gpu()?;
+    gpu::check(gpu, &[shape, other, result])?;
+    let (on_p, on_q) = (on_device(ctx, p)?, on_device(ctx, q)?);
+    let found = gpu::rows(gpu, kind, (&on_p, shape), (&on_q, other), options)?;
+    Ok(Array::from_storage(result, Storage::Device(found)))
+}
+
+/// The divergence of every histogram of an entry of the batch from every other of it: entry (i, j) is D(p_i, p_j).
+///
+/// # Shapes
+/// `p`: (bins, count) x batch, a histogram a column. Result: (count, count) x batch; symmetric to the last bit where the divergence is, with a
+/// diagonal of 0. Accuracy as of [`divergence`].
+///
+/// # Errors
+/// As of [`divergence`], and [`crate::ErrorKind::Limit`] where the result is beyond the memory budget, or the device was insisted upon and a binding
+/// does not hold the histograms or the result.
+pub fn divergence_matrix<T: Real>(
+    ctx: &Context,
+    kind: Divergence,
+    p: &Array<T>,
+    options: &DivergenceOptions,
+) -> Result<Array<T>> {
+    options.check()?;
+    let shape = p.shape();
+    bins(shape)?;
+    let result = Shape::new(shape.cols, shape.cols, shape.batch);
+    let (needed, allowed) = ((result.len() as u64).saturating_mul(size_of::<T>() as u64), ctx.memory_budget());
+    if needed > allowed {
+        return Err(ErrorKind::Limit { what: "bytes of a matrix of divergences".to_owned(), needed, allowed }.into());
+    }
+    check_entries(p, options)?;
+    let terms = shape.len().saturating_mul(shape.cols);
+    if let Side::Cpu = side::<T>(ctx, terms, &[shape, result], [p.is_resident(); 2])? {
+        let p = p.to_host(ctx)?;
+        let data = cpu::matrix(kind, p.as_slice(), shape, options);
+        return Ok(Array::from_storage(result, Storage::host(data)));
+    }
+    let gpu = ctx.gpu()?;
+    gpu::check(gpu, &[shape, result])?;
+    let found = gpu::matrix(gpu, kind, (&on_device(ctx, p)?, shape), options)?;
+    Ok(Array::from_storage(result, Storage::Device(found)))
+}
+
+/// Where so many terms of histograms of these shapes would be computed, and why; the first arrays lie on the device already or not.
+#[must_use]
+pub fn choose_divergence<T: Real>(ctx: &Context, terms: usize, shapes: &[Shape], resident: &[bool]) -> Choice {
+    // A term takes a logarithm and a division; the CPU computes in f64.
+    #[expect(clippy::cast_precision_loss, reason = "counts for the cost model")]
+    let (terms, moved) = {
+        let lies = |i: usize| resident.get(i).copied().unwrap_or(i + 1 == shapes.len());
+        let bytes = shapes.iter().enumerate().filter(|(i, _)| !lies(*i)).map(|(_, shape)| 4.0 * shape.len() as f64);
+        (terms as f64, bytes.sum())
+    };
+    let work = Workload { cpu_flops: 100.0 * terms, gpu_flops: 40.0 * terms, bytes_to_move: moved, dispatches: 3.0 };
+    let fits = T::ON_DEVICE && ctx.gpu().is_ok_and(|gpu| gpu::check(gpu, shapes).is_ok());
+    ctx.explain(&work, fits)
+}
+
+fn side<T: Real>(ctx: &Context, terms: usize, shapes: &[Shape], resident: [bool; 2]) -> Result<Side> {
+    let side = choose_divergence::<T>(ctx, terms, shapes, &resident).side;
+    if side == Side::Gpu && !T::ON_DEVICE {
+        let what = format!("the device's kernels compute in f32, {} was asked for; use the CPU", T::NAME);
+        return Err(Error::domain("divergence", what));
+    }
+    Ok(side)
+}
+
+/// The histograms on the device.
+fn on_device<T: Real>(ctx: &Context, histograms: &Array<T>) -> Result<Buffer<f32>> {
+    match histograms.storage() {
+        Storage::Device(buffer) => {
+            ctx.gpu_of(buffer)?;
+            Ok(buffer.clone())
+        }
+        Storage::Host(data) => ctx.gpu()?.record().upload(&T::for_device(data)),
+    }
+}
+
+fn bins(shape: Shape) -> Result<()> {
+    if shape.rows == 0 && shape.cols * shape.batch > 0 {
+        return Err(Error::shape("divergence", "histograms of at least one bin", shape.to_string()));
+    }
+    Ok(())
+}
+
+/// Whether histograms on the host are histograms.
+fn check_entries<T: Real>(histograms: &Array<T>, options: &DivergenceOptions) -> Result<()> {
+    let Storage::Host(data) = histograms.storage() else { return Ok(()) };
+    let (data, bins) = (Arc::clone(data), histograms.shape().rows.max(1));
+    let wrong = data.par_chunks(bins).enumerate().find_map_first(|(i, histogram)| {
+        let mut sum = 0.0;
+        for (bin, x) in histogram.iter().map(|x| x.to_f64()).enumerate() {
+            if !(x.is_finite() && x >= 0.0) {
+                return Some(format!("expected entries of 0 or more, found {x} in bin {bin} of histogram {i}"));
+            }
+            sum += x;
+        }
+        if options.normalize && sum <= 0.0 {
+            return Some(format!("expected a positive sum, found {sum} of histogram {i}"));
+        }
+        let one = options.normalize || (sum - 1.0).abs() <= 1e-3;
+        (!one).then(|| {
+            format!("expected sums of 1, found {sum} of histogram {i}; ask for normalisation, if it has counts")
+        })
+    });
+    wrong.map_or(Ok(()), |what| Err(Error::domain("divergence", what)))
+}

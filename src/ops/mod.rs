@@ -1,5 +1,6 @@
 //! The operations: mathematics on batches, each with a device and a CPU half and one choice between them.
 
+pub mod ceiling;
 pub(crate) mod certificate;
 pub mod divergence;
 pub mod eigen;

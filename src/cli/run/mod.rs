@@ -1,5 +1,6 @@
 //! `fiedler run`: one operation on a stored array, with numpy's order and meaning. A file a family of operations.
 
+mod ceilings;
 mod dense;
 mod divergence;
 mod layout;
@@ -34,6 +35,8 @@ enum Operation {
     Eigsh(sparse::Eigsh),
     /// A sparse matrix times a block: `y`.
     Spmm(sparse::Spmm),
+    /// What this machine can do at most, measured: bytes/s of a copy and flop/s of multiply-adds, as JSON.
+    Ceilings(ceilings::Ceilings),
     /// Divergences between histograms or samples: `d`.
     Divergence(divergence::Divergence),
     /// Random numbers of a named stream: `x`.
@@ -49,6 +52,7 @@ impl Run {
             Operation::Svdvals(it) => it.run(),
             Operation::Eigsh(it) => it.run(),
             Operation::Spmm(it) => it.run(),
+            Operation::Ceilings(it) => it.run(),
             Operation::Divergence(it) => it.run(),
             Operation::Random(it) => it.run(),
         }

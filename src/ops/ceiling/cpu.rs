@@ -1,0 +1,59 @@
+//! The CPU's ceilings, with all threads.
+
+use super::{Ceilings, best};
+use crate::error::Result;
+use crate::lanes::{Lane, Laned, Task};
+use rayon::prelude::*;
+
+/// Numbers of a piece of a copy.
+const PIECE: usize = 1 << 16;
+/// Turns of a chain.
+const TURNS: usize = 1 << 18;
+/// Vectors side by side: two fused units of four cycles' latency keep eight busy.
+const CHAINS: usize = 8;
+
+/// Chains of x = a x + b in registers; how many operations they were.
+struct Chains;
+
+impl Task<f32> for Chains {
+    type Output = f64;
+    #[inline(always)]
+    fn run<V: Lane<Scalar = f32>>(self, token: V::Token) -> f64 {
+        V::with_instructions(token, || {
+            let number = |x: f32| V::splat(token, std::hint::black_box(x));
+            let (a, b) = (number(0.999), number(1e-3));
+            let mut x: [V; CHAINS] = std::array::from_fn(|i| number([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8][i]));
+            for _ in 0..TURNS {
+                for x in &mut x {
+                    *x = x.mul_add(a, b);
+                }
+            }
+            std::hint::black_box(x.into_iter().fold(b, |sum, x| sum + x).sum());
+            (2 * V::LANES * CHAINS * TURNS) as f64
+        })
+    }
+}
+
+pub(super) fn ceilings(bytes: u64, rounds: usize) -> Result<Ceilings> {
+    let numbers = usize::try_from(bytes / 4).unwrap_or(usize::MAX);
+    let given = vec![1.0_f32; numbers];
+    let mut made = vec![0.0_f32; numbers];
+    let copied = best(rounds, || {
+        made.par_chunks_mut(PIECE).zip(given.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+        std::hint::black_box(&made);
+        Ok(())
+    })?;
+    let threads = rayon::current_num_threads();
+    let call = best(rounds, || {
+        (0..threads).into_par_iter().for_each(|i| {
+            std::hint::black_box(i);
+        });
+        Ok(())
+    })?;
+    let mut flops = 0.0;
+    let computed = best(rounds, || {
+        flops = (0..threads).into_par_iter().map(|_| f32::in_lanes(Chains)).sum();
+        Ok(())
+    })?;
+    Ok(Ceilings { copy: 2.0 * bytes as f64 / copied, fma: flops / computed, call })
+}

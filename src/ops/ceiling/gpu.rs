@@ -1,0 +1,62 @@
+//! The adapter's ceilings.
+
+use super::kernels::{Chain, Copy, Fma, Span};
+use super::{Ceilings, best};
+use crate::context::Context;
+use crate::device::{Buffer, Gpu, Grid};
+use crate::error::{ErrorKind, Result};
+
+/// Invocations of a workgroup: WIDTH of copy.wgsl and fma.wgsl.
+const WIDTH: u32 = 256;
+/// Turns of a chain: under every adapter's loop budget.
+const TURNS: u32 = 4096;
+/// Operations of a turn.
+const TURN: f64 = 64.0;
+
+pub(super) fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
+    let gpu = ctx.gpu()?;
+    let allowed = gpu.adapter().limits.storage_binding;
+    if bytes > allowed {
+        let what = format!("bytes of a copy in one binding on {}", gpu.adapter().name);
+        return Err(ErrorKind::Limit { what, needed: bytes, allowed }.into());
+    }
+    let vectors = u32::try_from(bytes / 16).unwrap_or(u32::MAX);
+    let given: Buffer<[f32; 4]> = gpu.record().array(vectors as usize)?;
+    let mut made: Buffer<[f32; 4]> = gpu.record().array(vectors as usize)?;
+    let mut copy = |count: u32| -> Result<()> {
+        let mut rec = gpu.record();
+        for piece in rec.pieces(count.div_ceil(WIDTH), f64::from(WIDTH)) {
+            let params = Span { first: piece.start, count };
+            let kernel = Copy { params, given: &given, made: &mut made };
+            let groups = piece.end - piece.start;
+            rec.dispatch(&kernel, &[], Grid::Workgroups(groups), f64::from(WIDTH * groups))?;
+        }
+        drop(rec);
+        gpu.wait()
+    };
+    let copied = best(rounds, || copy(vectors))?;
+    let call = best(rounds, || copy(1))?;
+    let groups = groups(gpu);
+    let mut sums: Buffer<[f32; 4]> = gpu.record().array((groups * WIDTH) as usize)?;
+    let flops = TURN * f64::from(TURNS) * f64::from(groups * WIDTH);
+    let computed = best(rounds, || {
+        let params = Chain { turns: TURNS, a: 0.999, b: 1e-3 };
+        gpu.record().dispatch(&Fma { params, made: &mut sums }, &[], Grid::Workgroups(groups), flops)?;
+        gpu.wait()
+    })?;
+    Ok(Ceilings { copy: 32.0 * f64::from(vectors) / copied, fma: flops / computed, call })
+}
+
+/// Workgroups of a chain: enough for every core of the largest GPU, and a moment's work for a program on the CPU.
+fn groups(gpu: &Gpu) -> u32 {
+    if gpu.adapter().software { 16 } else { 4096 }
+}
+
+#[cfg(test)]
+mod tests {
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether.
+    #[test]
+    fn the_loops_fit_lavapipe() {
+        assert!(super::TURNS <= 65_535);
+    }
+}

@@ -1,0 +1,32 @@
+//! The kernels that do nothing but move, or nothing but compute.
+
+use crate::device::{kernels, uniform};
+
+uniform! {
+    /// The first workgroup and the vectors of a copy.
+    pub(super) struct Span { first: u32, count: u32 }
+}
+
+uniform! {
+    /// How often, and the two numbers.
+    pub(super) struct Chain { turns: u32, a: f32, b: f32 }
+}
+
+#[cfg(test)]
+fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
+    vec![vec![]]
+}
+
+kernels! {
+    /// A copy.
+    Copy = ["ceiling/copy.wgsl"] variants one_variant {
+        uniform params: Span,
+        read given: [f32; 4],
+        write made: [f32; 4],
+    }
+    /// Multiplications and additions in registers.
+    Fma = ["ceiling/fma.wgsl"] variants one_variant {
+        uniform params: Chain,
+        write made: [f32; 4],
+    }
+}

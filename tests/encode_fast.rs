@@ -25,6 +25,7 @@ fn main() -> std::process::ExitCode {
         on_each("isolated nodes, under both conventions", isolated),
         on_cpu("the cut of the batch does not matter", cuts),
         on_each("twice", twice),
+        on_each("neighbours do not show", neighbours),
         on_each("small orders and few pairs", small),
         on_each("what is refused", refused),
     ])
@@ -191,7 +192,35 @@ fn isolated(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Alone, in any order, under any budget: bit by bit. Devices iterate a chunk's graphs in step with each other.
+/// Graphs that a device iterates side by side do not see each other: alone, beside all others, backwards, the same bits.
+fn neighbours(ctx: &Context) -> Checked {
+    let how = Weighted { conventions: Conventions::default(), spread: 0.5, loops: 0, isolated: 4 };
+    let graphs = [
+        torus(12, 13)?,
+        star(300)?,
+        weighted(grid(9, 17)?.view(), how, 3)?,
+        preferential_attachment(260, 3, 1)?,
+        hypercube(8)?,
+        path(140)?,
+    ];
+    for (k, normalization) in [(5, Normalization::Combinatorial), (9, Normalization::Symmetric)] {
+        let encoder = SpectralEncoder::new(k).laplacian(normalization).method(Method::Fast);
+        let together = encoder.encode(ctx, &GraphBatch::from_graphs(&graphs)?)?;
+        let backwards: Vec<Graph> = graphs.iter().rev().cloned().collect();
+        let backwards = encoder.encode(ctx, &GraphBatch::from_graphs(&backwards)?)?;
+        for (g, graph) in graphs.iter().enumerate() {
+            let alone = encoder.encode(ctx, &graph.clone().into())?;
+            for (other, place) in [(&together, g), (&backwards, graphs.len() - 1 - g)] {
+                let same = other.eigenvectors(place) == alone.eigenvectors(0)
+                    && other.eigenvalues(place) == alone.eigenvalues(0);
+                assert!(same, "graph {g}, k = {k}, {normalization:?}: its neighbours show");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// In any order, under any budget: bit by bit.
 fn cuts(ctx: &Context) -> Checked {
     let graphs = mixed()?;
     for method in [Method::Fast, Method::Auto] {

@@ -3,6 +3,8 @@
 use fiedler::ErrorKind;
 use fiedler::graph::{Conventions, Duplicates, GraphBatch, Symmetrization, molecules};
 use fiedler::io::{DataSet, Format, NodeIds, Npy, NpyData, read, read_npy, write_tudataset};
+use half::f16;
+use num_complex::Complex;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -364,6 +366,16 @@ fn npy_files_are_read_row_major() {
     let f = npy("{\"shape\": (2, 3, 2), 'fortran_order': True, 'descr': '>f8'}", &big);
     let want = vec![0.0, 6.0, 2.0, 8.0, 4.0, 10.0, 1.0, 7.0, 3.0, 9.0, 5.0, 11.0];
     assert_eq!(read_npy_bytes(&f).unwrap(), Npy { shape: vec![2, 3, 2], data: NpyData::F64(want) });
+    let halves: Vec<u8> = [1.0, -0.5, f32::INFINITY].iter().flat_map(|&x| f16::from_f32(x).to_be_bytes()).collect();
+    let f = npy("{'descr': '>f2', 'fortran_order': True, 'shape': (3,), }", &halves);
+    let want = [1.0, -0.5, f32::INFINITY].map(f16::from_f32).to_vec();
+    assert_eq!(read_npy_bytes(&f).unwrap(), Npy { shape: vec![3], data: NpyData::F16(want) });
+    let c = npy("{'descr': '<c8', 'fortran_order': False, 'shape': (2, 3), }", &little);
+    let want = numbers.chunks(2).map(|x| Complex::new(x[0], x[1])).collect();
+    assert_eq!(read_npy_bytes(&c).unwrap(), Npy { shape: vec![2, 3], data: NpyData::C64(want) });
+    let c = npy("{'descr': '>c16', 'fortran_order': True, 'shape': (2, 3), }", &big);
+    let want = [0, 2, 4, 1, 3, 5].map(|i| Complex::new(f64::from(numbers[2 * i]), f64::from(numbers[2 * i + 1])));
+    assert_eq!(read_npy_bytes(&c).unwrap(), Npy { shape: vec![2, 3], data: NpyData::C128(want.to_vec()) });
     let mut second = npy("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 0), }", &[]);
     second.splice(6..10, [2, 0, second[8], second[9], 0, 0]);
     assert_eq!(read_npy_bytes(&second).unwrap(), Npy { shape: vec![0, 0], data: NpyData::F32(vec![]) });
@@ -379,15 +391,15 @@ fn wrong_npy_files_say_what_was_wanted() {
         (b"\x93NUMPY\x01\x00\xff\xff{'descr'".to_vec(), "descr, fortran_order and shape"),
         (
             with("{'descr': '<i8', 'fortran_order': False, 'shape': (1, 1), }", 8),
-            "float32 or float64, found the type <i8",
+            "complex64 or complex128, found the type <i8",
         ),
         (
             with("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 1), }", 4),
             "found the type [('a', '<f4')",
         ),
         (
-            with("{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", 16),
-            "two or three axes, found the shape [4]",
+            with("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 2, 2), }", 16),
+            "one, two or three axes, found the shape [1, 1, 2, 2]",
         ),
         (with("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }", 15), "expected 16 bytes of elements"),
         (with("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }", 17), "found 17 bytes"),

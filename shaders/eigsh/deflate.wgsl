@@ -10,7 +10,7 @@ override WIDTH: u32 = 64;
 const NONE: u32 = 0xffffffffu;
 const ALONE: u32 = 0xfffffffeu;
 
-struct Params { first: u32, base: u32, begins: u32, ends: u32 }
+struct Params { first: u32, base: u32, column: u32, width: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> chunks: array<vec4<u32>>;
@@ -23,18 +23,19 @@ struct Params { first: u32, base: u32, begins: u32, ends: u32 }
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let chunk = chunks[params.first + group.x];
-    let count = select(0u, (chunk.y - chunk.x) * LANES, coefficients[params.base + chunk.z].w != 0.0);
+    let place = u32(coefficients[params.base + chunk.z].w);
+    let count = select(0u, (chunk.y - chunk.x) * LANES, place != 0u);
     for (var k = lane; k < count; k += WIDTH) {
         let row = chunk.x + k / LANES;
         let part = k % LANES;
         let label = labels[row];
         if label != NONE {
-            let place = row * LANES + part;
-            let before = x[place];
+            let here = row * LANES + part;
+            let before = x[here];
             var after = vec4<f32>(0.0);
             if label != ALONE { after = before - values[row] * along[label * LANES + part]; }
-            let column = 4u * part + vec4<u32>(0u, 1u, 2u, 3u);
-            x[place] = select(before, after, (column >= vec4<u32>(params.begins)) & (column < vec4<u32>(params.ends)));
+            let column = params.column + 4u * part + vec4<u32>(0u, 1u, 2u, 3u);
+            x[here] = select(before, after, (column + 1u >= vec4<u32>(place)) & (column < vec4<u32>(params.width)));
         }
     }
 }

@@ -1,15 +1,16 @@
 // One step of a recurrence at one row: y <- product A x + own x + before y with A = diag(d) + coupling S W S.
 //
-// coefficients[base + problem] = (product, own, before, whether the problem takes part). Columns from..to of the slab take part; the
-// others, and other problems, keep what they have: in the first step, `fresh`, that is x, for y holds nothing yet.
+// coefficients[base + problem] = (product, own, before, 1 + its first column that takes part, or 0 where none does). `column` is the block's
+// column that the slab begins with, `width` where the block ends. The other columns, and other problems, keep what they have: in the first
+// step, `fresh`, that is x, for y holds nothing yet.
 
-struct Params { first: u32, end: u32, base: u32, fresh: u32, coupling: f32, begins: u32, ends: u32 }
+struct Params { first: u32, end: u32, base: u32, fresh: u32, coupling: f32, column: u32, width: u32 }
 
 // Which of the four columns of an invocation take part.
 fn taking_part(problem: u32, part: u32) -> vec4<bool> {
-    let column = 4u * part + vec4<u32>(0u, 1u, 2u, 3u);
-    let working = coefficients[params.base + problem].w != 0.0;
-    return (column >= vec4<u32>(params.begins)) & (column < vec4<u32>(params.ends)) & vec4<bool>(working);
+    let column = params.column + 4u * part + vec4<u32>(0u, 1u, 2u, 3u);
+    let place = u32(coefficients[params.base + problem].w);
+    return vec4<bool>(place != 0u) & (column + 1u >= vec4<u32>(place)) & (column < vec4<u32>(params.width));
 }
 
 // What is kept of a row in which none takes part.

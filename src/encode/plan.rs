@@ -16,6 +16,8 @@ pub(super) struct Chunk {
     pub(super) side: Side,
     /// Whether they are iterated as sparse matrices, not decomposed as dense ones.
     pub(super) sparse: bool,
+    /// Whether their edges have weights other than 1.
+    pub(super) weighted: bool,
 }
 
 /// The chunks, and the choice for the graphs that the device's kernels could take.
@@ -82,12 +84,14 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
         }
     }
     let mut sorted: Vec<usize> = (0..orders.len()).collect();
-    sorted.sort_by_key(|&i| (sparse[i], orders[i]));
+    // Kernels for weights may round otherwise than those for implied ones: a graph's are not its neighbours' affair.
+    let weighted: Vec<bool> = graphs.iter().map(|graph| graph.is_weighted()).collect();
+    sorted.sort_by_key(|&i| (sparse[i], weighted[i], orders[i]));
     let most = ctx.memory_budget().saturating_sub(graph_bytes(graphs)) / 8;
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut filled = u64::MAX;
     for i in sorted {
-        let sparse = sparse[i];
+        let (sparse, weighted) = (sparse[i], weighted[i]);
         // By the graph's own size, so that its side does not depend upon the others.
         let side = match sparse {
             true => choose_eigsh::<f32>(ctx, (orders[i], graphs.graph(i).entries()), settings.k).side,
@@ -104,12 +108,15 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
             return Err(ErrorKind::Limit { what, needed: bytes, allowed: ctx.memory_budget() }.into());
         }
         match chunks.last_mut() {
-            Some(chunk) if chunk.side == side && chunk.sparse == sparse && filled.saturating_add(bytes) <= most => {
+            Some(chunk)
+                if (chunk.side, chunk.sparse, chunk.weighted) == (side, sparse, weighted)
+                    && filled.saturating_add(bytes) <= most =>
+            {
                 chunk.graphs.push(i);
                 filled += bytes;
             }
             _ => {
-                chunks.push(Chunk { graphs: vec![i], side, sparse });
+                chunks.push(Chunk { graphs: vec![i], side, sparse, weighted });
                 filled = bytes;
             }
         }

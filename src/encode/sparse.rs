@@ -34,7 +34,7 @@ pub(super) fn wanted(settings: &Settings, null: usize, n: usize) -> Wanted {
         Which::Smallest if !drop_trivial => k.saturating_sub(null),
         _ => k,
     };
-    Wanted { count: count.min(rest), which, whole_groups: true }
+    Wanted { count: count.min(rest), most: k, which, whole_groups: true }
 }
 
 /// The encoding of one graph of what was found on its operator.

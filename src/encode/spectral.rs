@@ -111,7 +111,7 @@ impl SpectralEncoder {
 
     /// Looks in `cache` before it computes, and stores there what it computes: pieces of a data set, or single graphs where no cache of
     /// this encoder has a disk. Of several caches the first is asked first, and gets what a later one has. The encoding is the same,
-    /// bit by bit, whatever was found; but for graphs that a device iterates side by side, whose last bits may differ.
+    /// bit by bit, whatever was found.
     ///
     /// ```
     /// use fiedler::{Context, cache::Cache, encode::SpectralEncoder, graph::molecules};

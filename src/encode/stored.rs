@@ -23,7 +23,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The version of the numerics: a change that may move a bit of any encoding goes with a new number.
-const NUMERICS: u64 = 3;
+const NUMERICS: u64 = 4;
 /// The meaning and the layout of the values.
 const DOMAIN: &str = "fiedler 2026-11-21 spectral encodings of a run of graphs, native byte order";
 /// Of [`work`], summed over the graphs: about 60 ms of one core (9 n^3 flop at the 2e10 flop/s of `policy::Rates`).
@@ -101,10 +101,10 @@ impl Stores {
                 call.pieces.push(piece);
             }
         }
-        for Chunk { graphs, side, sparse } in chunks {
+        for Chunk { graphs, side, sparse, weighted } in chunks {
             // A part of a chunk is within the budget, as the chunk was.
             for (call, own) in parts(&graphs, &call_of) {
-                calls[call].chunks.push(Chunk { graphs: own, side, sparse });
+                calls[call].chunks.push(Chunk { graphs: own, side, sparse, weighted });
             }
         }
         Left { found, calls }

@@ -81,6 +81,8 @@ impl GraphBatch {
             }
             batch.node_offsets.push(batch.row_offsets.len() - 1);
         }
+        // Weights of 1 are implied, whatever the graphs beside these have.
+        batch.weights = batch.weights.filter(|weights| weights.iter().any(|&weight| weight != 1.0));
         batch
     }
 

@@ -25,6 +25,12 @@ impl<'a> GraphRef<'a> {
         self.columns.len()
     }
 
+    /// Whether an edge has another weight than 1.
+    #[must_use]
+    pub fn is_weighted(&self) -> bool {
+        self.weights.is_some_and(|weights| weights.iter().any(|&weight| weight != 1.0))
+    }
+
     /// The columns of W's row: the nodes that edges lead to, ascending.
     ///
     /// # Panics

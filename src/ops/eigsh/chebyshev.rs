@@ -4,8 +4,8 @@
 //! A step of the polynomial is one product with the whole block, which is what memory is fastest at; nothing is decided and nothing
 //! is orthogonalised in between.
 
-use super::ritz::rayleigh_ritz;
-use super::space::{Filter, Grams, Space, Step};
+use super::ritz::{Ritz, rayleigh_ritz};
+use super::space::{Course, Filter, Grams, Space};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ops::eigen::Which;
@@ -76,24 +76,12 @@ pub(super) fn iterate<S: Space>(ctx: &Context, space: &mut S, goals: &[Goal], ef
     loop {
         look(ctx, space, &mut states, effort)?;
         states.iter_mut().for_each(State::judge);
-        let working = || states.iter().filter(|state| !state.done);
-        let Some(first) = working().map(|state| state.found.converged).min() else { break };
-        for state in working() {
-            log::trace!("{state}");
-        }
-        // A batch stays together for the longest of its polynomials: the others wait.
-        let own = |state: &State| state.steps().min(state.allowed_steps());
-        let longest = working().map(own).max().unwrap_or(0);
-        log::debug!("{} problems at work, {longest} steps", working().count());
-        let steps = |state: &State| {
-            let mut steps = state.filter().steps(own(state));
-            steps.resize(longest, Step::KEEP);
-            steps
-        };
-        let filters: Vec<_> = states.iter().map(|state| (!state.done).then(|| steps(state))).collect();
-        space.filter(first..space.width(), &filters, working().map(State::deflate_every).min().unwrap_or(1))?;
-        for state in states.iter_mut().filter(|state| !state.done) {
-            state.found.products += own(state);
+        let courses: Vec<_> = states.iter().map(|state| (!state.done).then(|| state.course())).collect();
+        let Some(longest) = courses.iter().flatten().map(|course| course.steps.len()).max() else { break };
+        log::debug!("{} problems at work, {longest} steps", courses.iter().flatten().count());
+        space.filter(&courses)?;
+        for (state, course) in states.iter_mut().zip(courses) {
+            state.found.products += course.map_or(0, |course| course.steps.len());
         }
     }
     Ok(states.into_iter().map(|state| state.found).collect())
@@ -101,15 +89,18 @@ pub(super) fn iterate<S: Space>(ctx: &Context, space: &mut S, goals: &[Goal], ef
 
 /// Rayleigh-Ritz, as often as it takes to make the blocks orthonormal.
 fn look<S: Space>(ctx: &Context, space: &mut S, states: &mut [State], effort: Effort) -> Result<()> {
+    let mut due: Vec<bool> = states.iter().map(|state| !state.done).collect();
     for _ in 0..3 {
-        let grams = space.grams()?;
-        let working: Vec<Grams> =
-            grams.into_iter().zip(&*states).filter(|(_, state)| !state.done).map(|(grams, _)| grams).collect();
-        let ritz = rayleigh_ritz(ctx, &working, effort.which, S::GRAM_EPSILON)?;
-        let worst = ritz.iter().map(|r| r.condition).fold(1.0, f64::max) * S::GRAM_EPSILON;
-        let mut ritz = ritz.into_iter();
-        let rotations: Vec<_> =
-            states.iter().map(|state| if state.done { None } else { ritz.next().map(|ritz| ritz.rotation) }).collect();
+        let grams = space.grams()?.into_iter().zip(&due);
+        let grams: Vec<Grams> = grams.filter(|(_, due)| **due).map(|(grams, _)| grams).collect();
+        let mut ritz = rayleigh_ritz(ctx, &grams, effort.which, S::GRAM_EPSILON, S::SIDE_BY_SIDE)?.into_iter();
+        let enough = ORTHONORMAL.max(10.0 * S::GRAM_EPSILON);
+        let turn = |due: &mut bool| {
+            let Ritz { rotation, condition } = if *due { ritz.next()? } else { return None };
+            *due = condition.max(1.0) * S::GRAM_EPSILON > enough;
+            Some(rotation)
+        };
+        let rotations: Vec<_> = due.iter_mut().map(turn).collect();
         let residuals = space.rotate(&rotations)?;
         for ((state, rotation), residuals) in states.iter_mut().zip(rotations).zip(residuals) {
             if let Some(rotation) = rotation {
@@ -118,7 +109,7 @@ fn look<S: Space>(ctx: &Context, space: &mut S, states: &mut [State], effort: Ef
                 state.found.products += 1;
             }
         }
-        if worst <= ORTHONORMAL.max(10.0 * S::GRAM_EPSILON) {
+        if due.iter().all(|due| !due) {
             break;
         }
     }
@@ -261,6 +252,13 @@ impl State {
             Which::Largest => value - high,
         };
         (1.0 + 2.0 * beyond.max(0.0) / (high - low)).acosh()
+    }
+
+    /// The next filter. Pairs that are there already stay as they are.
+    fn course(&self) -> Course {
+        log::trace!("{self}");
+        let steps = self.filter().steps(self.steps().min(self.allowed_steps()));
+        Course { from: self.found.converged, steps, deflate_every: self.deflate_every() }
     }
 
     /// Steps until the last wanted residual should be small enough.

@@ -59,7 +59,7 @@ impl Deflation {
             let groups = part.end - part.start;
             let base = u32::try_from(stage.base).unwrap_or(u32::MAX);
             let kernel = Deflate {
-                params: Part { first: part.start, base, begins: stage.columns.start, ends: stage.columns.end },
+                params: Part { first: part.start, base, column: stage.column, width: stage.end },
                 chunks,
                 labels: &self.labels,
                 values: &self.values,

@@ -6,7 +6,7 @@
 use super::budget::{Allowed, SCRATCH, Sizes};
 use super::deflation::Deflation;
 use super::kernels::{Gram, Panel, Placed, Ranges, Reduce, Rotate, Tiles, Turned, gram_variant, slab_variant};
-use super::space::{Grams, Rotation, Space, Step};
+use super::space::{Course, Grams, Rotation, Space, Step};
 use super::sums::{CHUNK, Sums};
 use crate::device::{Buffer, Gpu, Grid, Read, Recorder};
 use crate::error::{Error, Result};
@@ -280,13 +280,10 @@ impl Space for GpuSpace<'_> {
     /// A sum of n terms has the rounding errors of 16 and 32 additions in its chunks and of 16 in each level above, 64 units of 2^-24 and
     /// more if they all point one way. Measured (2026-11-21, 300,000 rows): 9 units where all terms are alike, 3 where they are random.
     const GRAM_EPSILON: f64 = 1e-6;
+    const SIDE_BY_SIDE: bool = true;
 
     fn problems(&self) -> usize {
         self.spans.len()
-    }
-
-    fn width(&self) -> usize {
-        self.width
     }
 
     fn randomize(&mut self, seed: u64) -> Result<()> {
@@ -313,7 +310,7 @@ impl Space for GpuSpace<'_> {
             let mut slab = Slab { lanes, data: rec.upload(&data)? };
             if let Some(null) = &self.null {
                 let coefficients = &self.everyone;
-                let stage = Stage { coefficients, base: 0, fresh: false, columns: 0..4 * lanes };
+                let stage = Stage { coefficients, base: 0, fresh: false, column: 0, end: 4 * lanes };
                 null.record(&mut rec, (&self.chunks, to_u32(self.sums.chunks.len())), &stage, &mut slab)?;
             }
             self.x.push(slab);
@@ -321,40 +318,37 @@ impl Space for GpuSpace<'_> {
         Ok(())
     }
 
-    fn filter(&mut self, columns: Range<usize>, steps: &[Option<Vec<Step>>], deflate_every: usize) -> Result<()> {
-        let problems = self.problems();
-        let degree = steps.iter().flatten().map(Vec::len).max().unwrap_or(0);
-        if steps.len() != problems || steps.iter().flatten().any(|own| own.len() != degree) {
-            let found = steps.iter().map(|own| own.as_ref().map_or(0, Vec::len)).collect::<Vec<_>>();
-            return Err(Error::shape("filter", format!("{problems} polynomials of one degree"), format!("{found:?}")));
+    fn filter(&mut self, courses: &[Option<Course>]) -> Result<()> {
+        let (problems, width) = (self.problems(), self.width);
+        if courses.len() != problems {
+            return Err(Error::shape("filter", format!("{problems} courses"), courses.len().to_string()));
         }
-        if degree == 0 || columns.is_empty() {
+        let Schedule { degree, from, steps, deflations } = Schedule::of(courses);
+        if degree == 0 || from >= width {
             return Ok(());
         }
-        let coefficients = |i: usize| steps.iter().map(move |own| own.as_ref().map_or([0.0; 4], |own| factors(own[i])));
-        let coefficients: Vec<[f32; 4]> = (0..degree).flat_map(coefficients).collect();
         self.host.fill(None);
         let firsts = self.firsts();
         let mut rec = self.gpu.record();
         self.second(&mut rec)?;
-        let coefficients = rec.upload(&coefficients)?;
+        let coefficients = rec.upload(&steps)?;
+        let who = deflations.iter().map(|tables| rec.upload(tables)).collect::<Result<Vec<_>>>()?;
         let chunks = (&self.chunks, to_u32(self.sums.chunks.len()));
         for ((slab, other), first) in self.x.iter_mut().zip(&mut self.image).zip(firsts) {
-            let within = |column: usize| to_u32(column.saturating_sub(first)).min(4 * slab.lanes);
-            let columns = within(columns.start)..within(columns.end);
-            if columns.is_empty() {
+            if first + 4 * slab.lanes as usize <= from {
                 continue;
             }
             for i in 0..degree {
-                let (base, last) = (i * problems, i + 1 == degree);
-                let due = last || (i + 1) % deflate_every.max(1) == 0;
-                let stage = Stage { coefficients: &coefficients, base, fresh: i == 0, columns: columns.clone() };
+                let (column, end, base) = (to_u32(first), to_u32(width), i * problems);
+                let stage = Stage { coefficients: &coefficients, base, fresh: i == 0, column, end };
                 self.operator.step(&mut rec, &stage, slab, other)?;
                 std::mem::swap(slab, other);
-                if let Some(null) = self.null.as_ref().filter(|_| due) {
-                    null.record(&mut rec, chunks, &stage, slab)?;
-                    if !last {
-                        null.record(&mut rec, chunks, &stage, other)?;
+                let Some(null) = &self.null else { continue };
+                for (block, (coefficients, table)) in
+                    [&mut *slab, &mut *other].into_iter().zip(who.iter().zip(&deflations))
+                {
+                    if table[base..base + problems].iter().any(|who| who[3] > 0.0) {
+                        null.record(&mut rec, chunks, &Stage { coefficients, ..stage }, block)?;
                     }
                 }
             }
@@ -464,10 +458,48 @@ impl Space for GpuSpace<'_> {
     }
 }
 
-/// A step's coefficients as a kernel has them: the problem takes part.
-fn factors(Step { product, own, before }: Step) -> [f32; 4] {
+/// The courses of all problems, step by step, as the kernels have them: a row of the problems' coefficients a step.
+struct Schedule {
+    /// Steps of the longest.
+    degree: usize,
+    /// The first column that any of them takes.
+    from: usize,
+    steps: Vec<[f32; 4]>,
+    /// Who is deflated after a step, in Y and in Y_before.
+    deflations: [Vec<[f32; 4]>; 2],
+}
+
+impl Schedule {
+    /// A course that is over is kept for one step, so that both blocks hold it, and then left alone while the others go on.
+    fn of(courses: &[Option<Course>]) -> Self {
+        let degree = courses.iter().flatten().map(|own| own.steps.len()).max().unwrap_or(0);
+        let from = courses.iter().flatten().map(|own| own.from).min().unwrap_or(0);
+        let table = |of: &dyn Fn(usize, &Course) -> [f32; 4]| {
+            let row = |i: usize| courses.iter().map(move |own| own.as_ref().map_or([0.0; 4], |own| of(i, own)));
+            (0..degree).flat_map(row).collect()
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "columns are few")]
+        let place = |own: &Course| (1 + own.from) as f32;
+        let steps = table(&|i, own| match own.steps.get(i) {
+            Some(&step) => factors(step, place(own)),
+            None if i == own.steps.len() => factors(Step::KEEP, place(own)),
+            None => [0.0; 4],
+        });
+        let due = |i: usize, own: &Course| (i + 1).is_multiple_of(own.deflate_every.max(1)) && i + 1 < own.steps.len();
+        let who = |own: &Course, yes: bool| [0.0, 0.0, 0.0, if yes { place(own) } else { 0.0 }];
+        let deflations = [
+            table(&|i, own| who(own, due(i, own) || i + 1 == own.steps.len())),
+            table(&|i, own| who(own, due(i, own))),
+        ];
+        Self { degree, from, steps, deflations }
+    }
+}
+
+/// A step's coefficients as a kernel has them.
+fn factors(Step { product, own, before }: Step, place: f32) -> [f32; 4] {
     #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
-    [product, own, before, 1.0].map(|x: f64| x as f32)
+    let [product, own, before] = [product, own, before].map(|x: f64| x as f32);
+    [product, own, before, place]
 }
 
 /// Adds a tile, whose rows have `lanes` vectors, to a symmetric matrix: half of it, and half of its transpose.

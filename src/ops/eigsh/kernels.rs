@@ -25,8 +25,8 @@ uniform! {
 }
 
 uniform! {
-    /// The first chunk, and who takes part.
-    pub(super) struct Part { first: u32, base: u32, begins: u32, ends: u32 }
+    /// The first chunk, and who takes part: the coefficients, the slab's first column, the block's end.
+    pub(super) struct Part { first: u32, base: u32, column: u32, width: u32 }
 }
 
 /// The overrides of [`Gram`].

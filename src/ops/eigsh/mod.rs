@@ -100,7 +100,7 @@ pub fn eigsh<T: Real>(
         // The null space is the smallest end: of it is handed out what is left when everything else is.
         Which::Largest => k.saturating_sub(n - a.null.len()),
     };
-    let wanted = Wanted { count: k - known, which, whole_groups: false };
+    let wanted = Wanted { count: k - known, most: k, which, whole_groups: false };
     let solved = solve_each(ctx, a, &[wanted], options)?.remove(0);
     let mut pairs: Vec<(f64, Vec<f64>)> = (0..known).map(|component| (0.0, a.null.vector(component))).collect();
     let found = solved.values.iter().zip(solved.vectors.chunks_exact(n.max(1)));

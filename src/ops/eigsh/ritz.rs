@@ -1,10 +1,11 @@
 //! The small dense problems of an iteration: the best orthonormal basis and the best values that a block has, by the batched solver.
 
 use super::space::{Grams, Rotation};
-use crate::array::Array;
+use crate::array::{Array, Ragged};
 use crate::context::Context;
 use crate::error::Result;
-use crate::ops::eigen::{Which, eigh};
+use crate::ops::eigen::{Which, eigh, eigh_ragged};
+use crate::shape::Layout;
 use nalgebra::{DMatrix, DVector};
 
 /// The rotation of one problem's block to its Ritz vectors, from the wanted end inward.
@@ -17,11 +18,17 @@ pub(super) struct Ritz {
 
 /// Rayleigh-Ritz for each problem: `X'AX q = theta X'X q`. X'X is factored by its eigendecomposition after scaling (Stathopoulos and Wu
 /// 2002), where directions below the sums' own error, `epsilon`, are held up to it: the block then is not orthonormal yet, which
-/// `condition` tells.
+/// `condition` tells. Problems `side_by_side` are solved so that none depends upon how many there are.
 ///
 /// # Errors
 /// Those of `eigh`, none of which an f64 batch on the CPU has.
-pub(super) fn rayleigh_ritz(ctx: &Context, grams: &[Grams], which: Which, epsilon: f64) -> Result<Vec<Ritz>> {
+pub(super) fn rayleigh_ritz(
+    ctx: &Context,
+    grams: &[Grams],
+    which: Which,
+    epsilon: f64,
+    side_by_side: bool,
+) -> Result<Vec<Ritz>> {
     let Some(first) = grams.first() else { return Ok(Vec::new()) };
     let width = first.xx.nrows();
     let scales: Vec<DVector<f64>> = grams
@@ -38,7 +45,7 @@ pub(super) fn rayleigh_ritz(ctx: &Context, grams: &[Grams], which: Which, epsilo
             scaled
         })
         .collect();
-    let bases = decompose(ctx, &scaled)?;
+    let bases = decompose(ctx, &scaled, side_by_side)?;
     let mut conditions = Vec::with_capacity(grams.len());
     let orthonormal: Vec<DMatrix<f64>> = bases
         .into_iter()
@@ -61,7 +68,7 @@ pub(super) fn rayleigh_ritz(ctx: &Context, grams: &[Grams], which: Which, epsilo
             (&h + h.transpose()) / 2.0
         })
         .collect();
-    let solved = decompose(ctx, &projected)?;
+    let solved = decompose(ctx, &projected, side_by_side)?;
     let inward = |(values, vectors): (DVector<f64>, DMatrix<f64>)| match which {
         Which::Smallest => (values.as_slice().to_vec(), vectors),
         Which::Largest => {
@@ -79,8 +86,25 @@ pub(super) fn rayleigh_ritz(ctx: &Context, grams: &[Grams], which: Which, epsilo
 }
 
 /// Eigenvalues, ascending, and eigenvectors of small matrices of one order.
-fn decompose(ctx: &Context, matrices: &[DMatrix<f64>]) -> Result<Vec<(DVector<f64>, DMatrix<f64>)>> {
-    let found = eigh(ctx, &Array::from_matrices(matrices)?)?;
-    let (values, vectors) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
-    Ok((0..matrices.len()).map(|i| (values.matrix(i).column(0).into_owned(), vectors.matrix(i).into_owned())).collect())
+fn decompose(
+    ctx: &Context,
+    matrices: &[DMatrix<f64>],
+    side_by_side: bool,
+) -> Result<Vec<(DVector<f64>, DMatrix<f64>)>> {
+    if !side_by_side {
+        let found = eigh(ctx, &Array::from_matrices(matrices)?)?;
+        let (values, vectors) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
+        let pair = |i| (values.matrix(i).column(0).into_owned(), vectors.matrix(i).into_owned());
+        return Ok((0..matrices.len()).map(pair).collect());
+    }
+    // A ragged batch is solved matrix by matrix as if it were a part of a larger one.
+    let layout = Layout::new(matrices.iter().map(|matrix| u32::try_from(matrix.nrows()).unwrap_or(u32::MAX)));
+    let elements = matrices.iter().flat_map(|matrix| matrix.iter().copied()).collect();
+    let found = eigh_ragged(ctx, &Ragged::from_vec(layout, elements)?)?.to_host(ctx)?;
+    let pair = |i: usize| {
+        let (rows, elements) = (found.layout.rows(i), found.layout.elements(i));
+        let n = rows.len();
+        (DVector::from_column_slice(&found.values[rows]), DMatrix::from_column_slice(n, n, &found.vectors[elements]))
+    };
+    Ok((0..matrices.len()).map(pair).collect())
 }

@@ -27,6 +27,8 @@ const FINE: f64 = 1e-8;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     pub(crate) count: usize,
+    /// As many as any problem of the call may want: what the width of a device's blocks follows from, whoever shares them.
+    pub(crate) most: usize,
     pub(crate) which: Which,
     /// Also the rest of the last tie group, as far as the block holds it.
     pub(crate) whole_groups: bool,
@@ -106,8 +108,7 @@ fn on_device<T: Real>(
     };
     let on_host = ctx.with_backend(Backend::Cpu);
     let rests: Vec<usize> = (0..a.problems()).map(|i| a.order(i) - a.null.counts[i]).collect();
-    let asked = wanted.iter().zip(&rests).map(|(wanted, &rest)| wanted.count.min(rest));
-    let width = width_of(asked.max().unwrap_or(0));
+    let width = width_of(wanted.iter().map(|wanted| wanted.most).max().unwrap_or(0));
     let is_small = |i: usize| {
         let one = is_multiple_of_one(a.bounds(i), a.null.counts[i]);
         one || wanted[i].count == 0 || a.order(i) <= DENSE || 3 * width > rests[i]

@@ -55,6 +55,18 @@ impl Filter {
     }
 }
 
+/// What a filter does with one problem.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Course {
+    /// The first column that takes part; those before it stay as they are.
+    pub(super) from: usize,
+    /// The recurrence.
+    pub(super) steps: Vec<Step>,
+    /// The known null vectors are taken out of Y and Y_before after every so many steps, and at the end: rounding puts them in, and where
+    /// nobody takes them out they grow faster than anything that is wanted.
+    pub(super) deflate_every: usize,
+}
+
 /// The small matrices of a Rayleigh-Ritz step, `(width, width)`.
 #[derive(Clone, Debug)]
 pub(super) struct Grams {
@@ -68,20 +80,18 @@ pub(super) struct Grams {
 pub(super) trait Space {
     /// The unit roundoff of the Grams' sums: how far X'X may be from what it is.
     const GRAM_EPSILON: f64;
+    /// Whether there may be several problems, none of which may see the others.
+    const SIDE_BY_SIDE: bool;
 
     /// How many problems there are.
     fn problems(&self) -> usize;
 
-    /// Columns of every problem's X.
-    fn width(&self) -> usize;
-
     /// X becomes random numbers that depend upon the seed, row and column alone.
     fn randomize(&mut self, seed: u64) -> Result<()>;
 
-    /// Every `x_j`, j among `columns`, becomes `p(A) x_j`. `steps` has the recurrence of each problem, all of one length; problems
-    /// without one keep their X. The known null vectors are taken out of Y and Y_before after every `deflate_every` steps, and at the
-    /// end: rounding puts them in, and where nobody takes them out they grow faster than anything that is wanted.
-    fn filter(&mut self, columns: Range<usize>, steps: &[Option<Vec<Step>>], deflate_every: usize) -> Result<()>;
+    /// Every `x_j` from the course's first column on becomes `p(A) x_j`; problems without a course keep their X. No bit of a problem
+    /// depends upon the courses of the others.
+    fn filter(&mut self, courses: &[Option<Course>]) -> Result<()>;
 
     /// X'X and X'AX of every problem, AX kept for [`Space::rotate`].
     fn grams(&mut self) -> Result<Vec<Grams>>;

@@ -9,7 +9,7 @@ use super::cpu::CpuSpace;
 use super::options::{EigshMethod, EigshOptions};
 use super::ritz::rayleigh_ritz;
 use super::solve::{RESOLUTION, Solved, Wanted, check_memory, collect, goal, spread};
-use super::space::{Space, Step};
+use super::space::{Course, Space, Step};
 use crate::array::Real;
 use crate::context::Context;
 use crate::error::Result;
@@ -45,12 +45,13 @@ pub(super) fn iterate_blocks<T: Real>(
     let mut space = CpuSpace::new(a, width);
     space.randomize(options.seed)?;
     let goal = goal(a, wanted, options.tolerance_in::<T>());
-    let steps = [Some(vec![step(a, wanted.which); BETWEEN])];
+    let steps = vec![step(a, wanted.which); BETWEEN];
+    let course = [Some(Course { from: 0, steps, deflate_every: BETWEEN })];
     let mut found = Found::default();
     loop {
         // Twice: the block is orthonormal only after the first.
         for _ in 0..2 {
-            let ritz = rayleigh_ritz(ctx, &space.grams()?, wanted.which, CpuSpace::<T>::GRAM_EPSILON)?.remove(0);
+            let ritz = rayleigh_ritz(ctx, &space.grams()?, wanted.which, CpuSpace::<T>::GRAM_EPSILON, false)?.remove(0);
             found.values.clone_from(&ritz.rotation.values);
             found.residuals = space.rotate(&[Some(ritz.rotation)])?.remove(0);
             found.products += 1;
@@ -60,7 +61,7 @@ pub(super) fn iterate_blocks<T: Real>(
         if found.converged == goal.wanted || found.products >= options.most_products {
             break;
         }
-        space.filter(0..width, &steps, BETWEEN)?;
+        space.filter(&course)?;
         found.products += BETWEEN;
     }
     collect(&mut space, 0, wanted, &found, &Found::default(), (goal.bounds, T::EPSILON), EigshMethod::Subspace)
@@ -80,7 +81,8 @@ pub(super) fn power<T: Real>(
     check_memory(ctx, a.rows(), wanted.count + 1, size_of::<T>())?;
     let n = a.rows();
     let goal = goal(a, wanted, options.tolerance_in::<T>());
-    let steps = [Some(vec![step(a, wanted.which); BETWEEN])];
+    let steps = vec![step(a, wanted.which); BETWEEN];
+    let course = [Some(Course { from: 0, steps, deflate_every: BETWEEN })];
     let mut vectors = Vec::new();
     let mut found = Vec::new();
     let (mut products, mut looks) = (0, 0);
@@ -93,7 +95,7 @@ pub(super) fn power<T: Real>(
             orthonormalise(&mut x, &vectors, n);
             space.load(&x);
             let grams = space.grams()?.remove(0);
-            let ritz = rayleigh_ritz(ctx, &[grams], wanted.which, CpuSpace::<T>::GRAM_EPSILON)?.remove(0);
+            let ritz = rayleigh_ritz(ctx, &[grams], wanted.which, CpuSpace::<T>::GRAM_EPSILON, false)?.remove(0);
             value = ritz.rotation.values[0];
             residual = space.rotate(&[Some(ritz.rotation)])?.remove(0)[0];
             (products, looks) = (products + 1, looks + 1);
@@ -101,7 +103,7 @@ pub(super) fn power<T: Real>(
             if residual <= goal.tolerance || products >= options.most_products {
                 break;
             }
-            space.filter(0..1, &steps, BETWEEN)?;
+            space.filter(&course)?;
             products += BETWEEN;
         }
         found.push((value, residual));

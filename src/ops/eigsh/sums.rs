@@ -26,11 +26,11 @@ impl Sums {
             let begins = span.clone().step_by(CHUNK);
             chunks.extend(begins.map(|begin| [to_u32(begin), to_u32(span.end.min(begin + CHUNK)), problem, 0]));
         }
-        let mut levels = vec![level(&chunks)];
+        let mut levels = vec![level(&chunks, 0)];
         while let Some(last) = levels.last()
             && longest(last) > TOGETHER
         {
-            levels.push(level(last));
+            levels.push(level(last, TOGETHER));
         }
         let mut parts = vec![0..0; spans.len()];
         for (place, range) in levels.iter().last().into_iter().flatten().enumerate() {
@@ -57,12 +57,13 @@ impl Sums {
     }
 }
 
-/// Ranges over the neighbours of one problem.
-fn level(below: &[[u32; 4]]) -> Vec<[u32; 4]> {
+/// Ranges over the neighbours of one problem. Problems of up to `enough` keep theirs as they are: their sums are the host's, and do not
+/// depend upon how long other problems are.
+fn level(below: &[[u32; 4]], enough: usize) -> Vec<[u32; 4]> {
     let mut first = 0;
     let mut ranges = Vec::new();
     for problem in below.chunk_by(|a, b| a[2] == b[2]) {
-        for few in problem.chunks(TOGETHER) {
+        for few in problem.chunks(if problem.len() <= enough { 1 } else { TOGETHER }) {
             ranges.push([first, first + to_u32(few.len()), few[0][2], 0]);
             first += to_u32(few.len());
         }
@@ -107,6 +108,8 @@ mod tests {
             }
             for (span, part) in spans.iter().zip(&sums.parts) {
                 assert!(part.len() <= TOGETHER && part.is_empty() == span.is_empty());
+                // As many sums reach the host as if the problem were alone.
+                assert_eq!(part.len(), Sums::new(&[0..span.len()]).parts[0].len());
                 let mut at = span.start;
                 for rows in &below[part.clone()] {
                     assert_eq!(rows.start as usize, at);

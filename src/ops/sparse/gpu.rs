@@ -219,14 +219,16 @@ impl Most {
 /// One step of a recurrence, for all problems.
 #[derive(Debug)]
 pub(in crate::ops) struct Stage<'a> {
-    /// `(product, own, before, 1)` of each problem, or `(0, 0, 0, 0)` for one that keeps its X; for as many steps as there are.
+    /// `(product, own, before, 1 + the first column that takes part)` of each problem, or `(0, 0, 0, 0)` for one that keeps its X; for as
+    /// many steps as there are.
     pub(in crate::ops) coefficients: &'a Buffer<[f32; 4]>,
     /// The place of this step's first in them.
     pub(in crate::ops) base: usize,
     /// Whether y holds nothing yet: `before` is not looked at, and what is kept is kept from x.
     pub(in crate::ops) fresh: bool,
-    /// The columns of the slab that take part.
-    pub(in crate::ops) columns: Range<u32>,
+    /// The columns of the block that the slab begins and ends with; those from `end` on are padding.
+    pub(in crate::ops) column: u32,
+    pub(in crate::ops) end: u32,
 }
 
 /// An [`Operator`] on the device.
@@ -282,22 +284,22 @@ impl Resident {
 
     /// `y <- A x`.
     pub(in crate::ops) fn apply(&self, rec: &mut Recorder<'_>, x: &Slab, y: &mut Slab) -> Result<()> {
-        let stage = Stage { coefficients: &self.plain, base: 0, fresh: true, columns: 0..4 * x.lanes };
+        let stage = Stage { coefficients: &self.plain, base: 0, fresh: true, column: 0, end: 4 * x.lanes };
         self.step(rec, &stage, x, y)
     }
 
     /// `y <- product A x + own x + before y`, in the columns and problems that take part; x and y have the same shape.
     pub(in crate::ops) fn step(&self, rec: &mut Recorder<'_>, stage: &Stage<'_>, x: &Slab, y: &mut Slab) -> Result<()> {
         let scale = self.scale.as_ref();
-        let Stage { coefficients, base, fresh, ref columns } = *stage;
+        let Stage { coefficients, base, fresh, column, end: width } = *stage;
         let params = |first, end| Steps {
             first,
             end,
             base: to_u32(base),
             fresh: fresh.into(),
             coupling: self.coupling,
-            begins: columns.start,
-            ends: columns.end,
+            column,
+            width,
         };
         let variant = row_variant(x.lanes, self.rows.weighted, scale.is_some());
         for piece in &self.rows.pieces {

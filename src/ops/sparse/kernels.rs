@@ -3,9 +3,9 @@
 use crate::device::{kernels, uniform};
 
 uniform! {
-    /// Items, the step's coefficients, whether y holds nothing yet, c, and the columns that take part.
+    /// Items, the step's coefficients, whether y holds nothing yet, c, the slab's first column and the block's end.
     pub(super) struct Steps {
-        first: u32, end: u32, base: u32, fresh: u32, coupling: f32, begins: u32, ends: u32,
+        first: u32, end: u32, base: u32, fresh: u32, coupling: f32, column: u32, width: u32,
     }
 }
 

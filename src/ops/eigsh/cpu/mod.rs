@@ -6,7 +6,7 @@ mod fill;
 pub(super) mod shift_invert;
 mod triangular;
 
-use super::space::{Grams, Rotation, Space, Step};
+use super::space::{Course, Grams, Rotation, Space, Step};
 use crate::array::Real;
 use crate::error::Result;
 use crate::ops::random::uniforms;
@@ -127,13 +127,10 @@ fn grams_of<T: Real>(x: &[T], y: &[T], width: usize) -> [Mat<f64>; 2] {
 impl<T: Real> Space for CpuSpace<'_, T> {
     /// Sums in f64 of numbers of a working precision: n squares of at most 1.
     const GRAM_EPSILON: f64 = 1e-14;
+    const SIDE_BY_SIDE: bool = false;
 
     fn problems(&self) -> usize {
         1
-    }
-
-    fn width(&self) -> usize {
-        self.width
     }
 
     fn randomize(&mut self, seed: u64) -> Result<()> {
@@ -148,13 +145,13 @@ impl<T: Real> Space for CpuSpace<'_, T> {
         Ok(())
     }
 
-    fn filter(&mut self, columns: Range<usize>, steps: &[Option<Vec<Step>>], deflate_every: usize) -> Result<()> {
-        let [Some(steps)] = steps else { return Ok(()) };
+    fn filter(&mut self, courses: &[Option<Course>]) -> Result<()> {
+        let [Some(Course { from, steps, deflate_every })] = courses else { return Ok(()) };
         let widest = WIDTHS[WIDTHS.len() - 1];
-        let mut first = columns.start;
-        while first < columns.end {
-            let last = columns.end.min(first + widest);
-            self.filter_few(first..last, steps, deflate_every);
+        let mut first = *from;
+        while first < self.width {
+            let last = self.width.min(first + widest);
+            self.filter_few(first..last, steps, *deflate_every);
             first = last;
         }
         Ok(())

@@ -109,7 +109,7 @@ pub(in crate::ops::eigsh) fn solve(
     }
     let mut space = CpuSpace::new(operator, count);
     space.load(&pairs.vectors);
-    let ritz = rayleigh_ritz(ctx, &space.grams()?, Which::Smallest, CpuSpace::<f64>::GRAM_EPSILON)?;
+    let ritz = rayleigh_ritz(ctx, &space.grams()?, Which::Smallest, CpuSpace::<f64>::GRAM_EPSILON, false)?;
     let rotations: Vec<_> = ritz.into_iter().map(|ritz| Some(ritz.rotation)).collect();
     let residuals = space.rotate(&rotations)?.pop().unwrap_or_default();
     let values = rotations.into_iter().flatten().flat_map(|rotation| rotation.values).collect();

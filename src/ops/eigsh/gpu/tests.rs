@@ -10,7 +10,7 @@ use crate::graph::{Conventions, Graph, GraphBatch};
 use crate::ops::Normalization;
 use crate::ops::eigen::Which;
 use crate::ops::eigsh::chebyshev::{Effort, Goal, iterate};
-use crate::ops::eigsh::space::{Filter, Rotation, Space, Step};
+use crate::ops::eigsh::space::{Course, Filter, Rotation, Space, Step};
 use crate::ops::random::uniforms;
 use crate::ops::sparse::gpu::Most;
 use crate::ops::sparse::{NONE, Operator};
@@ -119,7 +119,7 @@ impl Truth {
 }
 
 fn read(space: &mut GpuSpace<'_>, problem: usize) -> DMatrix<f64> {
-    let width = space.width();
+    let width = space.width;
     let data = space.read(problem, 0..width).unwrap();
     DMatrix::from_vec(data.len() / width, width, data)
 }
@@ -185,8 +185,10 @@ fn filters_are_polynomials() {
                     (problem != 1 && truth.norm() > 0.0).then(|| filter.steps(degree))
                 };
                 let steps: Vec<_> = truths.iter().enumerate().map(steps).collect();
+                let course = |steps: &Vec<Step>| Course { from: columns.start, steps: steps.clone(), deflate_every: 5 };
+                let courses: Vec<_> = steps.iter().map(|own| own.as_ref().map(course)).collect();
                 let before: Vec<_> = (0..truths.len()).map(|problem| read(space, problem)).collect();
-                space.filter(columns.clone(), &steps, 5).unwrap();
+                space.filter(&courses).unwrap();
                 for (problem, (truth, before)) in truths.iter().zip(before).enumerate() {
                     let after = read(space, problem);
                     let kept = if steps[problem].is_some() { columns.start } else { WIDTH };
@@ -214,7 +216,7 @@ fn the_null_space_does_not_come_back() {
         space.randomize(1).unwrap();
         let before = read(&mut space, 0);
         let steps = Filter { damped: (1.2, 2.0), wanted: 1.0 }.steps(20);
-        space.filter(0..4, &[Some(steps.clone())], 4).unwrap();
+        space.filter(&[Some(Course { from: 0, steps: steps.clone(), deflate_every: 4 })]).unwrap();
         let after = read(&mut space, 0);
         // Beside the null space A is 300/299: the block becomes a multiple of itself.
         let (want, bound) = truth.filter(&before, &steps);
@@ -377,7 +379,7 @@ fn what_does_not_fit_is_refused() {
         refused(space.rotate(&[turn(8)]).unwrap_err());
         space.grams().unwrap();
         refused(space.rotate(&[turn(7)]).unwrap_err());
-        refused(space.filter(0..8, &[None, None], 1).unwrap_err());
+        refused(space.filter(&[None, None]).unwrap_err());
     });
 }
 

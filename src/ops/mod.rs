@@ -1,10 +1,12 @@
 //! The operations: mathematics on batches, each with a device and a CPU half and one choice between them.
 
 pub(crate) mod certificate;
+mod convert;
 pub mod eigen;
 pub mod eigsh;
 mod jacobi;
 pub mod laplacian;
+pub mod matmul;
 mod random;
 pub mod sparse;
 pub mod svd;
@@ -13,5 +15,6 @@ pub use certificate::{Certificate, Status};
 pub use eigen::{Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_ragged, eigh_refined, eigh_subset, eigvalsh};
 pub use eigsh::{Eigsh, EigshMethod, EigshOptions, eigsh};
 pub use laplacian::{Normalization, laplacian};
+pub use matmul::{Gemm, matmul};
 pub use sparse::spmm;
 pub use svd::{Svd, Svdvals, Vectors, svd, svd_truncated, svdvals};

@@ -2,11 +2,13 @@
 
 pub mod ceiling;
 pub(crate) mod certificate;
+mod convert;
 pub mod divergence;
 pub mod eigen;
 pub mod eigsh;
 mod jacobi;
 pub mod laplacian;
+pub mod matmul;
 pub mod random;
 pub mod sparse;
 pub mod svd;
@@ -15,5 +17,6 @@ pub use certificate::{Certificate, Status};
 pub use eigen::{Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_ragged, eigh_refined, eigh_subset, eigvalsh};
 pub use eigsh::{Eigsh, EigshMethod, EigshOptions, eigsh};
 pub use laplacian::{Normalization, laplacian};
+pub use matmul::{Gemm, matmul};
 pub use sparse::spmm;
 pub use svd::{Svd, Svdvals, Vectors, svd, svd_truncated, svdvals};

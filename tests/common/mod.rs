@@ -6,6 +6,7 @@ pub mod families;
 pub mod gates;
 pub mod graphs;
 mod harness;
+pub mod products;
 pub mod random;
 pub mod rectangles;
 pub mod referee;

@@ -5,6 +5,7 @@ mod dense;
 mod divergence;
 mod layout;
 mod random;
+mod matmul;
 mod sparse;
 
 use super::{Failure, Outcome, Where, check_output, print};
@@ -31,6 +32,8 @@ enum Operation {
     Svd(dense::Svd),
     /// Singular values: `s`.
     Svdvals(dense::Svdvals),
+    /// Products of matrices: `c`.
+    Matmul(matmul::Matmul),
     /// K eigenpairs of a sparse matrix: `w`, `v`, of each pair `residual` and `status`, and `null_space`.
     Eigsh(sparse::Eigsh),
     /// A sparse matrix times a block: `y`.
@@ -50,6 +53,7 @@ impl Run {
             Operation::Eigvalsh(it) => it.run(),
             Operation::Svd(it) => it.run(),
             Operation::Svdvals(it) => it.run(),
+            Operation::Matmul(it) => it.run(),
             Operation::Eigsh(it) => it.run(),
             Operation::Spmm(it) => it.run(),
             Operation::Ceilings(it) => it.run(),

@@ -3,6 +3,7 @@
 pub(crate) mod certificate;
 pub mod eigen;
 pub mod eigsh;
+pub mod fft;
 mod jacobi;
 pub mod laplacian;
 mod random;
@@ -12,6 +13,7 @@ pub mod svd;
 pub use certificate::{Certificate, Status};
 pub use eigen::{Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_ragged, eigh_refined, eigh_subset, eigvalsh};
 pub use eigsh::{Eigsh, EigshMethod, EigshOptions, eigsh};
+pub use fft::{Axis, fft, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
 pub use laplacian::{Normalization, laplacian};
 pub use sparse::spmm;
 pub use svd::{Svd, Svdvals, Vectors, svd, svd_truncated, svdvals};

@@ -3,6 +3,7 @@
 
 pub mod batches;
 pub mod families;
+pub mod fourier;
 pub mod gates;
 pub mod graphs;
 mod harness;

@@ -7,6 +7,7 @@ mod jacobi;
 pub mod laplacian;
 mod random;
 pub mod sparse;
+pub mod stats;
 pub mod svd;
 
 pub use certificate::{Certificate, Status};

@@ -4,11 +4,21 @@ use crate::context::Context;
 use crate::device::{Buffer, Read, WgpuBuffer};
 use crate::error::{Error, Result};
 use crate::shape::{Layout, Shape};
+use half::f16;
 use nalgebra::{DMatrix, DMatrixView};
+use num_complex::Complex;
 use std::borrow::Cow;
 use std::sync::Arc;
 
 mod private {
+    /// What an array may hold is settled here.
+    pub trait Stored {}
+    impl Stored for f32 {}
+    impl Stored for f64 {}
+    impl Stored for half::f16 {}
+    impl Stored for num_complex::Complex<f32> {}
+    impl Stored for num_complex::Complex<f64> {}
+
     /// What the CPU's solvers need, and nobody outside has to know.
     pub trait Sealed:
         crate::lanes::Laned
@@ -26,28 +36,37 @@ mod private {
     impl Sealed for f64 {}
 }
 
-/// The working precisions. f32 runs on the CPU and on every adapter; f64 is never narrowed, and runs on the CPU.
-pub trait Real: private::Sealed + nalgebra::Scalar + bytemuck::Pod + Send + Sync {
-    /// Whether the device's kernels compute in it.
+/// What an array may hold: f32, f64, complex numbers of these, and f16, which is a way to store and not to compute.
+pub trait Scalar: private::Stored + nalgebra::Scalar + bytemuck::Pod + Send + Sync {
+    /// Whether the device's kernels take it.
     const ON_DEVICE: bool;
+    /// Its name.
+    const NAME: &'static str;
+    /// What a device sent back: words of 32 bits, whatever they mean. There may be one element more than were sent, where
+    /// two share a word.
+    #[doc(hidden)]
+    fn from_device(words: Vec<f32>) -> Vec<Self>;
+    /// What a device can be sent; nothing of what stays on the host.
+    #[doc(hidden)]
+    fn for_device(data: &[Self]) -> Cow<'_, [f32]>;
+    /// Words of 32 bits that `len` elements take.
+    #[doc(hidden)]
+    #[must_use]
+    fn words(len: usize) -> usize;
+}
+
+/// The working precisions. f32 runs on the CPU and on every adapter; f64 is never narrowed, and runs on the CPU.
+pub trait Real: Scalar + private::Sealed {
     /// Its relative spacing at 1: LAPACK's ulp.
     const EPSILON: f64;
     /// Its smallest normal number.
     const SMALLEST: f64;
-    /// The precision's name.
-    const NAME: &'static str;
     /// The nearest value.
     #[must_use]
     fn from_f64(x: f64) -> Self;
     /// The same value.
     #[must_use]
     fn to_f64(self) -> f64;
-    /// What a device sent back.
-    #[doc(hidden)]
-    fn from_device(data: Vec<f32>) -> Vec<Self>;
-    /// What a device can be sent.
-    #[doc(hidden)]
-    fn for_device(data: &[Self]) -> &[f32];
     /// `self * b + c`, rounded once; to be inlined where such an instruction is.
     #[doc(hidden)]
     #[must_use]
@@ -60,23 +79,90 @@ pub trait Real: private::Sealed + nalgebra::Scalar + bytemuck::Pod + Send + Sync
     fn widened(data: &[f32]) -> Cow<'_, [Self]>;
 }
 
-impl Real for f32 {
+impl Scalar for f32 {
     const ON_DEVICE: bool = true;
+    const NAME: &'static str = "f32";
+    fn from_device(words: Vec<Self>) -> Vec<Self> {
+        words
+    }
+    fn for_device(data: &[Self]) -> Cow<'_, [Self]> {
+        data.into()
+    }
+    fn words(len: usize) -> usize {
+        len
+    }
+}
+
+impl Scalar for Complex<f32> {
+    const ON_DEVICE: bool = true;
+    const NAME: &'static str = "complex f32";
+    fn from_device(words: Vec<f32>) -> Vec<Self> {
+        // Without a copy, unless the capacity is odd.
+        bytemuck::allocation::try_cast_vec(words)
+            .unwrap_or_else(|(_, words)| bytemuck::allocation::pod_collect_to_vec(&words))
+    }
+    fn for_device(data: &[Self]) -> Cow<'_, [f32]> {
+        bytemuck::cast_slice(data).into()
+    }
+    fn words(len: usize) -> usize {
+        len.saturating_mul(2)
+    }
+}
+
+impl Scalar for f16 {
+    const ON_DEVICE: bool = true;
+    const NAME: &'static str = "f16";
+    fn from_device(words: Vec<f32>) -> Vec<Self> {
+        bytemuck::allocation::pod_collect_to_vec(&words)
+    }
+    /// Two to a word, the first in its lower half.
+    fn for_device(data: &[Self]) -> Cow<'_, [f32]> {
+        let (pairs, last) = data.as_chunks::<2>();
+        let word = |pair: [Self; 2]| f32::from_bits(pair.iter().rev().fold(0, |w, x| w << 16 | u32::from(x.to_bits())));
+        pairs.iter().copied().chain(last.iter().map(|&x| [x, Self::ZERO])).map(word).collect()
+    }
+    fn words(len: usize) -> usize {
+        len.div_ceil(2)
+    }
+}
+
+impl Scalar for f64 {
+    const ON_DEVICE: bool = false;
+    const NAME: &'static str = "f64";
+    fn from_device(_: Vec<f32>) -> Vec<Self> {
+        Vec::new()
+    }
+    fn for_device(_: &[Self]) -> Cow<'_, [f32]> {
+        (&[]).into()
+    }
+    fn words(len: usize) -> usize {
+        len.saturating_mul(2)
+    }
+}
+
+impl Scalar for Complex<f64> {
+    const ON_DEVICE: bool = false;
+    const NAME: &'static str = "complex f64";
+    fn from_device(_: Vec<f32>) -> Vec<Self> {
+        Vec::new()
+    }
+    fn for_device(_: &[Self]) -> Cow<'_, [f32]> {
+        (&[]).into()
+    }
+    fn words(len: usize) -> usize {
+        len.saturating_mul(4)
+    }
+}
+
+impl Real for f32 {
     const EPSILON: f64 = f32::EPSILON as f64;
     const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
-    const NAME: &'static str = "f32";
     #[expect(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
     fn from_f64(x: f64) -> Self {
         x as Self
     }
     fn to_f64(self) -> f64 {
         f64::from(self)
-    }
-    fn from_device(data: Vec<Self>) -> Vec<Self> {
-        data
-    }
-    fn for_device(data: &[Self]) -> &[f32] {
-        data
     }
     fn all_to_f64(data: &[Self]) -> Cow<'_, [f64]> {
         data.iter().map(|&x| x.into()).collect()
@@ -91,21 +177,13 @@ impl Real for f32 {
 }
 
 impl Real for f64 {
-    const ON_DEVICE: bool = false;
     const EPSILON: f64 = Self::EPSILON;
     const SMALLEST: f64 = Self::MIN_POSITIVE;
-    const NAME: &'static str = "f64";
     fn from_f64(x: f64) -> Self {
         x
     }
     fn to_f64(self) -> f64 {
         self
-    }
-    fn from_device(data: Vec<f32>) -> Vec<Self> {
-        data.into_iter().map(Self::from).collect()
-    }
-    fn for_device(_: &[Self]) -> &[f32] {
-        &[]
     }
     fn all_to_f64(data: &[Self]) -> Cow<'_, [f64]> {
         data.into()
@@ -123,10 +201,11 @@ impl Real for f64 {
 #[derive(Clone, Debug)]
 pub(crate) enum Storage<T> {
     Host(Arc<Vec<T>>),
+    /// Words of 32 bits: what they mean, T says ([`Buffer::cast`]).
     Device(Buffer<f32>),
 }
 
-impl<T: Real> Storage<T> {
+impl<T: Scalar> Storage<T> {
     pub(crate) fn host(data: Vec<T>) -> Self {
         Self::Host(Arc::new(data))
     }
@@ -152,7 +231,7 @@ pub(crate) enum Incoming<T> {
     Coming(Read<f32>),
 }
 
-impl<T: Real> Incoming<T> {
+impl<T: Scalar> Incoming<T> {
     pub(crate) fn wait(self) -> Result<Arc<Vec<T>>> {
         match self {
             Self::Here(data) => Ok(data),
@@ -175,7 +254,7 @@ pub struct Array<T = f32> {
     storage: Storage<T>,
 }
 
-impl<T: Real> Array<T> {
+impl<T: Scalar> Array<T> {
     /// From numbers in column-major order, the batch slowest.
     ///
     /// # Errors
@@ -230,16 +309,17 @@ impl<T: Real> Array<T> {
     /// The same array on the device of `ctx`, so that operations on it move nothing.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NoAdapter`] without a device, [`crate::ErrorKind::Domain`] for f64, which stays on the host; device errors.
+    /// [`crate::ErrorKind::NoAdapter`] without a device, [`crate::ErrorKind::Domain`] for f64 and its complex numbers, which stay on the
+    /// host; device errors.
     pub fn to_device(&self, ctx: &Context) -> Result<Self> {
         if !T::ON_DEVICE {
             return Err(Error::domain(
                 "Array::to_device",
-                format!("{} stays on the host; only f32 has kernels", T::NAME),
+                format!("{} stays on the host; the kernels take f32, complex f32 and f16", T::NAME),
             ));
         }
         let buffer = match &self.storage {
-            Storage::Host(data) => ctx.gpu()?.record().upload(T::for_device(data))?,
+            Storage::Host(data) => ctx.gpu()?.record().upload(&T::for_device(data))?,
             Storage::Device(buffer) => {
                 ctx.gpu_of(buffer)?;
                 buffer.clone()
@@ -253,7 +333,7 @@ impl<T: Real> Array<T> {
     /// # Errors
     /// Device errors, which an operation that was only recorded may show here first.
     pub fn to_host(&self, ctx: &Context) -> Result<HostArray<T>> {
-        Ok(HostArray { shape: self.shape, data: self.storage.to_vec(ctx)? })
+        Ok(self.host(self.storage.to_vec(ctx)?))
     }
 
     /// [`Array::to_host`] for where blocking is impossible.
@@ -261,7 +341,15 @@ impl<T: Real> Array<T> {
     /// # Errors
     /// As [`Array::to_host`].
     pub async fn to_host_async(&self, ctx: &Context) -> Result<HostArray<T>> {
-        Ok(HostArray { shape: self.shape, data: self.storage.read(ctx)?.arrive().await? })
+        Ok(self.host(self.storage.read(ctx)?.arrive().await?))
+    }
+
+    /// These elements, without what filled the last word up.
+    fn host(&self, mut data: Arc<Vec<T>>) -> HostArray<T> {
+        if data.len() > self.shape.len() {
+            Arc::make_mut(&mut data).truncate(self.shape.len());
+        }
+        HostArray { shape: self.shape, data }
     }
 }
 
@@ -285,7 +373,7 @@ pub struct HostArray<T> {
     data: Arc<Vec<T>>,
 }
 
-impl<T: Real> HostArray<T> {
+impl<T: Scalar> HostArray<T> {
     /// Its shape.
     #[must_use]
     pub fn shape(&self) -> Shape {
@@ -362,7 +450,21 @@ impl<T: Real> Ragged<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Array, Layout, Ragged, Shape};
+    use super::{Array, Complex, Layout, Ragged, Scalar, Shape, f16};
+
+    #[test]
+    fn words_come_back_as_they_went() {
+        for len in 0..5_u16 {
+            let halves: Vec<f16> = (0..len).map(|i| f16::from_bits(0x7c00 + 77 * i)).collect();
+            let words = f16::for_device(&halves).into_owned();
+            assert_eq!(words.len(), f16::words(len.into()));
+            let back = f16::from_device(words);
+            assert!(halves.iter().zip(&back).all(|(a, b)| a.to_bits() == b.to_bits()), "{halves:?} {back:?}");
+            let complex: Vec<_> = (0..len).map(|i| Complex::new(f32::from(i), -1.0)).collect();
+            let words = Complex::<f32>::for_device(&complex).into_owned();
+            assert_eq!((words.len(), Complex::from_device(words)), (Complex::<f32>::words(len.into()), complex));
+        }
+    }
 
     #[test]
     fn a_shape_that_overflows_fits_no_array() {

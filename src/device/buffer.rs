@@ -15,7 +15,15 @@ pub(crate) trait Element: bytemuck::Pod + Send + Sync {
 macro_rules! elements {
     ($($rust:ty = $wgsl:literal),+) => { $(impl Element for $rust { const WGSL: &'static str = $wgsl; })+ };
 }
-elements!(f32 = "f32", u32 = "u32", [f32; 4] = "vec4<f32>", [u32; 4] = "vec4<u32>");
+elements!(
+    f32 = "f32",
+    u32 = "u32",
+    [f32; 2] = "vec2<f32>",
+    [u32; 2] = "vec2<u32>",
+    [f32; 4] = "vec4<f32>",
+    [u32; 4] = "vec4<u32>"
+);
+elements!(half::f16 = "f16");
 
 /// A device-resident array of `len` elements. What it holds before it is written is not defined.
 #[derive(Debug)]
@@ -47,6 +55,12 @@ impl<T: Element> Buffer<T> {
             return Err(Error::shape("adopt a buffer", expected, format!("{} bytes, {:?}", raw.size(), raw.usage())));
         }
         Ok(Self { lease: Arc::new(pool.foreign(raw)), len, of: PhantomData })
+    }
+
+    /// The same bits as whole elements of another type; what does not fill one at the end is out of sight.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the complex and the f16 kernels come next"))]
+    pub(crate) fn cast<U: Element>(&self) -> Buffer<U> {
+        Buffer { lease: Arc::clone(&self.lease), len: self.len * size_of::<T>() / size_of::<U>(), of: PhantomData }
     }
 
     /// Length in elements.

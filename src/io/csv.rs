@@ -81,6 +81,9 @@ impl<'a> Table<'a> {
                         // `{:?}` is the shortest text that reads back as the same number, with an exponent where short.
                         Data::F32(data) => write_cell(&mut table, &mut cell, format_args!("{:?}", data[place]))?,
                         Data::F64(data) => write_cell(&mut table, &mut cell, format_args!("{:?}", data[place]))?,
+                        Data::F16(data) => write_cell(&mut table, &mut cell, data[place])?,
+                        Data::C64(data) => write_cell(&mut table, &mut cell, data[place])?,
+                        Data::C128(data) => write_cell(&mut table, &mut cell, data[place])?,
                         Data::I64(data) => write_cell(&mut table, &mut cell, data[place])?,
                         Data::U8(data) => write_cell(&mut table, &mut cell, data[place])?,
                         Data::Text(data) => table.write_field(&data[place])?,

@@ -1,6 +1,8 @@
 //! Arrays with names: what files hold.
 
 use crate::error::{Error, Result};
+use half::f16;
+use num_complex::Complex;
 use std::io::{self, Write};
 
 /// What an array's first axis counts: only then can a table have it in columns.
@@ -21,6 +23,12 @@ pub enum Data<'a> {
     F32(&'a [f32]),
     /// 64-bit floats.
     F64(&'a [f64]),
+    /// 16-bit floats.
+    F16(&'a [f16]),
+    /// Complex numbers of 32-bit floats.
+    C64(&'a [Complex<f32>]),
+    /// Complex numbers of 64-bit floats.
+    C128(&'a [Complex<f64>]),
     /// 64-bit signed integers.
     I64(&'a [i64]),
     /// Bytes.
@@ -59,6 +67,9 @@ impl Data<'_> {
         match self {
             Self::F32(data) => data.len(),
             Self::F64(data) => data.len(),
+            Self::F16(data) => data.len(),
+            Self::C64(data) => data.len(),
+            Self::C128(data) => data.len(),
             Self::I64(data) => data.len(),
             Self::U8(data) => data.len(),
             Self::Text(data) => data.len(),
@@ -70,6 +81,13 @@ impl Data<'_> {
         match self {
             Self::F32(data) => write_each(out, data, |number, bytes| bytes.extend(number.to_le_bytes())),
             Self::F64(data) => write_each(out, data, |number, bytes| bytes.extend(number.to_le_bytes())),
+            Self::F16(data) => write_each(out, data, |number, bytes| bytes.extend(number.to_le_bytes())),
+            Self::C64(data) => write_each(out, data, |number, bytes| {
+                bytes.extend([number.re, number.im].iter().flat_map(|part| part.to_le_bytes()));
+            }),
+            Self::C128(data) => write_each(out, data, |number, bytes| {
+                bytes.extend([number.re, number.im].iter().flat_map(|part| part.to_le_bytes()));
+            }),
             Self::I64(data) => write_each(out, data, |number, bytes| bytes.extend(number.to_le_bytes())),
             Self::U8(data) => out.write_all(data),
             Self::Text(data) => {

@@ -1,16 +1,18 @@
 //! NumPy's array files: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
 use crate::error::{Error, Result};
+use half::f16;
+use num_complex::Complex;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// A matrix or a batch of matrices from a file, row-major.
+/// A vector, a matrix or a batch of matrices from a file, row-major.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Npy {
-    /// (rows, columns) or (batch, rows, columns).
+    /// (length), (rows, columns) or (batch, rows, columns).
     pub shape: Vec<usize>,
     /// The elements, the last axis fastest.
     pub data: NpyData,
@@ -23,9 +25,29 @@ pub enum NpyData {
     F32(Vec<f32>),
     /// 64-bit floats.
     F64(Vec<f64>),
+    /// 16-bit floats.
+    F16(Vec<f16>),
+    /// Complex numbers of 32-bit floats.
+    C64(Vec<Complex<f32>>),
+    /// Complex numbers of 64-bit floats.
+    C128(Vec<Complex<f64>>),
 }
 
-/// Reads an .npy file of 32-bit or 64-bit floats with two or three axes; either byte order, C or Fortran order.
+impl NpyData {
+    /// The type's name in numpy.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::F32(_) => "float32",
+            Self::F64(_) => "float64",
+            Self::F16(_) => "float16",
+            Self::C64(_) => "complex64",
+            Self::C128(_) => "complex128",
+        }
+    }
+}
+
+/// Reads an .npy file of floats or complex numbers with one, two or three axes; either byte order, C or Fortran order.
 ///
 /// # Errors
 /// [`Parse`](crate::ErrorKind::Parse) for another type, another number of axes, a file that is shorter or longer than
@@ -51,15 +73,24 @@ pub fn read_npy(path: &Path) -> Result<Npy> {
     let Some(header) = Header::parse(&text) else {
         return Err(error("an .npy header with descr, fortran_order and shape".into(), format!("{text:?}")));
     };
-    let (big, width) = match header.descr {
-        "<f4" => (false, 4),
-        "<f8" => (false, 8),
-        ">f4" => (true, 4),
-        ">f8" => (true, 8),
-        other => return Err(error("elements of type float32 or float64".into(), format!("the type {other}"))),
+    // The byte order, the kind and the bytes of an element.
+    let (big, kind) = match header.descr.split_at_checked(1) {
+        Some(("<", kind)) => (false, kind),
+        Some((">", kind)) => (true, kind),
+        _ => (false, ""),
     };
-    if !(2..=3).contains(&header.shape.len()) {
-        return Err(error("an array with two or three axes".into(), format!("the shape {:?}", header.shape)));
+    let width = match kind {
+        "f2" => 2,
+        "f4" => 4,
+        "f8" | "c8" => 8,
+        "c16" => 16,
+        _ => {
+            let expected = "elements of type float16, float32, float64, complex64 or complex128".into();
+            return Err(error(expected, format!("the type {}", header.descr)));
+        }
+    };
+    if !(1..=3).contains(&header.shape.len()) {
+        return Err(error("an array with one, two or three axes".into(), format!("the shape {:?}", header.shape)));
     }
     let bytes = header.shape.iter().try_fold(width, |product: usize, &length| product.checked_mul(length));
     let mut data = Vec::new();
@@ -71,16 +102,35 @@ pub fn read_npy(path: &Path) -> Result<Npy> {
         };
         return Err(error(expected, format!("{} bytes", data.len())));
     }
-    let data = if width == 4 {
-        let number = |bytes| if big { f32::from_be_bytes(bytes) } else { f32::from_le_bytes(bytes) };
-        let numbers = data.as_chunks().0.iter().map(|&bytes| number(bytes)).collect();
-        NpyData::F32(if header.fortran_order { to_row_major(&header.shape, numbers) } else { numbers })
-    } else {
-        let number = |bytes| if big { f64::from_be_bytes(bytes) } else { f64::from_le_bytes(bytes) };
-        let numbers = data.as_chunks().0.iter().map(|&bytes| number(bytes)).collect();
-        NpyData::F64(if header.fortran_order { to_row_major(&header.shape, numbers) } else { numbers })
+    let shape = &header.shape;
+    let ordered = header.fortran_order;
+    let f2 = |bytes| if big { f16::from_be_bytes(bytes) } else { f16::from_le_bytes(bytes) };
+    let f4 = |bytes| if big { f32::from_be_bytes(bytes) } else { f32::from_le_bytes(bytes) };
+    let f8 = |bytes| if big { f64::from_be_bytes(bytes) } else { f64::from_le_bytes(bytes) };
+    let data = match kind {
+        "f2" => NpyData::F16(elements(&data, shape, ordered, f2)),
+        "f4" => NpyData::F32(elements(&data, shape, ordered, f4)),
+        "f8" => NpyData::F64(elements(&data, shape, ordered, f8)),
+        "c8" => NpyData::C64(elements(&data, shape, ordered, |bytes: [u8; 8]| pair(bytes.as_chunks().0, f4))),
+        _ => NpyData::C128(elements(&data, shape, ordered, |bytes: [u8; 16]| pair(bytes.as_chunks().0, f8))),
     };
     Ok(Npy { shape: header.shape, data })
+}
+
+/// The elements that these bytes are, the last axis fastest.
+fn elements<T: Copy, const N: usize>(
+    bytes: &[u8],
+    shape: &[usize],
+    fortran_order: bool,
+    element: impl Fn([u8; N]) -> T,
+) -> Vec<T> {
+    let all = bytes.as_chunks::<N>().0.iter().map(|&bytes| element(bytes)).collect();
+    if fortran_order { to_row_major(shape, all) } else { all }
+}
+
+/// Real and imaginary part.
+fn pair<T, const N: usize>(parts: &[[u8; N]], part: impl Fn([u8; N]) -> T) -> Complex<T> {
+    Complex::new(part(parts[0]), part(parts[1]))
 }
 
 /// Elements with the first axis fastest, as elements with the last axis fastest.

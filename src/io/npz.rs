@@ -38,6 +38,9 @@ fn type_name(data: &Data<'_>) -> String {
     match data {
         Data::F32(_) => "<f4".into(),
         Data::F64(_) => "<f8".into(),
+        Data::F16(_) => "<f2".into(),
+        Data::C64(_) => "<c8".into(),
+        Data::C128(_) => "<c16".into(),
         Data::I64(_) => "<i8".into(),
         Data::U8(_) => "|u1".into(),
         Data::Text(words) => format!("<U{}", text_width(words)),
@@ -47,7 +50,9 @@ fn type_name(data: &Data<'_>) -> String {
 fn bytes(array: &NamedArray<'_>) -> u64 {
     let size = match array.data {
         Data::F32(_) => 4,
-        Data::F64(_) | Data::I64(_) => 8,
+        Data::F64(_) | Data::I64(_) | Data::C64(_) => 8,
+        Data::F16(_) => 2,
+        Data::C128(_) => 16,
         Data::U8(_) => 1,
         Data::Text(words) => 4 * text_width(words) as u64,
     };

@@ -1,16 +1,68 @@
 //! `fiedler run eigsh` and `fiedler run spmm`: operations on the sparse matrix of a file.
 
-use super::{Operation, Precision, Run};
+use super::{Precision, To, seconds};
+use crate::cli::encode::End;
 use crate::cli::{Failure, Outcome, print};
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use fiedler::array::{Array, Real};
 use fiedler::graph::{Conventions, SelfLoops};
 use fiedler::io::{Data, NamedArray, Npy, NpyData, Rows, SparseRows, read_npy};
 use fiedler::ops::sparse::{OnDevice, Operator};
-use fiedler::ops::{Eigsh, EigshMethod, EigshOptions, Normalization, Status, eigsh, spmm};
+use fiedler::ops::{self, EigshMethod, EigshOptions, Normalization, Status, eigsh, spmm};
 use fiedler::policy::Side;
-use fiedler::{Backend, Context, Error, Shape};
-use std::time::Instant;
+use fiedler::{Backend, Context, Shape};
+use std::iter;
+use std::path::{Path, PathBuf};
+
+/// Which matrix of which file.
+#[derive(Debug, Args)]
+struct Matrix {
+    /// A graph: an edge list or a MatrixMarket file.
+    input: PathBuf,
+    /// Which matrix of the graph; `none` is the matrix in the MatrixMarket file itself, in f64.
+    #[arg(long, value_enum, value_name = "MATRIX", default_value = "symmetric")]
+    laplacian: MatrixName,
+    /// f32: compute an f64 matrix in f32, as the GPU's kernels do. refined: compute in f64, on the CPU.
+    #[arg(long, value_enum, value_name = "PRECISION")]
+    precision: Option<Precision>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Eigsh {
+    #[command(flatten)]
+    matrix: Matrix,
+    #[command(flatten)]
+    to: To,
+    /// How many pairs.
+    #[arg(short, value_name = "K")]
+    k: usize,
+    /// Which end of the spectrum.
+    #[arg(long, value_enum, value_name = "END", default_value = "smallest")]
+    which: End,
+    /// How.
+    #[arg(long, value_enum, value_name = "METHOD", default_value = "auto")]
+    method: MethodName,
+    /// The largest residual of a converged pair, relative to the 1-norm [default: 2e-6 in f32, 1e-10 in f64].
+    #[arg(long, value_name = "T")]
+    tolerance: Option<f64>,
+    /// The start vectors' seed.
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Spmm {
+    #[command(flatten)]
+    matrix: Matrix,
+    #[command(flatten)]
+    to: To,
+    /// The block, `(n, columns)` in a .npy file.
+    #[arg(long, value_name = "FILE", conflicts_with = "k", required_unless_present = "k")]
+    block: Option<PathBuf>,
+    /// Or K columns of small whole numbers.
+    #[arg(short, value_name = "K")]
+    k: Option<usize>,
+}
 
 /// Which matrix of a graph; `none` is the matrix of a MatrixMarket file itself.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
@@ -45,16 +97,21 @@ impl From<MethodName> for EigshMethod {
     }
 }
 
-impl Run {
-    /// Reads the matrix and runs the operation in the precision that was asked for: f64 for numbers that are, f32 for graphs.
-    pub(super) fn run_sparse(&self) -> Result<Outcome, Failure> {
-        let ctx = self.place.context()?;
+/// What is done with the matrix, in the precision that it has.
+trait Operation {
+    fn on<T: Real>(&self, ctx: &Context, a: &Operator<'_, T>) -> Result<Outcome, Failure>;
+}
+
+impl Matrix {
+    /// Reads the matrix and runs the operation in the precision that was asked for: f64 for numbers that are, f32 for graphs unless what
+    /// they are multiplied with is `wide`.
+    fn run(&self, ctx: &Context, wide: bool, operation: &impl Operation) -> Result<Outcome, Failure> {
         let normalization = match self.laplacian {
             MatrixName::None => {
                 let matrix = fiedler::io::read_matrix(&self.input)?;
                 return match self.precision {
-                    Some(Precision::F32) => self.by_matrix::<f32>(&ctx, matrix),
-                    _ => self.by_matrix::<f64>(&ctx.with_backend(self.in_f64(&ctx)), matrix),
+                    Some(Precision::F32) => by_entries::<f32>(ctx, matrix, operation),
+                    _ => by_entries::<f64>(&ctx.with_backend(self.in_f64(ctx)), matrix, operation),
                 };
             }
             MatrixName::Combinatorial => Normalization::Combinatorial,
@@ -69,22 +126,16 @@ impl Run {
         let graph = data.graphs.graph(0);
         match self.precision {
             // f64 is never narrowed unasked.
-            None if self.has_f64_block()? => {
-                let ctx = ctx.with_backend(self.in_f64(&ctx));
-                self.by_operation(&ctx, &Operator::<f64>::laplacian(graph, normalization)?)
+            None if wide => {
+                let ctx = ctx.with_backend(self.in_f64(ctx));
+                operation.on(&ctx, &Operator::<f64>::laplacian(graph, normalization)?)
             }
             Some(Precision::Refined) => {
                 let ctx = ctx.with_backend(Backend::Cpu);
-                self.by_operation(&ctx, &Operator::<f64>::laplacian(graph, normalization)?)
+                operation.on(&ctx, &Operator::<f64>::laplacian(graph, normalization)?)
             }
-            _ => self.by_operation(&ctx, &Operator::<f32>::laplacian(graph, normalization)?),
+            _ => operation.on(ctx, &Operator::<f32>::laplacian(graph, normalization)?),
         }
-    }
-
-    /// Whether the block of a product is of f64.
-    fn has_f64_block(&self) -> Result<bool, Error> {
-        let Some(path) = self.block.as_ref().filter(|_| self.operation == Operation::Spmm) else { return Ok(false) };
-        Ok(matches!(read_npy(path)?.data, NpyData::F64(_)))
     }
 
     /// Where f64 is computed: a device that was insisted upon says itself that it cannot.
@@ -92,28 +143,29 @@ impl Run {
         let asked = ctx.explain(&Default::default(), false).side == Side::Gpu;
         if asked && self.precision.is_none() { Backend::Gpu } else { Backend::Cpu }
     }
+}
 
-    fn by_matrix<T: Real>(&self, ctx: &Context, matrix: SparseRows) -> Result<Outcome, Failure> {
-        let SparseRows { row_offsets, columns, values } = matrix;
-        let values = values.into_iter().map(T::from_f64).collect();
-        self.by_operation(ctx, &Operator::from_csr(row_offsets, columns, values)?)
+fn by_entries<T: Real>(ctx: &Context, matrix: SparseRows, operation: &impl Operation) -> Result<Outcome, Failure> {
+    let SparseRows { row_offsets, columns, values } = matrix;
+    let values = values.into_iter().map(T::from_f64).collect();
+    operation.on(ctx, &Operator::from_csr(row_offsets, columns, values)?)
+}
+
+impl Eigsh {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        self.to.check(&[&self.matrix.input])?;
+        self.matrix.run(&self.to.context()?, false, &self)
     }
+}
 
-    fn by_operation<T: Real>(&self, ctx: &Context, a: &Operator<'_, T>) -> Result<Outcome, Failure> {
-        if self.operation == Operation::Spmm { self.spmm(ctx, a) } else { self.eigsh(ctx, a) }
-    }
-
-    fn eigsh<T: Real>(&self, ctx: &Context, a: &Operator<'_, T>) -> Result<Outcome, Failure> {
-        let Some(k) = self.k else {
-            return Err(Failure::Call("eigsh: expected -k, how many pairs".to_owned()));
-        };
+impl Operation for Eigsh {
+    fn on<T: Real>(&self, ctx: &Context, a: &Operator<'_, T>) -> Result<Outcome, Failure> {
+        let k = self.k;
         let mut options = EigshOptions::default().method(self.method.into()).seed(self.seed);
         options.tolerance = self.tolerance;
         let call = || eigsh(ctx, a, k, self.which.into(), &options);
-        let started = Instant::now();
-        let found = call()?;
-        let first = started.elapsed().as_secs_f64();
-        let Eigsh { values, vectors, residuals, statuses, .. } = &found;
+        let (found, first) = seconds(call)?;
+        let ops::Eigsh { values, vectors, residuals, statuses, .. } = &found;
         let values: Vec<f64> = values.iter().map(|x| x.to_f64()).collect();
         let rows: Vec<f64> =
             vectors.row_iter().flat_map(|row| row.iter().map(|x| x.to_f64()).collect::<Vec<_>>()).collect();
@@ -126,19 +178,16 @@ impl Run {
         let status: Vec<u8> = statuses.iter().map(|&s| s as u8).collect();
         let null_space = [i64::try_from(found.null_space).unwrap_or(i64::MAX)];
         let array = |name, shape: &[usize], data| NamedArray { name, rows: Rows::Other, shape: shape.to_vec(), data };
-        fiedler::io::write(
-            &self.output,
-            &[
-                array("w", &[k], w),
-                array("v", &[vectors.nrows(), k], v),
-                array("residual", &[k], Data::F64(residuals)),
-                array("status", &[k], Data::U8(&status)),
-                array("null_space", &[], Data::I64(&null_space)),
-            ],
-        )?;
+        self.to.write(&[
+            array("w", &[k], w),
+            array("v", &[vectors.nrows(), k], v),
+            array("residual", &[k], Data::F64(residuals)),
+            array("status", &[k], Data::U8(&status)),
+            array("null_space", &[], Data::I64(&null_space)),
+        ])?;
         print(format_args!(
             "{}: n = {}, {} entries, k = {k}, by {} ({} products, {} looks); null space {}, residual <= {:.1e}, {}; {first:.3} s",
-            self.input.display(),
+            self.matrix.input.display(),
             a.rows(),
             a.entries(),
             found.method,
@@ -148,66 +197,65 @@ impl Run {
             found.certificate.residual,
             found.certificate.status.name(),
         ));
-        if self.time > 0 {
-            let again = self.median(|| call().map(drop))?;
-            // The pairs are on the host in either case.
-            print(
-                serde_json::json!({"first_ms": first * 1e3, "transfers_ms": again * 1e3, "resident_ms": again * 1e3}),
-            );
-        }
+        // The pairs are on the host in either case.
+        self.to.report(first, || call().map(drop), || call().map(drop))?;
         Ok(if found.certificate.status == Status::Converged { Outcome::Done } else { Outcome::Uncertified })
     }
+}
 
-    fn spmm<T: Real>(&self, ctx: &Context, a: &Operator<'_, T>) -> Result<Outcome, Failure> {
+impl Spmm {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        let inputs: Vec<&Path> = iter::once(&self.matrix.input).chain(&self.block).map(PathBuf::as_path).collect();
+        self.to.check(&inputs)?;
+        let wide = match &self.block {
+            Some(path) => matches!(read_npy(path)?.data, NpyData::F64(_)),
+            None => false,
+        };
+        self.matrix.run(&self.to.context()?, wide, &self)
+    }
+}
+
+impl Operation for Spmm {
+    fn on<T: Real>(&self, ctx: &Context, a: &Operator<'_, T>) -> Result<Outcome, Failure> {
         let x = self.block::<T>(a.rows())?;
         let width = x.shape().rows;
-        let started = Instant::now();
-        let y = spmm(ctx, a, &x)?.to_host(ctx)?;
-        let first = started.elapsed().as_secs_f64();
+        let (y, first) = seconds(|| spmm(ctx, a, &x)?.to_host(ctx))?;
         let wide: Vec<f64> = if T::ON_DEVICE { Vec::new() } else { y.as_slice().iter().map(|x| x.to_f64()).collect() };
-        let data = if T::ON_DEVICE { Data::F32(T::for_device(y.as_slice())) } else { Data::F64(&wide) };
+        let narrow = T::for_device(y.as_slice());
+        let data = if T::ON_DEVICE { Data::F32(&narrow) } else { Data::F64(&wide) };
         let shape = vec![a.rows(), width];
-        fiedler::io::write(&self.output, &[NamedArray { name: "y", rows: Rows::Other, shape, data }])?;
-        print(format_args!("{}: n = {}, {} entries, {width} columns", self.input.display(), a.rows(), a.entries()));
-        if self.time > 0 {
-            let transfers = self.median(|| spmm(ctx, a, &x)?.to_host(ctx).map(drop))?;
-            let resident = self.resident_spmm(ctx, a, &x, transfers)?;
-            print(
-                serde_json::json!({"first_ms": first * 1e3, "transfers_ms": transfers * 1e3, "resident_ms": resident * 1e3}),
-            );
+        self.to.write(&[NamedArray { name: "y", rows: Rows::Other, shape, data }])?;
+        print(format_args!(
+            "{}: n = {}, {} entries, {width} columns",
+            self.matrix.input.display(),
+            a.rows(),
+            a.entries()
+        ));
+        let from_host = || spmm(ctx, a, &x)?.to_host(ctx).map(drop);
+        let on_device = ctx.explain(&Default::default(), false).side == Side::Gpu || spmm(ctx, a, &x)?.is_resident();
+        match a.in_f32().filter(|_| on_device && self.to.time > 0) {
+            None => self.to.report(first, from_host, from_host)?,
+            Some(narrow) => {
+                let resident = OnDevice::new(ctx, &narrow)?;
+                let block = Array::from_vec(x.shape(), T::for_device(x.to_host(ctx)?.as_slice()).into_owned())?;
+                let block = block.to_device(ctx)?;
+                self.to.report(first, from_host, || {
+                    resident.spmm(ctx, &block)?;
+                    ctx.wait()
+                })?;
+            }
         }
         Ok(Outcome::Done)
     }
+}
 
-    /// Seconds of a product whose operands lie on the device, where it runs there.
-    fn resident_spmm<T: Real>(
-        &self,
-        ctx: &Context,
-        a: &Operator<'_, T>,
-        x: &Array<T>,
-        on_host: f64,
-    ) -> Result<f64, Error> {
-        let on_device = ctx.explain(&Default::default(), false).side == Side::Gpu || spmm(ctx, a, x)?.is_resident();
-        let Some(narrow) = a.in_f32().filter(|_| on_device) else { return Ok(on_host) };
-        let (resident, block) = (OnDevice::new(ctx, &narrow)?, x.to_host(ctx)?);
-        let block = Array::from_vec(x.shape(), T::for_device(block.as_slice()).to_vec())?.to_device(ctx)?;
-        self.median(|| {
-            resident.spmm(ctx, &block)?;
-            ctx.wait()
-        })
-    }
-
+impl Spmm {
     /// The block of `--block`, `(n, columns)` in numpy's order, which is `(columns, n)` in ours; or `-k` columns of small whole numbers.
     fn block<T: Real>(&self, n: usize) -> Result<Array<T>, Failure> {
-        if self.block.is_some() && self.k.is_some() {
-            return Err(Failure::Call("spmm: expected --block or -k, found both".to_owned()));
-        }
         let Some(path) = &self.block else {
-            let Some(k) = self.k else {
-                return Err(Failure::Call("spmm: expected --block, a file, or -k, how many columns".to_owned()));
-            };
+            let k = self.k.unwrap_or(0);
             let (needed, allowed) =
-                ((k as u64).saturating_mul(n as u64).saturating_mul(8), self.place.context()?.memory_budget());
+                ((k as u64).saturating_mul(n as u64).saturating_mul(8), self.to.context()?.memory_budget());
             if needed > allowed {
                 let what = format!("spmm: {needed} bytes for {k} columns, {allowed} allowed by FIEDLER_MEMORY_BUDGET");
                 return Err(Failure::Call(what));
@@ -223,6 +271,10 @@ impl Run {
         let data = match data {
             NpyData::F32(data) => data.into_iter().map(|x| T::from_f64(x.into())).collect(),
             NpyData::F64(data) => data.into_iter().map(T::from_f64).collect(),
+            other => {
+                let file = path.display();
+                return Err(Failure::Call(format!("{file}: expected float32 or float64, found {}", other.name())));
+            }
         };
         Ok(Array::from_vec(Shape::new(columns, rows, 1), data)?)
     }

@@ -44,7 +44,7 @@ pub(super) fn solve<T: Real>(
 }
 
 fn upload<T: Real>(gpu: &Gpu, data: &[T]) -> Result<Buffer<f32>> {
-    gpu.record().upload(T::for_device(data))
+    gpu.record().upload(&T::for_device(data))
 }
 
 fn record(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, take: &Take) -> Result<gpu::Resident> {

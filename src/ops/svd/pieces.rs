@@ -46,7 +46,7 @@ fn within(gpu: &Gpu, problem: &Problem, bytes: u64) -> Result<usize> {
 }
 
 fn upload<T: Real>(gpu: &Gpu, data: &[T]) -> Result<Buffer<f32>> {
-    gpu.record().upload(T::for_device(data))
+    gpu.record().upload(&T::for_device(data))
 }
 
 fn on_device<T: Real>(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) -> Result<Parts<T>> {

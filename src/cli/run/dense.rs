@@ -1,0 +1,223 @@
+//! `fiedler run eigh`, `eigvalsh`, `svd` and `svdvals`: decompositions of dense matrices, each with its certificate.
+
+use super::layout::{in_rows, matrices};
+use super::{Precision, To, seconds};
+use crate::cli::encode::End;
+use crate::cli::{Failure, Outcome};
+use clap::Args;
+use fiedler::array::{Array, HostArray, Real};
+use fiedler::io::{Data, NamedArray, Npy, NpyData, Rows, read_npy};
+use fiedler::ops::eigen::choose_eigh;
+use fiedler::ops::svd::choose_svd;
+use fiedler::ops::{self, Certificate, Status, Vectors};
+use fiedler::policy::Side;
+use fiedler::{Backend, Context, Error, Shape};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What every decomposition is told.
+#[derive(Debug, Args)]
+struct Common {
+    /// `(m, n)` or `(batch, m, n)` in a .npy file, f32 or f64; for eigh and eigvalsh m = n, and the lower triangle is read. Written beside
+    /// the result, of each matrix: `residual`, `orthogonality`, `status`.
+    input: PathBuf,
+    #[command(flatten)]
+    to: To,
+    /// In which precision; without it, that of the input.
+    #[arg(long, value_enum, value_name = "PRECISION")]
+    precision: Option<Precision>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Eigh {
+    #[command(flatten)]
+    common: Common,
+    /// The K smallest pairs, or with --which the largest; all without it.
+    #[arg(short, value_name = "K")]
+    k: Option<usize>,
+    /// Which end of the spectrum -k counts from.
+    #[arg(long, value_enum, value_name = "END", default_value = "smallest", requires = "k")]
+    which: End,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Eigvalsh {
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Svd {
+    #[command(flatten)]
+    common: Common,
+    /// U is (m, m) and Vh (n, n), numpy's full_matrices.
+    #[arg(long)]
+    full: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Svdvals {
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Eigh {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        self.common.run(Operation::Eigh { subset: self.k.map(|k| (k, self.which)) })
+    }
+}
+
+impl Eigvalsh {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        self.common.run(Operation::Eigvalsh)
+    }
+}
+
+impl Svd {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        self.common.run(Operation::Svd(if self.full { Vectors::Full } else { Vectors::Thin }))
+    }
+}
+
+impl Svdvals {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        self.common.run(Operation::Svdvals)
+    }
+}
+
+impl Common {
+    fn run(&self, operation: Operation) -> Result<Outcome, Failure> {
+        self.to.check(&[&self.input])?;
+        let Npy { shape, data } = read_npy(&self.input)?;
+        let ctx = self.to.context()?;
+        match (data, self.precision) {
+            (NpyData::F32(data), Some(Precision::Refined)) => {
+                let wide: Vec<f64> = data.into_iter().map(f64::from).collect();
+                self.solve(operation, &ctx.with_backend(Backend::Cpu), &shape, &wide, |out| Data::F64(out))
+            }
+            (NpyData::F32(data), _) => self.solve(operation, &ctx, &shape, &data, |out| Data::F32(out)),
+            (NpyData::F64(data), Some(Precision::F32)) => {
+                let narrow: Vec<f32> = data.into_iter().map(f32::from_f64).collect();
+                self.solve(operation, &ctx, &shape, &narrow, |out| Data::F32(out))
+            }
+            (NpyData::F64(data), _) => self.solve(operation, &ctx, &shape, &data, |out| Data::F64(out)),
+            (other, _) => {
+                let file = self.input.display();
+                Err(Failure::Call(format!("{file}: expected float32 or float64, found {}", other.name())))
+            }
+        }
+    }
+
+    fn solve<T: Real>(
+        &self,
+        operation: Operation,
+        ctx: &Context,
+        shape: &[usize],
+        data: &[T],
+        wrap: impl for<'a> Fn(&'a [T]) -> Data<'a>,
+    ) -> Result<Outcome, Failure> {
+        let a = matrices(&self.input, shape, data)?;
+        let (found, first) = seconds(|| operation.call(ctx, &a))?;
+
+        // A single matrix has no batch axis, in numpy's way.
+        let batch = (shape.len() == 3).then_some(shape[0]);
+        let with_batch = |rest: &[usize]| batch.into_iter().chain(rest.iter().copied()).collect::<Vec<_>>();
+        let array =
+            |name, shape: &[usize], data| NamedArray { name, rows: Rows::Other, shape: with_batch(shape), data };
+        let Found { arrays: computed, certificates } = &found;
+        let row_major: Vec<(&'static str, Vec<usize>, Vec<T>)> =
+            computed.iter().map(|(name, made)| (*name, numpy_shape(name, made.shape()), in_rows(made))).collect();
+        let mut arrays: Vec<NamedArray<'_>> =
+            row_major.iter().map(|(name, shape, data)| array(name, shape, wrap(data))).collect();
+        let residual: Vec<f64> = certificates.iter().map(|c| c.residual).collect();
+        let orthogonality: Vec<f64> = certificates.iter().map(|c| c.orthogonality).collect();
+        let status: Vec<u8> = certificates.iter().map(|c| c.status as u8).collect();
+        arrays.push(array("residual", &[], Data::F64(&residual)));
+        arrays.push(array("orthogonality", &[], Data::F64(&orthogonality)));
+        arrays.push(array("status", &[], Data::U8(&status)));
+        self.to.write(&arrays)?;
+
+        let there = if operation.runs_on_device(ctx, &a) { a.to_device(ctx)? } else { a.clone() };
+        self.to.report(first, || operation.call(ctx, &a).map(drop), || operation.leave_there(ctx, &there))?;
+        let bad = certificates.iter().any(|c| c.status != Status::Converged);
+        Ok(if bad { Outcome::Uncertified } else { Outcome::Done })
+    }
+}
+
+/// Values are one axis to numpy, columns to the library.
+fn numpy_shape(name: &str, shape: Shape) -> Vec<usize> {
+    if matches!(name, "w" | "s") { vec![shape.rows] } else { vec![shape.rows, shape.cols] }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    Eigh { subset: Option<(usize, End)> },
+    Eigvalsh,
+    Svd(Vectors),
+    Svdvals,
+}
+
+/// What an operation made, by the names of the output file.
+struct Found<T: Real> {
+    arrays: Vec<(&'static str, HostArray<T>)>,
+    certificates: Arc<Vec<Certificate>>,
+}
+
+impl Operation {
+    fn eigh<T: Real>(subset: Option<(usize, End)>, ctx: &Context, a: &Array<T>) -> Result<ops::Eigh<T>, Error> {
+        match subset {
+            Some((k, end)) => ops::eigh_subset(ctx, a, end.into(), k),
+            None => ops::eigh(ctx, a),
+        }
+    }
+
+    /// From the host to the host.
+    fn call<T: Real>(self, ctx: &Context, a: &Array<T>) -> Result<Found<T>, Error> {
+        match self {
+            Self::Eigh { subset } => {
+                let found = Self::eigh(subset, ctx, a)?;
+                let arrays = vec![("w", found.values.to_host(ctx)?), ("v", found.vectors.to_host(ctx)?)];
+                Ok(Found { arrays, certificates: found.certificates(ctx)? })
+            }
+            Self::Eigvalsh => {
+                let found = ops::eigvalsh(ctx, a)?;
+                Ok(Found { arrays: vec![("w", found.values.to_host(ctx)?)], certificates: found.certificates(ctx)? })
+            }
+            Self::Svd(vectors) => {
+                let found = ops::svd(ctx, a, vectors)?;
+                let arrays =
+                    vec![("u", found.u.to_host(ctx)?), ("s", found.s.to_host(ctx)?), ("vh", found.vh.to_host(ctx)?)];
+                Ok(Found { arrays, certificates: found.certificates(ctx)? })
+            }
+            Self::Svdvals => {
+                let found = ops::svdvals(ctx, a)?;
+                Ok(Found { arrays: vec![("s", found.s.to_host(ctx)?)], certificates: found.certificates(ctx)? })
+            }
+        }
+    }
+
+    /// The results left where they are made.
+    fn leave_there<T: Real>(self, ctx: &Context, a: &Array<T>) -> Result<(), Error> {
+        match self {
+            Self::Eigh { subset } => Self::eigh(subset, ctx, a).map(drop)?,
+            Self::Eigvalsh => ops::eigvalsh(ctx, a).map(drop)?,
+            Self::Svd(vectors) => ops::svd(ctx, a, vectors).map(drop)?,
+            Self::Svdvals => ops::svdvals(ctx, a).map(drop)?,
+        }
+        ctx.wait()
+    }
+
+    /// Whether the device would be chosen for what lies there already.
+    fn runs_on_device<T: Real>(self, ctx: &Context, a: &Array<T>) -> bool {
+        let shape = a.shape();
+        let choice = match self {
+            Self::Eigh { .. } | Self::Eigvalsh => {
+                let orders = vec![u32::try_from(shape.rows).unwrap_or(u32::MAX); shape.batch];
+                choose_eigh::<T>(ctx, &orders, true)
+            }
+            Self::Svd(vectors) => choose_svd::<T>(ctx, shape, vectors, true),
+            Self::Svdvals => choose_svd::<T>(ctx, shape, Vectors::Thin, true),
+        };
+        choice.side == Side::Gpu
+    }
+}

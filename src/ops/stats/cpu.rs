@@ -162,7 +162,7 @@ fn two_passes<T: Real>(numbers: &[T]) -> Moments {
     let off = first / n;
     Moments {
         count: numbers.len() as u64,
-        mean: mean + off,
+        mean: if off.is_finite() { mean + off } else { mean },
         powers: [
             second - off * first,
             third - 3.0 * off * second + 2.0 * off * off * first,
@@ -170,6 +170,26 @@ fn two_passes<T: Real>(numbers: &[T]) -> Moments {
         ],
         least,
         most,
+    }
+}
+
+/// The mean of a leaf, in f64.
+pub(super) fn mean_of<T: Real>(numbers: &[T]) -> f64 {
+    T::in_lanes(Mean(numbers))
+}
+
+struct Mean<'a, T>(&'a [T]);
+
+impl<T: Real> Task<T> for Mean<'_, T> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<V: Lane<Scalar = T>>(self, _: V::Token) -> f64 {
+        let Some(first) = self.0.first().map(|x| x.to_f64()) else { return 0.0 };
+        let shift = if first.is_finite() { first } else { 0.0 };
+        let mut sums = [0.0; SIDE];
+        side_by_side(self.0, |place, x| sums[place] += x - shift);
+        shift + total(sums, |a, b| a + b) / as_f64(self.0.len() as u64)
     }
 }
 

@@ -125,10 +125,10 @@ pub fn describe<T: Real>(ctx: &Context, x: &Array<T>, axis: Axis, options: Stats
         Storage::Host(data) => {
             let most = pieces(gpu, view, ctx.memory_budget());
             if view.len() <= most {
-                let buffer = gpu.record().upload(T::for_device(data))?;
+                let buffer = gpu.record().upload(&T::for_device(data))?;
                 return whole(gpu, &buffer, view, shape, options);
             }
-            in_pieces(gpu, T::for_device(data), view, shape, options, most)
+            in_pieces(gpu, &T::for_device(data), view, shape, options, most)
         }
     }
 }

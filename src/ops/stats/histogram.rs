@@ -88,7 +88,7 @@ pub fn histogram<T: Real>(
             ctx.gpu_of(buffer)?;
             buffer.clone()
         }
-        Storage::Host(data) => gpu.record().upload(T::for_device(data))?,
+        Storage::Host(data) => gpu.record().upload(&T::for_device(data))?,
     };
     let all = select::histogram(gpu, &buffer, view, &edges)?;
     Ok(spread(&all, view, shape, edges))

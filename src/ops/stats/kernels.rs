@@ -54,6 +54,50 @@ uniform! {
     pub(super) struct Interpolated { series: u32, from_series: u32, quantiles: u32, inner: u32, nan: u32 }
 }
 
+uniform! {
+    /// Columns of so many matrices, how they lie, and the rows that are sampled.
+    pub(super) struct Spreading { cols: u32, matrices: u32, len: u32, begin: u32, end: u32 }
+}
+
+uniform! {
+    /// The first unit of a dispatch, columns of so many matrices, how they lie, and their rows.
+    pub(super) struct Columns { first: u32, cols: u32, matrices: u32, len: u32, begin: u32, end: u32 }
+}
+
+uniform! {
+    /// Columns of so many matrices, nodes, and their rows.
+    pub(super) struct Joining { cols: u32, matrices: u32, nodes: u32, rows: f32, rows_of_last: f32 }
+}
+
+uniform! {
+    /// Columns of so many matrices, the bits of NaN, and what products are divided by.
+    pub(super) struct Ending { cols: u32, matrices: u32, nan: u32, divisor: f32 }
+}
+
+/// Invocations along a side of the tiles that ship: a tile has four columns for each.
+pub(super) const SIDES: [usize; 3] = [4, 8, 16];
+
+/// The overrides of [`Join`]; the first one is that of [`JoinMeans`].
+pub(super) fn join_variant(pair: bool, side: usize) -> [(&'static str, f64); 2] {
+    [("PAIR", f64::from(u8::from(pair))), ("SIDE", super::count(side))]
+}
+
+#[cfg(test)]
+fn side_variants() -> Vec<Vec<(&'static str, f64)>> {
+    SIDES.map(|side| vec![("SIDE", super::count(side))]).into()
+}
+
+#[cfg(test)]
+fn join_variants() -> Vec<Vec<(&'static str, f64)>> {
+    SIDES.iter().flat_map(|&side| [false, true].map(|pair| join_variant(pair, side).to_vec())).collect()
+}
+
+#[cfg(test)]
+fn covariance_variants() -> Vec<Vec<(&'static str, f64)>> {
+    let both = |side| [0.0, 1.0].map(|on| vec![("CORRELATION", on), ("SIDE", super::count(side))]);
+    SIDES.into_iter().flat_map(both).collect()
+}
+
 /// The overrides of [`Leaf`].
 pub(super) fn leaf_variant(across: bool, omit: bool) -> [(&'static str, f64); 2] {
     [("ACROSS", f64::from(u8::from(across))), ("OMIT", f64::from(u8::from(omit)))]
@@ -158,6 +202,58 @@ kernels! {
     Between = ["shared/real.wgsl", "stats/keys.wgsl", "stats/between.wgsl"] variants between_variants {
         uniform params: Interpolated,
         read sought: [u32; 4],
+        write out: f32,
+    }
+    /// A number near every column, and its scale.
+    Spread = ["shared/real.wgsl", "stats/spread.wgsl"] variants one_variant {
+        uniform params: Spreading,
+        read x: f32,
+        write shifts: f32,
+    }
+    /// The means of leaves.
+    Means = ["shared/real.wgsl", "stats/means.wgsl"] variants one_variant {
+        uniform params: Columns,
+        read x: f32,
+        read shifts: f32,
+        write means: f32,
+    }
+    /// Products about the means of leaves.
+    Gram = ["shared/real.wgsl", "stats/tiles.wgsl", "stats/gram.wgsl"] variants side_variants {
+        uniform params: Columns,
+        read x: f32,
+        read shifts: f32,
+        read means: f32,
+        write products: [f32; 4],
+    }
+    /// Products joined by two.
+    Join = ["stats/tiles.wgsl", "stats/join.wgsl"] variants join_variants {
+        uniform params: Joining,
+        read left: [f32; 4],
+        read right: [f32; 4],
+        read left_means: f32,
+        read right_means: f32,
+        write out: [f32; 4],
+    }
+    /// Their means.
+    JoinMeans = ["stats/join_means.wgsl"] variants merge_variants {
+        uniform params: Joining,
+        read left: f32,
+        read right: f32,
+        write out: f32,
+    }
+    /// Covariances and correlations.
+    Covariance = ["stats/covariance.wgsl"] variants covariance_variants {
+        uniform params: Ending,
+        read products: f32,
+        read means: f32,
+        read shifts: f32,
+        write out: f32,
+    }
+    /// Means of columns.
+    Middle = ["stats/middle.wgsl"] variants one_variant {
+        uniform params: Ending,
+        read means: f32,
+        read shifts: f32,
         write out: f32,
     }
 }

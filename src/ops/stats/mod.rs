@@ -5,22 +5,29 @@
 //! So on one side a result has the same bits whether the numbers come at once or chunk by chunk, and however a batch is cut. The CPU
 //! computes in f64; the device in f32, on distances from a number near the mean.
 
+mod cov;
 mod cpu;
 mod describe;
 mod gpu;
+mod gpu_cov;
+mod gram;
 mod histogram;
 mod kernels;
 mod moments;
 mod quantiles;
 mod running;
+mod running_cov;
 mod select;
 mod tree;
 
+pub use cov::{choose_cov, corr, cov};
+pub(in crate::ops) use cov::{covariance, in_f64};
 pub use describe::{Description, StatsOptions, choose_describe, describe};
 pub use histogram::{Histogram, histogram};
 pub use moments::Moments;
 pub use quantiles::quantiles;
 pub use running::RunningStats;
+pub use running_cov::RunningCovariance;
 
 use crate::array::Real;
 use crate::context::Context;

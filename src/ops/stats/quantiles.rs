@@ -48,7 +48,7 @@ pub fn quantiles<T: Real>(ctx: &Context, x: &Array<T>, axis: Axis, q: &[f64], na
             ctx.gpu_of(buffer)?;
             buffer.clone()
         }
-        Storage::Host(data) => gpu.record().upload(T::for_device(data))?,
+        Storage::Host(data) => gpu.record().upload(&T::for_device(data))?,
     };
     Ok(Array::from_storage(shape, Storage::Device(select::quantiles(gpu, &buffer, view, q, nan, ctx.memory_budget())?)))
 }

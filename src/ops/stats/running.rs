@@ -72,7 +72,7 @@ impl<T: Real> RunningStats<T> {
                 Storage::Device(buffer) => stream.push(ctx.gpu_of(buffer)?, buffer, view)?,
                 Storage::Host(data) => {
                     let gpu = ctx.gpu()?;
-                    let buffer = gpu.record().upload(T::for_device(data))?;
+                    let buffer = gpu.record().upload(&T::for_device(data))?;
                     stream.push(gpu, &buffer, view)?;
                 }
             },

@@ -3,6 +3,7 @@
 mod dense;
 mod layout;
 mod sparse;
+mod stats;
 
 use super::{Failure, Outcome, Where, check_output, print};
 use clap::{Args, Subcommand, ValueEnum};
@@ -32,6 +33,19 @@ enum Operation {
     Eigsh(sparse::Eigsh),
     /// A sparse matrix times a block: `y`.
     Spmm(sparse::Spmm),
+    /// Moments along an axis: `count`, `mean`, `variance`, `min`, `max`, `skewness`, `kurtosis`.
+    Stats(stats::Stats),
+    /// Quantiles along an axis: `quantiles`.
+    Quantiles(stats::Quantiles),
+    /// Numbers counted by bins along an axis: `counts`, `edges`, and what lies apart, `below`, `above`, `nan`.
+    Histogram(stats::Histogram),
+    /// The covariance of columns: `cov`.
+    Cov(stats::Cov),
+    /// The correlation of columns: `corr`.
+    Corr(stats::Corr),
+    /// Principal components: `components`, `explained_variance` and its ratio, `singular_values`, `mean`, `noise_variance`, and the rows in
+    /// their coordinates, `transformed`.
+    Pca(stats::Pca),
 }
 
 impl Run {
@@ -43,6 +57,12 @@ impl Run {
             Operation::Svdvals(it) => it.run(),
             Operation::Eigsh(it) => it.run(),
             Operation::Spmm(it) => it.run(),
+            Operation::Stats(it) => it.run(),
+            Operation::Quantiles(it) => it.run(),
+            Operation::Histogram(it) => it.run(),
+            Operation::Cov(it) => it.run(),
+            Operation::Corr(it) => it.run(),
+            Operation::Pca(it) => it.run(),
         }
     }
 }

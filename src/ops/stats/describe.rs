@@ -201,7 +201,8 @@ fn in_pieces<T: Real>(
             gpu::root(gpu, &gpu.record().upload(own)?, part, options.nan)?
         } else {
             let mut stream = gpu::Stream::new(part.series(), options.nan);
-            let rows = (most / view.inner).max(1);
+            // Beside the rows that are kept for a leaf.
+            let rows = (most / 2 / view.inner).max(1);
             for piece in own.chunks(rows * view.inner) {
                 let part = View { len: piece.len() / view.inner, ..part };
                 let piece = gpu.record().upload(piece)?;

@@ -71,14 +71,20 @@ pub(super) fn leaf<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>
     let stride = count.next_multiple_of(32);
     let mut centred = vec![T::from_f64(0.0); stride * cols.next_multiple_of(FILLED)];
     let mut means = vec![0.0; cols];
-    let column = |((to, mean), j): ((&mut [T], &mut f64), usize)| {
+    let mut units = vec![1.0; cols];
+    let column = |(((to, mean), unit), j): (((&mut [T], &mut f64), &mut f64), usize)| {
         let from = &x[j * rows..][own.clone()];
         *mean = mean_of(from);
-        let near = T::from_f64(*mean);
-        to[..count].iter_mut().zip(from).for_each(|(to, &x)| *to = x - near);
+        *unit = T::in_lanes(Centre { from, to: &mut to[..count], near: T::from_f64(*mean) });
     };
     let at_once = (TASK / 4 / stride.max(1)).max(1);
-    centred.par_chunks_exact_mut(stride.max(1)).zip(&mut means).zip(0..cols).with_min_len(at_once).for_each(column);
+    centred
+        .par_chunks_exact_mut(stride.max(1))
+        .zip(&mut means)
+        .zip(&mut units)
+        .zip(0..cols)
+        .with_min_len(at_once)
+        .for_each(column);
     // How far the means are from what was taken off.
     let off: Vec<f64> = means.iter().map(|&mean| mean - T::from_f64(mean).to_f64()).collect();
     let mut products = vec![0.0; cols * cols];
@@ -90,9 +96,45 @@ pub(super) fn leaf<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>
     }
     for (i, own) in products.chunks_exact_mut(cols.max(1)).enumerate() {
         let by = n * off[i];
-        own[..=i].iter_mut().zip(&off).for_each(|(product, off)| *product -= by * off);
+        for ((product, off), unit) in own[..=i].iter_mut().zip(&off).zip(&units) {
+            // Products of units may be beyond f64 where a product is not.
+            *product = *product * units[i] * unit - by * off;
+        }
     }
     Gram { rows: count as u64, means, products }
+}
+
+/// Distances from `near`, in the unit that comes out: 1, or where their squares would leave the precision a power of two.
+struct Centre<'a, T> {
+    from: &'a [T],
+    to: &'a mut [T],
+    near: T,
+}
+
+impl<T: Real> Task<T> for Centre<'_, T> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<V: Lane<Scalar = T>>(self, _: V::Token) -> f64 {
+        let zero = T::from_f64(0.0);
+        let mut largest = zero;
+        for (to, &x) in self.to.iter_mut().zip(self.from) {
+            let away = x - self.near;
+            let size = if away < zero { -away } else { away };
+            largest = if size > largest { size } else { largest };
+            *to = away;
+        }
+        let largest = largest.to_f64();
+        // A third of the exponents on either side: thousands of squares stay far within.
+        let room = T::SMALLEST.powf(-1.0 / 3.0);
+        if !largest.is_finite() || largest == 0.0 || (largest < room && largest > 1.0 / room) {
+            return 1.0;
+        }
+        let unit = f64::from_bits(largest.to_bits() & 0x7ff0_0000_0000_0000).max(T::SMALLEST);
+        let by = T::from_f64(1.0 / unit);
+        self.to.iter_mut().for_each(|x| *x = *x * by);
+        unit
+    }
 }
 
 /// Rows `first` and following of the triangle, as many as `out` has.

@@ -198,7 +198,9 @@ fn in_pieces<T: Real>(
         let part = View { outer, ..view };
         let own = &x[first * slice..(first + outer) * slice];
         let node = if slice <= most {
-            gpu::root(gpu, &gpu.record().upload(own)?, part, options.nan)?
+            // The recording is open no more when the next one begins.
+            let own = gpu.record().upload(own)?;
+            gpu::root(gpu, &own, part, options.nan)?
         } else {
             let mut stream = gpu::Stream::new(part.series(), options.nan);
             // Beside the rows that are kept for a leaf.

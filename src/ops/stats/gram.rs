@@ -132,7 +132,9 @@ impl<T: Real> Task<T> for Centre<'_, T> {
         }
         let unit = f64::from_bits(largest.to_bits() & 0x7ff0_0000_0000_0000).max(T::SMALLEST);
         let by = T::from_f64(1.0 / unit);
-        self.to.iter_mut().for_each(|x| *x = *x * by);
+        for x in self.to {
+            *x *= by;
+        }
         unit
     }
 }

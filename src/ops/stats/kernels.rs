@@ -257,3 +257,36 @@ kernels! {
         write out: f32,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::SIDES;
+
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted here as the kernels have them.
+    #[test]
+    fn the_loops_of_every_kernel_fit_lavapipe() {
+        const BUDGET: u64 = 65_535;
+        // No array has more numbers than a binding of 128 MiB; an invocation takes what 65,535 workgroups of 64 leave.
+        const NUMBERS: u64 = 1 << 25;
+        let strided = |items: u64, each: u64| items.div_ceil(65_535 * 64) * (1 + each);
+        let mut all = vec![
+            ("shift", strided(NUMBERS, 64)),
+            ("spread", strided(NUMBERS / 3, 2 * 64)),
+            ("leaf", 2 * (8 + 8 * 16 + 5)),
+            ("means", 32 + 5),
+            ("merge, finish, keep, middle, covariance, join_means", strided(NUMBERS, 0)),
+            ("join", strided(NUMBERS / 4, 4)),
+            ("choose", strided(NUMBERS / 4, 256)),
+            ("between", strided(NUMBERS, 0)),
+            // A bin is found by halving: bins of f32 within a binding.
+            ("bins", 9 + 64 * (1 + 25) + 9),
+            ("digits", 8 + 64 * (1 + 8) + 8),
+        ];
+        all.extend(SIDES.map(|side| ("gram", 64 * (1 + 16 + 64 / side as u64))));
+        // All counts are one array, and a series has no more parts than half of the budget.
+        all.extend([1, 2, 8, 100, BUDGET / 2].map(|parts| ("totals", strided(NUMBERS / parts, parts))));
+        for (kernel, loops) in all {
+            assert!(loops <= BUDGET, "{kernel}: {loops}");
+        }
+    }
+}

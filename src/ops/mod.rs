@@ -11,7 +11,10 @@ mod jacobi;
 pub mod laplacian;
 pub mod matmul;
 pub mod random;
+pub mod pca;
+mod random;
 pub mod sparse;
+pub mod stats;
 pub mod svd;
 
 pub use certificate::{Certificate, Status};
@@ -20,5 +23,7 @@ pub use eigsh::{Eigsh, EigshMethod, EigshOptions, eigsh};
 pub use fft::{Axis, fft, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
 pub use laplacian::{Normalization, laplacian};
 pub use matmul::{Gemm, matmul};
+pub use pca::{Pca, PcaOptions, pca, pca_of_stream};
 pub use sparse::spmm;
+pub use stats::{corr, cov, describe, histogram, quantiles};
 pub use svd::{Svd, Svdvals, Vectors, svd, svd_truncated, svdvals};

@@ -1,6 +1,7 @@
 //! `fiedler run`: one operation on a stored array, with numpy's order and meaning. A file a family of operations.
 
 mod dense;
+mod fft;
 mod layout;
 mod sparse;
 
@@ -32,6 +33,20 @@ enum Operation {
     Eigsh(sparse::Eigsh),
     /// A sparse matrix times a block: `y`.
     Spmm(sparse::Spmm),
+    /// The Fourier transform along an axis: `y`.
+    Fft(fft::Along),
+    /// And back: `y`.
+    Ifft(fft::Along),
+    /// The Fourier transform of reals, half of the spectrum: `y`.
+    Rfft(fft::Along),
+    /// And back: `y`.
+    Irfft(fft::Back),
+    /// The Fourier transform along the last two axes: `y`.
+    Fft2(fft::Transform),
+    /// And back: `y`.
+    Ifft2(fft::Transform),
+    /// One-sided power spectra of reals: `power`, `frequencies`, `spectral_centroid` and, with --bands, `band_powers`.
+    PowerSpectrum(fft::PowerSpectrum),
 }
 
 impl Run {
@@ -43,6 +58,13 @@ impl Run {
             Operation::Svdvals(it) => it.run(),
             Operation::Eigsh(it) => it.run(),
             Operation::Spmm(it) => it.run(),
+            Operation::Fft(it) => it.run(fft::Which::Fft),
+            Operation::Ifft(it) => it.run(fft::Which::Ifft),
+            Operation::Rfft(it) => it.run(fft::Which::Rfft),
+            Operation::Irfft(it) => it.run(),
+            Operation::Fft2(it) => it.both(fft::Which::Fft2),
+            Operation::Ifft2(it) => it.both(fft::Which::Ifft2),
+            Operation::PowerSpectrum(it) => it.run(),
         }
     }
 }

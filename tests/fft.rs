@@ -461,7 +461,14 @@ fn resident(ctx: &Context) -> Checked {
 /// Against the definitions in f64; and what a sine has.
 fn features(ctx: &Context) -> Checked {
     let rate = 1000.0;
-    for (n, axis) in [(1, Axis::Rows), (2, Axis::Rows), (75, Axis::Cols), (256, Axis::Rows), (1009, Axis::Batch), (10_000, Axis::Rows)] {
+    for (n, axis) in [
+        (1, Axis::Rows),
+        (2, Axis::Rows),
+        (75, Axis::Cols),
+        (256, Axis::Rows),
+        (1009, Axis::Batch),
+        (10_000, Axis::Rows),
+    ] {
         let shape = match axis {
             Axis::Rows => Shape::new(n, 3, 2),
             Axis::Cols => Shape::new(3, n, 2),
@@ -493,7 +500,10 @@ fn features(ctx: &Context) -> Checked {
                     .collect();
                 let total: f64 = want.iter().sum();
                 let close = |got: f32, want: f64, of: f64, what: &str| {
-                    assert!((f64::from(got) - want).abs() <= allowed * of, "n = {n}, {window:?}, {what}: {got} for {want}");
+                    assert!(
+                        (f64::from(got) - want).abs() <= allowed * of,
+                        "n = {n}, {window:?}, {what}: {got} for {want}"
+                    );
                 };
                 for (k, &e) in bins[line].iter().enumerate() {
                     close(power.as_slice()[e], want[k], total, "power");

@@ -49,7 +49,7 @@ pub fn half_truth(line: &[f32]) -> Vec<C64> {
 pub fn whole_truth(half: &[C32], n: usize) -> Vec<C64> {
     let mut all: Vec<C64> = half.iter().copied().map(wide).collect();
     all[0].im = 0.0;
-    if n % 2 == 0 {
+    if n.is_multiple_of(2) {
         all[n / 2].im = 0.0;
     }
     for k in n / 2 + 1..n {

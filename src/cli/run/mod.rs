@@ -3,6 +3,7 @@
 mod ceilings;
 mod dense;
 mod divergence;
+mod fft;
 mod layout;
 mod random;
 mod matmul;
@@ -58,6 +59,20 @@ enum Operation {
     /// Principal components: `components`, `explained_variance` and its ratio, `singular_values`, `mean`, `noise_variance`, and the rows in
     /// their coordinates, `transformed`.
     Pca(stats::Pca),
+    /// The Fourier transform along an axis: `y`.
+    Fft(fft::Along),
+    /// And back: `y`.
+    Ifft(fft::Along),
+    /// The Fourier transform of reals, half of the spectrum: `y`.
+    Rfft(fft::Along),
+    /// And back: `y`.
+    Irfft(fft::Back),
+    /// The Fourier transform along the last two axes: `y`.
+    Fft2(fft::Transform),
+    /// And back: `y`.
+    Ifft2(fft::Transform),
+    /// One-sided power spectra of reals: `power`, `frequencies`, `spectral_centroid` and, with --bands, `band_powers`.
+    PowerSpectrum(fft::PowerSpectrum),
 }
 
 impl Run {
@@ -79,6 +94,13 @@ impl Run {
             Operation::Cov(it) => it.run(),
             Operation::Corr(it) => it.run(),
             Operation::Pca(it) => it.run(),
+            Operation::Fft(it) => it.run(fft::Which::Fft),
+            Operation::Ifft(it) => it.run(fft::Which::Ifft),
+            Operation::Rfft(it) => it.run(fft::Which::Rfft),
+            Operation::Irfft(it) => it.run(),
+            Operation::Fft2(it) => it.both(fft::Which::Fft2),
+            Operation::Ifft2(it) => it.both(fft::Which::Ifft2),
+            Operation::PowerSpectrum(it) => it.run(),
         }
     }
 }

@@ -45,7 +45,9 @@ fn check<T: Number>(ctx: &Context, product: Product) -> Result<f64, String> {
 fn squares(ctx: &Context) -> Checked {
     let mut worst = 0.0_f64;
     for n in SIDES {
-        for (a, b) in TURNS {
+        // Every way that factors may lie is a kernel of its own, which a driver takes its time to compile.
+        let turns = if n % 2 == 0 && n > 8 { &TURNS[n / 2 % 2..n / 2 % 2 + 1] } else { &TURNS[..] };
+        for &(a, b) in turns {
             worst = worst.max(check::<f32>(ctx, Product::new(n, n, n).transposed(a, b))?);
         }
     }
@@ -187,7 +189,8 @@ fn ends(ctx: &Context) -> Checked {
 
 fn halves(ctx: &Context) -> Checked {
     for n in [1, 2, 3, 4, 5, 8, 15, 16, 17, 32, 33, 63, 64, 65, 130] {
-        for (a, b) in TURNS {
+        let turns = if [3, 16, 65].contains(&n) { &TURNS[..] } else { &TURNS[n % 2..n % 2 + 1] };
+        for &(a, b) in turns {
             check::<f16>(ctx, Product::new(n, n, n).transposed(a, b))?;
         }
     }
@@ -362,28 +365,42 @@ fn empty(ctx: &Context) -> Checked {
 }
 
 fn cuts(ctx: &Context) -> Checked {
-    cut_in::<f32>(ctx)?;
-    cut_in::<f16>(ctx)
+    // By matrices, small and large; by blocks of one; by terms.
+    cut_in::<f32>(
+        ctx,
+        &[
+            ((8, 8, 8, 2000), false, 256 << 10),
+            ((33, 70, 65, 40), false, 384 << 10),
+            ((401, 333, 20, 1), false, 512 << 10),
+            ((300, 333, 20, 2), true, 512 << 10),
+            ((130, 60, 3000, 1), false, 1 << 20),
+            ((3, 2, 90_001, 1), false, 640 << 10),
+            ((3, 2, 90_001, 1), true, 640 << 10),
+        ],
+    )?;
+    cut_in::<f16>(
+        ctx,
+        &[
+            ((33, 70, 65, 40), true, 384 << 10),
+            ((401, 333, 20, 1), true, 384 << 10),
+            ((130, 60, 3000, 1), true, 640 << 10),
+            ((3, 2, 90_001, 1), false, 512 << 10),
+        ],
+    )
 }
 
-fn cut_in<T: Number>(ctx: &Context) -> Checked {
-    let product = |m, n, k, batch| Product {
-        c: 1,
-        beta: 0.5,
-        bias: (batch, true),
-        activation: Activation::Tanh,
-        ..Product::new(m, n, k).batch(batch, batch)
-    };
-    // By matrices, small and large; by blocks of one; by terms.
-    for (product, budget) in [
-        (product(8, 8, 8, 2000), 256 << 10),
-        (product(33, 70, 65, 60), 384 << 10),
-        (product(401, 333, 50, 2), 640 << 10),
-        (product(401, 333, 50, 2).transposed(true, true), 640 << 10),
-        (product(130, 120, 6000, 1), 2 << 20),
-        (product(3, 2, 90_001, 1), 640 << 10),
-        (product(3, 2, 90_001, 1).transposed(true, true), 640 << 10),
-    ] {
+/// Rows, columns, terms and batch; both transposed; a budget that they do not fit.
+type Cut = ((usize, usize, usize, usize), bool, u64);
+
+fn cut_in<T: Number>(ctx: &Context, cuts: &[Cut]) -> Checked {
+    for &((m, n, k, batch), turned, budget) in cuts {
+        let product = Product {
+            c: 1,
+            beta: 0.5,
+            bias: (batch, true),
+            activation: Activation::Tanh,
+            ..Product::new(m, n, k).batch(batch, batch).transposed(turned, turned)
+        };
         let operands = Operands::<T>::random(product);
         let found = operands.run(ctx)?;
         operands.judge(&found, 0.0)?;

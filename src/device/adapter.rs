@@ -26,6 +26,8 @@ pub struct Adapter {
     pub limits: AdapterLimits,
     /// How many loop iterations one invocation may run in a dispatch before the driver cuts it off in silence.
     pub loop_budget: u32,
+    /// Whether its device may multiply 16 x 16 matrices of f16 with sums in f32 on matrix units, a subgroup each.
+    pub(crate) cooperative: bool,
     /// The forms of kernels that may be used, where not all.
     pub(super) kernels: Option<&'static [&'static str]>,
     /// Rough rate of a kernel in flop/s: it bounds the work of one submission, nothing else.
@@ -91,6 +93,17 @@ fn instance() -> wgpu::Instance {
     wgpu::Instance::new(descriptor)
 }
 
+/// Whether there are matrix units as the kernels use them. The feature is experimental to wgpu, so it is there only on a device that
+/// somebody else opened with it.
+fn cooperative(raw: &wgpu::Adapter, features: Features) -> bool {
+    use wgpu::CooperativeScalarType::{F16, F32};
+    features.contains(Features::EXPERIMENTAL_COOPERATIVE_MATRIX | Features::SHADER_F16)
+        && raw
+            .cooperative_matrix_properties()
+            .iter()
+            .any(|p| (p.m_size, p.n_size, p.k_size, p.ab_type, p.cr_type) == (16, 16, 16, F16, F32))
+}
+
 /// Adapters of the machine with what is known of them, the best first.
 pub(super) fn enumerate() -> Vec<(wgpu::Adapter, Adapter)> {
     let raw = pollster::block_on(instance().enumerate_adapters(Backends::all()));
@@ -153,6 +166,7 @@ impl Adapter {
                 uniform_alignment: limits.min_uniform_buffer_offset_alignment,
             },
             loop_budget,
+            cooperative: cooperative(raw, features),
             kernels: None,
             rate,
             name: info.name,
@@ -162,6 +176,11 @@ impl Adapter {
     /// Whether this form of a kernel, one of several for the same work, may be used.
     pub(crate) fn uses(&self, form: &str) -> bool {
         self.kernels.is_none_or(|forms| forms.contains(&form))
+    }
+
+    /// Whether this form was asked for by name.
+    pub(crate) fn asks(&self, form: &str) -> bool {
+        self.kernels.is_some_and(|forms| forms.contains(&form))
     }
 
     /// Invocations of every subgroup, where shaders may use subgroups and there is but one size.

@@ -52,7 +52,10 @@ impl Shader {
             .map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;
         let info = naga::valid::Validator::new(
             naga::valid::ValidationFlags::all(),
-            naga::valid::Capabilities::default() | naga::valid::Capabilities::SUBGROUP,
+            naga::valid::Capabilities::default()
+                | naga::valid::Capabilities::SUBGROUP
+                | naga::valid::Capabilities::SHADER_FLOAT16
+                | naga::valid::Capabilities::COOPERATIVE_MATRIX,
         )
         .validate(&module)
         .map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;

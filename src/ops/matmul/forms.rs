@@ -1,7 +1,7 @@
 //! Which kernel multiplies matrices of a shape, and how their sums are cut. The shape of one matrix decides, never the batch: a
 //! matrix's result has the same bits whichever others came along.
 
-use super::kernels::{ORDERS, ROOM, WIDTH};
+use super::kernels::{ORDERS, ROOM, TEAMS, WIDTH};
 use crate::device::Adapter;
 
 /// The longest side of a result that several of share a workgroup.
@@ -21,6 +21,8 @@ pub(super) enum Form {
     Tiny { order: u32 },
     /// Tiles of `8 side` rows and columns, `depth` terms a step.
     Tile { side: u32, depth: u32 },
+    /// Tiles of 64 rows and columns on the matrix units of four subgroups.
+    Cooperative { lanes: u32 },
 }
 
 /// How products of one shape are made.
@@ -36,11 +38,17 @@ pub(super) struct Plan {
 
 impl Plan {
     /// How an adapter multiplies op(A), `m x k`, by op(B), `k x n`; nothing where no form that may be used is there.
-    pub(super) fn of(adapter: &Adapter, m: u32, n: u32, k: u32) -> Option<Self> {
+    pub(super) fn of(adapter: &Adapter, m: u32, n: u32, k: u32, half: bool) -> Option<Self> {
         let limits = &adapter.limits;
         let has = |bytes: u32, invocations: u32| {
             limits.workgroup_storage >= bytes && limits.workgroup_invocations >= invocations
         };
+        // By name alone: no adapter has run it yet.
+        if half && adapter.asks("cooperative") && adapter.cooperative {
+            let lanes = adapter.subgroup().filter(|lanes| TEAMS.contains(lanes) && has(16 << 10, 4 * lanes))?;
+            let form = Form::Cooperative { lanes };
+            return Some(Self { form, span: span(adapter, m, n, k, 8, 32), together: 1, depth: 32 });
+        }
         if m.max(n) <= TINY && k <= TINY_TERMS && adapter.uses("tiny") && has(16 << 10, WIDTH) {
             let (down, across) = (m.div_ceil(4).max(1), n.div_ceil(4).max(1));
             let together = WIDTH / (down * across);
@@ -48,19 +56,14 @@ impl Plan {
             let order = if m == n && n == k && ORDERS.contains(&m) { m } else { 0 };
             return Some(Self { form: Form::Tiny { order }, span: k.max(1), together, depth });
         }
-        let tiles = |side: u32| u64::from(m.div_ceil(8 * side)) * u64::from(n.div_ceil(8 * side));
         let large = adapter.uses("tile_128") && has(16 << 10, 256);
         let small = adapter.uses("tile_64") && has(8 << 10, 64);
         let (side, depth) = match (large, small) {
-            (true, _) if !small || tiles(16) >= BUSY.into() => (16, if has(32 << 10, 256) { 16 } else { 8 }),
+            (true, _) if !small || tiles(m, n, 16) >= BUSY.into() => (16, if has(32 << 10, 256) { 16 } else { 8 }),
             (_, true) => (8, 8),
             _ => return None,
         };
-        // As many parts as keep the device busy, none too short, and none too long for the loops of one dispatch.
-        let wanted = u64::from(BUSY).div_ceil(tiles(side).max(1));
-        let even = u32::try_from(u64::from(k).div_ceil(wanted)).unwrap_or(k);
-        let most = (adapter.loop_budget / 2 / (depth + 1)).max(2) - 1;
-        let span = even.max(PART).div_ceil(depth).min(most) * depth;
+        let span = span(adapter, m, n, k, side, depth);
         Some(Self { form: Form::Tile { side, depth }, span, together: 1, depth })
     }
 
@@ -78,11 +81,13 @@ impl Plan {
     pub(super) fn units(&self, m: u32, n: u32, parts: u32, batch: u32) -> u32 {
         match self.form {
             Form::Tiny { .. } => batch.div_ceil(self.together),
-            Form::Tile { side, .. } => {
-                let tiles = m.div_ceil(8 * side).saturating_mul(n.div_ceil(8 * side));
-                tiles.saturating_mul(parts).saturating_mul(batch)
-            }
+            Form::Tile { side, .. } => Self::tiled(m, n, side, parts, batch),
+            Form::Cooperative { .. } => Self::tiled(m, n, 8, parts, batch),
         }
+    }
+
+    fn tiled(m: u32, n: u32, side: u32, parts: u32, batch: u32) -> u32 {
+        u32::try_from(tiles(m, n, side)).unwrap_or(u32::MAX).saturating_mul(parts).saturating_mul(batch)
     }
 
     /// Flops of a workgroup, what it does beyond the matrix counted.
@@ -90,8 +95,22 @@ impl Plan {
         match self.form {
             Form::Tiny { .. } => 2.0 * f64::from(16 * WIDTH) * f64::from(k.max(1)),
             Form::Tile { side, .. } => 128.0 * f64::from(side * side) * f64::from(self.span.min(k).max(1)),
+            Form::Cooperative { .. } => 8192.0 * f64::from(self.span.min(k).max(1)),
         }
     }
+}
+
+/// Tiles of `8 side` rows and columns.
+fn tiles(m: u32, n: u32, side: u32) -> u64 {
+    u64::from(m.div_ceil(8 * side)) * u64::from(n.div_ceil(8 * side))
+}
+
+/// Terms of a part: as many parts as keep the device busy, none too short, and none too long for the loops of one dispatch.
+fn span(adapter: &Adapter, m: u32, n: u32, k: u32, side: u32, depth: u32) -> u32 {
+    let wanted = u64::from(BUSY).div_ceil(tiles(m, n, side).max(1));
+    let even = u32::try_from(u64::from(k).div_ceil(wanted)).unwrap_or(k);
+    let most = (adapter.loop_budget / 2 / (depth + 1)).max(2) - 1;
+    even.max(PART).div_ceil(depth).min(most) * depth
 }
 
 #[cfg(test)]

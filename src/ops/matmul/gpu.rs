@@ -1,7 +1,7 @@
 //! The device's products: which kernel, in which order, with which buffers. Everything is recorded, nothing waits.
 
 use super::forms::{Form, Plan};
-use super::kernels::{Lie, Params, Sum, Tile, Tiny};
+use super::kernels::{Cooperative, Lie, Params, Sum, Tile, Tiny};
 use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
 
@@ -121,16 +121,16 @@ impl<'a> Product<'a> {
 }
 
 /// Whether the device has kernels for that shape.
-pub(in crate::ops) fn fits(gpu: &Gpu, m: u32, n: u32, k: u32) -> bool {
-    Plan::of(gpu.adapter(), m, n, k).is_some()
+pub(in crate::ops) fn fits(gpu: &Gpu, m: u32, n: u32, k: u32, half: bool) -> bool {
+    Plan::of(gpu.adapter(), m, n, k, half).is_some()
 }
 
 /// The plan for that shape.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] if none of the forms that may be used takes it.
-pub(super) fn plan(adapter: &Adapter, m: u32, n: u32, k: u32) -> Result<Plan> {
-    Plan::of(adapter, m, n, k).ok_or_else(|| {
+pub(super) fn plan(adapter: &Adapter, m: u32, n: u32, k: u32, half: bool) -> Result<Plan> {
+    Plan::of(adapter, m, n, k, half).ok_or_else(|| {
         let what = format!("sides of a result in the kernels of matmul that may be used on {}", adapter.name);
         ErrorKind::Limit { what, needed: m.max(n).into(), allowed: 0 }.into()
     })
@@ -153,7 +153,7 @@ pub(in crate::ops) fn gemm(
     product: &Product<'_>,
     out: &mut Buffer<f32>,
 ) -> Result<()> {
-    let plan = plan(adapter, product.m, product.n, product.k)?;
+    let plan = plan(adapter, product.m, product.n, product.k, product.half)?;
     gemm_by(rec, &plan, product, out)
 }
 
@@ -211,6 +211,11 @@ fn multiply(
             Form::Tile { side, depth } => {
                 let variant = [&lie[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat();
                 rec.dispatch(&Tile { params, a, b, c, bias, out }, &variant, grid, flops)?;
+            }
+            Form::Cooperative { lanes } => {
+                let variant = [&lie[..], &[("LANES", lanes.into())]].concat();
+                let (a, b) = (&a.cast(), &b.cast());
+                rec.dispatch(&Cooperative { params, a, b, c, bias, out }, &variant, grid, flops)?;
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The kernels of products of matrices.
 
 use crate::device::{kernels, uniform};
+use half::f16;
 
 uniform! {
     /// What every kernel is told: see shaders/matmul/product.wgsl.
@@ -58,6 +59,16 @@ fn tile_variants() -> Vec<Vec<(&'static str, f64)>> {
     TILES.into_iter().flat_map(|tile| Lie::all().map(move |lie| variant(tile, lie))).collect()
 }
 
+/// Lanes of the subgroups that matrix units ship for.
+pub(super) const TEAMS: [u32; 3] = [16, 32, 64];
+
+#[cfg(test)]
+fn cooperative_variants() -> Vec<Vec<(&'static str, f64)>> {
+    let variant = |lanes: u32, lie: Lie| [&lie.overrides()[..], &[("LANES", lanes.into())]].concat();
+    let halves = || Lie::all().filter(|lie| lie.half);
+    TEAMS.into_iter().flat_map(|lanes| halves().map(move |lie| variant(lanes, lie))).collect()
+}
+
 #[cfg(test)]
 fn sum_variants() -> Vec<Vec<(&'static str, f64)>> {
     [0.0, 1.0].map(|half| vec![("HALF", half)]).into()
@@ -66,7 +77,8 @@ fn sum_variants() -> Vec<Vec<(&'static str, f64)>> {
 kernels! {
     /// Several small products a workgroup.
     Tiny = [
-        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/factors.wgsl", "matmul/tiny.wgsl"
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/factors.wgsl", "matmul/put.wgsl",
+        "matmul/tiny.wgsl"
     ] variants tiny_variants {
         uniform params: Params,
         read a: u32,
@@ -77,11 +89,23 @@ kernels! {
     }
     /// A tile of a product a workgroup.
     Tile = [
-        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/factors.wgsl", "matmul/tile.wgsl"
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/factors.wgsl", "matmul/put.wgsl",
+        "matmul/tile.wgsl"
     ] variants tile_variants {
         uniform params: Params,
         read a: u32,
         read b: u32,
+        read c: u32,
+        read bias: u32,
+        write out: u32,
+    }
+    /// A tile of a product of f16 on matrix units.
+    Cooperative = [
+        "matmul/cooperative.wgsl", "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/put.wgsl"
+    ] variants cooperative_variants {
+        uniform params: Params,
+        read a: f16,
+        read b: f16,
         read c: u32,
         read bias: u32,
         write out: u32,

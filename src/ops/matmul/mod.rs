@@ -221,7 +221,7 @@ fn choose<T: Multiplied>(ctx: &Context, problem: &Problem, precision: Precision,
         && precision == Precision::Own
         && ctx.gpu().is_ok_and(|gpu| {
             let side = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
-            gpu::fits(gpu, side(problem.m), side(problem.n), side(problem.k))
+            gpu::fits(gpu, side(problem.m), side(problem.n), side(problem.k), T::words(2) == 1)
         });
     ctx.explain(&work, fits)
 }

@@ -31,8 +31,9 @@ pub(super) fn solve<T: Multiplied>(
             ErrorKind::Limit { what, needed: x as u64, allowed: u32::MAX.into() }
         })
     };
-    let plan = gpu::plan(gpu.adapter(), side(problem.m)?, side(problem.n)?, side(problem.k)?)?;
-    let room = Room { gpu, plan, half: T::words(2) == 1, bytes: ctx.memory_budget().saturating_sub(64 << 10) };
+    let half = T::words(2) == 1;
+    let plan = gpu::plan(gpu.adapter(), side(problem.m)?, side(problem.n)?, side(problem.k)?, half)?;
+    let room = Room { gpu, plan, half, bytes: ctx.memory_budget().saturating_sub(64 << 10) };
     if room.holds(problem) {
         match whole(ctx, &room, problem, operands) {
             Err(error) if error.is_out_of_memory() => log::info!("{error}; going on in pieces"),

@@ -9,7 +9,7 @@ use super::{Work, Working};
 use crate::lanes::{Lane, Task};
 use rayon::prelude::*;
 
-/// Numbers of a block of results: whole matrices of the orders 2, 3, 4, 6, 8, 12, 16, 24 and 32 fill it. Collected from all threads, its
+/// Numbers of a block of results: whole matrices of the orders 2, 3, 4, 6, 8, 12, 16 and 24 fill it. Collected from all threads, its
 /// pages are touched first by those who fill them, and nobody clears them before.
 const BLOCK: usize = 9216;
 /// Numbers of a piece of results where matrices do not fill a block.

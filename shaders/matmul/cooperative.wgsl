@@ -1,0 +1,115 @@
+enable f16;
+enable wgpu_cooperative_matrix;
+// 64 x 64 of a product of f16 a workgroup, sums in f32, on matrix units: four subgroups, 2 x 2 pieces of 16 x 16 each. DEPTH terms at a
+// time lie in workgroup memory, each term's rows (columns) side by side, so that op(A) is read by columns and op(B) by rows.
+//
+// Iterations of an invocation: ceil(span / DEPTH) (1 + 2 DEPTH 64 / WIDTH + DEPTH / 16) + 4 (1 + 64 / LANES).
+
+// Whether the k terms of a row of op(A), or of a column of op(B), lie side by side.
+override A_ALONG: bool = false;
+override B_ALONG: bool = true;
+
+override LANES: u32 = 32;
+override WIDTH: u32 = 4u * LANES;
+const SIDE: u32 = 64;
+const DEPTH: u32 = 32;
+// Eight numbers more than there are: the terms begin in different banks.
+const PITCH: u32 = SIDE + 8u;
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> a: array<f16>;
+@group(0) @binding(2) var<storage, read> b: array<f16>;
+@group(0) @binding(3) var<storage, read> c: array<u32>;
+@group(0) @binding(4) var<storage, read> bias: array<u32>;
+@group(0) @binding(5) var<storage, read_write> out: array<u32>;
+
+var<workgroup> left: array<f16, DEPTH * PITCH>;
+var<workgroup> right: array<f16, DEPTH * PITCH>;
+// 16 x 16 numbers of each subgroup, by columns.
+var<workgroup> made: array<f32, 4 * 256>;
+
+@compute @workgroup_size(WIDTH)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(local_invocation_index) index: u32,
+    @builtin(subgroup_id) team: u32,
+    @builtin(subgroup_invocation_id) lane: u32,
+) {
+    let m = params.m;
+    let n = params.n;
+    let k = params.k;
+    let down = (m + SIDE - 1u) / SIDE;
+    let across = (n + SIDE - 1u) / SIDE;
+    let unit = params.first + group.x;
+    let tile = unit % (down * across);
+    let rest = unit / (down * across);
+    let part = rest % params.parts;
+    let matrix = rest / params.parts;
+    let strip = tile / (8u * across) * 8u;
+    let height = min(8u, down - strip);
+    let within = tile - strip * across;
+    let row = (strip + within % height) * SIDE;
+    let column = within / height * SIDE;
+    let base_a = matrix * params.a_stride;
+    let base_b = matrix * params.b_stride;
+    let begin = part * params.span;
+    let end = min(begin + params.span, k);
+    let own_row = team % 2u * 32u;
+    let own_column = team / 2u * 32u;
+    let corner = team * 256u;
+
+    for (var e = index; e < 1024u; e += WIDTH) { made[e] = 0.0; }
+    workgroupBarrier();
+    var c00 = coopLoad<coop_mat16x16<f32, C>>(&made[corner], 16u);
+    var c01 = c00;
+    var c10 = c00;
+    var c11 = c00;
+    for (var first = begin; first < end; first += DEPTH) {
+        workgroupBarrier();
+        for (var slot = index; slot < SIDE * DEPTH; slot += WIDTH) {
+            let p = select(slot / SIDE, slot % DEPTH, A_ALONG);
+            let i = select(slot % SIDE, slot / DEPTH, A_ALONG);
+            var x = f16(0.0);
+            if first + p < end && row + i < m {
+                x = a[base_a + select((first + p) * m + row + i, (row + i) * k + first + p, A_ALONG)];
+            }
+            left[p * PITCH + i] = x;
+        }
+        for (var slot = index; slot < SIDE * DEPTH; slot += WIDTH) {
+            let p = select(slot / SIDE, slot % DEPTH, B_ALONG);
+            let j = select(slot % SIDE, slot / DEPTH, B_ALONG);
+            var x = f16(0.0);
+            if first + p < end && column + j < n {
+                x = b[base_b + select((first + p) * n + column + j, (column + j) * k + first + p, B_ALONG)];
+            }
+            right[p * PITCH + j] = x;
+        }
+        workgroupBarrier();
+        for (var p = 0u; p < DEPTH; p += 16u) {
+            let a0 = coopLoad<coop_mat16x16<f16, A>>(&left[p * PITCH + own_row], PITCH);
+            let a1 = coopLoad<coop_mat16x16<f16, A>>(&left[p * PITCH + own_row + 16u], PITCH);
+            let b0 = coopLoadT<coop_mat16x16<f16, B>>(&right[p * PITCH + own_column], PITCH);
+            let b1 = coopLoadT<coop_mat16x16<f16, B>>(&right[p * PITCH + own_column + 16u], PITCH);
+            c00 = coopMultiplyAdd(a0, b0, c00);
+            c01 = coopMultiplyAdd(a0, b1, c01);
+            c10 = coopMultiplyAdd(a1, b0, c10);
+            c11 = coopMultiplyAdd(a1, b1, c11);
+        }
+    }
+    // One piece after the other, through the subgroup's own room.
+    for (var piece = 0u; piece < 4u; piece += 1u) {
+        workgroupBarrier();
+        if piece == 0u { coopStore(c00, &made[corner], 16u); }
+        if piece == 1u { coopStore(c10, &made[corner], 16u); }
+        if piece == 2u { coopStore(c01, &made[corner], 16u); }
+        if piece == 3u { coopStore(c11, &made[corner], 16u); }
+        workgroupBarrier();
+        for (var four = lane; four < 64u; four += LANES) {
+            let at = corner + 4u * four;
+            let sums = vec4<f32>(made[at], made[at + 1u], made[at + 2u], made[at + 3u]);
+            let r = row + own_row + piece % 2u * 16u + four % 4u * 4u;
+            let q = column + own_column + piece / 2u * 16u + four / 4u;
+            put(sums, matrix, part, m, n, r, q);
+        }
+    }
+}

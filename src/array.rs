@@ -173,9 +173,11 @@ impl Real for f32 {
     const EPSILON: f64 = f32::EPSILON as f64;
     const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
     #[expect(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
+    #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x as Self
     }
+    #[inline(always)]
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
@@ -194,9 +196,11 @@ impl Real for f32 {
 impl Real for f64 {
     const EPSILON: f64 = Self::EPSILON;
     const SMALLEST: f64 = Self::MIN_POSITIVE;
+    #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x
     }
+    #[inline(always)]
     fn to_f64(self) -> f64 {
         self
     }

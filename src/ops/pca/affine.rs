@@ -79,6 +79,12 @@ impl<T: Real> Map<T> {
         if out.is_empty() {
             return out;
         }
+        if inner == 0 {
+            // Of no coordinates there is the other point.
+            let points = self.after.iter().cycle();
+            out.chunks_exact_mut(rows).zip(points).for_each(|(column, &x)| column.fill(x));
+            return out;
+        }
         let w = MatRef::from_column_major_slice(&self.w, inner, cols);
         for (own, out) in x.chunks(rows * inner.max(1)).zip(out.chunks_exact_mut(rows * cols)) {
             let blocks: Vec<Vec<T>> = (0..rows)

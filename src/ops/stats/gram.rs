@@ -116,14 +116,21 @@ impl<T: Real> Task<T> for Centre<'_, T> {
 
     #[inline(always)]
     fn run<V: Lane<Scalar = T>>(self, _: V::Token) -> f64 {
-        let zero = T::from_f64(0.0);
-        let mut largest = zero;
-        for (to, &x) in self.to.iter_mut().zip(self.from) {
-            let away = x - self.near;
-            let size = if away < zero { -away } else { away };
-            largest = if size > largest { size } else { largest };
-            *to = away;
+        // Side by side: one chain of comparisons would wait for each.
+        let mut most = [T::from_f64(0.0); SIDE];
+        let (whole, rest) = self.to.as_chunks_mut::<SIDE>();
+        let (given, last) = self.from.as_chunks::<SIDE>();
+        for (to, from) in whole.iter_mut().zip(given) {
+            for place in 0..SIDE {
+                to[place] = from[place] - self.near;
+                most[place] = larger(to[place], most[place]);
+            }
         }
+        for (to, &x) in rest.iter_mut().zip(last) {
+            *to = x - self.near;
+            most[0] = larger(*to, most[0]);
+        }
+        let largest = most.into_iter().fold(most[0], |most, x| larger(x, most));
         let largest = largest.to_f64();
         // A third of the exponents on either side: thousands of squares stay far within.
         let room = T::SMALLEST.powf(-1.0 / 3.0);
@@ -137,6 +144,16 @@ impl<T: Real> Task<T> for Centre<'_, T> {
         }
         unit
     }
+}
+
+/// Numbers side by side in a pass over a column.
+const SIDE: usize = 16;
+
+/// The larger of a number's magnitude and another that is not negative; the other one where it is NaN.
+#[inline(always)]
+fn larger<T: Real>(x: T, most: T) -> T {
+    let size = if x < T::from_f64(0.0) { -x } else { x };
+    if size > most { size } else { most }
 }
 
 /// Rows `first` and following of the triangle, as many as `out` has.

@@ -289,6 +289,68 @@ fn run_svd_has_numpys_order_and_meaning() {
 }
 
 #[test]
+fn run_statistics_has_numpys_order_and_meaning() {
+    let (folder, out) = place("out.npz");
+    let input = folder.path().join("in.npy");
+    let input = input.to_str().unwrap();
+    let call = |arguments: &[&str]| {
+        let output = run(&[&["run", arguments[0], input, "-o", &out], &arguments[1..]].concat());
+        assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output.stderr));
+    };
+    let wide = |name: &str| {
+        let mut archive = NpzArchive::open(&out).unwrap();
+        let array = archive.by_name(name).unwrap().unwrap();
+        (array.shape().to_vec(), array.into_vec::<f64>().unwrap())
+    };
+    let whole = |name: &str| {
+        let mut archive = NpzArchive::open(&out).unwrap();
+        let array = archive.by_name(name).unwrap().unwrap();
+        (array.shape().to_vec(), array.into_vec::<i64>().unwrap())
+    };
+    // Row-major: [[[1, 2, 3], [5, 4, 3]], [[0, 0, 0], [2, 4, 6]]].
+    write_npy(
+        folder.path().join("in.npy").as_path(),
+        "2, 2, 3",
+        &[1.0, 2.0, 3.0, 5.0, 4.0, 3.0, 0.0, 0.0, 0.0, 2.0, 4.0, 6.0],
+    );
+    call(&["stats", "--time", "1"]);
+    assert_eq!(wide("mean"), (vec![2, 3], vec![3.0, 3.0, 3.0, 1.0, 2.0, 3.0]));
+    assert_eq!(whole("count"), (vec![2, 3], vec![2; 6]));
+    call(&["stats", "--axis", "cols", "--ddof", "0"]);
+    assert_eq!(wide("mean"), (vec![2, 2], vec![2.0, 4.0, 0.0, 4.0]));
+    assert_eq!(wide("variance").1[2], 0.0);
+    call(&["stats", "--axis", "batch"]);
+    assert_eq!(wide("max"), (vec![2, 3], vec![1.0, 2.0, 3.0, 5.0, 4.0, 6.0]));
+    call(&["stats", "--axis", "all"]);
+    assert_eq!(wide("mean"), (vec![], vec![2.5]));
+    call(&["quantiles", "--axis", "cols", "-q", "0.5,1"]);
+    assert_eq!(wide("quantiles"), (vec![2, 2, 2], vec![2.0, 3.0, 4.0, 5.0, 0.0, 0.0, 4.0, 6.0]));
+    call(&["histogram", "--axis", "all", "--bins", "2", "--range", "-1,4"]);
+    assert_eq!(whole("counts"), (vec![2], vec![4, 6]));
+    assert_eq!((whole("above"), wide("edges").1), ((vec![], vec![2]), vec![-1.0, 1.5, 4.0]));
+    call(&["cov"]);
+    assert_eq!(wide("cov").0, [2, 3, 3]);
+    assert_eq!(wide("cov").1[..9], [8.0, 4.0, 0.0, 4.0, 2.0, 0.0, 0.0, 0.0, 0.0]);
+    call(&["corr"]);
+    assert!((wide("corr").1[1] - 1.0).abs() < 1e-15 && wide("corr").1[2].is_nan());
+    // One direction alone: (2, 1, 0) over the root of 5.
+    write_npy(folder.path().join("in.npy").as_path(), "3, 3", &[1.0, 2.0, 3.0, 5.0, 4.0, 3.0, 3.0, 3.0, 3.0]);
+    call(&["pca", "-k", "1", "--whiten"]);
+    for (got, want) in wide("components").1.iter().zip([2.0 / 5.0_f64.sqrt(), 1.0 / 5.0_f64.sqrt(), 0.0]) {
+        assert!((got - want).abs() < 1e-14, "{got} for {want}");
+    }
+    assert!((wide("explained_variance").1[0] - 5.0).abs() < 1e-13);
+    for (got, want) in wide("transformed").1.iter().zip([-1.0, 1.0, 0.0]) {
+        assert!((got - want).abs() < 1e-14, "{got} for {want}");
+    }
+    assert_eq!(whole("status").1, [0]);
+    let output = run(&["run", "pca", input, "-o", &out, "-k", "4"]);
+    assert_eq!(code(&output), 1, "{}", said(&output.stderr));
+    let output = run(&["run", "histogram", input, "-o", &out, "--range", "1"]);
+    assert_eq!(code(&output), 2, "{}", said(&output.stderr));
+}
+
+#[test]
 fn doctor_says_what_there_is() {
     let output = run(&["doctor", "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");

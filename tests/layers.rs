@@ -43,8 +43,15 @@ const CALLERS: [&str; 3] = ["laplacian", "eigen", "svd"];
 const CALLED: [&str; 3] = ["jacobi", "matmul", "stats"];
 
 /// Families that stand upon another one altogether.
-const UPON: [(&str, &str); 4] =
-    [("sparse", "laplacian"), ("eigsh", "sparse"), ("eigsh", "laplacian"), ("eigsh", "eigen")];
+const UPON: [(&str, &str); 7] = [
+    ("sparse", "laplacian"),
+    ("eigsh", "sparse"),
+    ("eigsh", "laplacian"),
+    ("eigsh", "eigen"),
+    ("pca", "stats"),
+    ("pca", "eigen"),
+    ("pca", "svd"),
+];
 
 /// What every family may use.
 const COMMON: [&str; 2] = ["certificate", "random"];

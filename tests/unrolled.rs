@@ -1,6 +1,8 @@
 //! Kernels in registers: WGSL has no way to unroll a loop, and an array with a running index is no register. Their text is written by
 //! the programs in tests/unroll and checked in; here it is compared with what they would write.
 
+#[path = "unroll/fourier.rs"]
+mod fourier;
 #[path = "unroll/ring.rs"]
 mod ring;
 #[path = "unroll/tiny.rs"]
@@ -16,7 +18,8 @@ fn all() -> Vec<(String, String)> {
     let tiny = tiny::ORDERS.map(|n| (format!("eigen/tiny_{n}.wgsl"), tiny::file(n)));
     let lane = ring::LANES.map(|n| (format!("eigen/lane_{n}.wgsl"), ring::lane(n)));
     let register = ring::REGISTERS.map(|n| (format!("jacobi/register_{n}.wgsl"), ring::register(n)));
-    tiny.into_iter().chain(lane).chain(register).collect()
+    let fourier = [("fft/butterflies.wgsl".to_owned(), fourier::butterflies())];
+    tiny.into_iter().chain(lane).chain(register).chain(fourier).collect()
 }
 
 #[test]

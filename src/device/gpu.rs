@@ -11,7 +11,12 @@ use super::read::Read;
 use super::recorder::{Recorder, Recording};
 use super::timing::{KernelTime, Timing};
 use crate::error::{ErrorKind, Result};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Constants are kept up to this share of the byte budget, and no more than so many bytes.
+const CONSTANTS_SHARE: u64 = 32;
+const CONSTANTS: u64 = 64 << 20;
 
 /// How a device is opened.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +38,8 @@ pub(crate) struct DeviceOptions {
 pub(crate) struct Gpu {
     core: Core,
     recording: Mutex<Recording>,
+    /// Arrays that many calls read and none writes, by what they hold.
+    constants: Mutex<HashMap<Vec<u64>, Buffer<f32>>>,
 }
 
 impl Gpu {
@@ -58,7 +65,11 @@ impl Gpu {
         let pipelines = Pipelines::new(&device, &faults, options.checked);
         let timing = options.profile.then(|| Timing::new(&device)).flatten();
         let recording = Mutex::new(Recording::new(&device));
-        Arc::new(Self { core: Core { adapter, device, queue, faults, pool, pipelines, timing }, recording })
+        Arc::new(Self {
+            core: Core { adapter, device, queue, faults, pool, pipelines, timing },
+            recording,
+            constants: Mutex::default(),
+        })
     }
 
     /// What this device is and allows.
@@ -86,8 +97,35 @@ impl Gpu {
         Buffer::adopt(&self.core.pool, raw, len)
     }
 
+    /// An array that many calls read and none writes. `key` says what it holds: what `make` makes is uploaded when it is asked for first,
+    /// and kept where it is small beside the byte budget.
+    pub(crate) fn constant<T: Element>(&self, key: &[u64], make: impl FnOnce() -> Vec<T>) -> Result<Buffer<T>> {
+        if let Some(found) = self.constants().get(key) {
+            return Ok(found.cast());
+        }
+        let made = self.record().upload(&make())?;
+        let most = CONSTANTS.min(self.counters().budget / CONSTANTS_SHARE);
+        let mut kept = self.constants();
+        let bytes = |buffer: &Buffer<f32>| 4 * buffer.len() as u64;
+        let all: u64 = kept.values().map(bytes).sum();
+        let own = made.cast();
+        if all + bytes(&own) > most {
+            // Those that are still wanted come back.
+            kept.clear();
+        }
+        if bytes(&own) <= most {
+            kept.insert(key.to_vec(), own);
+        }
+        Ok(made)
+    }
+
+    fn constants(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<u64>, Buffer<f32>>> {
+        self.constants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Lets go of every buffer that is not in use.
     pub(crate) fn trim(&self) {
+        self.constants().clear();
         self.core.pool.trim();
         // Memory returns to the driver when the device is polled; what the poll finds out shows in `faults`.
         let _ = self.core.device.poll(wgpu::PollType::Poll);

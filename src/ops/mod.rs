@@ -2,18 +2,27 @@
 
 pub mod ceiling;
 pub(crate) mod certificate;
+mod convert;
 pub mod divergence;
 pub mod eigen;
 pub mod eigsh;
+pub mod fft;
 mod jacobi;
 pub mod laplacian;
+pub mod matmul;
+pub mod pca;
 pub mod random;
 pub mod sparse;
+pub mod stats;
 pub mod svd;
 
 pub use certificate::{Certificate, Status};
 pub use eigen::{Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_ragged, eigh_refined, eigh_subset, eigvalsh};
 pub use eigsh::{Eigsh, EigshMethod, EigshOptions, eigsh};
+pub use fft::{Axis, fft, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
 pub use laplacian::{Normalization, laplacian};
+pub use matmul::{Gemm, matmul};
+pub use pca::{Pca, PcaOptions, pca, pca_of_stream};
 pub use sparse::spmm;
+pub use stats::{corr, cov, describe, histogram, quantiles};
 pub use svd::{Svd, Svdvals, Vectors, svd, svd_truncated, svdvals};

@@ -3,9 +3,11 @@
 
 pub mod batches;
 pub mod families;
+pub mod fourier;
 pub mod gates;
 pub mod graphs;
 mod harness;
+pub mod products;
 pub mod random;
 pub mod rectangles;
 pub mod referee;

@@ -5,7 +5,9 @@ mod dense;
 mod divergence;
 mod layout;
 mod random;
+mod matmul;
 mod sparse;
+mod stats;
 
 use super::{Failure, Outcome, Where, check_output, print};
 use clap::{Args, Subcommand, ValueEnum};
@@ -31,6 +33,8 @@ enum Operation {
     Svd(dense::Svd),
     /// Singular values: `s`.
     Svdvals(dense::Svdvals),
+    /// Products of matrices: `c`.
+    Matmul(matmul::Matmul),
     /// K eigenpairs of a sparse matrix: `w`, `v`, of each pair `residual` and `status`, and `null_space`.
     Eigsh(sparse::Eigsh),
     /// A sparse matrix times a block: `y`.
@@ -41,6 +45,19 @@ enum Operation {
     Divergence(divergence::Divergence),
     /// Random numbers of a named stream: `x`.
     Random(random::Random),
+    /// Moments along an axis: `count`, `mean`, `variance`, `min`, `max`, `skewness`, `kurtosis`.
+    Stats(stats::Stats),
+    /// Quantiles along an axis: `quantiles`.
+    Quantiles(stats::Quantiles),
+    /// Numbers counted by bins along an axis: `counts`, `edges`, and what lies apart, `below`, `above`, `nan`.
+    Histogram(stats::Histogram),
+    /// The covariance of columns: `cov`.
+    Cov(stats::Cov),
+    /// The correlation of columns: `corr`.
+    Corr(stats::Corr),
+    /// Principal components: `components`, `explained_variance` and its ratio, `singular_values`, `mean`, `noise_variance`, and the rows in
+    /// their coordinates, `transformed`.
+    Pca(stats::Pca),
 }
 
 impl Run {
@@ -50,11 +67,18 @@ impl Run {
             Operation::Eigvalsh(it) => it.run(),
             Operation::Svd(it) => it.run(),
             Operation::Svdvals(it) => it.run(),
+            Operation::Matmul(it) => it.run(),
             Operation::Eigsh(it) => it.run(),
             Operation::Spmm(it) => it.run(),
             Operation::Ceilings(it) => it.run(),
             Operation::Divergence(it) => it.run(),
             Operation::Random(it) => it.run(),
+            Operation::Stats(it) => it.run(),
+            Operation::Quantiles(it) => it.run(),
+            Operation::Histogram(it) => it.run(),
+            Operation::Cov(it) => it.run(),
+            Operation::Corr(it) => it.run(),
+            Operation::Pca(it) => it.run(),
         }
     }
 }

@@ -1,0 +1,23 @@
+// Complex input: as it is, or half of a spectrum of reals.
+
+@group(0) @binding(2) var<storage, read> input: array<vec2<f32>>;
+
+// An imaginary part at frequency 0 or at the last of an even number is ignored, as numpy does.
+fn load(address: u32, place: u32) -> vec2<f32> {
+    // From here to the mirrored place; a step back is one beyond 2^32.
+    let mirrored = address + (params.whole - 2u * place) * params.in_stride;
+    if has(FOLD) {
+        var z = input[address];
+        var other = input[mirrored];
+        if place == 0u {
+            z.y = 0.0;
+            other.y = 0.0;
+        }
+        return folded(z, other, tables[params.folds + place]);
+    }
+    if has(MIRROR) {
+        if place > params.whole / 2u { return conjugate(input[mirrored]); }
+        if place == 0u { return vec2<f32>(input[address].x, 0.0); }
+    }
+    return input[address];
+}

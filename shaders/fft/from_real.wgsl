@@ -1,0 +1,14 @@
+// Real input: numbers, or pairs of them along the axis; times a window, if one is wanted.
+
+@group(0) @binding(2) var<storage, read> input: array<f32>;
+@group(0) @binding(3) var<storage, read> window: array<f32>;
+
+fn load(address: u32, place: u32) -> vec2<f32> {
+    if has(PAIRS) {
+        let pair = vec2<f32>(input[address], input[address + params.in_stride]);
+        if has(WINDOW) { return pair * vec2<f32>(window[2u * place], window[2u * place + 1u]); }
+        return pair;
+    }
+    if has(WINDOW) { return vec2<f32>(input[address] * window[place], 0.0); }
+    return vec2<f32>(input[address], 0.0);
+}

@@ -1,0 +1,8 @@
+// Real output: real parts, or pairs along the axis.
+
+@group(0) @binding(4) var<storage, read_write> output: array<f32>;
+
+fn store(address: u32, value: vec2<f32>) {
+    output[address] = value.x;
+    if has(PAIRS) { output[address + params.out_stride] = value.y; }
+}

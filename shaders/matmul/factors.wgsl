@@ -1,0 +1,69 @@
+// The two factors of a product, and where its results go, four rows of a column at a time. Needs matmul/product.wgsl.
+
+// Whether the k terms of a row of op(A), or of a column of op(B), lie side by side.
+override A_ALONG: bool = false;
+override B_ALONG: bool = true;
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> a: array<u32>;
+@group(0) @binding(2) var<storage, read> b: array<u32>;
+@group(0) @binding(3) var<storage, read> c: array<u32>;
+@group(0) @binding(4) var<storage, read> bias: array<u32>;
+@group(0) @binding(5) var<storage, read_write> out: array<u32>;
+
+fn a_at(at: u32) -> f32 { return number(a[word_of(at)], at); }
+fn b_at(at: u32) -> f32 { return number(b[word_of(at)], at); }
+
+// Rows row..row+4 of op(A), m x k, in column p; zeros beyond it.
+fn four_of_a(base: u32, m: u32, k: u32, row: u32, p: u32) -> vec4<f32> {
+    let step = select(1u, k, A_ALONG);
+    let at = base + select(p * m + row, row * k + p, A_ALONG);
+    if row + 4u <= m { return vec4<f32>(a_at(at), a_at(at + step), a_at(at + 2u * step), a_at(at + 3u * step)); }
+    var x = vec4<f32>(0.0);
+    if row < m { x.x = a_at(at); }
+    if row + 1u < m { x.y = a_at(at + step); }
+    if row + 2u < m { x.z = a_at(at + 2u * step); }
+    return x;
+}
+
+// Columns column..column+4 of op(B), k x n, in row p; zeros beyond it.
+fn four_of_b(base: u32, n: u32, k: u32, column: u32, p: u32) -> vec4<f32> {
+    let step = select(1u, k, B_ALONG);
+    let at = base + select(p * n + column, column * k + p, B_ALONG);
+    if column + 4u <= n { return vec4<f32>(b_at(at), b_at(at + step), b_at(at + 2u * step), b_at(at + 3u * step)); }
+    var x = vec4<f32>(0.0);
+    if column < n { x.x = b_at(at); }
+    if column + 1u < n { x.y = b_at(at + step); }
+    if column + 2u < n { x.z = b_at(at + 2u * step); }
+    return x;
+}
+
+// Results row..row+4 of a column. Half numbers are finished here only where m is even, so that no word has two owners.
+fn put(sums: vec4<f32>, matrix: u32, part: u32, m: u32, n: u32, row: u32, column: u32) {
+    if column >= n || row >= m { return; }
+    if params.raw != 0u {
+        let at = (((params.skip + part) * params.batch + matrix) * n + column) * m + row;
+        out[at] = bitcast<u32>(sums.x);
+        if row + 1u < m { out[at + 1u] = bitcast<u32>(sums.y); }
+        if row + 2u < m { out[at + 2u] = bitcast<u32>(sums.z); }
+        if row + 3u < m { out[at + 3u] = bitcast<u32>(sums.w); }
+        return;
+    }
+    let at = (matrix * n + column) * m + row;
+    let x = finished(sums.x, matrix, row, column);
+    var y = 0.0;
+    var z = 0.0;
+    var w = 0.0;
+    if row + 1u < m { y = finished(sums.y, matrix, row + 1u, column); }
+    if row + 2u < m { z = finished(sums.z, matrix, row + 2u, column); }
+    if row + 3u < m { w = finished(sums.w, matrix, row + 3u, column); }
+    if HALF {
+        out[at >> 1u] = narrow(x) | (narrow(y) << 16u);
+        if row + 2u < m { out[(at >> 1u) + 1u] = narrow(z) | (narrow(w) << 16u); }
+    } else {
+        out[at] = bitcast<u32>(x);
+        if row + 1u < m { out[at + 1u] = bitcast<u32>(y); }
+        if row + 2u < m { out[at + 2u] = bitcast<u32>(z); }
+        if row + 3u < m { out[at + 3u] = bitcast<u32>(w); }
+    }
+}

@@ -1,0 +1,66 @@
+// What every kernel of a product knows: numbers in words, and what becomes of a sum. C = act(alpha op(A) op(B) + beta C + bias).
+// Needs shared/real.wgsl and shared/half.wgsl.
+
+// Whether numbers are f16, two to a word, or f32. Sums are f32 either way.
+override HALF: bool = false;
+
+// `first` is the first unit of a dispatch. The strides are the numbers from one matrix of a batch to the next, 0 where one serves all.
+// A unit sums over `span` of the k terms, `parts` units a result; where `raw`, the sums go out as they are, in f32, part by part from
+// part `skip` on.
+struct Params {
+    first: u32, m: u32, n: u32, k: u32,
+    a_stride: u32, b_stride: u32, c_stride: u32, bias_stride: u32,
+    batch: u32, parts: u32, span: u32, raw: u32,
+    activation: u32, bias_is: u32, together: u32, depth: u32,
+    skip: u32, alpha: f32, beta: f32,
+}
+
+fn word_of(index: u32) -> u32 {
+    if HALF { return index >> 1u; }
+    return index;
+}
+
+fn number(word: u32, index: u32) -> f32 {
+    if HALF { return widen((word >> ((index & 1u) << 4u)) & 0xffffu); }
+    return bitcast<f32>(word);
+}
+
+// tanh to a few ulp of 1: the built-in's may be off by 1e-5. Small arguments by the series, whose next term is below 2^-24 there.
+fn tangent(x: f32) -> f32 {
+    let bounded = clamp(x, -1.0, 1.0);
+    let s = bounded * bounded;
+    let near = bounded * (1.0 - s * (0.33333333 - s * (0.13333334 - s * (0.053968254 - s * 0.021869488))));
+    let t = exp(-2.0 * min(abs(x), 20.0));
+    let far = (1.0 - t) / (1.0 + t);
+    return select(select(far, -far, x < 0.0), near, abs(x) < 0.3);
+}
+
+fn activated(x: f32) -> f32 {
+    // NaN stays NaN, which comparisons would not see to.
+    if params.activation == 0u || magnitude_bits(x) > INFINITE { return x; }
+    if params.activation == 1u { return select(x, 0.0, (bitcast<u32>(x) >> 31u) == 1u); }
+    if params.activation == 2u {
+        // The cube overflows where the tangent is 1 long since.
+        let bounded = clamp(x, -100.0, 100.0);
+        let u = 0.7978845608 * (bounded + 0.044715 * bounded * bounded * bounded);
+        // 0 times an infinity is no number.
+        return select(x, bounded, x < 0.0) * (0.5 * (1.0 + tangent(u)));
+    }
+    if params.activation == 3u { return tangent(x); }
+    let t = exp(-min(abs(x), 100.0));
+    return select(1.0, t, x < 0.0) / (1.0 + t);
+}
+
+// A sum's result at a row and a column of a matrix.
+fn finished(sum: f32, matrix: u32, row: u32, column: u32) -> f32 {
+    var x = params.alpha * sum;
+    if params.beta != 0.0 {
+        let at = matrix * params.c_stride + column * params.m + row;
+        x += params.beta * number(c[word_of(at)], at);
+    }
+    if params.bias_is != 0u {
+        let at = matrix * params.bias_stride + select(column, row, params.bias_is == 1u);
+        x += number(bias[word_of(at)], at);
+    }
+    return activated(x);
+}

@@ -1,0 +1,68 @@
+// Products of columns about their means over leaves of 1024 rows: a workgroup a tile of 4 SIDE columns on the lower triangle, an invocation
+// 4 x 4 of it. Sixteens of rows are summed by themselves. What is not finite counts as the mean.
+//
+// Loop iterations: 64 (1 + 16 + 2 * 64 / SIDE).
+
+override SIDE: u32 = 16;
+
+const LEAF: u32 = 1024u;
+const TOGETHER: u32 = 16u;
+
+struct Params { first: u32, cols: u32, matrices: u32, len: u32, begin: u32, end: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read> shifts: array<f32>;
+@group(0) @binding(3) var<storage, read> means: array<f32>;
+@group(0) @binding(4) var<storage, read_write> products: array<vec4<f32>>;
+
+var<workgroup> down: array<vec4<f32>, SIDE * 16>;
+var<workgroup> across: array<vec4<f32>, SIDE * 16>;
+
+// The number of that row and column about the mean, scaled.
+fn centred(matrix: u32, column: u32, row: u32, end: u32, node: u32) -> f32 {
+    if column >= params.cols || row >= end { return 0.0; }
+    let number = x[(matrix * params.cols + column) * params.len + row];
+    let own = matrix * params.cols * 3u + column;
+    if magnitude_bits(number) >= INFINITE { return 0.0; }
+    return (number - shifts[own]) * shifts[own + params.cols] - means[node * params.cols * 2u + column];
+}
+
+@compute @workgroup_size(SIDE * SIDE)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let edge = (params.cols + 4u * SIDE - 1u) / (4u * SIDE);
+    let tiles = edge * (edge + 1u) / 2u;
+    let unit = params.first + group.x;
+    let tile = tile_of(unit % tiles) * 4u * SIDE;
+    let node = unit / tiles;
+    let matrix = node % params.matrices;
+    let begin = params.begin + node / params.matrices * LEAF;
+    let end = min(begin + LEAF, params.end);
+    let i = lane / SIDE;
+    let j = lane % SIDE;
+    var sums = mat4x4<f32>();
+    for (var from_row = begin; from_row < end; from_row += TOGETHER) {
+        workgroupBarrier();
+        // Rows are neighbours in memory, columns in the tile.
+        for (var k = lane; k < 4u * SIDE * TOGETHER; k += SIDE * SIDE) {
+            let row = k % TOGETHER;
+            let column = k / TOGETHER;
+            down[row * SIDE + column / 4u][column % 4u] = centred(matrix, tile.x + column, from_row + row, end, node);
+            across[row * SIDE + column / 4u][column % 4u] = centred(matrix, tile.y + column, from_row + row, end, node);
+        }
+        workgroupBarrier();
+        var some = mat4x4<f32>();
+        for (var row = 0u; row < TOGETHER; row += 1u) {
+            let a = down[row * SIDE + i];
+            let b = across[row * SIDE + j];
+            some += mat4x4<f32>(a.x * b, a.y * b, a.z * b, a.w * b);
+        }
+        sums += some;
+    }
+    // Row 4 i + r of the tile, its columns 4 j to 4 j + 3.
+    let to = unit * 4u * SIDE * SIDE + 4u * i * SIDE + j;
+    products[to] = sums[0];
+    products[to + SIDE] = sums[1];
+    products[to + 2u * SIDE] = sums[2];
+    products[to + 3u * SIDE] = sums[3];
+}

@@ -1,0 +1,45 @@
+// The means that belong to join.wgsl, with their flags.
+//
+// Loop iterations: columns of an invocation.
+
+override WIDTH: u32 = 64;
+override PAIR: bool = false;
+
+struct Params { cols: u32, matrices: u32, nodes: u32, rows: f32, rows_of_last: f32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> left: array<f32>;
+@group(0) @binding(2) var<storage, read> right: array<f32>;
+@group(0) @binding(3) var<storage, read_write> out: array<f32>;
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let columns = params.cols * params.matrices;
+    let all = select((params.nodes + 1u) / 2u, 1u, PAIR) * columns;
+    for (var k = id.x; k < all; k += groups.x * WIDTH) {
+        let first = select(k / columns * 2u, 0u, PAIR);
+        let own = k % columns;
+        let at = own / params.cols * params.cols * 2u + own % params.cols;
+        let a = first * columns * 2u + at;
+        let to = k / columns * columns * 2u + at;
+        var mean = left[a];
+        var flag = left[a + params.cols];
+        if PAIR || first + 1u < params.nodes {
+            let last = PAIR || first + 2u == params.nodes;
+            let others = select(params.rows, params.rows_of_last, last);
+            var other = 0.0;
+            var other_flag = 0.0;
+            if PAIR {
+                other = right[a];
+                other_flag = right[a + params.cols];
+            } else {
+                other = left[a + columns * 2u];
+                other_flag = left[a + columns * 2u + params.cols];
+            }
+            mean += (other - mean) * (others / (params.rows + others));
+            flag = max(flag, other_flag);
+        }
+        out[to] = mean;
+        out[to + params.cols] = flag;
+    }
+}

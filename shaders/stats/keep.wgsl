@@ -1,0 +1,22 @@
+// Rows `begin` to `begin + count` of every series, behind the `held` numbers that its `room` in the tail has already. The series of an
+// invocation's numbers are neighbours where theirs are.
+//
+// Loop iterations: numbers of an invocation.
+
+override WIDTH: u32 = 64;
+
+struct Params { series: u32, len: u32, inner: u32, begin: u32, count: u32, room: u32, held: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read_write> tail: array<f32>;
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    for (var k = id.x; k < params.series * params.count; k += groups.x * WIDTH) {
+        let row = k % params.count;
+        let s = k / params.count;
+        let base = s / params.inner * params.len * params.inner + s % params.inner;
+        tail[s * params.room + params.held + row] = x[base + (params.begin + row) * params.inner];
+    }
+}

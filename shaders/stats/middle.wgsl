@@ -1,0 +1,25 @@
+// The columns' means out of shifts, scales and offsets; NaN where a number is not finite or there is no row.
+//
+// Loop iterations: columns of an invocation.
+
+override WIDTH: u32 = 64;
+
+struct Params { cols: u32, matrices: u32, nan: u32, divisor: f32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> means: array<f32>;
+@group(0) @binding(2) var<storage, read> shifts: array<f32>;
+@group(0) @binding(3) var<storage, read_write> out: array<f32>;
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    for (var k = id.x; k < params.cols * params.matrices; k += groups.x * WIDTH) {
+        let from_means = k / params.cols * params.cols * 2u + k % params.cols;
+        let from_shifts = k / params.cols * params.cols * 3u + k % params.cols;
+        var bits = params.nan;
+        if means[from_means + params.cols] == 0.0 {
+            bits = bitcast<u32>(shifts[from_shifts] + means[from_means] * shifts[from_shifts + 2u * params.cols]);
+        }
+        out[k] = bitcast<f32>(bits);
+    }
+}

@@ -1,0 +1,90 @@
+// The moments of some numbers of a series, and how two of them merge (Chan, Golub and LeVeque 1979; Pébay 2008).
+//
+// The mean is shift + offset, the shift common to a series. Sums of powers of distances from the mean are in units of 2^exponent, so
+// that none overflows where its distances do not. Numbers that are not finite are in the flags alone.
+
+struct Node {
+    // Two words.
+    count: vec2<u32>,
+    flags: u32,
+    exponent: i32,
+    offset: f32,
+    second: f32,
+    third: f32,
+    fourth: f32,
+    least: f32,
+    most: f32,
+    shift: f32,
+}
+
+const FLAG_NAN: u32 = 1u;
+const FLAG_MORE: u32 = 2u;
+const FLAG_LESS: u32 = 4u;
+const FLAG_FINITE: u32 = 8u;
+const LARGEST: f32 = 3.4028234e38;
+const LEAST_EXPONENT: i32 = -126;
+
+fn node_of(a: vec4<u32>, b: vec4<u32>, c: vec4<u32>) -> Node {
+    return Node(a.xy, a.z, bitcast<i32>(a.w), bitcast<f32>(b.x), bitcast<f32>(b.y), bitcast<f32>(b.z), bitcast<f32>(b.w),
+        bitcast<f32>(c.x), bitcast<f32>(c.y), bitcast<f32>(c.z));
+}
+
+// As integers: small ones are no subnormal numbers that a device may flush.
+fn words_of(node: Node) -> mat_of_words {
+    return mat_of_words(
+        vec4<u32>(node.count, node.flags, bitcast<u32>(node.exponent)),
+        bitcast<vec4<u32>>(vec4<f32>(node.offset, node.second, node.third, node.fourth)),
+        bitcast<vec4<u32>>(vec4<f32>(node.least, node.most, node.shift, 0.0)),
+    );
+}
+
+struct mat_of_words { a: vec4<u32>, b: vec4<u32>, c: vec4<u32> }
+
+fn number_of(count: vec2<u32>) -> f32 { return f32(count.x) + 4294967296.0 * f32(count.y); }
+
+fn flags_of(bits: u32) -> u32 {
+    if (bits & 0x7fffffffu) < INFINITE { return FLAG_FINITE; }
+    if (bits & 0x7fffffffu) > INFINITE { return FLAG_NAN; }
+    return select(FLAG_MORE, FLAG_LESS, bits > 0x80000000u);
+}
+
+// The exponent of a distance that is not negative; of none the least.
+fn exponent_of(distance: f32) -> i32 {
+    return clamp(i32(magnitude_bits(distance) >> 23u) - 127, LEAST_EXPONENT, 126);
+}
+
+fn merged(a: Node, b: Node) -> Node {
+    if a.count.x == 0u && a.count.y == 0u { return b; }
+    if b.count.x == 0u && b.count.y == 0u { return a; }
+    let low = a.count.x + b.count.x;
+    let count = vec2<u32>(low, a.count.y + b.count.y + select(0u, 1u, low < b.count.x));
+    let n = number_of(count);
+    let of_a = number_of(a.count) / n;
+    let of_b = number_of(b.count) / n;
+    let distance = (b.shift - a.shift) + (b.offset - a.offset);
+    let exponent = max(max(a.exponent, b.exponent), exponent_of(distance));
+    let away = distance * power_of_two(-exponent);
+    let scale_a = power_of_two(clamp(a.exponent - exponent, -126, 0));
+    let scale_b = power_of_two(clamp(b.exponent - exponent, -126, 0));
+    let a2 = a.second * scale_a * scale_a;
+    let b2 = b.second * scale_b * scale_b;
+    let a3 = a.third * scale_a * scale_a * scale_a;
+    let b3 = b.third * scale_b * scale_b * scale_b;
+    let a4 = a.fourth * scale_a * scale_a * scale_a * scale_a;
+    let b4 = b.fourth * scale_b * scale_b * scale_b * scale_b;
+    let square = away * away;
+    let between = square * of_a * of_b * n;
+    return Node(
+        count,
+        a.flags | b.flags,
+        exponent,
+        a.offset + distance * of_b,
+        (a2 + b2) + between,
+        (a3 + b3) + between * away * (of_a - of_b) + 3.0 * away * (of_a * b2 - of_b * a2),
+        (a4 + b4) + between * square * (of_a * of_a - of_a * of_b + of_b * of_b)
+            + 6.0 * square * (of_a * of_a * b2 + of_b * of_b * a2) + 4.0 * away * (of_a * b3 - of_b * a3),
+        min(a.least, b.least),
+        max(a.most, b.most),
+        a.shift,
+    );
+}

@@ -1,0 +1,28 @@
+//! The kernels of conversions.
+
+use crate::device::{kernels, uniform};
+
+uniform! {
+    /// The first unit of a dispatch, and the numbers.
+    pub(super) struct Params { first: u32, len: u32 }
+}
+
+#[cfg(test)]
+fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
+    vec![vec![]]
+}
+
+kernels! {
+    /// f32 to f16.
+    Narrow = ["shared/half.wgsl", "convert/narrow.wgsl"] variants one_variant {
+        uniform params: Params,
+        read x: f32,
+        write y: u32,
+    }
+    /// f16 to f32.
+    Widen = ["shared/half.wgsl", "convert/widen.wgsl"] variants one_variant {
+        uniform params: Params,
+        read x: u32,
+        write y: f32,
+    }
+}

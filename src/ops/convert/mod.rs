@@ -1,0 +1,92 @@
+//! Conversions between f32 and f16, where the numbers lie.
+
+mod kernels;
+
+use crate::array::{Array, Storage};
+use crate::context::Context;
+use crate::device::{Buffer, Gpu, Grid};
+use crate::error::{Error, ErrorKind, Result};
+use half::f16;
+use half::slice::HalfFloatSliceExt as _;
+use kernels::{Narrow, Params, Widen};
+use rayon::prelude::*;
+
+/// Numbers that a thread converts at a time.
+const PIECE: usize = 1 << 15;
+/// Invocations of a workgroup.
+const WIDTH: u32 = 64;
+
+impl Array<f32> {
+    /// Every number to the nearest f16, ties to even: from 65520 on infinite, below 2^-25 zero, with its sign; NaN stays NaN. The array
+    /// stays where it lies.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Domain`] if it lies on another context's device; [`ErrorKind::Limit`] beyond a binding there; device errors.
+    pub fn to_f16(&self, ctx: &Context) -> Result<Array<f16>> {
+        let storage = match self.storage() {
+            Storage::Host(data) => {
+                let mut out = vec![f16::ZERO; data.len()];
+                let pieces = data.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE));
+                pieces.for_each(|(from, to)| to.convert_from_f32_slice(from));
+                Storage::host(out)
+            }
+            Storage::Device(buffer) => Storage::Device(narrow(ctx.gpu_of(buffer)?, buffer, self.shape().len())?),
+        };
+        Ok(Array::from_storage(self.shape(), storage))
+    }
+}
+
+impl Array<f16> {
+    /// Every number as the f32 that it is. The array stays where it lies.
+    ///
+    /// # Errors
+    /// As [`Array::to_f16`].
+    pub fn to_f32(&self, ctx: &Context) -> Result<Array<f32>> {
+        let storage = match self.storage() {
+            Storage::Host(data) => {
+                let mut out = vec![0.0; data.len()];
+                let pieces = data.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE));
+                pieces.for_each(|(from, to)| from.convert_to_f32_slice(to));
+                Storage::host(out)
+            }
+            Storage::Device(buffer) => Storage::Device(widen(ctx.gpu_of(buffer)?, buffer, self.shape().len())?),
+        };
+        Ok(Array::from_storage(self.shape(), storage))
+    }
+}
+
+/// The kernels' count of numbers.
+fn count(gpu: &Gpu, len: usize) -> Result<u32> {
+    let allowed = (gpu.adapter().limits.storage_binding / 4).min(1 << 31);
+    u32::try_from(len).ok().filter(|&len| u64::from(len) <= allowed).ok_or_else(|| -> Error {
+        ErrorKind::Limit { what: "numbers to convert on the device".to_owned(), needed: len as u64, allowed }.into()
+    })
+}
+
+fn narrow(gpu: &Gpu, x: &Buffer<f32>, len: usize) -> Result<Buffer<f32>> {
+    let len = count(gpu, len)?;
+    let mut rec = gpu.record();
+    let out = rec.array::<f32>(len.div_ceil(2) as usize)?;
+    let mut y = out.cast::<u32>();
+    for piece in rec.pieces(len.div_ceil(2 * WIDTH), f64::from(40 * WIDTH)) {
+        let count = piece.end - piece.start;
+        let params = Params { first: piece.start * WIDTH, len };
+        let kernel = Narrow { params, x, y: &mut y };
+        rec.dispatch(&kernel, &[], Grid::Workgroups(count), f64::from(40 * WIDTH) * f64::from(count))?;
+    }
+    Ok(out)
+}
+
+fn widen(gpu: &Gpu, x: &Buffer<f32>, len: usize) -> Result<Buffer<f32>> {
+    let len = count(gpu, len)?;
+    let mut rec = gpu.record();
+    let mut y = rec.array::<f32>(len as usize)?;
+    let x = x.cast::<u32>();
+    for piece in rec.pieces(len.div_ceil(WIDTH), f64::from(10 * WIDTH)) {
+        let count = piece.end - piece.start;
+        let params = Params { first: piece.start * WIDTH, len };
+        let kernel = Widen { params, x: &x, y: &mut y };
+        rec.dispatch(&kernel, &[], Grid::Workgroups(count), f64::from(10 * WIDTH) * f64::from(count))?;
+    }
+    Ok(y)
+}

@@ -1,0 +1,249 @@
+//! The CPU's transforms: rustfft and realfft, lines side by side on all threads.
+
+use super::gpu::{Kind, Lines};
+use crate::array::Real;
+use num_complex::Complex;
+use rayon::prelude::*;
+use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
+use rustfft::{Fft, FftNum, FftPlanner};
+use std::sync::Arc;
+
+/// Elements that are worth a task of their own: some microseconds of work.
+const TASK: usize = 1 << 13;
+/// Lines that are taken out of a strided array together: what a line of the cache holds of complex f32.
+const BLOCK: usize = 8;
+
+/// The precisions as rustfft needs them.
+pub(super) trait Working: Real + FftNum {}
+impl Working for f32 {}
+impl Working for f64 {}
+
+/// What transforms lines that lie one after the other.
+trait Engine<I, O>: Sync {
+    /// Elements of a line, before and after.
+    fn lengths(&self) -> [usize; 2];
+    /// Room to work in.
+    type Scratch: Send;
+    fn scratch(&self) -> Self::Scratch;
+    /// Transforms whole lines.
+    fn run(&self, from: &[I], to: &mut [O], scratch: &mut Self::Scratch);
+}
+
+struct Whole<F> {
+    fft: Arc<dyn Fft<F>>,
+    /// For the way back.
+    scale: Option<F>,
+}
+
+impl<F: Working> Engine<Complex<F>, Complex<F>> for Whole<F> {
+    type Scratch = Vec<Complex<F>>;
+
+    fn lengths(&self) -> [usize; 2] {
+        [self.fft.len(); 2]
+    }
+
+    fn scratch(&self) -> Self::Scratch {
+        zeroed(self.fft.get_immutable_scratch_len())
+    }
+
+    fn run(&self, from: &[Complex<F>], to: &mut [Complex<F>], scratch: &mut Self::Scratch) {
+        self.fft.process_immutable_with_scratch(from, to, scratch);
+        if let Some(scale) = self.scale {
+            to.iter_mut().for_each(|z| *z *= scale);
+        }
+    }
+}
+
+struct Forward<'a, F> {
+    fft: Arc<dyn RealToComplex<F>>,
+    window: Option<&'a [F]>,
+}
+
+impl<F: Working> Engine<F, Complex<F>> for Forward<'_, F> {
+    type Scratch = (Vec<F>, Vec<Complex<F>>);
+
+    fn lengths(&self) -> [usize; 2] {
+        [self.fft.len(), self.fft.complex_len()]
+    }
+
+    fn scratch(&self) -> Self::Scratch {
+        (zeroed(self.fft.len()), zeroed(self.fft.get_scratch_len()))
+    }
+
+    fn run(&self, from: &[F], to: &mut [Complex<F>], (line, scratch): &mut Self::Scratch) {
+        let [before, after] = self.lengths();
+        for (from, to) in from.chunks_exact(before).zip(to.chunks_exact_mut(after)) {
+            match self.window {
+                None => line.copy_from_slice(from),
+                Some(window) => {
+                    line.iter_mut().zip(from.iter().zip(window)).for_each(|(line, (x, w))| *line = *x * *w);
+                }
+            }
+            // Every slice has the length that the plan asks for, so there is nothing to go wrong.
+            let done = self.fft.process_with_scratch(line, to, scratch);
+            debug_assert!(done.is_ok());
+        }
+    }
+}
+
+struct Backward<F> {
+    fft: Arc<dyn ComplexToReal<F>>,
+    scale: F,
+}
+
+impl<F: Working> Engine<Complex<F>, F> for Backward<F> {
+    type Scratch = (Vec<Complex<F>>, Vec<Complex<F>>);
+
+    fn lengths(&self) -> [usize; 2] {
+        [self.fft.complex_len(), self.fft.len()]
+    }
+
+    fn scratch(&self) -> Self::Scratch {
+        (zeroed(self.fft.complex_len()), zeroed(self.fft.get_scratch_len()))
+    }
+
+    fn run(&self, from: &[Complex<F>], to: &mut [F], (line, scratch): &mut Self::Scratch) {
+        let [before, after] = self.lengths();
+        for (from, to) in from.chunks_exact(before).zip(to.chunks_exact_mut(after)) {
+            line.iter_mut().zip(from).for_each(|(line, z)| *line = *z * self.scale);
+            // What no real signal has is not looked at.
+            line[0].im = F::zero();
+            if after.is_multiple_of(2) {
+                line[before - 1].im = F::zero();
+            }
+            let done = self.fft.process_with_scratch(line, to, scratch);
+            debug_assert!(done.is_ok());
+        }
+    }
+}
+
+/// Complex to complex; `back` divides by the length.
+pub(super) fn complex<F: Working>(kind: Kind, n: usize, lines: Lines, from: &[Complex<F>]) -> Vec<Complex<F>> {
+    let mut planner = FftPlanner::new();
+    let engine = match kind {
+        Kind::Inverse => Whole { fft: planner.plan_fft_inverse(n), scale: Some(<F as Real>::from_f64(1.0 / n as f64)) },
+        _ => Whole { fft: planner.plan_fft_forward(n), scale: None },
+    };
+    every(&engine, lines, from)
+}
+
+/// Real to half of a spectrum.
+pub(super) fn forward<F: Working>(n: usize, lines: Lines, from: &[F], window: Option<&[F]>) -> Vec<Complex<F>> {
+    every(&Forward { fft: RealFftPlanner::new().plan_fft_forward(n), window }, lines, from)
+}
+
+/// And back.
+pub(super) fn backward<F: Working>(n: usize, lines: Lines, from: &[Complex<F>]) -> Vec<F> {
+    every(
+        &Backward { fft: RealFftPlanner::new().plan_fft_inverse(n), scale: <F as Real>::from_f64(1.0 / n as f64) },
+        lines,
+        from,
+    )
+}
+
+/// All lines, in parallel where there is enough to do.
+fn every<I, O, E: Engine<I, O>>(engine: &E, lines: Lines, from: &[I]) -> Vec<O>
+where
+    I: bytemuck::Pod + Send + Sync,
+    O: bytemuck::Pod + Send + Sync,
+{
+    let [before, after] = engine.lengths();
+    let Lines { inner, outer } = lines;
+    // Pages that nobody has touched: each is made by the thread that first writes to it.
+    let mut to = zeroed::<O>(inner * outer * after);
+    if to.is_empty() {
+        return to;
+    }
+    if inner == 1 {
+        side_by_side(engine, from, &mut to);
+        return to;
+    }
+    // Lines one after the other, transformed; then back to their strides, block after block.
+    let (block_in, block_out) = (inner * before, inner * after);
+    if outer >= rayon::current_num_threads() {
+        let work = |(buffers, scratch): &mut (_, _), (from, to): (&[I], &mut [O])| {
+            strided(engine, inner, from, to, buffers, scratch);
+        };
+        to.par_chunks_mut(block_out)
+            .zip(from.par_chunks(block_in))
+            .for_each_init(|| (None, engine.scratch()), |state, (to, from)| work(state, (from, to)));
+    } else {
+        to.chunks_exact_mut(block_out)
+            .zip(from.chunks_exact(block_in))
+            .for_each(|(to, from)| all_threads(engine, inner, from, to));
+    }
+    to
+}
+
+/// Lines that lie one after the other.
+fn side_by_side<I: Send + Sync, O: Send + Sync, E: Engine<I, O>>(engine: &E, from: &[I], to: &mut [O]) {
+    let [before, after] = engine.lengths();
+    let lines = (TASK / before.max(after)).max(1);
+    if to.len() <= lines * after {
+        return engine.run(from, to, &mut engine.scratch());
+    }
+    to.par_chunks_mut(lines * after)
+        .zip(from.par_chunks(lines * before))
+        .for_each_init(|| engine.scratch(), |scratch, (to, from)| engine.run(from, to, scratch));
+}
+
+/// One block of strided lines, by one thread.
+fn strided<I: bytemuck::Pod, O: bytemuck::Pod, E: Engine<I, O>>(
+    engine: &E,
+    inner: usize,
+    from: &[I],
+    to: &mut [O],
+    buffers: &mut Option<(Vec<I>, Vec<O>)>,
+    scratch: &mut E::Scratch,
+) {
+    let [before, after] = engine.lengths();
+    let (lines, made) = buffers.get_or_insert_with(|| (zeroed(BLOCK * before), zeroed(BLOCK * after)));
+    for first in (0..inner).step_by(BLOCK) {
+        let count = BLOCK.min(inner - first);
+        take(from, inner, first, &mut lines[..count * before], count);
+        engine.run(&lines[..count * before], &mut made[..count * after], scratch);
+        for (e, row) in to.chunks_exact_mut(inner).enumerate() {
+            for (i, x) in row[first..first + count].iter_mut().enumerate() {
+                *x = made[i * after + e];
+            }
+        }
+    }
+}
+
+/// One block of strided lines, by all threads.
+fn all_threads<I, O, E: Engine<I, O>>(engine: &E, inner: usize, from: &[I], to: &mut [O])
+where
+    I: bytemuck::Pod + Send + Sync,
+    O: bytemuck::Pod + Send + Sync,
+{
+    let [before, after] = engine.lengths();
+    let mut made = zeroed::<O>(inner * after);
+    made.par_chunks_mut(BLOCK * after).enumerate().for_each_init(
+        || (zeroed::<I>(BLOCK * before), engine.scratch()),
+        |(lines, scratch), (block, made)| {
+            let count = made.len() / after;
+            take(from, inner, block * BLOCK, &mut lines[..count * before], count);
+            engine.run(&lines[..count * before], made, scratch);
+        },
+    );
+    to.par_chunks_mut(BLOCK * inner).enumerate().for_each(|(block, rows)| {
+        for (i, line) in made.chunks_exact(after).enumerate() {
+            let elements = &line[block * BLOCK..block * BLOCK + rows.len() / inner];
+            elements.iter().enumerate().for_each(|(e, x)| rows[e * inner + i] = *x);
+        }
+    });
+}
+
+/// `count` lines from `first` on, one after the other.
+fn take<I: Copy>(from: &[I], inner: usize, first: usize, lines: &mut [I], count: usize) {
+    let before = lines.len() / count;
+    for (e, row) in from.chunks_exact(inner).enumerate() {
+        for (i, x) in row[first..first + count].iter().enumerate() {
+            lines[i * before + e] = *x;
+        }
+    }
+}
+
+fn zeroed<X: bytemuck::Pod>(len: usize) -> Vec<X> {
+    bytemuck::allocation::zeroed_vec(len)
+}

@@ -1,0 +1,261 @@
+//! What signals are told apart by: power spectra, power by bands, spectral centroids. On the device where the signal's transform is, in
+//! one chain that is not read in between.
+
+use super::gpu::{Kind, Lines};
+use super::kernels::{BAND_WIDTHS, Bands, BandsOf, Power, PowerOf};
+use super::{Axis, Task, lines_of};
+use crate::array::{Array, Real, Scalar, Storage};
+use crate::context::Context;
+use crate::device::{Buffer, Grid};
+use crate::error::{Error, ErrorKind, Result};
+use crate::shape::Shape;
+use num_complex::Complex;
+use rayon::prelude::*;
+use std::f64::consts::TAU;
+use std::ops::Range;
+
+/// What a signal is multiplied by before it is transformed. The windows are periodic, as spectra want them: SciPy's `get_window`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Window {
+    /// Ones.
+    #[default]
+    Rectangular,
+    /// `1/2 - 1/2 cos(2 pi j / n)`.
+    Hann,
+    /// `0.54 - 0.46 cos(2 pi j / n)`.
+    Hamming,
+    /// `0.42 - 0.5 cos(2 pi j / n) + 0.08 cos(4 pi j / n)`.
+    Blackman,
+}
+
+impl Window {
+    /// Its n values.
+    #[must_use]
+    pub fn values(self, n: usize) -> Vec<f64> {
+        let value = |j: usize| {
+            let angle = TAU * j as f64 / n as f64;
+            match self {
+                Self::Rectangular => 1.0,
+                Self::Hann => 0.5 - 0.5 * angle.cos(),
+                Self::Hamming => 0.54 - 0.46 * angle.cos(),
+                Self::Blackman => 0.42 - 0.5 * angle.cos() + 0.08 * (2.0 * angle).cos(),
+            }
+        };
+        // One value is what it is multiplied by: SciPy has 1 there too.
+        if n == 1 { vec![1.0] } else { (0..n).map(value).collect() }
+    }
+}
+
+/// Power spectra of real signals.
+#[derive(Clone, Debug)]
+pub struct PowerSpectrum<T = f32> {
+    /// n/2 + 1 elements along the axis, frequency 0 first.
+    pub power: Array<T>,
+    n: usize,
+    axis: Axis,
+}
+
+/// The one-sided power spectrum of every line: `P_k = c |sum_j w_j x_j exp(-2 pi i j k / n)|^2 / (sum_j w_j)^2`, c = 1 at frequency 0
+/// and, for even n, at n/2, else 2. A sine of amplitude A at one of the frequencies has A^2 / 2 there, and with [`Window::Rectangular`] the
+/// sum of P is the mean square of x (SciPy's `periodogram`, `scaling="spectrum"`, `detrend=False`).
+///
+/// A line with what is not finite has a spectrum that is not; amplitudes beyond the root of the precision's range overflow.
+///
+/// # Shapes
+/// n/2 + 1 elements along the axis, of n.
+///
+/// # Errors
+/// As [`rfft`](super::rfft).
+pub fn power_spectrum<T: Real>(ctx: &Context, x: &Array<T>, window: Window, axis: Axis) -> Result<PowerSpectrum<T>>
+where
+    Complex<T>: Scalar,
+{
+    let task = Task::of(ctx, "power_spectrum", Kind::RealForward, x.shape(), axis, None)?;
+    let (n, lines, shape) = (task.n, task.lines, task.shape);
+    let values = window.values(n);
+    let scale = 1.0 / values.iter().sum::<f64>();
+    let table = match window {
+        Window::Rectangular => None,
+        _ => Some(Array::from_vec(Shape::new(n, 1, 1), values.into_iter().map(T::from_f64).collect())?),
+    };
+    let spectrum: Array<Complex<T>> = task.run(ctx, x, table.as_ref())?;
+    let storage = match spectrum.storage() {
+        Storage::Host(spectrum) => Storage::host(power_here(spectrum, n, lines.inner, scale)),
+        Storage::Device(buffer) => Storage::Device(power_there(ctx, buffer, n, lines, scale)?),
+    };
+    Ok(PowerSpectrum { power: Array::from_storage(shape, storage), n, axis })
+}
+
+impl<T: Real> PowerSpectrum<T> {
+    /// Elements of the signal along the axis.
+    #[must_use]
+    pub fn signal_len(&self) -> usize {
+        self.n
+    }
+
+    /// The frequency of each element, of signals with `rate` samples a second.
+    #[must_use]
+    pub fn frequencies(&self, rate: f64) -> Vec<f64> {
+        (0..=self.n / 2).map(|k| k as f64 * rate / self.n as f64).collect()
+    }
+
+    /// The power between neighbouring `edges` in Hz, of signals with `rate` samples a second: the sum of what lies at or above an edge and
+    /// below the next, the last edge within (numpy's `histogram`).
+    ///
+    /// # Shapes
+    /// One element less than there are edges along the axis.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Domain`] unless the edges are two at least, finite, not negative and ascending, and the rate is finite and positive;
+    /// [`ErrorKind::Limit`] if the memory budget has no room for so many bands; device errors.
+    pub fn band_powers(&self, ctx: &Context, edges: &[f64], rate: f64) -> Result<Array<T>> {
+        check_rate("band_powers", rate)?;
+        let ascending = edges.windows(2).all(|pair| pair[0] < pair[1]);
+        if edges.len() < 2 || !ascending || edges.iter().any(|edge| !edge.is_finite() || *edge < 0.0) {
+            let what = format!("the edges must be two at least, finite, not negative and ascending, found {edges:?}");
+            return Err(Error::domain("band_powers", what));
+        }
+        let frequencies = self.frequencies(rate);
+        let below = |edge: f64| frequencies.partition_point(|&f| f < edge);
+        let last = edges.len() - 2;
+        let bands: Vec<Range<usize>> = edges
+            .windows(2)
+            .enumerate()
+            .map(|(i, pair)| {
+                let end = if i == last { frequencies.partition_point(|&f| f <= pair[1]) } else { below(pair[1]) };
+                below(pair[0])..end
+            })
+            .collect();
+        let needed = 8 * (self.shape_of(bands.len()).len() as u64);
+        if needed > ctx.memory_budget() && bands.len() > 4 * frequencies.len() {
+            let what = format!("bytes for {} bands of {}", bands.len(), self.power.shape());
+            return Err(ErrorKind::Limit { what, needed, allowed: ctx.memory_budget() }.into());
+        }
+        self.summed(ctx, &bands, None)
+    }
+
+    /// The mean frequency in Hz by power, `sum f P / sum P`, of signals with `rate` samples a second; 0 of silence, not finite where the
+    /// spectrum is not.
+    ///
+    /// # Shapes
+    /// One element along the axis.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Domain`] unless the rate is finite and positive; device errors.
+    pub fn spectral_centroid(&self, ctx: &Context, rate: f64) -> Result<Array<T>> {
+        check_rate("spectral_centroid", rate)?;
+        let everything = 0..self.n / 2 + 1;
+        self.summed(ctx, std::slice::from_ref(&everything), Some(rate / self.n as f64))
+    }
+
+    fn shape_of(&self, along: usize) -> Shape {
+        let shape = self.power.shape();
+        match self.axis {
+            Axis::Rows => Shape { rows: along, ..shape },
+            Axis::Cols => Shape { cols: along, ..shape },
+            Axis::Batch => Shape { batch: along, ..shape },
+        }
+    }
+
+    /// Sums over bands, or with the distance of two frequencies their mean by power.
+    fn summed(&self, ctx: &Context, bands: &[Range<usize>], unit: Option<f64>) -> Result<Array<T>> {
+        let (bins, lines) = lines_of(self.power.shape(), self.axis);
+        let shape = self.shape_of(bands.len());
+        let storage = match self.power.storage() {
+            Storage::Host(power) => Storage::host(sums_here(power, bins, lines, bands, unit)),
+            Storage::Device(buffer) => Storage::Device(sums_there(ctx, buffer, bins, lines, bands, unit)?),
+        };
+        Ok(Array::from_storage(shape, storage))
+    }
+}
+
+fn check_rate(operation: &'static str, rate: f64) -> Result<()> {
+    if rate.is_finite() && rate > 0.0 {
+        return Ok(());
+    }
+    Err(Error::domain(operation, format!("the rate must be finite and positive, found {rate}")))
+}
+
+fn power_here<T: Real>(spectrum: &[Complex<T>], n: usize, inner: usize, scale: f64) -> Vec<T> {
+    let bins = n / 2 + 1;
+    let power = |(i, x): (usize, &Complex<T>)| {
+        let k = i / inner.max(1) % bins;
+        let alone = k == 0 || (k + 1 == bins && n.is_multiple_of(2));
+        let (re, im) = (x.re.to_f64() * scale, x.im.to_f64() * scale);
+        T::from_f64(if alone { 1.0 } else { 2.0 } * (re * re + im * im))
+    };
+    spectrum.par_iter().enumerate().with_min_len(1 << 12).map(power).collect()
+}
+
+fn power_there(ctx: &Context, spectrum: &Buffer<f32>, n: usize, lines: Lines, scale: f64) -> Result<Buffer<f32>> {
+    let mut rec = ctx.gpu_of(spectrum)?.record();
+    let bins = n / 2 + 1;
+    let count = bins * lines.inner * lines.outer;
+    let mut power = rec.array(count)?;
+    #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
+    let scale = scale as f32;
+    let even = u32::from(n.is_multiple_of(2));
+    let params = PowerOf { count: word(count), inner: word(lines.inner.max(1)), bins: word(bins), even, scale };
+    let kernel = Power { params, spectrum: &spectrum.cast(), power: &mut power };
+    rec.dispatch(&kernel, &[], Grid::Invocations(word(count)), 4.0 * count as f64)?;
+    Ok(power)
+}
+
+fn sums_here<T: Real>(power: &[T], bins: usize, lines: Lines, bands: &[Range<usize>], unit: Option<f64>) -> Vec<T> {
+    let inner = lines.inner.max(1);
+    let sum = |own: usize| {
+        let line = own / inner;
+        let begin = line / bands.len() * bins * inner + own % inner;
+        let (mut all, mut weighed) = (0.0, 0.0);
+        for k in bands[line % bands.len()].clone() {
+            let p = power[begin + k * inner].to_f64();
+            all += p;
+            weighed += p * k as f64;
+        }
+        T::from_f64(match unit {
+            Some(unit) if all != 0.0 && all.is_finite() => weighed / all * unit,
+            _ => all,
+        })
+    };
+    (0..lines.inner * bands.len() * lines.outer).into_par_iter().map(sum).collect()
+}
+
+fn sums_there(
+    ctx: &Context,
+    power: &Buffer<f32>,
+    bins: usize,
+    lines: Lines,
+    bands: &[Range<usize>],
+    unit: Option<f64>,
+) -> Result<Buffer<f32>> {
+    let mut rec = ctx.gpu_of(power)?.record();
+    let ranges: Vec<[u32; 2]> = bands.iter().map(|band| [word(band.start), word(band.end)]).collect();
+    let ranges = rec.upload(&ranges)?;
+    let count = lines.inner * bands.len() * lines.outer;
+    let mut sums = rec.array(count)?;
+    let longest = bands.iter().map(Range::len).max().unwrap_or(0);
+    let width = BAND_WIDTHS.into_iter().find(|(most, _)| longest <= *most).map_or(256, |(_, width)| width);
+    let flops = 4.0 * longest as f64;
+    #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
+    let unit_there = unit.unwrap_or(1.0) as f32;
+    for piece in rec.pieces(word(count), flops) {
+        let params = BandsOf {
+            first: piece.start,
+            inner: word(lines.inner.max(1)),
+            bins: word(bins),
+            bands: word(bands.len()),
+            centroid: u32::from(unit.is_some()),
+            unit: unit_there,
+        };
+        let groups = piece.end - piece.start;
+        let kernel = Bands { params, power, ranges: &ranges, sums: &mut sums };
+        let variant = [("WIDTH", f64::from(width))];
+        rec.dispatch(&kernel, &variant, Grid::Workgroups(groups), flops * f64::from(groups))?;
+    }
+    Ok(sums)
+}
+
+/// What one binding holds is below 2^31.
+fn word(x: usize) -> u32 {
+    u32::try_from(x).unwrap_or(u32::MAX)
+}

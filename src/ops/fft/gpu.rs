@@ -1,0 +1,343 @@
+//! The device's transforms: which passes, over which strides, with which tables.
+
+use super::kernels::{FromReal, Pass, ToReal, Transform, Unfold, Unfolding, digits, flags, group, variant};
+use super::plan::{FftPlan, LONGEST_PASS, Method, Stages};
+use super::tables::{Offsets, tables};
+use crate::device::{Buffer, Gpu, Grid, Recorder};
+use crate::error::Result;
+
+/// Numbers along an axis: `inner` lines side by side, their elements `inner` apart, and `outer` such blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lines {
+    pub(super) inner: usize,
+    pub(super) outer: usize,
+}
+
+/// Which transform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Complex to complex.
+    Forward,
+    /// Complex to complex, divided by the length.
+    Inverse,
+    /// Real to half of a spectrum.
+    RealForward,
+    /// Half of a spectrum to reals, divided by their number.
+    RealInverse,
+}
+
+impl Kind {
+    /// Elements along the axis before and after, of transforms of that length.
+    pub(super) fn lengths(self, length: usize) -> [usize; 2] {
+        let half = length / 2 + 1;
+        match self {
+            Self::Forward | Self::Inverse => [length, length],
+            Self::RealForward => [length, half],
+            Self::RealInverse => [half, length],
+        }
+    }
+
+    /// Words of 32 bits of an element before and after.
+    pub(super) fn words(self) -> [usize; 2] {
+        match self {
+            Self::Forward | Self::Inverse => [2, 2],
+            Self::RealForward => [1, 2],
+            Self::RealInverse => [2, 1],
+        }
+    }
+}
+
+/// Records the transforms of all lines.
+///
+/// # Errors
+/// Device errors.
+pub(super) fn transform(
+    gpu: &Gpu,
+    plan: &FftPlan,
+    kind: Kind,
+    lines: Lines,
+    input: &Buffer<f32>,
+    window: Option<&Buffer<f32>>,
+) -> Result<Buffer<f32>> {
+    let constants = gpu.constant(&key(plan), || tables(plan))?;
+    let mut rec = gpu.record();
+    let [before, after] = kind.lengths(plan.length());
+    let count = lines.inner * lines.outer;
+    let mut output: Buffer<f32> = rec.array(after * count * kind.words()[1])?;
+    if count == 0 {
+        return Ok(output);
+    }
+    let job = Job { plan, kind, lines, tables: &constants, at: Offsets::of(plan), before, after };
+    job.record(&mut rec, input, window, &mut output)?;
+    Ok(output)
+}
+
+/// What names a plan's tables among the device's constants.
+fn key(plan: &FftPlan) -> [u64; 3] {
+    [0x00ff_f7ab, plan.length() as u64, u64::from(plan.is_real())]
+}
+
+/// Where a pass reads, or writes.
+#[derive(Clone, Copy)]
+struct End {
+    /// From one line to the next, from one element of the axis to the next, and from one block to the next.
+    line: usize,
+    step: usize,
+    block: usize,
+    /// Places along the axis that there are, or that are wanted.
+    places: usize,
+    flags: u32,
+    scale: f64,
+}
+
+struct Job<'a> {
+    plan: &'a FftPlan,
+    kind: Kind,
+    lines: Lines,
+    tables: &'a Buffer<[f32; 2]>,
+    at: Offsets,
+    before: usize,
+    after: usize,
+}
+
+/// One pass before it is known where it reads and writes.
+struct Step<'a> {
+    stages: &'a Stages,
+    twiddles: usize,
+    /// Transforms of one line, 1 or the other factor; and where an element of such a transform is among the line's elements, before and
+    /// after: so many apart, the transforms' places so many apart.
+    digit: usize,
+    before: [usize; 2],
+    after: [usize; 2],
+    flags: u32,
+}
+
+/// What a pass reads.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Complex(&'a Buffer<f32>),
+    Real(&'a Buffer<f32>, Option<&'a Buffer<f32>>),
+}
+
+impl Job<'_> {
+    /// The ends of the whole transform.
+    fn ends(&self) -> [End; 2] {
+        let (inner, points, length) = (self.lines.inner, self.plan.points(), self.plan.length());
+        let in_pairs = self.plan.in_pairs();
+        let complex =
+            |len: usize, places, flags| End { line: 1, step: inner, block: inner * len, places, flags, scale: 1.0 };
+        let real = |len: usize| End {
+            step: if in_pairs { 2 * inner } else { inner },
+            ..complex(len, points, if in_pairs { flags::PAIRS } else { 0 })
+        };
+        let [from, to] = match self.kind {
+            Kind::Forward => [complex(self.before, points, 0), complex(self.after, points, 0)],
+            Kind::Inverse => {
+                [complex(self.before, points, flags::CONJUGATE_IN), complex(self.after, points, flags::CONJUGATE_OUT)]
+            }
+            Kind::RealForward => [real(self.before), complex(self.after, points.min(self.after), 0)],
+            Kind::RealInverse => {
+                let half = if in_pairs { flags::FOLD } else { flags::MIRROR };
+                let to = real(self.after);
+                [
+                    complex(self.before, points, flags::CONJUGATE_IN | half),
+                    End { flags: to.flags | flags::CONJUGATE_OUT, ..to },
+                ]
+            }
+        };
+        let scale = if to.flags & flags::CONJUGATE_OUT == 0 { 1.0 } else { 1.0 / length as f64 };
+        [from, End { scale, ..to }]
+    }
+
+    fn record(
+        &self,
+        rec: &mut Recorder<'_>,
+        input: &Buffer<f32>,
+        window: Option<&Buffer<f32>>,
+        output: &mut Buffer<f32>,
+    ) -> Result<()> {
+        let [from, mut to] = self.ends();
+        let source = match self.kind {
+            Kind::RealForward => Source::Real(input, window),
+            _ => Source::Complex(input),
+        };
+        let unfolds = self.kind == Kind::RealForward && self.plan.in_pairs();
+        if !unfolds {
+            return self.passes(rec, source, [from, to], output);
+        }
+        if self.plan.unfolds_inside() {
+            to.flags |= flags::UNFOLD;
+            return self.passes(rec, source, [from, to], output);
+        }
+        // The transforms of pairs, then their spectra.
+        let (Lines { inner, outer }, h) = (self.lines, self.plan.points());
+        let mut pairs = rec.array(2 * inner * h * outer)?;
+        to.block = inner * h;
+        self.passes(rec, source, [from, to], &mut pairs)?;
+        let count = inner * (h + 1) * outer;
+        let params = Unfolding { count: word(count), inner: word(inner), h: word(h), folds: word(self.at.folds) };
+        let mut output = output.cast();
+        let kernel = Unfold { params, tables: self.tables, input: &pairs.cast(), output: &mut output };
+        rec.dispatch(&kernel, &[], Grid::Invocations(word(count)), 10.0 * count as f64)
+    }
+
+    /// The complex transforms.
+    fn passes(
+        &self,
+        rec: &mut Recorder<'_>,
+        source: Source<'_>,
+        [from, to]: [End; 2],
+        output: &mut Buffer<f32>,
+    ) -> Result<()> {
+        let (inner, outer) = (self.lines.inner, self.lines.outer);
+        let between =
+            |len: usize| End { line: 1, step: inner, block: inner * len, places: usize::MAX, flags: 0, scale: 1.0 };
+        let one =
+            |stages, flags| Step { stages, twiddles: self.at.first, digit: 1, before: [1, 0], after: [1, 0], flags };
+        match self.plan.method() {
+            Method::OnePass(stages) => self.pass(rec, &one(stages, 0), source, [from, to], output),
+            Method::Chirp(stages) => {
+                let chirped = flags::TWICE | flags::CHIRP_IN | flags::CHIRP_OUT | flags::AFTER_TWO;
+                self.pass(rec, &one(stages, chirped), source, [from, to], output)
+            }
+            Method::TwoPasses(first, second) => {
+                let through = between(self.plan.points());
+                let mut turned = rec.array(2 * inner * self.plan.points() * outer)?;
+                self.pass(rec, &self.columns(first, second, 0), source, [from, through], &mut turned)?;
+                let source = Source::Complex(&turned);
+                self.pass(rec, &self.rows(first, second, 0), source, [through, to], output)
+            }
+            Method::LongChirp(first, second) => {
+                let padded = first.length() * second.length();
+                let through = between(padded);
+                let mut turned = rec.array(2 * inner * padded * outer)?;
+                let mut filtered = rec.array(2 * inner * padded * outer)?;
+                let columns = self.columns(first, second, flags::CHIRP_IN);
+                self.pass(rec, &columns, source, [from, through], &mut turned)?;
+                let conjugated = End { flags: flags::CONJUGATE_OUT, ..through };
+                let rows = self.rows(first, second, flags::FILTER);
+                self.pass(rec, &rows, Source::Complex(&turned), [through, conjugated], &mut filtered)?;
+                let columns = self.columns(first, second, 0);
+                self.pass(rec, &columns, Source::Complex(&filtered), [through, through], &mut turned)?;
+                let rows = self.rows(first, second, flags::CHIRP_OUT | flags::AFTER_TWO);
+                self.pass(rec, &rows, Source::Complex(&turned), [through, to], output)
+            }
+        }
+    }
+
+    /// A line as a rectangle, element `e2 + second e1`: transforms over e1, turned.
+    fn columns<'s>(&self, first: &'s Stages, second: &Stages, flags: u32) -> Step<'s> {
+        let n = second.length();
+        let flags = flags | flags::TURN;
+        Step { stages: first, twiddles: self.at.first, digit: n, before: [n, 1], after: [n, 1], flags }
+    }
+
+    /// And over e2: frequency `k1 + first k2`.
+    fn rows<'s>(&self, first: &Stages, second: &'s Stages, flags: u32) -> Step<'s> {
+        let n = first.length();
+        let before = [1, second.length()];
+        Step { stages: second, twiddles: self.at.second, digit: n, before, after: [n, 1], flags }
+    }
+
+    fn pass(
+        &self,
+        rec: &mut Recorder<'_>,
+        step: &Step<'_>,
+        source: Source<'_>,
+        [from, to]: [End; 2],
+        output: &mut Buffer<f32>,
+    ) -> Result<()> {
+        let (inner, length) = (self.lines.inner, step.stages.length());
+        let mut flags = step.flags | from.flags | to.flags;
+        // Whether transforms of neighbouring numbers lie closer to each other than the elements of one.
+        let [load_across, store_across] = [(from, step.before), (to, step.after)].map(|(end, [apart, next])| {
+            let neighbour = if inner > 1 {
+                end.line
+            } else if step.digit > 1 {
+                end.step * next
+            } else {
+                end.block
+            };
+            end.step * apart > neighbour
+        });
+        let single = step.stages.radices().len() == 1 && flags & flags::TWICE == 0;
+        let store_across = if single { load_across } else { store_across };
+        flags |= if load_across { flags::LOAD_ACROSS } else { 0 };
+        flags |= if store_across { flags::STORE_ACROSS } else { 0 };
+        let most = group(length, load_across || store_across, flags & flags::UNFOLD != 0);
+        let count = inner * step.digit * self.lines.outer;
+        // Fewer a workgroup where there are few, so that more of a device has work; but not lanes without any.
+        let group = most.min(count.div_ceil(16)).max(1);
+        if 2 * (group * length).next_multiple_of(32) > LONGEST_PASS {
+            flags |= flags::SPLIT;
+        }
+        if let Source::Real(_, Some(_)) = source {
+            flags |= flags::WINDOW;
+        }
+        let [radices, more_radices] = digits(step.stages);
+        let params = Pass {
+            first: 0,
+            count: word(count),
+            length: word(length),
+            group: word(group),
+            radices,
+            more_radices,
+            stages: word(step.stages.radices().len()),
+            digit_0: word(inner),
+            digit_1: word(step.digit),
+            in_0: word(from.line),
+            in_1: word(from.step * step.before[1]),
+            in_2: word(from.block),
+            in_step: word(from.step * step.before[0]),
+            out_0: word(to.line),
+            out_1: word(to.step * step.after[1]),
+            out_2: word(to.block),
+            out_step: word(to.step * step.after[0]),
+            in_place_step: word(step.before[0]),
+            in_place_digit: word(step.before[1]),
+            out_place_step: word(step.after[0]),
+            out_place_digit: word(step.after[1]),
+            given: word(from.places),
+            kept: word(to.places),
+            in_stride: word(inner),
+            out_stride: word(inner),
+            whole: word(if flags & flags::MIRROR == 0 { self.plan.points() } else { self.plan.length() }),
+            twiddles: word(step.twiddles),
+            chirp: word(self.at.chirp),
+            filtered: word(self.at.filter),
+            roots: word(self.at.roots),
+            folds: word(self.at.folds),
+            flags,
+            #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
+            scale: to.scale as f32,
+        };
+        let overrides = variant(step.stages, most);
+        let twice = if flags & flags::TWICE == 0 { 1.0 } else { 2.0 };
+        let flops = twice * step.stages.cost() as f64 * group as f64;
+        for piece in rec.pieces(word(count.div_ceil(group)), flops) {
+            let params = Pass { first: piece.start, ..params };
+            let groups = piece.end - piece.start;
+            let (grid, flops) = (Grid::Workgroups(groups), flops * f64::from(groups));
+            let tables = self.tables;
+            match source {
+                Source::Real(input, window) => {
+                    let (window, output) = (window.unwrap_or(input), &mut output.cast());
+                    rec.dispatch(&FromReal { params, tables, input, window, output }, &overrides, grid, flops)?;
+                }
+                Source::Complex(input) if self.kind == Kind::RealInverse && to.places != usize::MAX => {
+                    let input = &input.cast();
+                    rec.dispatch(&ToReal { params, tables, input, output }, &overrides, grid, flops)?;
+                }
+                Source::Complex(input) => {
+                    let (input, output) = (&input.cast(), &mut output.cast());
+                    rec.dispatch(&Transform { params, tables, input, output }, &overrides, grid, flops)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn word(x: usize) -> u32 {
+    u32::try_from(x).unwrap_or(u32::MAX)
+}

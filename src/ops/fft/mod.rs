@@ -1,0 +1,264 @@
+//! Fourier transforms of every length, batched, along any axis.
+
+mod cpu;
+mod features;
+mod gpu;
+mod kernels;
+mod pieces;
+mod plan;
+mod tables;
+
+use crate::array::{Array, Real, Scalar, Storage};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::policy::{Choice, Side, Workload};
+use crate::shape::Shape;
+pub use features::{PowerSpectrum, Window, power_spectrum};
+use gpu::{Kind, Lines};
+use num_complex::Complex;
+pub use plan::{FftPlan, Method, Stages};
+
+/// Along which axis of a batch of matrices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// From row to row, down each column: elements lie one after the other.
+    #[default]
+    Rows,
+    /// From column to column, along each row.
+    Cols,
+    /// From matrix to matrix.
+    Batch,
+}
+
+/// The discrete Fourier transforms `X_k = sum_j x_j exp(-2 pi i j k / n)` along an axis, unscaled, of any length.
+///
+/// # Accuracy
+/// The relative error in the 2-norm is at most `4 eps log2 n`. An input whose transform is beyond the precision's range overflows to what
+/// is not finite. A line with a NaN or an infinity has a transform of which no element is finite; other lines are as without it.
+///
+/// # Shapes
+/// That of `a`; a batch of 0 and other axes of 0 are fine.
+///
+/// # Errors
+/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) for 0 elements along the axis, as numpy; [`ErrorKind::Limit`](crate::ErrorKind::Limit) if
+/// the device was insisted upon and cannot take the length ([`FftPlan::new`]), [`ErrorKind::Domain`](crate::ErrorKind::Domain) if it was for
+/// f64; device errors.
+pub fn fft<T: Real>(ctx: &Context, a: &Array<Complex<T>>, axis: Axis) -> Result<Array<Complex<T>>>
+where
+    Complex<T>: Scalar,
+{
+    Task::of(ctx, "fft", Kind::Forward, a.shape(), axis, None)?.run(ctx, a, None)
+}
+
+/// The inverse of [`fft`]: `x_j = 1/n sum_k X_k exp(2 pi i j k / n)`.
+///
+/// # Shapes
+/// That of `a`.
+///
+/// # Errors
+/// As [`fft`].
+pub fn ifft<T: Real>(ctx: &Context, a: &Array<Complex<T>>, axis: Axis) -> Result<Array<Complex<T>>>
+where
+    Complex<T>: Scalar,
+{
+    Task::of(ctx, "ifft", Kind::Inverse, a.shape(), axis, None)?.run(ctx, a, None)
+}
+
+/// [`fft`] of real numbers: frequencies 0 to n/2, of which the others are the conjugates.
+///
+/// # Shapes
+/// n/2 + 1 elements along the axis, of n; the other axes as they are.
+///
+/// # Errors
+/// As [`fft`].
+pub fn rfft<T: Real>(ctx: &Context, a: &Array<T>, axis: Axis) -> Result<Array<Complex<T>>>
+where
+    Complex<T>: Scalar,
+{
+    Task::of(ctx, "rfft", Kind::RealForward, a.shape(), axis, None)?.run(ctx, a, None)
+}
+
+/// The inverse of [`rfft`] for `n` real numbers, even or odd. As in numpy the imaginary parts at frequency 0 and, for even n, at n/2
+/// are not looked at.
+///
+/// # Shapes
+/// n elements along the axis, of n/2 + 1.
+///
+/// # Errors
+/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) if there are not n/2 + 1 elements along the axis, or n is 0; else as [`fft`].
+pub fn irfft<T: Real>(ctx: &Context, a: &Array<Complex<T>>, n: usize, axis: Axis) -> Result<Array<T>>
+where
+    Complex<T>: Scalar,
+{
+    Task::of(ctx, "irfft", Kind::RealInverse, a.shape(), axis, Some(n))?.run(ctx, a, None)
+}
+
+/// The transform of every matrix along both of its axes.
+///
+/// # Shapes
+/// That of `a`.
+///
+/// # Errors
+/// As [`fft`], for either axis.
+pub fn fft2<T: Real>(ctx: &Context, a: &Array<Complex<T>>) -> Result<Array<Complex<T>>>
+where
+    Complex<T>: Scalar,
+{
+    both(ctx, "fft2", Kind::Forward, a)
+}
+
+/// The inverse of [`fft2`].
+///
+/// # Shapes
+/// That of `a`.
+///
+/// # Errors
+/// As [`fft`], for either axis.
+pub fn ifft2<T: Real>(ctx: &Context, a: &Array<Complex<T>>) -> Result<Array<Complex<T>>>
+where
+    Complex<T>: Scalar,
+{
+    both(ctx, "ifft2", Kind::Inverse, a)
+}
+
+fn both<T: Real>(ctx: &Context, name: &'static str, kind: Kind, a: &Array<Complex<T>>) -> Result<Array<Complex<T>>>
+where
+    Complex<T>: Scalar,
+{
+    // Both before either, so that nothing is computed for a refusal.
+    let [rows, cols] = [Axis::Rows, Axis::Cols].map(|axis| Task::of(ctx, name, kind, a.shape(), axis, None));
+    let (rows, cols) = (rows?, cols?);
+    let half: Array<Complex<T>> = rows.run(ctx, a, None)?;
+    cols.run(ctx, &half, None)
+}
+
+/// Where [`fft`], and near enough the others, would run on an array of that shape, and why.
+#[must_use]
+pub fn choose_fft<T: Real>(ctx: &Context, shape: Shape, axis: Axis, resident: bool) -> Choice {
+    let (n, lines) = lines_of(shape, axis);
+    let task = Task { name: "fft", kind: Kind::Forward, n: n.max(1), lines, shape, plan: None };
+    let plan = ctx.adapter().and_then(|_| FftPlan::new(n.max(1)).ok());
+    Task { plan, ..task }.choose(ctx, T::ON_DEVICE, resident)
+}
+
+/// Elements along the axis, and the lines of them.
+fn lines_of(shape: Shape, axis: Axis) -> (usize, Lines) {
+    let Shape { rows, cols, batch } = shape;
+    match axis {
+        Axis::Rows => (rows, Lines { inner: 1, outer: cols.saturating_mul(batch) }),
+        Axis::Cols => (cols, Lines { inner: rows, outer: batch }),
+        Axis::Batch => (batch, Lines { inner: rows.saturating_mul(cols), outer: 1 }),
+    }
+}
+
+/// One call, checked.
+#[derive(Debug)]
+struct Task {
+    name: &'static str,
+    kind: Kind,
+    /// Elements along the axis in the domain of time.
+    n: usize,
+    lines: Lines,
+    /// Of the result.
+    shape: Shape,
+    /// Where there is a device that might take it.
+    plan: Option<FftPlan>,
+}
+
+impl Task {
+    fn of(ctx: &Context, name: &'static str, kind: Kind, shape: Shape, axis: Axis, n: Option<usize>) -> Result<Self> {
+        let (along, lines) = lines_of(shape, axis);
+        let n = n.unwrap_or(along);
+        let [before, after] = kind.lengths(n);
+        if n == 0 {
+            return Err(Error::shape(name, "at least one element along the axis", format!("0, in {shape}")));
+        }
+        if along != before {
+            let expected = format!("{before} elements along the axis, for {n}");
+            return Err(Error::shape(name, expected, format!("{along}, in {shape}")));
+        }
+        let made = match axis {
+            Axis::Rows => Shape { rows: after, ..shape },
+            Axis::Cols => Shape { cols: after, ..shape },
+            Axis::Batch => Shape { batch: after, ..shape },
+        };
+        let real = matches!(kind, Kind::RealForward | Kind::RealInverse);
+        let plan = ctx.adapter().map(|_| if real { FftPlan::real(n) } else { FftPlan::new(n) });
+        Ok(Self { name, kind, n, lines, shape: made, plan: plan.and_then(Result::ok) })
+    }
+
+    fn choose(&self, ctx: &Context, on_device: bool, resident: bool) -> Choice {
+        let count = (self.lines.inner * self.lines.outer) as f64;
+        let [before, after] = self.kind.lengths(self.n);
+        let [from, to] = self.kind.words();
+        let moved = |words: usize| 4.0 * words as f64 * count;
+        let n = self.n as f64;
+        // rustfft has about twice the rate of the decompositions that the policy's rate was measured on, memory's part within.
+        let cpu = 5.0
+            * n
+            * (n + 1.0).log2()
+            * if self.plan.as_ref().is_some_and(|p| p.padded().is_some()) { 3.0 } else { 1.0 };
+        let work = Workload {
+            cpu_flops: 0.5 * cpu * count,
+            gpu_flops: self.plan.as_ref().map_or(0.0, FftPlan::flops) * count,
+            bytes_to_move: moved(after * to) + if resident { 0.0 } else { moved(before * from) },
+            dispatches: self.plan.as_ref().map_or(1.0, |plan| plan.dispatches() as f64),
+        };
+        let fits = on_device && self.plan.as_ref().is_some_and(|plan| pieces::fits(ctx, plan, self.kind));
+        ctx.explain(&work, fits)
+    }
+
+    fn run<I: Scalar, O: Scalar>(&self, ctx: &Context, a: &Array<I>, window: Option<&Array<I>>) -> Result<Array<O>> {
+        let choice = self.choose(ctx, I::ON_DEVICE, a.is_resident());
+        log::debug!("{} along {} elements, {:?}: {choice}", self.name, self.n, self.lines);
+        if choice.side == Side::Cpu {
+            let window = window.map(|window| window.storage().to_vec(ctx)).transpose()?;
+            let data = a.storage().to_vec(ctx)?;
+            let made = self.on_cpu(&data, window.as_ref().map(|window| window.as_slice()));
+            return Ok(Array::from_storage(self.shape, Storage::host(made)));
+        }
+        if !I::ON_DEVICE {
+            let what = format!(
+                "the device's kernels compute in f32, the numbers are {}; narrow them, or use the CPU",
+                I::NAME
+            );
+            return Err(Error::domain(self.name, what));
+        }
+        // Without a plan the length is beyond the kernels: this says so.
+        let plan = match &self.plan {
+            Some(plan) => plan.clone(),
+            None => FftPlan::new(self.n)?,
+        };
+        let made = pieces::transform(ctx, self, &plan, a.storage(), window)?;
+        Ok(Array::from_storage(self.shape, made))
+    }
+
+    /// I and O are what the kind says, in one of two precisions.
+    fn on_cpu<I: Scalar, O: Scalar>(&self, data: &[I], window: Option<&[I]>) -> Vec<O> {
+        // f32 is all that a device takes.
+        if I::ON_DEVICE {
+            self.in_precision::<f32, I, O>(data, window)
+        } else {
+            self.in_precision::<f64, I, O>(data, window)
+        }
+    }
+
+    fn in_precision<F: cpu::Working, I: Scalar, O: Scalar>(&self, data: &[I], window: Option<&[I]>) -> Vec<O>
+    where
+        Complex<F>: bytemuck::Pod,
+    {
+        let lines = self.lines;
+        match self.kind {
+            Kind::Forward | Kind::Inverse => {
+                bytemuck::allocation::cast_vec(cpu::complex::<F>(self.kind, self.n, lines, bytemuck::cast_slice(data)))
+            }
+            Kind::RealForward => {
+                let window = window.map(bytemuck::cast_slice);
+                bytemuck::allocation::cast_vec(cpu::forward::<F>(self.n, lines, bytemuck::cast_slice(data), window))
+            }
+            Kind::RealInverse => {
+                bytemuck::allocation::cast_vec(cpu::backward::<F>(self.n, lines, bytemuck::cast_slice(data)))
+            }
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! How transforms of one length are computed on a device: arithmetic alone, the same everywhere.
+
+use crate::error::{ErrorKind, Result};
+use std::fmt;
+
+/// The longest transform that one workgroup computes: 16 KiB hold as many real parts.
+pub(super) const LONGEST_PASS: usize = 4096;
+
+/// Radices of the kernels, those that are tried first in front; what a stage of each costs a point, counted operations and exchanges.
+const RADICES: [(usize, u64); 8] = [(13, 28), (11, 24), (7, 17), (5, 13), (3, 10), (8, 12), (4, 10), (2, 8)];
+
+/// A length without prime factors above 13, and its stages.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Stages {
+    length: usize,
+    radices: Vec<usize>,
+}
+
+/// Which algorithm.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Method {
+    /// Stockham's method within one workgroup, the input read once and the output written once.
+    OnePass(Stages),
+    /// Columns, turned, then rows of the length as a rectangle (Bailey's four steps without a transpose): memory is passed twice.
+    TwoPasses(Stages, Stages),
+    /// Bluestein's chirp within one workgroup: a convolution of this length, at least twice the transform's less one.
+    Chirp(Stages),
+    /// Bluestein's chirp, each of the convolution's two transforms in two passes.
+    LongChirp(Stages, Stages),
+}
+
+/// How the Fourier transforms of one length are computed on a device: a value, which can be compared, kept and printed.
+///
+/// ```
+/// use fiedler::ops::fft::FftPlan;
+///
+/// let plan = FftPlan::new(1009)?;
+/// assert_eq!(plan, FftPlan::new(1009)?);
+/// assert_eq!((plan.dispatches(), plan.padded()), (1, Some(2048)));
+/// println!("{plan}"); // 1009 by a chirp of 2048 = 8 8 8 4: 1 dispatch, 39.9 KiB of tables
+/// # Ok::<(), fiedler::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FftPlan {
+    length: usize,
+    /// What is transformed: half of it, where pairs of reals are.
+    complex: usize,
+    real: bool,
+    method: Method,
+}
+
+impl Stages {
+    /// Of a length, if it has no prime factor above 13.
+    fn of(length: usize) -> Option<Self> {
+        if length <= 1 {
+            return (length == 1).then(|| Self { length, radices: vec![1] });
+        }
+        let (mut rest, mut radices) = (length, Vec::new());
+        for (radix, _) in RADICES {
+            while rest % radix == 0 {
+                radices.push(radix);
+                rest /= radix;
+            }
+        }
+        if rest > 1 {
+            return None;
+        }
+        // A stage of 2 beside one of 8 is two stages of 4: fewer operations, and as many exchanges.
+        if let [.., eight @ 8, two @ 2] = radices.as_mut_slice() {
+            (*eight, *two) = (4, 4);
+        }
+        Some(Self { length, radices })
+    }
+
+    /// The product of the radices.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// In the order of the stages.
+    #[must_use]
+    pub fn radices(&self) -> &[usize] {
+        &self.radices
+    }
+
+    /// Weighed operations.
+    pub(super) fn cost(&self) -> u64 {
+        let each = |radix: &usize| RADICES.iter().find(|(known, _)| known == radix).map_or(0, |(_, cost)| *cost);
+        self.length as u64 * self.radices.iter().map(each).sum::<u64>()
+    }
+}
+
+impl FftPlan {
+    /// For complex transforms of that length, either way.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] for lengths that the kernels do not reach: to 2^22 they take every one, to 2^23 all but some that are no
+    /// product of small factors, to 2^24 those that are a product of two such up to 4096.
+    pub fn new(length: usize) -> Result<Self> {
+        Self::of(length, length, false)
+    }
+
+    /// For transforms of so many real numbers, and back.
+    ///
+    /// # Errors
+    /// As [`FftPlan::new`], of half the length where it is even.
+    pub fn real(length: usize) -> Result<Self> {
+        Self::of(length, if length.is_multiple_of(2) { length / 2 } else { length }, true)
+    }
+
+    fn of(length: usize, complex: usize, real: bool) -> Result<Self> {
+        let found = one_pass(complex)
+            .map(Method::OnePass)
+            .or_else(|| two_passes(complex).map(|(first, second)| Method::TwoPasses(first, second)))
+            .or_else(|| chirp(complex).map(Method::Chirp))
+            .or_else(|| long_chirp(complex).map(|(first, second)| Method::LongChirp(first, second)));
+        let too_long = || {
+            let what = format!("points of one Fourier transform on a device (wanted {length})");
+            ErrorKind::Limit { what, needed: length as u64, allowed: 1 << 24 }
+        };
+        Ok(Self { length, complex, real, method: found.ok_or_else(too_long)? })
+    }
+
+    /// Elements along the axis, in the domain of time.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Points of the complex transform within: half the length for an even number of reals, which are taken in pairs.
+    #[must_use]
+    pub fn points(&self) -> usize {
+        self.complex
+    }
+
+    /// Whether it is for real numbers.
+    #[must_use]
+    pub fn is_real(&self) -> bool {
+        self.real
+    }
+
+    /// Whether reals are taken in pairs.
+    #[must_use]
+    pub fn in_pairs(&self) -> bool {
+        self.complex != self.length
+    }
+
+    /// The algorithm.
+    #[must_use]
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The convolution's length, where there is one.
+    #[must_use]
+    pub fn padded(&self) -> Option<usize> {
+        match &self.method {
+            Method::Chirp(stages) => Some(stages.length),
+            Method::LongChirp(first, second) => Some(first.length * second.length),
+            _ => None,
+        }
+    }
+
+    /// Dispatches of a batch that need not be cut.
+    #[must_use]
+    pub fn dispatches(&self) -> usize {
+        // Where the spectrum of pairs is not in one workgroup, it is unfolded by one more, but folded on the way in.
+        let unfolds = usize::from(self.in_pairs() && !self.unfolds_inside());
+        unfolds
+            + match self.method {
+                Method::OnePass(_) | Method::Chirp(_) => 1,
+                Method::TwoPasses(..) => 2,
+                Method::LongChirp(..) => 4,
+            }
+    }
+
+    /// Whether the pass that transforms pairs of reals has room to unfold their spectrum too: both parts of every point.
+    pub(super) fn unfolds_inside(&self) -> bool {
+        match &self.method {
+            Method::OnePass(stages) | Method::Chirp(stages) => 2 * stages.length <= LONGEST_PASS,
+            _ => false,
+        }
+    }
+
+    /// Bytes of its tables.
+    #[must_use]
+    pub fn table_bytes(&self) -> usize {
+        8 * super::tables::Offsets::of(self).len
+    }
+
+    /// Bytes of device memory that one transform takes while it is under way, beside input and output.
+    #[must_use]
+    pub fn working_bytes(&self) -> usize {
+        let unfolding = if self.in_pairs() && !self.unfolds_inside() { 8 * self.complex } else { 0 };
+        unfolding
+            + match &self.method {
+                Method::OnePass(_) | Method::Chirp(_) => 0,
+                Method::TwoPasses(..) => 8 * self.complex,
+                Method::LongChirp(first, second) => 16 * first.length * second.length,
+            }
+    }
+
+    /// Floating-point operations of one transform on a device.
+    pub(super) fn flops(&self) -> f64 {
+        let of = |stages: &Stages| stages.cost() as f64;
+        match &self.method {
+            Method::OnePass(stages) => of(stages),
+            Method::Chirp(stages) => 2.0 * of(stages),
+            Method::TwoPasses(a, b) => a.length as f64 * of(b) + b.length as f64 * of(a),
+            Method::LongChirp(a, b) => 2.0 * (a.length as f64 * of(b) + b.length as f64 * of(a)),
+        }
+    }
+}
+
+/// All of it in one workgroup.
+fn one_pass(length: usize) -> Option<Stages> {
+    Stages::of(length).filter(|_| length <= LONGEST_PASS)
+}
+
+/// The two factors that differ least, the smaller one first: a workgroup holds several neighbours of each.
+fn two_passes(length: usize) -> Option<(Stages, Stages)> {
+    if length > LONGEST_PASS * LONGEST_PASS {
+        return None;
+    }
+    Stages::of(length)?;
+    let root = length.isqrt();
+    let least = length.div_ceil(LONGEST_PASS);
+    let first = (least..=root).rev().find(|&first| length.is_multiple_of(first))?;
+    Some((Stages::of(first)?, Stages::of(length / first)?))
+}
+
+/// The cheapest convolution in one workgroup: no longer than twice the shortest, there is a power of two before.
+fn chirp(length: usize) -> Option<Stages> {
+    let least = 2 * length - 1;
+    let most = least.next_power_of_two();
+    (most <= LONGEST_PASS).then(|| (least..=most).filter_map(Stages::of).min_by_key(Stages::cost)).flatten()
+}
+
+/// The cheapest convolution in two passes.
+fn long_chirp(length: usize) -> Option<(Stages, Stages)> {
+    let least = 2 * length - 1;
+    let factors: Vec<Stages> = (16..=LONGEST_PASS).filter_map(Stages::of).collect();
+    let pair = |first: &Stages| {
+        let at = factors.partition_point(|second| first.length * second.length < least);
+        let second = factors.get(at).filter(|second| second.length >= first.length)?;
+        // Above 1024 a workgroup holds fewer than four neighbours, and memory is read by less than its sectors.
+        let strided = if second.length > LONGEST_PASS / 4 { 2 } else { 1 };
+        let cost = first.length as u64 * second.cost() + second.length as u64 * first.cost();
+        Some((strided * cost, first.clone(), second.clone()))
+    };
+    factors.iter().filter_map(pair).min_by_key(|(cost, ..)| *cost).map(|(_, first, second)| (first, second))
+}
+
+impl fmt::Display for Stages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.length)?;
+        if let [_, _, ..] = *self.radices {
+            f.write_str(" =")?;
+            self.radices.iter().try_for_each(|radix| write!(f, " {radix}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for FftPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.real, self.in_pairs()) {
+            (true, true) => write!(f, "{} reals as {} pairs ", self.length, self.complex)?,
+            (true, false) => write!(f, "{} reals as complex numbers ", self.length)?,
+            _ => write!(f, "{} ", self.length)?,
+        }
+        match &self.method {
+            Method::OnePass(stages) => write!(f, "in one pass, {stages}")?,
+            Method::TwoPasses(first, second) => write!(f, "in two passes, {first} and {second}")?,
+            Method::Chirp(stages) => write!(f, "by a chirp of {stages}")?,
+            Method::LongChirp(first, second) => {
+                write!(f, "by a chirp of {} in two passes, {first} and {second}", first.length * second.length)?;
+            }
+        }
+        let (dispatches, tables) = (self.dispatches(), self.table_bytes() as f64 / 1024.0);
+        write!(f, ": {dispatches} dispatch{}, {tables:.1} KiB of tables", if dispatches == 1 { "" } else { "es" })?;
+        match self.working_bytes() {
+            0 => Ok(()),
+            bytes => write!(f, ", {:.1} KiB while a transform is under way", bytes as f64 / 1024.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FftPlan, LONGEST_PASS, Method, Stages};
+
+    fn check(stages: &Stages) {
+        assert_eq!(stages.radices().iter().product::<usize>(), stages.length());
+        assert!(stages.radices().iter().all(|radix| [1, 2, 3, 4, 5, 7, 8, 11, 13].contains(radix)), "{stages}");
+        // Sixteen hexadecimal digits.
+        assert!(stages.length() <= LONGEST_PASS && stages.radices().len() <= 16, "{stages}");
+    }
+
+    fn check_plan(plan: &FftPlan) {
+        let n = plan.points();
+        match plan.method() {
+            Method::OnePass(stages) => {
+                check(stages);
+                assert_eq!(stages.length(), n);
+            }
+            Method::TwoPasses(first, second) => {
+                check(first);
+                check(second);
+                assert_eq!(first.length() * second.length(), n);
+                assert!(n > LONGEST_PASS && first.length() <= second.length());
+            }
+            Method::Chirp(stages) => {
+                check(stages);
+                assert!(stages.length() >= 2 * n - 1);
+            }
+            Method::LongChirp(first, second) => {
+                check(first);
+                check(second);
+                assert!(n > LONGEST_PASS / 2 && first.length() * second.length() >= 2 * n - 1);
+            }
+        }
+        assert!(!plan.to_string().is_empty() && plan.table_bytes() > 0 && plan.dispatches() > 0);
+    }
+
+    #[test]
+    fn every_length_has_a_plan() {
+        for n in (1..=4099).chain((12..=24).map(|k| 1 << k)).chain((11..=22).map(|k| 3 << k)) {
+            for plan in [FftPlan::new(n), FftPlan::real(n)] {
+                let plan = plan.unwrap_or_else(|e| panic!("{n}: {e}"));
+                check_plan(&plan);
+                assert_eq!(plan.length(), n);
+            }
+        }
+        // Around the ends of every method, and primes as large as they go.
+        for n in [8191, 65_537, 999_983, 1 << 22, (1 << 22) - 3, 8_388_593] {
+            check_plan(&FftPlan::new(n).unwrap_or_else(|e| panic!("{n}: {e}")));
+        }
+        assert!(FftPlan::new((1 << 24) + 1).is_err() && FftPlan::new(16_777_213).is_err());
+    }
+
+    #[test]
+    fn plans_say_what_they_are() {
+        let text = |n| FftPlan::new(n).map(|plan| plan.to_string()).unwrap_or_default();
+        assert_eq!(text(1024), "1024 in one pass, 1024 = 8 8 4 4: 1 dispatch, 8.0 KiB of tables");
+        assert!(text(1 << 20).starts_with("1048576 in two passes, 1024 = 8 8 4 4 and 1024 = 8 8 4 4: 2 dispatches"));
+        assert!(text(1009).starts_with("1009 by a chirp of 2"), "{}", text(1009));
+        let real = FftPlan::real(1000).map(|plan| (plan.points(), plan.in_pairs(), plan.dispatches()));
+        assert_eq!(real.ok(), Some((500, true, 1)));
+        assert_eq!(FftPlan::new(60).ok(), FftPlan::new(60).ok());
+        assert_ne!(FftPlan::new(60).ok(), FftPlan::real(60).ok());
+    }
+}

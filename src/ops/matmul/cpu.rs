@@ -1,0 +1,249 @@
+//! The CPU's products: faer's for what is large, own vectors for batches of small matrices, all threads for either.
+
+mod tiny;
+
+use super::{Activation, Problem, Side};
+use crate::array::Real;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use half::f16;
+use half::slice::HalfFloatSliceExt as _;
+use rayon::prelude::*;
+
+/// The longest side of products whose batch is multiplied in own vectors.
+pub(super) const TINY: usize = 32;
+/// A result's sum of so many terms is cut where the result alone is too little work for all threads; and the largest such result.
+const PART: usize = 8192;
+const SMALL_RESULT: usize = 128 * 128;
+/// Flops that are worth waking another thread: about 20 us of one.
+const WORTH_A_THREAD: usize = 1 << 21;
+/// Columns of a result that a thread finishes at a time, in numbers.
+const FINISHED: usize = 1 << 14;
+
+/// The precisions that the CPU multiplies in.
+pub(super) trait Working: Real + faer::traits::RealField {
+    /// The hyperbolic tangent.
+    fn tangent(self) -> Self;
+    /// e to this power.
+    fn exponential(self) -> Self;
+}
+
+macro_rules! working {
+    ($($real:ty),+) => { $(impl Working for $real {
+        fn tangent(self) -> Self {
+            self.tanh()
+        }
+        fn exponential(self) -> Self {
+            self.exp()
+        }
+    })+ };
+}
+working!(f32, f64);
+
+/// What is multiplied, and what is added to it; C and bias are empty where there are none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operands<'a, T> {
+    pub(super) a: &'a [T],
+    pub(super) b: &'a [T],
+    pub(super) c: &'a [T],
+    pub(super) bias: &'a [T],
+}
+
+/// All products of a batch, one result after the other.
+pub(super) fn gemm<T: Working>(problem: &Problem, operands: Operands<'_, T>) -> Vec<T> {
+    let Problem { m, n, batch, .. } = *problem;
+    let size = m * n;
+    if size * batch == 0 {
+        return Vec::new();
+    }
+    let work = Work { problem, operands, alpha: T::from_f64(problem.alpha) };
+    // As the BLAS: what is multiplied by 0 is not looked at.
+    let k = if problem.alpha == 0.0 { 0 } else { problem.k };
+    if k > 0 && m.max(n) <= TINY && k <= TINY && m <= tiny::most_rows::<T>() {
+        return tiny::gemm(&work);
+    }
+    let mut out = vec![T::from_f64(0.0); size * batch];
+    if k > 0 {
+        work.multiply(&mut out);
+    }
+    work.finish_all(&mut out);
+    out
+}
+
+/// What becomes of products that are made already.
+pub(super) fn finish<T: Working>(problem: &Problem, operands: Operands<'_, T>, out: &mut [T]) {
+    if !out.is_empty() {
+        Work { problem, operands, alpha: T::from_f64(1.0) }.finish_all(out);
+    }
+}
+
+/// All products of a batch of f16, with sums in f32; results to the nearest f16, ties to even, from 65520 on infinite.
+pub(super) fn gemm_of_halves(problem: &Problem, operands: Operands<'_, f16>) -> Vec<f16> {
+    let wide = [operands.a, operands.b, operands.c, operands.bias].map(widened);
+    let [a, b, c, bias] = &wide;
+    narrowed(&gemm(problem, Operands { a, b, c, bias }))
+}
+
+/// Numbers that a thread converts at a time.
+const CONVERTED: usize = 1 << 15;
+
+fn widened(from: &[f16]) -> Vec<f32> {
+    let mut to = vec![0.0; from.len()];
+    let pieces = from.par_chunks(CONVERTED).zip(to.par_chunks_mut(CONVERTED));
+    pieces.for_each(|(from, to)| from.convert_to_f32_slice(to));
+    to
+}
+
+fn narrowed(from: &[f32]) -> Vec<f16> {
+    let mut to = vec![f16::ZERO; from.len()];
+    let pieces = from.par_chunks(CONVERTED).zip(to.par_chunks_mut(CONVERTED));
+    pieces.for_each(|(from, to)| to.convert_from_f32_slice(from));
+    to
+}
+
+/// A batch of products that is being made.
+#[derive(Debug)]
+struct Work<'a, T> {
+    problem: &'a Problem,
+    operands: Operands<'a, T>,
+    alpha: T,
+}
+
+impl<'a, T> Operands<'a, T> {
+    /// The same numbers by the name of their type.
+    pub(super) fn cast<U: bytemuck::Pod>(self) -> Operands<'a, U>
+    where
+        T: bytemuck::Pod,
+    {
+        let cast = |numbers: &'a [T]| bytemuck::cast_slice(numbers);
+        Operands { a: cast(self.a), b: cast(self.b), c: cast(self.c), bias: cast(self.bias) }
+    }
+}
+
+impl<'a, T: Working> Work<'a, T> {
+    /// The numbers of A of a matrix of the batch, as they are stored.
+    #[inline(always)]
+    fn a_of(&self, matrix: usize) -> &'a [T] {
+        let Problem { m, k, a, .. } = *self.problem;
+        let first = if a.shared { 0 } else { matrix * m * k };
+        &self.operands.a[first..first + m * k]
+    }
+
+    #[inline(always)]
+    fn b_of(&self, matrix: usize) -> &'a [T] {
+        let Problem { n, k, b, .. } = *self.problem;
+        let first = if b.shared { 0 } else { matrix * n * k };
+        &self.operands.b[first..first + n * k]
+    }
+
+    /// Alpha times every product.
+    fn multiply(&self, out: &mut [T]) {
+        let Problem { m, n, k, batch, .. } = *self.problem;
+        let one = 2 * m * n * k;
+        let threads = rayon::current_num_threads();
+        if batch >= 2 * threads || one < WORTH_A_THREAD {
+            let least = (WORTH_A_THREAD / one.max(1)).max(1);
+            let each = out.par_chunks_mut(m * n).enumerate().with_min_len(least);
+            return each.for_each(|(matrix, out)| self.product(matrix, 0..k, out, Par::Seq));
+        }
+        for (matrix, out) in out.chunks_mut(m * n).enumerate() {
+            if m * n <= SMALL_RESULT && k >= 2 * PART {
+                self.in_parts(matrix, out);
+            } else {
+                self.product(matrix, 0..k, out, Par::rayon(0));
+            }
+        }
+    }
+
+    /// One product, of parts of its sums that do not depend upon the number of threads.
+    fn in_parts(&self, matrix: usize, out: &mut [T]) {
+        let Problem { m, n, k, .. } = *self.problem;
+        let mut sums = vec![T::from_f64(0.0); m * n * k.div_ceil(PART)];
+        sums.par_chunks_mut(m * n).enumerate().for_each(|(part, sums)| {
+            self.product(matrix, part * PART..((part + 1) * PART).min(k), sums, Par::Seq);
+        });
+        for part in sums.chunks(m * n) {
+            out.iter_mut().zip(part).for_each(|(out, sum)| *out += *sum);
+        }
+    }
+
+    fn product(&self, matrix: usize, terms: std::ops::Range<usize>, out: &mut [T], par: Par) {
+        let Problem { m, n, k, a, b, .. } = *self.problem;
+        let stored = |numbers, rows, cols, transposed| {
+            let all = if transposed {
+                MatRef::from_column_major_slice(numbers, cols, rows).transpose()
+            } else {
+                MatRef::from_column_major_slice(numbers, rows, cols)
+            };
+            all.as_dyn_stride()
+        };
+        let left = stored(self.a_of(matrix), m, k, a.transposed).subcols(terms.start, terms.len());
+        let right = stored(self.b_of(matrix), k, n, b.transposed).subrows(terms.start, terms.len());
+        let out = MatMut::from_column_major_slice_mut(out, m, n);
+        matmul(out, Accum::Replace, left, right, self.alpha, par);
+    }
+
+    /// What becomes of all products.
+    fn finish_all(&self, out: &mut [T]) {
+        let Problem { m, n, .. } = *self.problem;
+        if self.problem.plain() {
+            return;
+        }
+        let columns = (FINISHED / m).max(1);
+        out.par_chunks_mut(m * n).enumerate().for_each(|(matrix, out)| {
+            let pieces = out.par_chunks_mut(columns * m).enumerate();
+            pieces.for_each(|(piece, out)| self.finish(matrix, piece * columns, out));
+        });
+    }
+
+    /// What becomes of products, in columns of a result from `first` on.
+    #[inline(always)]
+    fn finish(&self, matrix: usize, first: usize, out: &mut [T]) {
+        let Problem { m, n, c, bias, .. } = *self.problem;
+        if let Some(c) = c {
+            let beta = T::from_f64(c.beta);
+            let begin = if c.shared { 0 } else { matrix * m * n } + first * m;
+            for (out, c) in out.iter_mut().zip(&self.operands.c[begin..]) {
+                *out += beta * *c;
+            }
+        }
+        if let Some(bias) = bias {
+            let len = if bias.side == Side::Rows { m } else { n };
+            let begin = if bias.shared { 0 } else { matrix * len };
+            let numbers = &self.operands.bias[begin..begin + len];
+            for (column, out) in out.chunks_mut(m).enumerate() {
+                match bias.side {
+                    Side::Rows => out.iter_mut().zip(numbers).for_each(|(out, x)| *out += *x),
+                    Side::Columns => out.iter_mut().for_each(|out| *out += numbers[first + column]),
+                }
+            }
+        }
+        activate(self.problem.activation, out);
+    }
+}
+
+/// The activation of every number.
+fn activate<T: Working>(activation: Activation, out: &mut [T]) {
+    let [zero, half, one] = [0.0, 0.5, 1.0].map(T::from_f64);
+    let each = |out: &mut [T], f: &dyn Fn(T) -> T| out.iter_mut().for_each(|x| *x = f(*x));
+    match activation {
+        Activation::None => {}
+        // NaN stays NaN.
+        Activation::Relu => out.iter_mut().filter(|x| **x < zero).for_each(|x| *x = zero),
+        Activation::Tanh => each(out, &Working::tangent),
+        Activation::Sigmoid => each(out, &|x| {
+            let t = (if x < zero { x } else { -x }).exponential();
+            (if x < zero { t } else { one }) / (one + t)
+        }),
+        Activation::Gelu => {
+            let (by, cubic) = (T::from_f64((2.0 / std::f64::consts::PI).sqrt()), T::from_f64(0.044_715));
+            let low = T::from_f64(-100.0);
+            each(out, &|x| {
+                // 0 times an infinity is no number.
+                let bounded = if x < low { low } else { x };
+                let u = by * (bounded + cubic * bounded * bounded * bounded);
+                half * bounded * (one + u.tangent())
+            });
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Batches of small products in vectors: a column of a result is a few of them, which stay in registers.
+//!
+//! A column that is no whole number of vectors is read and written in whole ones all the same: what is read too much is the next
+//! column, whose lanes nobody looks at, and what is written too much is overwritten by the next column. Only the end of an array goes
+//! through a copy with room behind it.
+
+use super::super::Problem;
+use super::{Work, Working};
+use crate::lanes::{Lane, Task};
+use rayon::prelude::*;
+
+/// Numbers of a block of results: whole matrices of the orders 2, 3, 4, 6, 8, 12, 16, 24 and 32 fill it. Collected from all threads, its
+/// pages are touched first by those who fill them, and nobody clears them before.
+const BLOCK: usize = 9216;
+/// Numbers of a piece of results where matrices do not fill a block.
+const PIECE: usize = 8192;
+/// The most vectors of a column.
+const VECTORS: usize = 8;
+
+/// Rows that as many vectors as there are kernels for can hold, on this machine.
+pub(super) fn most_rows<T: Working>() -> usize {
+    T::in_lanes(Lanes) * VECTORS
+}
+
+struct Lanes;
+
+impl<T: Copy> Task<T> for Lanes {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<V: Lane<Scalar = T>>(self, _: V::Token) -> usize {
+        V::LANES
+    }
+}
+
+pub(super) fn gemm<T: Working>(work: &Work<'_, T>) -> Vec<T> {
+    let Problem { m, n, batch, .. } = *work.problem;
+    let size = m * n;
+    let zero = T::from_f64(0.0);
+    if BLOCK.is_multiple_of(size) && size * batch >= 8 * BLOCK {
+        let each = BLOCK / size;
+        let blocks: Vec<[T; BLOCK]> = (0..batch.div_ceil(each))
+            .into_par_iter()
+            .map(|block| {
+                let mut out = [zero; BLOCK];
+                let first = block * each;
+                let count = each.min(batch - first);
+                T::in_lanes(Block { work, first, out: &mut out[..count * size] });
+                out
+            })
+            .collect();
+        let mut out = blocks.into_flattened();
+        out.truncate(size * batch);
+        return out;
+    }
+    let mut out = vec![zero; size * batch];
+    let each = (PIECE / size).max(1);
+    let block = |(piece, out): (usize, &mut [T])| T::in_lanes(Block { work, first: piece * each, out });
+    if batch <= each {
+        block((0, &mut out));
+    } else {
+        out.par_chunks_mut(each * size).enumerate().for_each(block);
+    }
+    out
+}
+
+/// Results from matrix `first` on.
+struct Block<'a, 'b, T> {
+    work: &'a Work<'b, T>,
+    first: usize,
+    out: &'a mut [T],
+}
+
+impl<T: Working> Task<T> for Block<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lane<Scalar = T>>(self, token: V::Token) {
+        match self.work.problem.m.div_ceil(V::LANES) {
+            1 => self.all::<V, 1, 8>(token),
+            2 => self.all::<V, 2, 4>(token),
+            3 => self.all::<V, 3, 4>(token),
+            4 => self.all::<V, 4, 2>(token),
+            5 => self.all::<V, 5, 2>(token),
+            6 => self.all::<V, 6, 1>(token),
+            7 => self.all::<V, 7, 1>(token),
+            _ => self.all::<V, VECTORS, 1>(token),
+        }
+    }
+}
+
+impl<T: Working> Block<'_, '_, T> {
+    /// `ROWS` vectors a column, `COLUMNS` columns at a time.
+    #[inline(always)]
+    fn all<V: Lane<Scalar = T>, const ROWS: usize, const COLUMNS: usize>(self, token: V::Token) {
+        let Self { work, first, out } = self;
+        let Problem { m, n, k, a, b, .. } = *work.problem;
+        let zero = T::from_f64(0.0);
+        let behind = ROWS * V::LANES;
+        let mut left = vec![zero; m * k + behind];
+        let mut right = vec![zero; if b.transposed { n * k } else { 0 }];
+        let mut last = vec![zero; m * n + behind];
+        let count = out.len() / (m * n);
+        for i in 0..count {
+            let matrix = first + i;
+            let begin = if a.shared { 0 } else { matrix * m * k };
+            let numbers = if a.transposed {
+                transpose(work.a_of(matrix), k, m, &mut left);
+                &left[..]
+            } else if begin + m * k + behind <= work.operands.a.len() {
+                &work.operands.a[begin..begin + m * k + behind]
+            } else {
+                left[..m * k].copy_from_slice(work.a_of(matrix));
+                &left[..]
+            };
+            let others = if b.transposed {
+                transpose(work.b_of(matrix), n, k, &mut right);
+                &right[..]
+            } else {
+                work.b_of(matrix)
+            };
+            let scalars = [V::splat(token, zero), V::splat(token, work.alpha)];
+            if (i + 1) * m * n + behind <= out.len() {
+                let out = &mut out[i * m * n..(i + 1) * m * n + behind];
+                product::<V, ROWS, COLUMNS>(token, (m, n, k), numbers, others, scalars, out);
+            } else {
+                product::<V, ROWS, COLUMNS>(token, (m, n, k), numbers, others, scalars, &mut last);
+                out[i * m * n..(i + 1) * m * n].copy_from_slice(&last[..m * n]);
+            }
+            if !work.problem.plain() {
+                work.finish(matrix, 0, &mut out[i * m * n..(i + 1) * m * n]);
+            }
+        }
+    }
+}
+
+/// The transpose of a `rows x cols` matrix.
+#[inline(always)]
+fn transpose<T: Copy>(from: &[T], rows: usize, cols: usize, to: &mut [T]) {
+    for (j, column) in from.chunks_exact(rows).take(cols).enumerate() {
+        to[j..].iter_mut().step_by(cols).zip(column).for_each(|(to, from)| *to = *from);
+    }
+}
+
+/// `out = alpha A B`, columns of A and of the result `m` numbers apart, with room behind the last.
+#[inline(always)]
+fn product<V: Lane, const ROWS: usize, const COLUMNS: usize>(
+    token: V::Token,
+    (m, n, k): (usize, usize, usize),
+    a: &[V::Scalar],
+    b: &[V::Scalar],
+    [zero, alpha]: [V; 2],
+    out: &mut [V::Scalar],
+) {
+    let whole = n / COLUMNS * COLUMNS;
+    for j in (0..whole).step_by(COLUMNS) {
+        columns::<V, ROWS, COLUMNS>(token, m, k, a, &b[j * k..(j + COLUMNS) * k], [zero, alpha], &mut out[j * m..]);
+    }
+    for j in whole..n {
+        columns::<V, ROWS, 1>(token, m, k, a, &b[j * k..(j + 1) * k], [zero, alpha], &mut out[j * m..]);
+    }
+}
+
+#[inline(always)]
+fn columns<V: Lane, const ROWS: usize, const COLUMNS: usize>(
+    token: V::Token,
+    m: usize,
+    k: usize,
+    a: &[V::Scalar],
+    b: &[V::Scalar],
+    [zero, alpha]: [V; 2],
+    out: &mut [V::Scalar],
+) {
+    // Loops, no closures: what is not inlined runs without the vectors' instructions.
+    let mut others: [&[V::Scalar]; COLUMNS] = [&[]; COLUMNS];
+    for (j, other) in others.iter_mut().enumerate() {
+        *other = &b[j * k..(j + 1) * k];
+    }
+    let mut sums = [[zero; ROWS]; COLUMNS];
+    for p in 0..k {
+        let mut x = [zero; ROWS];
+        for (r, x) in x.iter_mut().enumerate() {
+            *x = V::load(token, &a[p * m + r * V::LANES..]);
+        }
+        for j in 0..COLUMNS {
+            let y = V::splat(token, others[j][p]);
+            for r in 0..ROWS {
+                sums[j][r] = x[r].mul_add(y, sums[j][r]);
+            }
+        }
+    }
+    for (j, sums) in sums.into_iter().enumerate() {
+        for (r, sum) in sums.into_iter().enumerate() {
+            (sum * alpha).store(&mut out[j * m + r * V::LANES..]);
+        }
+    }
+}

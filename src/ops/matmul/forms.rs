@@ -1,0 +1,119 @@
+//! Which kernel multiplies matrices of a shape, and how their sums are cut. The shape of one matrix decides, never the batch: a
+//! matrix's result has the same bits whichever others came along.
+
+use super::kernels::{ORDERS, ROOM, WIDTH};
+use crate::device::Adapter;
+
+/// The longest side of a result that several of share a workgroup.
+const TINY: u32 = 32;
+/// The most terms of such a result's sums: one after the other, in one workgroup.
+const TINY_TERMS: u32 = 512;
+/// Workgroups that a result should have: as many as a large device has processors (an H200 132). Below it tiles get smaller, and
+/// then sums are cut.
+const BUSY: u32 = 128;
+/// The fewest terms of a sum's part: a part of a 64 x 64 tile then writes a sixteenth of what it reads.
+const PART: u32 = 512;
+
+/// A kernel for products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Several products a workgroup; the order where all three sides are one that has a variant.
+    Tiny { order: u32 },
+    /// Tiles of `8 side` rows and columns, `depth` terms a step.
+    Tile { side: u32, depth: u32 },
+}
+
+/// How products of one shape are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) form: Form,
+    /// Terms of a part of a sum, a multiple of a step.
+    pub(super) span: u32,
+    /// Matrices of a workgroup, and their terms at a time.
+    pub(super) together: u32,
+    pub(super) depth: u32,
+}
+
+impl Plan {
+    /// How an adapter multiplies op(A), `m x k`, by op(B), `k x n`; nothing where no form that may be used is there.
+    pub(super) fn of(adapter: &Adapter, m: u32, n: u32, k: u32) -> Option<Self> {
+        let limits = &adapter.limits;
+        let has = |bytes: u32, invocations: u32| {
+            limits.workgroup_storage >= bytes && limits.workgroup_invocations >= invocations
+        };
+        if m.max(n) <= TINY && k <= TINY_TERMS && adapter.uses("tiny") && has(16 << 10, WIDTH) {
+            let (down, across) = (m.div_ceil(4).max(1), n.div_ceil(4).max(1));
+            let together = WIDTH / (down * across);
+            let depth = (ROOM / (together * down.max(across))).clamp(1, k.max(1));
+            let order = if m == n && n == k && ORDERS.contains(&m) { m } else { 0 };
+            return Some(Self { form: Form::Tiny { order }, span: k.max(1), together, depth });
+        }
+        let tiles = |side: u32| u64::from(m.div_ceil(8 * side)) * u64::from(n.div_ceil(8 * side));
+        let large = adapter.uses("tile_128") && has(16 << 10, 256);
+        let small = adapter.uses("tile_64") && has(8 << 10, 64);
+        let (side, depth) = match (large, small) {
+            (true, _) if !small || tiles(16) >= BUSY.into() => (16, if has(32 << 10, 256) { 16 } else { 8 }),
+            (_, true) => (8, 8),
+            _ => return None,
+        };
+        // As many parts as keep the device busy, none too short, and none too long for the loops of one dispatch.
+        let wanted = u64::from(BUSY).div_ceil(tiles(side).max(1));
+        let even = u32::try_from(u64::from(k).div_ceil(wanted)).unwrap_or(k);
+        let most = (adapter.loop_budget / 2 / (depth + 1)).max(2) - 1;
+        let span = even.max(PART).div_ceil(depth).min(most) * depth;
+        Some(Self { form: Form::Tile { side, depth }, span, together: 1, depth })
+    }
+
+    /// Parts of sums of `k` terms.
+    pub(super) fn parts(&self, k: u32) -> u32 {
+        k.div_ceil(self.span).max(1)
+    }
+
+    /// Whether results go through raw sums: of several parts, or where a word of f16 would have two owners.
+    pub(super) fn through_sums(&self, m: u32, k: u32, half: bool) -> bool {
+        self.parts(k) > 1 || half && !m.is_multiple_of(2)
+    }
+
+    /// Workgroups of a batch.
+    pub(super) fn units(&self, m: u32, n: u32, parts: u32, batch: u32) -> u32 {
+        match self.form {
+            Form::Tiny { .. } => batch.div_ceil(self.together),
+            Form::Tile { side, .. } => {
+                let tiles = m.div_ceil(8 * side).saturating_mul(n.div_ceil(8 * side));
+                tiles.saturating_mul(parts).saturating_mul(batch)
+            }
+        }
+    }
+
+    /// Flops of a workgroup, what it does beyond the matrix counted.
+    pub(super) fn flops(&self, k: u32) -> f64 {
+        match self.form {
+            Form::Tiny { .. } => 2.0 * f64::from(16 * WIDTH) * f64::from(k.max(1)),
+            Form::Tile { side, .. } => 128.0 * f64::from(side * side) * f64::from(self.span.min(k).max(1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Form, PART, Plan, TINY_TERMS};
+    use crate::ops::matmul::kernels::{ROOM, WIDTH};
+
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted here as the kernels have them.
+    #[test]
+    fn the_loops_of_every_kernel_fit_lavapipe() {
+        const BUDGET: u32 = 65_535;
+        let loads = ROOM.div_ceil(WIDTH);
+        // tiny.wgsl: chunks of terms, each brought and multiplied; the worst has one term at a time.
+        for depth in [1, 2, 4, 8, 32] {
+            assert!(TINY_TERMS.div_ceil(depth) * (1 + 2 * loads + depth) <= BUDGET);
+        }
+        // tile.wgsl: steps, one more than there are, and their terms.
+        for depth in [8, 16] {
+            let most = (BUDGET / 2 / (depth + 1)).max(2) - 1;
+            assert!((most + 1) * (1 + depth) <= BUDGET / 2 && most * depth > PART, "{depth}");
+        }
+        let plan = Plan { form: Form::Tile { side: 8, depth: 8 }, span: 512, together: 1, depth: 8 };
+        assert_eq!((plan.parts(0), plan.parts(512), plan.parts(513)), (1, 1, 2));
+    }
+}

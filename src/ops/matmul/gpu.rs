@@ -1,0 +1,248 @@
+//! The device's products: which kernel, in which order, with which buffers. Everything is recorded, nothing waits.
+
+use super::forms::{Form, Plan};
+use super::kernels::{Lie, Params, Sum, Tile, Tiny};
+use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
+use crate::error::{ErrorKind, Result};
+
+/// One factor on the device: column-major as it is stored, one matrix after the other.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ops) struct Factor<'a> {
+    /// The numbers; f16 two to a word.
+    pub(in crate::ops) buffer: &'a Buffer<f32>,
+    /// Whether the product takes its transpose.
+    pub(in crate::ops) transposed: bool,
+    /// Whether there is one matrix for the whole batch.
+    pub(in crate::ops) shared: bool,
+}
+
+impl<'a> Factor<'a> {
+    /// A factor as it lies, one for each matrix of the batch.
+    #[allow(dead_code, reason = "for families that multiply within a recording")]
+    pub(in crate::ops) fn new(buffer: &'a Buffer<f32>) -> Self {
+        Self { buffer, transposed: false, shared: false }
+    }
+
+    /// Its transpose.
+    #[allow(dead_code, reason = "for families that multiply within a recording")]
+    pub(in crate::ops) fn transposed(self) -> Self {
+        Self { transposed: true, ..self }
+    }
+
+    /// One for the whole batch.
+    #[allow(dead_code, reason = "for families that multiply within a recording")]
+    pub(in crate::ops) fn shared(self) -> Self {
+        Self { shared: true, ..self }
+    }
+}
+
+/// `C = act(alpha op(A) op(B) + beta C + bias)` of a batch, op(A) `(m, k)`, op(B) `(k, n)`, results `(m, n)`.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ops) struct Product<'a> {
+    pub(in crate::ops) m: u32,
+    pub(in crate::ops) n: u32,
+    pub(in crate::ops) k: u32,
+    pub(in crate::ops) batch: u32,
+    pub(in crate::ops) a: Factor<'a>,
+    pub(in crate::ops) b: Factor<'a>,
+    pub(in crate::ops) ending: Ending<'a>,
+    /// Whether every number, the results among them, is f16.
+    pub(in crate::ops) half: bool,
+}
+
+/// What becomes of a sum.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ops) struct Ending<'a> {
+    pub(in crate::ops) alpha: f32,
+    /// Not read where it is 0: nor is C.
+    pub(in crate::ops) beta: f32,
+    /// The numbers, and whether one matrix serves all.
+    pub(in crate::ops) c: Option<(&'a Buffer<f32>, bool)>,
+    pub(in crate::ops) bias: Option<Bias<'a>>,
+    /// 0 none, 1 ReLU, 2 GELU, 3 tanh, 4 sigmoid.
+    pub(in crate::ops) activation: u32,
+}
+
+/// What is added to a whole row, or to a whole column.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ops) struct Bias<'a> {
+    pub(in crate::ops) buffer: &'a Buffer<f32>,
+    pub(in crate::ops) of_rows: bool,
+    pub(in crate::ops) shared: bool,
+}
+
+impl Ending<'_> {
+    /// The sums as they are.
+    pub(in crate::ops) const PLAIN: Self = Self { alpha: 1.0, beta: 0.0, c: None, bias: None, activation: 0 };
+}
+
+impl<'a> Product<'a> {
+    /// A plain product in f32.
+    #[allow(dead_code, reason = "for families that multiply within a recording")]
+    pub(in crate::ops) fn new(m: u32, n: u32, k: u32, batch: u32, a: Factor<'a>, b: Factor<'a>) -> Self {
+        Self { m, n, k, batch, a, b, ending: Ending::PLAIN, half: false }
+    }
+
+    fn lie(&self) -> Lie {
+        Lie { transpose_a: self.a.transposed, transpose_b: self.b.transposed, half: self.half }
+    }
+
+    /// The parameters of a dispatch, but for what it takes of the work.
+    fn params(&self, plan: &Plan) -> Params {
+        let Self { m, n, k, batch, a, b, ending, .. } = *self;
+        let stride = |shared: bool, numbers: u32| if shared { 0 } else { numbers };
+        let (c_shared, bias_shared, bias_is) = (
+            ending.c.is_none_or(|c| c.1),
+            ending.bias.is_none_or(|bias| bias.shared),
+            ending.bias.map_or(0, |bias| if bias.of_rows { 1 } else { 2 }),
+        );
+        Params {
+            first: 0,
+            m,
+            n,
+            k,
+            a_stride: stride(a.shared, m * k),
+            b_stride: stride(b.shared, k * n),
+            c_stride: stride(c_shared, m * n),
+            bias_stride: stride(bias_shared, if bias_is == 1 { m } else { n }),
+            batch,
+            parts: plan.parts(k),
+            span: plan.span,
+            raw: 0,
+            activation: ending.activation,
+            bias_is,
+            together: plan.together,
+            depth: plan.depth,
+            skip: 0,
+            alpha: ending.alpha,
+            beta: if ending.c.is_some() { ending.beta } else { 0.0 },
+        }
+    }
+}
+
+/// Whether the device has kernels for that shape.
+pub(in crate::ops) fn fits(gpu: &Gpu, m: u32, n: u32, k: u32) -> bool {
+    Plan::of(gpu.adapter(), m, n, k).is_some()
+}
+
+/// The plan for that shape.
+///
+/// # Errors
+/// [`ErrorKind::Limit`] if none of the forms that may be used takes it.
+pub(super) fn plan(adapter: &Adapter, m: u32, n: u32, k: u32) -> Result<Plan> {
+    Plan::of(adapter, m, n, k).ok_or_else(|| {
+        let what = format!("sides of a result in the kernels of matmul that may be used on {}", adapter.name);
+        ErrorKind::Limit { what, needed: m.max(n).into(), allowed: 0 }.into()
+    })
+}
+
+/// Words of device memory that the parts of sums take beside factors and results.
+pub(super) fn room_for_sums(plan: &Plan, m: u32, n: u32, k: u32, batch: u64, half: bool) -> u64 {
+    let parts = if plan.through_sums(m, k, half) { plan.parts(k) } else { 0 };
+    u64::from(parts) * u64::from(m) * u64::from(n) * batch
+}
+
+/// Records a product into `out`, which holds `batch` matrices of `m x n`. Every index has to fit 31 bits, and every buffer a binding.
+///
+/// # Errors
+/// [`ErrorKind::Limit`] if the adapter has no kernel for the shape; device errors.
+#[allow(dead_code, reason = "for families that multiply within a recording")]
+pub(in crate::ops) fn gemm(
+    rec: &mut Recorder<'_>,
+    adapter: &Adapter,
+    product: &Product<'_>,
+    out: &mut Buffer<f32>,
+) -> Result<()> {
+    let plan = plan(adapter, product.m, product.n, product.k)?;
+    gemm_by(rec, &plan, product, out)
+}
+
+/// [`gemm`] by a plan, which may be that of a larger product that this one is a piece of.
+pub(super) fn gemm_by(rec: &mut Recorder<'_>, plan: &Plan, product: &Product<'_>, out: &mut Buffer<f32>) -> Result<()> {
+    let Product { m, n, k, batch, half, .. } = *product;
+    if m == 0 || n == 0 || batch == 0 {
+        return Ok(());
+    }
+    if !plan.through_sums(m, k, half) {
+        return multiply(rec, plan, product, product.params(plan), out);
+    }
+    let len = plan.parts(k) as usize * m as usize * n as usize * batch as usize;
+    let mut sums = rec.array::<f32>(len)?;
+    partial(rec, plan, product, 0, &mut sums)?;
+    finish(rec, plan, product, plan.parts(k), &sums, out)
+}
+
+/// The raw sums of a product's parts, as parts `skip` and on of `sums`.
+pub(super) fn partial(
+    rec: &mut Recorder<'_>,
+    plan: &Plan,
+    product: &Product<'_>,
+    skip: u32,
+    sums: &mut Buffer<f32>,
+) -> Result<()> {
+    let params = Params { raw: 1, skip, ..product.params(plan) };
+    multiply(rec, plan, product, params, sums)
+}
+
+fn multiply(
+    rec: &mut Recorder<'_>,
+    plan: &Plan,
+    product: &Product<'_>,
+    params: Params,
+    out: &mut Buffer<f32>,
+) -> Result<()> {
+    let [a, b] = [product.a, product.b].map(|factor| factor.buffer.cast::<u32>());
+    // What is absent is not read; something has to be bound.
+    let c = product.ending.c.map_or_else(|| a.clone(), |(c, _)| c.cast());
+    let bias = product.ending.bias.map_or_else(|| a.clone(), |bias| bias.buffer.cast());
+    let mut out = out.cast::<u32>();
+    let lie = product.lie().overrides();
+    let flops = plan.flops(product.k);
+    for piece in rec.pieces(plan.units(product.m, product.n, params.parts, product.batch), flops) {
+        let count = piece.end - piece.start;
+        let (grid, flops) = (Grid::Workgroups(count), flops * f64::from(count));
+        let params = Params { first: piece.start, ..params };
+        let (a, b, c, bias, out) = (&a, &b, &c, &bias, &mut out);
+        match plan.form {
+            Form::Tiny { order } => {
+                let variant = [&lie[..], &[("ORDER", order.into())]].concat();
+                rec.dispatch(&Tiny { params, a, b, c, bias, out }, &variant, grid, flops)?;
+            }
+            Form::Tile { side, depth } => {
+                let variant = [&lie[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat();
+                rec.dispatch(&Tile { params, a, b, c, bias, out }, &variant, grid, flops)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Words that an invocation group of `sum` makes.
+const SUMMED: u32 = 64;
+
+/// Results from the first `parts` of raw sums.
+pub(super) fn finish(
+    rec: &mut Recorder<'_>,
+    plan: &Plan,
+    product: &Product<'_>,
+    parts: u32,
+    sums: &Buffer<f32>,
+    out: &mut Buffer<f32>,
+) -> Result<()> {
+    let params = Params { parts, ..product.params(plan) };
+    let words = sums.cast::<u32>();
+    let c = product.ending.c.map_or_else(|| words.clone(), |(c, _)| c.cast());
+    let bias = product.ending.bias.map_or_else(|| words.clone(), |bias| bias.buffer.cast());
+    let mut out = out.cast::<u32>();
+    let len = product.m * product.n * product.batch;
+    let units = if product.half { len.div_ceil(2) } else { len }.div_ceil(SUMMED);
+    let flops = f64::from(SUMMED) * f64::from(2 * parts + 16);
+    for piece in rec.pieces(units, flops) {
+        let count = piece.end - piece.start;
+        let params = Params { first: piece.start * SUMMED, ..params };
+        let kernel = Sum { params, sums, c: &c, bias: &bias, out: &mut out };
+        let variant = [("HALF", product.half.into())];
+        rec.dispatch(&kernel, &variant, Grid::Workgroups(count), flops * f64::from(count))?;
+    }
+    Ok(())
+}

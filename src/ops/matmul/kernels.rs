@@ -1,0 +1,97 @@
+//! The kernels of products of matrices.
+
+use crate::device::{kernels, uniform};
+
+uniform! {
+    /// What every kernel is told: see shaders/matmul/product.wgsl.
+    pub(super) struct Params {
+        first: u32, m: u32, n: u32, k: u32,
+        a_stride: u32, b_stride: u32, c_stride: u32, bias_stride: u32,
+        batch: u32, parts: u32, span: u32, raw: u32,
+        activation: u32, bias_is: u32, together: u32, depth: u32,
+        skip: u32, alpha: f32, beta: f32,
+    }
+}
+
+/// Invocations of a workgroup of small products, and the fours of each factor that it has room for: 16 KiB altogether.
+pub(super) const WIDTH: u32 = 128;
+pub(super) const ROOM: u32 = 512;
+/// The orders of square products that have a variant of their own.
+pub(super) const ORDERS: [u32; 4] = [4, 8, 16, 32];
+
+/// Tiles that ship: invocations a side, and terms a step. Both 16-deep and 8-deep halves of two factors fit 32 and 16 KiB.
+#[cfg(test)]
+pub(super) const TILES: [(u32, u32); 3] = [(8, 8), (16, 8), (16, 16)];
+
+/// How the factors lie, and whether in f16.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lie {
+    pub(super) transpose_a: bool,
+    pub(super) transpose_b: bool,
+    pub(super) half: bool,
+}
+
+impl Lie {
+    /// A row of op(A) lies side by side where A is transposed, a column of op(B) where B is not.
+    pub(super) fn overrides(self) -> [(&'static str, f64); 3] {
+        [("A_ALONG", self.transpose_a.into()), ("B_ALONG", (!self.transpose_b).into()), ("HALF", self.half.into())]
+    }
+
+    #[cfg(test)]
+    fn all() -> impl Iterator<Item = Self> {
+        (0..8).map(|bits| Self { transpose_a: bits & 1 != 0, transpose_b: bits & 2 != 0, half: bits & 4 != 0 })
+    }
+}
+
+#[cfg(test)]
+fn tiny_variants() -> Vec<Vec<(&'static str, f64)>> {
+    let orders = [0].into_iter().chain(ORDERS);
+    let variant = |order: u32, lie: Lie| [&lie.overrides()[..], &[("ORDER", order.into())]].concat();
+    orders.flat_map(|order| Lie::all().map(move |lie| variant(order, lie))).collect()
+}
+
+#[cfg(test)]
+fn tile_variants() -> Vec<Vec<(&'static str, f64)>> {
+    let variant = |(side, depth): (u32, u32), lie: Lie| {
+        [&lie.overrides()[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat()
+    };
+    TILES.into_iter().flat_map(|tile| Lie::all().map(move |lie| variant(tile, lie))).collect()
+}
+
+#[cfg(test)]
+fn sum_variants() -> Vec<Vec<(&'static str, f64)>> {
+    [0.0, 1.0].map(|half| vec![("HALF", half)]).into()
+}
+
+kernels! {
+    /// Several small products a workgroup.
+    Tiny = [
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/factors.wgsl", "matmul/tiny.wgsl"
+    ] variants tiny_variants {
+        uniform params: Params,
+        read a: u32,
+        read b: u32,
+        read c: u32,
+        read bias: u32,
+        write out: u32,
+    }
+    /// A tile of a product a workgroup.
+    Tile = [
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/factors.wgsl", "matmul/tile.wgsl"
+    ] variants tile_variants {
+        uniform params: Params,
+        read a: u32,
+        read b: u32,
+        read c: u32,
+        read bias: u32,
+        write out: u32,
+    }
+    /// Results from sums that were made in parts.
+    Sum = ["shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/sum.wgsl"] variants sum_variants {
+        uniform params: Params,
+        read sums: f32,
+        read c: u32,
+        read bias: u32,
+        write out: u32,
+    }
+}

@@ -1,0 +1,333 @@
+//! Products of any size through the device: whole where they fit, else by matrices, else by blocks of results, else by terms of
+//! their sums. A number has the same bits however its product was cut: the plan is that of the whole.
+
+use super::forms::Plan;
+use super::gpu::{self, Ending, Factor, Product};
+use super::{Given, Multiplied, Problem, Side};
+use crate::array::{Scalar, Storage};
+use crate::context::Context;
+use crate::device::{Buffer, Gpu};
+use crate::error::{ErrorKind, Result};
+use std::ops::Range;
+
+/// Blocks of results are cut at multiples of this: a tile's side, and even, so that no word of f16 is cut.
+const BLOCK: usize = 128;
+
+/// What fits at once stays on the device; the rest comes back piece by piece.
+pub(super) fn solve<T: Multiplied>(
+    ctx: &Context,
+    problem: &Problem,
+    operands: [Option<&Storage<T>>; 4],
+) -> Result<Storage<T>> {
+    let gpu = ctx.gpu()?;
+    // As the BLAS: what is multiplied by 0 is not looked at.
+    let problem = &if problem.alpha == 0.0 { Problem { k: 0, ..*problem } } else { *problem };
+    if problem.result().is_empty() {
+        return Ok(Storage::host(Vec::new()));
+    }
+    let side = |x: usize| {
+        u32::try_from(x).map_err(|_| {
+            let what = "rows, columns or terms of a product on a device".to_owned();
+            ErrorKind::Limit { what, needed: x as u64, allowed: u32::MAX.into() }
+        })
+    };
+    let plan = gpu::plan(gpu.adapter(), side(problem.m)?, side(problem.n)?, side(problem.k)?)?;
+    let room = Room { gpu, plan, half: T::words(2) == 1, bytes: ctx.memory_budget().saturating_sub(64 << 10) };
+    if room.holds(problem) {
+        match whole(ctx, &room, problem, operands) {
+            Err(error) if error.is_out_of_memory() => log::info!("{error}; going on in pieces"),
+            other => return other,
+        }
+    }
+    let mut here = Vec::with_capacity(4);
+    for operand in operands {
+        here.push(operand.map(|storage| storage.to_vec(ctx)).transpose()?);
+    }
+    gpu.trim();
+    let numbers = |i: usize| here[i].as_ref().map_or(&[][..], |numbers| numbers.as_slice());
+    let all = [numbers(0), numbers(1), numbers(2), numbers(3)];
+    let one = Problem { batch: 1, ..*problem };
+    let out = if room.holds(&one) { by_matrices(&room, problem, all)? } else { by_blocks(&room, problem, all)? };
+    Ok(Storage::host(out))
+}
+
+/// What the device has room for.
+struct Room<'a> {
+    gpu: &'a Gpu,
+    plan: Plan,
+    half: bool,
+    bytes: u64,
+}
+
+impl Room<'_> {
+    /// Words of 32 bits.
+    fn words(&self, numbers: u64) -> u64 {
+        if self.half { numbers.div_ceil(2) } else { numbers }
+    }
+
+    /// Whether a product fits into a binding each, indices of 31 bits, and the budget, of which the pool's size classes take a
+    /// third on average.
+    fn holds(&self, problem: &Problem) -> bool {
+        let Problem { m, n, k, batch, .. } = *problem;
+        let all = |(len, shared): (usize, bool)| (len as u64).saturating_mul(if shared { 1 } else { batch as u64 });
+        let [a, b, c, bias] = problem.lens().map(all);
+        let result = (m as u64).saturating_mul(n as u64).saturating_mul(batch as u64);
+        let [m, n, k] = [m, n, k].map(|x| u32::try_from(x).unwrap_or(u32::MAX));
+        let sums = gpu::room_for_sums(&self.plan, m, n, k, batch as u64, self.half);
+        let most = [a, b, c, bias, result, sums].into_iter().max().unwrap_or(0);
+        let arrays = [a, b, c, bias, result].map(|numbers| self.words(numbers)).into_iter().chain([sums]);
+        let (mut total, mut largest) = (0_u64, 0);
+        for words in arrays {
+            total = total.saturating_add(words.saturating_mul(4));
+            largest = largest.max(words.saturating_mul(4));
+        }
+        let plan_units = u64::from(self.plan.units(m, n, self.plan.parts(k), u32::try_from(batch).unwrap_or(u32::MAX)));
+        most < 1 << 31
+            && plan_units < u64::from(u32::MAX)
+            && largest <= self.gpu.adapter().limits.storage_binding
+            && total <= self.bytes / 4 * 3
+    }
+
+    fn too_small(&self, problem: &Problem) -> crate::error::Error {
+        let [(a, _), (b, _), ..] = problem.lens();
+        let what = format!("bytes of device memory for the least block of matmul, k = {}", problem.k);
+        let needed = self.words((a + b + problem.m * problem.n) as u64) * 4;
+        ErrorKind::Limit { what, needed, allowed: self.bytes / 4 * 3 }.into()
+    }
+
+    /// Uploads operands and records their product.
+    fn record<T: Scalar>(&self, problem: &Problem, numbers: [&[T]; 4]) -> Result<Buffer<f32>> {
+        let buffers = self.upload(problem, numbers)?;
+        self.record_there(problem, [0, 1, 2, 3].map(|i| buffers[i].as_ref()))
+    }
+
+    fn upload<T: Scalar>(&self, problem: &Problem, numbers: [&[T]; 4]) -> Result<[Option<Buffer<f32>>; 4]> {
+        let there = [true, true, problem.c.is_some(), problem.bias.is_some()];
+        let mut buffers = [const { None }; 4];
+        for i in 0..4 {
+            if there[i] {
+                buffers[i] = Some(self.gpu.record().upload(&T::for_device(numbers[i]))?);
+            }
+        }
+        Ok(buffers)
+    }
+
+    fn record_there(&self, problem: &Problem, buffers: [Option<&Buffer<f32>>; 4]) -> Result<Buffer<f32>> {
+        let mut rec = self.gpu.record();
+        let mut out = rec.array(self.out_words(problem))?;
+        if let [Some(a), Some(b), c, bias] = buffers {
+            let product = product(problem, [a, b], [c, bias], self.half);
+            gpu::gemm_by(&mut rec, &self.plan, &product, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    fn out_words(&self, problem: &Problem) -> usize {
+        let len = problem.result().len();
+        if self.half { len.div_ceil(2) } else { len }
+    }
+}
+
+/// The same for the kernels; every size has been found to fit.
+fn product<'a>(
+    problem: &Problem,
+    [a, b]: [&'a Buffer<f32>; 2],
+    [c, bias]: [Option<&'a Buffer<f32>>; 2],
+    half: bool,
+) -> Product<'a> {
+    let size = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
+    let factor = |buffer, given: Given| Factor { buffer, transposed: given.transposed, shared: given.shared };
+    #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the sums")]
+    let real = |x: f64| x as f32;
+    let ending = Ending {
+        alpha: real(problem.alpha),
+        beta: problem.c.map_or(0.0, |c| real(c.beta)),
+        c: c.zip(problem.c).map(|(buffer, c)| (buffer, c.shared)),
+        bias: bias.zip(problem.bias).map(|(buffer, along)| gpu::Bias {
+            buffer,
+            of_rows: along.side == Side::Rows,
+            shared: along.shared,
+        }),
+        activation: problem.activation.number(),
+    };
+    Product {
+        m: size(problem.m),
+        n: size(problem.n),
+        k: size(problem.k),
+        batch: size(problem.batch),
+        a: factor(a, problem.a),
+        b: factor(b, problem.b),
+        ending,
+        half,
+    }
+}
+
+fn whole<T: Multiplied>(
+    ctx: &Context,
+    room: &Room<'_>,
+    problem: &Problem,
+    operands: [Option<&Storage<T>>; 4],
+) -> Result<Storage<T>> {
+    let mut buffers = [const { None }; 4];
+    for (buffer, operand) in buffers.iter_mut().zip(operands) {
+        *buffer = match operand {
+            None => None,
+            Some(Storage::Host(data)) => Some(room.gpu.record().upload(&T::for_device(data))?),
+            Some(Storage::Device(there)) => {
+                ctx.gpu_of(there)?;
+                Some(there.clone())
+            }
+        };
+    }
+    Ok(Storage::Device(room.record_there(problem, [0, 1, 2, 3].map(|i| buffers[i].as_ref()))?))
+}
+
+/// Brings a result of `len` numbers home.
+fn bring<T: Scalar>(gpu: &Gpu, buffer: &Buffer<f32>, len: usize) -> Result<Vec<T>> {
+    let mut numbers = T::from_device(gpu.read(buffer)?.wait()?);
+    numbers.truncate(len);
+    Ok(numbers)
+}
+
+/// Some matrices at a time. When memory runs out their number is halved; only a single one that does not fit is reported.
+fn by_matrices<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]; 4]) -> Result<Vec<T>> {
+    let some = |batch: usize| Problem { batch, ..*problem };
+    let mut most = problem.batch;
+    while most > 1 && !room.holds(&some(most)) {
+        most = most.div_ceil(2);
+    }
+    let mut out = Vec::with_capacity(problem.result().len());
+    let mut begin = 0;
+    while begin < problem.batch {
+        let batch = most.min(problem.batch - begin);
+        let part = some(batch);
+        let mut lens = problem.lens().into_iter();
+        let own = numbers.map(|numbers| match lens.next() {
+            Some((len, false)) => &numbers[begin * len..(begin + batch) * len],
+            _ => numbers,
+        });
+        match room.record(&part, own).and_then(|buffer| bring::<T>(room.gpu, &buffer, part.result().len())) {
+            Ok(found) => {
+                out.extend(found);
+                begin += batch;
+            }
+            Err(error) if error.is_out_of_memory() && batch > 1 => {
+                most = batch / 2;
+                log::info!("{error}; going on with pieces of {most} matrices");
+                room.gpu.trim();
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(out)
+}
+
+/// Blocks of every result, and of the terms of their sums where a block of whole sums does not fit.
+fn by_blocks<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]; 4]) -> Result<Vec<T>> {
+    let Problem { m, n, k, batch, .. } = *problem;
+    let span = room.plan.span as usize;
+    let (mut rows, mut cols, mut terms) = (m, n, k);
+    let half_of = |x: usize, of: usize| x.div_ceil(2).next_multiple_of(of);
+    loop {
+        let block = Problem { m: rows, n: cols, k: terms, batch: 1, ..*problem };
+        // The parts of all terms' sums lie there, whichever terms are at hand.
+        let sums = Problem { m: rows, n: cols, k: 0, batch: k.div_ceil(span).max(1), c: None, bias: None, ..*problem };
+        if room.holds(&block) && (terms == k || room.holds(&sums)) {
+            break;
+        }
+        if rows >= cols && rows > BLOCK {
+            rows = half_of(rows, BLOCK);
+        } else if cols > BLOCK {
+            cols = half_of(cols, BLOCK);
+        } else if terms > span {
+            terms = half_of(terms, span);
+        } else {
+            return Err(room.too_small(&block));
+        }
+    }
+    log::info!("matmul of {}: blocks of ({rows}, {cols}), {terms} terms at a time", problem.result());
+    let mut out = bytemuck::allocation::zeroed_vec::<T>(problem.result().len());
+    for matrix in 0..batch {
+        let mut lens = problem.lens().into_iter();
+        let own = numbers.map(|numbers| match lens.next() {
+            Some((len, false)) => &numbers[matrix * len..(matrix + 1) * len],
+            _ => numbers,
+        });
+        for j in (0..n).step_by(cols) {
+            let js = j..(j + cols).min(n);
+            for i in (0..m).step_by(rows) {
+                let is = i..(i + rows).min(m);
+                let made = block(room, problem, own, is.clone(), js.clone(), terms)?;
+                for (column, made) in js.clone().zip(made.chunks_exact(is.len())) {
+                    let begin = matrix * m * n + column * m;
+                    out[begin + is.start..begin + is.end].copy_from_slice(made);
+                }
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// One block of one result.
+fn block<T: Multiplied>(
+    room: &Room<'_>,
+    whole: &Problem,
+    [a, b, c, bias]: [&[T]; 4],
+    is: Range<usize>,
+    js: Range<usize>,
+    terms: usize,
+) -> Result<Vec<T>> {
+    let (m, n, k) = (whole.m, whole.n, whole.k);
+    let factor = |given: Given, numbers: &[T], (rows, cols): (usize, usize), i: Range<usize>, j: Range<usize>| {
+        if given.transposed { cut(numbers, cols, j, i) } else { cut(numbers, rows, i, j) }
+    };
+    let of_a = |ps: Range<usize>| factor(whole.a, a, (m, k), is.clone(), ps);
+    let of_b = |ps: Range<usize>| factor(whole.b, b, (k, n), ps, js.clone());
+    let c = if whole.c.is_some() { cut(c, m, is.clone(), js.clone()) } else { Vec::new() };
+    let bias = match whole.bias {
+        Some(along) if along.side == Side::Rows => bias[is.clone()].to_vec(),
+        Some(_) => bias[js.clone()].to_vec(),
+        None => Vec::new(),
+    };
+    let part = Problem { m: is.len(), n: js.len(), batch: 1, ..*whole };
+    if terms == k {
+        let buffer = room.record(&part, [&of_a(0..k), &of_b(0..k), &c, &bias])?;
+        return bring(room.gpu, &buffer, part.result().len());
+    }
+    let gpu = room.gpu;
+    let (span, size) = (room.plan.span as usize, part.result().len());
+    let parts = k.div_ceil(span);
+    let mut sums = gpu.record().array::<f32>(parts * size)?;
+    let plain = Problem { c: None, bias: None, ..part };
+    for p in (0..k).step_by(terms) {
+        let ps = p..(p + terms).min(k);
+        let some = Problem { k: ps.len(), ..plain };
+        let [a, b, ..] = room.upload(&some, [&of_a(ps.clone()), &of_b(ps), &[], &[]])?;
+        if let (Some(a), Some(b)) = (&a, &b) {
+            let skip = u32::try_from(p / span).unwrap_or(u32::MAX);
+            gpu::partial(
+                &mut gpu.record(),
+                &room.plan,
+                &product(&some, [a, b], [None; 2], room.half),
+                skip,
+                &mut sums,
+            )?;
+        }
+    }
+    let [.., c, bias] = room.upload(&part, [&[], &[], &c, &bias])?;
+    let mut rec = gpu.record();
+    let mut out = rec.array(room.out_words(&part))?;
+    let ending = product(&part, [&sums, &sums], [c.as_ref(), bias.as_ref()], room.half);
+    gpu::finish(&mut rec, &room.plan, &ending, u32::try_from(parts).unwrap_or(u32::MAX), &sums, &mut out)?;
+    drop(rec);
+    bring(gpu, &out, size)
+}
+
+/// Some rows and columns of a stored matrix of `rows` rows.
+fn cut<T: Copy>(numbers: &[T], rows: usize, is: Range<usize>, js: Range<usize>) -> Vec<T> {
+    let mut out = Vec::with_capacity(is.len() * js.len());
+    for j in js {
+        out.extend_from_slice(&numbers[j * rows + is.start..j * rows + is.end]);
+    }
+    out
+}

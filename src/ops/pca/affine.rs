@@ -1,0 +1,137 @@
+//! `(X - before) W + after`, on both sides.
+
+use super::kernels::{Affine, Sizes};
+use crate::array::{Array, Real, Storage};
+use crate::context::Context;
+use crate::device::{Gpu, Grid};
+use crate::error::{Error, ErrorKind, Result};
+use crate::policy::{Side, Workload};
+use crate::shape::Shape;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+/// Edge of a tile of affine.wgsl.
+const TILE: usize = 16;
+/// Rows that a thread of the CPU takes off and turns at once.
+const ROWS: usize = 512;
+
+/// A point, a matrix `(before.len(), after.len())` in columns, another point.
+#[derive(Debug)]
+pub(super) struct Map<T> {
+    pub(super) before: Vec<T>,
+    pub(super) w: Vec<T>,
+    pub(super) after: Vec<T>,
+}
+
+impl<T: Real> Map<T> {
+    /// # Errors
+    /// [`ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`ErrorKind::Limit`] if it was and cannot hold the result; device
+    /// errors.
+    pub(super) fn apply(&self, operation: &'static str, ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
+        let (given, inner, cols) = (x.shape(), self.before.len(), self.after.len());
+        let shape = Shape { cols, ..given };
+        let count = |n: usize| n as f64;
+        let flops = 2.0 * count(given.len()) * count(cols);
+        let moved = count(shape.len()) + if x.is_resident() { 0.0 } else { count(given.len()) };
+        let work = Workload { cpu_flops: flops / 2.0, gpu_flops: flops, bytes_to_move: 4.0 * moved, dispatches: 1.0 };
+        let fitting = ctx.gpu().is_ok_and(|gpu| fits(gpu, given, cols, ctx.memory_budget()).is_ok());
+        let choice = ctx.explain(&work, fitting && T::ON_DEVICE);
+        log::debug!("{operation} of {given}: {choice}");
+        if choice.side == Side::Gpu && !T::ON_DEVICE {
+            let what = format!("the device's kernels compute in f32, the numbers are {}; use the CPU", T::NAME);
+            return Err(Error::domain(operation, what));
+        }
+        if choice.side == Side::Cpu || shape.is_empty() || inner == 0 {
+            let data = self.on_cpu(&x.storage().to_vec(ctx)?, given);
+            return Ok(Array::from_storage(shape, Storage::host(data)));
+        }
+        let gpu = ctx.gpu()?;
+        fits(gpu, given, cols, ctx.memory_budget())?;
+        let buffer = match x.storage() {
+            Storage::Device(buffer) => {
+                ctx.gpu_of(buffer)?;
+                buffer.clone()
+            }
+            Storage::Host(data) => gpu.record().upload(&T::for_device(data))?,
+        };
+        let mut rec = gpu.record();
+        let before = rec.upload(&T::for_device(&self.before))?;
+        let w = rec.upload(&T::for_device(&self.w))?;
+        let after = rec.upload(&T::for_device(&self.after))?;
+        let mut out = rec.array(shape.len())?;
+        let units = to_u32(given.rows.div_ceil(TILE) * cols.div_ceil(TILE) * given.batch);
+        let work = 2.0 * count(TILE * TILE) * count(inner);
+        for piece in rec.pieces(units, work) {
+            let workgroups = piece.end - piece.start;
+            let params =
+                Sizes { first: piece.start, rows: to_u32(given.rows), inner: to_u32(inner), cols: to_u32(cols) };
+            let kernel = Affine { params, x: &buffer, before: &before, w: &w, after: &after, out: &mut out };
+            rec.dispatch(&kernel, &[], Grid::Workgroups(workgroups), work * f64::from(workgroups))?;
+        }
+        Ok(Array::from_storage(shape, Storage::Device(out)))
+    }
+
+    fn on_cpu(&self, x: &[T], shape: Shape) -> Vec<T> {
+        let Shape { rows, .. } = shape;
+        let (inner, cols) = (self.before.len(), self.after.len());
+        let mut out = vec![T::from_f64(0.0); rows * cols * shape.batch];
+        if out.is_empty() {
+            return out;
+        }
+        let w = MatRef::from_column_major_slice(&self.w, inner, cols);
+        for (own, out) in x.chunks(rows * inner.max(1)).zip(out.chunks_exact_mut(rows * cols)) {
+            let blocks: Vec<Vec<T>> = (0..rows)
+                .into_par_iter()
+                .step_by(ROWS)
+                .map(|first| {
+                    let count = ROWS.min(rows - first);
+                    let column = |j: usize| own[j * rows + first..][..count].iter().map(move |&x| x - self.before[j]);
+                    let centred: Vec<T> = (0..inner).flat_map(column).collect();
+                    let mut turned = vec![T::from_f64(0.0); count * cols];
+                    matmul(
+                        MatMut::from_column_major_slice_mut(&mut turned, count, cols),
+                        Accum::Replace,
+                        MatRef::from_column_major_slice(&centred, count, inner),
+                        w,
+                        T::from_f64(1.0),
+                        Par::Seq,
+                    );
+                    turned
+                })
+                .collect();
+            for (block, turned) in blocks.iter().enumerate() {
+                let count = turned.len() / cols;
+                for (j, column) in turned.chunks_exact(count).enumerate() {
+                    let to = &mut out[j * rows + block * ROWS..][..count];
+                    to.iter_mut().zip(column).for_each(|(to, &x)| *to = x + self.after[j]);
+                }
+            }
+        }
+        out
+    }
+}
+
+/// # Errors
+/// [`ErrorKind::Limit`] if the device cannot take numbers of that shape.
+fn fits(gpu: &Gpu, shape: Shape, cols: usize, budget: u64) -> Result<()> {
+    let adapter = gpu.adapter();
+    let [given, made, turns] = [shape.len(), Shape { cols, ..shape }.len(), shape.cols.saturating_mul(cols)]
+        .map(|numbers| 4_u64.saturating_mul(numbers as u64));
+    for (what, needed, allowed) in [
+        ("bytes of one binding", given.max(made).max(turns), adapter.limits.storage_binding),
+        ("bytes of device memory", given.saturating_add(made).saturating_add(turns), budget / 4 * 3),
+        ("loop iterations", shape.cols.div_ceil(TILE) as u64 * 17, u64::from(adapter.loop_budget / 2)),
+    ] {
+        if needed > allowed {
+            let what = format!("{what} for {shape} on {}", adapter.name);
+            return Err(ErrorKind::Limit { what, needed, allowed }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Sizes within one binding, which is under 2^31 bytes.
+fn to_u32(size: usize) -> u32 {
+    u32::try_from(size).unwrap_or(u32::MAX)
+}

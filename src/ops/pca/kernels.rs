@@ -1,0 +1,25 @@
+//! The kernel of principal components.
+
+use crate::device::{kernels, uniform};
+
+uniform! {
+    /// The first unit of a dispatch, and the shapes.
+    pub(super) struct Sizes { first: u32, rows: u32, inner: u32, cols: u32 }
+}
+
+#[cfg(test)]
+fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
+    vec![vec![]]
+}
+
+kernels! {
+    /// Numbers about one point, turned, about another.
+    Affine = ["pca/affine.wgsl"] variants one_variant {
+        uniform params: Sizes,
+        read x: f32,
+        read before: f32,
+        read w: f32,
+        read after: f32,
+        write out: f32,
+    }
+}

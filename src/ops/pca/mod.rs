@@ -1,0 +1,324 @@
+//! Principal components.
+
+mod affine;
+mod kernels;
+
+use super::certificate::{Certificate, Status, all_converged};
+use super::eigen::{Which, eigh_subset};
+use super::stats::{RunningCovariance, choose_cov, covariance, in_f64};
+use super::svd::{TruncatedOptions, Vectors, svd, svd_truncated};
+use crate::array::{Array, Real, Storage};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::policy::{Backend, Side};
+use crate::shape::Shape;
+use affine::Map;
+
+/// How [`pca`] finds the components.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Solver {
+    /// By the shape: the covariance where there are at most 2048 columns and not more than rows, the singular value decomposition where
+    /// the shorter side is at most 1024, else the truncated one.
+    #[default]
+    Auto,
+    /// Eigenpairs of the covariance: one pass over the rows. Variances below eps times the largest are rounding.
+    Covariance,
+    /// Singular values of the centred rows, which tells far smaller variances apart.
+    Svd,
+    /// The leading singular values by randomised projection, on the CPU.
+    Truncated,
+}
+
+/// How [`pca`] works.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PcaOptions {
+    /// How the components are found.
+    pub solver: Solver,
+    /// How the truncated decomposition samples.
+    pub truncated: TruncatedOptions,
+}
+
+/// The k leading principal components of some rows.
+#[derive(Clone, Debug)]
+pub struct Pca<T = f32> {
+    /// `(k, cols)`: a component a row, of unit length, by descending variance; of each the entry of largest magnitude is positive, the first
+    /// of those within rounding.
+    pub components: Array<T>,
+    /// `(k, 1)`: the variance along each, divided by rows - 1.
+    pub explained_variance: Array<T>,
+    /// `(k, 1)`: its share of the variance of all columns; NaN where there is none.
+    pub explained_variance_ratio: Array<T>,
+    /// `(k, 1)`: the roots of `explained_variance (rows - 1)`, the singular values of the centred rows.
+    pub singular_values: Array<T>,
+    /// `(1, cols)`: the means of the columns.
+    pub mean: Array<T>,
+    /// The mean of the variances along the `min(rows, cols) - k` directions that were left (Tipping and Bishop 1999); 0 of none.
+    pub noise_variance: f64,
+    /// Rows that it was made from.
+    pub rows: u64,
+    /// Of the decomposition that the components come from, of the matrix that was decomposed.
+    pub certificate: Certificate,
+}
+
+/// The most columns of a covariance under [`Solver::Auto`]: beyond, its decomposition outweighs one pass.
+const COVARIANCE: usize = 2048;
+/// The longest shorter side that is decomposed as a whole under [`Solver::Auto`].
+const WHOLE: usize = 1024;
+
+/// The k leading principal components of the rows of `x`: centred, not scaled, as scikit-learn's PCA.
+///
+/// From the covariance's eigenpairs, or the centred rows' singular values: [`Solver`]. On the CPU the covariance is computed and decomposed in
+/// f64 whatever `T` is. The components are canonical in sign; of equal variances any basis may come.
+/// What was found waits on the host; [`Pca::transform`] runs where its rows lie.
+///
+/// # Shapes
+/// X `(rows, cols)`, one matrix of two rows at least; k at most `min(rows, cols)`.
+///
+/// # Errors
+/// [`crate::ErrorKind::Shape`] if it is a batch or has fewer than two rows; [`crate::ErrorKind::Domain`] if k is more than either side, or the
+/// device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] as of the decomposition; device errors.
+pub fn pca<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) -> Result<Pca<T>> {
+    let shape = x.shape();
+    let Shape { rows, cols, batch } = shape;
+    if batch != 1 || rows < 2 {
+        return Err(Error::shape("pca", "one matrix of two rows at least", shape.to_string()));
+    }
+    if k > rows.min(cols) {
+        return Err(Error::domain("pca", format!("k = {k} is more than either side of {shape}")));
+    }
+    let solver = match options.solver {
+        Solver::Auto if cols <= COVARIANCE && cols <= rows => Solver::Covariance,
+        Solver::Auto if rows.min(cols) <= WHOLE => Solver::Svd,
+        Solver::Auto => Solver::Truncated,
+        named => named,
+    };
+    log::debug!("pca of {shape} by {solver:?}");
+    if solver == Solver::Covariance {
+        if choose_cov::<T>(ctx, shape, x.is_resident()).side == Side::Cpu {
+            let (mean, matrix) = in_f64(&x.storage().to_vec(ctx)?, rows, cols);
+            return of_covariance::<T, f64>(&ctx.with_backend(Backend::Cpu), mean, matrix, rows as u64, k);
+        }
+        let (mean, matrix) = covariance("pca", ctx, x, false)?;
+        return of_resident(ctx, &mean, matrix, rows as u64, k);
+    }
+    of_rows(ctx, x, k, solver, options.truncated)
+}
+
+/// [`pca`] of a stream of rows, from its covariance; more rows may be pushed afterwards.
+///
+/// # Errors
+/// [`crate::ErrorKind::Shape`] if the stream has fewer than two rows; otherwise as [`pca`].
+pub fn pca_of_stream<T: Real>(ctx: &Context, stream: &RunningCovariance<T>, k: usize) -> Result<Pca<T>> {
+    let (rows, cols) = (stream.rows(), stream.cols());
+    if rows < 2 {
+        return Err(Error::shape("pca_of_stream", "two rows at least", rows.to_string()));
+    }
+    if k > cols || k as u64 > rows {
+        let what = format!("k = {k} is more than either side of a stream of {rows} rows and {cols} columns");
+        return Err(Error::domain("pca_of_stream", what));
+    }
+    match stream.in_f64(ctx)? {
+        Some((mean, matrix)) => of_covariance::<T, f64>(&ctx.with_backend(Backend::Cpu), mean, matrix, rows, k),
+        None => {
+            let (mean, matrix) = stream.finish(ctx, false)?;
+            of_resident(ctx, &mean, matrix, rows, k)
+        }
+    }
+}
+
+/// From what lies on the device, in f32.
+fn of_resident<T: Real>(ctx: &Context, mean: &Array<T>, matrix: Array<T>, rows: u64, k: usize) -> Result<Pca<T>> {
+    let cols = matrix.shape().cols;
+    let found = eigh_subset(ctx, &matrix, Which::Largest, k)?;
+    let diagonal = matrix.to_host(ctx)?;
+    let total = (0..cols).map(|j| diagonal.as_slice()[j * cols + j].to_f64()).sum();
+    let (values, vectors) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
+    let certificate = first(&found.certificates(ctx)?);
+    let mean = T::all_to_f64(mean.to_host(ctx)?.as_slice()).into_owned();
+    Ok(assemble::<T>(
+        mean,
+        T::all_to_f64(values.as_slice()).iter().rev().copied().collect(),
+        T::all_to_f64(vectors.as_slice()).chunks_exact(cols.max(1)).rev().flatten().copied().collect(),
+        total,
+        rows,
+        certificate,
+    ))
+}
+
+/// From means and a covariance in another precision, on the CPU.
+fn of_covariance<T: Real, F: Real>(
+    ctx: &Context,
+    mean: Vec<f64>,
+    matrix: Vec<F>,
+    rows: u64,
+    k: usize,
+) -> Result<Pca<T>> {
+    let cols = mean.len();
+    let total = (0..cols).map(|j| matrix[j * cols + j].to_f64()).sum();
+    let matrix = Array::from_vec(Shape::new(cols, cols, 1), matrix)?;
+    let found = eigh_subset(ctx, &matrix, Which::Largest, k)?;
+    let (values, vectors) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
+    let certificate = first(&found.certificates(ctx)?);
+    // Ascending, and components are columns there.
+    let values = F::all_to_f64(values.as_slice()).iter().rev().copied().collect();
+    let vectors = F::all_to_f64(vectors.as_slice()).chunks_exact(cols.max(1)).rev().flatten().copied().collect();
+    Ok(assemble::<T>(mean, values, vectors, total, rows, certificate))
+}
+
+/// From the centred rows themselves.
+fn of_rows<T: Real>(
+    ctx: &Context,
+    x: &Array<T>,
+    k: usize,
+    solver: Solver,
+    options: TruncatedOptions,
+) -> Result<Pca<T>> {
+    let Shape { rows, cols, .. } = x.shape();
+    let host = x.storage().to_vec(ctx)?;
+    let mut centred = Vec::with_capacity(host.len());
+    let mut mean = Vec::with_capacity(cols);
+    let mut total = 0.0;
+    for column in host.chunks_exact(rows) {
+        let moments = super::stats::Moments::of(column);
+        let near = moments.mean();
+        centred.extend(column.iter().map(|x| T::from_f64(x.to_f64() - near)));
+        mean.push(near);
+        total += moments.variance(1);
+    }
+    let centred = Array::from_vec(x.shape(), centred)?;
+    let (s, vh, certificate) = if solver == Solver::Truncated {
+        let found = svd_truncated(ctx, &centred, k, options)?;
+        (found.s.to_host(ctx)?, found.vh.to_host(ctx)?, first(found.certificates()))
+    } else {
+        let found = svd(ctx, &centred, Vectors::Thin)?;
+        (found.s.to_host(ctx)?, found.vh.to_host(ctx)?, first(&found.certificates(ctx)?))
+    };
+    let height = vh.shape().rows;
+    #[expect(clippy::cast_precision_loss, reason = "a count of rows")]
+    let divisor = (rows - 1) as f64;
+    let values = s.as_slice().iter().take(k).map(|s| s.to_f64() * s.to_f64() / divisor).collect();
+    let vectors = (0..k * cols).map(|e| vh.as_slice()[e % cols * height + e / cols].to_f64()).collect();
+    Ok(assemble::<T>(mean, values, vectors, total, rows as u64, certificate))
+}
+
+fn first(certificates: &[Certificate]) -> Certificate {
+    certificates.first().copied().unwrap_or_default()
+}
+
+/// Everything from k variances in descending order and their directions, one after the other.
+fn assemble<T: Real>(
+    mean: Vec<f64>,
+    values: Vec<f64>,
+    mut vectors: Vec<f64>,
+    total: f64,
+    rows: u64,
+    certificate: Certificate,
+) -> Pca<T> {
+    let (k, cols) = (values.len(), mean.len());
+    vectors.chunks_exact_mut(cols.max(1)).for_each(|own| canonical(own, T::EPSILON));
+    // Rounding may leave a variance of nothing below 0.
+    let values: Vec<f64> = values.into_iter().map(|x| if x < 0.0 { 0.0 } else { x }).collect();
+    #[expect(clippy::cast_precision_loss, reason = "counts of rows and columns")]
+    let (divisor, left) = (rows.saturating_sub(1) as f64, (cols as u64).min(rows).saturating_sub(k as u64) as f64);
+    let rest = total - values.iter().sum::<f64>();
+    let noise_variance = if left > 0.0 { if rest < 0.0 { 0.0 } else { rest / left } } else { 0.0 };
+    let ratio = |&x: &f64| if total == 0.0 { f64::NAN } else { x / total };
+    let array = |rows, cols, data: Vec<f64>| {
+        let data = data.into_iter().map(T::from_f64).collect();
+        Array::from_storage(Shape::new(rows, cols, 1), Storage::host(data))
+    };
+    Pca {
+        components: array(k, cols, (0..k * cols).map(|e| vectors[e % k * cols + e / k]).collect()),
+        explained_variance_ratio: array(k, 1, values.iter().map(ratio).collect()),
+        singular_values: array(k, 1, values.iter().map(|x| (x * divisor).sqrt()).collect()),
+        explained_variance: array(k, 1, values),
+        mean: array(1, cols, mean),
+        noise_variance,
+        rows,
+        certificate,
+    }
+}
+
+/// The sign by which the entry of largest magnitude is positive, the first of those within a thousand times rounding.
+fn canonical(vector: &mut [f64], epsilon: f64) {
+    let largest = vector.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    let first = vector.iter().find(|x| x.abs() >= largest * (1.0 - 1000.0 * epsilon));
+    if first.is_some_and(|&x| x < 0.0) {
+        vector.iter_mut().for_each(|x| *x = -*x);
+    }
+}
+
+impl<T: Real> Pca<T> {
+    /// This decomposition, if it has converged.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Uncertified`] if it has not.
+    pub fn ok(self) -> Result<Self> {
+        all_converged(&[self.certificate])?;
+        Ok(self)
+    }
+
+    /// Whether the components may be relied upon.
+    #[must_use]
+    pub fn converged(&self) -> bool {
+        self.certificate.status == Status::Converged
+    }
+
+    /// Rows in the coordinates of the components: `(X - mean) components'`; where whitened, each over the root of its variance, 0 along a
+    /// direction without variance.
+    ///
+    /// # Shapes
+    /// X `(any, cols)`, any batch; the result `(any, k)`.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if the device was insisted upon and `T` is f64;
+    /// [`crate::ErrorKind::Limit`] if it was and cannot hold the rows; device errors.
+    pub fn transform(&self, ctx: &Context, x: &Array<T>, whiten: bool) -> Result<Array<T>> {
+        let Shape { rows: k, cols, .. } = self.components.shape();
+        if x.shape().cols != cols {
+            return Err(Error::shape("Pca::transform", format!("{cols} columns"), x.shape().to_string()));
+        }
+        let components = self.components.to_host(ctx)?;
+        let scales = self.scales(ctx, whiten)?;
+        let scaled = |e: usize| {
+            let (j, i) = (e / cols, e % cols);
+            let value = components.as_slice()[i * k + j].to_f64();
+            T::from_f64(if scales[j] > 0.0 { value / scales[j] } else { 0.0 })
+        };
+        Map {
+            before: self.mean.to_host(ctx)?.as_slice().to_vec(),
+            w: (0..k * cols).map(scaled).collect(),
+            after: vec![T::from_f64(0.0); k],
+        }
+        .apply("Pca::transform", ctx, x)
+    }
+
+    /// Rows from their coordinates: what [`Pca::transform`] made of them, without the directions that were left out.
+    ///
+    /// # Shapes
+    /// Y `(any, k)`, any batch; the result `(any, cols)`.
+    ///
+    /// # Errors
+    /// As [`Pca::transform`].
+    pub fn inverse_transform(&self, ctx: &Context, y: &Array<T>, whiten: bool) -> Result<Array<T>> {
+        let Shape { rows: k, cols, .. } = self.components.shape();
+        if y.shape().cols != k {
+            return Err(Error::shape("Pca::inverse_transform", format!("{k} columns"), y.shape().to_string()));
+        }
+        let scales = self.scales(ctx, whiten)?;
+        let components = self.components.to_host(ctx)?;
+        let scaled = components.as_slice().iter().enumerate().map(|(e, x)| T::from_f64(x.to_f64() * scales[e % k]));
+        Map {
+            before: vec![T::from_f64(0.0); k],
+            w: scaled.collect(),
+            after: self.mean.to_host(ctx)?.as_slice()[..cols].to_vec(),
+        }
+        .apply("Pca::inverse_transform", ctx, y)
+    }
+
+    /// What a coordinate along each component is measured in.
+    fn scales(&self, ctx: &Context, whiten: bool) -> Result<Vec<f64>> {
+        let variance = self.explained_variance.to_host(ctx)?;
+        Ok(variance.as_slice().iter().map(|x| if whiten { x.to_f64().sqrt() } else { 1.0 }).collect())
+    }
+}

@@ -1,0 +1,196 @@
+//! Covariance and correlation of columns.
+
+use super::gram::{Gram, of_matrix};
+use super::moments::as_f64;
+use super::{count, gpu_cov, side};
+use crate::array::{Array, Real, Storage};
+use crate::context::Context;
+use crate::device::Gpu;
+use crate::error::{ErrorKind, Result};
+use crate::policy::{Choice, Side, Workload};
+use crate::shape::Shape;
+use rayon::prelude::*;
+
+/// The covariance of the columns of every matrix: columns are variables, rows observations, sums of products are divided by rows - 1.
+///
+/// Products are summed about the mean of each leaf of rows, the symmetric half of them, and leaves merge by Chan's formula: nothing cancels
+/// however far the columns are from 0. On the CPU leaves have 2048 rows, and everything between them is f64; on the device 1024, in f32,
+/// scaled by powers of two. A NaN or an infinity makes the entries of its column NaN, and no others; of fewer than two rows everything is NaN.
+///
+/// # Shapes
+/// X `(rows, cols)`, any batch; the result `(cols, cols)` each.
+///
+/// # Errors
+/// [`ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`ErrorKind::Limit`] if the results of few rows are beyond the memory budget, or
+/// the device was insisted upon and one matrix of products is beyond it; device errors.
+pub fn cov<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
+    Ok(covariance("cov", ctx, x, false)?.1)
+}
+
+/// Pearson's correlation of the columns of every matrix: [`cov`] over the roots of both variances, within -1 and 1, exactly 1 on the diagonal.
+/// A column of equal numbers has none: its entries are NaN, as numpy's are.
+///
+/// # Shapes
+/// X `(rows, cols)`, any batch; the result `(cols, cols)` each.
+///
+/// # Errors
+/// As [`cov`].
+pub fn corr<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
+    Ok(covariance("corr", ctx, x, true)?.1)
+}
+
+/// Where [`cov`] and [`corr`] would run on a batch of that shape, and why.
+#[must_use]
+pub fn choose_cov<T: Real>(ctx: &Context, shape: Shape, resident: bool) -> Choice {
+    let fits = ctx.gpu().is_ok_and(|gpu| gpu_cov::fits(gpu, shape, ctx.memory_budget()).is_ok());
+    ctx.explain(&workload(shape, resident), fits && T::ON_DEVICE)
+}
+
+/// Half of the products, a multiplication and an addition each.
+pub(super) fn workload(shape: Shape, resident: bool) -> Workload {
+    let flops = count(shape.len()) * (count(shape.cols) + 8.0);
+    let made = count(shape.batch) * count(shape.cols) * count(shape.cols);
+    let bytes_to_move = 4.0 * (made + if resident { 0.0 } else { count(shape.len()) });
+    // Products run at several times the rate of decompositions.
+    Workload { cpu_flops: flops / 4.0, gpu_flops: flops, bytes_to_move, dispatches: 16.0 }
+}
+
+/// Means `(1, cols)` and covariances or correlations `(cols, cols)` of every matrix.
+pub(in crate::ops) fn covariance<T: Real>(
+    operation: &'static str,
+    ctx: &Context,
+    x: &Array<T>,
+    correlation: bool,
+) -> Result<(Array<T>, Array<T>)> {
+    let shape = x.shape();
+    let Shape { rows, cols, batch } = shape;
+    let square = (cols as u64).saturating_mul(cols as u64);
+    room(ctx, operation, shape, square)?;
+    let fits = ctx.gpu().is_ok_and(|gpu| gpu_cov::fits(gpu, shape, ctx.memory_budget()).is_ok());
+    let side = side::<T>(operation, ctx, &workload(shape, x.is_resident()), fits)?;
+    let shapes = (Shape::new(1, cols, batch), Shape::new(cols, cols, batch));
+    if side == Side::Cpu || shape.is_empty() {
+        let x = x.storage().to_vec(ctx)?;
+        let size = rows * cols;
+        let one = |i: usize| of_matrix(&x[i * size..(i + 1) * size], rows, cols);
+        let all: Vec<_> = (0..batch)
+            .into_par_iter()
+            .map(|i| {
+                let gram = one(i);
+                (means::<T>(&gram), matrix::<T>(&gram, correlation))
+            })
+            .collect();
+        let (mut middle, mut made) = (Vec::with_capacity(cols * batch), Vec::with_capacity(cols * cols * batch));
+        for (means, matrix) in all {
+            middle.extend(means);
+            made.extend(matrix);
+        }
+        let array = |shape, data| Array::from_storage(shape, Storage::host(data));
+        return Ok((array(shapes.0, middle), array(shapes.1, made)));
+    }
+    let gpu = ctx.gpu()?;
+    let budget = ctx.memory_budget();
+    gpu_cov::fits(gpu, shape, budget)?;
+    let one = Shape { batch: 1, ..shape };
+    let binding = gpu.adapter().limits.storage_binding;
+    let each = 4 * one.len() as u64 + gpu_cov::bytes(one);
+    let largest = (4 * one.len() as u64).max(gpu_cov::bytes(one));
+    let together = usize::try_from((budget / 4 * 3 / each).min(binding / largest)).unwrap_or(usize::MAX);
+    let array = |buffers: gpu_cov::Found| {
+        let array = |shape, buffer| Array::from_storage(shape, Storage::Device(buffer));
+        (array(shapes.0, buffers.means), array(shapes.1, buffers.covariance))
+    };
+    match x.storage() {
+        Storage::Device(buffer) if batch <= together || batch == 1 => {
+            Ok(array(gpu_cov::covariance(ctx.gpu_of(buffer)?, buffer, shape, budget, correlation)?))
+        }
+        Storage::Host(data) if batch <= together => {
+            let buffer = gpu.record().upload(&T::for_device(data))?;
+            Ok(array(gpu_cov::covariance(gpu, &buffer, shape, budget, correlation)?))
+        }
+        other => {
+            let data = other.to_vec(ctx)?;
+            let (means, made) = in_pieces(gpu, &T::for_device(&data), shape, together, budget, correlation)?;
+            let array = |shape, data| Array::from_storage(shape, Storage::host(T::from_device(data)));
+            Ok((array(shapes.0, means), array(shapes.1, made)))
+        }
+    }
+}
+
+/// Results, and what stands beside them, where they are far larger than what was given.
+pub(super) fn room(ctx: &Context, operation: &str, shape: Shape, square: u64) -> Result<()> {
+    let needed = square.saturating_mul(8).saturating_mul(shape.batch as u64 + 4);
+    if needed > ctx.memory_budget() && needed / 16 > shape.len() as u64 {
+        let what = format!("bytes for the results of {operation} of {shape}");
+        return Err(ErrorKind::Limit { what, needed, allowed: ctx.memory_budget() }.into());
+    }
+    Ok(())
+}
+
+/// So many matrices at once; where not even one fits, its rows as a stream.
+fn in_pieces(
+    gpu: &Gpu,
+    x: &[f32],
+    shape: Shape,
+    together: usize,
+    budget: u64,
+    correlation: bool,
+) -> Result<(Vec<f32>, Vec<f32>)> {
+    let (mut means, mut made) = (Vec::new(), Vec::new());
+    let size = shape.matrix_len();
+    for begin in (0..shape.batch).step_by(together.max(1)) {
+        let batch = together.max(1).min(shape.batch - begin);
+        let own = &x[begin * size..(begin + batch) * size];
+        let found = if together > 0 {
+            let buffer = gpu.record().upload(own)?;
+            Some(gpu_cov::covariance(gpu, &buffer, Shape { batch, ..shape }, budget, correlation)?)
+        } else {
+            let mut stream = gpu_cov::Stream::new(gpu, shape.cols, 1, budget);
+            let room = (budget / 8).min(gpu.adapter().limits.storage_binding) / (4 * shape.cols as u64);
+            let most = usize::try_from(room).unwrap_or(usize::MAX).max(1);
+            for first in (0..shape.rows).step_by(most) {
+                let rows = first..(first + most).min(shape.rows);
+                let piece: Vec<f32> =
+                    own.chunks_exact(shape.rows).flat_map(|column| &column[rows.clone()]).copied().collect();
+                let buffer = gpu.record().upload(&piece)?;
+                stream.push(gpu, &buffer, rows.len())?;
+            }
+            stream.finish(gpu, correlation)?
+        };
+        if let Some(found) = found {
+            let reads = (gpu.read(&found.means)?, gpu.read(&found.covariance)?);
+            means.extend(reads.0.wait()?);
+            made.extend(reads.1.wait()?);
+        }
+    }
+    Ok((means, made))
+}
+
+pub(super) fn means<T: Real>(gram: &Gram) -> Vec<T> {
+    gram.means.iter().map(|&mean| T::from_f64(if gram.rows == 0 { f64::NAN } else { mean })).collect()
+}
+
+/// The whole matrix from its lower triangle.
+pub(super) fn matrix<T: Real>(gram: &Gram, correlation: bool) -> Vec<T> {
+    let cols = gram.means.len();
+    let lower = |i: usize, j: usize| gram.products[i.max(j) * cols + i.min(j)];
+    let divisor = if gram.rows > 1 { as_f64(gram.rows - 1) } else { f64::NAN };
+    let roots: Vec<f64> = (0..cols).map(|j| lower(j, j).sqrt()).collect();
+    let entry = |i: usize, j: usize| {
+        if !correlation {
+            return lower(i, j) / divisor;
+        }
+        match lower(i, j) / roots[i] / roots[j] {
+            _ if divisor.is_nan() => f64::NAN,
+            value if i == j && value.is_finite() => 1.0,
+            value => value.clamp(-1.0, 1.0),
+        }
+    };
+    (0..cols * cols).map(|k| T::from_f64(entry(k % cols, k / cols))).collect()
+}
+
+/// Means and covariances of one matrix in f64, whatever the precision of the input.
+pub(in crate::ops) fn in_f64<T: Real>(x: &[T], rows: usize, cols: usize) -> (Vec<f64>, Vec<f64>) {
+    let gram = of_matrix(x, rows, cols);
+    (means(&gram), matrix(&gram, false))
+}

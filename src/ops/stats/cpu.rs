@@ -1,0 +1,249 @@
+//! The CPU's moments: leaf by leaf in f64, both passes over a leaf while it lies in the cache.
+
+use super::moments::{Moments, as_f64};
+use super::tree::{reduce, subtrees};
+use super::{LEAF, Nan, View};
+use crate::array::Real;
+use crate::lanes::{Lane, Task};
+use rayon::prelude::*;
+use std::convert::Infallible;
+use std::ops::Range;
+
+/// Sums side by side. Their number is fixed, so that bits do not depend upon the machine's vectors.
+const SIDE: usize = 16;
+/// Neighbouring series that are gathered together where a series does not lie in one piece: a cache line of f32.
+const TOGETHER: usize = 16;
+/// Numbers that are worth a task of their own.
+const TASK: usize = 1 << 14;
+
+/// The moments of these numbers, by the tree.
+pub(super) fn moments<T: Real>(numbers: &[T], omit: bool) -> Moments {
+    let view = View { outer: 1, len: numbers.len(), inner: 1 };
+    describe(numbers, view, if omit { Nan::Omit } else { Nan::Propagate }).pop().unwrap_or_default()
+}
+
+/// The moments of every series of `x`.
+pub(super) fn describe<T: Real>(x: &[T], view: View, nan: Nan) -> Vec<Moments> {
+    let View { outer, len, inner } = view;
+    let groups = inner.div_ceil(TOGETHER);
+    let leaves = len.div_ceil(LEAF) as u64;
+    let group = |unit: usize| {
+        let (slice, first) = (unit / groups, unit % groups * TOGETHER);
+        let columns = first..(first + TOGETHER).min(inner);
+        let own = &x[slice * len * inner..(slice + 1) * len * inner];
+        all(leaves, &|leaf| leaf_of(own, inner, columns.clone(), rows_of(leaf, len), nan), &merge)
+            .unwrap_or_else(|| vec![Moments::default(); columns.len()])
+    };
+    let together = (TASK / (len * inner.min(TOGETHER)).max(1)).max(1);
+    (0..outer * groups).into_par_iter().with_min_len(together).flat_map_iter(group).collect()
+}
+
+/// The rows of a leaf.
+pub(super) fn rows_of(leaf: u64, len: usize) -> Range<usize> {
+    let begin = usize::try_from(leaf).unwrap_or(usize::MAX).saturating_mul(LEAF);
+    begin..begin.saturating_add(LEAF).min(len)
+}
+
+/// The whole tree of so many leaves; none of none.
+pub(super) fn all<N: Send + Clone>(
+    leaves: u64,
+    leaf: &(impl Fn(u64) -> N + Sync),
+    merge: &(impl Fn(N, N) -> N + Sync),
+) -> Option<N> {
+    let mut tree = super::tree::Tree::default();
+    for (level, first) in subtrees(0..leaves, u64::BITS) {
+        let node = reduce(level, first, leaf, merge);
+        let Ok(()) = tree.push(level, node, |a, b| Ok::<_, Infallible>(merge(a, b)));
+    }
+    let Ok(root) = tree.root(None, |a, b| Ok::<_, Infallible>(merge(a, b)));
+    root
+}
+
+/// Of series that stand side by side.
+pub(super) fn merge(a: Vec<Moments>, b: Vec<Moments>) -> Vec<Moments> {
+    a.into_iter().zip(b).map(|(a, b)| a.merge(b)).collect()
+}
+
+/// One leaf of neighbouring series: `rows` of `columns` of a slice `(inner, len)`.
+fn leaf_of<T: Real>(x: &[T], inner: usize, columns: Range<usize>, rows: Range<usize>, nan: Nan) -> Vec<Moments> {
+    if inner == 1 {
+        return vec![leaf(&x[rows], nan)];
+    }
+    let (width, count) = (columns.len(), rows.len());
+    let mut own = vec![T::from_f64(0.0); width * count];
+    for (t, row) in rows.enumerate() {
+        for (j, &number) in x[row * inner..][columns.clone()].iter().enumerate() {
+            own[j * count + t] = number;
+        }
+    }
+    own.chunks_exact(count.max(1)).map(|series| leaf(series, nan)).collect()
+}
+
+/// The moments of the numbers of one leaf.
+pub(super) fn leaf<T: Real>(numbers: &[T], nan: Nan) -> Moments {
+    let is_nan = |x: &T| x.to_f64().is_nan();
+    match nan {
+        Nan::Omit if numbers.iter().any(is_nan) => {
+            let kept: Vec<T> = numbers.iter().copied().filter(|x| !is_nan(x)).collect();
+            T::in_lanes(Leaf(&kept))
+        }
+        _ => T::in_lanes(Leaf(numbers)),
+    }
+}
+
+struct Leaf<'a, T>(&'a [T]);
+
+impl<T: Real> Task<T> for Leaf<'_, T> {
+    type Output = Moments;
+
+    #[inline(always)]
+    fn run<V: Lane<Scalar = T>>(self, _: V::Token) -> Moments {
+        two_passes(self.0)
+    }
+}
+
+/// Calls `f` with every number and the place of its sum, of [`SIDE`]. The instructions are the caller's.
+#[inline(always)]
+fn side_by_side<T: Real>(numbers: &[T], mut f: impl FnMut(usize, f64)) {
+    let (whole, rest) = numbers.as_chunks::<SIDE>();
+    for some in whole {
+        for (place, &x) in some.iter().enumerate() {
+            f(place, x.to_f64());
+        }
+    }
+    for (place, &x) in rest.iter().enumerate() {
+        f(place, x.to_f64());
+    }
+}
+
+/// Halves onto halves.
+#[inline(always)]
+fn total(mut sums: [f64; SIDE], add: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut half = SIDE / 2;
+    while half > 0 {
+        for place in 0..half {
+            sums[place] = add(sums[place], sums[place + half]);
+        }
+        half /= 2;
+    }
+    sums[0]
+}
+
+#[inline(always)]
+fn two_passes<T: Real>(numbers: &[T]) -> Moments {
+    let Some(&first) = numbers.first() else { return Moments::default() };
+    // Distances from one of the numbers lose nothing, however far all of them are from 0; of equal numbers they are 0.
+    let shift = if first.to_f64().is_finite() { first.to_f64() } else { 0.0 };
+    let (mut sums, mut least, mut most) = ([0.0; SIDE], [f64::INFINITY; SIDE], [f64::NEG_INFINITY; SIDE]);
+    side_by_side(numbers, |place, x| {
+        sums[place] += x - shift;
+        least[place] = if x < least[place] { x } else { least[place] };
+        most[place] = if x > most[place] { x } else { most[place] };
+    });
+    let n = as_f64(numbers.len() as u64);
+    let sum = total(sums, |a, b| a + b);
+    let mean = shift + sum / n;
+    let mut least = total(least, |a, b| if b < a { b } else { a });
+    let mut most = total(most, |a, b| if b > a { b } else { a });
+    if sum.is_nan() && numbers.iter().any(|x| x.to_f64().is_nan()) {
+        (least, most) = (f64::NAN, f64::NAN);
+    }
+    let mut powers = [[0.0; SIDE]; 4];
+    side_by_side(numbers, |place, x| {
+        let away = x - mean;
+        let square = away * away;
+        powers[0][place] += away;
+        powers[1][place] += square;
+        powers[2][place] += square * away;
+        powers[3][place] += square * square;
+    });
+    let [first, second, third, fourth] = powers.map(|sums| total(sums, |a, b| a + b));
+    // The mean was rounded: moments about it become those about the mean.
+    let off = first / n;
+    Moments {
+        count: numbers.len() as u64,
+        mean: if off.is_finite() { mean + off } else { mean },
+        powers: [
+            second - off * first,
+            third - 3.0 * off * second + 2.0 * off * off * first,
+            fourth - 4.0 * off * third + 6.0 * off * off * second - 3.0 * off * off * off * first,
+        ],
+        least,
+        most,
+    }
+}
+
+/// The mean of a leaf, in f64.
+pub(super) fn mean_of<T: Real>(numbers: &[T]) -> f64 {
+    T::in_lanes(Mean(numbers))
+}
+
+struct Mean<'a, T>(&'a [T]);
+
+impl<T: Real> Task<T> for Mean<'_, T> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<V: Lane<Scalar = T>>(self, _: V::Token) -> f64 {
+        let Some(first) = self.0.first().map(|x| x.to_f64()) else { return 0.0 };
+        let shift = if first.is_finite() { first } else { 0.0 };
+        let mut sums = [0.0; SIDE];
+        side_by_side(self.0, |place, x| sums[place] += x - shift);
+        shift + total(sums, |a, b| a + b) / as_f64(self.0.len() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEAF, Moments, moments};
+
+    fn close(got: f64, want: f64, relative: f64) {
+        assert!((got - want).abs() <= relative * want.abs(), "{got} is not {want}");
+    }
+
+    /// 0, 1, ..., n - 1 behind an offset: variance (n^2 - 1) / 12, skewness 0, kurtosis -6/5 (n^2 + 1) / (n^2 - 1).
+    #[test]
+    fn a_ramp_has_its_closed_forms() {
+        for n in [2_u32, 3, 17, 4096, 4097, 20_000] {
+            let ramp: Vec<f64> = (0..n).map(|i| 1e9 + f64::from(i)).collect();
+            let m = moments(&ramp, false);
+            let n = f64::from(n);
+            close(m.mean(), 1e9 + (n - 1.0) / 2.0, 1e-15);
+            close(m.variance(0), (n * n - 1.0) / 12.0, 1e-13);
+            close(m.variance(1), n * (n + 1.0) / 12.0, 1e-13);
+            assert!(m.skewness().abs() < 1e-12, "{}", m.skewness());
+            close(m.kurtosis(), -1.2 * (n * n + 1.0) / (n * n - 1.0), 1e-12);
+            assert_eq!((m.min(), m.max()), (1e9, 1e9 + n - 1.0));
+        }
+    }
+
+    #[test]
+    fn equal_numbers_have_no_variance_at_all() {
+        for n in [1, 2, 5, LEAF, 3 * LEAF + 7] {
+            let m = moments(&vec![0.1_f32; n], false);
+            assert_eq!((m.mean(), m.variance(0)), (f64::from(0.1_f32), 0.0));
+            assert!(m.skewness().is_nan() && m.kurtosis().is_nan());
+            assert_eq!(m.variance(1).is_nan(), n == 1);
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_and_what_is_not_finite() {
+        let none = Moments::of::<f32>(&[]);
+        assert!(none.count() == 0 && none.mean().is_nan() && none.min().is_nan() && none.max().is_nan());
+        let inf = f64::INFINITY;
+        for place in [0, 1, 5000] {
+            let mut x = vec![1.0; 9000];
+            x[place] = inf;
+            let m = moments(&x, false);
+            assert!(m.mean() == inf && m.variance(0).is_nan() && m.min() == 1.0 && m.max() == inf, "{m:?}");
+            x[place + 1] = -inf;
+            assert!(moments(&x, false).mean().is_nan());
+            x[place] = f64::NAN;
+            let m = moments(&x, false);
+            assert!(m.mean().is_nan() && m.min().is_nan() && m.max().is_nan() && m.count() == 9000, "{m:?}");
+            let m = moments(&x, true);
+            assert!(m.mean() == -inf && m.min() == -inf && m.max() == 1.0 && m.count() == 8999, "{m:?}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Moments and extremes of the series of a batch.
+
+use super::moments::Moments;
+use super::{Axis, Nan, View, count, cpu, gpu, side};
+use crate::array::{Array, Real, Storage};
+use crate::context::Context;
+use crate::device::{Buffer, Gpu};
+use crate::error::{ErrorKind, Result};
+use crate::policy::{Choice, Side, Workload};
+use crate::shape::Shape;
+use std::sync::Arc;
+
+/// How [`describe`] and [`super::RunningStats`] count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatsOptions {
+    /// The variance is divided by the count less this: 1 as the covariance, 0 as numpy's `var`.
+    pub ddof: u32,
+    /// What a NaN does.
+    pub nan: Nan,
+}
+
+impl Default for StatsOptions {
+    fn default() -> Self {
+        Self { ddof: 1, nan: Nan::Propagate }
+    }
+}
+
+/// Moments and extremes of every series, each array in the shape of [`Axis::reduced`] to one number.
+#[derive(Clone, Debug)]
+pub struct Description<T = f32> {
+    /// The mean; NaN of no number.
+    pub mean: Array<T>,
+    /// The variance, divided by count - ddof: exactly 0 of equal numbers, NaN where there are not more than ddof.
+    pub variance: Array<T>,
+    /// The least number; NaN of none.
+    pub min: Array<T>,
+    /// The greatest number; NaN of none.
+    pub max: Array<T>,
+    /// `m3 / m2^(3/2)`, biased, as scipy.stats.skew; NaN of equal numbers.
+    pub skewness: Array<T>,
+    /// `m4 / m2^2 - 3`, biased, as scipy.stats.kurtosis; NaN of equal numbers.
+    pub kurtosis: Array<T>,
+    counts: Counts,
+}
+
+#[derive(Clone, Debug)]
+enum Counts {
+    Host(Arc<Vec<u64>>),
+    /// Two words a series, the lower one first.
+    Device(Buffer<u32>),
+}
+
+impl<T: Real> Description<T> {
+    /// How many numbers each series has, those that were omitted left out; waits for the device.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn counts(&self, ctx: &Context) -> Result<Arc<Vec<u64>>> {
+        Ok(match &self.counts {
+            Counts::Host(all) => Arc::clone(all),
+            Counts::Device(buffer) => Arc::new(counts_of(&ctx.gpu_of(buffer)?.read(buffer)?.wait()?)),
+        })
+    }
+
+    /// From the moments of every series.
+    pub(super) fn of(moments: &[Moments], shape: Shape, ddof: u32) -> Self {
+        let array = |get: &dyn Fn(&Moments) -> f64| {
+            Array::from_storage(shape, Storage::host(moments.iter().map(|m| T::from_f64(get(m))).collect()))
+        };
+        Self {
+            mean: array(&Moments::mean),
+            variance: array(&|m| m.variance(ddof)),
+            min: array(&Moments::min),
+            max: array(&Moments::max),
+            skewness: array(&Moments::skewness),
+            kurtosis: array(&Moments::kurtosis),
+            counts: Counts::Host(Arc::new(moments.iter().map(Moments::count).collect())),
+        }
+    }
+
+    /// As the device found it.
+    pub(super) fn resident(found: gpu::Found, shape: Shape) -> Self {
+        let array = |buffer| Array::from_storage(shape, Storage::Device(buffer));
+        Self {
+            mean: array(found.mean),
+            variance: array(found.variance),
+            min: array(found.least),
+            max: array(found.most),
+            skewness: array(found.skewness),
+            kurtosis: array(found.kurtosis),
+            counts: Counts::Device(found.counts),
+        }
+    }
+}
+
+fn counts_of(words: &[u32]) -> Vec<u64> {
+    words.chunks_exact(2).map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32).collect()
+}
+
+/// Count, mean, variance, extremes, skewness and kurtosis along an axis of a batch, in one pass over memory.
+///
+/// Leaves of 4096 numbers are reduced about their own mean, and merge in a tree (Chan, Golub and LeVeque 1979; Pébay 2008): nothing cancels
+/// however far the numbers are from 0. The CPU computes in f64 and rounds to `T`. The device computes in f32 about a number near the first
+/// ones of the series; its variance is infinite where it is beyond f32, as numpy's is. A NaN makes its series NaN, or is left out
+/// ([`Nan`]); an infinity makes the mean infinite and what is central NaN.
+///
+/// # Shapes
+/// Any; the results have the shape of [`Axis::reduced`] to one number. Empty series are fine.
+///
+/// # Errors
+/// [`ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`ErrorKind::Limit`] if the results of a batch without numbers are
+/// beyond the memory budget; device errors.
+pub fn describe<T: Real>(ctx: &Context, x: &Array<T>, axis: Axis, options: StatsOptions) -> Result<Description<T>> {
+    let StatsOptions { ddof, nan } = options;
+    let (shape, view) = (axis.reduced(x.shape(), 1), View::of(x.shape(), axis));
+    room(ctx, "describe", x.shape(), (shape.len() as u64).saturating_mul(56))?;
+    let side = side::<T>("describe", ctx, &workload(x.shape(), x.is_resident()), true)?;
+    // Without numbers there is nothing to compute.
+    if side == Side::Cpu || view.len() == 0 {
+        return Ok(Description::of(&cpu::describe(&x.storage().to_vec(ctx)?, view, nan), shape, ddof));
+    }
+    let gpu = ctx.gpu()?;
+    match x.storage() {
+        Storage::Device(buffer) => whole(ctx.gpu_of(buffer)?, buffer, view, shape, options),
+        Storage::Host(data) => {
+            let most = pieces(gpu, view, ctx.memory_budget());
+            if view.len() <= most {
+                let buffer = gpu.record().upload(&T::for_device(data))?;
+                return whole(gpu, &buffer, view, shape, options);
+            }
+            in_pieces(gpu, &T::for_device(data), view, shape, options, most)
+        }
+    }
+}
+
+/// Where [`describe`] would run on a batch of that shape, and why.
+#[must_use]
+pub fn choose_describe<T: Real>(ctx: &Context, shape: Shape, resident: bool) -> Choice {
+    ctx.explain(&workload(shape, resident), T::ON_DEVICE)
+}
+
+/// About twelve operations a number, twenty on the device.
+pub(super) fn workload(shape: Shape, resident: bool) -> Workload {
+    let numbers = count(shape.len());
+    let bytes_to_move = if resident { 0.0 } else { 4.0 * numbers };
+    Workload { cpu_flops: 12.0 * numbers, gpu_flops: 20.0 * numbers, bytes_to_move, dispatches: 16.0 }
+}
+
+/// Results of so many bytes, where they are far larger than what was given.
+pub(super) fn room(ctx: &Context, operation: &str, shape: Shape, needed: u64) -> Result<()> {
+    if needed > ctx.memory_budget() && needed / 64 > shape.len() as u64 {
+        let what = format!("bytes for the results of {operation} of {shape}");
+        return Err(ErrorKind::Limit { what, needed, allowed: ctx.memory_budget() }.into());
+    }
+    Ok(())
+}
+
+/// The most numbers that the device is given at once: within a binding, and half of the budget beside what is made of them.
+fn pieces(gpu: &Gpu, view: View, budget: u64) -> usize {
+    let each = 4.0 + count(usize::try_from(gpu::bytes(view)).unwrap_or(usize::MAX)) / count(view.len().max(1));
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an estimate"
+    )]
+    let by_budget = (budget as f64 / 2.0 / each) as usize;
+    by_budget.min(usize::try_from(gpu.adapter().limits.storage_binding / 4).unwrap_or(usize::MAX))
+}
+
+fn whole<T: Real>(
+    gpu: &Gpu,
+    x: &Buffer<f32>,
+    view: View,
+    shape: Shape,
+    options: StatsOptions,
+) -> Result<Description<T>> {
+    let node = gpu::root(gpu, x, view, options.nan)?;
+    Ok(Description::resident(gpu::finish(gpu, &node, view.series(), options.ddof)?, shape))
+}
+
+/// Pieces of about `most` numbers: whole slices, or one slice as a stream of its rows. They lie in one piece of memory either way, and
+/// neither moves a bit.
+fn in_pieces<T: Real>(
+    gpu: &Gpu,
+    x: &[f32],
+    view: View,
+    shape: Shape,
+    options: StatsOptions,
+    most: usize,
+) -> Result<Description<T>> {
+    let slice = view.len * view.inner;
+    let slices = (most / slice).max(1);
+    let mut results: [Vec<f32>; 6] = Default::default();
+    let mut counts = Vec::with_capacity(view.series());
+    for first in (0..view.outer).step_by(slices) {
+        let outer = slices.min(view.outer - first);
+        let part = View { outer, ..view };
+        let own = &x[first * slice..(first + outer) * slice];
+        let node = if slice <= most {
+            // The recording is open no more when the next one begins.
+            let own = gpu.record().upload(own)?;
+            gpu::root(gpu, &own, part, options.nan)?
+        } else {
+            let mut stream = gpu::Stream::new(part.series(), options.nan);
+            // Beside the rows that are kept for a leaf.
+            let rows = (most / 2 / view.inner).max(1);
+            for piece in own.chunks(rows * view.inner) {
+                let part = View { len: piece.len() / view.inner, ..part };
+                let piece = gpu.record().upload(piece)?;
+                stream.push(gpu, &piece, part)?;
+            }
+            match stream.root(gpu)? {
+                Some(node) => node,
+                None => continue,
+            }
+        };
+        let found = gpu::finish(gpu, &node, part.series(), options.ddof)?;
+        let reads = [
+            gpu.read(&found.mean)?,
+            gpu.read(&found.variance)?,
+            gpu.read(&found.least)?,
+            gpu.read(&found.most)?,
+            gpu.read(&found.skewness)?,
+            gpu.read(&found.kurtosis)?,
+        ];
+        let of_counts = gpu.read(&found.counts)?;
+        for (all, read) in results.iter_mut().zip(reads) {
+            all.extend(read.wait()?);
+        }
+        counts.extend(counts_of(&of_counts.wait()?));
+    }
+    let [mean, variance, min, max, skewness, kurtosis] =
+        results.map(|all| Array::from_storage(shape, Storage::host(T::from_device(all))));
+    Ok(Description { mean, variance, min, max, skewness, kurtosis, counts: Counts::Host(Arc::new(counts)) })
+}

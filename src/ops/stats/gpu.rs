@@ -1,0 +1,246 @@
+//! The device's moments: leaves, their tree, and what is asked of its root. Everything is recorded; nothing waits.
+
+use super::kernels::{
+    Ends, Finish, Keep, Keeping, Leaf, Merge, Nodes, Rows, Sample, Shift, leaf_variant, merge_variant,
+};
+use super::tree::{Tree, subtrees};
+use super::{LEAF, Nan, View, count, to_u32};
+use crate::device::{Buffer, Gpu, Grid, Recorder};
+use crate::error::Result;
+
+/// Vectors of four words in a node.
+const WORDS: usize = 3;
+/// Series of a workgroup of leaf.wgsl.
+const GROUPS: usize = 8;
+/// Operations on a number of a leaf, both passes.
+const FLOPS: f64 = 20.0;
+
+/// One node of every series.
+pub(super) type Node = Buffer<[u32; 4]>;
+
+/// What is asked of moments, on the device: a number a series each, and two words of a count.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) mean: Buffer<f32>,
+    pub(super) variance: Buffer<f32>,
+    pub(super) least: Buffer<f32>,
+    pub(super) most: Buffer<f32>,
+    pub(super) skewness: Buffer<f32>,
+    pub(super) kurtosis: Buffer<f32>,
+    pub(super) counts: Buffer<u32>,
+}
+
+/// Bytes of device memory beside the array itself that its moments take at most.
+pub(super) fn bytes(view: View) -> u64 {
+    let nodes = view.series() as u64 * view.len.div_ceil(LEAF).max(1) as u64;
+    // The leaves, half of them beside, and the results.
+    nodes * 16 * WORDS as u64 * 3 / 2 + view.series() as u64 * (4 * 9 + 16 * WORDS as u64)
+}
+
+/// The moments of every series of `x` as one node.
+pub(super) fn root(gpu: &Gpu, x: &Buffer<f32>, view: View, nan: Nan) -> Result<Node> {
+    let mut rec = gpu.record();
+    let shifts = shifts(&mut rec, x, view, 0..view.len)?;
+    run(&mut rec, x, view, 0, view.len, &shifts, nan)
+}
+
+/// A number near every series, from its first rows of `rows`.
+fn shifts(rec: &mut Recorder<'_>, x: &Buffer<f32>, view: View, rows: std::ops::Range<usize>) -> Result<Buffer<f32>> {
+    let series = to_u32(view.series());
+    let mut shifts = rec.array(view.series())?;
+    let params = Sample {
+        series,
+        len: to_u32(view.len),
+        inner: to_u32(view.inner),
+        begin: to_u32(rows.start),
+        end: to_u32(rows.end),
+    };
+    rec.dispatch(&Shift { params, x, shifts: &mut shifts }, &[], Grid::Invocations(series), 128.0 * f64::from(series))?;
+    Ok(shifts)
+}
+
+/// The rows `begin..end` of every series, which begin a leaf, as one node: leaves, then by twos.
+fn run(
+    rec: &mut Recorder<'_>,
+    x: &Buffer<f32>,
+    view: View,
+    begin: usize,
+    end: usize,
+    shifts: &Buffer<f32>,
+    nan: Nan,
+) -> Result<Node> {
+    let series = view.series();
+    // Of no rows there is one leaf without numbers.
+    let mut leaves = (end - begin).div_ceil(LEAF).max(1);
+    let mut nodes = rec.array(WORDS * series * leaves)?;
+    let variant = leaf_variant(view.inner > 1, nan == Nan::Omit);
+    let units = to_u32(series.div_ceil(GROUPS) * leaves);
+    let work = FLOPS * count(GROUPS * LEAF.min(end - begin));
+    for piece in rec.pieces(units, work) {
+        let workgroups = piece.end - piece.start;
+        let params = Rows {
+            first: piece.start,
+            series: to_u32(series),
+            len: to_u32(view.len),
+            inner: to_u32(view.inner),
+            begin: to_u32(begin),
+            end: to_u32(end),
+        };
+        let kernel = Leaf { params, x, shifts, nodes: &mut nodes };
+        rec.dispatch(&kernel, &variant, Grid::Workgroups(workgroups), work * f64::from(workgroups))?;
+    }
+    while leaves > 1 {
+        let half = leaves.div_ceil(2);
+        let mut out = rec.array(WORDS * series * half)?;
+        let invocations = to_u32(series * half);
+        let params = Nodes { series: to_u32(series), nodes: to_u32(leaves) };
+        let kernel = Merge { params, left: &nodes, right: &nodes, out: &mut out };
+        rec.dispatch(&kernel, &merge_variant(false), Grid::Invocations(invocations), 64.0 * f64::from(invocations))?;
+        (nodes, leaves) = (out, half);
+    }
+    Ok(nodes)
+}
+
+/// Two nodes of every series as one.
+pub(super) fn merge(rec: &mut Recorder<'_>, series: usize, left: &Node, right: &Node) -> Result<Node> {
+    let mut out = rec.array(WORDS * series)?;
+    let params = Nodes { series: to_u32(series), nodes: 2 };
+    let work = 64.0 * count(series);
+    let kernel = Merge { params, left, right, out: &mut out };
+    rec.dispatch(&kernel, &merge_variant(true), Grid::Invocations(to_u32(series)), work)?;
+    Ok(out)
+}
+
+/// What is asked of the moments of every series.
+pub(super) fn finish(gpu: &Gpu, node: &Node, series: usize, ddof: u32) -> Result<Found> {
+    let mut rec = gpu.record();
+    let mut found = Found {
+        mean: rec.array(series)?,
+        variance: rec.array(series)?,
+        least: rec.array(series)?,
+        most: rec.array(series)?,
+        skewness: rec.array(series)?,
+        kurtosis: rec.array(series)?,
+        counts: rec.array(2 * series)?,
+    };
+    let params = Ends { series: to_u32(series), ddof, nan: f32::NAN.to_bits(), infinity: f32::INFINITY.to_bits() };
+    let Found { mean, variance, least, most, skewness, kurtosis, counts } = &mut found;
+    let kernel = Finish { params, nodes: node, mean, variance, least, most, skewness, kurtosis, counts };
+    rec.dispatch(&kernel, &[], Grid::Invocations(to_u32(series)), 64.0 * count(series))?;
+    Ok(found)
+}
+
+/// A stream of rows of `series` columns on the device: its tree, and the rows that are no whole leaf yet.
+/// No copy of it is made: the tail is written in place.
+#[derive(Debug)]
+pub(super) struct Stream {
+    series: usize,
+    nan: Nan,
+    shifts: Option<Buffer<f32>>,
+    tree: Tree<Node>,
+    tail: Option<Buffer<f32>>,
+    held: usize,
+}
+
+impl Stream {
+    pub(super) fn new(series: usize, nan: Nan) -> Self {
+        Self { series, nan, shifts: None, tree: Tree::default(), tail: None, held: 0 }
+    }
+
+    fn tail_view(&self) -> View {
+        View { outer: self.series, len: LEAF, inner: 1 }
+    }
+
+    /// The rows of `x`, `view.len` of each series.
+    pub(super) fn push(&mut self, gpu: &Gpu, x: &Buffer<f32>, view: View) -> Result<()> {
+        if self.series == 0 {
+            return Ok(());
+        }
+        let mut rec = gpu.record();
+        let mut next = 0;
+        if self.held > 0 {
+            next = view.len.min(LEAF - self.held);
+            self.keep(&mut rec, x, view, 0, next)?;
+            if self.held == LEAF {
+                self.close(&mut rec)?;
+            }
+        }
+        let leaves = (view.len - next) / LEAF;
+        if leaves > 0 && self.shifts.is_none() {
+            self.shifts = Some(shifts(&mut rec, x, view, next..view.len)?);
+        }
+        let first = self.tree.leaves();
+        for (level, leaf) in subtrees(first..first + leaves as u64, 16) {
+            let Some(shifts) = &self.shifts else { break };
+            let begin = next + usize::try_from(leaf - first).unwrap_or(usize::MAX) * LEAF;
+            let node = run(&mut rec, x, view, begin, begin + (LEAF << level), shifts, self.nan)?;
+            self.tree.push(level, node, |a, b| merge(&mut rec, self.series, &a, &b))?;
+        }
+        next += leaves * LEAF;
+        self.keep(&mut rec, x, view, next, view.len - next)
+    }
+
+    /// Some rows for the leaf that they begin or go on with.
+    fn keep(&mut self, rec: &mut Recorder<'_>, x: &Buffer<f32>, view: View, begin: usize, rows: usize) -> Result<()> {
+        if rows == 0 {
+            return Ok(());
+        }
+        let mut tail = match self.tail.take() {
+            Some(tail) => tail,
+            None => rec.array(self.series * LEAF)?,
+        };
+        let params = Keeping {
+            series: to_u32(self.series),
+            len: to_u32(view.len),
+            inner: to_u32(view.inner),
+            begin: to_u32(begin),
+            count: to_u32(rows),
+            room: to_u32(LEAF),
+            held: to_u32(self.held),
+        };
+        let numbers = self.series * rows;
+        let done =
+            rec.dispatch(&Keep { params, x, tail: &mut tail }, &[], Grid::Invocations(to_u32(numbers)), count(numbers));
+        self.tail = Some(tail);
+        done?;
+        self.held += rows;
+        Ok(())
+    }
+
+    /// The node of the rows that are held.
+    fn last(&self, rec: &mut Recorder<'_>) -> Result<Option<Node>> {
+        let Some(tail) = self.tail.as_ref().filter(|_| self.held > 0) else { return Ok(None) };
+        let made;
+        let shifts = match &self.shifts {
+            Some(shifts) => shifts,
+            None => {
+                made = shifts_of_tail(rec, tail, self.tail_view(), self.held)?;
+                &made
+            }
+        };
+        run(rec, tail, self.tail_view(), 0, self.held, shifts, self.nan).map(Some)
+    }
+
+    /// The tail is a whole leaf.
+    fn close(&mut self, rec: &mut Recorder<'_>) -> Result<()> {
+        if let (None, Some(tail)) = (&self.shifts, &self.tail) {
+            self.shifts = Some(shifts_of_tail(rec, tail, self.tail_view(), self.held)?);
+        }
+        if let Some(node) = self.last(rec)? {
+            self.tree.push(0, node, |a, b| merge(rec, self.series, &a, &b))?;
+        }
+        self.held = 0;
+        Ok(())
+    }
+
+    /// All of it as one node; none of nothing.
+    pub(super) fn root(&self, gpu: &Gpu) -> Result<Option<Node>> {
+        let mut rec = gpu.record();
+        let last = self.last(&mut rec)?;
+        self.tree.root(last, |a, b| merge(&mut rec, self.series, &a, &b))
+    }
+}
+
+fn shifts_of_tail(rec: &mut Recorder<'_>, tail: &Buffer<f32>, view: View, held: usize) -> Result<Buffer<f32>> {
+    shifts(rec, tail, view, 0..held)
+}

@@ -1,0 +1,419 @@
+//! The device's covariances: means and products of leaves of rows, and their tree. Everything is recorded; nothing waits.
+
+use super::kernels::{
+    Columns, Covariance, Ending, Gram, Join, JoinMeans, Joining, Keep, Keeping, Means, Middle, SIDES, Spread,
+    Spreading, join_variant,
+};
+use super::tree::{Tree, subtrees};
+use super::{count, gram, to_u32};
+use crate::context::Context;
+use crate::device::{Buffer, Gpu, Grid, Recorder};
+use crate::error::{ErrorKind, Result};
+use crate::shape::Shape;
+use std::ops::Range;
+
+/// Rows of a leaf: LEAF in the WGSL.
+const LEAF: usize = 1024;
+/// Columns of a workgroup of means.wgsl.
+const GROUPS: usize = 8;
+
+/// How the columns of a batch of matrices are cut into tiles.
+#[derive(Clone, Copy, Debug)]
+struct Tiles {
+    cols: usize,
+    matrices: usize,
+    side: usize,
+}
+
+impl Tiles {
+    fn of(cols: usize, matrices: usize) -> Self {
+        let side = SIDES.into_iter().find(|side| cols <= 4 * side).unwrap_or(SIDES[SIDES.len() - 1]);
+        Self { cols, matrices, side }
+    }
+
+    fn tiles(&self) -> usize {
+        let edge = self.cols.div_ceil(4 * self.side);
+        edge * (edge + 1) / 2
+    }
+
+    /// Vectors of four products of a node of all matrices.
+    fn vectors(&self) -> usize {
+        self.matrices * self.tiles() * 4 * self.side * self.side
+    }
+
+    /// Numbers of the means of a node of all matrices, with their flags.
+    fn means(&self) -> usize {
+        2 * self.matrices * self.cols
+    }
+
+    fn side(&self) -> (&'static str, f64) {
+        ("SIDE", count(self.side))
+    }
+}
+
+/// Some rows of every matrix: how many, means and flags, tiles of products.
+#[derive(Clone, Debug)]
+struct Node {
+    rows: u64,
+    means: Buffer<f32>,
+    products: Buffer<[f32; 4]>,
+}
+
+/// A stream of rows: its tree, and the rows that are no whole leaf yet.
+#[derive(Debug)]
+pub(super) struct Stream {
+    tiles: Tiles,
+    /// Leaves that are reduced at once, as a power of two.
+    most: u32,
+    shifts: Option<Buffer<f32>>,
+    tree: Tree<Node>,
+    tail: Option<Buffer<f32>>,
+    held: usize,
+}
+
+/// Bytes of the results of so many matrices and what stands beside them: a few nodes, and leaves that are reduced at once.
+pub(super) fn bytes(shape: Shape) -> u64 {
+    let tiles = Tiles::of(shape.cols, shape.batch);
+    let node = 16 * tiles.vectors() as u64 + 4 * tiles.means() as u64;
+    let levels = u64::from(shape.rows.div_ceil(LEAF).max(1).ilog2()) + 4;
+    node.saturating_mul(levels).saturating_add(4 * (shape.batch * shape.cols * shape.cols) as u64)
+}
+
+/// Whether the device takes matrices of that shape within that much memory beside their numbers.
+///
+/// # Errors
+/// [`ErrorKind::Limit`] if it does not.
+pub(super) fn fits(gpu: &Gpu, shape: Shape, budget: u64) -> Result<()> {
+    let adapter = gpu.adapter();
+    let one = Shape { batch: 1, ..shape };
+    let binding = 16 * Tiles::of(shape.cols, 1).vectors() as u64;
+    for (what, needed, allowed) in [
+        ("bytes of the products of one matrix", binding, adapter.limits.storage_binding),
+        ("bytes of device memory for the covariance of one matrix", bytes(one).saturating_mul(4) / 3, budget),
+    ] {
+        if needed > allowed {
+            return Err(ErrorKind::Limit { what: format!("{what} on {}", adapter.name), needed, allowed }.into());
+        }
+    }
+    Ok(())
+}
+
+impl Stream {
+    /// Of so many matrices of so many columns, within `budget` bytes.
+    pub(super) fn new(gpu: &Gpu, cols: usize, matrices: usize, budget: u64) -> Self {
+        let tiles = Tiles::of(cols, matrices);
+        let node = (16 * tiles.vectors() as u64).max(1);
+        let room = (budget / 8).min(gpu.adapter().limits.storage_binding);
+        let most = (room / node).max(1).ilog2();
+        Self { tiles, most, shifts: None, tree: Tree::default(), tail: None, held: 0 }
+    }
+
+    fn columns(&self) -> usize {
+        self.tiles.cols * self.tiles.matrices
+    }
+
+    /// The rows of `x`, `rows` of every matrix. Where they are the last ones, nothing is kept but what was asked for.
+    pub(super) fn push(&mut self, gpu: &Gpu, x: &Buffer<f32>, rows: usize) -> Result<()> {
+        if self.columns() == 0 {
+            return Ok(());
+        }
+        let mut rec = gpu.record();
+        let mut next = 0;
+        if self.held > 0 {
+            next = rows.min(LEAF - self.held);
+            self.keep(&mut rec, x, rows, 0..next)?;
+            if self.held == LEAF {
+                self.close(&mut rec)?;
+            }
+        }
+        next = self.leaves(&mut rec, x, rows, next)?;
+        self.keep(&mut rec, x, rows, next..rows)
+    }
+
+    /// All rows at once, and the node that they are.
+    fn whole(&mut self, rec: &mut Recorder<'_>, x: &Buffer<f32>, rows: usize) -> Result<Option<Node>> {
+        let next = self.leaves(rec, x, rows, 0)?;
+        let last = match next < rows {
+            true => {
+                let shifts = self.shifts(rec, x, rows, next..rows)?;
+                Some(self.run(rec, x, rows, next..rows, &shifts)?)
+            }
+            false => None,
+        };
+        let tiles = self.tiles;
+        self.tree.root(last, |a, b| merge(rec, tiles, &a, &b))
+    }
+
+    /// The whole leaves of `x` from row `next` on; returns the row behind them.
+    fn leaves(&mut self, rec: &mut Recorder<'_>, x: &Buffer<f32>, rows: usize, next: usize) -> Result<usize> {
+        let leaves = (rows - next) / LEAF;
+        if leaves == 0 {
+            return Ok(next);
+        }
+        let shifts = self.shifts(rec, x, rows, next..rows)?;
+        self.shifts = Some(shifts.clone());
+        let (first, tiles) = (self.tree.leaves(), self.tiles);
+        for (level, leaf) in subtrees(first..first + leaves as u64, self.most) {
+            let begin = next + usize::try_from(leaf - first).unwrap_or(usize::MAX) * LEAF;
+            let node = self.run(rec, x, rows, begin..begin + (LEAF << level), &shifts)?;
+            self.tree.push(level, node, |a, b| merge(rec, tiles, &a, &b))?;
+        }
+        Ok(next + leaves * LEAF)
+    }
+
+    /// The columns' shifts and scales; where there are none yet, from some rows.
+    fn shifts(&self, rec: &mut Recorder<'_>, x: &Buffer<f32>, len: usize, rows: Range<usize>) -> Result<Buffer<f32>> {
+        if let Some(shifts) = &self.shifts {
+            return Ok(shifts.clone());
+        }
+        let mut shifts = rec.array(3 * self.columns())?;
+        let params = Spreading {
+            cols: to_u32(self.tiles.cols),
+            matrices: to_u32(self.tiles.matrices),
+            len: to_u32(len),
+            begin: to_u32(rows.start),
+            end: to_u32(rows.end),
+        };
+        let columns = to_u32(self.columns());
+        let kernel = Spread { params, x, shifts: &mut shifts };
+        rec.dispatch(&kernel, &[], Grid::Invocations(columns), 256.0 * f64::from(columns))?;
+        Ok(shifts)
+    }
+
+    /// Some rows, which begin a leaf, as one node: leaves, then by twos.
+    fn run(
+        &self,
+        rec: &mut Recorder<'_>,
+        x: &Buffer<f32>,
+        len: usize,
+        rows: Range<usize>,
+        shifts: &Buffer<f32>,
+    ) -> Result<Node> {
+        let tiles = self.tiles;
+        let mut leaves = rows.len().div_ceil(LEAF);
+        let mut means = rec.array(leaves * tiles.means())?;
+        let mut products = rec.array(leaves * tiles.vectors())?;
+        let params = |first| Columns {
+            first,
+            cols: to_u32(tiles.cols),
+            matrices: to_u32(tiles.matrices),
+            len: to_u32(len),
+            begin: to_u32(rows.start),
+            end: to_u32(rows.end),
+        };
+        let height = count(LEAF.min(rows.len()));
+        let work = 4.0 * count(GROUPS) * height;
+        for piece in rec.pieces(to_u32(leaves * self.columns().div_ceil(GROUPS)), work) {
+            let workgroups = piece.end - piece.start;
+            let kernel = Means { params: params(piece.start), x, shifts, means: &mut means };
+            rec.dispatch(&kernel, &[], Grid::Workgroups(workgroups), work * f64::from(workgroups))?;
+        }
+        let work = 2.0 * height * count(16 * tiles.side * tiles.side);
+        for piece in rec.pieces(to_u32(leaves * tiles.matrices * tiles.tiles()), work) {
+            let workgroups = piece.end - piece.start;
+            let kernel = Gram { params: params(piece.start), x, shifts, means: &means, products: &mut products };
+            rec.dispatch(&kernel, &[tiles.side()], Grid::Workgroups(workgroups), work * f64::from(workgroups))?;
+        }
+        let (mut full, mut last) = (LEAF as u64, rows.len() as u64 - (leaves as u64 - 1) * LEAF as u64);
+        while leaves > 1 {
+            let joined = Run { nodes: leaves, rows: full, rows_of_last: last, pair: false };
+            (means, products) = join(rec, tiles, joined, [&means, &means], [&products, &products])?;
+            // The last one has a neighbour or rises alone.
+            last += if leaves.is_multiple_of(2) { full } else { 0 };
+            (leaves, full) = (leaves.div_ceil(2), 2 * full);
+        }
+        Ok(Node { rows: rows.len() as u64, means, products })
+    }
+
+    fn keep(&mut self, rec: &mut Recorder<'_>, x: &Buffer<f32>, len: usize, rows: Range<usize>) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut tail = match self.tail.take() {
+            Some(tail) => tail,
+            None => rec.array(self.columns() * LEAF)?,
+        };
+        let params = Keeping {
+            series: to_u32(self.columns()),
+            len: to_u32(len),
+            inner: 1,
+            begin: to_u32(rows.start),
+            count: to_u32(rows.len()),
+            room: to_u32(LEAF),
+            held: to_u32(self.held),
+        };
+        let numbers = self.columns() * rows.len();
+        let kernel = Keep { params, x, tail: &mut tail };
+        let done = rec.dispatch(&kernel, &[], Grid::Invocations(to_u32(numbers)), count(numbers));
+        self.tail = Some(tail);
+        done?;
+        self.held += rows.len();
+        Ok(())
+    }
+
+    /// The node of the rows that are held, with the shifts that it has.
+    fn last(&self, rec: &mut Recorder<'_>) -> Result<Option<(Node, Buffer<f32>)>> {
+        let Some(tail) = self.tail.as_ref().filter(|_| self.held > 0) else { return Ok(None) };
+        let shifts = self.shifts(rec, tail, LEAF, 0..self.held)?;
+        let node = self.run(rec, tail, LEAF, 0..self.held, &shifts)?;
+        Ok(Some((node, shifts)))
+    }
+
+    /// The tail is a whole leaf.
+    fn close(&mut self, rec: &mut Recorder<'_>) -> Result<()> {
+        if let Some((node, shifts)) = self.last(rec)? {
+            self.shifts = Some(shifts);
+            let tiles = self.tiles;
+            self.tree.push(0, node, |a, b| merge(rec, tiles, &a, &b))?;
+        }
+        self.held = 0;
+        Ok(())
+    }
+
+    /// All rows so far, with their shifts; none of no row.
+    fn root(&self, rec: &mut Recorder<'_>) -> Result<Option<(Node, Buffer<f32>)>> {
+        let last = self.last(rec)?;
+        let shifts = last.as_ref().map(|(_, shifts)| shifts.clone()).or_else(|| self.shifts.clone());
+        let tiles = self.tiles;
+        let own = self.tree.root(last.map(|(node, _)| node), |a, b| merge(rec, tiles, &a, &b))?;
+        Ok(own.zip(shifts))
+    }
+
+    /// The rows so far by themselves; none of no row.
+    pub(super) fn closed(&self, gpu: &Gpu) -> Result<Option<Closed>> {
+        let root = self.root(&mut gpu.record())?;
+        Ok(root.map(|(node, shifts)| Closed { tiles: self.tiles, node, shifts }))
+    }
+
+    /// What is asked of the rows so far; none of no row.
+    pub(super) fn finish(&self, gpu: &Gpu, correlation: bool) -> Result<Option<Found>> {
+        let mut rec = gpu.record();
+        let Some((node, shifts)) = self.root(&mut rec)? else { return Ok(None) };
+        finish(&mut rec, self.tiles, &node, &shifts, correlation).map(Some)
+    }
+}
+
+/// The rows of a stream that has ended.
+#[derive(Debug)]
+pub(super) struct Closed {
+    tiles: Tiles,
+    node: Node,
+    shifts: Buffer<f32>,
+}
+
+impl Closed {
+    /// On the host, in f64; waits.
+    pub(super) fn to_host(&self, ctx: &Context) -> Result<gram::Gram> {
+        let gpu = ctx.gpu_of(&self.shifts)?;
+        let reads = (gpu.read(&self.node.means)?, gpu.read(&self.node.products)?, gpu.read(&self.shifts)?);
+        let (means, products, shifts) = (reads.0.wait()?, reads.1.wait()?, reads.2.wait()?);
+        let (cols, edge) = (self.tiles.cols, 4 * self.tiles.side);
+        let unit = |j: usize| f64::from(shifts[2 * cols + j]);
+        // A flag is 1 or 0: what is not finite becomes NaN.
+        let finite = |j: usize| if means[cols + j] == 0.0 { 1.0 } else { f64::NAN };
+        let mean = |j: usize| (f64::from(shifts[j]) + f64::from(means[j]) * unit(j)) * finite(j);
+        let mut lower = vec![0.0; cols * cols];
+        let numbers: &[f32] = bytemuck::cast_slice(&products);
+        for i in 0..cols {
+            for j in 0..=i {
+                let tile = i / edge * (i / edge + 1) / 2 + j / edge;
+                let product = numbers[tile * edge * edge + i % edge * edge + j % edge];
+                lower[i * cols + j] = f64::from(product) * unit(i) * unit(j) * finite(i) * finite(j);
+            }
+        }
+        Ok(gram::Gram { rows: self.node.rows, means: (0..cols).map(mean).collect(), products: lower })
+    }
+}
+
+/// A matrix a matrix, and its columns' means.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) covariance: Buffer<f32>,
+    pub(super) means: Buffer<f32>,
+}
+
+/// Covariances or correlations of every matrix of `x`, which has rows.
+pub(super) fn covariance(gpu: &Gpu, x: &Buffer<f32>, shape: Shape, budget: u64, correlation: bool) -> Result<Found> {
+    let mut stream = Stream::new(gpu, shape.cols, shape.batch, budget);
+    let mut rec = gpu.record();
+    let shifts = stream.shifts(&mut rec, x, shape.rows, 0..shape.rows)?;
+    stream.shifts = Some(shifts.clone());
+    match stream.whole(&mut rec, x, shape.rows)? {
+        Some(node) => finish(&mut rec, stream.tiles, &node, &shifts, correlation),
+        None => Err(ErrorKind::Device { message: "a covariance of no row".to_owned() }.into()),
+    }
+}
+
+fn finish(rec: &mut Recorder<'_>, tiles: Tiles, node: &Node, shifts: &Buffer<f32>, correlation: bool) -> Result<Found> {
+    let (cols, matrices) = (tiles.cols, tiles.matrices);
+    let divisor = narrow(node.rows.saturating_sub(1));
+    let params = Ending { cols: to_u32(cols), matrices: to_u32(matrices), nan: f32::NAN.to_bits(), divisor };
+    let mut covariance = rec.array(matrices * cols * cols)?;
+    let products = node.products.cast::<f32>();
+    let kernel = Covariance { params, products: &products, means: &node.means, shifts, out: &mut covariance };
+    let size = matrices * cols * cols;
+    let variant = [("CORRELATION", f64::from(u8::from(correlation))), tiles.side()];
+    rec.dispatch(&kernel, &variant, Grid::Invocations(to_u32(size)), 16.0 * count(size))?;
+    let mut means = rec.array(matrices * cols)?;
+    let kernel = Middle { params, means: &node.means, shifts, out: &mut means };
+    rec.dispatch(&kernel, &[], Grid::Invocations(to_u32(matrices * cols)), 4.0 * count(matrices * cols))?;
+    Ok(Found { covariance, means })
+}
+
+/// Nodes that stand in one buffer, all of so many rows but the last; or a pair in two.
+#[derive(Clone, Copy)]
+struct Run {
+    nodes: usize,
+    rows: u64,
+    rows_of_last: u64,
+    pair: bool,
+}
+
+/// Two nodes as one.
+fn merge(rec: &mut Recorder<'_>, tiles: Tiles, a: &Node, b: &Node) -> Result<Node> {
+    let run = Run { nodes: 2, rows: a.rows, rows_of_last: b.rows, pair: true };
+    let (means, products) = join(rec, tiles, run, [&a.means, &b.means], [&a.products, &b.products])?;
+    Ok(Node { rows: a.rows + b.rows, means, products })
+}
+
+/// Neighbouring nodes as one each.
+fn join(
+    rec: &mut Recorder<'_>,
+    tiles: Tiles,
+    run: Run,
+    means: [&Buffer<f32>; 2],
+    products: [&Buffer<[f32; 4]>; 2],
+) -> Result<(Buffer<f32>, Buffer<[f32; 4]>)> {
+    let half = run.nodes.div_ceil(2);
+    let params = Joining {
+        cols: to_u32(tiles.cols),
+        matrices: to_u32(tiles.matrices),
+        nodes: to_u32(run.nodes),
+        rows: narrow(run.rows),
+        rows_of_last: narrow(run.rows_of_last),
+    };
+    let mut out = rec.array(half * tiles.vectors())?;
+    let variant = join_variant(run.pair, tiles.side);
+    let kernel = Join {
+        params,
+        left: products[0],
+        right: products[1],
+        left_means: means[0],
+        right_means: means[1],
+        out: &mut out,
+    };
+    let vectors = to_u32(half * tiles.vectors());
+    rec.dispatch(&kernel, &variant, Grid::Invocations(vectors), 32.0 * f64::from(vectors))?;
+    let mut out_means = rec.array(half * tiles.means())?;
+    let kernel = JoinMeans { params, left: means[0], right: means[1], out: &mut out_means };
+    let columns = to_u32(half * tiles.cols * tiles.matrices);
+    rec.dispatch(&kernel, &variant[..1], Grid::Invocations(columns), 8.0 * f64::from(columns))?;
+    Ok((out_means, out))
+}
+
+/// A count as the kernels weigh it.
+fn narrow(rows: u64) -> f32 {
+    #[expect(clippy::cast_precision_loss, reason = "a weight of rows")]
+    let rows = rows as f32;
+    rows
+}

@@ -1,0 +1,262 @@
+//! The CPU's products of columns about their means: leaf by leaf in the input's precision, between leaves in f64.
+
+use super::cpu::{all, mean_of};
+use super::moments::as_f64;
+use crate::array::Real;
+use crate::lanes::{Lane, Task};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows of a leaf: a lane adds up 128 products where there are 16 lanes, and a sum over lanes is a tenth of the work.
+pub(super) const ROWS: usize = 2048;
+/// Columns are filled up to a multiple of what every tile divides.
+const FILLED: usize = 12;
+/// Columns of a tile that stand still; those that pass by are [`WIDE`] or [`NARROW`].
+const DOWN: usize = 4;
+/// With registers of 64 bytes there are 32 of them.
+const WIDE: usize = 6;
+const NARROW: usize = 2;
+/// Columns that pass by a panel while they lie in the cache.
+const PASSING: usize = 48;
+/// Multiply-adds that are worth a task of their own.
+const TASK: usize = 1 << 20;
+
+/// Rows, means, and sums of products of distances from these means: element (i, j), j <= i, at `i * cols + j`.
+#[derive(Clone, Debug)]
+pub(super) struct Gram {
+    pub(super) rows: u64,
+    pub(super) means: Vec<f64>,
+    pub(super) products: Vec<f64>,
+}
+
+impl Gram {
+    /// Those of the rows of both.
+    pub(super) fn merge(mut self, other: &Self) -> Self {
+        if self.rows == 0 || other.rows == 0 {
+            return if self.rows == 0 { other.clone() } else { self };
+        }
+        let (a, b) = (as_f64(self.rows), as_f64(other.rows));
+        let weight = a * (b / (a + b));
+        let away: Vec<f64> = self.means.iter().zip(&other.means).map(|(a, b)| b - a).collect();
+        let cols = away.len();
+        for (i, (own, others)) in
+            self.products.chunks_exact_mut(cols).zip(other.products.chunks_exact(cols)).enumerate()
+        {
+            let by = weight * away[i];
+            for ((own, more), away) in own[..=i].iter_mut().zip(others).zip(&away) {
+                *own += more + by * away;
+            }
+        }
+        self.means.iter_mut().zip(&away).for_each(|(mean, away)| *mean += away * (b / (a + b)));
+        self.rows += other.rows;
+        self
+    }
+}
+
+/// All rows of a matrix `(rows, cols)`.
+pub(super) fn of_matrix<T: Real>(x: &[T], rows: usize, cols: usize) -> Gram {
+    let none = || Gram { rows: 0, means: vec![0.0; cols], products: vec![0.0; cols * cols] };
+    let one = |number: u64| {
+        let begin = usize::try_from(number).unwrap_or(usize::MAX) * ROWS;
+        leaf(x, rows, cols, begin..(begin + ROWS).min(rows))
+    };
+    all(rows.div_ceil(ROWS) as u64, &one, &|a: Gram, b: Gram| a.merge(&b)).unwrap_or_else(none)
+}
+
+/// Some rows of a matrix of `rows`, not more than [`ROWS`].
+pub(super) fn leaf<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gram {
+    let count = own.len();
+    let n = as_f64(count as u64);
+    // Whole vectors of 64 bytes and more; what fills them up is 0.
+    let stride = count.next_multiple_of(32);
+    let mut centred = vec![T::from_f64(0.0); stride * cols.next_multiple_of(FILLED)];
+    let mut means = vec![0.0; cols];
+    let mut units = vec![1.0; cols];
+    let column = |(((to, mean), unit), j): (((&mut [T], &mut f64), &mut f64), usize)| {
+        let from = &x[j * rows..][own.clone()];
+        *mean = mean_of(from);
+        *unit = T::in_lanes(Centre { from, to: &mut to[..count], near: T::from_f64(*mean) });
+    };
+    let at_once = (TASK / 4 / stride.max(1)).max(1);
+    centred
+        .par_chunks_exact_mut(stride.max(1))
+        .zip(&mut means)
+        .zip(&mut units)
+        .zip(0..cols)
+        .with_min_len(at_once)
+        .for_each(column);
+    // How far the means are from what was taken off.
+    let off: Vec<f64> = means.iter().map(|&mean| mean - T::from_f64(mean).to_f64()).collect();
+    let mut products = vec![0.0; cols * cols];
+    if stride > 0 && cols > 0 {
+        let panels = (TASK / (DOWN * cols * stride)).max(1);
+        products.par_chunks_mut(DOWN * panels * cols).enumerate().for_each(|(k, out)| {
+            T::in_lanes(Panels { centred: &centred, stride, cols, first: k * DOWN * panels, out });
+        });
+    }
+    for (i, own) in products.chunks_exact_mut(cols.max(1)).enumerate() {
+        let by = n * off[i];
+        for ((product, off), unit) in own[..=i].iter_mut().zip(&off).zip(&units) {
+            // Products of units may be beyond f64 where a product is not.
+            *product = *product * units[i] * unit - by * off;
+        }
+    }
+    Gram { rows: count as u64, means, products }
+}
+
+/// Distances from `near`, in the unit that comes out: 1, or where their squares would leave the precision a power of two.
+struct Centre<'a, T> {
+    from: &'a [T],
+    to: &'a mut [T],
+    near: T,
+}
+
+impl<T: Real> Task<T> for Centre<'_, T> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<V: Lane<Scalar = T>>(self, _: V::Token) -> f64 {
+        let zero = T::from_f64(0.0);
+        let mut largest = zero;
+        for (to, &x) in self.to.iter_mut().zip(self.from) {
+            let away = x - self.near;
+            let size = if away < zero { -away } else { away };
+            largest = if size > largest { size } else { largest };
+            *to = away;
+        }
+        let largest = largest.to_f64();
+        // A third of the exponents on either side: thousands of squares stay far within.
+        let room = T::SMALLEST.powf(-1.0 / 3.0);
+        if !largest.is_finite() || largest == 0.0 || (largest < room && largest > 1.0 / room) {
+            return 1.0;
+        }
+        let unit = f64::from_bits(largest.to_bits() & 0x7ff0_0000_0000_0000).max(T::SMALLEST);
+        let by = T::from_f64(1.0 / unit);
+        for x in self.to {
+            *x *= by;
+        }
+        unit
+    }
+}
+
+/// Rows `first` and following of the triangle, as many as `out` has.
+struct Panels<'a, T> {
+    centred: &'a [T],
+    stride: usize,
+    cols: usize,
+    first: usize,
+    out: &'a mut [f64],
+}
+
+impl<T: Real> Task<T> for Panels<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lane<Scalar = T>>(self, token: V::Token) {
+        if size_of::<V>() >= 64 {
+            self.tiles::<V, WIDE>(token);
+        } else {
+            self.tiles::<V, NARROW>(token);
+        }
+    }
+}
+
+impl<T: Real> Panels<'_, T> {
+    #[inline(always)]
+    fn tiles<V: Lane<Scalar = T>, const ACROSS: usize>(self, token: V::Token) {
+        let Self { centred, stride, cols, first, out } = self;
+        let last = first + out.len() / cols;
+        for passing in (0..last).step_by(PASSING) {
+            for (panel, rows) in out.chunks_mut(DOWN * cols).enumerate() {
+                let i = first + panel * DOWN;
+                for j in (passing..(passing + PASSING).min((i + DOWN).min(last))).step_by(ACROSS) {
+                    let sums = tile::<V, ACROSS>(token, &centred[i * stride..], &centred[j * stride..], stride);
+                    for (own, sums) in rows.chunks_exact_mut(cols).zip(&sums) {
+                        let width = ACROSS.min(cols - j);
+                        for (to, sum) in own[j..j + width].iter_mut().zip(sums) {
+                            *to = sum.sum().to_f64();
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Products of [`DOWN`] columns with ACROSS others, a sum a lane.
+#[inline(always)]
+fn tile<V: Lane, const ACROSS: usize>(
+    token: V::Token,
+    down: &[V::Scalar],
+    across: &[V::Scalar],
+    stride: usize,
+) -> [[V; ACROSS]; DOWN]
+where
+    V::Scalar: Real,
+{
+    let zero = V::splat(token, V::Scalar::from_f64(0.0));
+    let mut sums = [[zero; ACROSS]; DOWN];
+    let down: [&[V::Scalar]; DOWN] = std::array::from_fn(|i| &down[i * stride..(i + 1) * stride]);
+    let across: [&[V::Scalar]; ACROSS] = std::array::from_fn(|j| &across[j * stride..(j + 1) * stride]);
+    let mut at = 0;
+    while at + V::LANES <= stride {
+        let own: [V; DOWN] = [
+            V::load(token, &down[0][at..at + V::LANES]),
+            V::load(token, &down[1][at..at + V::LANES]),
+            V::load(token, &down[2][at..at + V::LANES]),
+            V::load(token, &down[3][at..at + V::LANES]),
+        ];
+        for j in 0..ACROSS {
+            let other = V::load(token, &across[j][at..at + V::LANES]);
+            for i in 0..DOWN {
+                sums[i][j] = own[i].mul_add(other, sums[i][j]);
+            }
+        }
+        at += V::LANES;
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ROWS, leaf, of_matrix};
+
+    /// Against the definition in f64, in shapes around every tile.
+    #[test]
+    fn products_are_those_of_the_definition() {
+        for (rows, cols) in [(1, 1), (5, 3), (33, 13), (ROWS + 7, 5), (100, 61), (64, 12)] {
+            let x: Vec<f64> = (0..rows * cols).map(|k| 1e3 + ((k * 7919) % 1013) as f64 / 7.0).collect();
+            let narrow: Vec<f32> = x.iter().map(|&x| x as f32).collect();
+            let exact: Vec<f64> = narrow.iter().map(|&x| x.into()).collect();
+            let mean = |x: &[f64], j: usize| x[j * rows..(j + 1) * rows].iter().sum::<f64>() / rows as f64;
+            for (got, x, eps) in
+                [(of_matrix(&x, rows, cols), &x, 1e-13), (of_matrix(&narrow, rows, cols), &exact, 1e-5)]
+            {
+                assert_eq!(got.rows, rows as u64);
+                for i in 0..cols {
+                    for j in 0..=i {
+                        let (a, b) = (mean(x, i), mean(x, j));
+                        let terms = (0..rows).map(|r| (x[i * rows + r] - a) * (x[j * rows + r] - b));
+                        let (want, scale) = terms.fold((0.0, 0.0), |(s, t), x| (s + x, t + x.abs()));
+                        let found = got.products[i * cols + j];
+                        // Differences of numbers near 1e3 have lost ten bits.
+                        assert!(
+                            (found - want).abs() <= eps * (scale + 1e-6 * rows as f64),
+                            "{rows} x {cols}: {found} for {want}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn leaves_of_other_threads_change_no_bit() {
+        let x: Vec<f32> = (0..3000 * 50).map(|k| ((k * 7919) % 1013) as f32).collect();
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+        let (one, many) = (alone.install(|| of_matrix(&x, 3000, 50)), of_matrix(&x, 3000, 50));
+        assert!(one.products.iter().zip(&many.products).all(|(a, b)| a.to_bits() == b.to_bits()));
+        let (a, b) = (leaf(&x, 3000, 50, 0..ROWS), leaf(&x, 3000, 50, ROWS..3000));
+        assert!(a.merge(&b).products.iter().zip(&many.products).all(|(a, b)| a.to_bits() == b.to_bits()));
+    }
+}

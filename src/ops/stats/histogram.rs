@@ -1,0 +1,180 @@
+//! Histograms with bins of one width.
+
+use super::describe::{StatsOptions, describe, room};
+use super::{Axis, View, count, select, side};
+use crate::array::{Array, Real, Storage};
+use crate::context::Context;
+use crate::error::{Error, ErrorKind, Result};
+use crate::policy::{Side, Workload};
+use crate::shape::Shape;
+use rayon::prelude::*;
+
+/// How many numbers of every series fall into each bin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    /// The shape of `counts`: [`Axis::reduced`] to the number of bins.
+    pub shape: Shape,
+    /// Numbers in each bin, in the order of an array of that shape.
+    pub counts: Vec<u64>,
+    /// The ends of the bins: one more than there are, of one width.
+    pub edges: Vec<f64>,
+    /// Numbers of every series below the first edge.
+    pub below: Vec<u64>,
+    /// Numbers of every series above the last edge.
+    pub above: Vec<u64>,
+    /// NaNs of every series.
+    pub nan: Vec<u64>,
+}
+
+/// Counts the numbers of every series in `bins` bins of one width between the ends of `range`, numpy's `histogram`: each bin has its lower end,
+/// the last one both. What lies outside is counted apart, as NaNs are.
+///
+/// Without a range the bins lie between the least and the greatest number of all that is finite, half a unit around it where that is
+/// one value, between 0 and 1 where there is none; it is found by another pass, for which the call waits. A number falls into the bin whose
+/// ends, in f64, it lies between: the same counts on every side.
+///
+/// # Shapes
+/// Any; `counts` has the shape of [`Axis::reduced`] to `bins` numbers.
+///
+/// # Errors
+/// [`ErrorKind::Domain`] if there are no bins, the range is not finite or does not ascend, bins are narrower than f64 tells apart, or the device was
+/// insisted upon and `T` is f64; [`ErrorKind::Limit`] if the results are beyond the memory budget, or the device was insisted upon and the array is; device errors.
+pub fn histogram<T: Real>(
+    ctx: &Context,
+    x: &Array<T>,
+    axis: Axis,
+    bins: usize,
+    range: Option<(f64, f64)>,
+) -> Result<Histogram> {
+    if bins == 0 {
+        return Err(Error::domain("histogram", "expected one bin at least, found 0"));
+    }
+    let (shape, view) = (axis.reduced(x.shape(), bins), View::of(x.shape(), axis));
+    let needed = (shape.len() as u64).saturating_add(bins as u64).saturating_mul(8);
+    room(ctx, "histogram", x.shape(), needed)?;
+    if needed > ctx.memory_budget() {
+        let what = format!("bytes for {bins} bins of the histogram of {}", x.shape());
+        return Err(ErrorKind::Limit { what, needed, allowed: ctx.memory_budget() }.into());
+    }
+    let (low, high) = match range {
+        Some(range) => range,
+        None => found(ctx, x)?,
+    };
+    if !(low.is_finite() && high.is_finite() && low < high && (high - low).is_finite()) {
+        return Err(Error::domain("histogram", format!("expected a finite range that ascends, found {low} to {high}")));
+    }
+    let width = (high - low) / count(bins);
+    let edges: Vec<f64> = (0..=bins).map(|i| if i == bins { high } else { low + width * count(i) }).collect();
+    if !edges.is_sorted_by(|a, b| a < b) {
+        let what = format!("{bins} bins between {low} and {high} are narrower than f64 tells apart");
+        return Err(Error::domain("histogram", what));
+    }
+    let numbers = count(view.len());
+    let work = Workload {
+        cpu_flops: 20.0 * numbers,
+        gpu_flops: 10.0 * numbers,
+        bytes_to_move: if x.is_resident() { 0.0 } else { 4.0 * numbers },
+        dispatches: 2.0,
+    };
+    let fits = ctx.gpu().is_ok_and(|gpu| select::histogram_fits(gpu, view, bins, ctx.memory_budget()).is_ok());
+    let side = side::<T>("histogram", ctx, &work, fits)?;
+    if side == Side::Cpu || view.len() == 0 {
+        return Ok(on_cpu(&x.storage().to_vec(ctx)?, view, shape, edges));
+    }
+    let gpu = ctx.gpu()?;
+    select::histogram_fits(gpu, view, bins, ctx.memory_budget())?;
+    let buffer = match x.storage() {
+        Storage::Device(buffer) => {
+            ctx.gpu_of(buffer)?;
+            buffer.clone()
+        }
+        Storage::Host(data) => gpu.record().upload(&T::for_device(data))?,
+    };
+    let all = select::histogram(gpu, &buffer, view, &edges)?;
+    Ok(spread(&all, view, shape, edges))
+}
+
+/// Ends for the bins of all numbers.
+fn found<T: Real>(ctx: &Context, x: &Array<T>) -> Result<(f64, f64)> {
+    let options = StatsOptions { nan: super::Nan::Omit, ..StatsOptions::default() };
+    let all = describe(ctx, x, Axis::All, options)?;
+    let number = |array: &Array<T>| -> Result<f64> { Ok(array.to_host(ctx)?.as_slice()[0].to_f64()) };
+    let (mut low, mut high) = (number(&all.min)?, number(&all.max)?);
+    if !(low.is_finite() && high.is_finite()) {
+        // Infinities are outside: the ends of the rest.
+        let host = x.to_host(ctx)?;
+        let finite = host.as_slice().iter().map(|x| x.to_f64()).filter(|x| x.is_finite());
+        (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    }
+    Ok(if low > high {
+        (0.0, 1.0)
+    } else if low == high {
+        (low - 0.5, high + 0.5)
+    } else {
+        (low, high)
+    })
+}
+
+/// Counts of every series: the bins, then what is below, above and NaN.
+fn spread(all: &[u64], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
+    let bins = edges.len() - 1;
+    let apart = |k: usize| all.chunks_exact(bins + 3).map(|own| own[bins + k]).collect();
+    let mut counts = vec![0; shape.len()];
+    for (s, own) in all.chunks_exact(bins + 3).enumerate() {
+        for (i, &seen) in own[..bins].iter().enumerate() {
+            counts[(s / view.inner * bins + i) * view.inner + s % view.inner] = seen;
+        }
+    }
+    Histogram { shape, counts, below: apart(0), above: apart(1), nan: apart(2), edges }
+}
+
+fn on_cpu<T: Real>(x: &[T], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
+    let bins = edges.len() - 1;
+    let View { len, inner, .. } = view;
+    // A long series by parts: counts add up in any order.
+    const PART: usize = 1 << 16;
+    let parts = len.div_ceil(PART).max(1);
+    let counted = |unit: usize| {
+        let (s, part) = (unit / parts, unit % parts);
+        let base = s / inner * len * inner + s % inner;
+        let mut own = vec![0_u64; bins + 3];
+        for i in part * PART..((part + 1) * PART).min(len) {
+            own[bin(x[base + i * inner].to_f64(), &edges)] += 1;
+        }
+        own
+    };
+    let series = |s: usize| {
+        let sum = |mut a: Vec<u64>, b: Vec<u64>| {
+            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+            a
+        };
+        (0..parts).into_par_iter().map(|part| counted(s * parts + part)).reduce(|| vec![0; bins + 3], sum)
+    };
+    let all: Vec<u64> = (0..view.series()).into_par_iter().flat_map_iter(series).collect();
+    spread(&all, view, shape, edges)
+}
+
+/// The bin of a number, or the place of what is below, above, or NaN.
+fn bin(x: f64, edges: &[f64]) -> usize {
+    let bins = edges.len() - 1;
+    let (low, high) = (edges[0], edges[bins]);
+    if x.is_nan() {
+        return bins + 2;
+    }
+    if x < low {
+        return bins;
+    }
+    if x > high {
+        return bins + 1;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "x is within the ends")]
+    let mut guess = (((x - low) / (high - low) * count(bins)) as usize).min(bins - 1);
+    // A quotient may round over an end.
+    while guess > 0 && x < edges[guess] {
+        guess -= 1;
+    }
+    while guess + 1 < bins && x >= edges[guess + 1] {
+        guess += 1;
+    }
+    guess
+}

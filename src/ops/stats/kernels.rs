@@ -1,0 +1,292 @@
+//! The kernels of statistics.
+
+use crate::device::{kernels, uniform};
+
+uniform! {
+    /// Series, how they lie, and the rows that are sampled.
+    pub(super) struct Sample { series: u32, len: u32, inner: u32, begin: u32, end: u32 }
+}
+
+uniform! {
+    /// The first unit of a dispatch, series, how they lie, and their rows.
+    pub(super) struct Rows { first: u32, series: u32, len: u32, inner: u32, begin: u32, end: u32 }
+}
+
+uniform! {
+    /// Series and nodes of each.
+    pub(super) struct Nodes { series: u32, nodes: u32 }
+}
+
+uniform! {
+    /// Series, what the count is lessened by, and the bits of NaN and infinity.
+    pub(super) struct Ends { series: u32, ddof: u32, nan: u32, infinity: u32 }
+}
+
+uniform! {
+    /// Series, how they lie, their rows, the room of each in the tail and what it holds already.
+    pub(super) struct Keeping { series: u32, len: u32, inner: u32, begin: u32, count: u32, room: u32, held: u32 }
+}
+
+uniform! {
+    /// The first unit of a dispatch, series, how they lie, bins and the first of a pass.
+    pub(super) struct Binning { first: u32, series: u32, len: u32, inner: u32, bins: u32, window: u32 }
+}
+
+uniform! {
+    /// Numbers, and parts of each.
+    pub(super) struct Sum { size: u32, parts: u32 }
+}
+
+uniform! {
+    /// The first unit of a dispatch, series and the first of them, how they lie, ranks of each, and the digit.
+    pub(super) struct Digiting {
+        first: u32, series: u32, from_series: u32, len: u32, inner: u32, ranks: u32, shift: u32,
+    }
+}
+
+uniform! {
+    /// Ranks of all series, and the digit.
+    pub(super) struct Chosen { ranks: u32, shift: u32 }
+}
+
+uniform! {
+    /// Series and the first of them, quantiles of each, how series lie, and the bits of NaN.
+    pub(super) struct Interpolated { series: u32, from_series: u32, quantiles: u32, inner: u32, nan: u32 }
+}
+
+uniform! {
+    /// Columns of so many matrices, how they lie, and the rows that are sampled.
+    pub(super) struct Spreading { cols: u32, matrices: u32, len: u32, begin: u32, end: u32 }
+}
+
+uniform! {
+    /// The first unit of a dispatch, columns of so many matrices, how they lie, and their rows.
+    pub(super) struct Columns { first: u32, cols: u32, matrices: u32, len: u32, begin: u32, end: u32 }
+}
+
+uniform! {
+    /// Columns of so many matrices, nodes, and their rows.
+    pub(super) struct Joining { cols: u32, matrices: u32, nodes: u32, rows: f32, rows_of_last: f32 }
+}
+
+uniform! {
+    /// Columns of so many matrices, the bits of NaN, and what products are divided by.
+    pub(super) struct Ending { cols: u32, matrices: u32, nan: u32, divisor: f32 }
+}
+
+/// Invocations along a side of the tiles that ship: a tile has four columns for each.
+pub(super) const SIDES: [usize; 3] = [4, 8, 16];
+
+/// The overrides of [`Join`]; the first one is that of [`JoinMeans`].
+pub(super) fn join_variant(pair: bool, side: usize) -> [(&'static str, f64); 2] {
+    [("PAIR", f64::from(u8::from(pair))), ("SIDE", super::count(side))]
+}
+
+#[cfg(test)]
+fn side_variants() -> Vec<Vec<(&'static str, f64)>> {
+    SIDES.map(|side| vec![("SIDE", super::count(side))]).into()
+}
+
+#[cfg(test)]
+fn join_variants() -> Vec<Vec<(&'static str, f64)>> {
+    SIDES.iter().flat_map(|&side| [false, true].map(|pair| join_variant(pair, side).to_vec())).collect()
+}
+
+#[cfg(test)]
+fn covariance_variants() -> Vec<Vec<(&'static str, f64)>> {
+    let both = |side| [0.0, 1.0].map(|on| vec![("CORRELATION", on), ("SIDE", super::count(side))]);
+    SIDES.into_iter().flat_map(both).collect()
+}
+
+/// The overrides of [`Leaf`].
+pub(super) fn leaf_variant(across: bool, omit: bool) -> [(&'static str, f64); 2] {
+    [("ACROSS", f64::from(u8::from(across))), ("OMIT", f64::from(u8::from(omit)))]
+}
+
+/// The overrides of [`Merge`].
+pub(super) fn merge_variant(pair: bool) -> [(&'static str, f64); 1] {
+    [("PAIR", f64::from(u8::from(pair)))]
+}
+
+/// The overrides of [`Between`].
+pub(super) fn between_variant(guarded: bool) -> [(&'static str, f64); 1] {
+    [("GUARDED", f64::from(u8::from(guarded)))]
+}
+
+#[cfg(test)]
+fn between_variants() -> Vec<Vec<(&'static str, f64)>> {
+    [false, true].map(|guarded| between_variant(guarded).to_vec()).into()
+}
+
+#[cfg(test)]
+fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
+    vec![vec![]]
+}
+
+#[cfg(test)]
+fn leaf_variants() -> Vec<Vec<(&'static str, f64)>> {
+    (0..4).map(|bits| leaf_variant(bits & 1 != 0, bits & 2 != 0).to_vec()).collect()
+}
+
+#[cfg(test)]
+fn merge_variants() -> Vec<Vec<(&'static str, f64)>> {
+    [false, true].map(|pair| merge_variant(pair).to_vec()).into()
+}
+
+kernels! {
+    /// A number near every series.
+    Shift = ["shared/real.wgsl", "stats/shift.wgsl"] variants one_variant {
+        uniform params: Sample,
+        read x: f32,
+        write shifts: f32,
+    }
+    /// The moments of leaves.
+    Leaf = ["shared/real.wgsl", "stats/node.wgsl", "stats/leaf.wgsl"] variants leaf_variants {
+        uniform params: Rows,
+        read x: f32,
+        read shifts: f32,
+        write nodes: [u32; 4],
+    }
+    /// Nodes merged by two.
+    Merge = ["shared/real.wgsl", "stats/node.wgsl", "stats/merge.wgsl"] variants merge_variants {
+        uniform params: Nodes,
+        read left: [u32; 4],
+        read right: [u32; 4],
+        write out: [u32; 4],
+    }
+    /// What is asked of moments.
+    Finish = ["shared/real.wgsl", "stats/node.wgsl", "stats/finish.wgsl"] variants one_variant {
+        uniform params: Ends,
+        read nodes: [u32; 4],
+        write mean: f32,
+        write variance: f32,
+        write least: f32,
+        write most: f32,
+        write skewness: f32,
+        write kurtosis: f32,
+        write counts: u32,
+    }
+    /// Rows kept for the leaf that they begin.
+    Keep = ["stats/keep.wgsl"] variants one_variant {
+        uniform params: Keeping,
+        read x: f32,
+        write tail: f32,
+    }
+    /// Numbers counted by bins.
+    Bins = ["shared/real.wgsl", "stats/keys.wgsl", "stats/bins.wgsl"] variants one_variant {
+        uniform params: Binning,
+        read x: f32,
+        read ends: u32,
+        write counts: u32,
+    }
+    /// Counts of all parts.
+    Totals = ["stats/totals.wgsl"] variants one_variant {
+        uniform params: Sum,
+        read counts: u32,
+        write totals: u32,
+    }
+    /// Numbers counted by a digit.
+    Digits = ["shared/real.wgsl", "stats/keys.wgsl", "stats/digits.wgsl"] variants one_variant {
+        uniform params: Digiting,
+        read x: f32,
+        read sought: [u32; 4],
+        write counts: u32,
+    }
+    /// The digit of a rank.
+    Choose = ["stats/choose.wgsl"] variants one_variant {
+        uniform params: Chosen,
+        read totals: u32,
+        write sought: [u32; 4],
+    }
+    /// Quantiles between their neighbours.
+    Between = ["shared/real.wgsl", "stats/keys.wgsl", "stats/between.wgsl"] variants between_variants {
+        uniform params: Interpolated,
+        read sought: [u32; 4],
+        write out: f32,
+    }
+    /// A number near every column, and its scale.
+    Spread = ["shared/real.wgsl", "stats/spread.wgsl"] variants one_variant {
+        uniform params: Spreading,
+        read x: f32,
+        write shifts: f32,
+    }
+    /// The means of leaves.
+    Means = ["shared/real.wgsl", "stats/means.wgsl"] variants one_variant {
+        uniform params: Columns,
+        read x: f32,
+        read shifts: f32,
+        write means: f32,
+    }
+    /// Products about the means of leaves.
+    Gram = ["shared/real.wgsl", "stats/tiles.wgsl", "stats/gram.wgsl"] variants side_variants {
+        uniform params: Columns,
+        read x: f32,
+        read shifts: f32,
+        read means: f32,
+        write products: [f32; 4],
+    }
+    /// Products joined by two.
+    Join = ["stats/tiles.wgsl", "stats/join.wgsl"] variants join_variants {
+        uniform params: Joining,
+        read left: [f32; 4],
+        read right: [f32; 4],
+        read left_means: f32,
+        read right_means: f32,
+        write out: [f32; 4],
+    }
+    /// Their means.
+    JoinMeans = ["stats/join_means.wgsl"] variants merge_variants {
+        uniform params: Joining,
+        read left: f32,
+        read right: f32,
+        write out: f32,
+    }
+    /// Covariances and correlations.
+    Covariance = ["stats/covariance.wgsl"] variants covariance_variants {
+        uniform params: Ending,
+        read products: f32,
+        read means: f32,
+        read shifts: f32,
+        write out: f32,
+    }
+    /// Means of columns.
+    Middle = ["stats/middle.wgsl"] variants one_variant {
+        uniform params: Ending,
+        read means: f32,
+        read shifts: f32,
+        write out: f32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SIDES;
+
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted here as the kernels have them.
+    #[test]
+    fn the_loops_of_every_kernel_fit_lavapipe() {
+        const BUDGET: u64 = 65_535;
+        // No array has more numbers than a binding of 128 MiB; an invocation takes what 65,535 workgroups of 64 leave.
+        const NUMBERS: u64 = 1 << 25;
+        let strided = |items: u64, each: u64| items.div_ceil(65_535 * 64) * (1 + each);
+        let mut all = vec![
+            ("shift", strided(NUMBERS, 64)),
+            ("spread", strided(NUMBERS / 3, 2 * 64)),
+            ("leaf", 2 * (8 + 8 * 16 + 5)),
+            ("means", 32 + 5),
+            ("merge, finish, keep, middle, covariance, join_means", strided(NUMBERS, 0)),
+            ("join", strided(NUMBERS / 4, 4)),
+            ("choose", strided(NUMBERS / 4, 256)),
+            ("between", strided(NUMBERS, 0)),
+            // A bin is found by halving: bins of f32 within a binding.
+            ("bins", 9 + 64 * (1 + 25) + 9),
+            ("digits", 8 + 64 * (1 + 8) + 8),
+        ];
+        all.extend(SIDES.map(|side| ("gram", 64 * (1 + 16 + 64 / side as u64))));
+        // All counts are one array, and a series has no more parts than half of the budget.
+        all.extend([1, 2, 8, 100, BUDGET / 2].map(|parts| ("totals", strided(NUMBERS / parts, parts))));
+        for (kernel, loops) in all {
+            assert!(loops <= BUDGET, "{kernel}: {loops}");
+        }
+    }
+}

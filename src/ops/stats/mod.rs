@@ -1,0 +1,127 @@
+//! Statistics in one pass over memory, numerically sound: [`describe`], [`quantiles`], [`histogram`], covariance and correlation, and
+//! their streaming forms [`RunningStats`] and [`RunningCovariance`].
+//!
+//! Numbers are reduced in leaves, counted from the beginning of a series, and leaves merge in a tree that their places alone determine.
+//! So on one side a result has the same bits whether the numbers come at once or chunk by chunk, and however a batch is cut. The CPU
+//! computes in f64; the device in f32, on distances from a number near the mean.
+
+mod cov;
+mod cpu;
+mod describe;
+mod gpu;
+mod gpu_cov;
+mod gram;
+mod histogram;
+mod kernels;
+mod moments;
+mod quantiles;
+mod running;
+mod running_cov;
+mod select;
+mod tree;
+
+pub use cov::{choose_cov, corr, cov};
+pub(in crate::ops) use cov::{covariance, in_f64};
+pub use describe::{Description, StatsOptions, choose_describe, describe};
+pub use histogram::{Histogram, histogram};
+pub use moments::Moments;
+pub use quantiles::quantiles;
+pub use running::RunningStats;
+pub use running_cov::RunningCovariance;
+
+use crate::array::Real;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::policy::{Choice, Side, Workload};
+use crate::shape::Shape;
+
+/// Numbers of a series in one leaf of the tree.
+const LEAF: usize = 4096;
+
+/// Which axis of a batch is reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// Each column over its rows: a result `(1, cols)` a matrix.
+    Rows,
+    /// Each row over its columns: a result `(rows, 1)` a matrix.
+    Cols,
+    /// Each place of the matrices over the batch: one result `(rows, cols)`.
+    Batch,
+    /// Everything: one number.
+    All,
+}
+
+impl Axis {
+    /// The shape of a reduction to `count` numbers a series.
+    #[must_use]
+    pub fn reduced(self, shape: Shape, count: usize) -> Shape {
+        match self {
+            Self::Rows => Shape { rows: count, ..shape },
+            Self::Cols => Shape { cols: count, ..shape },
+            Self::Batch => Shape { batch: count, ..shape },
+            Self::All => Shape::new(count, 1, 1),
+        }
+    }
+}
+
+/// What a NaN does to the statistics of its series.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nan {
+    /// Makes them NaN, as numpy's mean does.
+    #[default]
+    Propagate,
+    /// Nothing: it is left out and not counted, as numpy's nanmean does.
+    Omit,
+}
+
+/// An array as series: number `i` of series `(o, p)` is at `(o * len + i) * inner + p`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct View {
+    outer: usize,
+    len: usize,
+    inner: usize,
+}
+
+impl View {
+    fn of(shape: Shape, axis: Axis) -> Self {
+        let Shape { rows, cols, batch } = shape;
+        let (outer, len, inner) = match axis {
+            Axis::Rows => (cols * batch, rows, 1),
+            Axis::Cols => (batch, cols, rows),
+            Axis::Batch => (1, batch, rows * cols),
+            Axis::All => (1, shape.len(), 1),
+        };
+        Self { outer, len, inner }
+    }
+
+    fn series(&self) -> usize {
+        self.outer * self.inner
+    }
+
+    fn len(&self) -> usize {
+        self.series() * self.len
+    }
+}
+
+/// The side for so much arithmetic on an array; an error where the device was insisted upon and has no kernels for the precision.
+fn side<T: Real>(operation: &'static str, ctx: &Context, work: &Workload, fits: bool) -> Result<Side> {
+    let choice: Choice = ctx.explain(work, fits && T::ON_DEVICE);
+    log::debug!("{operation}: {choice}");
+    if choice.side == Side::Gpu && !T::ON_DEVICE {
+        let what =
+            format!("the device's kernels compute in f32, the numbers are {}; narrow them, or use the CPU", T::NAME);
+        return Err(Error::domain(operation, what));
+    }
+    Ok(choice.side)
+}
+
+fn count(number: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let number = number as f64;
+    number
+}
+
+/// Offsets within a binding, which is under 2^31 bytes.
+fn to_u32(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(u32::MAX)
+}

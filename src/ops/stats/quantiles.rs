@@ -1,0 +1,157 @@
+//! Quantiles, exact: order statistics by selection, numpy's linear interpolation between them.
+
+use super::describe::room;
+use super::{Axis, Nan, View, count, select, side};
+use crate::array::{Array, Real, Storage};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::policy::{Side, Workload};
+use rayon::prelude::*;
+
+/// Quantiles of every series: `q` of n sorted numbers is at place `q (n - 1)`, between two of them on the line through both, as numpy's
+/// `quantile` has it by default.
+///
+/// A NaN makes its series' quantiles NaN, or is left out ([`Nan`]). Of no number every quantile is NaN. Infinities are numbers like others;
+/// between a number and an infinity lies that infinity, between both NaN. On the CPU by selection; on the device by the digits of the
+/// numbers' bits, from the highest (a radix selection), with the same numbers in the end; where NaNs are left out the call waits for how many
+/// there are.
+///
+/// # Shapes
+/// Any; the result has the shape of [`Axis::reduced`] to `q.len()` numbers, in the order of `q`.
+///
+/// # Errors
+/// [`crate::ErrorKind::Domain`] if a quantile is not within 0 and 1, or the device was insisted upon and `T` is f64;
+/// [`crate::ErrorKind::Limit`] if the results are beyond the memory budget, or the device was insisted upon and the array is; device errors.
+pub fn quantiles<T: Real>(ctx: &Context, x: &Array<T>, axis: Axis, q: &[f64], nan: Nan) -> Result<Array<T>> {
+    if let Some(wrong) = q.iter().find(|q| !(0.0..=1.0).contains(*q)) {
+        return Err(Error::domain("quantiles", format!("expected quantiles within 0 and 1, found {wrong}")));
+    }
+    let (shape, view) = (axis.reduced(x.shape(), q.len()), View::of(x.shape(), axis));
+    room(ctx, "quantiles", x.shape(), (shape.len() as u64).saturating_mul(8))?;
+    let numbers = count(view.len());
+    let work = Workload {
+        cpu_flops: 40.0 * numbers,
+        gpu_flops: 32.0 * numbers * count(q.len()),
+        bytes_to_move: if x.is_resident() { 0.0 } else { 4.0 * numbers },
+        dispatches: 8.0,
+    };
+    let fits = ctx.gpu().is_ok_and(|gpu| select::fits(gpu, view, q.len(), ctx.memory_budget()).is_ok());
+    let side = side::<T>("quantiles", ctx, &work, fits)?;
+    if side == Side::Cpu || view.len() == 0 || q.is_empty() {
+        let data = on_cpu(&x.storage().to_vec(ctx)?, view, q, nan);
+        return Ok(Array::from_storage(shape, Storage::host(data)));
+    }
+    let gpu = ctx.gpu()?;
+    select::fits(gpu, view, q.len(), ctx.memory_budget())?;
+    let buffer = match x.storage() {
+        Storage::Device(buffer) => {
+            ctx.gpu_of(buffer)?;
+            buffer.clone()
+        }
+        Storage::Host(data) => gpu.record().upload(&T::for_device(data))?,
+    };
+    Ok(Array::from_storage(shape, Storage::Device(select::quantiles(gpu, &buffer, view, q, nan, ctx.memory_budget())?)))
+}
+
+fn on_cpu<T: Real>(x: &[T], view: View, q: &[f64], nan: Nan) -> Vec<T> {
+    let View { outer, len, inner } = view;
+    // Selection from the least quantile on: what lies below is done with.
+    let mut order: Vec<usize> = (0..q.len()).collect();
+    order.sort_by(|&i, &j| q[i].total_cmp(&q[j]));
+    let series = |s: usize| {
+        let base = s / inner * len * inner + s % inner;
+        let own = (0..len).map(|i| x[base + i * inner]);
+        of_series(own, q, &order, nan)
+    };
+    let found: Vec<Vec<T>> = (0..outer * inner).into_par_iter().map(series).collect();
+    let mut out = vec![T::from_f64(f64::NAN); outer * inner * q.len()];
+    for (s, own) in found.iter().enumerate() {
+        for (i, &value) in own.iter().enumerate() {
+            out[(s / inner * q.len() + i) * inner + s % inner] = value;
+        }
+    }
+    out
+}
+
+fn of_series<T: Real>(numbers: impl Iterator<Item = T>, q: &[f64], order: &[usize], nan: Nan) -> Vec<T> {
+    let mut own: Vec<T> = numbers.collect();
+    let before = own.len();
+    own.retain(|x| !x.to_f64().is_nan());
+    let mut found = vec![T::from_f64(f64::NAN); q.len()];
+    if own.is_empty() || (nan == Nan::Propagate && own.len() < before) {
+        return found;
+    }
+    let by_value = |a: &T, b: &T| a.to_f64().total_cmp(&b.to_f64());
+    let mut sorted = 0;
+    for &i in order {
+        let (low, part) = place(q[i], own.len());
+        // Everything below `sorted` is in its place already.
+        if low >= sorted {
+            own[sorted..].select_nth_unstable_by(low - sorted, by_value);
+            sorted = low + 1;
+        }
+        let below = own[low];
+        let above = if part == 0.0 {
+            below
+        } else {
+            if low + 1 >= sorted {
+                own[sorted..].select_nth_unstable_by(0, by_value);
+                sorted = low + 2;
+            }
+            own[low + 1]
+        };
+        found[i] = T::from_f64(between(below.to_f64(), above.to_f64(), part));
+    }
+    found
+}
+
+/// The place of a quantile among `n` sorted numbers: that of the one below, and the share of the way to the next.
+pub(super) fn place(q: f64, n: usize) -> (usize, f64) {
+    let at = q * count(n - 1);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 and n - 1")]
+    let low = (at.floor() as usize).min(n - 1);
+    let part = at - count(low);
+    (low, if low + 1 < n { part } else { 0.0 })
+}
+
+/// On the line from one number to the next, from the nearer end, as numpy has it. Between a number and an infinity lies that infinity.
+fn between(below: f64, above: f64, part: f64) -> f64 {
+    if below == above || part == 0.0 {
+        return below;
+    }
+    if below.is_infinite() || above.is_infinite() {
+        return if below.is_infinite() && above.is_infinite() {
+            f64::NAN
+        } else if below.is_infinite() {
+            below
+        } else {
+            above
+        };
+    }
+    // Ends of unlike signs may be further apart than the largest number.
+    if below < 0.0 && above > 0.0 {
+        return below * (1.0 - part) + above * part;
+    }
+    let away = above - below;
+    if part < 0.5 { below + away * part } else { above - away * (1.0 - part) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Nan, on_cpu};
+    use crate::ops::stats::View;
+
+    #[test]
+    fn what_numpy_says() {
+        // np.quantile([7, 1, 3, 9, 5, 2], [0, .1, .25, .5, .9, 1, .3333]), np.nanquantile with a NaN among them.
+        let q = [0.0, 0.1, 0.25, 0.5, 0.9, 1.0, 0.3333];
+        let want = [1.0, 1.5, 2.25, 4.0, 8.0, 9.0, 2.6665];
+        let view = |len| View { outer: 1, len, inner: 1 };
+        let close = |got: Vec<f64>| got.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-14);
+        assert!(close(on_cpu(&[7.0, 1.0, 3.0, 9.0, 5.0, 2.0], view(6), &q, Nan::Propagate)));
+        let with = [7.0, 1.0, f64::NAN, 3.0, 9.0, 5.0, 2.0];
+        assert!(close(on_cpu(&with, view(7), &q, Nan::Omit)));
+        assert!(on_cpu(&with, view(7), &q, Nan::Propagate).iter().all(|x| x.is_nan()));
+        assert!(on_cpu::<f64>(&[], view(0), &[0.5], Nan::Omit)[0].is_nan());
+    }
+}

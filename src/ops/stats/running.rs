@@ -1,0 +1,224 @@
+//! Statistics of a stream of rows.
+
+use super::describe::{Description, StatsOptions, workload};
+use super::moments::Moments;
+use super::tree::{Tree, reduce, subtrees};
+use super::{LEAF, Nan, View, cpu, gpu, side};
+use crate::array::{Array, Real, Storage};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::policy::Side;
+use crate::shape::Shape;
+use rayon::prelude::*;
+use std::convert::Infallible;
+
+/// [`super::describe`] of the columns of a stream of rows, chunk after chunk.
+///
+/// The first chunk chooses the side. On the device the state stays there, and pushing waits for nothing. How the stream is cut into chunks
+/// moves no bit of the result, which is that of [`super::describe`] on all rows at once. The state is of the order of 4096 rows.
+#[derive(Debug)]
+pub struct RunningStats<T = f32> {
+    cols: usize,
+    options: StatsOptions,
+    rows: u64,
+    state: State<T>,
+}
+
+#[derive(Debug)]
+enum State<T> {
+    /// Nothing was pushed yet.
+    Fresh,
+    Host(Stream<T>, Vec<Vec<Moments>>),
+    /// With what was merged into it before.
+    Device(gpu::Stream, Vec<gpu::Node>),
+}
+
+impl<T: Real> RunningStats<T> {
+    /// Of no row of so many columns.
+    #[must_use]
+    pub fn new(cols: usize, options: StatsOptions) -> Self {
+        Self { cols, options, rows: 0, state: State::Fresh }
+    }
+
+    /// Rows so far.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Takes the rows of `chunk`.
+    ///
+    /// # Shapes
+    /// `(any, cols)`, one matrix.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Shape`] if it has other columns or is a batch; [`crate::ErrorKind::Domain`] if the device was insisted upon and
+    /// `T` is f64; device errors.
+    pub fn push(&mut self, ctx: &Context, chunk: &Array<T>) -> Result<()> {
+        let shape = chunk.shape();
+        let rows = rows_of("RunningStats::push", shape, self.cols)?;
+        if let State::Fresh = self.state {
+            let work = workload(shape, chunk.is_resident());
+            self.state = match side::<T>("RunningStats", ctx, &work, true)? {
+                Side::Cpu => State::Host(Stream::new(self.cols), Vec::new()),
+                Side::Gpu => State::Device(gpu::Stream::new(self.cols, self.options.nan), Vec::new()),
+            };
+        }
+        let view = View { outer: self.cols, len: shape.rows, inner: 1 };
+        match &mut self.state {
+            State::Fresh => {}
+            State::Host(stream, _) => stream.push(&chunk.storage().to_vec(ctx)?, shape.rows, self.options.nan),
+            State::Device(stream, _) if rows > 0 => match chunk.storage() {
+                Storage::Device(buffer) => stream.push(ctx.gpu_of(buffer)?, buffer, view)?,
+                Storage::Host(data) => {
+                    let gpu = ctx.gpu()?;
+                    let buffer = gpu.record().upload(&T::for_device(data))?;
+                    stream.push(gpu, &buffer, view)?;
+                }
+            },
+            State::Device(..) => {}
+        }
+        self.rows += rows;
+        Ok(())
+    }
+
+    /// Takes all rows that `other` took. What is pushed afterwards begins leaves of its own.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if it has other options or was on the other side;
+    /// device errors.
+    pub fn merge(&mut self, ctx: &Context, other: Self) -> Result<()> {
+        if other.cols != self.cols {
+            let expected = format!("{} columns", self.cols);
+            return Err(Error::shape("RunningStats::merge", expected, other.cols.to_string()));
+        }
+        if other.options != self.options {
+            let what = format!("expected {:?}, found {:?}", self.options, other.options);
+            return Err(Error::domain("RunningStats::merge", what));
+        }
+        match (&mut self.state, other.state) {
+            (_, State::Fresh) => {}
+            (own @ State::Fresh, state) => *own = state,
+            (State::Host(stream, before), State::Host(other, others)) => {
+                let closed = std::mem::replace(stream, Stream::new(self.cols));
+                before.extend(closed.root(self.options.nan));
+                before.extend(others);
+                before.extend(other.root(self.options.nan));
+            }
+            (State::Device(stream, before), State::Device(other, others)) => {
+                let gpu = ctx.gpu()?;
+                if let Some(node) = others.first() {
+                    ctx.gpu_of(node)?;
+                }
+                let closed = std::mem::replace(stream, gpu::Stream::new(self.cols, self.options.nan));
+                before.extend(closed.root(gpu)?);
+                before.extend(others);
+                before.extend(other.root(gpu)?);
+            }
+            _ => {
+                let what = "one is on the device and the other on the CPU; run both on one side";
+                return Err(Error::domain("RunningStats::merge", what));
+            }
+        }
+        self.rows += other.rows;
+        Ok(())
+    }
+
+    /// The statistics of all rows so far, `(1, cols)`; more may be pushed afterwards.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn finish(&self, ctx: &Context) -> Result<Description<T>> {
+        let shape = Shape::new(1, self.cols, 1);
+        let none = || Description::of(&vec![Moments::default(); self.cols], shape, self.options.ddof);
+        match &self.state {
+            State::Fresh => Ok(none()),
+            State::Host(stream, before) => {
+                let all = before.iter().cloned().chain(stream.root(self.options.nan)).reduce(cpu::merge);
+                Ok(all.map_or_else(none, |all| Description::of(&all, shape, self.options.ddof)))
+            }
+            State::Device(stream, before) => {
+                let gpu = ctx.gpu()?;
+                let mut root: Option<gpu::Node> = None;
+                for node in before.iter().cloned().chain(stream.root(gpu)?) {
+                    ctx.gpu_of(&node)?;
+                    root = Some(match root {
+                        None => node,
+                        Some(first) => gpu::merge(&mut gpu.record(), self.cols, &first, &node)?,
+                    });
+                }
+                let Some(root) = root else { return Ok(none()) };
+                Ok(Description::resident(gpu::finish(gpu, &root, self.cols, self.options.ddof)?, shape))
+            }
+        }
+    }
+}
+
+/// The rows of a chunk that has the right columns.
+pub(super) fn rows_of(operation: &'static str, shape: Shape, cols: usize) -> Result<u64> {
+    if shape.cols != cols || shape.batch != 1 {
+        return Err(Error::shape(operation, format!("(any, {cols}) x 1"), shape.to_string()));
+    }
+    Ok(shape.rows as u64)
+}
+
+/// The CPU's tree, and the rows that are no whole leaf yet.
+#[derive(Debug)]
+struct Stream<T> {
+    tree: Tree<Vec<Moments>>,
+    /// By column.
+    tail: Vec<Vec<T>>,
+}
+
+impl<T: Real> Stream<T> {
+    fn new(cols: usize) -> Self {
+        Self { tree: Tree::default(), tail: vec![Vec::new(); cols] }
+    }
+
+    fn push(&mut self, x: &[T], rows: usize, nan: Nan) {
+        let Some(held) = self.tail.first().map(Vec::len) else { return };
+        let mut next = 0;
+        if held > 0 {
+            next = rows.min(LEAF - held);
+            self.keep(x, rows, 0..next);
+            if held + next == LEAF {
+                let node = self.last(nan);
+                self.add(0, node);
+                self.tail.iter_mut().for_each(Vec::clear);
+            }
+        }
+        let leaves = (rows - next) / LEAF;
+        let first = self.tree.leaves();
+        for (level, leaf) in subtrees(first..first + leaves as u64, u64::BITS) {
+            let begin = next + usize::try_from(leaf - first).unwrap_or(usize::MAX) * LEAF;
+            let column = |own: &[T]| {
+                let rows = |leaf| cpu::rows_of(leaf, LEAF << level);
+                let own = &own[begin..];
+                reduce(level, 0, &|leaf| cpu::leaf(&own[rows(leaf)], nan), &Moments::merge)
+            };
+            let node = x.par_chunks_exact(rows).map(column).collect();
+            self.add(level, node);
+        }
+        self.keep(x, rows, next + leaves * LEAF..rows);
+    }
+
+    fn keep(&mut self, x: &[T], rows: usize, some: std::ops::Range<usize>) {
+        if !some.is_empty() {
+            self.tail.iter_mut().zip(x.chunks_exact(rows)).for_each(|(tail, own)| tail.extend(&own[some.clone()]));
+        }
+    }
+
+    fn last(&self, nan: Nan) -> Vec<Moments> {
+        self.tail.par_iter().map(|own| cpu::leaf(own, nan)).collect()
+    }
+
+    fn add(&mut self, level: u32, node: Vec<Moments>) {
+        let Ok(()) = self.tree.push(level, node, |a, b| Ok::<_, Infallible>(cpu::merge(a, b)));
+    }
+
+    fn root(&self, nan: Nan) -> Option<Vec<Moments>> {
+        let last = self.tail.first().is_some_and(|own| !own.is_empty()).then(|| self.last(nan));
+        let Ok(root) = self.tree.root(last, |a, b| Ok::<_, Infallible>(cpu::merge(a, b)));
+        root
+    }
+}

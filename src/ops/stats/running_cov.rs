@@ -1,0 +1,260 @@
+//! The covariance of a stream of rows.
+
+use super::cov::{matrix, means, room, workload};
+use super::gram::{Gram, ROWS, leaf};
+use super::running::rows_of;
+use super::tree::{Tree, reduce, subtrees};
+use super::{gpu_cov, side};
+use crate::array::{Array, Real, Storage};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::policy::Side;
+use crate::shape::Shape;
+use std::convert::Infallible;
+
+/// [`super::cov`] of the columns of a stream of rows, chunk after chunk.
+///
+/// The first chunk chooses the side. On the device the state stays there, and pushing waits for nothing. How the stream is cut into chunks
+/// moves no bit of the result, which is that of [`super::cov`] on all rows at once. The state is a few matrices of the columns'
+/// products, and fewer rows than a leaf.
+#[derive(Debug)]
+pub struct RunningCovariance<T = f32> {
+    cols: usize,
+    rows: u64,
+    state: State<T>,
+}
+
+#[derive(Debug)]
+enum State<T> {
+    /// Nothing was pushed yet.
+    Fresh,
+    /// With what was merged into it before.
+    Host(Stream<T>, Option<Gram>),
+    Device(gpu_cov::Stream, Vec<gpu_cov::Closed>),
+}
+
+impl<T: Real> RunningCovariance<T> {
+    /// Of no row of so many columns.
+    #[must_use]
+    pub fn new(cols: usize) -> Self {
+        Self { cols, rows: 0, state: State::Fresh }
+    }
+
+    /// Rows so far.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Columns.
+    #[must_use]
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Takes the rows of `chunk`.
+    ///
+    /// # Shapes
+    /// `(any, cols)`, one matrix.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Shape`] if it has other columns or is a batch; [`crate::ErrorKind::Domain`] if the device was insisted upon and
+    /// `T` is f64; [`crate::ErrorKind::Limit`] if the matrix of products is beyond the memory budget; device errors.
+    pub fn push(&mut self, ctx: &Context, chunk: &Array<T>) -> Result<()> {
+        let shape = chunk.shape();
+        let rows = rows_of("RunningCovariance::push", shape, self.cols)?;
+        if let State::Fresh = self.state {
+            room(ctx, "RunningCovariance", shape, (self.cols as u64).saturating_mul(self.cols as u64))?;
+            let fits = ctx.gpu().is_ok_and(|gpu| gpu_cov::fits(gpu, shape, ctx.memory_budget()).is_ok());
+            let work = workload(shape, chunk.is_resident());
+            self.state = match side::<T>("RunningCovariance", ctx, &work, fits)? {
+                Side::Cpu => State::Host(Stream::new(self.cols), None),
+                Side::Gpu => {
+                    let gpu = ctx.gpu()?;
+                    gpu_cov::fits(gpu, shape, ctx.memory_budget())?;
+                    State::Device(gpu_cov::Stream::new(gpu, self.cols, 1, ctx.memory_budget()), Vec::new())
+                }
+            };
+        }
+        match &mut self.state {
+            State::Fresh => {}
+            State::Host(stream, _) => stream.push(&chunk.storage().to_vec(ctx)?, shape.rows),
+            State::Device(stream, _) if rows > 0 => match chunk.storage() {
+                Storage::Device(buffer) => stream.push(ctx.gpu_of(buffer)?, buffer, shape.rows)?,
+                Storage::Host(data) => {
+                    let gpu = ctx.gpu()?;
+                    let buffer = gpu.record().upload(&T::for_device(data))?;
+                    stream.push(gpu, &buffer, shape.rows)?;
+                }
+            },
+            State::Device(..) => {}
+        }
+        self.rows += rows;
+        Ok(())
+    }
+
+    /// Takes all rows that `other` took. What is pushed afterwards begins leaves of its own. What was merged on a device is put together on
+    /// the host, in f64, when it is asked for.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if it was on the other side; device errors.
+    pub fn merge(&mut self, ctx: &Context, other: Self) -> Result<()> {
+        if other.cols != self.cols {
+            let expected = format!("{} columns", self.cols);
+            return Err(Error::shape("RunningCovariance::merge", expected, other.cols.to_string()));
+        }
+        match (&mut self.state, other.state) {
+            (_, State::Fresh) => {}
+            (own @ State::Fresh, state) => *own = state,
+            (State::Host(stream, before), State::Host(other, others)) => {
+                let closed = std::mem::replace(stream, Stream::new(self.cols));
+                let parts = [before.take(), closed.root(), others, other.root()];
+                *before = parts.into_iter().flatten().reduce(|a, b| a.merge(&b));
+            }
+            (State::Device(stream, before), State::Device(other, others)) => {
+                let gpu = ctx.gpu()?;
+                let fresh = gpu_cov::Stream::new(gpu, self.cols, 1, ctx.memory_budget());
+                before.extend(std::mem::replace(stream, fresh).closed(gpu)?);
+                before.extend(others);
+                before.extend(other.closed(gpu)?);
+            }
+            _ => {
+                let what = "one is on the device and the other on the CPU; run both on one side";
+                return Err(Error::domain("RunningCovariance::merge", what));
+            }
+        }
+        self.rows += other.rows;
+        Ok(())
+    }
+
+    /// The covariance of all rows so far, `(cols, cols)`; more may be pushed afterwards.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn cov(&self, ctx: &Context) -> Result<Array<T>> {
+        Ok(self.finish(ctx, false)?.1)
+    }
+
+    /// The correlation of all rows so far, `(cols, cols)`; more may be pushed afterwards.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn corr(&self, ctx: &Context) -> Result<Array<T>> {
+        Ok(self.finish(ctx, true)?.1)
+    }
+
+    /// The means of all rows so far, `(1, cols)`.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn mean(&self, ctx: &Context) -> Result<Array<T>> {
+        Ok(self.finish(ctx, false)?.0)
+    }
+
+    /// Means and the matrix.
+    pub(in crate::ops) fn finish(&self, ctx: &Context, correlation: bool) -> Result<(Array<T>, Array<T>)> {
+        let shapes = (Shape::new(1, self.cols, 1), Shape::new(self.cols, self.cols, 1));
+        if let State::Device(stream, before) = &self.state
+            && before.is_empty()
+            && let Some(found) = stream.finish(ctx.gpu()?, correlation)?
+        {
+            ctx.gpu_of(&found.means)?;
+            let array = |shape, buffer| Array::from_storage(shape, Storage::Device(buffer));
+            return Ok((array(shapes.0, found.means), array(shapes.1, found.covariance)));
+        }
+        let gram = self.gram(ctx)?;
+        let array = |shape, data| Array::from_storage(shape, Storage::host(data));
+        Ok((array(shapes.0, means(&gram)), array(shapes.1, matrix(&gram, correlation))))
+    }
+
+    /// All of it on the host, in f64.
+    fn gram(&self, ctx: &Context) -> Result<Gram> {
+        let root = match &self.state {
+            State::Fresh => None,
+            State::Host(stream, before) => {
+                [before.clone(), stream.root()].into_iter().flatten().reduce(|a, b| a.merge(&b))
+            }
+            State::Device(stream, before) => {
+                let mut root: Option<Gram> = None;
+                for closed in before.iter().chain(&stream.closed(ctx.gpu()?)?) {
+                    let next = closed.to_host(ctx)?;
+                    root = Some(match root {
+                        None => next,
+                        Some(first) => first.merge(&next),
+                    });
+                }
+                root
+            }
+        };
+        let cols = self.cols;
+        Ok(root.unwrap_or_else(|| Gram { rows: 0, means: vec![0.0; cols], products: vec![0.0; cols * cols] }))
+    }
+
+    /// Means and covariances in f64, where the state is on the CPU.
+    pub(in crate::ops) fn in_f64(&self, ctx: &Context) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
+        if let State::Device(..) = self.state {
+            return Ok(None);
+        }
+        let gram = self.gram(ctx)?;
+        Ok(Some((means(&gram), matrix(&gram, false))))
+    }
+}
+
+/// The CPU's tree, and the rows that are no whole leaf yet.
+#[derive(Debug)]
+struct Stream<T> {
+    tree: Tree<Gram>,
+    /// By column.
+    tail: Vec<Vec<T>>,
+}
+
+impl<T: Real> Stream<T> {
+    fn new(cols: usize) -> Self {
+        Self { tree: Tree::default(), tail: vec![Vec::new(); cols] }
+    }
+
+    fn push(&mut self, x: &[T], rows: usize) {
+        let (Some(held), cols) = (self.tail.first().map(Vec::len), self.tail.len()) else { return };
+        let mut next = 0;
+        if held > 0 {
+            next = rows.min(ROWS - held);
+            self.keep(x, rows, 0..next);
+            if held + next == ROWS {
+                if let Some(node) = self.last() {
+                    self.add(0, node);
+                }
+                self.tail.iter_mut().for_each(Vec::clear);
+            }
+        }
+        let leaves = (rows - next) / ROWS;
+        let first = self.tree.leaves();
+        // Few matrices of products stand at once: a subtree a thread is enough.
+        for (level, number) in subtrees(first..first + leaves as u64, 6) {
+            let begin = |number: u64| next + usize::try_from(number - first).unwrap_or(usize::MAX) * ROWS;
+            let one = |number: u64| leaf(x, rows, cols, begin(number)..begin(number) + ROWS);
+            let node = reduce(level, number, &one, &|a: Gram, b: Gram| a.merge(&b));
+            self.add(level, node);
+        }
+        self.keep(x, rows, next + leaves * ROWS..rows);
+    }
+
+    fn keep(&mut self, x: &[T], rows: usize, some: std::ops::Range<usize>) {
+        if !some.is_empty() {
+            self.tail.iter_mut().zip(x.chunks_exact(rows)).for_each(|(tail, own)| tail.extend(&own[some.clone()]));
+        }
+    }
+
+    fn last(&self) -> Option<Gram> {
+        let held = self.tail.first().map_or(0, Vec::len);
+        (held > 0).then(|| leaf(&self.tail.concat(), held, self.tail.len(), 0..held))
+    }
+
+    fn add(&mut self, level: u32, node: Gram) {
+        let Ok(()) = self.tree.push(level, node, |a, b| Ok::<_, Infallible>(a.merge(&b)));
+    }
+
+    fn root(&self) -> Option<Gram> {
+        let Ok(root) = self.tree.root(self.last(), |a, b| Ok::<_, Infallible>(a.merge(&b)));
+        root
+    }
+}

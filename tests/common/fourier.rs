@@ -1,0 +1,74 @@
+//! What Fourier transforms are judged by: rustfft in f64, on signals that a failing test can name.
+
+use super::random::SplitMix64;
+use num_complex::Complex;
+use rustfft::FftPlanner;
+
+pub type C32 = Complex<f32>;
+pub type C64 = Complex<f64>;
+
+/// Normally distributed complex numbers.
+pub fn signal(len: usize, seed: u64) -> Vec<C32> {
+    let mut random = SplitMix64::new(seed);
+    (0..len).map(|_| C32::new(random.normal() as f32, random.normal() as f32)).collect()
+}
+
+/// And real ones.
+pub fn reals(len: usize, seed: u64) -> Vec<f32> {
+    let mut random = SplitMix64::new(seed);
+    (0..len).map(|_| random.normal() as f32).collect()
+}
+
+pub fn wide(z: C32) -> C64 {
+    C64::new(z.re.into(), z.im.into())
+}
+
+/// The unscaled transform, or the inverse divided by the length, in f64.
+pub fn truth(line: &[C64], inverse: bool) -> Vec<C64> {
+    let mut planner = FftPlanner::new();
+    let n = line.len();
+    let mut out = line.to_vec();
+    if inverse {
+        planner.plan_fft_inverse(n).process(&mut out);
+        out.iter_mut().for_each(|z| *z /= n as f64);
+    } else {
+        planner.plan_fft_forward(n).process(&mut out);
+    }
+    out
+}
+
+/// Half of the spectrum of reals.
+pub fn half_truth(line: &[f32]) -> Vec<C64> {
+    let line: Vec<C64> = line.iter().map(|&x| C64::new(x.into(), 0.0)).collect();
+    let mut all = truth(&line, false);
+    all.truncate(line.len() / 2 + 1);
+    all
+}
+
+/// The reals whose spectrum has this half; what no real signal has is left out.
+pub fn whole_truth(half: &[C32], n: usize) -> Vec<C64> {
+    let mut all: Vec<C64> = half.iter().copied().map(wide).collect();
+    all[0].im = 0.0;
+    if n % 2 == 0 {
+        all[n / 2].im = 0.0;
+    }
+    for k in n / 2 + 1..n {
+        all.push(all[n - k].conj());
+    }
+    truth(&all, true)
+}
+
+/// The gate of the design: relative error in the 2-norm of at most `4 eps log2 n`; one number is its own transform. In units of what
+/// is allowed.
+pub fn judge(got: &[C64], want: &[C64], n: usize, eps: f64) -> Result<f64, String> {
+    assert_eq!(got.len(), want.len());
+    let square = |z: &C64| z.norm_sqr();
+    let away: f64 = got.iter().zip(want).map(|(g, w)| square(&(g - w))).sum();
+    let size: f64 = want.iter().map(square).sum();
+    let (error, allowed) = ((away / size.max(f64::MIN_POSITIVE)).sqrt(), 4.0 * eps * (n as f64).log2());
+    // Not `error > allowed`: a NaN is no pass.
+    if error <= allowed {
+        return Ok(error / allowed.max(f64::MIN_POSITIVE));
+    }
+    Err(format!("n = {n}: relative error {error:.3e}, allowed {allowed:.3e}"))
+}

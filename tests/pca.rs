@@ -1,0 +1,256 @@
+//! Principal components on every backend: against the definition in f64, however they are found; turned, turned back, whitened; of a
+//! stream; and with a typed error for what cannot be.
+
+mod common;
+
+use common::random::SplitMix64;
+use common::solve::{Checked, alike};
+use common::{on_cpu, on_each, on_gpus};
+use fiedler::array::{Array, Real};
+use fiedler::ops::Status;
+use fiedler::ops::pca::{Pca, PcaOptions, Solver, pca, pca_of_stream};
+use fiedler::ops::stats::RunningCovariance;
+use fiedler::ops::svd::TruncatedOptions;
+use fiedler::{Backend, Context, ErrorKind, Shape};
+use nalgebra::{DMatrix, SymmetricEigen};
+
+fn main() -> std::process::ExitCode {
+    common::run(&[
+        on_each("against the definition", against_the_definition::<f32>),
+        on_cpu("against the definition in f64", against_the_definition::<f64>),
+        on_each("there and back", there_and_back),
+        on_each("of a stream", of_a_stream),
+        on_cpu("by projection", by_projection),
+        on_each("what is no spectrum", edges_of_the_domain),
+        on_each("errors", errors),
+        on_gpus("what the device refuses", f64_stays),
+    ])
+}
+
+const EPS: f64 = f32::EPSILON as f64;
+
+/// Rows around a point far from 0, with variances along a random basis that fall by a factor a direction.
+fn rows<T: Real>(rows: usize, cols: usize, decay: f64, seed: u64) -> (Vec<T>, DMatrix<f64>) {
+    let mut random = SplitMix64::new(seed);
+    let basis = DMatrix::from_fn(cols, cols, |_, _| random.normal()).qr().q();
+    let spread = DMatrix::from_fn(rows, cols, |_, j| random.normal() * decay.powi(j as i32));
+    let x = (spread * basis.transpose()).map(|x| T::from_f64(10.0 + x));
+    let exact = x.map(|x| x.to_f64());
+    (x.as_slice().to_vec(), exact)
+}
+
+/// Variances in descending order and their directions in columns, by f64.
+fn truth(x: &DMatrix<f64>) -> (Vec<f64>, DMatrix<f64>, f64) {
+    let mean = x.row_mean();
+    let centred = DMatrix::from_fn(x.nrows(), x.ncols(), |i, j| x[(i, j)] - mean[j]);
+    let cov = centred.tr_mul(&centred) / (x.nrows() as f64 - 1.0);
+    let total = cov.trace();
+    let found = SymmetricEigen::new(cov);
+    let mut order: Vec<usize> = (0..x.ncols()).collect();
+    order.sort_by(|&i, &j| found.eigenvalues[j].total_cmp(&found.eigenvalues[i]));
+    let vectors = DMatrix::from_fn(x.ncols(), x.ncols(), |i, j| found.eigenvectors[(i, order[j])]);
+    (order.iter().map(|&j| found.eigenvalues[j].max(0.0)).collect(), vectors, total)
+}
+
+fn wide<T: Real>(ctx: &Context, x: &Array<T>) -> fiedler::Result<DMatrix<f64>> {
+    let host = x.to_host(ctx)?;
+    Ok(host.matrix(0).map(|x| x.to_f64()))
+}
+
+/// Everything against the definition. Variances are judged beside the largest, `unit` of it; directions by the gaps beside them.
+fn judge<T: Real>(ctx: &Context, found: &Pca<T>, x: &DMatrix<f64>, k: usize, unit: f64, what: &str) -> Checked {
+    let (values, vectors, total) = truth(x);
+    let (n, cols) = x.shape();
+    assert_eq!(found.certificate.status, Status::Converged, "{what}: {:?}", found.certificate);
+    assert_eq!((found.components.shape(), found.mean.shape()), (Shape::new(k, cols, 1), Shape::new(1, cols, 1)));
+    let (components, variance) = (wide(ctx, &found.components)?, wide(ctx, &found.explained_variance)?);
+    let (ratio, singular) = (wide(ctx, &found.explained_variance_ratio)?, wide(ctx, &found.singular_values)?);
+    let mean = wide(ctx, &found.mean)?;
+    for (got, want) in mean.iter().zip(x.row_mean().iter()) {
+        assert!((got - want).abs() <= 4.0 * T::EPSILON.max(1e-15) * want.abs() + unit, "{what}: mean {got} for {want}");
+    }
+    for j in 0..k {
+        let allowed = unit * values[0];
+        assert!((variance[j] - values[j]).abs() <= allowed, "{what}: variance {j} {} for {}", variance[j], values[j]);
+        assert!((ratio[j] - values[j] / total).abs() <= unit, "{what}: ratio {j}");
+        let want = (variance[j] * (n as f64 - 1.0)).sqrt();
+        assert!((singular[j] - want).abs() <= 4.0 * T::EPSILON * want, "{what}: singular value {j}");
+        let own: Vec<f64> = components.row(j).iter().copied().collect();
+        let length = own.iter().map(|x| x * x).sum::<f64>().sqrt();
+        assert!((length - 1.0).abs() <= 20.0 * cols as f64 * T::EPSILON, "{what}: length {length}");
+        let peak = own.iter().copied().fold(0.0, |a: f64, x| if x.abs() > a.abs() { x } else { a });
+        assert!(peak > 0.0, "{what}: component {j} is led by {peak}");
+        let before = if j > 0 { values[j - 1] - values[j] } else { f64::INFINITY };
+        let gap = before.min(values[j] - values.get(j + 1).copied().unwrap_or(0.0));
+        let along = own.iter().zip(vectors.column(j).iter()).map(|(a, b)| a * b).sum::<f64>().abs();
+        // Davis and Kahan: the sine of the angle is below the error over the gap, twice.
+        let sine = (1.0 - (along / length).powi(2)).max(0.0).sqrt();
+        assert!(
+            sine <= 4.0 * (cols as f64).sqrt() * unit * values[0] / gap + 1e-7,
+            "{what}: component {j} off by {sine:e}"
+        );
+    }
+    let left = cols.min(n) - k;
+    let rest = if left > 0 { values[k..].iter().sum::<f64>() / left as f64 } else { 0.0 };
+    assert!(
+        (found.noise_variance - rest).abs() <= 2.0 * unit * cols as f64 * values[0],
+        "{what}: noise {}",
+        found.noise_variance
+    );
+    assert_eq!(found.rows, n as u64);
+    Ok(())
+}
+
+/// What the covariance and its decomposition leave beside the largest variance.
+fn unit<T: Real>() -> f64 {
+    if T::ON_DEVICE { 200.0 * EPS } else { 1e-11 }
+}
+
+fn against_the_definition<T: Real>(ctx: &Context) -> Checked {
+    for (n, cols, k) in [(2, 2, 1), (50, 1, 1), (200, 5, 5), (1500, 20, 3), (30, 64, 4), (40, 40, 40)] {
+        let (data, exact) = rows::<T>(n, cols, 0.8, 1);
+        let x = Array::from_vec(Shape::new(n, cols, 1), data)?;
+        for solver in [Solver::Auto, Solver::Covariance, Solver::Svd] {
+            let what = format!("{n} x {cols}, k = {k}, {solver:?}");
+            let found = pca(ctx, &x, k, PcaOptions { solver, ..PcaOptions::default() })?;
+            judge(ctx, &found, &exact, k, unit::<T>(), &what)?;
+        }
+    }
+    Ok(())
+}
+
+fn there_and_back(ctx: &Context) -> Checked {
+    let (n, cols) = (700, 12);
+    let (data, exact) = rows::<f32>(n, cols, 0.7, 2);
+    let x = Array::from_vec(Shape::new(n, cols, 1), data)?;
+    let x = if ctx.adapter().is_some() { x.to_device(ctx)? } else { x };
+    for (k, whiten) in [(cols, false), (cols, true), (4, false), (4, true)] {
+        let found = pca(ctx, &x, k, PcaOptions::default())?.ok()?;
+        let turned = found.transform(ctx, &x, whiten)?;
+        assert_eq!((turned.shape(), turned.is_resident()), (Shape::new(n, k, 1), ctx.adapter().is_some()));
+        let y = wide(ctx, &turned)?;
+        let variances = wide(ctx, &found.explained_variance)?;
+        // The coordinates' covariance is diagonal: their variances, or 1.
+        let covariance = y.tr_mul(&y) / (n as f64 - 1.0);
+        for i in 0..k {
+            for j in 0..k {
+                let unit = if whiten { 1.0 } else { (variances[i] * variances[j]).sqrt() };
+                let want = if i == j { unit } else { 0.0 };
+                // Small variances are known as well as the largest one is.
+                let allowed = 500.0 * EPS * variances[0] / variances[i].min(variances[j]);
+                let got = covariance[(i, j)];
+                assert!((got - want).abs() <= allowed * unit, "k = {k}, {whiten}: ({i}, {j}) {got} for {want}");
+            }
+        }
+        let back = wide(ctx, &found.inverse_transform(ctx, &turned, whiten)?)?;
+        let away = (&back - &exact).norm_squared() / (n as f64 - 1.0);
+        let left: f64 = truth(&exact).0[k..].iter().sum();
+        // What the directions left out hold, and rounding of numbers near 10.
+        assert!((away - left).abs() <= 1e-4 * left + 1e-8, "k = {k}: {away} is left of {left}");
+    }
+    // A batch of other rows.
+    let found = pca(ctx, &x, 3, PcaOptions::default())?;
+    let (data, exact) = rows::<f32>(40, cols, 0.7, 3);
+    let batch = Array::from_vec(Shape::new(20, cols, 2), {
+        let of = |half: usize| (0..cols).flat_map(move |j| (0..20).map(move |r| j * 40 + half * 20 + r));
+        of(0).chain(of(1)).map(|e| data[e]).collect()
+    })?;
+    let turned = found.transform(ctx, &batch, false)?.to_host(ctx)?;
+    let (components, mean) = (wide(ctx, &found.components)?, wide(ctx, &found.mean)?);
+    for (half, row, j) in (0..2).flat_map(|h| (0..20).flat_map(move |r| (0..3).map(move |j| (h, r, j)))) {
+        let want: f64 = (0..cols).map(|c| (exact[(half * 20 + row, c)] - mean[c]) * components[(j, c)]).sum();
+        let got = f64::from(turned.matrix(half)[(row, j)]);
+        assert!((got - want).abs() <= 1e-5 * (1.0 + want.abs()), "half {half}, row {row}, {j}: {got} for {want}");
+    }
+    Ok(())
+}
+
+fn of_a_stream(ctx: &Context) -> Checked {
+    let (n, cols, k) = (5000, 10, 3);
+    let (data, exact) = rows::<f32>(n, cols, 0.8, 4);
+    let mut stream = RunningCovariance::new(cols);
+    for begin in (0..n).step_by(700) {
+        let some = begin..(begin + 700).min(n);
+        let own = data.chunks_exact(n).flat_map(|column| &column[some.clone()]).copied().collect();
+        stream.push(ctx, &Array::from_vec(Shape::new(some.len(), cols, 1), own)?)?;
+    }
+    let found = pca_of_stream(ctx, &stream, k)?;
+    judge(ctx, &found, &exact, k, unit::<f32>(), "a stream")?;
+    let whole = pca(ctx, &Array::from_vec(Shape::new(n, cols, 1), data)?, k, PcaOptions::default())?;
+    assert_eq!(wide(ctx, &found.components)?, wide(ctx, &whole.components)?);
+    assert_eq!(wide(ctx, &found.explained_variance)?, wide(ctx, &whole.explained_variance)?);
+    Ok(())
+}
+
+/// Both sides long: the truncated decomposition, which values that fall by 0.6 leave next to nothing to chance.
+fn by_projection(ctx: &Context) -> Checked {
+    let (data, exact) = rows::<f32>(90, 130, 0.6, 5);
+    let x = Array::from_vec(Shape::new(90, 130, 1), data)?;
+    let options = PcaOptions {
+        solver: Solver::Truncated,
+        truncated: TruncatedOptions { power_iterations: 4, ..Default::default() },
+    };
+    judge(ctx, &pca(ctx, &x, 5, options)?, &exact, 5, 1e-3, "projected")
+}
+
+fn edges_of_the_domain(ctx: &Context) -> Checked {
+    // Equal rows: no variance, no share, and nothing along any direction.
+    let x = Array::from_vec(Shape::new(5, 3, 1), vec![2.0_f32; 15])?;
+    let found = pca(ctx, &x, 2, PcaOptions::default())?;
+    assert!(wide(ctx, &found.explained_variance)?.iter().all(|&x| x == 0.0));
+    assert!(wide(ctx, &found.explained_variance_ratio)?.iter().all(|x| x.is_nan()));
+    for whiten in [false, true] {
+        let turned = found.transform(ctx, &x, whiten)?;
+        assert!(wide(ctx, &turned)?.iter().all(|&x| x == 0.0));
+        assert!(wide(ctx, &found.inverse_transform(ctx, &turned, whiten)?)?.iter().all(|&x| x == 2.0));
+    }
+    // No component at all.
+    let none = pca(ctx, &x, 0, PcaOptions::default())?;
+    assert_eq!(none.components.shape(), Shape::new(0, 3, 1));
+    assert_eq!(none.transform(ctx, &x, false)?.shape(), Shape::new(5, 0, 1));
+    assert!(
+        wide(ctx, &none.inverse_transform(ctx, &none.transform(ctx, &x, false)?, false)?)?.iter().all(|&x| x == 2.0)
+    );
+    // What is not finite is said to be so.
+    for solver in [Solver::Covariance, Solver::Svd] {
+        let mut data: Vec<f32> = (0..60).map(|k| (k * k % 17) as f32).collect();
+        data[7] = f32::NAN;
+        let x = Array::from_vec(Shape::new(20, 3, 1), data)?;
+        let found = pca(ctx, &x, 2, PcaOptions { solver, ..PcaOptions::default() })?;
+        assert_eq!(found.certificate.status, Status::NonFinite, "{solver:?}");
+        assert!(!found.converged() && matches!(found.ok().expect_err("NaN").kind(), ErrorKind::Uncertified { .. }));
+    }
+    Ok(())
+}
+
+fn errors(ctx: &Context) -> Checked {
+    let of = |shape: Shape| Array::from_vec(shape, vec![1.0_f32; shape.len()]);
+    for shape in [Shape::new(1, 3, 1), Shape::new(0, 3, 1), Shape::new(4, 3, 2)] {
+        let error = pca(ctx, &of(shape)?, 1, PcaOptions::default()).map(drop).expect_err("one matrix");
+        assert!(matches!(error.kind(), ErrorKind::Shape { operation: "pca", .. }), "{error}");
+    }
+    for (shape, k) in [(Shape::new(4, 3, 1), 4), (Shape::new(3, 4, 1), 4)] {
+        let error = pca(ctx, &of(shape)?, k, PcaOptions::default()).map(drop).expect_err("too many");
+        assert!(matches!(error.kind(), ErrorKind::Domain { operation: "pca", .. }), "{error}");
+    }
+    let found = pca(ctx, &of(Shape::new(4, 3, 1))?, 2, PcaOptions::default())?;
+    let error = found.transform(ctx, &of(Shape::new(4, 2, 1))?, false).map(drop).expect_err("2 columns");
+    assert!(matches!(error.kind(), ErrorKind::Shape { .. }) && error.to_string().contains('3'), "{error}");
+    let error = found.inverse_transform(ctx, &of(Shape::new(4, 3, 1))?, false).map(drop).expect_err("3 columns");
+    assert!(matches!(error.kind(), ErrorKind::Shape { .. }), "{error}");
+    let error = pca_of_stream(ctx, &RunningCovariance::<f32>::new(3), 1).map(drop).expect_err("no rows");
+    assert!(matches!(error.kind(), ErrorKind::Shape { .. }), "{error}");
+    Ok(())
+}
+
+fn f64_stays(ctx: &Context) -> Checked {
+    let x = Array::from_vec(Shape::new(4, 3, 1), (0..12).map(f64::from).collect())?;
+    for solver in [Solver::Covariance, Solver::Svd] {
+        let error = pca(ctx, &x, 2, PcaOptions { solver, ..PcaOptions::default() }).map(drop).expect_err("f64");
+        assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{error}");
+    }
+    // Left to the policy, it is done on the CPU.
+    let auto = alike(ctx).backend(Backend::Auto).software_as_gpu(true).build()?;
+    assert!(pca(&auto, &x, 2, PcaOptions::default())?.converged());
+    Ok(())
+}

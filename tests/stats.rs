@@ -1,0 +1,700 @@
+//! Statistics on every backend: within their tolerances of two passes in f64 on numbers that cancel, NaN and what is not finite as stated, the
+//! same bits however a stream or a batch is cut, and a typed error for what cannot be.
+
+mod common;
+
+use common::random::SplitMix64;
+use common::solve::{Checked, alike, bits};
+use common::{on_cpu, on_each, on_gpus};
+use fiedler::array::{Array, Real};
+use fiedler::ops::stats::{
+    Axis, Description, Histogram, Moments, Nan, RunningCovariance, RunningStats, StatsOptions, corr, cov, describe,
+    histogram, quantiles,
+};
+use fiedler::{Context, ErrorKind, Shape};
+
+fn main() -> std::process::ExitCode {
+    common::run(&[
+        on_each("moments against two passes in f64", moments::<f32>),
+        on_cpu("moments in f64", moments::<f64>),
+        on_each("equal, none, one, NaN, infinite", edges_of_the_domain),
+        on_each("scales from 1e-30 to 1e30", scales),
+        on_each("many short series", many),
+        on_each("a stream by chunks, and a batch in pieces", cuts),
+        on_each("streams merged", merged),
+        on_each("quantiles", quantiles_against_sorting),
+        on_each("histograms", histograms),
+        on_each("covariances against two passes in f64", covariances::<f32>),
+        on_cpu("covariances in f64", covariances::<f64>),
+        on_each("1,000 columns", wide),
+        on_each("covariances of NaN, of one row, of nothing", covariance_edges),
+        on_each("a stream's covariance by chunks, merged, and in pieces", covariance_cuts),
+        on_each("errors", errors),
+        on_gpus("f64 stays on the CPU", f64_stays),
+    ])
+}
+
+const EPS: f64 = f32::EPSILON as f64;
+
+/// What rounding may leave, in units of the working precision's eps: on the device sums of sixteens, of their eight and 32, and a
+/// merge of a few operations a level; the CPU rounds once, but for the worst conditioned of f64.
+fn tolerance<T: Real>(ctx: &Context) -> f64 {
+    match ctx.adapter() {
+        Some(_) => 64.0 * EPS,
+        None if T::ON_DEVICE => EPS,
+        None => 1e-12,
+    }
+}
+
+const AXES: [Axis; 4] = [Axis::Rows, Axis::Cols, Axis::Batch, Axis::All];
+
+/// The series of an array, in the order of the results.
+fn series<T: Copy>(x: &[T], shape: Shape, axis: Axis) -> Vec<Vec<T>> {
+    let at = |r: usize, c: usize, b: usize| x[(b * shape.cols + c) * shape.rows + r];
+    let Shape { rows, cols, batch } = shape;
+    match axis {
+        Axis::Rows => (0..cols * batch).map(|k| (0..rows).map(|r| at(r, k % cols, k / cols)).collect()).collect(),
+        Axis::Cols => (0..rows * batch).map(|k| (0..cols).map(|c| at(k % rows, c, k / rows)).collect()).collect(),
+        Axis::Batch => (0..rows * cols).map(|k| (0..batch).map(|b| at(k % rows, k / rows, b)).collect()).collect(),
+        Axis::All => vec![x.to_vec()],
+    }
+}
+
+/// Mean, and the means of the second, third and fourth powers of the distances from it, by two passes.
+fn two_passes(x: &[f64]) -> [f64; 4] {
+    let n = x.len() as f64;
+    // Of distances from one of them, so that they have all digits.
+    let near: Vec<f64> = x.iter().map(|v| v - x[0]).collect();
+    let mean = near.iter().sum::<f64>() / n;
+    let power = |k: i32| near.iter().map(|v| (v - mean).powi(k)).sum::<f64>() / n;
+    [x[0] + mean, power(2), power(3), power(4)]
+}
+
+/// Everything of a description, in its order, in f64.
+fn all<T: Real>(ctx: &Context, d: &Description<T>) -> fiedler::Result<[Vec<f64>; 6]> {
+    let wide = |a: &Array<T>| -> fiedler::Result<Vec<f64>> {
+        Ok(a.to_host(ctx)?.as_slice().iter().map(|x| x.to_f64()).collect())
+    };
+    Ok([wide(&d.mean)?, wide(&d.variance)?, wide(&d.min)?, wide(&d.max)?, wide(&d.skewness)?, wide(&d.kurtosis)?])
+}
+
+fn all_bits(ctx: &Context, d: &Description<f32>) -> fiedler::Result<Vec<Vec<u32>>> {
+    [&d.mean, &d.variance, &d.min, &d.max, &d.skewness, &d.kurtosis]
+        .into_iter()
+        .map(|a| Ok(bits(a.to_host(ctx)?.as_slice())))
+        .collect()
+}
+
+type Draw = fn(&mut SplitMix64) -> f64;
+
+/// Kinds of numbers: far from 0 beside their spread, around 0, and with long tails.
+const KINDS: [(&str, Draw); 4] = [
+    ("mean 1e6, variance 1", |r| 1e6 + r.normal()),
+    ("normal", SplitMix64::normal),
+    ("uniform", SplitMix64::signed),
+    ("exponential", |r| -(1.0 - r.unit()).ln()),
+];
+
+fn moments<T: Real>(ctx: &Context) -> Checked {
+    let tolerance = tolerance::<T>(ctx);
+    let mut random = SplitMix64::new(1);
+    for shape in [
+        Shape::new(2, 1, 1),
+        Shape::new(7, 5, 3),
+        Shape::new(33, 20, 40),
+        Shape::new(4096, 2, 1),
+        Shape::new(4097, 3, 2),
+        Shape::new(3, 5000, 2),
+        Shape::new(2, 3, 5000),
+        Shape::new(50_000, 2, 1),
+    ] {
+        // A software adapter takes a second for thousands of workgroups.
+        let kinds = if ctx.adapter().is_some() && shape.len() > 10_000 { 1 } else { KINDS.len() };
+        for (kind, draw) in KINDS.into_iter().take(kinds) {
+            let data: Vec<T> = (0..shape.len()).map(|_| T::from_f64(draw(&mut random))).collect();
+            let x = Array::from_vec(shape, data.clone())?;
+            for axis in AXES {
+                let found = describe(ctx, &x, axis, StatsOptions::default())?;
+                let wanted = axis.reduced(shape, 1);
+                assert_eq!((found.mean.shape(), found.kurtosis.shape()), (wanted, wanted));
+                let (found, counts) = (all(ctx, &found)?, found.counts(ctx)?);
+                for (s, own) in series(&data, shape, axis).iter().enumerate() {
+                    let own: Vec<f64> = own.iter().map(|x| x.to_f64()).collect();
+                    let n = own.len() as f64;
+                    let [mean, second, third, fourth] = two_passes(&own);
+                    let what = format!("{kind}, {shape}, {axis:?}, series {s}");
+                    let close = |name: &str, k: usize, want: f64, allowed: f64| {
+                        let got = found[k][s];
+                        let well = if want.is_nan() { got.is_nan() } else { (got - want).abs() <= allowed };
+                        assert!(well, "{what}: {name} {got} for {want}, off by {:e} of {allowed:e}", got - want);
+                    };
+                    assert_eq!(counts[s], own.len() as u64, "{what}");
+                    close("mean", 0, mean, 2.0 * tolerance.min(EPS) * mean.abs() + tolerance * second.sqrt());
+                    let variance = if n > 1.0 { second * n / (n - 1.0) } else { f64::NAN };
+                    close("variance", 1, variance, tolerance * variance);
+                    close("min", 2, own.iter().copied().fold(f64::INFINITY, f64::min), 0.0);
+                    close("max", 3, own.iter().copied().fold(f64::NEG_INFINITY, f64::max), 0.0);
+                    let none = second == 0.0;
+                    let skewness = if none { f64::NAN } else { third / second.powf(1.5) };
+                    let kurtosis = if none { f64::NAN } else { fourth / (second * second) - 3.0 };
+                    // Powers of rounded distances: a few times their error, relative to the sums of their magnitudes.
+                    let magnitude = own.iter().map(|x| (x - mean).abs().powi(3)).sum::<f64>() / n / second.powf(1.5);
+                    close("skewness", 4, skewness, 4.0 * tolerance * (1.0 + magnitude));
+                    close("kurtosis", 5, kurtosis, 4.0 * tolerance * (4.0 + kurtosis.abs()));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn one(ctx: &Context, data: Vec<f32>, options: StatsOptions) -> fiedler::Result<([f64; 6], u64)> {
+    let x = Array::from_vec(Shape::new(data.len(), 1, 1), data)?;
+    let found = describe(ctx, &x, Axis::Rows, options)?;
+    Ok((all(ctx, &found)?.map(|v| v[0]), found.counts(ctx)?[0]))
+}
+
+fn edges_of_the_domain(ctx: &Context) -> Checked {
+    let (nan, inf) = (f64::NAN, f64::INFINITY);
+    let same = |got: [f64; 6], want: [f64; 6], what: &str| {
+        let well = got.iter().zip(&want).all(|(g, w)| g == w || (g.is_nan() && w.is_nan()));
+        assert!(well, "{what}: {got:?} for {want:?}");
+    };
+    let default = StatsOptions::default();
+    let omit = StatsOptions { nan: Nan::Omit, ..default };
+    // Equal numbers: no variance at all, far from 0 and by several leaves.
+    for n in [2, 100, 4096, 20_000] {
+        let c = 1e6_f32 / 3.0;
+        let (got, count) = one(ctx, vec![c; n], default)?;
+        same(got, [c.into(), 0.0, c.into(), c.into(), nan, nan], &format!("{n} times {c}"));
+        assert_eq!(count, n as u64);
+    }
+    // One row, and none.
+    same(one(ctx, vec![5.0], default)?.0, [5.0, nan, 5.0, 5.0, nan, nan], "one row");
+    same(
+        one(ctx, vec![5.0], StatsOptions { ddof: 0, ..default })?.0,
+        [5.0, 0.0, 5.0, 5.0, nan, nan],
+        "one row, ddof 0",
+    );
+    let (got, count) = one(ctx, vec![], default)?;
+    same(got, [nan; 6], "no row");
+    assert_eq!(count, 0);
+    for place in [0, 1, 5000, 8999] {
+        let mut data = vec![1.0_f32; 9000];
+        data[100] = 2.0;
+        data[place] = f32::NAN;
+        let (got, count) = one(ctx, data.clone(), default)?;
+        same(got, [nan; 6], &format!("NaN at {place}"));
+        assert_eq!(count, 9000);
+        let (got, count) = one(ctx, data.clone(), omit)?;
+        assert!((got[0] - (1.0 + 1.0 / 8999.0)).abs() < 2.0 * EPS && count == 8999, "NaN at {place} omitted: {got:?}");
+        assert!((got[1] * 8999.0 - 1.0).abs() < 1e-4 && got[2] == 1.0 && got[3] == 2.0, "{got:?}");
+        data[place] = f32::INFINITY;
+        same(one(ctx, data.clone(), default)?.0, [inf, nan, 1.0, inf, nan, nan], &format!("infinity at {place}"));
+        data[(place + 1) % 9000] = f32::NEG_INFINITY;
+        same(one(ctx, data.clone(), omit)?.0, [nan, nan, -inf, inf, nan, nan], "both infinities");
+    }
+    same(one(ctx, vec![f32::NEG_INFINITY; 3], default)?.0, [-inf, nan, -inf, -inf, nan, nan], "-infinity alone");
+    same(one(ctx, vec![f32::NAN; 3], omit)?.0, [nan; 6], "NaN alone, omitted");
+    // One bad series spoils no other.
+    let mut data = vec![0.0_f32; 60];
+    data.iter_mut().enumerate().for_each(|(i, x)| *x = (i % 20) as f32);
+    data[25] = f32::NAN;
+    let found = describe(ctx, &Array::from_vec(Shape::new(20, 3, 1), data)?, Axis::Rows, default)?;
+    let mean = found.mean.to_host(ctx)?;
+    assert!(mean.as_slice()[0] == 9.5 && mean.as_slice()[1].is_nan() && mean.as_slice()[2] == 9.5, "{mean:?}");
+    // No series, and series without numbers.
+    for (shape, axis) in
+        [(Shape::new(4, 0, 3), Axis::Rows), (Shape::new(0, 4, 3), Axis::Rows), (Shape::new(2, 3, 0), Axis::Batch)]
+    {
+        let found = describe(ctx, &Array::<f32>::from_vec(shape, vec![])?, axis, default)?;
+        let mean = found.mean.to_host(ctx)?;
+        assert_eq!(mean.shape(), axis.reduced(shape, 1));
+        assert!(mean.as_slice().iter().all(|x| x.is_nan()));
+    }
+    Ok(())
+}
+
+/// Only the variance leaves f32 with the squares of its numbers, as numpy's does; the shape of a distribution does not depend upon its unit.
+fn scales(ctx: &Context) -> Checked {
+    let mut random = SplitMix64::new(2);
+    let base: Vec<f64> = (0..10_000).map(|_| -(1.0 - random.unit()).ln()).collect();
+    for scale in [1e-30, 1e-18, 1e-6, 1e6, 1e18, 1e30] {
+        let data: Vec<f32> = base.iter().map(|x| (x * scale) as f32).collect();
+        let wide: Vec<f64> = data.iter().map(|&x| x.into()).collect();
+        let [mean, second, third, fourth] = two_passes(&wide);
+        let ([got_mean, variance, _, _, skewness, kurtosis], _) = one(ctx, data, StatsOptions::default())?;
+        assert!((got_mean - mean).abs() <= 64.0 * EPS * mean, "{scale}: {got_mean} for {mean}");
+        let want = second * 10_000.0 / 9_999.0;
+        match want {
+            _ if want > f32::MAX.into() => assert_eq!(variance, f64::INFINITY, "{scale}"),
+            _ if want < f32::MIN_POSITIVE.into() => assert!(variance <= f32::MIN_POSITIVE.into(), "{scale}"),
+            _ => assert!((variance - want).abs() <= 64.0 * EPS * want, "{scale}: {variance} for {want}"),
+        }
+        assert!((skewness - third / second.powf(1.5)).abs() < 1e-4, "{scale}: {skewness}");
+        assert!((kurtosis - (fourth / (second * second) - 3.0)).abs() < 1e-3, "{scale}: {kurtosis}");
+    }
+    Ok(())
+}
+
+/// More workgroups than a dispatch has.
+fn many(ctx: &Context) -> Checked {
+    let shape = Shape::new(3, 540_000, 1);
+    let data: Vec<f32> = (0..shape.len()).map(|k| (k % 1000) as f32).collect();
+    let found = describe(ctx, &Array::from_vec(shape, data.clone())?, Axis::Rows, StatsOptions::default())?;
+    let (mean, max) = (found.mean.to_host(ctx)?, found.max.to_host(ctx)?);
+    for (s, own) in data.chunks_exact(3).enumerate() {
+        let want = own.iter().map(|&x| f64::from(x)).sum::<f64>() / 3.0;
+        assert!((f64::from(mean.as_slice()[s]) - want).abs() <= 4.0 * EPS * want, "series {s}");
+        assert_eq!(max.as_slice()[s], own.iter().copied().fold(0.0, f32::max));
+    }
+    Ok(())
+}
+
+/// Numbers `rows x cols` around 1e3, column-major, with a NaN where asked for.
+fn table(rows: usize, cols: usize, seed: u64) -> Vec<f32> {
+    let mut random = SplitMix64::new(seed);
+    (0..rows * cols).map(|_| (1e3 + random.normal()) as f32).collect()
+}
+
+/// Some rows of a table.
+fn rows_of(data: &[f32], rows: usize, some: std::ops::Range<usize>) -> fiedler::Result<Array<f32>> {
+    let cols = data.len() / rows;
+    let own: Vec<f32> = data.chunks_exact(rows).flat_map(|column| &column[some.clone()]).copied().collect();
+    Array::from_vec(Shape::new(some.len(), cols, 1), own)
+}
+
+const CUTS: [usize; 5] = [20_000, 4096, 1000, 5003, 12_289];
+
+fn cuts(ctx: &Context) -> Checked {
+    let (rows, cols) = (20_000, 5);
+    let mut data = table(rows, cols, 3);
+    data[rows + 77] = f32::NAN;
+    for nan in [Nan::Propagate, Nan::Omit] {
+        let options = StatsOptions { nan, ..StatsOptions::default() };
+        let x = Array::from_vec(Shape::new(rows, cols, 1), data.clone())?;
+        let whole = all_bits(ctx, &describe(ctx, &x, Axis::Rows, options)?)?;
+        for step in CUTS {
+            let mut running = RunningStats::new(cols, options);
+            for begin in (0..rows).step_by(step) {
+                let chunk = rows_of(&data, rows, begin..(begin + step).min(rows))?;
+                // Every other chunk lies on the device already.
+                let chunk =
+                    if ctx.adapter().is_some() && begin / step % 2 == 1 { chunk.to_device(ctx)? } else { chunk };
+                running.push(ctx, &chunk)?;
+                running.push(ctx, &rows_of(&data, rows, 0..0)?)?;
+            }
+            assert_eq!(running.rows(), rows as u64);
+            let found = running.finish(ctx)?;
+            assert_eq!(found.mean.is_resident(), ctx.adapter().is_some());
+            assert_eq!(all_bits(ctx, &found)?, whole, "by {step}, {nan:?}");
+            assert_eq!(all_bits(ctx, &running.finish(ctx)?)?, whole, "asked again");
+        }
+        // A look in between changes nothing.
+        let mut running = RunningStats::new(cols, options);
+        running.push(ctx, &rows_of(&data, rows, 0..100)?)?;
+        let first = describe(ctx, &rows_of(&data, rows, 0..100)?, Axis::Rows, options)?;
+        assert_eq!(all_bits(ctx, &running.finish(ctx)?)?, all_bits(ctx, &first)?);
+        running.push(ctx, &rows_of(&data, rows, 100..rows)?)?;
+        assert_eq!(all_bits(ctx, &running.finish(ctx)?)?, whole, "after a look");
+    }
+    // Batches in pieces: slices, and rows of one slice.
+    let data: Vec<f32> = table(300_000, 1, 4);
+    for (shape, axis) in [
+        (Shape::new(3000, 100, 1), Axis::Rows),
+        (Shape::new(100, 30, 100), Axis::Cols),
+        (Shape::new(3, 5, 20_000), Axis::Batch),
+        (Shape::new(3000, 100, 1), Axis::All),
+    ] {
+        let x = Array::from_vec(shape, data.clone())?;
+        let whole = all_bits(ctx, &describe(ctx, &x, axis, StatsOptions::default())?)?;
+        for budget in [1 << 20, 600 << 10] {
+            let small = alike(ctx).memory_budget(budget).build()?;
+            let found = describe(&small, &x, axis, StatsOptions::default())
+                .map_err(|e| format!("{axis:?} under a budget of {budget}: {e}"))?;
+            assert_eq!(all_bits(&small, &found)?, whole, "{axis:?} under a budget of {budget}");
+            assert!(small.pool().peak <= budget, "{:?}", small.pool());
+        }
+    }
+    Ok(())
+}
+
+fn merged(ctx: &Context) -> Checked {
+    let (rows, cols) = (15_000, 4);
+    let data = table(rows, cols, 5);
+    let whole = describe(ctx, &rows_of(&data, rows, 0..rows)?, Axis::Rows, StatsOptions::default())?;
+    let whole = all(ctx, &whole)?;
+    let part = |some: std::ops::Range<usize>| -> fiedler::Result<RunningStats> {
+        let mut running = RunningStats::new(cols, StatsOptions::default());
+        running.push(ctx, &rows_of(&data, rows, some)?)?;
+        Ok(running)
+    };
+    let mut running = RunningStats::new(cols, StatsOptions::default());
+    running.merge(ctx, part(0..5000)?)?;
+    running.merge(ctx, part(5000..5001)?)?;
+    running.merge(ctx, RunningStats::new(cols, StatsOptions::default()))?;
+    running.push(ctx, &rows_of(&data, rows, 5001..9000)?)?;
+    running.merge(ctx, part(9000..rows)?)?;
+    let found = running.finish(ctx)?;
+    assert_eq!(found.counts(ctx)?.as_slice(), [rows as u64; 4]);
+    // Another tree: what rounding leaves of the same moments.
+    for (k, (got, want)) in all(ctx, &found)?.iter().zip(&whole).enumerate() {
+        for (g, w) in got.iter().zip(want) {
+            assert!((g - w).abs() <= 128.0 * EPS * w.abs().max(1.0), "number {k}: {g} for {w}");
+        }
+    }
+    // The value type, in f64.
+    let x: Vec<f64> = data[..rows].iter().map(|&x| x.into()).collect();
+    let (a, b) = (Moments::of(&x[..777]), Moments::of(&x[777..]));
+    let (both, at_once) = (a.merge(b), Moments::of(&x));
+    for (g, w) in [
+        (both.mean(), at_once.mean()),
+        (both.variance(1), at_once.variance(1)),
+        (both.skewness(), at_once.skewness()),
+        (both.kurtosis(), at_once.kurtosis()),
+    ] {
+        assert!((g - w).abs() <= 1e-12 * (1.0 + w.abs()), "{g} for {w}");
+    }
+    assert_eq!((both.count(), both.min(), both.max()), (rows as u64, at_once.min(), at_once.max()));
+    assert_eq!((a.merge(Moments::default()), Moments::default().merge(a)), (a, a));
+    Ok(())
+}
+
+/// The definition: sorted, and the line between two neighbours.
+fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let at = q * (sorted.len() - 1) as f64;
+    let low = at.floor() as usize;
+    let high = (low + 1).min(sorted.len() - 1);
+    sorted[low] + (sorted[high] - sorted[low]) * (at - low as f64)
+}
+
+fn quantiles_against_sorting(ctx: &Context) -> Checked {
+    let mut random = SplitMix64::new(6);
+    let q = [0.5, 0.0, 1.0, 0.25, 0.999, 0.1, 0.1];
+    for shape in [Shape::new(1, 1, 1), Shape::new(7, 5, 3), Shape::new(2, 3, 40), Shape::new(40_000, 2, 1)] {
+        for kind in 0..3 {
+            let mut data: Vec<f32> = (0..shape.len())
+                .map(|_| match kind {
+                    0 => random.normal() as f32,
+                    // Ties, zeros of both signs, and magnitudes of every exponent.
+                    1 => [0.0, -0.0, 1.0, -1.0, 2.0][random.below(5)],
+                    _ => (random.sign() * 2.0_f64.powf(250.0 * random.signed() / 2.0)) as f32,
+                })
+                .collect();
+            for (axis, nan) in AXES.into_iter().flat_map(|axis| [(axis, Nan::Propagate), (axis, Nan::Omit)]) {
+                // A software adapter takes a second for hundreds of series.
+                if axis.reduced(shape, 1).len() > 300 {
+                    continue;
+                }
+                if nan == Nan::Omit {
+                    data[0] = f32::NAN;
+                }
+                let found = quantiles(ctx, &Array::from_vec(shape, data.clone())?, axis, &q, nan)?;
+                let wanted = axis.reduced(shape, q.len());
+                assert_eq!(found.shape(), wanted);
+                let host = found.to_host(ctx)?;
+                let got = series(host.as_slice(), wanted, axis);
+                for (s, own) in series(&data, shape, axis).iter().enumerate() {
+                    let mut sorted: Vec<f64> = own.iter().map(|&x| x.into()).collect();
+                    let bad = nan == Nan::Propagate && sorted.iter().any(|x| x.is_nan());
+                    sorted.retain(|x| !x.is_nan());
+                    sorted.sort_by(f64::total_cmp);
+                    let got = if axis == Axis::All { host.as_slice().to_vec() } else { got[s].clone() };
+                    for (&q, &got) in q.iter().zip(&got) {
+                        let what = format!("{shape}, {axis:?}, {nan:?}, kind {kind}, series {s}, q {q}: {got}");
+                        if bad || sorted.is_empty() {
+                            assert!(got.is_nan(), "{what}");
+                            continue;
+                        }
+                        let want = quantile(&sorted, q);
+                        let at = q * (sorted.len() - 1) as f64;
+                        let unit = sorted[at.floor() as usize].abs().max(sorted[at.ceil() as usize].abs());
+                        // The share of the way is rounded, and a device may flush what is not normal.
+                        assert!((f64::from(got) - want).abs() <= 4.0 * EPS * unit + 2e-38, "{what} for {want}");
+                    }
+                }
+            }
+        }
+    }
+    let x = Array::from_vec(Shape::new(4, 1, 1), vec![f32::NEG_INFINITY, f32::INFINITY, 1.0, 2.0])?;
+    let got = quantiles(ctx, &x, Axis::All, &[0.0, 1.0 / 3.0, 0.5, 0.9, 1.0, 0.1], Nan::Propagate)?.to_host(ctx)?;
+    assert_eq!(got.as_slice(), [f32::NEG_INFINITY, 1.0, 1.5, f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY]);
+    let mut data = vec![1.0_f32; 300];
+    data[120] = f32::NAN;
+    let x = Array::from_vec(Shape::new(100, 3, 1), data)?;
+    let got = quantiles(ctx, &x, Axis::Rows, &[0.5], Nan::Propagate)?.to_host(ctx)?;
+    assert!(got.as_slice()[0] == 1.0 && got.as_slice()[1].is_nan() && got.as_slice()[2] == 1.0, "{got:?}");
+    assert!(quantiles(ctx, &x, Axis::Rows, &[], Nan::Propagate)?.shape().is_empty());
+    Ok(())
+}
+
+fn histograms(ctx: &Context) -> Checked {
+    let mut random = SplitMix64::new(7);
+    for (shape, bins) in [
+        (Shape::new(7, 5, 3), 4),
+        (Shape::new(40_000, 2, 1), 10),
+        (Shape::new(9000, 1, 1), 5000),
+        (Shape::new(3, 3, 9), 1),
+    ] {
+        let mut data: Vec<f32> = (0..shape.len()).map(|_| (random.below(31) as f64 / 10.0 - 0.5) as f32).collect();
+        data[1] = f32::NAN;
+        data[2] = f32::INFINITY;
+        let x = Array::from_vec(shape, data.clone())?;
+        for axis in AXES.into_iter().filter(|axis| axis.reduced(shape, 1).len() < 300) {
+            for range in [Some((0.0, 1.0)), Some((-0.3, 0.1)), None] {
+                let found = histogram(ctx, &x, axis, bins, range)?;
+                judge(&found, &series(&data, shape, axis), axis, axis.reduced(shape, bins), range)?;
+            }
+        }
+    }
+    // One value, and none.
+    let one = histogram(ctx, &Array::from_vec(Shape::new(5, 1, 1), vec![3.0_f32; 5])?, Axis::All, 2, None)?;
+    assert_eq!((one.edges, one.counts), (vec![2.5, 3.0, 3.5], vec![0, 5]));
+    let none = histogram(ctx, &Array::<f32>::from_vec(Shape::new(0, 2, 1), vec![])?, Axis::Rows, 2, None)?;
+    assert_eq!((none.edges, none.counts), (vec![0.0, 0.5, 1.0], vec![0; 4]));
+    Ok(())
+}
+
+/// Every count by the definition.
+fn judge(
+    found: &Histogram,
+    series: &[Vec<f32>],
+    axis: Axis,
+    shape: Shape,
+    range: Option<(f64, f64)>,
+) -> Result<(), String> {
+    assert_eq!(found.shape, shape);
+    let (bins, edges) = (found.edges.len() - 1, &found.edges);
+    if let Some(range) = range {
+        assert_eq!((edges[0], edges[bins]), range);
+    }
+    let counts = if axis == Axis::All { vec![found.counts.clone()] } else { self::series(&found.counts, shape, axis) };
+    for (s, own) in series.iter().enumerate() {
+        let wide = || own.iter().map(|&x| f64::from(x));
+        for bin in 0..bins {
+            let last = bin + 1 == bins;
+            let within = |x: &f64| *x >= edges[bin] && (*x < edges[bin + 1] || last && *x <= edges[bin + 1]);
+            let want = wide().filter(within).count() as u64;
+            assert_eq!(counts[s][bin], want, "{axis:?}, series {s}, bin {bin} of {bins}, {range:?}");
+        }
+        assert_eq!(found.below[s], wide().filter(|x| *x < edges[0]).count() as u64);
+        assert_eq!(found.above[s], wide().filter(|x| *x > edges[bins]).count() as u64);
+        assert_eq!(found.nan[s], wide().filter(|x| x.is_nan()).count() as u64);
+    }
+    Ok(())
+}
+
+/// The covariance of the columns by two passes in f64.
+fn two_pass_cov(x: &[f64], rows: usize) -> Vec<f64> {
+    let centred: Vec<Vec<f64>> = x
+        .chunks_exact(rows)
+        .map(|column| {
+            let mean = two_passes(column)[0];
+            column.iter().map(|x| x - mean).collect()
+        })
+        .collect();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / (rows as f64 - 1.0);
+    centred.iter().flat_map(|a| centred.iter().map(|b| dot(a, b)).collect::<Vec<_>>()).collect()
+}
+
+/// Rounding beside the roots of both variances.
+fn close_cov(got: &[f64], want: &[f64], cols: usize, tolerance: f64, what: &str) {
+    for (k, (g, w)) in got.iter().zip(want).enumerate() {
+        let (i, j) = (k % cols, k / cols);
+        let unit = (want[i * cols + i] * want[j * cols + j]).sqrt();
+        assert!((g - w).abs() <= tolerance * unit, "{what}: ({i}, {j}) {g} for {w}, of {unit}");
+    }
+}
+
+/// Products of f32 are summed in f32 within a leaf, by lanes or by sixteens.
+fn cov_tolerance<T: Real>() -> f64 {
+    if T::ON_DEVICE { 64.0 * EPS } else { 1e-11 }
+}
+
+fn covariances<T: Real>(ctx: &Context) -> Checked {
+    let mut random = SplitMix64::new(8);
+    for shape in [
+        Shape::new(2, 1, 1),
+        Shape::new(5, 3, 4),
+        Shape::new(100, 17, 3),
+        Shape::new(1024, 16, 1),
+        Shape::new(1025, 33, 2),
+        Shape::new(5000, 70, 1),
+    ] {
+        for (kind, draw) in [KINDS[0], KINDS[1], KINDS[3]] {
+            let mut data: Vec<T> = (0..shape.len()).map(|_| T::from_f64(draw(&mut random))).collect();
+            // Columns that lean upon each other.
+            for own in data.chunks_exact_mut(shape.matrix_len()) {
+                for r in (0..shape.rows).filter(|_| shape.cols > 1) {
+                    let sum = own[r].to_f64() + own[shape.rows + r].to_f64();
+                    own[shape.rows + r] = T::from_f64(sum / 2.0);
+                }
+            }
+            let x = Array::from_vec(shape, data.clone())?;
+            let (found, correlated) = (cov(ctx, &x)?.to_host(ctx)?, corr(ctx, &x)?.to_host(ctx)?);
+            assert_eq!(found.shape(), Shape::new(shape.cols, shape.cols, shape.batch));
+            for (b, own) in data.chunks_exact(shape.matrix_len()).enumerate() {
+                let wide: Vec<f64> = own.iter().map(|x| x.to_f64()).collect();
+                let want = two_pass_cov(&wide, shape.rows);
+                let size = shape.cols * shape.cols;
+                let of = |all: &[T]| all[b * size..(b + 1) * size].iter().map(|x| x.to_f64()).collect::<Vec<_>>();
+                let what = format!("{kind}, {shape}, matrix {b}");
+                let got = of(found.as_slice());
+                close_cov(&got, &want, shape.cols, cov_tolerance::<T>(), &what);
+                let got = of(correlated.as_slice());
+                for (k, g) in got.iter().enumerate() {
+                    let (i, j) = (k % shape.cols, k / shape.cols);
+                    let w = want[k] / (want[i * shape.cols + i] * want[j * shape.cols + j]).sqrt();
+                    assert!((g - w).abs() <= 2.0 * cov_tolerance::<T>(), "{what}: correlation ({i}, {j}) {g} for {w}");
+                    assert!((-1.0..=1.0).contains(g) && (i != j || *g == 1.0), "{what}: {g}");
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn wide(ctx: &Context) -> Checked {
+    let (rows, cols) = (300, 1000);
+    let data = table(rows, cols, 9);
+    let found = cov(ctx, &Array::from_vec(Shape::new(rows, cols, 1), data.clone())?)?.to_host(ctx)?;
+    let wide: Vec<f64> = data.iter().map(|&x| x.into()).collect();
+    let got: Vec<f64> = found.as_slice().iter().map(|&x| x.into()).collect();
+    close_cov(&got, &two_pass_cov(&wide, rows), cols, 64.0 * EPS, "1,000 columns");
+    Ok(())
+}
+
+fn covariance_edges(ctx: &Context) -> Checked {
+    let (rows, cols) = (3000, 20);
+    let clean = table(rows, cols, 10);
+    let good = cov(ctx, &rows_of(&clean, rows, 0..rows)?)?.to_host(ctx)?;
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let mut data = clean.clone();
+        data[7 * rows + 1500] = bad;
+        let found = cov(ctx, &rows_of(&data, rows, 0..rows)?)?.to_host(ctx)?;
+        for (k, (got, want)) in found.as_slice().iter().zip(good.as_slice()).enumerate() {
+            let touched = k % cols == 7 || k / cols == 7;
+            assert!(if touched { got.is_nan() } else { got == want }, "({}, {}) {got}", k % cols, k / cols);
+        }
+    }
+    // A column of equal numbers has a covariance, of 0, and no correlation.
+    let mut data = clean.clone();
+    data[..rows].fill(0.1);
+    let x = rows_of(&data, rows, 0..rows)?;
+    let (found, correlated) = (cov(ctx, &x)?.to_host(ctx)?, corr(ctx, &x)?.to_host(ctx)?);
+    assert!(found.as_slice()[..cols].iter().all(|&x| x == 0.0), "{:?}", &found.as_slice()[..cols]);
+    assert!(correlated.as_slice()[..cols].iter().all(|x| x.is_nan()) && correlated.as_slice()[cols + 1] == 1.0);
+    for rows in [0, 1] {
+        let found = cov(ctx, &Array::from_vec(Shape::new(rows, 3, 2), vec![1.0_f32; rows * 6])?)?.to_host(ctx)?;
+        assert!(found.as_slice().len() == 18 && found.as_slice().iter().all(|x| x.is_nan()), "{rows} rows");
+    }
+    for shape in [Shape::new(5, 0, 2), Shape::new(5, 3, 0)] {
+        assert!(cov(ctx, &Array::<f32>::from_vec(shape, vec![])?)?.shape().is_empty());
+    }
+    // Units of every size: correlations do not know of them.
+    let base = corr(ctx, &rows_of(&clean, rows, 0..rows)?)?.to_host(ctx)?;
+    for exponent in [-90, -40, 40, 90] {
+        let scaled: Vec<f32> = clean.iter().map(|x| x * 2.0_f32.powi(exponent)).collect();
+        let found = corr(ctx, &rows_of(&scaled, rows, 0..rows)?)?.to_host(ctx)?;
+        for (g, w) in found.as_slice().iter().zip(base.as_slice()) {
+            assert!((g - w).abs() <= 1e-5, "2^{exponent}: {g} for {w}");
+        }
+    }
+    Ok(())
+}
+
+fn covariance_cuts(ctx: &Context) -> Checked {
+    let (rows, cols) = (20_000, 6);
+    let data = table(rows, cols, 11);
+    let of = |array: Array<f32>| -> fiedler::Result<Vec<u32>> { Ok(bits(array.to_host(ctx)?.as_slice())) };
+    let x = rows_of(&data, rows, 0..rows)?;
+    let (whole, correlated) = (of(cov(ctx, &x)?)?, of(corr(ctx, &x)?)?);
+    for step in CUTS {
+        let mut running = RunningCovariance::new(cols);
+        for begin in (0..rows).step_by(step) {
+            let chunk = rows_of(&data, rows, begin..(begin + step).min(rows))?;
+            let chunk = if ctx.adapter().is_some() && begin / step % 2 == 1 { chunk.to_device(ctx)? } else { chunk };
+            running.push(ctx, &chunk)?;
+        }
+        assert_eq!((running.rows(), running.cov(ctx)?.is_resident()), (rows as u64, ctx.adapter().is_some()));
+        assert_eq!(of(running.cov(ctx)?)?, whole, "by {step}");
+        assert_eq!(of(running.corr(ctx)?)?, correlated, "by {step}");
+    }
+    // Merged: another tree.
+    let mut running = RunningCovariance::new(cols);
+    for some in [0..7000, 7000..7001, 7001..rows] {
+        let mut part = RunningCovariance::new(cols);
+        part.push(ctx, &rows_of(&data, rows, some)?)?;
+        running.merge(ctx, part)?;
+    }
+    let wide: Vec<f64> = data.iter().map(|&x| x.into()).collect();
+    let got: Vec<f64> = running.cov(ctx)?.to_host(ctx)?.as_slice().iter().map(|&x| x.into()).collect();
+    close_cov(&got, &two_pass_cov(&wide, rows), cols, 64.0 * EPS, "merged");
+    for (j, mean) in running.mean(ctx)?.to_host(ctx)?.as_slice().iter().enumerate() {
+        let want = two_passes(&wide[j * rows..(j + 1) * rows])[0];
+        assert!((f64::from(*mean) - want).abs() <= 4.0 * EPS * want, "mean {j}: {mean} for {want}");
+    }
+    // Batches in pieces, and rows of one matrix.
+    for shape in [Shape::new(500, 6, 40), Shape::new(20_000, 6, 1)] {
+        let x = Array::from_vec(shape, data.clone())?;
+        let whole = of(cov(ctx, &x)?)?;
+        for budget in [1 << 20, 400 << 10] {
+            let small = alike(ctx).memory_budget(budget).build()?;
+            let found = cov(&small, &x).map_err(|e| format!("{shape} under a budget of {budget}: {e}"))?;
+            assert_eq!(bits(found.to_host(&small)?.as_slice()), whole, "{shape} under a budget of {budget}");
+            assert!(small.pool().peak <= budget, "{:?}", small.pool());
+        }
+    }
+    Ok(())
+}
+
+fn errors(ctx: &Context) -> Checked {
+    let x = Array::from_vec(Shape::new(4, 3, 1), vec![1.0_f32; 12])?;
+    for q in [-0.1, 1.1, f64::NAN] {
+        let error = quantiles(ctx, &x, Axis::All, &[0.5, q], Nan::Omit).map(drop).expect_err("no quantile");
+        assert!(matches!(error.kind(), ErrorKind::Domain { operation: "quantiles", .. }), "{error}");
+    }
+    for (bins, range) in [(0, None), (3, Some((1.0, 1.0))), (3, Some((0.0, f64::NAN))), (3, Some((2.0, 1.0)))] {
+        let error = histogram(ctx, &x, Axis::All, bins, range).map(drop).expect_err("no bins");
+        assert!(matches!(error.kind(), ErrorKind::Domain { operation: "histogram", .. }), "{error}");
+    }
+    let error = histogram(ctx, &x, Axis::All, 1 << 40, Some((0.0, 1.0))).map(drop).expect_err("too many bins");
+    assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+    // Other columns, and batches.
+    for shape in [Shape::new(4, 2, 1), Shape::new(2, 3, 2)] {
+        let chunk = Array::from_vec(shape, vec![1.0_f32; shape.len()])?;
+        let error = RunningStats::new(3, StatsOptions::default()).push(ctx, &chunk).expect_err("3 columns");
+        assert!(matches!(error.kind(), ErrorKind::Shape { .. }) && error.to_string().contains("(any, 3)"), "{error}");
+        let error = RunningCovariance::new(3).push(ctx, &chunk).expect_err("3 columns");
+        assert!(matches!(error.kind(), ErrorKind::Shape { .. }), "{error}");
+    }
+    let mut running = RunningStats::<f32>::new(3, StatsOptions::default());
+    let other = RunningStats::new(3, StatsOptions { ddof: 0, nan: Nan::Omit });
+    assert!(matches!(running.merge(ctx, other).expect_err("other options").kind(), ErrorKind::Domain { .. }));
+    let other = RunningStats::new(4, StatsOptions::default());
+    assert!(matches!(running.merge(ctx, other).expect_err("4 columns").kind(), ErrorKind::Shape { .. }));
+    // Results far larger than what is given.
+    let few = Array::from_vec(Shape::new(1, 200_000, 1), vec![1.0_f32; 200_000])?;
+    assert!(matches!(cov(ctx, &few).map(drop).expect_err("320 GB").kind(), ErrorKind::Limit { .. }));
+    let none = Array::<f32>::from_vec(Shape::new(0, 1 << 40, 1), vec![])?;
+    let error = describe(ctx, &none, Axis::Rows, StatsOptions::default()).map(drop).expect_err("2^40 means");
+    assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+    Ok(())
+}
+
+fn f64_stays(ctx: &Context) -> Checked {
+    let x = Array::from_vec(Shape::new(4, 3, 1), vec![1.0_f64; 12])?;
+    let refused = [
+        describe(ctx, &x, Axis::All, StatsOptions::default()).map(drop),
+        cov(ctx, &x).map(drop),
+        quantiles(ctx, &x, Axis::All, &[0.5], Nan::Omit).map(drop),
+        histogram(ctx, &x, Axis::All, 3, None).map(drop),
+        RunningStats::new(3, StatsOptions::default()).push(ctx, &x),
+        RunningCovariance::new(3).push(ctx, &x),
+    ];
+    for refused in refused {
+        let error = refused.expect_err("f64 on a device");
+        assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("f64"), "{error}");
+    }
+    Ok(())
+}

@@ -5,8 +5,8 @@
 #
 # FIEDLER names the binary (default: target/release/fiedler); TESTS, if set, a folder with the suite's test binaries (from
 # `cargo test --no-run`), which are run on every adapter first; PEERS, if set, a command whose JSON lines are kept beside ours;
-# PEERS_DIR, if set, the folder of dense_peers.py, for large sparse graphs beside SciPy or CuPy (benches/sparse.py). It is the last
-# step: where a result of ours is wrong there, the exit status is 1.
+# PEERS_DIR, if set, the folder of dense_peers.py, for dense operations (benches/dense.py) and large sparse graphs (benches/sparse.py) beside
+# numpy, SciPy and torch, or CuPy, JAX and torch. These are the last steps: where a result of ours is wrong there, the exit status is 1.
 set -euo pipefail
 out=$1
 shift
@@ -37,5 +37,8 @@ if [ -n "${PEERS_DIR:-}" ]; then
     [ "${1:-}" = --backend ] && [ "${2:-}" = gpu ] && device=cuda
     full=()
     [ "$device" = cuda ] && full=(--full)
-    python3 "$(dirname "$0")/sparse.py" "$PEERS_DIR" "$fiedler" --device "$device" "${full[@]}" --table -- "$@" | tee "$out/sparse.jsonl"
+    wrong=0
+    python3 "$(dirname "$0")/dense.py" "$PEERS_DIR" "$fiedler" --device "$device" --table -- "$@" | tee "$out/dense.jsonl" || wrong=1
+    python3 "$(dirname "$0")/sparse.py" "$PEERS_DIR" "$fiedler" --device "$device" "${full[@]}" --table -- "$@" | tee "$out/sparse.jsonl" || wrong=1
+    exit $wrong
 fi

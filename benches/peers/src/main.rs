@@ -1,0 +1,117 @@
+//! Ours beside other crates that compute through wgpu, on the same adapter in one run.
+//!
+//!     cargo run --release --manifest-path benches/peers/Cargo.toml -- [ADAPTER [ROUNDS [WORKLOAD]]] > peers.jsonl
+//!
+//! ADAPTER is a part of an adapter's name (default: llvmpipe), WORKLOAD a part of a workload's. Results are compared with f64 first, as shares of
+//! what this project promises (4 eps log2 n for an FFT, 4 eps sqrt(k) |A| |B| for a product); then the sides are called in turn, round after
+//! round, and the medians printed, one JSON object a line, under the names of `dense_peers.py`. `ms` is a call with data on the device,
+//! waited for; `transfers_ms` from host to host. Exit status 1 where a result of ours is wrong.
+//!
+//! - wgsl-fft has no resident call of its own that does not copy its result to a staging buffer; that copy is in its `ms`. Lengths that are no
+//!   power of two it transforms from host to host only. gpu-fft pads those to the next power of two and so answers another question: left out.
+//! - Burn takes whatever kernel its tuner found in the rounds before the first that counts.
+
+mod fft;
+mod matmul;
+
+use fiedler::{Backend, Context};
+use std::process::ExitCode;
+use std::time::Instant;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// One side of a comparison.
+struct Side<'a> {
+    name: String,
+    /// The largest error as a share of what is promised.
+    error: f64,
+    /// A call with data on the device, waited for.
+    resident: Option<Box<dyn FnMut() -> Result<(), Failure> + 'a>>,
+    /// A call from host to host.
+    transfers: Box<dyn FnMut() -> Result<(), Failure> + 'a>,
+}
+
+/// What a run was asked for.
+struct Order {
+    adapter: String,
+    rounds: usize,
+    only: String,
+}
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let order = Order {
+        adapter: arguments.next().unwrap_or_else(|| "llvmpipe".to_owned()),
+        rounds: arguments.next().and_then(|n| n.parse().ok()).unwrap_or(7),
+        only: arguments.next().unwrap_or_default(),
+    };
+    match measure(&order) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("peers: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether all results of ours are right.
+fn measure(order: &Order) -> Result<bool, Failure> {
+    let ctx = Context::builder().adapter(&order.adapter).backend(Backend::Gpu).checked(false).build()?;
+    let adapter = ctx.adapter().ok_or("no adapter")?;
+    eprintln!("on {} ({} {})", adapter.name, adapter.backend, adapter.driver);
+    let a = fft::run(&ctx, order)?;
+    let b = matmul::run(&ctx, order)?;
+    Ok(a && b)
+}
+
+/// Calls the sides in turn and prints what they took; whether the first one is right.
+fn compare(order: &Order, workload: &str, mut sides: Vec<Side<'_>>) -> Result<bool, Failure> {
+    let mut times = vec![[Vec::new(), Vec::new()]; sides.len()];
+    // Tuners, pools and pipelines are warm after these.
+    for round in 0..order.rounds + 2 {
+        for (side, times) in sides.iter_mut().zip(&mut times) {
+            let calls = [side.resident.as_mut(), Some(&mut side.transfers)];
+            for (call, times) in calls.into_iter().zip(times) {
+                let Some(call) = call else { continue };
+                let started = Instant::now();
+                call()?;
+                if round >= 2 {
+                    times.push(started.elapsed().as_secs_f64());
+                }
+            }
+        }
+    }
+    let median = |times: &mut Vec<f64>| {
+        times.sort_by(f64::total_cmp);
+        times.get(times.len() / 2).map(|seconds| 1e3 * seconds)
+    };
+    let medians: Vec<[Option<f64>; 2]> = times.iter_mut().map(|[a, b]| [median(a), median(b)]).collect();
+    for (side, [ms, transfers]) in sides.iter().zip(&medians) {
+        let ratio = |theirs: &Option<f64>, ours: Option<f64>| Some(theirs.as_ref()? / ours?);
+        println!(
+            "{}",
+            serde_json::json!({
+                "workload": workload, "side": side.name, "ms": ms, "transfers_ms": transfers, "error_share": side.error,
+                "of_ours": ratio(ms, medians[0][0]), "transfers_of_ours": ratio(transfers, medians[0][1]),
+            })
+        );
+    }
+    let right = sides[0].error <= 1.0;
+    if !right {
+        eprintln!("{workload}: ours is off by {} times what is promised", sides[0].error);
+    }
+    Ok(right)
+}
+
+/// Numbers in -1..1, from a xorshift generator.
+fn numbers(count: usize, seed: u64) -> Vec<f32> {
+    let mut word = 0x9e37_79b9_7f4a_7c15_u64 ^ (seed << 17);
+    let mut next = || {
+        word ^= word << 13;
+        word ^= word >> 7;
+        word ^= word << 17;
+        (word >> 40) as f32 / (1 << 23) as f32 - 1.0
+    };
+    (0..count).map(|_| next()).collect()
+}

@@ -48,4 +48,4 @@ pub use context::{Context, ContextBuilder, bytes_from};
 pub use device::{Adapter, AdapterLimits, KernelTime, PoolCounters, WgpuBuffer, WgpuDevice};
 pub use error::{Error, ErrorKind, Result};
 pub use policy::Backend;
-pub use shape::{Layout, Shape};
+pub use shape::{Axis, Layout, Shape};

@@ -46,6 +46,18 @@ impl fmt::Display for Shape {
     }
 }
 
+/// An axis of a batch of matrices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// From row to row, down each column: elements lie one after the other.
+    #[default]
+    Rows,
+    /// From column to column, along each row.
+    Cols,
+    /// From matrix to matrix.
+    Batch,
+}
+
 /// A ragged batch of square matrices, one after the other: their orders, and where each begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {

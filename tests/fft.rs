@@ -7,9 +7,9 @@ use common::fourier::{C32, C64, half_truth, judge, reals, signal, truth, whole_t
 use common::solve::{Checked, alike};
 use common::{device_free, on_cpu, on_each, on_gpus};
 use fiedler::array::Array;
-use fiedler::ops::fft::{Axis, FftPlan, Window, choose_fft, fft, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
+use fiedler::ops::fft::{FftPlan, Window, choose_fft, fft, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
 use fiedler::policy::Side;
-use fiedler::{Backend, Context, ErrorKind, Shape};
+use fiedler::{Axis, Backend, Context, ErrorKind, Shape};
 use std::f64::consts::TAU;
 
 const EPS: f64 = f32::EPSILON as f64;

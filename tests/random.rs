@@ -234,7 +234,7 @@ fn independent(ctx: &Context) -> Checked {
     let mut jumped = later.jump();
     assert_eq!(jumped, base);
     let mut streams =
-        vec![base.clone(), later, Stream::new(2, "s"), Stream::new(1, "t"), base.substream(0), base.substream(1), {
+        [base.clone(), later, Stream::new(2, "s"), Stream::new(1, "t"), base.substream(0), base.substream(1), {
             jumped.skip(COUNT as u128);
             jumped
         }];

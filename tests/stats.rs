@@ -8,10 +8,10 @@ use common::solve::{Checked, alike, bits};
 use common::{on_cpu, on_each, on_gpus};
 use fiedler::array::{Array, Real};
 use fiedler::ops::stats::{
-    Axis, Description, Histogram, Moments, Nan, RunningCovariance, RunningStats, StatsOptions, corr, cov, describe,
-    histogram, quantiles,
+    Description, Histogram, Moments, Nan, RunningCovariance, RunningStats, StatsOptions, corr, cov, describe,
+    histogram, quantiles, reduced,
 };
-use fiedler::{Context, ErrorKind, Shape};
+use fiedler::{Axis, Context, ErrorKind, Shape};
 
 fn main() -> std::process::ExitCode {
     common::run(&[
@@ -47,17 +47,19 @@ fn tolerance<T: Real>(ctx: &Context) -> f64 {
     }
 }
 
-const AXES: [Axis; 4] = [Axis::Rows, Axis::Cols, Axis::Batch, Axis::All];
+const AXES: [Option<Axis>; 4] = [Some(Axis::Rows), Some(Axis::Cols), Some(Axis::Batch), None];
 
 /// The series of an array, in the order of the results.
-fn series<T: Copy>(x: &[T], shape: Shape, axis: Axis) -> Vec<Vec<T>> {
+fn series<T: Copy>(x: &[T], shape: Shape, axis: Option<Axis>) -> Vec<Vec<T>> {
     let at = |r: usize, c: usize, b: usize| x[(b * shape.cols + c) * shape.rows + r];
     let Shape { rows, cols, batch } = shape;
     match axis {
-        Axis::Rows => (0..cols * batch).map(|k| (0..rows).map(|r| at(r, k % cols, k / cols)).collect()).collect(),
-        Axis::Cols => (0..rows * batch).map(|k| (0..cols).map(|c| at(k % rows, c, k / rows)).collect()).collect(),
-        Axis::Batch => (0..rows * cols).map(|k| (0..batch).map(|b| at(k % rows, k / rows, b)).collect()).collect(),
-        Axis::All => vec![x.to_vec()],
+        Some(Axis::Rows) => (0..cols * batch).map(|k| (0..rows).map(|r| at(r, k % cols, k / cols)).collect()).collect(),
+        Some(Axis::Cols) => (0..rows * batch).map(|k| (0..cols).map(|c| at(k % rows, c, k / rows)).collect()).collect(),
+        Some(Axis::Batch) => {
+            (0..rows * cols).map(|k| (0..batch).map(|b| at(k % rows, k / rows, b)).collect()).collect()
+        }
+        None => vec![x.to_vec()],
     }
 }
 
@@ -116,7 +118,7 @@ fn moments<T: Real>(ctx: &Context) -> Checked {
             let x = Array::from_vec(shape, data.clone())?;
             for axis in AXES {
                 let found = describe(ctx, &x, axis, StatsOptions::default())?;
-                let wanted = axis.reduced(shape, 1);
+                let wanted = reduced(shape, axis, 1);
                 assert_eq!((found.mean.shape(), found.kurtosis.shape()), (wanted, wanted));
                 let (found, counts) = (all(ctx, &found)?, found.counts(ctx)?);
                 for (s, own) in series(&data, shape, axis).iter().enumerate() {
@@ -210,7 +212,7 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
     {
         let found = describe(ctx, &Array::<f32>::from_vec(shape, vec![])?, axis, default)?;
         let mean = found.mean.to_host(ctx)?;
-        assert_eq!(mean.shape(), axis.reduced(shape, 1));
+        assert_eq!(mean.shape(), reduced(shape, axis, 1));
         assert!(mean.as_slice().iter().all(|x| x.is_nan()));
     }
     Ok(())
@@ -302,10 +304,10 @@ fn cuts(ctx: &Context) -> Checked {
     // Batches in pieces: slices, and rows of one slice.
     let data: Vec<f32> = table(300_000, 1, 4);
     for (shape, axis) in [
-        (Shape::new(3000, 100, 1), Axis::Rows),
-        (Shape::new(100, 30, 100), Axis::Cols),
-        (Shape::new(3, 5, 20_000), Axis::Batch),
-        (Shape::new(3000, 100, 1), Axis::All),
+        (Shape::new(3000, 100, 1), Some(Axis::Rows)),
+        (Shape::new(100, 30, 100), Some(Axis::Cols)),
+        (Shape::new(3, 5, 20_000), Some(Axis::Batch)),
+        (Shape::new(3000, 100, 1), None),
     ] {
         let x = Array::from_vec(shape, data.clone())?;
         let whole = all_bits(ctx, &describe(ctx, &x, axis, StatsOptions::default())?)?;
@@ -384,14 +386,14 @@ fn quantiles_against_sorting(ctx: &Context) -> Checked {
                 .collect();
             for (axis, nan) in AXES.into_iter().flat_map(|axis| [(axis, Nan::Propagate), (axis, Nan::Omit)]) {
                 // A software adapter takes a second for hundreds of series.
-                if axis.reduced(shape, 1).len() > 300 {
+                if reduced(shape, axis, 1).len() > 300 {
                     continue;
                 }
                 if nan == Nan::Omit {
                     data[0] = f32::NAN;
                 }
                 let found = quantiles(ctx, &Array::from_vec(shape, data.clone())?, axis, &q, nan)?;
-                let wanted = axis.reduced(shape, q.len());
+                let wanted = reduced(shape, axis, q.len());
                 assert_eq!(found.shape(), wanted);
                 let host = found.to_host(ctx)?;
                 let got = series(host.as_slice(), wanted, axis);
@@ -400,7 +402,7 @@ fn quantiles_against_sorting(ctx: &Context) -> Checked {
                     let bad = nan == Nan::Propagate && sorted.iter().any(|x| x.is_nan());
                     sorted.retain(|x| !x.is_nan());
                     sorted.sort_by(f64::total_cmp);
-                    let got = if axis == Axis::All { host.as_slice().to_vec() } else { got[s].clone() };
+                    let got = if axis.is_none() { host.as_slice().to_vec() } else { got[s].clone() };
                     for (&q, &got) in q.iter().zip(&got) {
                         let what = format!("{shape}, {axis:?}, {nan:?}, kind {kind}, series {s}, q {q}: {got}");
                         if bad || sorted.is_empty() {
@@ -418,7 +420,7 @@ fn quantiles_against_sorting(ctx: &Context) -> Checked {
         }
     }
     let x = Array::from_vec(Shape::new(4, 1, 1), vec![f32::NEG_INFINITY, f32::INFINITY, 1.0, 2.0])?;
-    let got = quantiles(ctx, &x, Axis::All, &[0.0, 1.0 / 3.0, 0.5, 0.9, 1.0, 0.1], Nan::Propagate)?.to_host(ctx)?;
+    let got = quantiles(ctx, &x, None, &[0.0, 1.0 / 3.0, 0.5, 0.9, 1.0, 0.1], Nan::Propagate)?.to_host(ctx)?;
     assert_eq!(got.as_slice(), [f32::NEG_INFINITY, 1.0, 1.5, f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY]);
     let mut data = vec![1.0_f32; 300];
     data[120] = f32::NAN;
@@ -441,15 +443,15 @@ fn histograms(ctx: &Context) -> Checked {
         data[1] = f32::NAN;
         data[2] = f32::INFINITY;
         let x = Array::from_vec(shape, data.clone())?;
-        for axis in AXES.into_iter().filter(|axis| axis.reduced(shape, 1).len() < 300) {
+        for axis in AXES.into_iter().filter(|&axis| reduced(shape, axis, 1).len() < 300) {
             for range in [Some((0.0, 1.0)), Some((-0.3, 0.1)), None] {
                 let found = histogram(ctx, &x, axis, bins, range)?;
-                judge(&found, &series(&data, shape, axis), axis, axis.reduced(shape, bins), range)?;
+                judge(&found, &series(&data, shape, axis), axis, reduced(shape, axis, bins), range)?;
             }
         }
     }
     // One value, and none.
-    let one = histogram(ctx, &Array::from_vec(Shape::new(5, 1, 1), vec![3.0_f32; 5])?, Axis::All, 2, None)?;
+    let one = histogram(ctx, &Array::from_vec(Shape::new(5, 1, 1), vec![3.0_f32; 5])?, None, 2, None)?;
     assert_eq!((one.edges, one.counts), (vec![2.5, 3.0, 3.5], vec![0, 5]));
     let none = histogram(ctx, &Array::<f32>::from_vec(Shape::new(0, 2, 1), vec![])?, Axis::Rows, 2, None)?;
     assert_eq!((none.edges, none.counts), (vec![0.0, 0.5, 1.0], vec![0; 4]));
@@ -460,7 +462,7 @@ fn histograms(ctx: &Context) -> Checked {
 fn judge(
     found: &Histogram,
     series: &[Vec<f32>],
-    axis: Axis,
+    axis: Option<Axis>,
     shape: Shape,
     range: Option<(f64, f64)>,
 ) -> Result<(), String> {
@@ -469,7 +471,7 @@ fn judge(
     if let Some(range) = range {
         assert_eq!((edges[0], edges[bins]), range);
     }
-    let counts = if axis == Axis::All { vec![found.counts.clone()] } else { self::series(&found.counts, shape, axis) };
+    let counts = if axis.is_none() { vec![found.counts.clone()] } else { self::series(&found.counts, shape, axis) };
     for (s, own) in series.iter().enumerate() {
         let wide = || own.iter().map(|&x| f64::from(x));
         for bin in 0..bins {
@@ -652,14 +654,14 @@ fn covariance_cuts(ctx: &Context) -> Checked {
 fn errors(ctx: &Context) -> Checked {
     let x = Array::from_vec(Shape::new(4, 3, 1), vec![1.0_f32; 12])?;
     for q in [-0.1, 1.1, f64::NAN] {
-        let error = quantiles(ctx, &x, Axis::All, &[0.5, q], Nan::Omit).map(drop).expect_err("no quantile");
+        let error = quantiles(ctx, &x, None, &[0.5, q], Nan::Omit).map(drop).expect_err("no quantile");
         assert!(matches!(error.kind(), ErrorKind::Domain { operation: "quantiles", .. }), "{error}");
     }
     for (bins, range) in [(0, None), (3, Some((1.0, 1.0))), (3, Some((0.0, f64::NAN))), (3, Some((2.0, 1.0)))] {
-        let error = histogram(ctx, &x, Axis::All, bins, range).map(drop).expect_err("no bins");
+        let error = histogram(ctx, &x, None, bins, range).map(drop).expect_err("no bins");
         assert!(matches!(error.kind(), ErrorKind::Domain { operation: "histogram", .. }), "{error}");
     }
-    let error = histogram(ctx, &x, Axis::All, 1 << 40, Some((0.0, 1.0))).map(drop).expect_err("too many bins");
+    let error = histogram(ctx, &x, None, 1 << 40, Some((0.0, 1.0))).map(drop).expect_err("too many bins");
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
     // Other columns, and batches.
     for shape in [Shape::new(4, 2, 1), Shape::new(2, 3, 2)] {
@@ -686,10 +688,10 @@ fn errors(ctx: &Context) -> Checked {
 fn f64_stays(ctx: &Context) -> Checked {
     let x = Array::from_vec(Shape::new(4, 3, 1), vec![1.0_f64; 12])?;
     let refused = [
-        describe(ctx, &x, Axis::All, StatsOptions::default()).map(drop),
+        describe(ctx, &x, None, StatsOptions::default()).map(drop),
         cov(ctx, &x).map(drop),
-        quantiles(ctx, &x, Axis::All, &[0.5], Nan::Omit).map(drop),
-        histogram(ctx, &x, Axis::All, 3, None).map(drop),
+        quantiles(ctx, &x, None, &[0.5], Nan::Omit).map(drop),
+        histogram(ctx, &x, None, 3, None).map(drop),
         RunningStats::new(3, StatsOptions::default()).push(ctx, &x),
         RunningCovariance::new(3).push(ctx, &x),
     ];

@@ -19,7 +19,7 @@ pub mod svd;
 pub use certificate::{Certificate, Status};
 pub use eigen::{Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_ragged, eigh_refined, eigh_subset, eigvalsh};
 pub use eigsh::{Eigsh, EigshMethod, EigshOptions, eigsh};
-pub use fft::{Axis, fft, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
+pub use fft::{fft, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
 pub use laplacian::{Normalization, laplacian};
 pub use matmul::{Gemm, matmul};
 pub use pca::{Pca, PcaOptions, pca, pca_of_stream};

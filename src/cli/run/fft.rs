@@ -5,9 +5,9 @@ use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
 use fiedler::array::{Array, Real, Scalar};
 use fiedler::io::{Data, NamedArray, Npy, NpyData, Rows, read_npy};
-use fiedler::ops::fft::{self, Axis, Window, choose_fft};
+use fiedler::ops::fft::{self, Window, choose_fft};
 use fiedler::policy::Side;
-use fiedler::{Context, Error, Shape};
+use fiedler::{Axis, Context, Error, Shape};
 use num_complex::Complex;
 use std::path::PathBuf;
 
@@ -280,7 +280,7 @@ impl<'a> Numpy<'a> {
                 [] => None,
                 edges => Some(found.band_powers(&ctx, edges, wanted.rate)?),
             };
-            Ok((found, centroid, bands))
+            Ok::<_, Error>((found, centroid, bands))
         };
         let ((found, made), first) = seconds(|| {
             let (found, centroid, bands) = call(&array)?;

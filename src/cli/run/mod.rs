@@ -5,8 +5,8 @@ mod dense;
 mod divergence;
 mod fft;
 mod layout;
-mod random;
 mod matmul;
+mod random;
 mod sparse;
 mod stats;
 

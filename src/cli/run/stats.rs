@@ -7,11 +7,9 @@ use clap::{Args, ValueEnum};
 use fiedler::array::{Array, HostArray, Real};
 use fiedler::io::{Data, NamedArray, Npy, NpyData, Rows, read_npy};
 use fiedler::ops::pca::{Pca as Components, PcaOptions, Solver, pca};
-use fiedler::ops::stats::{
-    Axis, Nan, StatsOptions, choose_cov, choose_describe, corr, cov, describe, histogram, quantiles,
-};
+use fiedler::ops::stats::{Nan, StatsOptions, choose_cov, choose_describe, corr, cov, describe, histogram, quantiles};
 use fiedler::policy::Side;
-use fiedler::{Backend, Context, Error, Shape};
+use fiedler::{Axis, Backend, Context, Error, Shape};
 use std::path::PathBuf;
 
 /// What every statistic is told.
@@ -42,13 +40,14 @@ enum AxisName {
     All,
 }
 
-impl From<AxisName> for Axis {
-    fn from(name: AxisName) -> Self {
-        match name {
-            AxisName::Rows => Self::Rows,
-            AxisName::Cols => Self::Cols,
-            AxisName::Batch => Self::Batch,
-            AxisName::All => Self::All,
+impl Along {
+    /// None is over everything.
+    fn axis(&self) -> Option<Axis> {
+        match self.axis {
+            AxisName::Rows => Some(Axis::Rows),
+            AxisName::Cols => Some(Axis::Cols),
+            AxisName::Batch => Some(Axis::Batch),
+            AxisName::All => None,
         }
     }
 }
@@ -223,10 +222,8 @@ fn numbers<T: Real>(data: &[T]) -> Data<'_> {
 }
 
 /// The axes of a reduction to `kept` numbers, or to one whose axis is gone.
-fn reduced(shape: Shape, axis: Axis, kept: bool, batched: bool) -> Vec<usize> {
-    if axis == Axis::All {
-        return if kept { vec![shape.rows] } else { vec![] };
-    }
+fn reduced(shape: Shape, axis: Option<Axis>, kept: bool, batched: bool) -> Vec<usize> {
+    let Some(axis) = axis else { return if kept { vec![shape.rows] } else { vec![] } };
     let all = [(Axis::Batch, shape.batch), (Axis::Rows, shape.rows), (Axis::Cols, shape.cols)];
     let stays = |&(own, _): &(Axis, usize)| if own == axis { kept } else { own != Axis::Batch || batched };
     all.into_iter().filter(stays).map(|(_, length)| length).collect()
@@ -260,7 +257,7 @@ impl Stats {
 
 impl Operation for Stats {
     fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, batched: bool) -> Result<Found<T>, Error> {
-        let axis = self.along.axis.into();
+        let axis = self.along.axis();
         let found = describe(ctx, x, axis, self.options())?;
         let axes = |shape| reduced(shape, axis, false, batched);
         let shape = found.mean.shape();
@@ -277,7 +274,7 @@ impl Operation for Stats {
     }
 
     fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<(), Error> {
-        describe(ctx, x, self.along.axis.into(), self.options()).map(drop)
+        describe(ctx, x, self.along.axis(), self.options()).map(drop)
     }
 }
 
@@ -289,13 +286,13 @@ impl Quantiles {
 
 impl Operation for Quantiles {
     fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, batched: bool) -> Result<Found<T>, Error> {
-        let axis = self.along.axis.into();
+        let axis = self.along.axis();
         let found = quantiles(ctx, x, axis, &self.q, nan_of(self.omit_nan))?;
         Ok(Found::of(vec![made("quantiles", ctx, &found, |shape| reduced(shape, axis, true, batched))?]))
     }
 
     fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<(), Error> {
-        quantiles(ctx, x, self.along.axis.into(), &self.q, nan_of(self.omit_nan)).map(drop)
+        quantiles(ctx, x, self.along.axis(), &self.q, nan_of(self.omit_nan)).map(drop)
     }
 }
 
@@ -317,7 +314,7 @@ impl Histogram {
 
 impl Operation for Histogram {
     fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, batched: bool) -> Result<Found<T>, Error> {
-        let axis = self.along.axis.into();
+        let axis = self.along.axis();
         let found = histogram(ctx, x, axis, self.bins, self.range())?;
         let one = axis.reduced(x.shape(), 1);
         let apart = |name, counts: &[u64]| counted(name, counts, one, reduced(one, axis, false, batched));
@@ -331,7 +328,7 @@ impl Operation for Histogram {
     }
 
     fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<(), Error> {
-        histogram(ctx, x, self.along.axis.into(), self.bins, self.range()).map(drop)
+        histogram(ctx, x, self.along.axis(), self.bins, self.range()).map(drop)
     }
 }
 

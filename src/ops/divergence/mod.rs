@@ -5,7 +5,7 @@ mod gpu;
 mod kernels;
 mod samples;
 
-pub use samples::{divergence_of_samples, histogram};
+pub use samples::divergence_of_samples;
 
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 ///
 /// # Errors
 /// [`crate::ErrorKind::Domain`] without bins, and for a range that is empty or not finite.
-pub fn histogram(samples: &[f64], low: f64, high: f64, bins: usize) -> Result<(Vec<u64>, Vec<f64>)> {
+fn histogram(samples: &[f64], low: f64, high: f64, bins: usize) -> Result<(Vec<u64>, Vec<f64>)> {
     let width = high - low;
     if bins == 0 || !(low < high && width.is_finite()) {
         let what = format!("expected at least one bin of a finite range low..high, found {bins} of {low}..{high}");

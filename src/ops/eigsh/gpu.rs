@@ -6,7 +6,7 @@
 use super::budget::{Allowed, SCRATCH, Sizes};
 use super::deflation::Deflation;
 use super::kernels::{Gram, Panel, Placed, Ranges, Reduce, Rotate, Tiles, Turned, gram_variant, slab_variant};
-use super::space::{Course, Grams, Rotation, Space, Step};
+use super::space::{Course, Grams, Rotation, Space};
 use super::sums::{CHUNK, Sums};
 use crate::device::{Buffer, Gpu, Grid, Read, Recorder};
 use crate::error::{Error, Result};
@@ -15,8 +15,10 @@ use crate::ops::sparse::gpu::{Most, Resident, Slab, Stage, lanes_of};
 use crate::ops::sparse::{NONE, Operator};
 use nalgebra::DMatrix;
 use rayon::prelude::*;
+use schedule::Schedule;
 use std::ops::Range;
 
+mod schedule;
 #[cfg(test)]
 mod tests;
 
@@ -456,50 +458,6 @@ impl Space for GpuSpace<'_> {
         }
         Ok(out)
     }
-}
-
-/// The courses of all problems, step by step, as the kernels have them: a row of the problems' coefficients a step.
-struct Schedule {
-    /// Steps of the longest.
-    degree: usize,
-    /// The first column that any of them takes.
-    from: usize,
-    steps: Vec<[f32; 4]>,
-    /// Who is deflated after a step, in Y and in Y_before.
-    deflations: [Vec<[f32; 4]>; 2],
-}
-
-impl Schedule {
-    /// A course that is over is kept for one step, so that both blocks hold it, and then left alone while the others go on.
-    fn of(courses: &[Option<Course>]) -> Self {
-        let degree = courses.iter().flatten().map(|own| own.steps.len()).max().unwrap_or(0);
-        let from = courses.iter().flatten().map(|own| own.from).min().unwrap_or(0);
-        let table = |of: &dyn Fn(usize, &Course) -> [f32; 4]| {
-            let row = |i: usize| courses.iter().map(move |own| own.as_ref().map_or([0.0; 4], |own| of(i, own)));
-            (0..degree).flat_map(row).collect()
-        };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "columns are few")]
-        let place = |own: &Course| (1 + own.from) as f32;
-        let steps = table(&|i, own| match own.steps.get(i) {
-            Some(&step) => factors(step, place(own)),
-            None if i == own.steps.len() => factors(Step::KEEP, place(own)),
-            None => [0.0; 4],
-        });
-        let due = |i: usize, own: &Course| (i + 1).is_multiple_of(own.deflate_every.max(1)) && i + 1 < own.steps.len();
-        let who = |own: &Course, yes: bool| [0.0, 0.0, 0.0, if yes { place(own) } else { 0.0 }];
-        let deflations = [
-            table(&|i, own| who(own, due(i, own) || i + 1 == own.steps.len())),
-            table(&|i, own| who(own, due(i, own))),
-        ];
-        Self { degree, from, steps, deflations }
-    }
-}
-
-/// A step's coefficients as a kernel has them.
-fn factors(Step { product, own, before }: Step, place: f32) -> [f32; 4] {
-    #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
-    let [product, own, before] = [product, own, before].map(|x: f64| x as f32);
-    [product, own, before, place]
 }
 
 /// Adds a tile, whose rows have `lanes` vectors, to a symmetric matrix: half of it, and half of its transpose.

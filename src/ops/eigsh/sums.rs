@@ -109,7 +109,7 @@ mod tests {
             for (span, part) in spans.iter().zip(&sums.parts) {
                 assert!(part.len() <= TOGETHER && part.is_empty() == span.is_empty());
                 // As many sums reach the host as if the problem were alone.
-                assert_eq!(part.len(), Sums::new(&[0..span.len()]).parts[0].len());
+                assert_eq!(part.len(), Sums::new(std::slice::from_ref(&(0..span.len()))).parts[0].len());
                 let mut at = span.start;
                 for rows in &below[part.clone()] {
                     assert_eq!(rows.start as usize, at);

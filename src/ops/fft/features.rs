@@ -3,12 +3,12 @@
 
 use super::gpu::{Kind, Lines};
 use super::kernels::{BAND_WIDTHS, Bands, BandsOf, Power, PowerOf};
-use super::{Axis, Task, lines_of};
+use super::{Task, lines_of};
 use crate::array::{Array, Real, Scalar, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Grid};
 use crate::error::{Error, ErrorKind, Result};
-use crate::shape::Shape;
+use crate::shape::{Axis, Shape};
 use num_complex::Complex;
 use rayon::prelude::*;
 use std::f64::consts::TAU;

@@ -12,23 +12,11 @@ use crate::array::{Array, Real, Scalar, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::policy::{Choice, Side, Workload};
-use crate::shape::Shape;
+use crate::shape::{Axis, Shape};
 pub use features::{PowerSpectrum, Window, power_spectrum};
 use gpu::{Kind, Lines};
 use num_complex::Complex;
 pub use plan::{FftPlan, Method, Stages};
-
-/// Along which axis of a batch of matrices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Axis {
-    /// From row to row, down each column: elements lie one after the other.
-    #[default]
-    Rows,
-    /// From column to column, along each row.
-    Cols,
-    /// From matrix to matrix.
-    Batch,
-}
 
 /// The discrete Fourier transforms `X_k = sum_j x_j exp(-2 pi i j k / n)` along an axis, unscaled, of any length.
 ///

@@ -1,13 +1,13 @@
 //! Moments and extremes of the series of a batch.
 
 use super::moments::Moments;
-use super::{Axis, Nan, View, count, cpu, gpu, side};
+use super::{Nan, View, count, cpu, gpu, reduced, side};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
 use crate::error::{ErrorKind, Result};
 use crate::policy::{Choice, Side, Workload};
-use crate::shape::Shape;
+use crate::shape::{Axis, Shape};
 use std::sync::Arc;
 
 /// How [`describe`] and [`super::RunningStats`] count.
@@ -25,7 +25,7 @@ impl Default for StatsOptions {
     }
 }
 
-/// Moments and extremes of every series, each array in the shape of [`Axis::reduced`] to one number.
+/// Moments and extremes of every series, each array in the shape of [`reduced`](super::reduced) to one number.
 #[derive(Clone, Debug)]
 pub struct Description<T = f32> {
     /// The mean; NaN of no number.
@@ -105,14 +105,20 @@ fn counts_of(words: &[u32]) -> Vec<u64> {
 /// ([`Nan`]); an infinity makes the mean infinite and what is central NaN.
 ///
 /// # Shapes
-/// Any; the results have the shape of [`Axis::reduced`] to one number. Empty series are fine.
+/// Any; the results have the shape of [`reduced`](super::reduced) to one number. Empty series are fine.
 ///
 /// # Errors
 /// [`ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`ErrorKind::Limit`] if the results of a batch without numbers are
 /// beyond the memory budget; device errors.
-pub fn describe<T: Real>(ctx: &Context, x: &Array<T>, axis: Axis, options: StatsOptions) -> Result<Description<T>> {
+pub fn describe<T: Real>(
+    ctx: &Context,
+    x: &Array<T>,
+    axis: impl Into<Option<Axis>>,
+    options: StatsOptions,
+) -> Result<Description<T>> {
     let StatsOptions { ddof, nan } = options;
-    let (shape, view) = (axis.reduced(x.shape(), 1), View::of(x.shape(), axis));
+    let axis = axis.into();
+    let (shape, view) = (reduced(x.shape(), axis, 1), View::of(x.shape(), axis));
     room(ctx, "describe", x.shape(), (shape.len() as u64).saturating_mul(56))?;
     let side = side::<T>("describe", ctx, &workload(x.shape(), x.is_resident()), true)?;
     // Without numbers there is nothing to compute.

@@ -1,18 +1,18 @@
 //! Histograms with bins of one width.
 
 use super::describe::{StatsOptions, describe, room};
-use super::{Axis, View, count, select, side};
+use super::{View, count, reduced, select, side};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::policy::{Side, Workload};
-use crate::shape::Shape;
+use crate::shape::{Axis, Shape};
 use rayon::prelude::*;
 
 /// How many numbers of every series fall into each bin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    /// The shape of `counts`: [`Axis::reduced`] to the number of bins.
+    /// The shape of `counts`: [`reduced`](super::reduced) to the number of bins.
     pub shape: Shape,
     /// Numbers in each bin, in the order of an array of that shape.
     pub counts: Vec<u64>,
@@ -34,7 +34,7 @@ pub struct Histogram {
 /// ends, in f64, it lies between: the same counts on every side.
 ///
 /// # Shapes
-/// Any; `counts` has the shape of [`Axis::reduced`] to `bins` numbers.
+/// Any; `counts` has the shape of [`reduced`](super::reduced) to `bins` numbers.
 ///
 /// # Errors
 /// [`ErrorKind::Domain`] if there are no bins, the range is not finite or does not ascend, bins are narrower than f64 tells apart, or the device was
@@ -42,14 +42,15 @@ pub struct Histogram {
 pub fn histogram<T: Real>(
     ctx: &Context,
     x: &Array<T>,
-    axis: Axis,
+    axis: impl Into<Option<Axis>>,
     bins: usize,
     range: Option<(f64, f64)>,
 ) -> Result<Histogram> {
     if bins == 0 {
         return Err(Error::domain("histogram", "expected one bin at least, found 0"));
     }
-    let (shape, view) = (axis.reduced(x.shape(), bins), View::of(x.shape(), axis));
+    let axis = axis.into();
+    let (shape, view) = (reduced(x.shape(), axis, bins), View::of(x.shape(), axis));
     let needed = (shape.len() as u64).saturating_add(bins as u64).saturating_mul(8);
     room(ctx, "histogram", x.shape(), needed)?;
     if needed > ctx.memory_budget() {
@@ -97,7 +98,7 @@ pub fn histogram<T: Real>(
 /// Ends for the bins of all numbers.
 fn found<T: Real>(ctx: &Context, x: &Array<T>) -> Result<(f64, f64)> {
     let options = StatsOptions { nan: super::Nan::Omit, ..StatsOptions::default() };
-    let all = describe(ctx, x, Axis::All, options)?;
+    let all = describe(ctx, x, None, options)?;
     let number = |array: &Array<T>| -> Result<f64> { Ok(array.to_host(ctx)?.as_slice()[0].to_f64()) };
     let (mut low, mut high) = (number(&all.min)?, number(&all.max)?);
     if !(low.is_finite() && high.is_finite()) {

@@ -33,34 +33,21 @@ use crate::array::Real;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::policy::{Choice, Side, Workload};
-use crate::shape::Shape;
+use crate::shape::{Axis, Shape};
 
 /// Numbers of a series in one leaf of the tree.
 const LEAF: usize = 4096;
 
-/// Which axis of a batch is reduced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Axis {
-    /// Each column over its rows: a result `(1, cols)` a matrix.
-    Rows,
-    /// Each row over its columns: a result `(rows, 1)` a matrix.
-    Cols,
-    /// Each place of the matrices over the batch: one result `(rows, cols)`.
-    Batch,
-    /// Everything: one number.
-    All,
-}
-
-impl Axis {
-    /// The shape of a reduction to `count` numbers a series.
-    #[must_use]
-    pub fn reduced(self, shape: Shape, count: usize) -> Shape {
-        match self {
-            Self::Rows => Shape { rows: count, ..shape },
-            Self::Cols => Shape { cols: count, ..shape },
-            Self::Batch => Shape { batch: count, ..shape },
-            Self::All => Shape::new(count, 1, 1),
-        }
+/// The shape of what [`describe`], [`quantiles`] and [`histogram`] reduce to `count` numbers a series: over the rows of each column `(count, cols)` a
+/// matrix, over the columns of each row `(rows, count)`, over the batch `count` matrices, over everything, where no axis is given,
+/// `(count, 1)`.
+#[must_use]
+pub fn reduced(shape: Shape, axis: impl Into<Option<Axis>>, count: usize) -> Shape {
+    match axis.into() {
+        Some(Axis::Rows) => Shape { rows: count, ..shape },
+        Some(Axis::Cols) => Shape { cols: count, ..shape },
+        Some(Axis::Batch) => Shape { batch: count, ..shape },
+        None => Shape::new(count, 1, 1),
     }
 }
 
@@ -83,13 +70,13 @@ struct View {
 }
 
 impl View {
-    fn of(shape: Shape, axis: Axis) -> Self {
+    fn of(shape: Shape, axis: Option<Axis>) -> Self {
         let Shape { rows, cols, batch } = shape;
         let (outer, len, inner) = match axis {
-            Axis::Rows => (cols * batch, rows, 1),
-            Axis::Cols => (batch, cols, rows),
-            Axis::Batch => (1, batch, rows * cols),
-            Axis::All => (1, shape.len(), 1),
+            Some(Axis::Rows) => (cols * batch, rows, 1),
+            Some(Axis::Cols) => (batch, cols, rows),
+            Some(Axis::Batch) => (1, batch, rows * cols),
+            None => (1, shape.len(), 1),
         };
         Self { outer, len, inner }
     }

@@ -1,11 +1,12 @@
 //! Quantiles, exact: order statistics by selection, numpy's linear interpolation between them.
 
 use super::describe::room;
-use super::{Axis, Nan, View, count, select, side};
+use super::{Nan, View, count, reduced, select, side};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::policy::{Side, Workload};
+use crate::shape::Axis;
 use rayon::prelude::*;
 
 /// Quantiles of every series: `q` of n sorted numbers is at place `q (n - 1)`, between two of them on the line through both, as numpy's
@@ -17,16 +18,23 @@ use rayon::prelude::*;
 /// there are.
 ///
 /// # Shapes
-/// Any; the result has the shape of [`Axis::reduced`] to `q.len()` numbers, in the order of `q`.
+/// Any; the result has the shape of [`reduced`](super::reduced) to `q.len()` numbers, in the order of `q`.
 ///
 /// # Errors
 /// [`crate::ErrorKind::Domain`] if a quantile is not within 0 and 1, or the device was insisted upon and `T` is f64;
 /// [`crate::ErrorKind::Limit`] if the results are beyond the memory budget, or the device was insisted upon and the array is; device errors.
-pub fn quantiles<T: Real>(ctx: &Context, x: &Array<T>, axis: Axis, q: &[f64], nan: Nan) -> Result<Array<T>> {
+pub fn quantiles<T: Real>(
+    ctx: &Context,
+    x: &Array<T>,
+    axis: impl Into<Option<Axis>>,
+    q: &[f64],
+    nan: Nan,
+) -> Result<Array<T>> {
     if let Some(wrong) = q.iter().find(|q| !(0.0..=1.0).contains(*q)) {
         return Err(Error::domain("quantiles", format!("expected quantiles within 0 and 1, found {wrong}")));
     }
-    let (shape, view) = (axis.reduced(x.shape(), q.len()), View::of(x.shape(), axis));
+    let axis = axis.into();
+    let (shape, view) = (reduced(x.shape(), axis, q.len()), View::of(x.shape(), axis));
     room(ctx, "quantiles", x.shape(), (shape.len() as u64).saturating_mul(8))?;
     let numbers = count(view.len());
     let work = Workload {

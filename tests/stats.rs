@@ -5,11 +5,11 @@ mod common;
 
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits};
+use common::statistics::{CUTS, KINDS, rows_of, table, two_passes};
 use common::{on_cpu, on_each, on_gpus};
 use fiedler::array::{Array, Real};
 use fiedler::ops::stats::{
-    Description, Histogram, Moments, Nan, RunningCovariance, RunningStats, StatsOptions, corr, cov, describe,
-    histogram, quantiles, reduced,
+    Description, Histogram, Moments, Nan, RunningStats, StatsOptions, describe, histogram, quantiles, reduced,
 };
 use fiedler::{Axis, Context, ErrorKind, Shape};
 
@@ -24,11 +24,6 @@ fn main() -> std::process::ExitCode {
         on_each("streams merged", merged),
         on_each("quantiles", quantiles_against_sorting),
         on_each("histograms", histograms),
-        on_each("covariances against two passes in f64", covariances::<f32>),
-        on_cpu("covariances in f64", covariances::<f64>),
-        on_each("1,000 columns", wide),
-        on_each("covariances of NaN, of one row, of nothing", covariance_edges),
-        on_each("a stream's covariance by chunks, merged, and in pieces", covariance_cuts),
         on_each("errors", errors),
         on_gpus("f64 stays on the CPU", f64_stays),
     ])
@@ -63,16 +58,6 @@ fn series<T: Copy>(x: &[T], shape: Shape, axis: Option<Axis>) -> Vec<Vec<T>> {
     }
 }
 
-/// Mean, and the means of the second, third and fourth powers of the distances from it, by two passes.
-fn two_passes(x: &[f64]) -> [f64; 4] {
-    let n = x.len() as f64;
-    // Of distances from one of them, so that they have all digits.
-    let near: Vec<f64> = x.iter().map(|v| v - x[0]).collect();
-    let mean = near.iter().sum::<f64>() / n;
-    let power = |k: i32| near.iter().map(|v| (v - mean).powi(k)).sum::<f64>() / n;
-    [x[0] + mean, power(2), power(3), power(4)]
-}
-
 /// Everything of a description, in its order, in f64.
 fn all<T: Real>(ctx: &Context, d: &Description<T>) -> fiedler::Result<[Vec<f64>; 6]> {
     let wide = |a: &Array<T>| -> fiedler::Result<Vec<f64>> {
@@ -87,16 +72,6 @@ fn all_bits(ctx: &Context, d: &Description<f32>) -> fiedler::Result<Vec<Vec<u32>
         .map(|a| Ok(bits(a.to_host(ctx)?.as_slice())))
         .collect()
 }
-
-type Draw = fn(&mut SplitMix64) -> f64;
-
-/// Kinds of numbers: far from 0 beside their spread, around 0, and with long tails.
-const KINDS: [(&str, Draw); 4] = [
-    ("mean 1e6, variance 1", |r| 1e6 + r.normal()),
-    ("normal", SplitMix64::normal),
-    ("uniform", SplitMix64::signed),
-    ("exponential", |r| -(1.0 - r.unit()).ln()),
-];
 
 fn moments<T: Real>(ctx: &Context) -> Checked {
     let tolerance = tolerance::<T>(ctx);
@@ -253,21 +228,6 @@ fn many(ctx: &Context) -> Checked {
     }
     Ok(())
 }
-
-/// Numbers `rows x cols` around 1e3, column-major, with a NaN where asked for.
-fn table(rows: usize, cols: usize, seed: u64) -> Vec<f32> {
-    let mut random = SplitMix64::new(seed);
-    (0..rows * cols).map(|_| (1e3 + random.normal()) as f32).collect()
-}
-
-/// Some rows of a table.
-fn rows_of(data: &[f32], rows: usize, some: std::ops::Range<usize>) -> fiedler::Result<Array<f32>> {
-    let cols = data.len() / rows;
-    let own: Vec<f32> = data.chunks_exact(rows).flat_map(|column| &column[some.clone()]).copied().collect();
-    Array::from_vec(Shape::new(some.len(), cols, 1), own)
-}
-
-const CUTS: [usize; 5] = [20_000, 4096, 1000, 5003, 12_289];
 
 fn cuts(ctx: &Context) -> Checked {
     let (rows, cols) = (20_000, 5);
@@ -487,170 +447,6 @@ fn judge(
     Ok(())
 }
 
-/// The covariance of the columns by two passes in f64.
-fn two_pass_cov(x: &[f64], rows: usize) -> Vec<f64> {
-    let centred: Vec<Vec<f64>> = x
-        .chunks_exact(rows)
-        .map(|column| {
-            let mean = two_passes(column)[0];
-            column.iter().map(|x| x - mean).collect()
-        })
-        .collect();
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / (rows as f64 - 1.0);
-    centred.iter().flat_map(|a| centred.iter().map(|b| dot(a, b)).collect::<Vec<_>>()).collect()
-}
-
-/// Rounding beside the roots of both variances.
-fn close_cov(got: &[f64], want: &[f64], cols: usize, tolerance: f64, what: &str) {
-    for (k, (g, w)) in got.iter().zip(want).enumerate() {
-        let (i, j) = (k % cols, k / cols);
-        let unit = (want[i * cols + i] * want[j * cols + j]).sqrt();
-        assert!((g - w).abs() <= tolerance * unit, "{what}: ({i}, {j}) {g} for {w}, of {unit}");
-    }
-}
-
-/// Products of f32 are summed in f32 within a leaf, by lanes or by sixteens.
-fn cov_tolerance<T: Real>() -> f64 {
-    if T::ON_DEVICE { 64.0 * EPS } else { 1e-11 }
-}
-
-fn covariances<T: Real>(ctx: &Context) -> Checked {
-    let mut random = SplitMix64::new(8);
-    for shape in [
-        Shape::new(2, 1, 1),
-        Shape::new(5, 3, 4),
-        Shape::new(100, 17, 3),
-        Shape::new(1024, 16, 1),
-        Shape::new(1025, 33, 2),
-        Shape::new(5000, 70, 1),
-    ] {
-        for (kind, draw) in [KINDS[0], KINDS[1], KINDS[3]] {
-            let mut data: Vec<T> = (0..shape.len()).map(|_| T::from_f64(draw(&mut random))).collect();
-            // Columns that lean upon each other.
-            for own in data.chunks_exact_mut(shape.matrix_len()) {
-                for r in (0..shape.rows).filter(|_| shape.cols > 1) {
-                    let sum = own[r].to_f64() + own[shape.rows + r].to_f64();
-                    own[shape.rows + r] = T::from_f64(sum / 2.0);
-                }
-            }
-            let x = Array::from_vec(shape, data.clone())?;
-            let (found, correlated) = (cov(ctx, &x)?.to_host(ctx)?, corr(ctx, &x)?.to_host(ctx)?);
-            assert_eq!(found.shape(), Shape::new(shape.cols, shape.cols, shape.batch));
-            for (b, own) in data.chunks_exact(shape.matrix_len()).enumerate() {
-                let wide: Vec<f64> = own.iter().map(|x| x.to_f64()).collect();
-                let want = two_pass_cov(&wide, shape.rows);
-                let size = shape.cols * shape.cols;
-                let of = |all: &[T]| all[b * size..(b + 1) * size].iter().map(|x| x.to_f64()).collect::<Vec<_>>();
-                let what = format!("{kind}, {shape}, matrix {b}");
-                let got = of(found.as_slice());
-                close_cov(&got, &want, shape.cols, cov_tolerance::<T>(), &what);
-                let got = of(correlated.as_slice());
-                for (k, g) in got.iter().enumerate() {
-                    let (i, j) = (k % shape.cols, k / shape.cols);
-                    let w = want[k] / (want[i * shape.cols + i] * want[j * shape.cols + j]).sqrt();
-                    assert!((g - w).abs() <= 2.0 * cov_tolerance::<T>(), "{what}: correlation ({i}, {j}) {g} for {w}");
-                    assert!((-1.0..=1.0).contains(g) && (i != j || *g == 1.0), "{what}: {g}");
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-fn wide(ctx: &Context) -> Checked {
-    let (rows, cols) = (300, 1000);
-    let data = table(rows, cols, 9);
-    let found = cov(ctx, &Array::from_vec(Shape::new(rows, cols, 1), data.clone())?)?.to_host(ctx)?;
-    let wide: Vec<f64> = data.iter().map(|&x| x.into()).collect();
-    let got: Vec<f64> = found.as_slice().iter().map(|&x| x.into()).collect();
-    close_cov(&got, &two_pass_cov(&wide, rows), cols, 64.0 * EPS, "1,000 columns");
-    Ok(())
-}
-
-fn covariance_edges(ctx: &Context) -> Checked {
-    let (rows, cols) = (3000, 20);
-    let clean = table(rows, cols, 10);
-    let good = cov(ctx, &rows_of(&clean, rows, 0..rows)?)?.to_host(ctx)?;
-    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-        let mut data = clean.clone();
-        data[7 * rows + 1500] = bad;
-        let found = cov(ctx, &rows_of(&data, rows, 0..rows)?)?.to_host(ctx)?;
-        for (k, (got, want)) in found.as_slice().iter().zip(good.as_slice()).enumerate() {
-            let touched = k % cols == 7 || k / cols == 7;
-            assert!(if touched { got.is_nan() } else { got == want }, "({}, {}) {got}", k % cols, k / cols);
-        }
-    }
-    // A column of equal numbers has a covariance, of 0, and no correlation.
-    let mut data = clean.clone();
-    data[..rows].fill(0.1);
-    let x = rows_of(&data, rows, 0..rows)?;
-    let (found, correlated) = (cov(ctx, &x)?.to_host(ctx)?, corr(ctx, &x)?.to_host(ctx)?);
-    assert!(found.as_slice()[..cols].iter().all(|&x| x == 0.0), "{:?}", &found.as_slice()[..cols]);
-    assert!(correlated.as_slice()[..cols].iter().all(|x| x.is_nan()) && correlated.as_slice()[cols + 1] == 1.0);
-    for rows in [0, 1] {
-        let found = cov(ctx, &Array::from_vec(Shape::new(rows, 3, 2), vec![1.0_f32; rows * 6])?)?.to_host(ctx)?;
-        assert!(found.as_slice().len() == 18 && found.as_slice().iter().all(|x| x.is_nan()), "{rows} rows");
-    }
-    for shape in [Shape::new(5, 0, 2), Shape::new(5, 3, 0)] {
-        assert!(cov(ctx, &Array::<f32>::from_vec(shape, vec![])?)?.shape().is_empty());
-    }
-    // Units of every size: correlations do not know of them.
-    let base = corr(ctx, &rows_of(&clean, rows, 0..rows)?)?.to_host(ctx)?;
-    for exponent in [-90, -40, 40, 90] {
-        let scaled: Vec<f32> = clean.iter().map(|x| x * 2.0_f32.powi(exponent)).collect();
-        let found = corr(ctx, &rows_of(&scaled, rows, 0..rows)?)?.to_host(ctx)?;
-        for (g, w) in found.as_slice().iter().zip(base.as_slice()) {
-            assert!((g - w).abs() <= 1e-5, "2^{exponent}: {g} for {w}");
-        }
-    }
-    Ok(())
-}
-
-fn covariance_cuts(ctx: &Context) -> Checked {
-    let (rows, cols) = (20_000, 6);
-    let data = table(rows, cols, 11);
-    let of = |array: Array<f32>| -> fiedler::Result<Vec<u32>> { Ok(bits(array.to_host(ctx)?.as_slice())) };
-    let x = rows_of(&data, rows, 0..rows)?;
-    let (whole, correlated) = (of(cov(ctx, &x)?)?, of(corr(ctx, &x)?)?);
-    for step in CUTS {
-        let mut running = RunningCovariance::new(cols);
-        for begin in (0..rows).step_by(step) {
-            let chunk = rows_of(&data, rows, begin..(begin + step).min(rows))?;
-            let chunk = if ctx.adapter().is_some() && begin / step % 2 == 1 { chunk.to_device(ctx)? } else { chunk };
-            running.push(ctx, &chunk)?;
-        }
-        assert_eq!((running.rows(), running.cov(ctx)?.is_resident()), (rows as u64, ctx.adapter().is_some()));
-        assert_eq!(of(running.cov(ctx)?)?, whole, "by {step}");
-        assert_eq!(of(running.corr(ctx)?)?, correlated, "by {step}");
-    }
-    // Merged: another tree.
-    let mut running = RunningCovariance::new(cols);
-    for some in [0..7000, 7000..7001, 7001..rows] {
-        let mut part = RunningCovariance::new(cols);
-        part.push(ctx, &rows_of(&data, rows, some)?)?;
-        running.merge(ctx, part)?;
-    }
-    let wide: Vec<f64> = data.iter().map(|&x| x.into()).collect();
-    let got: Vec<f64> = running.cov(ctx)?.to_host(ctx)?.as_slice().iter().map(|&x| x.into()).collect();
-    close_cov(&got, &two_pass_cov(&wide, rows), cols, 64.0 * EPS, "merged");
-    for (j, mean) in running.mean(ctx)?.to_host(ctx)?.as_slice().iter().enumerate() {
-        let want = two_passes(&wide[j * rows..(j + 1) * rows])[0];
-        assert!((f64::from(*mean) - want).abs() <= 4.0 * EPS * want, "mean {j}: {mean} for {want}");
-    }
-    // Batches in pieces, and rows of one matrix.
-    for shape in [Shape::new(500, 6, 40), Shape::new(20_000, 6, 1)] {
-        let x = Array::from_vec(shape, data.clone())?;
-        let whole = of(cov(ctx, &x)?)?;
-        for budget in [1 << 20, 400 << 10] {
-            let small = alike(ctx).memory_budget(budget).build()?;
-            let found = cov(&small, &x).map_err(|e| format!("{shape} under a budget of {budget}: {e}"))?;
-            assert_eq!(bits(found.to_host(&small)?.as_slice()), whole, "{shape} under a budget of {budget}");
-            assert!(small.pool().peak <= budget, "{:?}", small.pool());
-        }
-    }
-    Ok(())
-}
-
 fn errors(ctx: &Context) -> Checked {
     let x = Array::from_vec(Shape::new(4, 3, 1), vec![1.0_f32; 12])?;
     for q in [-0.1, 1.1, f64::NAN] {
@@ -668,8 +464,6 @@ fn errors(ctx: &Context) -> Checked {
         let chunk = Array::from_vec(shape, vec![1.0_f32; shape.len()])?;
         let error = RunningStats::new(3, StatsOptions::default()).push(ctx, &chunk).expect_err("3 columns");
         assert!(matches!(error.kind(), ErrorKind::Shape { .. }) && error.to_string().contains("(any, 3)"), "{error}");
-        let error = RunningCovariance::new(3).push(ctx, &chunk).expect_err("3 columns");
-        assert!(matches!(error.kind(), ErrorKind::Shape { .. }), "{error}");
     }
     let mut running = RunningStats::<f32>::new(3, StatsOptions::default());
     let other = RunningStats::new(3, StatsOptions { ddof: 0, nan: Nan::Omit });
@@ -677,8 +471,6 @@ fn errors(ctx: &Context) -> Checked {
     let other = RunningStats::new(4, StatsOptions::default());
     assert!(matches!(running.merge(ctx, other).expect_err("4 columns").kind(), ErrorKind::Shape { .. }));
     // Results far larger than what is given.
-    let few = Array::from_vec(Shape::new(1, 200_000, 1), vec![1.0_f32; 200_000])?;
-    assert!(matches!(cov(ctx, &few).map(drop).expect_err("320 GB").kind(), ErrorKind::Limit { .. }));
     let none = Array::<f32>::from_vec(Shape::new(0, 1 << 40, 1), vec![])?;
     let error = describe(ctx, &none, Axis::Rows, StatsOptions::default()).map(drop).expect_err("2^40 means");
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
@@ -689,11 +481,9 @@ fn f64_stays(ctx: &Context) -> Checked {
     let x = Array::from_vec(Shape::new(4, 3, 1), vec![1.0_f64; 12])?;
     let refused = [
         describe(ctx, &x, None, StatsOptions::default()).map(drop),
-        cov(ctx, &x).map(drop),
         quantiles(ctx, &x, None, &[0.5], Nan::Omit).map(drop),
         histogram(ctx, &x, None, 3, None).map(drop),
         RunningStats::new(3, StatsOptions::default()).push(ctx, &x),
-        RunningCovariance::new(3).push(ctx, &x),
     ];
     for refused in refused {
         let error = refused.expect_err("f64 on a device");

@@ -13,5 +13,6 @@ pub mod rectangles;
 pub mod referee;
 pub mod solve;
 pub mod sparse;
+pub mod statistics;
 
 pub use harness::{Outcome, Test, device_free, on_cpu, on_each, on_gpus, run, run_trial};

@@ -4,8 +4,8 @@ mod ceilings;
 mod dense;
 mod divergence;
 mod layout;
-mod random;
 mod matmul;
+mod random;
 mod sparse;
 mod stats;
 

@@ -280,7 +280,7 @@ impl<'a> Numpy<'a> {
                 [] => None,
                 edges => Some(found.band_powers(&ctx, edges, wanted.rate)?),
             };
-            Ok((found, centroid, bands))
+            Ok::<_, Error>((found, centroid, bands))
         };
         let ((found, made), first) = seconds(|| {
             let (found, centroid, bands) = call(&array)?;

@@ -6,9 +6,8 @@ use common::random::SplitMix64;
 use common::solve::Checked;
 use common::{on_cpu, on_each, on_gpus};
 use fiedler::array::{Array, Real};
-use fiedler::ops::divergence::{
-    Divergence, DivergenceOptions, divergence, divergence_matrix, divergence_of_samples, histogram,
-};
+use fiedler::ops::divergence::{Divergence, DivergenceOptions, divergence, divergence_matrix, divergence_of_samples};
+use fiedler::ops::histogram;
 use fiedler::{Backend, Context, ErrorKind, Shape};
 
 fn main() -> std::process::ExitCode {
@@ -308,8 +307,8 @@ fn samples(ctx: &Context) -> Checked {
     let both = || x.iter().chain(&y).map(|&x| f64::from(x));
     let (low, high) = (both().fold(f64::INFINITY, f64::min), both().fold(f64::NEG_INFINITY, f64::max));
     let counted = |x: &[f32]| -> fiedler::Result<Vec<f32>> {
-        let wide: Vec<f64> = x.iter().map(|&x| f64::from(x)).collect();
-        Ok(histogram(&wide, low, high, 60)?.0.into_iter().map(|count| count as f32).collect())
+        let found = histogram(ctx, &column(x.len(), 1, x.to_vec())?, None, 60, Some((low, high)))?;
+        Ok(found.counts.into_iter().map(|count| count as f32).collect())
     };
     let (p, q) = (counted(&x)?, counted(&y)?);
     assert_eq!((p.iter().sum::<f32>(), q.iter().sum::<f32>()), (count as f32, count as f32 / 2.0));

@@ -7,7 +7,9 @@ use clap::{Args, ValueEnum};
 use fiedler::array::{Array, HostArray, Real};
 use fiedler::io::{Data, NamedArray, Npy, NpyData, Rows, read_npy};
 use fiedler::ops::pca::{Pca as Components, PcaOptions, Solver, pca};
-use fiedler::ops::stats::{Nan, StatsOptions, choose_cov, choose_describe, corr, cov, describe, histogram, quantiles};
+use fiedler::ops::stats::{
+    self, Nan, StatsOptions, choose_cov, choose_describe, corr, cov, describe, histogram, quantiles,
+};
 use fiedler::policy::Side;
 use fiedler::{Axis, Backend, Context, Error, Shape};
 use std::path::PathBuf;
@@ -316,7 +318,7 @@ impl Operation for Histogram {
     fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, batched: bool) -> Result<Found<T>, Error> {
         let axis = self.along.axis();
         let found = histogram(ctx, x, axis, self.bins, self.range())?;
-        let one = axis.reduced(x.shape(), 1);
+        let one = stats::reduced(x.shape(), axis, 1);
         let apart = |name, counts: &[u64]| counted(name, counts, one, reduced(one, axis, false, batched));
         let counts = vec![
             counted("counts", &found.counts, found.shape, reduced(found.shape, axis, true, batched)),

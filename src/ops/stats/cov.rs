@@ -2,6 +2,7 @@
 
 use super::gram::{Gram, of_matrix};
 use super::moments::as_f64;
+use super::running::pieces;
 use super::{count, gpu_cov, side};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
@@ -146,14 +147,9 @@ fn in_pieces(
             Some(gpu_cov::covariance(gpu, &buffer, Shape { batch, ..shape }, budget, correlation)?)
         } else {
             let mut stream = gpu_cov::Stream::new(gpu, shape.cols, 1, budget);
-            let room = (budget / 8).min(gpu.adapter().limits.storage_binding) / (4 * shape.cols as u64);
-            let most = usize::try_from(room).unwrap_or(usize::MAX).max(1);
-            for first in (0..shape.rows).step_by(most) {
-                let rows = first..(first + most).min(shape.rows);
-                let piece: Vec<f32> =
-                    own.chunks_exact(shape.rows).flat_map(|column| &column[rows.clone()]).copied().collect();
+            for piece in pieces(gpu, budget, own, shape.rows, shape.cols) {
                 let buffer = gpu.record().upload(&piece)?;
-                stream.push(gpu, &buffer, rows.len())?;
+                stream.push(gpu, &buffer, piece.len() / shape.cols)?;
             }
             stream.finish(gpu, correlation)?
         };

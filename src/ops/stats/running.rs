@@ -6,10 +6,12 @@ use super::tree::{Tree, reduce, subtrees};
 use super::{LEAF, Nan, View, cpu, gpu, side};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
+use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::policy::Side;
 use crate::shape::Shape;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::convert::Infallible;
 
 /// [`super::describe`] of the columns of a stream of rows, chunk after chunk.
@@ -72,8 +74,10 @@ impl<T: Real> RunningStats<T> {
                 Storage::Device(buffer) => stream.push(ctx.gpu_of(buffer)?, buffer, view)?,
                 Storage::Host(data) => {
                     let gpu = ctx.gpu()?;
-                    let buffer = gpu.record().upload(&T::for_device(data))?;
-                    stream.push(gpu, &buffer, view)?;
+                    for piece in pieces(gpu, ctx.memory_budget(), &T::for_device(data), shape.rows, self.cols) {
+                        let buffer = gpu.record().upload(&piece)?;
+                        stream.push(gpu, &buffer, View { len: piece.len() / self.cols.max(1), ..view })?;
+                    }
                 }
             },
             State::Device(..) => {}
@@ -160,6 +164,25 @@ pub(super) fn rows_of(operation: &'static str, shape: Shape, cols: usize) -> Res
         return Err(Error::shape(operation, format!("(any, {cols}) x 1"), shape.to_string()));
     }
     Ok(shape.rows as u64)
+}
+
+/// The rows of a matrix in pieces that a binding holds, and an eighth of the budget.
+pub(super) fn pieces<'a>(
+    gpu: &Gpu,
+    budget: u64,
+    x: &'a [f32],
+    rows: usize,
+    cols: usize,
+) -> impl Iterator<Item = Cow<'a, [f32]>> {
+    let room = (budget / 8).min(gpu.adapter().limits.storage_binding) / (4 * cols.max(1) as u64);
+    let most = usize::try_from(room).unwrap_or(usize::MAX).max(1);
+    (0..rows).step_by(most).map(move |first| {
+        if rows <= most {
+            return x.into();
+        }
+        let own = first..(first + most).min(rows);
+        x.chunks_exact(rows).flat_map(|column| &column[own.clone()]).copied().collect()
+    })
 }
 
 /// The CPU's tree, and the rows that are no whole leaf yet.

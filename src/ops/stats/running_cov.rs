@@ -2,7 +2,7 @@
 
 use super::cov::{matrix, means, room, workload};
 use super::gram::{Gram, ROWS, leaf};
-use super::running::rows_of;
+use super::running::{pieces, rows_of};
 use super::tree::{Tree, reduce, subtrees};
 use super::{gpu_cov, side};
 use crate::array::{Array, Real, Storage};
@@ -83,8 +83,10 @@ impl<T: Real> RunningCovariance<T> {
                 Storage::Device(buffer) => stream.push(ctx.gpu_of(buffer)?, buffer, shape.rows)?,
                 Storage::Host(data) => {
                     let gpu = ctx.gpu()?;
-                    let buffer = gpu.record().upload(&T::for_device(data))?;
-                    stream.push(gpu, &buffer, shape.rows)?;
+                    for piece in pieces(gpu, ctx.memory_budget(), &T::for_device(data), shape.rows, self.cols) {
+                        let buffer = gpu.record().upload(&piece)?;
+                        stream.push(gpu, &buffer, piece.len() / self.cols.max(1))?;
+                    }
                 }
             },
             State::Device(..) => {}

@@ -2,8 +2,8 @@
 
 use crate::{Failure, Order, Side, compare, numbers};
 use fiedler::array::Array;
-use fiedler::ops::fft::{Axis, fft};
-use fiedler::{Context, Shape};
+use fiedler::ops::fft;
+use fiedler::{Axis, Context, Shape};
 use num_complex::Complex;
 use wgsl_fft::GpuFft;
 

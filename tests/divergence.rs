@@ -270,7 +270,7 @@ fn bases(ctx: &Context) -> Checked {
     let mut numbers = SplitMix64::new(6);
     let (p, q) = (random(&mut numbers, 30), random(&mut numbers, 30));
     for base in [2.0, 10.0, 1.5] {
-        compare(ctx, &[p.clone()], &[q.clone()], &DivergenceOptions { base, ..DEFAULT })?;
+        compare(ctx, std::slice::from_ref(&p), std::slice::from_ref(&q), &DivergenceOptions { base, ..DEFAULT })?;
     }
     Ok(())
 }

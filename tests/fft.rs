@@ -63,11 +63,10 @@ fn lines<T: fiedler::array::Scalar>(n: usize, data: Vec<T>) -> fiedler::Result<A
     Array::from_vec(Shape::new(n, data.len() / n, 1), data)
 }
 
-fn each(
-    ctx: &Context,
-    lengths: impl IntoIterator<Item = usize>,
-    of: fn(&Context, usize, usize) -> Result<f64, Box<dyn std::error::Error>>,
-) -> Checked {
+/// The worst error of a transform of some lines of n.
+type Judge = fn(&Context, usize, usize) -> Result<f64, Box<dyn std::error::Error>>;
+
+fn each(ctx: &Context, lengths: impl IntoIterator<Item = usize>, of: Judge) -> Checked {
     let mut worst = (0.0, 0);
     for n in lengths {
         let found = of(ctx, n, 3)?;
@@ -125,7 +124,7 @@ fn widened(x: &[C32], n: usize) -> impl Iterator<Item = Vec<C64>> + '_ {
 }
 
 fn is_prime(n: usize) -> bool {
-    n > 1 && (2..).take_while(|d| d * d <= n).all(|d| n % d != 0)
+    n > 1 && (2..).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d))
 }
 
 /// Beyond what the other trials have all of; on software adapters some of them, those at the ends among them.
@@ -408,13 +407,13 @@ fn cuts(ctx: &Context) -> Checked {
     ] {
         let (complex, real) =
             (Array::from_vec(shape, signal(shape.len(), 41))?, Array::from_vec(shape, reals(shape.len(), 42))?);
-        let all = |ctx: &Context| -> fiedler::Result<(Vec<[u32; 2]>, Vec<[u32; 2]>, Vec<u32>)> {
+        let all = |ctx: &Context| {
             let half = rfft(ctx, &real, axis)?;
             let back = irfft(ctx, &half, n, axis)?.to_host(ctx)?;
-            Ok((
+            Ok::<_, fiedler::Error>((
                 bits(fft(ctx, &complex, axis)?.to_host(ctx)?.as_slice()),
                 bits(half.to_host(ctx)?.as_slice()),
-                back.as_slice().iter().map(|x| x.to_bits()).collect(),
+                back.as_slice().iter().map(|x| x.to_bits()).collect::<Vec<u32>>(),
             ))
         };
         let whole = all(ctx)?;

@@ -1,6 +1,6 @@
 //! `fiedler run fft`, `ifft`, `rfft`, `irfft`, `fft2`, `ifft2` and `power-spectrum`: Fourier transforms along an axis.
 
-use super::{To, seconds};
+use super::{Precision, To, seconds};
 use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
 use fiedler::array::{Array, Real, Scalar};
@@ -14,10 +14,13 @@ use std::path::PathBuf;
 /// What every transform is told.
 #[derive(Debug, Args)]
 pub(super) struct Transform {
-    /// One to three axes in a .npy file: float32, float64, complex64 or complex128. Computed in the file's precision.
+    /// One to three axes in a .npy file (fft2, ifft2: two or three): float32, float64, complex64, complex128, or float16 as float32.
     input: PathBuf,
     #[command(flatten)]
     to: To,
+    /// In which precision; without it, that of the input.
+    #[arg(long, value_enum, value_name = "PRECISION")]
+    precision: Option<Precision>,
 }
 
 /// And where there is one axis.
@@ -34,7 +37,7 @@ pub(super) struct Along {
 pub(super) struct Back {
     #[command(flatten)]
     along: Along,
-    /// Reals along the axis [default: 2 (m - 1) for m frequencies].
+    /// Reals along the axis, for m frequencies 2 (m - 1) or 2 m - 1 [default: 2 (m - 1)].
     #[arg(short, value_name = "N")]
     n: Option<usize>,
 }
@@ -107,12 +110,26 @@ impl Along {
 
 impl Transform {
     pub(super) fn both(&self, which: Which) -> Result<Outcome, Failure> {
-        self.run(which, -1)
+        // The last but one is there too.
+        self.run(which, -2)
+    }
+
+    fn read(&self) -> Result<Npy, Failure> {
+        let Npy { shape, data } = read_npy(&self.input)?;
+        let data = match Precision::of(self.precision, data) {
+            NpyData::F16(data) => NpyData::F32(data.into_iter().map(f32::from).collect()),
+            other => other,
+        };
+        Ok(Npy { shape, data })
+    }
+
+    fn context(&self) -> Result<Context, Failure> {
+        Ok(Precision::place(self.precision, self.to.context()?))
     }
 
     fn run(&self, which: Which, axis: isize) -> Result<Outcome, Failure> {
         self.to.check(&[&self.input])?;
-        let Npy { shape, data } = read_npy(&self.input)?;
+        let Npy { shape, data } = self.read()?;
         let numpy = Numpy::of(self, &shape, axis)?;
         match (data, which) {
             (NpyData::F32(data), Which::Rfft) => numpy.real(data),
@@ -133,7 +150,7 @@ impl Back {
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
         let transform = &self.along.transform;
         transform.to.check(&[&transform.input])?;
-        let Npy { shape, data } = read_npy(&transform.input)?;
+        let Npy { shape, data } = transform.read()?;
         let numpy = Numpy::of(transform, &shape, self.along.axis)?;
         match data {
             NpyData::F32(data) => numpy.back(data.into_iter().map(Complex::from).collect(), self.n),
@@ -149,7 +166,7 @@ impl PowerSpectrum {
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
         let transform = &self.along.transform;
         transform.to.check(&[&transform.input])?;
-        let Npy { shape, data } = read_npy(&transform.input)?;
+        let Npy { shape, data } = transform.read()?;
         let numpy = Numpy::of(transform, &shape, self.along.axis)?;
         match data {
             NpyData::F32(data) => numpy.power(data, self),
@@ -205,7 +222,7 @@ impl<'a> Numpy<'a> {
         there: bool,
     ) -> Result<Outcome, Failure> {
         let to = &self.call.to;
-        let ctx = to.context()?;
+        let ctx = self.call.context()?;
         let array = Array::from_vec(self.shape, data)?;
         let (made, first) = seconds(|| call(&ctx, &array)?.to_host(&ctx))?;
         let name =
@@ -265,7 +282,7 @@ impl<'a> Numpy<'a> {
         Complex<T>: Scalar,
     {
         let to = &self.call.to;
-        let ctx = to.context()?;
+        let ctx = self.call.context()?;
         let window = match wanted.window {
             WindowName::Rectangular => Window::Rectangular,
             WindowName::Hann => Window::Hann,

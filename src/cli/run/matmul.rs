@@ -1,6 +1,6 @@
 //! `fiedler run matmul`: products of stored matrices.
 
-use super::{To, seconds};
+use super::{Precision, To, seconds};
 use crate::cli::{Failure, Outcome};
 use clap::Args;
 use fiedler::array::{Array, HostArray};
@@ -28,6 +28,9 @@ pub(super) struct Matmul {
     /// What products are multiplied by.
     #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true)]
     alpha: f64,
+    /// In which precision; without it, that of the input.
+    #[arg(long, value_enum, value_name = "PRECISION")]
+    precision: Option<Precision>,
 }
 
 /// Rows, columns, and the batch where there is such an axis.
@@ -64,8 +67,8 @@ impl Matmul {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         self.to.check(&[&self.a, &self.b])?;
         let (a, b) = (read_npy(&self.a)?, read_npy(&self.b)?);
-        let ctx = self.to.context()?;
-        match (a.data, b.data) {
+        let ctx = Precision::place(self.precision, self.to.context()?);
+        match (Precision::of(self.precision, a.data), Precision::of(self.precision, b.data)) {
             (NpyData::F32(x), NpyData::F32(y)) => self.solve(&ctx, (&a.shape, x), (&b.shape, y), |c| Data::F32(c)),
             (NpyData::F64(x), NpyData::F64(y)) => self.solve(&ctx, (&a.shape, x), (&b.shape, y), |c| Data::F64(c)),
             (NpyData::F16(x), NpyData::F16(y)) => self.solve(&ctx, (&a.shape, x), (&b.shape, y), |c| Data::F16(c)),

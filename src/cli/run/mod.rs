@@ -12,8 +12,10 @@ mod stats;
 
 use super::{Failure, Outcome, Where, check_output, print};
 use clap::{Args, Subcommand, ValueEnum};
-use fiedler::io::NamedArray;
-use fiedler::{Context, Error};
+use fiedler::array::Real;
+use fiedler::io::{NamedArray, NpyData};
+use fiedler::{Backend, Context, Error};
+use num_complex::Complex;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -106,12 +108,36 @@ impl Run {
 }
 
 /// In which precision to compute.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 enum Precision {
     /// f64 input in f32, as the GPU's kernels do.
     F32,
     /// f32 input in f64, on the CPU.
     Refined,
+}
+
+impl Precision {
+    /// These numbers in the precision that was asked for.
+    fn of(asked: Option<Self>, data: NpyData) -> NpyData {
+        let narrow = |x: f64| f32::from_f64(x);
+        match (data, asked) {
+            (NpyData::F64(data), Some(Self::F32)) => NpyData::F32(data.into_iter().map(narrow).collect()),
+            (NpyData::C128(data), Some(Self::F32)) => {
+                NpyData::C64(data.into_iter().map(|z| Complex::new(narrow(z.re), narrow(z.im))).collect())
+            }
+            (NpyData::F16(data), Some(Self::Refined)) => NpyData::F64(data.into_iter().map(f64::from).collect()),
+            (NpyData::F32(data), Some(Self::Refined)) => NpyData::F64(data.into_iter().map(f64::from).collect()),
+            (NpyData::C64(data), Some(Self::Refined)) => {
+                NpyData::C128(data.into_iter().map(|z| Complex::new(z.re.into(), z.im.into())).collect())
+            }
+            (data, _) => data,
+        }
+    }
+
+    /// Where that is computed: f64 on the CPU, whatever else was asked for.
+    fn place(asked: Option<Self>, ctx: Context) -> Context {
+        if asked == Some(Self::Refined) { ctx.with_backend(Backend::Cpu) } else { ctx }
+    }
 }
 
 /// Where to compute, where to write, and how often: what every operation is told.

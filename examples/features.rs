@@ -22,7 +22,8 @@ fn main() -> fiedler::Result<()> {
     let which = DMatrix::from_fn(SIGNALS, 3, |i, tone| if i % 3 == tone { 1.0 } else { 0.0 });
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "samples in f32")]
     let tone = |i: usize, j: usize| (std::f64::consts::TAU * hertz[i] * j as f64 / RATE).sin() as f32;
-    let (which, tones) = (Array::from_matrices(&[which])?, Array::from_matrices(&[DMatrix::from_fn(3, SAMPLES, tone)])?);
+    let (which, tones) =
+        (Array::from_matrices(&[which])?, Array::from_matrices(&[DMatrix::from_fn(3, SAMPLES, tone)])?);
     let noise = normal::<f32>(&ctx, &mut Stream::new(7, "noise"), Shape::new(SIGNALS, SAMPLES, 1), 0.0, 1.0)?;
     let signals = Gemm::new().add(0.5, &noise).run(&ctx, &which, &tones)?;
 
@@ -41,7 +42,11 @@ fn main() -> fiedler::Result<()> {
         assert_eq!(band.transpose().imax(), i % 3, "the band of signal {i}");
     }
     let explained: f32 = ratio.as_slice().iter().sum();
-    println!("two components explain {:.1} % of the variance of {} powers", 100.0 * explained, spectra.power.shape().cols);
+    println!(
+        "two components explain {:.1} % of the variance of {} powers",
+        100.0 * explained,
+        spectra.power.shape().cols
+    );
     assert!(explained > 0.7);
     Ok(())
 }

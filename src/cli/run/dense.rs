@@ -137,7 +137,7 @@ impl Common {
         arrays.push(array("status", &[], Data::U8(&status)));
         self.to.write(&arrays)?;
 
-        let there = if operation.runs_on_device(ctx, &a) { a.to_device(ctx)? } else { a.clone() };
+        let there = self.to.placed(ctx, &a, operation.runs_on_device(ctx, &a))?;
         self.to.report(first, || operation.call(ctx, &a).map(drop), || operation.leave_there(ctx, &there))?;
         let bad = certificates.iter().any(|c| c.status != Status::Converged);
         Ok(if bad { Outcome::Uncertified } else { Outcome::Done })

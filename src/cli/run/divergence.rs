@@ -135,7 +135,7 @@ impl Divergence {
         self.to.write(&[NamedArray { name: "d", rows: Rows::Other, shape, data: wrap(&in_rows(&found)) }])?;
         let shapes = [p.shape(), q.as_ref().map_or(p.shape(), Array::shape)];
         let side = choose_divergence::<T>(&ctx, p.shape().len(), &shapes, &[true, true]).side;
-        let there = |a: &Array<T>| if side == Side::Gpu { a.to_device(&ctx) } else { Ok(a.clone()) };
+        let there = |a: &Array<T>| self.to.placed(&ctx, a, side == Side::Gpu);
         let (on_p, on_q) = (there(&p)?, q.as_ref().map(there).transpose()?);
         self.to.report(
             first,

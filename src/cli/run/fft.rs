@@ -14,7 +14,8 @@ use std::path::PathBuf;
 /// What every transform is told.
 #[derive(Debug, Args)]
 pub(super) struct Transform {
-    /// One to three axes in a .npy file (fft2, ifft2: two or three): float32, float64, complex64, complex128, or float16 as float32.
+    /// One to three axes in a .npy file (fft2, ifft2: two or three): float32, float64, or float16 as float32; for fft, ifft,
+    /// irfft, fft2 and ifft2 also complex64 or complex128.
     input: PathBuf,
     #[command(flatten)]
     to: To,
@@ -229,7 +230,7 @@ impl<'a> Numpy<'a> {
             NamedArray { name: "y", rows: Rows::Other, shape: self.axes(made.shape()), data: stored(made.as_slice()) };
         to.write(&[name])?;
         let there = there && choose_fft::<f32>(&ctx, self.shape, self.axis, true).side == Side::Gpu;
-        let in_place = if there { array.to_device(&ctx)? } else { array.clone() };
+        let in_place = to.placed(&ctx, &array, there)?;
         to.report(
             first,
             || call(&ctx, &array)?.to_host(&ctx).map(drop),
@@ -314,7 +315,7 @@ impl<'a> Numpy<'a> {
         arrays.push(named("frequencies", vec![frequencies.len()], Data::F64(&frequencies)));
         to.write(&arrays)?;
         let there = T::ON_DEVICE && choose_fft::<T>(&ctx, self.shape, self.axis, true).side == Side::Gpu;
-        let in_place = if there { array.to_device(&ctx)? } else { array.clone() };
+        let in_place = to.placed(&ctx, &array, there)?;
         to.report(
             first,
             || {

@@ -109,7 +109,7 @@ impl Matmul {
         self.to.write(&[NamedArray { name: "c", rows: Rows::Other, shape, data: wrap(found.as_slice()) }])?;
 
         let on_device = gemm.choose(ctx, b.shape(), a.shape(), true)?.side == Side::Gpu;
-        let there = |array: &Array<T>| if on_device { array.to_device(ctx) } else { Ok(array.clone()) };
+        let there = |array: &Array<T>| self.to.placed(ctx, array, on_device);
         let (a, b) = (there(&a)?, there(&b)?);
         self.to.report(first, || call().map(drop), || gemm.run(ctx, &b, &a).and_then(|_| ctx.wait()))?;
         Ok(Outcome::Done)

@@ -12,7 +12,7 @@ mod stats;
 
 use super::{Failure, Outcome, Where, check_output, print};
 use clap::{Args, Subcommand, ValueEnum};
-use fiedler::array::Real;
+use fiedler::array::{Array, Real, Scalar};
 use fiedler::io::{NamedArray, NpyData};
 use fiedler::{Backend, Context, Error};
 use num_complex::Complex;
@@ -58,8 +58,8 @@ enum Operation {
     Cov(stats::Cov),
     /// The correlation of columns: `corr`.
     Corr(stats::Corr),
-    /// Principal components: `components`, `explained_variance` and its ratio, `singular_values`, `mean`, `noise_variance`, and the rows in
-    /// their coordinates, `transformed`.
+    /// Principal components: `components`, `explained_variance` and its ratio, `singular_values`, `mean`, `noise_variance`, the rows in their
+    /// coordinates, `transformed`, and the certificate: `residual`, `orthogonality`, `status`.
     Pca(stats::Pca),
     /// The Fourier transform along an axis: `y`.
     Fft(fft::Along),
@@ -73,7 +73,8 @@ enum Operation {
     Fft2(fft::Transform),
     /// And back: `y`.
     Ifft2(fft::Transform),
-    /// One-sided power spectra of reals: `power`, `frequencies`, `spectral_centroid` and, with --bands, `band_powers`.
+    /// One-sided power spectra of reals, SciPy's periodogram with scaling "spectrum": `power`, `frequencies`, `spectral_centroid` and, with
+    /// --bands, `band_powers`.
     PowerSpectrum(fft::PowerSpectrum),
 }
 
@@ -186,6 +187,11 @@ impl To {
             }));
         }
         Ok(())
+    }
+
+    /// The array where it is computed, for calls that are timed; where none is, nothing is moved.
+    fn placed<T: Scalar>(&self, ctx: &Context, array: &Array<T>, on_device: bool) -> Result<Array<T>, Error> {
+        if on_device && self.time > 0 { array.to_device(ctx) } else { Ok(array.clone()) }
     }
 
     /// The median of `self.time` calls, in seconds.

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// What every statistic is told.
 #[derive(Debug, Args)]
 struct Common {
-    /// `(m, n)` or `(batch, m, n)` in a .npy file, f32 or f64.
+    /// `(m, n)` or, but for pca, `(batch, m, n)` in a .npy file, f32 or f64.
     input: PathBuf,
     #[command(flatten)]
     to: To,
@@ -122,7 +122,7 @@ pub(super) struct Pca {
     /// Divide each coordinate by the root of its variance.
     #[arg(long)]
     whiten: bool,
-    /// How they are found.
+    /// How they are found. truncated: by a random projection, so that the last ones are approximate, which the residual does not tell.
     #[arg(long, value_enum, value_name = "SOLVER", default_value = "auto")]
     solver: SolverName,
 }
@@ -205,7 +205,7 @@ impl Common {
             .chain(found.counts.iter().map(|(name, shape, data)| array(*name, shape, Data::I64(data))))
             .collect();
         self.to.write(&arrays)?;
-        let there = if operation.runs_on_device(ctx, &x) { x.to_device(ctx)? } else { x.clone() };
+        let there = self.to.placed(ctx, &x, operation.runs_on_device(ctx, &x))?;
         self.to.report(
             first,
             || operation.call(ctx, &x, batched).map(drop),

@@ -16,26 +16,6 @@ pub(in crate::ops) struct Factor<'a> {
     pub(in crate::ops) shared: bool,
 }
 
-impl<'a> Factor<'a> {
-    /// A factor as it lies, one for each matrix of the batch.
-    #[allow(dead_code, reason = "for families that multiply within a recording")]
-    pub(in crate::ops) fn new(buffer: &'a Buffer<f32>) -> Self {
-        Self { buffer, transposed: false, shared: false }
-    }
-
-    /// Its transpose.
-    #[allow(dead_code, reason = "for families that multiply within a recording")]
-    pub(in crate::ops) fn transposed(self) -> Self {
-        Self { transposed: true, ..self }
-    }
-
-    /// One for the whole batch.
-    #[allow(dead_code, reason = "for families that multiply within a recording")]
-    pub(in crate::ops) fn shared(self) -> Self {
-        Self { shared: true, ..self }
-    }
-}
-
 /// `C = act(alpha op(A) op(B) + beta C + bias)` of a batch, op(A) `(m, k)`, op(B) `(k, n)`, results `(m, n)`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ops) struct Product<'a> {
@@ -71,18 +51,7 @@ pub(in crate::ops) struct Bias<'a> {
     pub(in crate::ops) shared: bool,
 }
 
-impl Ending<'_> {
-    /// The sums as they are.
-    pub(in crate::ops) const PLAIN: Self = Self { alpha: 1.0, beta: 0.0, c: None, bias: None, activation: 0 };
-}
-
-impl<'a> Product<'a> {
-    /// A plain product in f32.
-    #[allow(dead_code, reason = "for families that multiply within a recording")]
-    pub(in crate::ops) fn new(m: u32, n: u32, k: u32, batch: u32, a: Factor<'a>, b: Factor<'a>) -> Self {
-        Self { m, n, k, batch, a, b, ending: Ending::PLAIN, half: false }
-    }
-
+impl Product<'_> {
     fn lie(&self) -> Lie {
         Lie { transpose_a: self.a.transposed, transpose_b: self.b.transposed, half: self.half }
     }
@@ -142,22 +111,11 @@ pub(super) fn room_for_sums(plan: &Plan, m: u32, n: u32, k: u32, batch: u64, hal
     u64::from(parts) * u64::from(m) * u64::from(n) * batch
 }
 
-/// Records a product into `out`, which holds `batch` matrices of `m x n`. Every index has to fit 31 bits, and every buffer a binding.
+/// Records a product into `out`, which holds `batch` matrices of `m x n`, by a plan, which may be that of a larger product that this one is
+/// a piece of. Every index has to fit 31 bits, and every buffer a binding.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if the adapter has no kernel for the shape; device errors.
-#[allow(dead_code, reason = "for families that multiply within a recording")]
-pub(in crate::ops) fn gemm(
-    rec: &mut Recorder<'_>,
-    adapter: &Adapter,
-    product: &Product<'_>,
-    out: &mut Buffer<f32>,
-) -> Result<()> {
-    let plan = plan(adapter, product.m, product.n, product.k, product.half)?;
-    gemm_by(rec, &plan, product, out)
-}
-
-/// [`gemm`] by a plan, which may be that of a larger product that this one is a piece of.
+/// Device errors.
 pub(super) fn gemm_by(rec: &mut Recorder<'_>, plan: &Plan, product: &Product<'_>, out: &mut Buffer<f32>) -> Result<()> {
     let Product { m, n, k, batch, half, .. } = *product;
     if m == 0 || n == 0 || batch == 0 {

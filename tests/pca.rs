@@ -22,6 +22,7 @@ fn main() -> std::process::ExitCode {
         on_each("of a stream", of_a_stream),
         on_cpu("by projection", by_projection),
         on_each("what is no spectrum", edges_of_the_domain),
+        on_each("tiny numbers are right or unresolved", tiny),
         on_each("errors", errors),
         on_gpus("what the device refuses", f64_stays),
     ])
@@ -219,6 +220,27 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
         let found = pca(ctx, &x, 2, PcaOptions { solver, ..PcaOptions::default() })?;
         assert_eq!(found.certificate.status, Status::NonFinite, "{solver:?}");
         assert!(!found.converged() && matches!(found.ok().expect_err("NaN").kind(), ErrorKind::Uncertified { .. }));
+    }
+    Ok(())
+}
+
+/// Squares of tiny numbers underflow on a device: then it says so. Ratios of variances are known to an f32's rounding of the data, some
+/// thousandths of a thousandth at 4 columns.
+fn tiny(ctx: &Context) -> Checked {
+    let (data, _) = rows::<f32>(50, 4, 0.6, 9);
+    for scale in [1.0_f32, 1e-8, 1e-13, 1e-16, 1e-19, 1e-22, 1e-30] {
+        let scaled: Vec<f32> = data.iter().map(|x| (x - 10.0) * scale).collect();
+        let exact = DMatrix::from_iterator(50, 4, scaled.iter().map(|&x| f64::from(x)));
+        let (values, _, total) = truth(&exact);
+        let found = pca(ctx, &Array::from_vec(Shape::new(50, 4, 1), scaled)?, 2, PcaOptions::default())?;
+        if found.certificate.status != Status::Converged {
+            assert_eq!(found.certificate.status, Status::Unresolved, "{scale}");
+            assert!(ctx.adapter().is_some() && scale < 1e-13, "{scale} is within reach");
+            continue;
+        }
+        for (ratio, value) in wide(ctx, &found.explained_variance_ratio)?.iter().zip(&values) {
+            assert!((ratio - value / total).abs() < 1e-5, "{scale}: {ratio}, not {}", value / total);
+        }
     }
     Ok(())
 }

@@ -62,6 +62,9 @@ pub struct Pca<T = f32> {
 
 /// The most columns of a covariance under [`Solver::Auto`]: beyond, its decomposition outweighs one pass.
 const COVARIANCE: usize = 2048;
+/// Variances altogether below which a device's products of deviations are subnormal, or lost, where they still count: 2^-126 over 2^-23,
+/// and 2^7 for sums.
+const LOST: f64 = 1.3e-29;
 /// The longest shorter side that is decomposed as a whole under [`Solver::Auto`].
 const WHOLE: usize = 1024;
 
@@ -69,6 +72,7 @@ const WHOLE: usize = 1024;
 ///
 /// From the covariance's eigenpairs, or the centred rows' singular values: [`Solver`]. On the CPU the covariance is computed and decomposed in
 /// f64 whatever `T` is. The components are canonical in sign; of equal variances any basis may come.
+/// On a device, variances of 1e-29 altogether and less, those of constant columns among them, have the status Unresolved: squares are lost.
 /// What was found waits on the host; [`Pca::transform`] runs where its rows lie.
 ///
 /// # Shapes
@@ -133,7 +137,11 @@ fn of_resident<T: Real>(ctx: &Context, mean: &Array<T>, matrix: Array<T>, rows: 
     let diagonal = matrix.to_host(ctx)?;
     let total = (0..cols).map(|j| diagonal.as_slice()[j * cols + j].to_f64()).sum();
     let (values, vectors) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
-    let certificate = first(&found.certificates(ctx)?);
+    let mut certificate = first(&found.certificates(ctx)?);
+    // Written so that NaN keeps its status.
+    if total <= LOST && certificate.status == Status::Converged {
+        certificate.status = Status::Unresolved;
+    }
     let mean = T::all_to_f64(mean.to_host(ctx)?.as_slice()).into_owned();
     Ok(assemble::<T>(
         mean,

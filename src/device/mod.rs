@@ -8,6 +8,7 @@ mod adapter;
 mod buffer;
 mod core;
 mod faults;
+mod fold;
 mod gpu;
 mod kernel;
 #[cfg(test)]

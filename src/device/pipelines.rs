@@ -5,6 +5,7 @@ use super::faults::{Faults, scoped};
 use super::kernel::Kernel;
 use super::shader::{Overrides, Reflection, VarKind, Variable, variant_text};
 use crate::error::{ErrorKind, Result};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -59,7 +60,7 @@ impl Pipelines {
         let ((raw, layout), caught) = scoped(&self.device, || {
             let module = self.module(wgpu::ShaderModuleDescriptor {
                 label: Some(name),
-                source: wgpu::ShaderSource::Wgsl(K::SHADER.source.into()),
+                source: wgpu::ShaderSource::Naga(Cow::Owned(reflection.module)),
             });
             let layout = self
                 .device
@@ -75,7 +76,7 @@ impl Pipelines {
                 module: &module,
                 entry_point: Some("main"),
                 compilation_options: wgpu::PipelineCompilationOptions {
-                    constants: overrides,
+                    constants: &[],
                     zero_initialize_workgroup_memory: false,
                 },
                 cache: None,

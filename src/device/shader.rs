@@ -1,7 +1,10 @@
 //! WGSL text and what naga reads out of it. The WGSL is the only place that states bindings, layouts and workgroup sizes.
 
+use super::fold::fold;
 use crate::error::{Error, ErrorKind, Result};
+use naga::WithSpan;
 use naga::common::wgsl::TypeContext as _;
+use naga::valid::{Capabilities, ModuleInfo, ValidationError, ValidationFlags, Validator};
 use naga::{AddressSpace, ShaderStage, StorageAccess, TypeInner};
 
 /// The values of a kernel's WGSL `override`s: its variant. An override that is left out keeps its default.
@@ -23,6 +26,8 @@ pub(crate) struct Reflection {
     /// Bytes of workgroup memory that the entry point takes.
     pub(crate) workgroup_storage: u32,
     pub(crate) variables: Vec<Variable>,
+    /// The variant itself, without what it never runs.
+    pub(crate) module: naga::Module,
 }
 
 /// One bound variable of the WGSL.
@@ -46,19 +51,11 @@ pub(crate) enum VarKind {
 
 impl Shader {
     /// The module with this variant's overrides settled, and naga's analysis of it.
-    pub(crate) fn resolve(&self, overrides: Overrides<'_>) -> Result<(naga::Module, naga::valid::ModuleInfo)> {
+    fn resolve(&self, overrides: Overrides<'_>) -> Result<(naga::Module, ModuleInfo)> {
         let fail = |message: String| self.error(overrides, message);
         let module = naga::front::wgsl::parse_str(self.source)
             .map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;
-        let info = naga::valid::Validator::new(
-            naga::valid::ValidationFlags::all(),
-            naga::valid::Capabilities::default()
-                | naga::valid::Capabilities::SUBGROUP
-                | naga::valid::Capabilities::SHADER_FLOAT16
-                | naga::valid::Capabilities::COOPERATIVE_MATRIX,
-        )
-        .validate(&module)
-        .map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;
+        let info = validate(&module).map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;
         for (name, _) in overrides {
             if !module.overrides.iter().any(|(_, o)| o.name.as_deref() == Some(name)) {
                 return Err(fail(format!("the WGSL has no override `{name}`")));
@@ -105,12 +102,22 @@ impl Shader {
             };
             variables.push(Variable { name: name.clone(), binding: binding.binding, kind });
         }
-        Ok(Reflection { workgroup_size: entry.workgroup_size, workgroup_storage, variables })
+        let workgroup_size = entry.workgroup_size;
+        Ok(Reflection { workgroup_size, workgroup_storage, variables, module: fold(module) })
     }
 
     pub(crate) fn error(&self, overrides: Overrides<'_>, message: String) -> Error {
         ErrorKind::Kernel { kernel: self.name, variant: variant_text(overrides), message }.into()
     }
+}
+
+/// naga's analysis of a module.
+pub(super) fn validate(module: &naga::Module) -> std::result::Result<ModuleInfo, WithSpan<ValidationError>> {
+    let capabilities = Capabilities::default()
+        | Capabilities::SUBGROUP
+        | Capabilities::SHADER_FLOAT16
+        | Capabilities::COOPERATIVE_MATRIX;
+    Validator::new(ValidationFlags::all(), capabilities).validate(module)
 }
 
 /// A variant as errors show it.

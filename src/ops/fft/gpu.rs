@@ -307,11 +307,10 @@ impl Job<'_> {
             filtered: word(self.at.filter),
             roots: word(self.at.roots),
             folds: word(self.at.folds),
-            flags,
             #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
             scale: to.scale as f32,
         };
-        let overrides = variant(step.stages, most);
+        let overrides = variant(step.stages, most, flags);
         let twice = if flags & flags::TWICE == 0 { 1.0 } else { 2.0 };
         let flops = twice * step.stages.cost() as f64 * group as f64;
         for piece in rec.pieces(word(count.div_ceil(group)), flops) {

@@ -1,0 +1,105 @@
+//! What a variant's overrides decide is taken out of its module: a driver compiles only what can run. A kernel of many variants would
+//! else be as long for each of them as for all; drivers inline every call before they look for what is dead.
+
+use naga::compact::{KeepUnused, compact};
+use naga::{Block, Expression, Function, Handle, Literal, Module, Statement};
+
+/// Takes the branches that are never taken out of every function, and what nothing uses then out of the module. The overrides have to be
+/// settled. What a call returns is not looked into: conditions are to be overrides, or made of them.
+pub(super) fn fold(mut module: Module) -> Module {
+    let functions: Vec<(Handle<Function>, Block)> =
+        module.functions.iter().map(|(handle, f)| (handle, folded(&module, f, &f.body))).collect();
+    let entries: Vec<Block> =
+        module.entry_points.iter().map(|e| folded(&module, &e.function, &e.function.body)).collect();
+    for (handle, body) in functions {
+        let function = module.functions.get_mut(handle);
+        // Names would keep what is gone.
+        function.named_expressions.clear();
+        function.body = body;
+    }
+    for (entry, body) in module.entry_points.iter_mut().zip(entries) {
+        entry.function.named_expressions.clear();
+        entry.function.body = body;
+    }
+    compact(&mut module, KeepUnused::No);
+    module
+}
+
+fn folded(module: &Module, function: &Function, block: &Block) -> Block {
+    let inner = |block: &Block| folded(module, function, block);
+    let mut out = Block::with_capacity(block.len());
+    for (statement, span) in block.span_iter() {
+        match statement {
+            Statement::If { condition, accept, reject } => match settled(module, function, *condition) {
+                Some(yes) => out.extend_block(inner(if yes { accept } else { reject })),
+                None => {
+                    let (accept, reject) = (inner(accept), inner(reject));
+                    out.push(Statement::If { condition: *condition, accept, reject }, *span);
+                }
+            },
+            Statement::Switch { selector, cases } => {
+                let mut cases = cases.clone();
+                cases.iter_mut().for_each(|case| case.body = inner(&case.body));
+                out.push(Statement::Switch { selector: *selector, cases }, *span);
+            }
+            Statement::Loop { body, continuing, break_if } => {
+                let (body, continuing) = (inner(body), inner(continuing));
+                out.push(Statement::Loop { body, continuing, break_if: *break_if }, *span);
+            }
+            Statement::Block(block) => out.push(Statement::Block(inner(block)), *span),
+            other => out.push(other.clone(), *span),
+        }
+        // Nothing may follow what leaves the block.
+        if let Some(Statement::Return { .. } | Statement::Break | Statement::Continue) = out.last() {
+            break;
+        }
+    }
+    out
+}
+
+/// What a condition is, where it is settled.
+fn settled(module: &Module, function: &Function, condition: Handle<Expression>) -> Option<bool> {
+    match function.expressions[condition] {
+        Expression::Literal(Literal::Bool(yes)) => Some(yes),
+        Expression::Constant(constant) => match module.global_expressions[module.constants[constant].init] {
+            Expression::Literal(Literal::Bool(yes)) => Some(yes),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::device::shader::Shader;
+
+    /// Statements of a module's functions, those within others too.
+    fn statements(overrides: &[(&'static str, f64)]) -> String {
+        let source = "override DEPTH: u32 = 0;
+            override DEEP: bool = DEPTH > 2u;
+            @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+            fn first(x: u32) -> u32 { if DEEP { return x * 7u; } return x * 5u; }
+            @compute @workgroup_size(1) fn main() {
+                for (var i = 0u; i < 3u; i += 1u) {
+                    if DEPTH == 1u { out[i] = first(i); } else { if DEEP { out[i] = 11u; } }
+                    if out[i] > 3u { out[i] = 13u; }
+                }
+            }";
+        let module = Shader { name: "test", source }.reflect(overrides).unwrap().module;
+        let first = module.functions.iter().next().map(|(_, f)| format!("{:?}", f.body));
+        format!("{:?} {:?}", first, module.entry_points[0].function.body)
+    }
+
+    #[test]
+    fn only_what_may_run_is_left() {
+        let count = |text: &str, what: &str| text.matches(what).count();
+        let (none, one, deep) = (statements(&[]), statements(&[("DEPTH", 1.0)]), statements(&[("DEPTH", 3.0)]));
+        // The loop's own condition, and what depends on data.
+        for text in [&none, &one, &deep] {
+            assert_eq!(count(text, "If {"), 2, "{text}");
+            assert_eq!(count(text, "Return {"), 1, "{text}");
+        }
+        assert_eq!([&none, &one, &deep].map(|text| count(text, "Call {")), [0, 1, 0]);
+        assert_eq!([&none, &one, &deep].map(|text| count(text, "Store {")), [2, 3, 3]);
+    }
+}

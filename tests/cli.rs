@@ -246,7 +246,7 @@ fn run_eigh_has_numpys_order_and_meaning() {
 
     write_npy(&input, "2, 3", &[0.0; 6]);
     let output = run(&["run", "eigh", input.to_str().unwrap(), "-o", &out]);
-    assert_eq!(code(&output), 1);
+    assert_eq!(code(&output), 2);
     assert!(said(&output.stderr).contains("square"), "{}", said(&output.stderr));
 }
 
@@ -345,7 +345,7 @@ fn run_statistics_has_numpys_order_and_meaning() {
     }
     assert_eq!(whole("status").1, [0]);
     let output = run(&["run", "pca", input, "-o", &out, "-k", "4"]);
-    assert_eq!(code(&output), 1, "{}", said(&output.stderr));
+    assert_eq!(code(&output), 2, "{}", said(&output.stderr));
     let output = run(&["run", "histogram", input, "-o", &out, "--range", "1"]);
     assert_eq!(code(&output), 2, "{}", said(&output.stderr));
 }

@@ -116,6 +116,8 @@ fn a_wrong_call_is_2_a_failure_is_1_and_neither_leaves_a_file() {
         (vec!["encode", KARATE], 2, "--output"),
         (vec!["encode", KARATE, "-o", &out, "--laplacian", "odd"], 2, "random-walk"),
         (vec!["encode", KARATE, "-o", &out, "--backend", "tpu"], 2, "auto, gpu or cpu"),
+        (vec!["encode", KARATE, "-o", &out, "-k", "-1"], 2, "a whole number of 0 or more"),
+        (vec!["generate", "path", "--nodes", "-1", "-o", &out], 2, "a whole number of 0 or more"),
         (vec!["frobnicate"], 2, "frobnicate"),
         (vec!["encode", KARATE, "-o", &held], 2, "found a folder"),
         (vec!["encode", bad, "-o", &own], 2, ".npz, .safetensors or .csv"),

@@ -22,6 +22,9 @@ fn said(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// A path of two nodes.
+const PATH: &str = "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 1\n";
+
 /// A folder with files that are written for a test.
 struct Files(TempDir);
 
@@ -100,7 +103,7 @@ fn a_wrong_shape_or_type_is_a_wrong_call_in_numpys_words() {
     files.npy("complex.npy", "<c8", &[2, 2], &[]);
     files.f64s("double.npy", &[3, 3], &[]);
     files.npy("half.npy", "<f2", &[3, 3], &[]);
-    std::fs::write(files.at("path.mtx"), "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 1\n").unwrap();
+    std::fs::write(files.at("path.mtx"), PATH).unwrap();
     let reals = "float16, float32 or float64, found";
     let numbers = "float16, float32, float64, complex64 or complex128, found int32";
     refused(
@@ -206,7 +209,7 @@ fn a_value_out_of_its_domain_is_a_wrong_call_that_names_the_option() {
 fn options_that_the_choice_makes_meaningless_are_refused() {
     let files = Files::new();
     files.f32s("x.npy", &[4, 3], &[]);
-    files.f64s("double.npy", &[4, 3], &[]);
+    std::fs::write(files.at("path.mtx"), PATH).unwrap();
     refused(
         &files,
         2,
@@ -219,6 +222,7 @@ fn options_that_the_choice_makes_meaningless_are_refused() {
             ("random --shape 3 --distribution words --wide", &["--wide", "32 bits"]),
             ("divergence x.npy --kind tv --base 10", &["--base", "kl, js or js-distance", "tv"]),
             ("divergence x.npy --kind symmetric-chi-square --base 2", &["--base", "symmetric-chi-square"]),
+            ("eigsh path.mtx -k 1 --which largest --method shift-invert", &["shift-invert", "--which smallest"]),
             ("stats x.npy --backend cpu --adapter llvmpipe", &["--adapter llvmpipe", "--backend cpu"]),
         ],
     );
@@ -243,7 +247,7 @@ fn the_data_s_faults_and_the_system_s_are_failures() {
                 "divergence p.npy q.npy",
                 &["divergence: ", "finite entries of 0 or more, found inf in bin 0 of histogram 1 of p"],
             ),
-            ("divergence q.npy sums.npy", &["sums of 1, found 1.25 of histogram 1 of q"]),
+            ("divergence q.npy sums.npy", &["sums of 1, found 1.25 of histogram 1 of q", "normalize"]),
             ("stats junk.npy", &["stats: ", "junk.npy", "an .npy file"]),
             ("stats absent.npy", &["stats: ", "absent.npy"]),
         ],
@@ -321,7 +325,7 @@ fn it_says_what_it_computed_where_how_it_ended_and_how_long_it_took() {
     let p = files.f32s("p.npy", &[2, 2], &[0.5, 0.5, 0.25, 0.75]);
     files.f32s("bad.npy", &[2, 2], &[1.0, f32::NAN, f32::NAN, 1.0]);
     let mtx = files.at("path.mtx");
-    std::fs::write(&mtx, "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 1\n").unwrap();
+    std::fs::write(&mtx, PATH).unwrap();
     let bad = files.at("bad.npy");
     let out = files.at("out.npz");
     for (call, code, words) in [
@@ -353,6 +357,39 @@ fn it_says_what_it_computed_where_how_it_ended_and_how_long_it_took() {
         // Times that were asked for are not lost.
         let output = run(&[&arguments[..], &["--quiet", "--time", "1"]].concat());
         assert!(said(&output.stdout).starts_with("{\"first_ms\""), "{call:?}: {}", said(&output.stdout));
+    }
+}
+
+/// On every adapter that this machine shows.
+#[test]
+fn it_says_which_adapter_computed_and_that_f64_has_none() {
+    let files = Files::new();
+    let narrow = files.f32s("x.npy", &[2, 3], &[1.0; 6]);
+    let wide = files.f64s("wide.npy", &[2, 3], &[1.0; 6]);
+    let out = files.at("out.npz");
+    let report: serde_json::Value =
+        serde_json::from_slice(&run(&["doctor", "--json"]).stdout).expect("one JSON object");
+    for adapter in report["adapters"].as_array().expect("a list") {
+        let name = adapter["name"].as_str().expect("a name");
+        let on = |call: &[&str]| {
+            let output = run(&[&["run"], call, &["-o", &out, "--backend", "gpu", "--adapter", name]].concat());
+            (output.status.code(), said(&output.stdout) + &said(&output.stderr))
+        };
+        let calls: [&[&str]; 6] =
+            [&["stats"], &["fft"], &["svd"], &["cov"], &["quantiles"], &["power-spectrum", "--rate", "4"]];
+        for call in calls {
+            let (code, text) = on(&[call, &[narrow.as_str()]].concat());
+            assert!(code == Some(0) && text.contains(&format!(", on {name}; ")), "{call:?}: {text}");
+            let (code, text) = on(&[call, &[wide.as_str()]].concat());
+            assert_eq!(code, Some(2), "{call:?}: {text}");
+            assert!(text.contains("wide.npy (2, 3) float64") && text.contains("--precision f32"), "{call:?}: {text}");
+            let (code, text) = on(&[call, &[wide.as_str(), "--precision", "f32"]].concat());
+            assert!(code == Some(0) && text.contains(&format!(", on {name}; ")), "{call:?}: {text}");
+        }
+        let (code, text) = on(&["random", "--shape", "3", "--wide"]);
+        assert!(code == Some(2) && text.contains("--wide"), "{text}");
+        let (code, text) = on(&["matmul", &wide, &wide, "--transpose-b"]);
+        assert!(code == Some(2) && text.contains("wide.npy (2, 3) float64"), "{text}");
     }
 }
 

@@ -213,8 +213,8 @@ impl Header {
         let quote = descr.chars().next().filter(|quote| "'\"".contains(*quote));
         let descr = match quote {
             Some(quote) => descr[1..].split(quote).next()?,
-            // A list is a type with fields: shown whole in the error.
-            None => descr.split(']').next()?,
+            // A list is a type with fields: shown in the error as far as its first end.
+            None => descr.split_inclusive(']').next()?,
         };
         let order = value(text, "fortran_order")?;
         let fortran_order = order.starts_with("True");

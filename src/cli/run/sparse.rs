@@ -180,6 +180,10 @@ impl Operation for Eigsh {
         }
         let mut options = EigshOptions::default().method(self.method.into()).seed(self.seed);
         options.tolerance = self.tolerance;
+        if let (MethodName::ShiftInvert, End::Largest) = (self.method, self.which) {
+            let what = "--method shift-invert belongs to --which smallest, found --which largest";
+            return Err(Failure::Call(what.to_owned()));
+        }
         let call = || eigsh(ctx, a, k, self.which.into(), &options);
         let (found, first) = seconds(call)?;
         let ops::Eigsh { values, vectors, residuals, statuses, .. } = &found;

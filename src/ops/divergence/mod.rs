@@ -246,11 +246,7 @@ fn check_entries<T: Real>(name: &str, histograms: &Array<T>, options: &Divergenc
             return Some(format!("expected a positive sum, found {sum} of histogram {i} of {name}"));
         }
         let one = options.normalize || (sum - 1.0).abs() <= 1e-3;
-        (!one).then(|| {
-            format!(
-                "expected sums of 1, found {sum} of histogram {i} of {name}; ask for normalisation, if it has counts"
-            )
-        })
+        (!one).then(|| format!("expected sums of 1, found {sum} of histogram {i} of {name}; counts take `normalize`"))
     });
     wrong.map_or(Ok(()), |what| Err(Error::domain("divergence", what)))
 }

@@ -125,18 +125,19 @@ impl Transform {
     fn run(&self, which: Which, axis: isize) -> Result<Outcome, Failure> {
         let types = if matches!(which, Which::Rfft) { REALS } else { NUMBERS };
         let both = matches!(which, Which::Fft2 | Which::Ifft2);
-        let input = self.read(types, if both { Axes::TWO_OR_THREE } else { Axes::ANY })?;
+        let mut input = self.read(types, if both { Axes::TWO_OR_THREE } else { Axes::ANY })?;
+        let data = input.take();
         let numpy = Numpy::of(self, &input, axis, which.name())?;
         if both && input.shape.last() == Some(&0) {
             return Err(input.wrong("at least one element along the last two axes"));
         }
-        match (&input.data, which) {
+        match (data, which) {
             (NpyData::F32(data), Which::Rfft) => numpy.real(data),
             (NpyData::F64(data), Which::Rfft) => numpy.real(data),
-            (NpyData::F32(data), _) => numpy.complex(which, data.iter().map(Complex::from).collect()),
-            (NpyData::F64(data), _) => numpy.complex(which, data.iter().map(Complex::from).collect()),
-            (NpyData::C64(data), _) => numpy.complex(which, data.clone()),
-            (NpyData::C128(data), _) => numpy.complex(which, data.clone()),
+            (NpyData::F32(data), _) => numpy.complex(which, data.into_iter().map(Complex::from).collect()),
+            (NpyData::F64(data), _) => numpy.complex(which, data.into_iter().map(Complex::from).collect()),
+            (NpyData::C64(data), _) => numpy.complex(which, data),
+            (NpyData::C128(data), _) => numpy.complex(which, data),
             // Widened.
             (NpyData::F16(_), _) => Ok(Outcome::Done),
         }
@@ -158,14 +159,15 @@ impl Which {
 impl Back {
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
         let transform = &self.along.transform;
-        let input = transform.read(NUMBERS, Axes::ANY)?;
+        let mut input = transform.read(NUMBERS, Axes::ANY)?;
+        let data = input.take();
         let numpy = Numpy::of(transform, &input, self.along.axis, "irfft")?;
         let n = numpy.reals(self.n)?;
-        match &input.data {
-            NpyData::F32(data) => numpy.back(data.iter().map(Complex::from).collect(), n),
-            NpyData::F64(data) => numpy.back(data.iter().map(Complex::from).collect(), n),
-            NpyData::C64(data) => numpy.back(data.clone(), n),
-            NpyData::C128(data) => numpy.back(data.clone(), n),
+        match data {
+            NpyData::F32(data) => numpy.back(data.into_iter().map(Complex::from).collect(), n),
+            NpyData::F64(data) => numpy.back(data.into_iter().map(Complex::from).collect(), n),
+            NpyData::C64(data) => numpy.back(data, n),
+            NpyData::C128(data) => numpy.back(data, n),
             // Widened.
             NpyData::F16(_) => Ok(Outcome::Done),
         }
@@ -180,9 +182,10 @@ impl PowerSpectrum {
             return Err(Failure::Call(what));
         }
         let transform = &self.along.transform;
-        let input = transform.read(REALS, Axes::ANY)?;
+        let mut input = transform.read(REALS, Axes::ANY)?;
+        let data = input.take();
         let numpy = Numpy::of(transform, &input, self.along.axis, "power-spectrum")?;
-        match &input.data {
+        match data {
             NpyData::F32(data) => numpy.power(data, self),
             NpyData::F64(data) => numpy.power(data, self),
             // Nothing else is read.
@@ -299,12 +302,12 @@ impl<'a> Numpy<'a> {
         self.one(data, call, |data| T::complex(data), T::ON_DEVICE)
     }
 
-    fn real<T: Stored>(&self, data: &[T]) -> Result<Outcome, Failure>
+    fn real<T: Stored>(&self, data: Vec<T>) -> Result<Outcome, Failure>
     where
         Complex<T>: Scalar,
     {
         let axis = self.axis;
-        self.one(data.to_vec(), |ctx, a: &Array<T>| fft::rfft(ctx, a, axis), |data| T::complex(data), T::ON_DEVICE)
+        self.one(data, |ctx, a: &Array<T>| fft::rfft(ctx, a, axis), |data| T::complex(data), T::ON_DEVICE)
     }
 
     fn back<T: Stored>(&self, data: Vec<Complex<T>>, n: usize) -> Result<Outcome, Failure>
@@ -315,7 +318,7 @@ impl<'a> Numpy<'a> {
         self.one(data, |ctx, a: &Array<Complex<T>>| fft::irfft(ctx, a, n, axis), |data| T::reals(data), T::ON_DEVICE)
     }
 
-    fn power<T: Stored>(&self, data: &[T], wanted: &PowerSpectrum) -> Result<Outcome, Failure>
+    fn power<T: Stored>(&self, data: Vec<T>, wanted: &PowerSpectrum) -> Result<Outcome, Failure>
     where
         Complex<T>: Scalar,
     {
@@ -327,7 +330,7 @@ impl<'a> Numpy<'a> {
             WindowName::Hamming => Window::Hamming,
             WindowName::Blackman => Window::Blackman,
         };
-        let array = Array::from_vec(self.shape, data.to_vec())?;
+        let array = Array::from_vec(self.shape, data)?;
         let call = |a: &Array<T>| {
             let found = fft::power_spectrum(&ctx, a, window, self.axis)?;
             let centroid = found.spectral_centroid(&ctx, wanted.rate)?;

@@ -49,6 +49,7 @@ pub(super) struct Input<'a> {
     pub(super) data: NpyData,
     /// As the file has it.
     kind: &'static str,
+    wide: bool,
 }
 
 impl<'a> Input<'a> {
@@ -73,7 +74,14 @@ impl<'a> Input<'a> {
         }
         let Npy { shape, data } = opened.read()?;
         let kind = data.name();
-        Ok(Self { file, shape, data: Precision::of(precision, data), kind })
+        let data = Precision::of(precision, data);
+        let wide = matches!(data, NpyData::F64(_) | NpyData::C128(_));
+        Ok(Self { file, shape, data, kind, wide })
+    }
+
+    /// The numbers, for what works where they lie.
+    pub(super) fn take(&mut self) -> NpyData {
+        std::mem::replace(&mut self.data, NpyData::F32(Vec::new()))
     }
 
     /// f16 as f32, exactly, for what computes in no fewer bits.
@@ -86,7 +94,7 @@ impl<'a> Input<'a> {
 
     /// Whether it is computed in f64.
     pub(super) fn is_wide(&self) -> bool {
-        matches!(self.data, NpyData::F64(_) | NpyData::C128(_))
+        self.wide
     }
 
     /// The file and its shape.

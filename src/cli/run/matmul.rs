@@ -66,9 +66,9 @@ impl Matmul {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         self.to.check(&[&self.a, &self.b])?;
         let read = |file| Input::read(file, REALS, Axes::MATRICES, self.precision);
-        let (a, b) = (read(&self.a)?, read(&self.b)?);
+        let (mut a, mut b) = (read(&self.a)?, read(&self.b)?);
         let ctx = self.to.context(self.precision, &[&a, &b])?;
-        match (&a.data, &b.data) {
+        match (a.take(), b.take()) {
             (NpyData::F32(x), NpyData::F32(y)) => self.solve(&ctx, (&a, x), (&b, y), |c| Data::F32(c)),
             (NpyData::F64(x), NpyData::F64(y)) => self.solve(&ctx, (&a, x), (&b, y), |c| Data::F64(c)),
             (NpyData::F16(x), NpyData::F16(y)) => self.solve(&ctx, (&a, x), (&b, y), |c| Data::F16(c)),
@@ -79,8 +79,8 @@ impl Matmul {
     fn solve<T: Multiplied>(
         &self,
         ctx: &Context,
-        (left, a): (&Input<'_>, &[T]),
-        (right, b): (&Input<'_>, &[T]),
+        (left, a): (&Input<'_>, Vec<T>),
+        (right, b): (&Input<'_>, Vec<T>),
         wrap: impl for<'a> Fn(&'a [T]) -> Data<'a>,
     ) -> Result<Outcome, Failure> {
         let inputs = format!("{}, {}", left.described(), right.described());
@@ -100,7 +100,7 @@ impl Matmul {
             return wrong(&format!("equal batches, or one matrix for all, found {x} and {y}"));
         }
         // numpy's order is that of the transposes: C' = op(B)' op(A)', and nothing is rearranged.
-        let (a, b) = (Array::from_vec(of_a.shape(), a.to_vec())?, Array::from_vec(of_b.shape(), b.to_vec())?);
+        let (a, b) = (Array::from_vec(of_a.shape(), a)?, Array::from_vec(of_b.shape(), b)?);
         let gemm = Gemm::new().transpose_a(self.transpose_b).transpose_b(self.transpose_a).alpha(self.alpha);
         let call = || -> Result<HostArray<T>, Error> { gemm.run(ctx, &b, &a)?.to_host(ctx) };
         let (found, first) = seconds(call)?;

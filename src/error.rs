@@ -129,6 +129,12 @@ impl Error {
         ErrorKind::Shape { operation, expected: expected.into(), found: found.into() }.into()
     }
 
+    /// More than the byte budget holds, of what `what` counts.
+    pub(crate) fn budget(what: impl fmt::Display, needed: u64, allowed: u64) -> Self {
+        let what = format!("{what}; a larger FIEDLER_MEMORY_BUDGET allows them");
+        ErrorKind::Limit { what, needed, allowed }.into()
+    }
+
     pub(crate) fn domain(operation: &'static str, what: impl Into<String>) -> Self {
         ErrorKind::Domain { operation, what: what.into() }.into()
     }
@@ -161,7 +167,8 @@ impl fmt::Display for Error {
             K::NoAdapter { wanted, found } => write!(f, "no adapter: wanted {wanted}; found {}", found.join(", ")),
             K::DeviceLost { message } => write!(f, "the device was lost: {message}; a new context works again"),
             K::OutOfMemory { wanted, allowed } => {
-                write!(f, "out of device memory: {wanted} bytes wanted, {allowed} bytes allowed")
+                let by = "FIEDLER_MEMORY_BUDGET or the device";
+                write!(f, "out of device memory: {wanted} bytes wanted, {allowed} bytes allowed by {by}")
             }
             K::Limit { what, needed, allowed } => write!(f, "{what}: {needed} needed, {allowed} allowed"),
             K::Kernel { kernel, variant, message } => write!(f, "kernel {kernel} {variant}: {message}"),

@@ -116,6 +116,8 @@ fn a_wrong_call_is_2_a_failure_is_1_and_neither_leaves_a_file() {
         (vec!["encode", KARATE], 2, "--output"),
         (vec!["encode", KARATE, "-o", &out, "--laplacian", "odd"], 2, "random-walk"),
         (vec!["encode", KARATE, "-o", &out, "--backend", "tpu"], 2, "auto, gpu or cpu"),
+        (vec!["encode", KARATE, "-o", &out, "-k", "-1"], 2, "a whole number of 0 or more"),
+        (vec!["generate", "path", "--nodes", "-1", "-o", &out], 2, "a whole number of 0 or more"),
         (vec!["frobnicate"], 2, "frobnicate"),
         (vec!["encode", KARATE, "-o", &held], 2, "found a folder"),
         (vec!["encode", bad, "-o", &own], 2, ".npz, .safetensors or .csv"),
@@ -246,7 +248,7 @@ fn run_eigh_has_numpys_order_and_meaning() {
 
     write_npy(&input, "2, 3", &[0.0; 6]);
     let output = run(&["run", "eigh", input.to_str().unwrap(), "-o", &out]);
-    assert_eq!(code(&output), 1);
+    assert_eq!(code(&output), 2);
     assert!(said(&output.stderr).contains("square"), "{}", said(&output.stderr));
 }
 
@@ -345,7 +347,7 @@ fn run_statistics_has_numpys_order_and_meaning() {
     }
     assert_eq!(whole("status").1, [0]);
     let output = run(&["run", "pca", input, "-o", &out, "-k", "4"]);
-    assert_eq!(code(&output), 1, "{}", said(&output.stderr));
+    assert_eq!(code(&output), 2, "{}", said(&output.stderr));
     let output = run(&["run", "histogram", input, "-o", &out, "--range", "1"]);
     assert_eq!(code(&output), 2, "{}", said(&output.stderr));
 }

@@ -1,6 +1,7 @@
 //! `fiedler encode`: a data set of graphs in, certified encodings out.
 
 use super::stores::Stores;
+use super::values::whole;
 use super::{Failure, Outcome, Where, check_output, print};
 use clap::{Args, ValueEnum};
 use fiedler::Context;
@@ -21,7 +22,7 @@ pub(super) struct Encode {
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// Pairs of each graph.
-    #[arg(short, default_value_t = 8)]
+    #[arg(short, default_value_t = 8, value_parser = whole::<usize>)]
     k: usize,
     /// Which Laplacian.
     #[arg(long, value_enum, default_value_t = LaplacianName::Symmetric)]
@@ -44,7 +45,7 @@ pub(super) struct Encode {
     #[arg(long)]
     drop_trivial: bool,
     /// Also the diagonals of the first N powers of D^-1 W.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>)]
     walk_steps: usize,
     /// Neither read results that were stored before nor store any.
     #[arg(long)]

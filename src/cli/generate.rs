@@ -1,5 +1,6 @@
 //! `fiedler generate`: data sets and graphs, the same everywhere for the same words and seed.
 
+use super::values::whole;
 use super::{Failure, Outcome, check_place, complain, print};
 use clap::{Args, Subcommand};
 use fiedler::graph::generate::{self, BlockModel, Probability};
@@ -18,7 +19,7 @@ enum Kind {
     /// Molecule-like graphs: connected, rings, at most four bonds an atom. Written as a TUDataset folder.
     Molecules {
         /// How many graphs.
-        #[arg(long, default_value_t = 1000)]
+        #[arg(long, default_value_t = 1000, value_parser = whole::<usize>)]
         graphs: usize,
         #[command(flatten)]
         seed: Seed,
@@ -37,7 +38,7 @@ enum Kind {
     /// The words of so many bits, joined where they differ in one.
     Hypercube {
         /// Bits: 2^dimension nodes.
-        #[arg(long)]
+        #[arg(long, value_parser = whole::<u32>)]
         dimension: u32,
         #[command(flatten)]
         out: Out,
@@ -49,10 +50,10 @@ enum Kind {
     /// The stochastic block model: edges within blocks and between them at two rates.
     Blocks {
         /// How many blocks.
-        #[arg(long)]
+        #[arg(long, value_parser = whole::<usize>)]
         blocks: usize,
         /// Nodes of each.
-        #[arg(long)]
+        #[arg(long, value_parser = whole::<usize>)]
         size: usize,
         /// How likely an edge within a block is, such as 0.05 or 1/20.
         #[arg(long, value_name = "P")]
@@ -68,10 +69,10 @@ enum Kind {
     /// Preferential attachment (Barabasi and Albert): new nodes link to those that have many links.
     Preferential {
         /// Nodes in all.
-        #[arg(long)]
+        #[arg(long, value_parser = whole::<usize>)]
         nodes: usize,
         /// Links of each new node.
-        #[arg(long)]
+        #[arg(long, value_parser = whole::<usize>)]
         links: usize,
         #[command(flatten)]
         seed: Seed,
@@ -81,10 +82,10 @@ enum Kind {
     /// So many distinct edges, every graph of them as likely as any other.
     Uniform {
         /// Nodes.
-        #[arg(long)]
+        #[arg(long, value_parser = whole::<usize>)]
         nodes: usize,
         /// Edges.
-        #[arg(long)]
+        #[arg(long, value_parser = whole::<usize>)]
         edges: usize,
         #[command(flatten)]
         seed: Seed,
@@ -96,7 +97,7 @@ enum Kind {
 #[derive(Debug, Args)]
 struct Nodes {
     /// Nodes.
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<usize>)]
     nodes: usize,
     #[command(flatten)]
     out: Out,
@@ -105,10 +106,10 @@ struct Nodes {
 #[derive(Debug, Args)]
 struct Sides {
     /// Nodes from top to bottom.
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<usize>)]
     rows: usize,
     /// Nodes from left to right.
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<usize>)]
     columns: usize,
     #[command(flatten)]
     out: Out,
@@ -117,7 +118,7 @@ struct Sides {
 #[derive(Clone, Copy, Debug, Args)]
 struct Seed {
     /// The seed: the same graphs for the same seed, everywhere.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole::<u64>)]
     seed: u64,
 }
 

@@ -5,9 +5,10 @@ mod encode;
 mod generate;
 mod run;
 mod stores;
+mod values;
 
-use clap::{Args, Parser, Subcommand};
-use fiedler::{Backend, Context, Error};
+use clap::{Args, Command as Words, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use fiedler::{Backend, Context, Error, ErrorKind};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -50,6 +51,11 @@ struct Where {
 impl Where {
     /// The context that the options, or else the environment, ask for.
     fn context(&self) -> Result<Context, Failure> {
+        if let (Some(Backend::Cpu), Some(name)) = (self.backend, &self.adapter) {
+            return Err(Failure::Call(format!(
+                "--adapter {name} belongs to --backend gpu or auto, found --backend cpu"
+            )));
+        }
         let mut builder = Context::builder();
         if let Some(name) = &self.adapter {
             builder = builder.adapter(name);
@@ -75,6 +81,26 @@ enum Failure {
     /// The call itself is wrong.
     Call(String),
     Failed(Error),
+    /// It failed, in words already.
+    Said(String),
+}
+
+impl Failure {
+    /// The same, said of the operation that was asked for, by whatever name the library calls it. Shapes are the call's: what the library says
+    /// of them is a wrong call.
+    fn of(self, operation: &str) -> Self {
+        match self {
+            Self::Call(message) => Self::Call(format!("{operation}: {message}")),
+            Self::Said(message) => Self::Said(format!("{operation}: {message}")),
+            Self::Failed(error) => match error.kind() {
+                ErrorKind::Shape { expected, found, .. } => {
+                    Self::Call(format!("{operation}: expected {expected}, found {found}"))
+                }
+                ErrorKind::Domain { what, .. } => Self::Said(format!("{operation}: {what}")),
+                _ => Self::Said(format!("{operation}: {error}")),
+            },
+        }
+    }
 }
 
 impl From<Error> for Failure {
@@ -85,7 +111,9 @@ impl From<Error> for Failure {
 
 /// Parses the command line and runs the command.
 pub(crate) fn run() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let matches = negative_values(Cli::command()).get_matches();
+    let Cli { command } = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let outcome = match command {
         Command::Encode(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Doctor(command) => command.run(),
@@ -102,7 +130,21 @@ pub(crate) fn run() -> ExitCode {
             complain(&error);
             ExitCode::from(1)
         }
+        Err(Failure::Said(message)) => {
+            complain(&message);
+            ExitCode::from(1)
+        }
     }
+}
+
+/// Where an option takes a value, -1 is one, right or wrong: not another option, of which clap would say something misleading.
+fn negative_values(words: Words) -> Words {
+    words
+        .mut_args(|arg| {
+            let option = !arg.is_positional() && arg.get_action().takes_values();
+            if option { arg.allow_negative_numbers(true) } else { arg }
+        })
+        .mut_subcommands(negative_values)
 }
 
 /// Prints to standard output; a reader that went away is no failure.

@@ -3,7 +3,7 @@
 
 use super::settings::{Method, Settings};
 use crate::context::Context;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{GraphBatch, GraphRef};
 use crate::ops::eigen::{choose_eigh, device_order_limit};
 use crate::ops::eigsh::choose_eigsh;
@@ -101,11 +101,11 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
         let bytes = if sparse { sparse_bytes(settings, orders[i]) } else { working_bytes(orders[i], side) };
         if bytes > ctx.memory_budget() {
             let what = format!(
-                "bytes for the {} of graph {i} ({} nodes); a larger FIEDLER_MEMORY_BUDGET allows them",
+                "bytes for the {} of graph {i} ({} nodes)",
                 if sparse { "vectors" } else { "dense matrices" },
                 orders[i]
             );
-            return Err(ErrorKind::Limit { what, needed: bytes, allowed: ctx.memory_budget() }.into());
+            return Err(Error::budget(what, bytes, ctx.memory_budget()));
         }
         match chunks.last_mut() {
             Some(chunk)

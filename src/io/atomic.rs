@@ -9,7 +9,7 @@ use tempfile::Builder;
 /// Creates or replaces a file with what `fill` writes. On an error nothing is left behind, and a file that was there
 /// stays as it was.
 pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
-    let refused = |error| Error::io("write", path, error);
+    let refused = |error| Error::io("write", path, own(error));
     let mut builder = builder();
     #[cfg(unix)]
     builder.permissions(mode(0o666));
@@ -29,7 +29,7 @@ pub(super) type Fill<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
 /// Creates a folder, which must not exist, with its files.
 pub(super) fn create_whole_folder(path: &Path, files: &[(&str, Fill<'_>)]) -> Result<()> {
-    let refused = |error| Error::io("create", path, error);
+    let refused = |error| Error::io("create", path, own(error));
     if path.symlink_metadata().is_ok() {
         return Err(refused(io::Error::new(io::ErrorKind::AlreadyExists, "it exists already")));
     }
@@ -49,6 +49,11 @@ pub(super) fn create_whole_folder(path: &Path, files: &[(&str, Fill<'_>)]) -> Re
     // Renamed away: nothing is left to clean up.
     let _ = folder.keep();
     Ok(())
+}
+
+/// Without the temporary file's name, with which the crate that makes it wraps the system's error, and which says nothing to anybody.
+fn own(error: io::Error) -> io::Error {
+    if error.raw_os_error().is_some() { error } else { error.kind().into() }
 }
 
 fn builder<'a>() -> Builder<'a, 'static> {

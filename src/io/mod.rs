@@ -18,6 +18,6 @@ pub use data_set::{DataSet, Format, NodeIds, read};
 pub use graph::write_graph;
 pub use matrix_market::{SparseRows, read_matrix};
 pub use named::{Data, NamedArray, Rows};
-pub use npy::{Npy, NpyData, read_npy};
+pub use npy::{Npy, NpyData, NpyFile, read_npy};
 pub use tudataset::write_tudataset;
 pub use write::write;

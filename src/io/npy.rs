@@ -5,7 +5,7 @@ use half::f16;
 use num_complex::Complex;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -53,68 +53,118 @@ impl NpyData {
 /// [`Parse`](crate::ErrorKind::Parse) for another type, another number of axes, a file that is shorter or longer than
 /// its header says, and for what is no .npy file; [`Io`](crate::ErrorKind::Io) for what the system refuses.
 pub fn read_npy(path: &Path) -> Result<Npy> {
-    let error = |expected: String, found: String| Error::parse(path, None, expected, found);
-    let refused = |error| Error::io("read", path, error);
-    let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-    let mut reader = BufReader::new(file);
-    let mut start = Vec::new();
-    reader.by_ref().take(8).read_to_end(&mut start).map_err(refused)?;
-    let version = match start.strip_prefix(MAGIC) {
-        Some(&[version @ 1..=3, _]) => version,
-        Some(_) => return Err(error("an .npy file of version 1, 2 or 3".into(), "another version".into())),
-        None => return Err(error("an .npy file".into(), "another beginning".into())),
-    };
-    let mut length = vec![];
-    reader.by_ref().take(if version == 1 { 2 } else { 4 }).read_to_end(&mut length).map_err(refused)?;
-    let length = length.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
-    let mut text = Vec::new();
-    reader.by_ref().take(length.min(1 << 20)).read_to_end(&mut text).map_err(refused)?;
-    let text = String::from_utf8_lossy(&text);
-    let Some(header) = Header::parse(&text) else {
-        return Err(error("an .npy header with descr, fortran_order and shape".into(), format!("{text:?}")));
-    };
-    // The byte order, the kind and the bytes of an element.
-    let (big, kind) = match header.descr.split_at_checked(1) {
-        Some(("<", kind)) => (false, kind),
-        Some((">", kind)) => (true, kind),
-        _ => (false, ""),
-    };
-    let width = match kind {
-        "f2" => 2,
-        "f4" => 4,
-        "f8" | "c8" => 8,
-        "c16" => 16,
-        _ => {
-            let expected = "elements of type float16, float32, float64, complex64 or complex128".into();
-            return Err(error(expected, format!("the type {}", header.descr)));
-        }
-    };
-    if !(1..=3).contains(&header.shape.len()) {
-        return Err(error("an array with one, two or three axes".into(), format!("the shape {:?}", header.shape)));
-    }
-    let bytes = header.shape.iter().try_fold(width, |product: usize, &length| product.checked_mul(length));
-    let mut data = Vec::new();
-    reader.read_to_end(&mut data).map_err(refused)?;
-    if bytes != Some(data.len()) {
-        let expected = match bytes {
-            Some(bytes) => format!("{bytes} bytes of elements for the shape {:?}", header.shape),
-            None => format!("a shape that memory holds, not {:?}", header.shape),
+    NpyFile::open(path)?.read()
+}
+
+/// An .npy file whose header has been read: what is in it can be asked before it is.
+#[derive(Debug)]
+pub struct NpyFile {
+    path: PathBuf,
+    reader: BufReader<File>,
+    header: Header,
+}
+
+impl NpyFile {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// [`Parse`](crate::ErrorKind::Parse) for what is no .npy file; [`Io`](crate::ErrorKind::Io) for what the system refuses.
+    pub fn open(path: &Path) -> Result<Self> {
+        let error = |expected: &str, found: String| Error::parse(path, None, expected, found);
+        let refused = |error| Error::io("read", path, error);
+        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+        let mut reader = BufReader::new(file);
+        let mut start = Vec::new();
+        reader.by_ref().take(8).read_to_end(&mut start).map_err(refused)?;
+        let version = match start.strip_prefix(MAGIC) {
+            Some(&[version @ 1..=3, _]) => version,
+            Some(_) => return Err(error("an .npy file of version 1, 2 or 3", "another version".into())),
+            None => return Err(error("an .npy file", "another beginning".into())),
         };
-        return Err(error(expected, format!("{} bytes", data.len())));
+        let mut length = vec![];
+        reader.by_ref().take(if version == 1 { 2 } else { 4 }).read_to_end(&mut length).map_err(refused)?;
+        let length = length.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+        let mut text = Vec::new();
+        reader.by_ref().take(length.min(1 << 20)).read_to_end(&mut text).map_err(refused)?;
+        let text = String::from_utf8_lossy(&text);
+        match Header::parse(&text) {
+            Some(header) => Ok(Self { path: path.to_owned(), reader, header }),
+            None => Err(error("an .npy header with descr, fortran_order and shape", format!("{text:?}"))),
+        }
     }
-    let shape = &header.shape;
-    let ordered = header.fortran_order;
-    let f2 = |bytes| if big { f16::from_be_bytes(bytes) } else { f16::from_le_bytes(bytes) };
-    let f4 = |bytes| if big { f32::from_be_bytes(bytes) } else { f32::from_le_bytes(bytes) };
-    let f8 = |bytes| if big { f64::from_be_bytes(bytes) } else { f64::from_le_bytes(bytes) };
-    let data = match kind {
-        "f2" => NpyData::F16(elements(&data, shape, ordered, f2)),
-        "f4" => NpyData::F32(elements(&data, shape, ordered, f4)),
-        "f8" => NpyData::F64(elements(&data, shape, ordered, f8)),
-        "c8" => NpyData::C64(elements(&data, shape, ordered, |bytes: [u8; 8]| pair(bytes.as_chunks().0, f4))),
-        _ => NpyData::C128(elements(&data, shape, ordered, |bytes: [u8; 16]| pair(bytes.as_chunks().0, f8))),
-    };
-    Ok(Npy { shape: header.shape, data })
+
+    /// The lengths along the axes, the last axis fastest.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        &self.header.shape
+    }
+
+    /// The elements' type as numpy names it, such as float32 or int64; as the file has it, where it has no such name.
+    #[must_use]
+    pub fn type_name(&self) -> String {
+        let descr = self.header.descr.as_str();
+        let kind = descr.trim_start_matches(['<', '>', '|', '=']);
+        let name = match kind.split_at_checked(1) {
+            Some(("b", "1")) => return "bool".to_owned(),
+            Some(("f", bytes)) => ("float", bytes),
+            Some(("c", bytes)) => ("complex", bytes),
+            Some(("i", bytes)) => ("int", bytes),
+            Some(("u", bytes)) => ("uint", bytes),
+            _ => return descr.to_owned(),
+        };
+        name.1.parse::<u8>().map_or(descr.to_owned(), |bytes| format!("{}{}", name.0, 8 * u32::from(bytes)))
+    }
+
+    /// Reads the elements.
+    ///
+    /// # Errors
+    /// As [`read_npy`].
+    pub fn read(self) -> Result<Npy> {
+        let Self { path, mut reader, header } = self;
+        let error = |expected: String, found: String| Error::parse(&path, None, expected, found);
+        // The byte order, the kind and the bytes of an element.
+        let (big, kind) = match header.descr.split_at_checked(1) {
+            Some(("<", kind)) => (false, kind),
+            Some((">", kind)) => (true, kind),
+            _ => (false, ""),
+        };
+        let width = match kind {
+            "f2" => 2,
+            "f4" => 4,
+            "f8" | "c8" => 8,
+            "c16" => 16,
+            _ => {
+                let expected = "elements of type float16, float32, float64, complex64 or complex128".into();
+                return Err(error(expected, format!("the type {}", header.descr)));
+            }
+        };
+        if !(1..=3).contains(&header.shape.len()) {
+            return Err(error("an array with one, two or three axes".into(), format!("the shape {:?}", header.shape)));
+        }
+        let bytes = header.shape.iter().try_fold(width, |product: usize, &length| product.checked_mul(length));
+        let mut data = Vec::new();
+        reader.read_to_end(&mut data).map_err(|error| Error::io("read", &path, error))?;
+        if bytes != Some(data.len()) {
+            let expected = match bytes {
+                Some(bytes) => format!("{bytes} bytes of elements for the shape {:?}", header.shape),
+                None => format!("a shape that memory holds, not {:?}", header.shape),
+            };
+            return Err(error(expected, format!("{} bytes", data.len())));
+        }
+        let shape = &header.shape;
+        let ordered = header.fortran_order;
+        let f2 = |bytes| if big { f16::from_be_bytes(bytes) } else { f16::from_le_bytes(bytes) };
+        let f4 = |bytes| if big { f32::from_be_bytes(bytes) } else { f32::from_le_bytes(bytes) };
+        let f8 = |bytes| if big { f64::from_be_bytes(bytes) } else { f64::from_le_bytes(bytes) };
+        let data = match kind {
+            "f2" => NpyData::F16(elements(&data, shape, ordered, f2)),
+            "f4" => NpyData::F32(elements(&data, shape, ordered, f4)),
+            "f8" => NpyData::F64(elements(&data, shape, ordered, f8)),
+            "c8" => NpyData::C64(elements(&data, shape, ordered, |bytes: [u8; 8]| pair(bytes.as_chunks().0, f4))),
+            _ => NpyData::C128(elements(&data, shape, ordered, |bytes: [u8; 16]| pair(bytes.as_chunks().0, f8))),
+        };
+        Ok(Npy { shape: header.shape, data })
+    }
 }
 
 /// The elements that these bytes are, the last axis fastest.
@@ -150,20 +200,21 @@ fn to_row_major<T: Copy>(shape: &[usize], data: Vec<T>) -> Vec<T> {
 }
 
 /// What the header's Python dictionary says.
-struct Header<'a> {
-    descr: &'a str,
+#[derive(Debug)]
+struct Header {
+    descr: String,
     fortran_order: bool,
     shape: Vec<usize>,
 }
 
-impl<'a> Header<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
+impl Header {
+    fn parse(text: &str) -> Option<Self> {
         let descr = value(text, "descr")?;
         let quote = descr.chars().next().filter(|quote| "'\"".contains(*quote));
         let descr = match quote {
             Some(quote) => descr[1..].split(quote).next()?,
-            // A list is a type with fields: shown whole in the error.
-            None => descr.split(']').next()?,
+            // A list is a type with fields: shown in the error as far as its first end.
+            None => descr.split_inclusive(']').next()?,
         };
         let order = value(text, "fortran_order")?;
         let fortran_order = order.starts_with("True");
@@ -173,7 +224,7 @@ impl<'a> Header<'a> {
         let shape = value(text, "shape")?.strip_prefix('(')?.split_once(')')?.0;
         let lengths = shape.split(',').map(str::trim).filter(|length| !length.is_empty());
         let shape = lengths.map(|length| length.parse().ok()).collect::<Option<_>>()?;
-        Some(Self { descr, fortran_order, shape })
+        Some(Self { descr: descr.to_owned(), fortran_order, shape })
     }
 }
 

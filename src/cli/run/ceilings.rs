@@ -1,5 +1,6 @@
 //! `fiedler run ceilings`: what this machine can do at most, measured, so that a benchmark can say how near it comes.
 
+use crate::cli::values::counted;
 use crate::cli::{Failure, Outcome, Where, print};
 use clap::Args;
 use fiedler::bytes_from;
@@ -11,14 +12,14 @@ pub(super) struct Ceilings {
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     bytes: Option<u64>,
     /// Calls of each, of which the fastest counts.
-    #[arg(long, value_name = "N", default_value_t = 7)]
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = counted)]
     rounds: usize,
     #[command(flatten)]
     place: Where,
 }
 
 fn parse_bytes(text: &str) -> Result<u64, String> {
-    bytes_from(text).ok_or_else(|| format!("expected bytes such as 64M, found `{text}`"))
+    bytes_from(text).filter(|&bytes| bytes >= 16).ok_or_else(|| "expected 16 bytes at least, such as 64M".to_owned())
 }
 
 impl Ceilings {

@@ -1,25 +1,27 @@
 //! `fiedler run eigh`, `eigvalsh`, `svd` and `svdvals`: decompositions of dense matrices, each with its certificate.
 
+use super::input::{Axes, Input, REALS};
 use super::layout::{in_rows, matrices};
 use super::{Precision, To, seconds};
 use crate::cli::encode::End;
+use crate::cli::values::whole;
 use crate::cli::{Failure, Outcome};
 use clap::Args;
 use fiedler::array::{Array, HostArray, Real};
-use fiedler::io::{Data, NamedArray, Npy, NpyData, Rows, read_npy};
+use fiedler::io::{Data, NamedArray, NpyData, Rows};
 use fiedler::ops::eigen::choose_eigh;
 use fiedler::ops::svd::choose_svd;
 use fiedler::ops::{self, Certificate, Status, Vectors};
 use fiedler::policy::Side;
-use fiedler::{Backend, Context, Error, Shape};
+use fiedler::{Context, Error, Shape};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What every decomposition is told.
 #[derive(Debug, Args)]
 struct Common {
-    /// `(m, n)` or `(batch, m, n)` in a .npy file, f32 or f64; for eigh and eigvalsh m = n, and the lower triangle is read. Written beside
-    /// the result, of each matrix: `residual`, `orthogonality`, `status`.
+    /// `(n, n)` or `(batch, n, n)` in a .npy file: float32, float64, or float16 as float32. The lower triangles are read. Written beside the
+    /// result, of each matrix: `residual`, `orthogonality`, `status`.
     input: PathBuf,
     #[command(flatten)]
     to: To,
@@ -33,7 +35,7 @@ pub(super) struct Eigh {
     #[command(flatten)]
     common: Common,
     /// The K smallest pairs, or with --which the largest; all without it.
-    #[arg(short, value_name = "K")]
+    #[arg(short, value_name = "K", value_parser = whole::<usize>)]
     k: Option<usize>,
     /// Which end of the spectrum -k counts from.
     #[arg(long, value_enum, value_name = "END", default_value = "smallest", requires = "k")]
@@ -88,23 +90,14 @@ impl Svdvals {
 impl Common {
     fn run(&self, operation: Operation) -> Result<Outcome, Failure> {
         self.to.check(&[&self.input])?;
-        let Npy { shape, data } = read_npy(&self.input)?;
-        let ctx = self.to.context()?;
-        match (data, self.precision) {
-            (NpyData::F32(data), Some(Precision::Refined)) => {
-                let wide: Vec<f64> = data.into_iter().map(f64::from).collect();
-                self.solve(operation, &ctx.with_backend(Backend::Cpu), &shape, &wide, |out| Data::F64(out))
-            }
-            (NpyData::F32(data), _) => self.solve(operation, &ctx, &shape, &data, |out| Data::F32(out)),
-            (NpyData::F64(data), Some(Precision::F32)) => {
-                let narrow: Vec<f32> = data.into_iter().map(f32::from_f64).collect();
-                self.solve(operation, &ctx, &shape, &narrow, |out| Data::F32(out))
-            }
-            (NpyData::F64(data), _) => self.solve(operation, &ctx, &shape, &data, |out| Data::F64(out)),
-            (other, _) => {
-                let file = self.input.display();
-                Err(Failure::Call(format!("{file}: expected float32 or float64, found {}", other.name())))
-            }
+        let input = Input::read(&self.input, REALS, Axes::MATRICES, self.precision)?.widened();
+        operation.check(&input)?;
+        let ctx = self.to.context(self.precision, &[&input])?;
+        match &input.data {
+            NpyData::F64(data) => self.solve(operation, &ctx, &input, data, |out| Data::F64(out)),
+            NpyData::F32(data) => self.solve(operation, &ctx, &input, data, |out| Data::F32(out)),
+            // Nothing else is read.
+            _ => Ok(Outcome::Done),
         }
     }
 
@@ -112,11 +105,12 @@ impl Common {
         &self,
         operation: Operation,
         ctx: &Context,
-        shape: &[usize],
+        input: &Input<'_>,
         data: &[T],
         wrap: impl for<'a> Fn(&'a [T]) -> Data<'a>,
     ) -> Result<Outcome, Failure> {
-        let a = matrices(&self.input, shape, data)?;
+        let shape = &input.shape;
+        let a = matrices(shape, data)?;
         let (found, first) = seconds(|| operation.call(ctx, &a))?;
 
         // A single matrix has no batch axis, in numpy's way.
@@ -136,11 +130,15 @@ impl Common {
         arrays.push(array("orthogonality", &[], Data::F64(&orthogonality)));
         arrays.push(array("status", &[], Data::U8(&status)));
         self.to.write(&arrays)?;
+        let bad = certificates.iter().filter(|c| c.status != Status::Converged).count();
+        let state = if bad == 0 { "all converged".to_owned() } else { format!("{bad} NOT converged") };
+        let worst = residual.iter().fold(0.0, |m: f64, &x| if x.is_nan() || x > m { x } else { m });
+        let what = format_args!("{}: {}", operation.name(), input.described());
+        self.to.say(ctx, what, format_args!("{state}, residual <= {worst:.1e}"), first);
 
         let there = self.to.placed(ctx, &a, operation.runs_on_device(ctx, &a))?;
         self.to.report(first, || operation.call(ctx, &a).map(drop), || operation.leave_there(ctx, &there))?;
-        let bad = certificates.iter().any(|c| c.status != Status::Converged);
-        Ok(if bad { Outcome::Uncertified } else { Outcome::Done })
+        Ok(if bad > 0 { Outcome::Uncertified } else { Outcome::Done })
     }
 }
 
@@ -164,6 +162,29 @@ struct Found<T: Real> {
 }
 
 impl Operation {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Eigh { .. } => "eigh",
+            Self::Eigvalsh => "eigvalsh",
+            Self::Svd(_) => "svd",
+            Self::Svdvals => "svdvals",
+        }
+    }
+
+    /// Whether there is such a decomposition of matrices of that shape.
+    fn check(self, input: &Input<'_>) -> Result<(), Failure> {
+        let [.., rows, cols] = input.shape[..] else { return Ok(()) };
+        match self {
+            Self::Eigh { .. } | Self::Eigvalsh if rows != cols => {
+                Err(input.wrong("square matrices, (n, n) or (batch, n, n)"))
+            }
+            Self::Eigh { subset: Some((k, _)) } if k > rows => {
+                Err(Failure::Call(format!("-k: expected at most {rows} pairs of {}, found {k}", input.shown())))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn eigh<T: Real>(subset: Option<(usize, End)>, ctx: &Context, a: &Array<T>) -> Result<ops::Eigh<T>, Error> {
         match subset {
             Some((k, end)) => ops::eigh_subset(ctx, a, end.into(), k),

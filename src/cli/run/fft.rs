@@ -1,10 +1,12 @@
 //! `fiedler run fft`, `ifft`, `rfft`, `irfft`, `fft2`, `ifft2` and `power-spectrum`: Fourier transforms along an axis.
 
+use super::input::{Axes, Input, NUMBERS, REALS};
 use super::{Precision, To, seconds};
+use crate::cli::values::{not_negative, positive, whole};
 use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
 use fiedler::array::{Array, Real, Scalar};
-use fiedler::io::{Data, NamedArray, Npy, NpyData, Rows, read_npy};
+use fiedler::io::{Data, NamedArray, NpyData, Rows};
 use fiedler::ops::fft::{self, Window, choose_fft};
 use fiedler::policy::Side;
 use fiedler::{Axis, Context, Error, Shape};
@@ -14,8 +16,7 @@ use std::path::PathBuf;
 /// What every transform is told.
 #[derive(Debug, Args)]
 pub(super) struct Transform {
-    /// One to three axes in a .npy file (fft2, ifft2: two or three): float32, float64, or float16 as float32; for fft, ifft,
-    /// irfft, fft2 and ifft2 also complex64 or complex128.
+    /// One to three axes in a .npy file: float32, float64, complex64, complex128, or float16 as float32.
     input: PathBuf,
     #[command(flatten)]
     to: To,
@@ -38,8 +39,8 @@ pub(super) struct Along {
 pub(super) struct Back {
     #[command(flatten)]
     along: Along,
-    /// Reals along the axis, for m frequencies 2 (m - 1) or 2 m - 1 [default: 2 (m - 1)].
-    #[arg(short, value_name = "N")]
+    /// Reals along the axis: 2 (m - 1) or 2 m - 1 for m frequencies, nothing else [default: 2 (m - 1)].
+    #[arg(short, value_name = "N", value_parser = whole::<usize>)]
     n: Option<usize>,
 }
 
@@ -47,14 +48,15 @@ pub(super) struct Back {
 pub(super) struct PowerSpectrum {
     #[command(flatten)]
     along: Along,
-    /// What the signal is multiplied by.
+    /// What the signal is multiplied by, periodic as SciPy's get_window.
     #[arg(long, value_enum, value_name = "WINDOW", default_value = "rectangular")]
     window: WindowName,
     /// Samples a second.
-    #[arg(long, value_name = "HZ", default_value_t = 1.0)]
+    #[arg(long, value_name = "HZ", default_value_t = 1.0, value_parser = positive)]
     rate: f64,
-    /// Edges of bands in Hz, ascending, with commas between them: `band_powers` has the power between neighbours.
-    #[arg(long, value_name = "HZ,HZ,...", value_delimiter = ',')]
+    /// Edges of bands in Hz, ascending, with commas between them: `band_powers` has the power from each edge on to below the next, the last
+    /// edge included.
+    #[arg(long, value_name = "HZ,HZ,...", value_delimiter = ',', value_parser = not_negative, allow_hyphen_values = true)]
     bands: Vec<f64>,
 }
 
@@ -115,34 +117,41 @@ impl Transform {
         self.run(which, -2)
     }
 
-    fn read(&self) -> Result<Npy, Failure> {
-        let Npy { shape, data } = read_npy(&self.input)?;
-        let data = match Precision::of(self.precision, data) {
-            NpyData::F16(data) => NpyData::F32(data.into_iter().map(f32::from).collect()),
-            other => other,
-        };
-        Ok(Npy { shape, data })
-    }
-
-    fn context(&self) -> Result<Context, Failure> {
-        Ok(Precision::place(self.precision, self.to.context()?))
+    fn read(&self, types: &[&str], axes: Axes) -> Result<Input<'_>, Failure> {
+        self.to.check(&[&self.input])?;
+        Ok(Input::read(&self.input, types, axes, self.precision)?.widened())
     }
 
     fn run(&self, which: Which, axis: isize) -> Result<Outcome, Failure> {
-        self.to.check(&[&self.input])?;
-        let Npy { shape, data } = self.read()?;
-        let numpy = Numpy::of(self, &shape, axis)?;
+        let types = if matches!(which, Which::Rfft) { REALS } else { NUMBERS };
+        let both = matches!(which, Which::Fft2 | Which::Ifft2);
+        let mut input = self.read(types, if both { Axes::TWO_OR_THREE } else { Axes::ANY })?;
+        let data = input.take();
+        let numpy = Numpy::of(self, &input, axis, which.name())?;
+        if both && input.shape.last() == Some(&0) {
+            return Err(input.wrong("at least one element along the last two axes"));
+        }
         match (data, which) {
             (NpyData::F32(data), Which::Rfft) => numpy.real(data),
             (NpyData::F64(data), Which::Rfft) => numpy.real(data),
-            (NpyData::C64(_) | NpyData::C128(_), Which::Rfft) => {
-                Err(numpy.refused("float32 or float64", "complex numbers"))
-            }
             (NpyData::F32(data), _) => numpy.complex(which, data.into_iter().map(Complex::from).collect()),
             (NpyData::F64(data), _) => numpy.complex(which, data.into_iter().map(Complex::from).collect()),
             (NpyData::C64(data), _) => numpy.complex(which, data),
             (NpyData::C128(data), _) => numpy.complex(which, data),
-            (other, _) => Err(numpy.refused("floats of 32 or 64 bits, or complex numbers of these", other.name())),
+            // Widened.
+            (NpyData::F16(_), _) => Ok(Outcome::Done),
+        }
+    }
+}
+
+impl Which {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Fft => "fft",
+            Self::Ifft => "ifft",
+            Self::Rfft => "rfft",
+            Self::Fft2 => "fft2",
+            Self::Ifft2 => "ifft2",
         }
     }
 }
@@ -150,29 +159,37 @@ impl Transform {
 impl Back {
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
         let transform = &self.along.transform;
-        transform.to.check(&[&transform.input])?;
-        let Npy { shape, data } = transform.read()?;
-        let numpy = Numpy::of(transform, &shape, self.along.axis)?;
+        let mut input = transform.read(NUMBERS, Axes::ANY)?;
+        let data = input.take();
+        let numpy = Numpy::of(transform, &input, self.along.axis, "irfft")?;
+        let n = numpy.reals(self.n)?;
         match data {
-            NpyData::F32(data) => numpy.back(data.into_iter().map(Complex::from).collect(), self.n),
-            NpyData::F64(data) => numpy.back(data.into_iter().map(Complex::from).collect(), self.n),
-            NpyData::C64(data) => numpy.back(data, self.n),
-            NpyData::C128(data) => numpy.back(data, self.n),
-            other @ NpyData::F16(_) => Err(numpy.refused("complex64 or complex128", other.name())),
+            NpyData::F32(data) => numpy.back(data.into_iter().map(Complex::from).collect(), n),
+            NpyData::F64(data) => numpy.back(data.into_iter().map(Complex::from).collect(), n),
+            NpyData::C64(data) => numpy.back(data, n),
+            NpyData::C128(data) => numpy.back(data, n),
+            // Widened.
+            NpyData::F16(_) => Ok(Outcome::Done),
         }
     }
 }
 
 impl PowerSpectrum {
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
+        if self.bands.len() == 1 || !self.bands.is_sorted_by(|a, b| a < b) {
+            let found: Vec<String> = self.bands.iter().map(ToString::to_string).collect();
+            let what = format!("--bands: expected two edges at least that ascend, found {}", found.join(","));
+            return Err(Failure::Call(what));
+        }
         let transform = &self.along.transform;
-        transform.to.check(&[&transform.input])?;
-        let Npy { shape, data } = transform.read()?;
-        let numpy = Numpy::of(transform, &shape, self.along.axis)?;
+        let mut input = transform.read(REALS, Axes::ANY)?;
+        let data = input.take();
+        let numpy = Numpy::of(transform, &input, self.along.axis, "power-spectrum")?;
         match data {
             NpyData::F32(data) => numpy.power(data, self),
             NpyData::F64(data) => numpy.power(data, self),
-            other => Err(numpy.refused("float32 or float64", other.name())),
+            // Nothing else is read.
+            _ => Ok(Outcome::Done),
         }
     }
 }
@@ -180,38 +197,66 @@ impl PowerSpectrum {
 /// An array as numpy has it. Its last axis is the library's first, so that nothing has to be moved.
 struct Numpy<'a> {
     call: &'a Transform,
-    axes: Vec<usize>,
+    input: &'a Input<'a>,
     shape: Shape,
     axis: Axis,
+    /// As it was given.
+    number: isize,
+    name: &'static str,
 }
 
 impl<'a> Numpy<'a> {
-    fn of(call: &'a Transform, axes: &[usize], axis: isize) -> Result<Self, Failure> {
-        let (file, count) = (call.input.display(), axes.len());
-        let shape = match *axes {
-            [n] => Shape::new(n, 1, 1),
-            [m, n] => Shape::new(n, m, 1),
+    fn of(call: &'a Transform, input: &'a Input<'a>, number: isize, name: &'static str) -> Result<Self, Failure> {
+        let count = input.shape.len();
+        let shape = match input.shape[..] {
             [batch, m, n] => Shape::new(n, m, batch),
-            _ => return Err(Failure::Call(format!("{file}: expected one to three axes, found {count}"))),
+            [m, n] => Shape::new(n, m, 1),
+            // No other number of axes is read.
+            _ => Shape::new(input.shape.iter().product(), 1, 1),
         };
-        let from_last = if axis < 0 { (-axis).cast_unsigned() } else { count.saturating_sub(axis.cast_unsigned()) };
+        let from_last = if number < 0 { number.unsigned_abs() } else { count.saturating_sub(number.unsigned_abs()) };
         let axis = match from_last {
             1 if count >= 1 => Axis::Rows,
             2 if count >= 2 => Axis::Cols,
             3 if count >= 3 => Axis::Batch,
-            _ => return Err(Failure::Call(format!("{file}: there is no axis {axis} among {count}"))),
+            _ => {
+                let what = format!("--axis: expected -{count} to {} for {}, found {number}", count - 1, input.shown());
+                return Err(Failure::Call(what));
+            }
         };
-        Ok(Self { call, axes: axes.to_vec(), shape, axis })
+        let numpy = Self { call, input, shape, axis, number, name };
+        if numpy.along() == 0 {
+            return Err(input.wrong(format_args!("at least one element along axis {number}")));
+        }
+        Ok(numpy)
     }
 
-    fn refused(&self, wanted: &str, found: &str) -> Failure {
-        Failure::Call(format!("{}: expected {wanted}, found {found}", self.call.input.display()))
+    /// Elements along the axis.
+    fn along(&self) -> usize {
+        match self.axis {
+            Axis::Rows => self.shape.rows,
+            Axis::Cols => self.shape.cols,
+            Axis::Batch => self.shape.batch,
+        }
+    }
+
+    /// How many reals the frequencies along the axis are of.
+    fn reals(&self, asked: Option<usize>) -> Result<usize, Failure> {
+        let m = self.along();
+        let allowed = [2 * (m - 1), 2 * m - 1];
+        let n = asked.unwrap_or(allowed[0]);
+        if n > 0 && allowed.contains(&n) {
+            return Ok(n);
+        }
+        let wanted = if m == 1 { "1".to_owned() } else { format!("{} or {}", allowed[0], allowed[1]) };
+        let (of, axis) = (self.input.shown(), self.number);
+        Err(Failure::Call(format!("-n: expected {wanted}, for {m} frequencies along axis {axis} of {of}, found {n}")))
     }
 
     /// The result's axes: as many as there were.
     fn axes(&self, made: Shape) -> Vec<usize> {
         let all = [made.batch, made.cols, made.rows];
-        all[3 - self.axes.len()..].to_vec()
+        all[3 - self.input.shape.len()..].to_vec()
     }
 
     /// One transform, whose result is called `y`.
@@ -223,12 +268,13 @@ impl<'a> Numpy<'a> {
         there: bool,
     ) -> Result<Outcome, Failure> {
         let to = &self.call.to;
-        let ctx = self.call.context()?;
+        let ctx = to.context(self.call.precision, &[self.input])?;
         let array = Array::from_vec(self.shape, data)?;
         let (made, first) = seconds(|| call(&ctx, &array)?.to_host(&ctx))?;
         let name =
             NamedArray { name: "y", rows: Rows::Other, shape: self.axes(made.shape()), data: stored(made.as_slice()) };
         to.write(&[name])?;
+        to.say(&ctx, format_args!("{}: {}", self.name, self.input.described()), "done", first);
         let there = there && choose_fft::<f32>(&ctx, self.shape, self.axis, true).side == Side::Gpu;
         let in_place = to.placed(&ctx, &array, there)?;
         to.report(
@@ -264,17 +310,11 @@ impl<'a> Numpy<'a> {
         self.one(data, |ctx, a: &Array<T>| fft::rfft(ctx, a, axis), |data| T::complex(data), T::ON_DEVICE)
     }
 
-    fn back<T: Stored>(&self, data: Vec<Complex<T>>, n: Option<usize>) -> Result<Outcome, Failure>
+    fn back<T: Stored>(&self, data: Vec<Complex<T>>, n: usize) -> Result<Outcome, Failure>
     where
         Complex<T>: Scalar,
     {
-        let Shape { rows, cols, batch } = self.shape;
-        let frequencies = match self.axis {
-            Axis::Rows => rows,
-            Axis::Cols => cols,
-            Axis::Batch => batch,
-        };
-        let (axis, n) = (self.axis, n.unwrap_or(2 * frequencies.saturating_sub(1)));
+        let axis = self.axis;
         self.one(data, |ctx, a: &Array<Complex<T>>| fft::irfft(ctx, a, n, axis), |data| T::reals(data), T::ON_DEVICE)
     }
 
@@ -283,7 +323,7 @@ impl<'a> Numpy<'a> {
         Complex<T>: Scalar,
     {
         let to = &self.call.to;
-        let ctx = self.call.context()?;
+        let ctx = to.context(self.call.precision, &[self.input])?;
         let window = match wanted.window {
             WindowName::Rectangular => Window::Rectangular,
             WindowName::Hann => Window::Hann,
@@ -314,6 +354,7 @@ impl<'a> Numpy<'a> {
             made.iter().map(|(name, made)| named(name, self.axes(made.shape()), T::reals(made.as_slice()))).collect();
         arrays.push(named("frequencies", vec![frequencies.len()], Data::F64(&frequencies)));
         to.write(&arrays)?;
+        to.say(&ctx, format_args!("{}: {}", self.name, self.input.described()), "done", first);
         let there = T::ON_DEVICE && choose_fft::<T>(&ctx, self.shape, self.axis, true).side == Side::Gpu;
         let in_place = to.placed(&ctx, &array, there)?;
         to.report(

@@ -1,21 +1,16 @@
 //! Between numpy's order, the last axis fastest, and the library's, columns of a batch of matrices.
 
-use crate::cli::Failure;
-use fiedler::Shape;
 use fiedler::array::{Array, HostArray, Scalar};
-use std::path::Path;
+use fiedler::{Error, Shape};
 
-/// The matrices of numpy's `(m, n)` or `(batch, m, n)`.
-pub(super) fn matrices<T: Scalar>(file: &Path, shape: &[usize], data: &[T]) -> Result<Array<T>, Failure> {
+/// The matrices of numpy's `(m, n)` or `(batch, m, n)`; a vector is a column.
+pub(super) fn matrices<T: Scalar>(shape: &[usize], data: &[T]) -> Result<Array<T>, Error> {
     let (batch, rows, cols) = match *shape {
-        [rows, cols] => (1, rows, cols),
         [batch, rows, cols] => (batch, rows, cols),
-        _ => {
-            let what = format!("{}: expected (m, n) or (batch, m, n), found {} axis", file.display(), shape.len());
-            return Err(Failure::Call(what));
-        }
+        [rows, cols] => (1, rows, cols),
+        _ => (1, data.len(), 1),
     };
-    Ok(Array::from_vec(Shape::new(rows, cols, batch), transposed(data, rows, cols))?)
+    Array::from_vec(Shape::new(rows, cols, batch), transposed(data, rows, cols))
 }
 
 /// Every matrix in numpy's order.

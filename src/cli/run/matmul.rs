@@ -1,19 +1,20 @@
 //! `fiedler run matmul`: products of stored matrices.
 
+use super::input::{Axes, Input, REALS};
 use super::{Precision, To, seconds};
 use crate::cli::{Failure, Outcome};
 use clap::Args;
 use fiedler::array::{Array, HostArray};
-use fiedler::io::{Data, NamedArray, NpyData, Rows, read_npy};
+use fiedler::io::{Data, NamedArray, NpyData, Rows};
 use fiedler::ops::matmul::{Gemm, Multiplied};
 use fiedler::policy::Side;
 use fiedler::{Context, Error, Shape};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct Matmul {
-    /// Left factors, `(m, k)` or `(batch, m, k)` in a .npy file: f16, f32 or f64, as the right ones. The products are of the same type;
-    /// sums of f16 are f32.
+    /// Left factors, `(m, k)` or `(batch, m, k)` in a .npy file: float16, float32 or float64, as the right ones. The products are of
+    /// the same type; sums of float16 are float32.
     a: PathBuf,
     /// Right factors, `(k, n)` or `(batch, k, n)`. The batches are equal, or one matrix serves all.
     b: PathBuf,
@@ -35,21 +36,19 @@ pub(super) struct Matmul {
 
 /// Rows, columns, and the batch where there is such an axis.
 #[derive(Clone, Copy, Debug)]
-struct Axes {
+struct Sides {
     rows: usize,
     cols: usize,
     batch: Option<usize>,
 }
 
-impl Axes {
-    fn of(file: &Path, shape: &[usize]) -> Result<Self, Failure> {
-        match *shape {
-            [rows, cols] => Ok(Self { rows, cols, batch: None }),
-            [batch, rows, cols] => Ok(Self { rows, cols, batch: Some(batch) }),
-            _ => {
-                let what = format!("{}: expected (m, n) or (batch, m, n), found {} axis", file.display(), shape.len());
-                Err(Failure::Call(what))
-            }
+impl Sides {
+    fn of(input: &Input<'_>) -> Self {
+        match input.shape[..] {
+            [batch, rows, cols] => Self { rows, cols, batch: Some(batch) },
+            [rows, cols] => Self { rows, cols, batch: None },
+            // No other number of axes is read.
+            _ => Self { rows: 0, cols: 0, batch: None },
         }
     }
 
@@ -66,37 +65,39 @@ impl Axes {
 impl Matmul {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         self.to.check(&[&self.a, &self.b])?;
-        let (a, b) = (read_npy(&self.a)?, read_npy(&self.b)?);
-        let ctx = Precision::place(self.precision, self.to.context()?);
-        match (Precision::of(self.precision, a.data), Precision::of(self.precision, b.data)) {
-            (NpyData::F32(x), NpyData::F32(y)) => self.solve(&ctx, (&a.shape, x), (&b.shape, y), |c| Data::F32(c)),
-            (NpyData::F64(x), NpyData::F64(y)) => self.solve(&ctx, (&a.shape, x), (&b.shape, y), |c| Data::F64(c)),
-            (NpyData::F16(x), NpyData::F16(y)) => self.solve(&ctx, (&a.shape, x), (&b.shape, y), |c| Data::F16(c)),
-            (x, y) => {
-                let files = format!("{} and {}", self.a.display(), self.b.display());
-                let found = format!("{} and {}", x.name(), y.name());
-                Err(Failure::Call(format!("{files}: expected both float16, float32 or float64, found {found}")))
-            }
+        let read = |file| Input::read(file, REALS, Axes::MATRICES, self.precision);
+        let (mut a, mut b) = (read(&self.a)?, read(&self.b)?);
+        let ctx = self.to.context(self.precision, &[&a, &b])?;
+        match (a.take(), b.take()) {
+            (NpyData::F32(x), NpyData::F32(y)) => self.solve(&ctx, (&a, x), (&b, y), |c| Data::F32(c)),
+            (NpyData::F64(x), NpyData::F64(y)) => self.solve(&ctx, (&a, x), (&b, y), |c| Data::F64(c)),
+            (NpyData::F16(x), NpyData::F16(y)) => self.solve(&ctx, (&a, x), (&b, y), |c| Data::F16(c)),
+            _ => Err(Failure::Call(format!("{} and {}: expected one type", a.described(), b.described()))),
         }
     }
 
     fn solve<T: Multiplied>(
         &self,
         ctx: &Context,
-        (shape_a, a): (&[usize], Vec<T>),
-        (shape_b, b): (&[usize], Vec<T>),
+        (left, a): (&Input<'_>, Vec<T>),
+        (right, b): (&Input<'_>, Vec<T>),
         wrap: impl for<'a> Fn(&'a [T]) -> Data<'a>,
     ) -> Result<Outcome, Failure> {
-        let (of_a, of_b) = (Axes::of(&self.a, shape_a)?, Axes::of(&self.b, shape_b)?);
-        let (left, right) = (of_a.turned(self.transpose_a), of_b.turned(self.transpose_b));
+        let inputs = format!("{}, {}", left.described(), right.described());
+        let (of_a, of_b) = (Sides::of(left), Sides::of(right));
         let (x, y) = (of_a.batch.unwrap_or(1), of_b.batch.unwrap_or(1));
-        if left.cols != right.rows || (x != y && x != 1 && y != 1) {
-            let what = format!(
-                "{} {shape_a:?} and {} {shape_b:?}: expected as many columns as rows, and equal batches or one matrix for all",
-                self.a.display(),
-                self.b.display(),
-            );
-            return Err(Failure::Call(what));
+        let wrong =
+            |wanted: &str| Err(Failure::Call(format!("{} and {}: expected {wanted}", left.shown(), right.shown())));
+        let (left, right) = (of_a.turned(self.transpose_a), of_b.turned(self.transpose_b));
+        if left.cols != right.rows {
+            let transposed = if self.transpose_a || self.transpose_b { " once transposed" } else { "" };
+            let (k, rows) = (left.cols, right.rows);
+            return wrong(&format!(
+                "as many columns of the first as rows of the second{transposed}, found {k} and {rows}"
+            ));
+        }
+        if x != y && x != 1 && y != 1 {
+            return wrong(&format!("equal batches, or one matrix for all, found {x} and {y}"));
         }
         // numpy's order is that of the transposes: C' = op(B)' op(A)', and nothing is rearranged.
         let (a, b) = (Array::from_vec(of_a.shape(), a)?, Array::from_vec(of_b.shape(), b)?);
@@ -107,6 +108,7 @@ impl Matmul {
         let batch = of_a.batch.or(of_b.batch).map(|_| found.shape().batch);
         let shape = batch.into_iter().chain([left.rows, right.cols]).collect();
         self.to.write(&[NamedArray { name: "c", rows: Rows::Other, shape, data: wrap(found.as_slice()) }])?;
+        self.to.say(ctx, format_args!("matmul: {inputs}"), "done", first);
 
         let on_device = gemm.choose(ctx, b.shape(), a.shape(), true)?.side == Side::Gpu;
         let there = |array: &Array<T>| self.to.placed(ctx, array, on_device);

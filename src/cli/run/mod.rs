@@ -4,18 +4,24 @@ mod ceilings;
 mod dense;
 mod divergence;
 mod fft;
+mod input;
 mod layout;
 mod matmul;
+mod pca;
 mod random;
 mod sparse;
 mod stats;
 
+use super::values::whole;
 use super::{Failure, Outcome, Where, check_output, print};
 use clap::{Args, Subcommand, ValueEnum};
 use fiedler::array::{Array, Real, Scalar};
 use fiedler::io::{NamedArray, NpyData};
+use fiedler::policy::{Reason, Side};
 use fiedler::{Backend, Context, Error};
+use input::Input;
 use num_complex::Complex;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -33,8 +39,10 @@ enum Operation {
     /// Eigenvalues of symmetric matrices: `w`.
     Eigvalsh(dense::Eigvalsh),
     /// The singular value decomposition: `u`, `s`, `vh`.
+    #[command(mut_arg("input", |arg| arg.help(input::DECOMPOSED)))]
     Svd(dense::Svd),
     /// Singular values: `s`.
+    #[command(mut_arg("input", |arg| arg.help(input::DECOMPOSED)))]
     Svdvals(dense::Svdvals),
     /// Products of matrices: `c`.
     Matmul(matmul::Matmul),
@@ -55,56 +63,67 @@ enum Operation {
     /// Numbers counted by bins along an axis: `counts`, `edges`, and what lies apart, `below`, `above`, `nan`.
     Histogram(stats::Histogram),
     /// The covariance of columns: `cov`.
+    #[command(mut_arg("input", |arg| arg.help(input::MATRICES)))]
     Cov(stats::Cov),
     /// The correlation of columns: `corr`.
+    #[command(mut_arg("input", |arg| arg.help(input::MATRICES)))]
     Corr(stats::Corr),
     /// Principal components: `components`, `explained_variance` and its ratio, `singular_values`, `mean`, `noise_variance`, the rows in their
     /// coordinates, `transformed`, and the certificate: `residual`, `orthogonality`, `status`.
-    Pca(stats::Pca),
+    #[command(mut_arg("input", |arg| arg.help(input::MATRIX)))]
+    Pca(pca::Pca),
     /// The Fourier transform along an axis: `y`.
     Fft(fft::Along),
     /// And back: `y`.
     Ifft(fft::Along),
     /// The Fourier transform of reals, half of the spectrum: `y`.
+    #[command(mut_arg("input", |arg| arg.help(input::REAL_AXES)))]
     Rfft(fft::Along),
     /// And back: `y`.
     Irfft(fft::Back),
     /// The Fourier transform along the last two axes: `y`.
+    #[command(mut_arg("input", |arg| arg.help(input::TWO_AXES)))]
     Fft2(fft::Transform),
     /// And back: `y`.
+    #[command(mut_arg("input", |arg| arg.help(input::TWO_AXES)))]
     Ifft2(fft::Transform),
-    /// One-sided power spectra of reals, SciPy's periodogram with scaling "spectrum": `power`, `frequencies`, `spectral_centroid` and, with
-    /// --bands, `band_powers`.
+    /// One-sided power spectra of reals: `power`, `frequencies`, `spectral_centroid` and, with --bands, `band_powers`.
+    ///
+    /// `power` is c |sum w x exp(-2 pi i j k / n)|^2 / (sum w)^2 at n/2 + 1 frequencies, c = 1 at 0 and, for even n, at n/2, else 2: a sine of
+    /// amplitude A has A^2 / 2 (SciPy's periodogram with scaling "spectrum" and detrend=False). `spectral_centroid` is the mean frequency
+    /// weighted with the power, 0 of a signal of zeros; its axis stays, with length 1.
+    #[command(mut_arg("input", |arg| arg.help(input::REAL_AXES)))]
     PowerSpectrum(fft::PowerSpectrum),
 }
 
 impl Run {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        match self.operation {
-            Operation::Eigh(it) => it.run(),
-            Operation::Eigvalsh(it) => it.run(),
-            Operation::Svd(it) => it.run(),
-            Operation::Svdvals(it) => it.run(),
-            Operation::Matmul(it) => it.run(),
-            Operation::Eigsh(it) => it.run(),
-            Operation::Spmm(it) => it.run(),
-            Operation::Ceilings(it) => it.run(),
-            Operation::Divergence(it) => it.run(),
-            Operation::Random(it) => it.run(),
-            Operation::Stats(it) => it.run(),
-            Operation::Quantiles(it) => it.run(),
-            Operation::Histogram(it) => it.run(),
-            Operation::Cov(it) => it.run(),
-            Operation::Corr(it) => it.run(),
-            Operation::Pca(it) => it.run(),
-            Operation::Fft(it) => it.run(fft::Which::Fft),
-            Operation::Ifft(it) => it.run(fft::Which::Ifft),
-            Operation::Rfft(it) => it.run(fft::Which::Rfft),
-            Operation::Irfft(it) => it.run(),
-            Operation::Fft2(it) => it.both(fft::Which::Fft2),
-            Operation::Ifft2(it) => it.both(fft::Which::Ifft2),
-            Operation::PowerSpectrum(it) => it.run(),
-        }
+        let (name, ended) = match self.operation {
+            Operation::Eigh(it) => ("eigh", it.run()),
+            Operation::Eigvalsh(it) => ("eigvalsh", it.run()),
+            Operation::Svd(it) => ("svd", it.run()),
+            Operation::Svdvals(it) => ("svdvals", it.run()),
+            Operation::Matmul(it) => ("matmul", it.run()),
+            Operation::Eigsh(it) => ("eigsh", it.run()),
+            Operation::Spmm(it) => ("spmm", it.run()),
+            Operation::Ceilings(it) => ("ceilings", it.run()),
+            Operation::Divergence(it) => ("divergence", it.run()),
+            Operation::Random(it) => ("random", it.run()),
+            Operation::Stats(it) => ("stats", it.run()),
+            Operation::Quantiles(it) => ("quantiles", it.run()),
+            Operation::Histogram(it) => ("histogram", it.run()),
+            Operation::Cov(it) => ("cov", it.run()),
+            Operation::Corr(it) => ("corr", it.run()),
+            Operation::Pca(it) => ("pca", it.run()),
+            Operation::Fft(it) => ("fft", it.run(fft::Which::Fft)),
+            Operation::Ifft(it) => ("ifft", it.run(fft::Which::Ifft)),
+            Operation::Rfft(it) => ("rfft", it.run(fft::Which::Rfft)),
+            Operation::Irfft(it) => ("irfft", it.run()),
+            Operation::Fft2(it) => ("fft2", it.both(fft::Which::Fft2)),
+            Operation::Ifft2(it) => ("ifft2", it.both(fft::Which::Ifft2)),
+            Operation::PowerSpectrum(it) => ("power-spectrum", it.run()),
+        };
+        ended.map_err(|failure| failure.of(name))
     }
 }
 
@@ -134,11 +153,6 @@ impl Precision {
             (data, _) => data,
         }
     }
-
-    /// Where that is computed: f64 on the CPU, whatever else was asked for.
-    fn place(asked: Option<Self>, ctx: Context) -> Context {
-        if asked == Some(Self::Refined) { ctx.with_backend(Backend::Cpu) } else { ctx }
-    }
 }
 
 /// Where to compute, where to write, and how often: what every operation is told.
@@ -150,13 +164,20 @@ struct To {
     #[command(flatten)]
     place: Where,
     /// Call it N more times; the last line printed is a JSON object with first_ms, transfers_ms and resident_ms.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>)]
     time: usize,
+    /// Print nothing but errors, and the times that --time asks for.
+    #[arg(long)]
+    quiet: bool,
 }
 
 impl To {
     /// Whether the output can be written, and is none of the inputs: asked before the work is done.
     fn check(&self, inputs: &[&Path]) -> Result<(), Failure> {
+        if self.quiet {
+            // Warnings are not errors.
+            log::set_max_level(log::LevelFilter::Error);
+        }
         let endings = ["npz", "safetensors"];
         match inputs {
             [] => super::check_place(&self.output, &endings),
@@ -164,8 +185,25 @@ impl To {
         }
     }
 
-    fn context(&self) -> Result<Context, Failure> {
-        self.place.context()
+    /// Where to compute with these inputs, in the precision that was asked for.
+    fn context(&self, precision: Option<Precision>, inputs: &[&Input<'_>]) -> Result<Context, Failure> {
+        let ctx = self.place.context()?;
+        // f64 on the CPU, whatever else was asked for.
+        let ctx = if precision == Some(Precision::Refined) { ctx.with_backend(Backend::Cpu) } else { ctx };
+        match inputs.iter().find(|input| input.is_wide() && insists(&ctx)) {
+            Some(input) => Err(Failure::Call(format!(
+                "{}: f64 is computed on the CPU alone; ask for --precision f32 or not for --backend gpu",
+                input.described()
+            ))),
+            None => Ok(ctx),
+        }
+    }
+
+    /// Says in one line what was computed of what, where, how it ended, and in how many seconds.
+    fn say(&self, ctx: &Context, what: impl Display, state: impl Display, seconds: f64) {
+        if !self.quiet {
+            print(format_args!("{what}, {}; {state}; {seconds:.3} s", place_of(ctx)));
+        }
     }
 
     fn write(&self, arrays: &[NamedArray<'_>]) -> Result<(), Error> {
@@ -202,6 +240,20 @@ impl To {
         }
         times.sort_by(f64::total_cmp);
         Ok(times[times.len() / 2])
+    }
+}
+
+/// Whether the device was insisted upon.
+fn insists(ctx: &Context) -> bool {
+    let choice = ctx.explain(&Default::default(), true);
+    choice.side == Side::Gpu && choice.reason == Reason::Asked
+}
+
+/// Where the calls so far computed: a device that did anything has lent buffers.
+fn place_of(ctx: &Context) -> String {
+    match ctx.adapter() {
+        Some(adapter) if ctx.pool().peak > 0 => format!("on {}", adapter.name),
+        _ => "on the CPU".to_owned(),
     }
 }
 

@@ -1,12 +1,14 @@
 //! `fiedler run eigsh` and `fiedler run spmm`: operations on the sparse matrix of a file.
 
-use super::{Precision, To, seconds};
+use super::input::{Axes, Input, REALS};
+use super::{Precision, To, insists, seconds};
 use crate::cli::encode::End;
-use crate::cli::{Failure, Outcome, print};
+use crate::cli::values::{positive, whole};
+use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
 use fiedler::array::{Array, Real};
 use fiedler::graph::{Conventions, SelfLoops};
-use fiedler::io::{Data, NamedArray, Npy, NpyData, Rows, SparseRows, read_npy};
+use fiedler::io::{Data, NamedArray, NpyData, Rows, SparseRows};
 use fiedler::ops::sparse::{OnDevice, Operator};
 use fiedler::ops::{self, EigshMethod, EigshOptions, Normalization, Status, eigsh, spmm};
 use fiedler::policy::Side;
@@ -34,7 +36,7 @@ pub(super) struct Eigsh {
     #[command(flatten)]
     to: To,
     /// How many pairs.
-    #[arg(short, value_name = "K")]
+    #[arg(short, value_name = "K", value_parser = whole::<usize>)]
     k: usize,
     /// Which end of the spectrum.
     #[arg(long, value_enum, value_name = "END", default_value = "smallest")]
@@ -43,10 +45,10 @@ pub(super) struct Eigsh {
     #[arg(long, value_enum, value_name = "METHOD", default_value = "auto")]
     method: MethodName,
     /// The largest residual of a converged pair, relative to the 1-norm [default: 2e-6 in f32, 1e-10 in f64].
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = positive)]
     tolerance: Option<f64>,
     /// The start vectors' seed.
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = whole::<u64>)]
     seed: u64,
 }
 
@@ -56,11 +58,11 @@ pub(super) struct Spmm {
     matrix: Matrix,
     #[command(flatten)]
     to: To,
-    /// The block, `(n, columns)` in a .npy file.
+    /// The block, `(n, columns)` in a .npy file: float32, float64, or float16 as float32.
     #[arg(long, value_name = "FILE", conflicts_with = "k", required_unless_present = "k")]
     block: Option<PathBuf>,
     /// Or K columns of small whole numbers.
-    #[arg(short, value_name = "K")]
+    #[arg(short, value_name = "K", value_parser = whole::<usize>)]
     k: Option<usize>,
 }
 
@@ -108,10 +110,13 @@ impl Matrix {
     fn run(&self, ctx: &Context, wide: bool, operation: &impl Operation) -> Result<Outcome, Failure> {
         let normalization = match self.laplacian {
             MatrixName::None => {
+                if self.precision.is_none() {
+                    self.wide_is_there(ctx)?;
+                }
                 let matrix = fiedler::io::read_matrix(&self.input)?;
                 return match self.precision {
                     Some(Precision::F32) => by_entries::<f32>(ctx, matrix, operation),
-                    _ => by_entries::<f64>(&ctx.with_backend(self.in_f64(ctx)), matrix, operation),
+                    _ => by_entries::<f64>(&ctx.with_backend(Backend::Cpu), matrix, operation),
                 };
             }
             MatrixName::Combinatorial => Normalization::Combinatorial,
@@ -127,7 +132,8 @@ impl Matrix {
         match self.precision {
             // f64 is never narrowed unasked.
             None if wide => {
-                let ctx = ctx.with_backend(self.in_f64(ctx));
+                self.wide_is_there(ctx)?;
+                let ctx = ctx.with_backend(Backend::Cpu);
                 operation.on(&ctx, &Operator::<f64>::laplacian(graph, normalization)?)
             }
             Some(Precision::Refined) => {
@@ -138,10 +144,15 @@ impl Matrix {
         }
     }
 
-    /// Where f64 is computed: a device that was insisted upon says itself that it cannot.
-    fn in_f64(&self, ctx: &Context) -> Backend {
-        let asked = ctx.explain(&Default::default(), false).side == Side::Gpu;
-        if asked && self.precision.is_none() { Backend::Gpu } else { Backend::Cpu }
+    /// f64 is computed on the CPU, whatever else would be chosen; not where something else was insisted upon.
+    fn wide_is_there(&self, ctx: &Context) -> Result<(), Failure> {
+        if !insists(ctx) {
+            return Ok(());
+        }
+        let file = self.input.display();
+        let what =
+            format!("{file}: f64 is computed on the CPU alone; ask for --precision f32 or not for --backend gpu");
+        Err(Failure::Call(what))
     }
 }
 
@@ -154,15 +165,25 @@ fn by_entries<T: Real>(ctx: &Context, matrix: SparseRows, operation: &impl Opera
 impl Eigsh {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         self.to.check(&[&self.matrix.input])?;
-        self.matrix.run(&self.to.context()?, false, &self)
+        self.matrix.run(&self.to.context(None, &[])?, false, &self)
     }
 }
 
 impl Operation for Eigsh {
     fn on<T: Real>(&self, ctx: &Context, a: &Operator<'_, T>) -> Result<Outcome, Failure> {
         let k = self.k;
+        if k > a.rows() {
+            let (n, file) = (a.rows(), self.matrix.input.display());
+            return Err(Failure::Call(format!(
+                "-k: expected at most {n}, the order of the matrix in {file}, found {k}"
+            )));
+        }
         let mut options = EigshOptions::default().method(self.method.into()).seed(self.seed);
         options.tolerance = self.tolerance;
+        if let (MethodName::ShiftInvert, End::Largest) = (self.method, self.which) {
+            let what = "--method shift-invert belongs to --which smallest, found --which largest";
+            return Err(Failure::Call(what.to_owned()));
+        }
         let call = || eigsh(ctx, a, k, self.which.into(), &options);
         let (found, first) = seconds(call)?;
         let ops::Eigsh { values, vectors, residuals, statuses, .. } = &found;
@@ -185,18 +206,19 @@ impl Operation for Eigsh {
             array("status", &[k], Data::U8(&status)),
             array("null_space", &[], Data::I64(&null_space)),
         ])?;
-        print(format_args!(
-            "{}: n = {}, {} entries, k = {k}, by {} ({} products, {} looks); null space {}, residual <= {:.1e}, {}; {first:.3} s",
-            self.matrix.input.display(),
-            a.rows(),
-            a.entries(),
-            found.method,
-            found.products,
-            found.looks,
+        let (file, n, entries) = (self.matrix.input.display(), a.rows(), a.entries());
+        let (method, products, looks) = (found.method, found.products, found.looks);
+        let what = format_args!(
+            "eigsh: {file}: n = {n}, {entries} entries, k = {k}, by {method} ({products} products, {looks} looks)"
+        );
+        let certificate = &found.certificate;
+        let state = format_args!(
+            "null space {}, residual <= {:.1e}, {}",
             found.null_space,
-            found.certificate.residual,
-            found.certificate.status.name(),
-        ));
+            certificate.residual,
+            certificate.status.name()
+        );
+        self.to.say(ctx, what, state, first);
         // The pairs are on the host in either case.
         self.to.report(first, || call().map(drop), || call().map(drop))?;
         Ok(if found.certificate.status == Status::Converged { Outcome::Done } else { Outcome::Uncertified })
@@ -207,39 +229,41 @@ impl Spmm {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         let inputs: Vec<&Path> = iter::once(&self.matrix.input).chain(&self.block).map(PathBuf::as_path).collect();
         self.to.check(&inputs)?;
-        let wide = match &self.block {
-            Some(path) => matches!(read_npy(path)?.data, NpyData::F64(_)),
-            None => false,
-        };
-        self.matrix.run(&self.to.context()?, wide, &self)
+        let block = self.block.as_deref().map(|path| Input::read(path, REALS, Axes::MATRIX, None)).transpose()?;
+        let wide = block.as_ref().is_some_and(Input::is_wide);
+        let multiplied = Multiplied { call: &self, block: block.map(Input::widened) };
+        self.matrix.run(&self.to.context(None, &[])?, wide, &multiplied)
     }
 }
 
-impl Operation for Spmm {
+/// What is multiplied with.
+struct Multiplied<'a> {
+    call: &'a Spmm,
+    block: Option<Input<'a>>,
+}
+
+impl Operation for Multiplied<'_> {
     fn on<T: Real>(&self, ctx: &Context, a: &Operator<'_, T>) -> Result<Outcome, Failure> {
-        let x = self.block::<T>(a.rows())?;
+        let Spmm { to, matrix, .. } = self.call;
+        let x = self.block::<T>(ctx, a.rows())?;
         let width = x.shape().rows;
         let (y, first) = seconds(|| spmm(ctx, a, &x)?.to_host(ctx))?;
         let wide: Vec<f64> = if T::ON_DEVICE { Vec::new() } else { y.as_slice().iter().map(|x| x.to_f64()).collect() };
         let narrow = T::for_device(y.as_slice());
         let data = if T::ON_DEVICE { Data::F32(&narrow) } else { Data::F64(&wide) };
         let shape = vec![a.rows(), width];
-        self.to.write(&[NamedArray { name: "y", rows: Rows::Other, shape, data }])?;
-        print(format_args!(
-            "{}: n = {}, {} entries, {width} columns",
-            self.matrix.input.display(),
-            a.rows(),
-            a.entries()
-        ));
+        to.write(&[NamedArray { name: "y", rows: Rows::Other, shape, data }])?;
+        let (file, n, entries) = (matrix.input.display(), a.rows(), a.entries());
+        to.say(ctx, format_args!("spmm: {file}: n = {n}, {entries} entries, {width} columns"), "done", first);
         let from_host = || spmm(ctx, a, &x)?.to_host(ctx).map(drop);
         let on_device = ctx.explain(&Default::default(), false).side == Side::Gpu || spmm(ctx, a, &x)?.is_resident();
-        match a.in_f32().filter(|_| on_device && self.to.time > 0) {
-            None => self.to.report(first, from_host, from_host)?,
+        match a.in_f32().filter(|_| on_device && to.time > 0) {
+            None => to.report(first, from_host, from_host)?,
             Some(narrow) => {
                 let resident = OnDevice::new(ctx, &narrow)?;
                 let block = Array::from_vec(x.shape(), T::for_device(x.to_host(ctx)?.as_slice()).into_owned())?;
                 let block = block.to_device(ctx)?;
-                self.to.report(first, from_host, || {
+                to.report(first, from_host, || {
                     resident.spmm(ctx, &block)?;
                     ctx.wait()
                 })?;
@@ -249,32 +273,33 @@ impl Operation for Spmm {
     }
 }
 
-impl Spmm {
+impl Multiplied<'_> {
     /// The block of `--block`, `(n, columns)` in numpy's order, which is `(columns, n)` in ours; or `-k` columns of small whole numbers.
-    fn block<T: Real>(&self, n: usize) -> Result<Array<T>, Failure> {
-        let Some(path) = &self.block else {
-            let k = self.k.unwrap_or(0);
-            let (needed, allowed) =
-                ((k as u64).saturating_mul(n as u64).saturating_mul(8), self.to.context()?.memory_budget());
+    fn block<T: Real>(&self, ctx: &Context, n: usize) -> Result<Array<T>, Failure> {
+        let Some(block) = &self.block else {
+            let k = self.call.k.unwrap_or(0);
+            let needed = (k as u64).saturating_mul(n as u64).saturating_mul(8);
+            let allowed = ctx.memory_budget();
             if needed > allowed {
-                let what = format!("spmm: {needed} bytes for {k} columns, {allowed} allowed by FIEDLER_MEMORY_BUDGET");
-                return Err(Failure::Call(what));
+                let what = format!(
+                    "-k: {needed} bytes for {k} columns, {allowed} allowed; a larger FIEDLER_MEMORY_BUDGET allows them"
+                );
+                return Err(Failure::Said(what));
             }
             let cycle = |i: usize| T::from_f64(f64::from(u8::try_from(i % 11).unwrap_or(0)) - 5.0);
             return Ok(Array::from_vec(Shape::new(k, n, 1), (0..k * n).map(cycle).collect())?);
         };
-        let Npy { shape, data } = read_npy(path)?;
-        let [rows, columns] = shape[..] else {
-            let what = format!("{}: expected (n, columns), found {} axes", path.display(), shape.len());
-            return Err(Failure::Call(what));
-        };
-        let data = match data {
-            NpyData::F32(data) => data.into_iter().map(|x| T::from_f64(x.into())).collect(),
-            NpyData::F64(data) => data.into_iter().map(T::from_f64).collect(),
-            other => {
-                let file = path.display();
-                return Err(Failure::Call(format!("{file}: expected float32 or float64, found {}", other.name())));
-            }
+        let [rows, columns] = block.shape[..] else { return Err(block.wrong("(n, columns)")) };
+        if rows != n {
+            return Err(
+                block.wrong(format_args!("({n}, columns), as the matrix in {}", self.call.matrix.input.display()))
+            );
+        }
+        let data = match &block.data {
+            NpyData::F32(data) => data.iter().map(|&x| T::from_f64(x.into())).collect(),
+            NpyData::F64(data) => data.iter().map(|&x| T::from_f64(x)).collect(),
+            // Nothing else is read.
+            _ => Vec::new(),
         };
         Ok(Array::from_vec(Shape::new(columns, rows, 1), data)?)
     }

@@ -1,23 +1,24 @@
-//! `fiedler run stats`, `quantiles`, `histogram`, `cov`, `corr` and `pca`.
+//! `fiedler run stats`, `quantiles`, `histogram`, `cov` and `corr`; and what `pca` shares with them.
 
+use super::input::{Axes, Input, REALS};
 use super::layout::{in_rows, matrices, transposed};
 use super::{Precision, To, seconds};
+use crate::cli::values::{self, finite, share, whole};
 use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
 use fiedler::array::{Array, HostArray, Real};
-use fiedler::io::{Data, NamedArray, Npy, NpyData, Rows, read_npy};
-use fiedler::ops::pca::{Pca as Components, PcaOptions, Solver, pca};
+use fiedler::io::{Data, NamedArray, NpyData, Rows};
 use fiedler::ops::stats::{
     self, Nan, StatsOptions, choose_cov, choose_describe, corr, cov, describe, histogram, quantiles,
 };
 use fiedler::policy::Side;
-use fiedler::{Axis, Backend, Context, Error, Shape};
+use fiedler::{Axis, Context, Error, Shape};
 use std::path::PathBuf;
 
 /// What every statistic is told.
 #[derive(Debug, Args)]
-struct Common {
-    /// `(m, n)` or, but for pca, `(batch, m, n)` in a .npy file, f32 or f64.
+pub(super) struct Common {
+    /// `(n,)`, `(m, n)` or `(batch, m, n)` in a .npy file: float32, float64, or float16 as float32.
     input: PathBuf,
     #[command(flatten)]
     to: To,
@@ -29,7 +30,8 @@ struct Common {
 /// What is reduced to a number or a few.
 #[derive(Debug, Args)]
 struct Along {
-    /// Over what: the rows of each column (numpy's axis -2), the columns of each row (-1), the batch (-3), or everything.
+    /// Over what: the rows of each column (numpy's axis -2), the columns of each row (-1), the batch (-3), or everything. A vector has one
+    /// axis alone.
     #[arg(long, value_enum, value_name = "AXIS", default_value = "rows")]
     axis: AxisName,
 }
@@ -44,12 +46,20 @@ enum AxisName {
 
 impl Along {
     /// None is over everything.
-    fn axis(&self) -> Option<Axis> {
+    fn axis(&self, axes: usize) -> Option<Axis> {
         match self.axis {
+            _ if axes == 1 => None,
             AxisName::Rows => Some(Axis::Rows),
             AxisName::Cols => Some(Axis::Cols),
             AxisName::Batch => Some(Axis::Batch),
             AxisName::All => None,
+        }
+    }
+
+    fn check(&self, input: &Input<'_>) -> Result<(), Failure> {
+        match self.axis {
+            AxisName::Batch if input.shape.len() < 3 => Err(input.wrong("(batch, m, n) for --axis batch")),
+            _ => Ok(()),
         }
     }
 }
@@ -65,7 +75,7 @@ pub(super) struct Stats {
     #[command(flatten)]
     along: Along,
     /// The variance is divided by the count less this.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>)]
     ddof: u32,
     /// Leave NaNs out; without it they make their statistics NaN.
     #[arg(long)]
@@ -79,7 +89,8 @@ pub(super) struct Quantiles {
     #[command(flatten)]
     along: Along,
     /// Which, within 0 and 1; they stand where the axis was.
-    #[arg(short, value_name = "Q,Q,...", value_delimiter = ',', default_value = "0,0.25,0.5,0.75,1")]
+    #[arg(short, value_name = "Q,Q,...", value_delimiter = ',', default_value = "0,0.25,0.5,0.75,1", value_parser = share,
+        allow_hyphen_values = true)]
     q: Vec<f64>,
     /// Leave NaNs out; without it they make their quantiles NaN.
     #[arg(long)]
@@ -93,10 +104,10 @@ pub(super) struct Histogram {
     #[command(flatten)]
     along: Along,
     /// Bins of one width; they stand where the axis was.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = values::counted)]
     bins: usize,
     /// The ends of the first and the last bin; without it the least and the greatest number.
-    #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', num_args = 1, allow_hyphen_values = true)]
+    #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', num_args = 1, allow_hyphen_values = true, value_parser = finite)]
     range: Vec<f64>,
 }
 
@@ -112,51 +123,37 @@ pub(super) struct Corr {
     common: Common,
 }
 
-#[derive(Debug, Args)]
-pub(super) struct Pca {
-    #[command(flatten)]
-    common: Common,
-    /// How many components.
-    #[arg(short, value_name = "K")]
-    k: usize,
-    /// Divide each coordinate by the root of its variance.
-    #[arg(long)]
-    whiten: bool,
-    /// How they are found. truncated: by a random projection, so that the last ones are approximate, which the residual does not tell.
-    #[arg(long, value_enum, value_name = "SOLVER", default_value = "auto")]
-    solver: SolverName,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum SolverName {
-    Auto,
-    Covariance,
-    Svd,
-    Truncated,
-}
-
 /// An array as a file has it: a name, its length along each axis, its numbers row-major.
-type Made<N> = (&'static str, Vec<usize>, Vec<N>);
+pub(super) type Made<N> = (&'static str, Vec<usize>, Vec<N>);
 
 /// What a call made.
-struct Found<T> {
-    numbers: Vec<Made<T>>,
-    wide: Vec<Made<f64>>,
-    counts: Vec<Made<i64>>,
-    converged: bool,
+pub(super) struct Found<T> {
+    pub(super) numbers: Vec<Made<T>>,
+    pub(super) wide: Vec<Made<f64>>,
+    pub(super) counts: Vec<Made<i64>>,
+    pub(super) converged: bool,
+    /// How it ended, in words.
+    pub(super) state: String,
 }
 
 impl<T> Found<T> {
     fn of(numbers: Vec<Made<T>>) -> Self {
-        Self { numbers, wide: Vec::new(), counts: Vec::new(), converged: true }
+        Self { numbers, wide: Vec::new(), counts: Vec::new(), converged: true, state: "done".to_owned() }
     }
 }
 
 /// One of the operations here, in whichever precision.
-trait Operation {
-    fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, batched: bool) -> Result<Found<T>, Error>;
+pub(super) trait Operation {
+    const NAME: &'static str;
+    const AXES: Axes;
+    /// Whether the operation can be done with an array of that shape.
+    fn check(&self, _: &Input<'_>) -> Result<(), Failure> {
+        Ok(())
+    }
+    /// `axes` is how many the file has.
+    fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<Found<T>, Error>;
     /// Results left where they are made.
-    fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<(), Error>;
+    fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<(), Error>;
     /// Whether the device would be chosen for what lies there already.
     fn runs_on_device<T: Real>(&self, ctx: &Context, x: &Array<T>) -> bool {
         choose_describe::<T>(ctx, x.shape(), true).side == Side::Gpu
@@ -164,38 +161,28 @@ trait Operation {
 }
 
 impl Common {
-    fn run(&self, operation: &impl Operation) -> Result<Outcome, Failure> {
+    pub(super) fn run<O: Operation>(&self, operation: &O) -> Result<Outcome, Failure> {
         self.to.check(&[&self.input])?;
-        let Npy { shape, data } = read_npy(&self.input)?;
-        let ctx = self.to.context()?;
-        match (data, self.precision) {
-            (NpyData::F32(data), Some(Precision::Refined)) => {
-                let wide: Vec<f64> = data.into_iter().map(f64::from).collect();
-                self.on(operation, &ctx.with_backend(Backend::Cpu), &shape, &wide)
-            }
-            (NpyData::F32(data), _) => self.on(operation, &ctx, &shape, &data),
-            (NpyData::F64(data), Some(Precision::F32)) => {
-                let narrow: Vec<f32> = data.into_iter().map(f32::from_f64).collect();
-                self.on(operation, &ctx, &shape, &narrow)
-            }
-            (NpyData::F64(data), _) => self.on(operation, &ctx, &shape, &data),
-            (other, _) => {
-                let file = self.input.display();
-                Err(Failure::Call(format!("{file}: expected float32 or float64, found {}", other.name())))
-            }
+        let input = Input::read(&self.input, REALS, O::AXES, self.precision)?.widened();
+        operation.check(&input)?;
+        let ctx = self.to.context(self.precision, &[&input])?;
+        match &input.data {
+            NpyData::F64(data) => self.on(operation, &ctx, &input, data),
+            NpyData::F32(data) => self.on(operation, &ctx, &input, data),
+            // Nothing else is read.
+            _ => Ok(Outcome::Done),
         }
     }
 
-    fn on<T: Real>(
+    fn on<T: Real, O: Operation>(
         &self,
-        operation: &impl Operation,
+        operation: &O,
         ctx: &Context,
-        shape: &[usize],
+        input: &Input<'_>,
         data: &[T],
     ) -> Result<Outcome, Failure> {
-        let x = matrices(&self.input, shape, data)?;
-        let batched = shape.len() == 3;
-        let (found, first) = seconds(|| operation.call(ctx, &x, batched))?;
+        let (x, axes) = (matrices(&input.shape, data)?, input.shape.len());
+        let (found, first) = seconds(|| operation.call(ctx, &x, axes))?;
         let array = |name, shape: &[usize], data| NamedArray { name, rows: Rows::Other, shape: shape.to_vec(), data };
         let arrays: Vec<NamedArray<'_>> = found
             .numbers
@@ -205,12 +192,13 @@ impl Common {
             .chain(found.counts.iter().map(|(name, shape, data)| array(*name, shape, Data::I64(data))))
             .collect();
         self.to.write(&arrays)?;
+        self.to.say(ctx, format_args!("{}: {}", O::NAME, input.described()), &found.state, first);
         let there = self.to.placed(ctx, &x, operation.runs_on_device(ctx, &x))?;
         self.to.report(
             first,
-            || operation.call(ctx, &x, batched).map(drop),
+            || operation.call(ctx, &x, axes).map(drop),
             || {
-                operation.leave_there(ctx, &there)?;
+                operation.leave_there(ctx, &there, axes)?;
                 ctx.wait()
             },
         )?;
@@ -231,7 +219,7 @@ fn reduced(shape: Shape, axis: Option<Axis>, kept: bool, batched: bool) -> Vec<u
     all.into_iter().filter(stays).map(|(_, length)| length).collect()
 }
 
-fn made<T: Real>(
+pub(super) fn made<T: Real>(
     name: &'static str,
     ctx: &Context,
     array: &Array<T>,
@@ -258,10 +246,17 @@ impl Stats {
 }
 
 impl Operation for Stats {
-    fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, batched: bool) -> Result<Found<T>, Error> {
-        let axis = self.along.axis();
+    const NAME: &'static str = "stats";
+    const AXES: Axes = Axes::SERIES;
+
+    fn check(&self, input: &Input<'_>) -> Result<(), Failure> {
+        self.along.check(input)
+    }
+
+    fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<Found<T>, Error> {
+        let axis = self.along.axis(axes);
         let found = describe(ctx, x, axis, self.options())?;
-        let axes = |shape| reduced(shape, axis, false, batched);
+        let axes = |shape| reduced(shape, axis, false, axes == 3);
         let shape = found.mean.shape();
         let numbers = vec![
             made("mean", ctx, &found.mean, axes)?,
@@ -275,8 +270,8 @@ impl Operation for Stats {
         Ok(Found { counts, ..Found::of(numbers) })
     }
 
-    fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<(), Error> {
-        describe(ctx, x, self.along.axis(), self.options()).map(drop)
+    fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<(), Error> {
+        describe(ctx, x, self.along.axis(axes), self.options()).map(drop)
     }
 }
 
@@ -287,21 +282,40 @@ impl Quantiles {
 }
 
 impl Operation for Quantiles {
-    fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, batched: bool) -> Result<Found<T>, Error> {
-        let axis = self.along.axis();
-        let found = quantiles(ctx, x, axis, &self.q, nan_of(self.omit_nan))?;
-        Ok(Found::of(vec![made("quantiles", ctx, &found, |shape| reduced(shape, axis, true, batched))?]))
+    const NAME: &'static str = "quantiles";
+    const AXES: Axes = Axes::SERIES;
+
+    fn check(&self, input: &Input<'_>) -> Result<(), Failure> {
+        self.along.check(input)
     }
 
-    fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<(), Error> {
-        quantiles(ctx, x, self.along.axis(), &self.q, nan_of(self.omit_nan)).map(drop)
+    fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<Found<T>, Error> {
+        let axis = self.along.axis(axes);
+        let found = quantiles(ctx, x, axis, &self.q, nan_of(self.omit_nan))?;
+        Ok(Found::of(vec![made("quantiles", ctx, &found, |shape| reduced(shape, axis, true, axes == 3))?]))
+    }
+
+    fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<(), Error> {
+        quantiles(ctx, x, self.along.axis(axes), &self.q, nan_of(self.omit_nan)).map(drop)
     }
 }
 
 impl Histogram {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        if !matches!(self.range.len(), 0 | 2) {
-            return Err(Failure::Call(format!("--range: expected LOW,HIGH, found {} numbers", self.range.len())));
+        match self.range[..] {
+            [] => {}
+            [low, high] if low < high && (high - low).is_finite() => {
+                #[expect(clippy::cast_precision_loss, reason = "a count of bins")]
+                let width = (high - low) / self.bins as f64;
+                if low + width <= low || high - width >= high {
+                    let what = format!("--bins: {} bins of {low},{high} are narrower than f64 tells apart", self.bins);
+                    return Err(Failure::Call(what));
+                }
+            }
+            [low, high] => {
+                return Err(Failure::Call(format!("--range: expected LOW,HIGH that ascend, found {low},{high}")));
+            }
+            _ => return Err(Failure::Call(format!("--range: expected LOW,HIGH, found {} numbers", self.range.len()))),
         }
         self.common.run(&self)
     }
@@ -315,13 +329,20 @@ impl Histogram {
 }
 
 impl Operation for Histogram {
-    fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, batched: bool) -> Result<Found<T>, Error> {
-        let axis = self.along.axis();
+    const NAME: &'static str = "histogram";
+    const AXES: Axes = Axes::SERIES;
+
+    fn check(&self, input: &Input<'_>) -> Result<(), Failure> {
+        self.along.check(input)
+    }
+
+    fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<Found<T>, Error> {
+        let axis = self.along.axis(axes);
         let found = histogram(ctx, x, axis, self.bins, self.range())?;
         let one = stats::reduced(x.shape(), axis, 1);
-        let apart = |name, counts: &[u64]| counted(name, counts, one, reduced(one, axis, false, batched));
+        let apart = |name, counts: &[u64]| counted(name, counts, one, reduced(one, axis, false, axes == 3));
         let counts = vec![
-            counted("counts", &found.counts, found.shape, reduced(found.shape, axis, true, batched)),
+            counted("counts", &found.counts, found.shape, reduced(found.shape, axis, true, axes == 3)),
             apart("below", &found.below),
             apart("above", &found.above),
             apart("nan", &found.nan),
@@ -329,8 +350,8 @@ impl Operation for Histogram {
         Ok(Found { counts, wide: vec![("edges", vec![found.edges.len()], found.edges)], ..Found::of(Vec::new()) })
     }
 
-    fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<(), Error> {
-        histogram(ctx, x, self.along.axis(), self.bins, self.range()).map(drop)
+    fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<(), Error> {
+        histogram(ctx, x, self.along.axis(axes), self.bins, self.range()).map(drop)
     }
 }
 
@@ -347,11 +368,14 @@ impl Cov {
 }
 
 impl Operation for Cov {
-    fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, batched: bool) -> Result<Found<T>, Error> {
-        squares("cov", ctx, &cov(ctx, x)?, batched)
+    const NAME: &'static str = "cov";
+    const AXES: Axes = Axes::MATRICES;
+
+    fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<Found<T>, Error> {
+        squares(Self::NAME, ctx, &cov(ctx, x)?, axes == 3)
     }
 
-    fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<(), Error> {
+    fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, _: usize) -> Result<(), Error> {
         cov(ctx, x).map(drop)
     }
 
@@ -367,60 +391,15 @@ impl Corr {
 }
 
 impl Operation for Corr {
-    fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, batched: bool) -> Result<Found<T>, Error> {
-        squares("corr", ctx, &corr(ctx, x)?, batched)
+    const NAME: &'static str = "corr";
+    const AXES: Axes = Axes::MATRICES;
+
+    fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<Found<T>, Error> {
+        squares(Self::NAME, ctx, &corr(ctx, x)?, axes == 3)
     }
 
-    fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<(), Error> {
+    fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, _: usize) -> Result<(), Error> {
         corr(ctx, x).map(drop)
-    }
-
-    fn runs_on_device<T: Real>(&self, ctx: &Context, x: &Array<T>) -> bool {
-        choose_cov::<T>(ctx, x.shape(), true).side == Side::Gpu
-    }
-}
-
-impl Pca {
-    pub(super) fn run(self) -> Result<Outcome, Failure> {
-        self.common.run(&self)
-    }
-
-    fn found<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<(Components<T>, Array<T>), Error> {
-        let solver = match self.solver {
-            SolverName::Auto => Solver::Auto,
-            SolverName::Covariance => Solver::Covariance,
-            SolverName::Svd => Solver::Svd,
-            SolverName::Truncated => Solver::Truncated,
-        };
-        let found = pca(ctx, x, self.k, PcaOptions { solver, ..PcaOptions::default() })?;
-        let turned = found.transform(ctx, x, self.whiten)?;
-        Ok((found, turned))
-    }
-}
-
-impl Operation for Pca {
-    fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, _: bool) -> Result<Found<T>, Error> {
-        let (found, turned) = self.found(ctx, x)?;
-        let matrix = |shape: Shape| vec![shape.rows, shape.cols];
-        let numbers = vec![
-            made("components", ctx, &found.components, matrix)?,
-            made("explained_variance", ctx, &found.explained_variance, |shape| vec![shape.rows])?,
-            made("explained_variance_ratio", ctx, &found.explained_variance_ratio, |shape| vec![shape.rows])?,
-            made("singular_values", ctx, &found.singular_values, |shape| vec![shape.rows])?,
-            made("mean", ctx, &found.mean, |shape| vec![shape.cols])?,
-            made("transformed", ctx, &turned, matrix)?,
-        ];
-        let wide = vec![
-            ("noise_variance", vec![], vec![found.noise_variance]),
-            ("residual", vec![], vec![found.certificate.residual]),
-            ("orthogonality", vec![], vec![found.certificate.orthogonality]),
-        ];
-        let counts = vec![("status", vec![], vec![found.certificate.status as i64])];
-        Ok(Found { numbers, wide, counts, converged: found.converged() })
-    }
-
-    fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<(), Error> {
-        self.found(ctx, x).map(drop)
     }
 
     fn runs_on_device<T: Real>(&self, ctx: &Context, x: &Array<T>) -> bool {

@@ -6,7 +6,7 @@ mod gpu;
 mod kernels;
 
 use crate::context::Context;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::policy::Side;
 use std::time::Instant;
 
@@ -35,7 +35,7 @@ pub fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
     }
     let (needed, allowed) = (bytes.saturating_mul(2), ctx.memory_budget());
     if needed > allowed {
-        return Err(ErrorKind::Limit { what: "bytes of a copy".to_owned(), needed, allowed }.into());
+        return Err(Error::budget("bytes of a copy's two arrays", needed, allowed));
     }
     // An adapter that is there and not forbidden is measured, a software adapter too: it was named.
     let choice = ctx.explain(&Default::default(), true);

@@ -10,7 +10,7 @@ pub use samples::divergence_of_samples;
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::Buffer;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::policy::{Choice, Side, Workload};
 use crate::shape::Shape;
 use rayon::prelude::*;
@@ -94,7 +94,7 @@ impl DivergenceOptions {
             return Err(Error::domain("divergence", format!("expected a base above 1, found {}", self.base)));
         }
         if !(self.smoothing.is_finite() && self.smoothing >= 0.0) {
-            let what = format!("expected a smoothing of 0 or more, found {}", self.smoothing);
+            let what = format!("expected a finite smoothing of 0 or more, found {}", self.smoothing);
             return Err(Error::domain("divergence", what));
         }
         Ok(())
@@ -133,8 +133,8 @@ pub fn divergence<T: Real>(
     }
     bins(shape)?;
     let result = Shape::new(shape.cols, 1, shape.batch);
-    for histograms in [p, q] {
-        check_entries(histograms, options)?;
+    for (name, histograms) in [("p", p), ("q", q)] {
+        check_entries(name, histograms, options)?;
     }
     let terms = shape.len();
     if let Side::Cpu = side::<T>(ctx, terms, &[shape, other, result], [p, q].map(Array::is_resident))? {
@@ -171,9 +171,9 @@ pub fn divergence_matrix<T: Real>(
     let result = Shape::new(shape.cols, shape.cols, shape.batch);
     let (needed, allowed) = ((result.len() as u64).saturating_mul(size_of::<T>() as u64), ctx.memory_budget());
     if needed > allowed {
-        return Err(ErrorKind::Limit { what: "bytes of a matrix of divergences".to_owned(), needed, allowed }.into());
+        return Err(Error::budget("bytes of a matrix of divergences", needed, allowed));
     }
-    check_entries(p, options)?;
+    check_entries("p", p, options)?;
     let terms = shape.len().saturating_mul(shape.cols);
     if let Side::Cpu = side::<T>(ctx, terms, &[shape, result], [p.is_resident(); 2])? {
         let p = p.to_host(ctx)?;
@@ -229,24 +229,24 @@ fn bins(shape: Shape) -> Result<()> {
 }
 
 /// Whether histograms on the host are histograms.
-fn check_entries<T: Real>(histograms: &Array<T>, options: &DivergenceOptions) -> Result<()> {
+fn check_entries<T: Real>(name: &str, histograms: &Array<T>, options: &DivergenceOptions) -> Result<()> {
     let Storage::Host(data) = histograms.storage() else { return Ok(()) };
     let (data, bins) = (Arc::clone(data), histograms.shape().rows.max(1));
     let wrong = data.par_chunks(bins).enumerate().find_map_first(|(i, histogram)| {
         let mut sum = 0.0;
         for (bin, x) in histogram.iter().map(|x| x.to_f64()).enumerate() {
             if !(x.is_finite() && x >= 0.0) {
-                return Some(format!("expected entries of 0 or more, found {x} in bin {bin} of histogram {i}"));
+                return Some(format!(
+                    "expected finite entries of 0 or more, found {x} in bin {bin} of histogram {i} of {name}"
+                ));
             }
             sum += x;
         }
         if options.normalize && sum <= 0.0 {
-            return Some(format!("expected a positive sum, found {sum} of histogram {i}"));
+            return Some(format!("expected a positive sum, found {sum} of histogram {i} of {name}"));
         }
         let one = options.normalize || (sum - 1.0).abs() <= 1e-3;
-        (!one).then(|| {
-            format!("expected sums of 1, found {sum} of histogram {i}; ask for normalisation, if it has counts")
-        })
+        (!one).then(|| format!("expected sums of 1, found {sum} of histogram {i} of {name}; counts take `normalize`"))
     });
     wrong.map_or(Ok(()), |what| Err(Error::domain("divergence", what)))
 }

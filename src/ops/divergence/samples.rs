@@ -3,7 +3,7 @@
 use super::{Divergence, DivergenceOptions, divergence};
 use crate::array::{Array, Real};
 use crate::context::Context;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::shape::Shape;
 use rayon::prelude::*;
 
@@ -71,8 +71,8 @@ pub fn divergence_of_samples<T: Real>(
     let shape = Shape::new(bins, a.cols, a.batch);
     let needed = (shape.len() as u64).saturating_mul(2 * size_of::<T>() as u64);
     if needed > ctx.memory_budget() {
-        let what = "bytes of histograms of samples".to_owned();
-        return Err(ErrorKind::Limit { what, needed, allowed: ctx.memory_budget() }.into());
+        let what = "bytes of histograms of samples";
+        return Err(Error::budget(what, needed, ctx.memory_budget()));
     }
     let (x, y) = (x.to_host(ctx)?, y.to_host(ctx)?);
     let count = |i: usize| -> Result<[Vec<T>; 2]> {

@@ -13,7 +13,7 @@ pub use super::certificate::{Certificate, Status};
 use super::certificate::{Certificates, CertificatesRead, all_converged};
 use crate::array::{Array, Incoming, Ragged, Real, Storage};
 use crate::context::Context;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::policy::{Backend, Choice, Side, Workload};
 use crate::shape::{Layout, Shape};
 use pieces::Take;
@@ -326,8 +326,8 @@ fn equal_layout(ctx: &Context, shape: Shape) -> Result<Layout> {
     // Only matrices of order 0 can be more than memory holds.
     let needed = BOOKKEEPING.saturating_mul(shape.batch as u64);
     if shape.is_empty() && needed > ctx.memory_budget() {
-        let what = "bytes for the certificates of empty matrices".to_owned();
-        return Err(ErrorKind::Limit { what, needed, allowed: ctx.memory_budget() }.into());
+        let what = "bytes for the certificates of empty matrices";
+        return Err(Error::budget(what, needed, ctx.memory_budget()));
     }
     let order =
         u32::try_from(shape.rows).map_err(|_| Error::shape("eigh", "an order below 2^32", shape.to_string()))?;

@@ -9,7 +9,7 @@ use super::space::Space;
 use super::{dense, subspace};
 use crate::array::Real;
 use crate::context::Context;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::ops::eigen::Which;
 use crate::ops::sparse::cpu::{Combination, Rows};
 use crate::ops::sparse::{Bounds, Operator};
@@ -331,7 +331,7 @@ fn densely<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted) -> Resul
     let (needed, allowed) = (n.saturating_mul(n).saturating_mul(48), ctx.memory_budget());
     if needed > allowed {
         let what = format!("bytes for {} pairs of a sparse matrix of order {n}, a dense problem", wanted.count);
-        return Err(ErrorKind::Limit { what, needed, allowed }.into());
+        return Err(Error::budget(what, needed, allowed));
     }
     let (values, vectors) = dense::pairs(ctx, a, &wanted)?;
     let residuals = vec![0.0; values.len()];
@@ -395,14 +395,14 @@ fn chebyshev<T: Real>(
 }
 
 /// # Errors
-/// [`ErrorKind::Limit`] where three blocks are beyond the budget.
+/// [`crate::ErrorKind::Limit`] where three blocks are beyond the budget.
 pub(super) fn check_memory(ctx: &Context, rows: usize, width: usize, number: usize) -> Result<()> {
     let (needed, allowed) = ((3 * rows * width * number) as u64, ctx.memory_budget());
     if needed <= allowed {
         return Ok(());
     }
-    let what = format!("bytes for the blocks of eigsh, {rows} x {width}; a larger FIEDLER_MEMORY_BUDGET allows them");
-    Err(ErrorKind::Limit { what, needed, allowed }.into())
+    let what = format!("bytes for the blocks of eigsh, {rows} x {width}");
+    Err(Error::budget(what, needed, allowed))
 }
 
 /// Brings the wanted columns home.

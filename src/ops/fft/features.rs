@@ -7,7 +7,7 @@ use super::{Task, lines_of};
 use crate::array::{Array, Real, Scalar, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Grid};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::shape::{Axis, Shape};
 use num_complex::Complex;
 use rayon::prelude::*;
@@ -106,8 +106,8 @@ impl<T: Real> PowerSpectrum<T> {
     /// One element less than there are edges along the axis.
     ///
     /// # Errors
-    /// [`ErrorKind::Domain`] unless the edges are two at least, finite, not negative and ascending, and the rate is finite and positive;
-    /// [`ErrorKind::Limit`] if the memory budget has no room for so many bands; device errors.
+    /// [`crate::ErrorKind::Domain`] unless the edges are two at least, finite, not negative and ascending, and the rate is finite and positive;
+    /// [`crate::ErrorKind::Limit`] if the memory budget has no room for so many bands; device errors.
     pub fn band_powers(&self, ctx: &Context, edges: &[f64], rate: f64) -> Result<Array<T>> {
         check_rate("band_powers", rate)?;
         let ascending = edges.windows(2).all(|pair| pair[0] < pair[1]);
@@ -128,8 +128,8 @@ impl<T: Real> PowerSpectrum<T> {
             .collect();
         let needed = 8 * (self.shape_of(bands.len()).len() as u64);
         if needed > ctx.memory_budget() && bands.len() > 4 * frequencies.len() {
-            let what = format!("bytes for {} bands of {}", bands.len(), self.power.shape());
-            return Err(ErrorKind::Limit { what, needed, allowed: ctx.memory_budget() }.into());
+            let what = format!("bytes for {} bands of every signal", bands.len());
+            return Err(Error::budget(what, needed, ctx.memory_budget()));
         }
         self.summed(ctx, &bands, None)
     }
@@ -141,7 +141,7 @@ impl<T: Real> PowerSpectrum<T> {
     /// One element along the axis.
     ///
     /// # Errors
-    /// [`ErrorKind::Domain`] unless the rate is finite and positive; device errors.
+    /// [`crate::ErrorKind::Domain`] unless the rate is finite and positive; device errors.
     pub fn spectral_centroid(&self, ctx: &Context, rate: f64) -> Result<Array<T>> {
         check_rate("spectral_centroid", rate)?;
         let everything = 0..self.n / 2 + 1;

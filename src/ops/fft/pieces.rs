@@ -33,7 +33,7 @@ fn most(gpu: &Gpu, budget: u64, plan: &FftPlan, kind: Kind) -> Result<usize> {
     let largest = before.max(after).max(if plan.working_bytes() > 0 { way } else { 0 });
     let allowed = gpu.adapter().limits.storage_binding.min((1 << 31) - 256);
     for (what, needed, allowed) in [
-        ("bytes of device memory for one Fourier transform", one, room),
+        ("bytes of device memory (FIEDLER_MEMORY_BUDGET) for one Fourier transform", one, room),
         ("bytes of one Fourier transform in a binding", largest.max(plan.table_bytes() as u64), allowed),
     ] {
         if needed > allowed {

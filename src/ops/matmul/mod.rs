@@ -10,7 +10,7 @@ mod split;
 
 use crate::array::{Array, Scalar, Storage};
 use crate::context::Context;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::policy::{self, Choice, Workload};
 use crate::shape::Shape;
 use half::f16;
@@ -43,8 +43,8 @@ impl Multiplied for f16 {}
 /// the result is zero.
 ///
 /// # Errors
-/// [`ErrorKind::Shape`] if k or the batches do not agree; [`ErrorKind::Limit`] if the result is far beyond the byte budget or, where the
-/// device was insisted upon, beyond its kernels; [`ErrorKind::Domain`] for f64 there; device errors.
+/// [`crate::ErrorKind::Shape`] if k or the batches do not agree; [`crate::ErrorKind::Limit`] if the result is far beyond the byte budget or, where the
+/// device was insisted upon, beyond its kernels; [`crate::ErrorKind::Domain`] for f64 there; device errors.
 ///
 /// ```
 /// use fiedler::{Context, Shape, array::Array, ops::matmul};
@@ -236,7 +236,7 @@ impl<T: Multiplied> Gemm<T> {
     /// Where this would run on factors of these shapes, and why; `resident`: they lie on the device.
     ///
     /// # Errors
-    /// [`ErrorKind::Shape`] if they cannot be multiplied.
+    /// [`crate::ErrorKind::Shape`] if they cannot be multiplied.
     pub fn choose(&self, ctx: &Context, a: Shape, b: Shape, resident: bool) -> Result<Choice> {
         Ok(choose::<T>(ctx, &Problem::of(self, a, b)?, self.precision, resident))
     }
@@ -247,15 +247,15 @@ impl<T: Multiplied> Gemm<T> {
     /// op(A) `(m, k)`, op(B) `(k, n)`, the result `(m, n)`; batches are equal, or 1.
     ///
     /// # Errors
-    /// As [`matmul`]; [`ErrorKind::Domain`] for a precision that the numbers or the device do not have.
+    /// As [`matmul`]; [`crate::ErrorKind::Domain`] for a precision that the numbers or the device do not have.
     pub fn run(&self, ctx: &Context, a: &Array<T>, b: &Array<T>) -> Result<Array<T>> {
         let problem = Problem::of(self, a.shape(), b.shape())?;
         let shape = problem.result();
         let needed = (T::words(shape.len()) as u64).saturating_mul(4);
         // What was given fits into memory already; an outer product may be far larger.
         if needed > ctx.memory_budget() && shape.len() / 4 > problem.given() {
-            let what = format!("bytes for the results of matmul, {shape}");
-            return Err(ErrorKind::Limit { what, needed, allowed: ctx.memory_budget() }.into());
+            let what = "bytes for the results of matmul";
+            return Err(Error::budget(what, needed, ctx.memory_budget()));
         }
         if self.precision == Precision::SplitF16 && T::NAME != "f32" {
             return Err(Error::domain("matmul", format!("f32 is split into f16, found {}", T::NAME)));

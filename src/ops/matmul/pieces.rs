@@ -91,7 +91,8 @@ impl Room<'_> {
 
     fn too_small(&self, problem: &Problem) -> crate::error::Error {
         let [(a, _), (b, _), ..] = problem.lens();
-        let what = format!("bytes of device memory for the least block of matmul, k = {}", problem.k);
+        let what =
+            format!("bytes of device memory (FIEDLER_MEMORY_BUDGET) for the least block of matmul, k = {}", problem.k);
         let needed = self.words((a + b + problem.m * problem.n) as u64) * 4;
         ErrorKind::Limit { what, needed, allowed: self.bytes / 4 * 3 }.into()
     }

@@ -126,7 +126,11 @@ fn fits(gpu: &Gpu, shape: Shape, cols: usize, budget: u64) -> Result<()> {
         .map(|numbers| 4_u64.saturating_mul(numbers as u64));
     for (what, needed, allowed) in [
         ("bytes of one binding", given.max(made).max(turns), adapter.limits.storage_binding),
-        ("bytes of device memory", given.saturating_add(made).saturating_add(turns), budget / 4 * 3),
+        (
+            "bytes of device memory (FIEDLER_MEMORY_BUDGET)",
+            given.saturating_add(made).saturating_add(turns),
+            budget / 4 * 3,
+        ),
         ("loop iterations", shape.cols.div_ceil(TILE) as u64 * 17, u64::from(adapter.loop_budget / 2)),
     ] {
         if needed > allowed {

@@ -14,7 +14,7 @@ pub use stream::Stream;
 
 use crate::array::{Array, Real, Scalar, Storage};
 use crate::context::Context;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::policy::{Choice, Side, Workload};
 use crate::shape::Shape;
 use std::ops::Range;
@@ -146,7 +146,7 @@ fn fill<T: Real>(
 fn check<T: Scalar>(operation: &'static str, ctx: &Context, shape: Shape, words: u128) -> Result<Choice> {
     let (needed, allowed) = ((shape.len() as u64).saturating_mul(size_of::<T>() as u64), ctx.memory_budget());
     if needed > allowed {
-        return Err(ErrorKind::Limit { what: format!("bytes of {operation} numbers"), needed, allowed }.into());
+        return Err(Error::budget(format_args!("bytes of {operation} numbers"), needed, allowed));
     }
     let choice = choose::<T>(ctx, shape, words);
     if choice.side == Side::Gpu && !T::ON_DEVICE {

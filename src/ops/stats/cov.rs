@@ -1,13 +1,13 @@
 //! Covariance and correlation of columns.
 
-use super::gram::{Gram, of_matrix};
+use super::gram::{Gram, ROWS, of_matrix};
 use super::moments::as_f64;
 use super::running::pieces;
 use super::{count, gpu_cov, side};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::Gpu;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::policy::{Choice, Side, Workload};
 use crate::shape::Shape;
 use rayon::prelude::*;
@@ -22,7 +22,7 @@ use rayon::prelude::*;
 /// X `(rows, cols)`, any batch; the result `(cols, cols)` each.
 ///
 /// # Errors
-/// [`ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`ErrorKind::Limit`] if the results of few rows are beyond the memory budget, or
+/// [`crate::ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if the results of few rows are beyond the memory budget, or
 /// the device was insisted upon and one matrix of products is beyond it; device errors.
 pub fn cov<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
     Ok(covariance("cov", ctx, x, false)?.1)
@@ -65,8 +65,7 @@ pub(in crate::ops) fn covariance<T: Real>(
 ) -> Result<(Array<T>, Array<T>)> {
     let shape = x.shape();
     let Shape { rows, cols, batch } = shape;
-    let square = (cols as u64).saturating_mul(cols as u64);
-    room(ctx, operation, shape, square)?;
+    room::<T>(ctx, operation, shape)?;
     let fits = ctx.gpu().is_ok_and(|gpu| gpu_cov::fits(gpu, shape, ctx.memory_budget()).is_ok());
     let side = side::<T>(operation, ctx, &workload(shape, x.is_resident()), fits)?;
     let shapes = (Shape::new(1, cols, batch), Shape::new(cols, cols, batch));
@@ -118,12 +117,19 @@ pub(in crate::ops) fn covariance<T: Real>(
     }
 }
 
-/// Results, and what stands beside them, where they are far larger than what was given.
-pub(super) fn room(ctx: &Context, operation: &str, shape: Shape, square: u64) -> Result<()> {
-    let needed = square.saturating_mul(8).saturating_mul(shape.batch as u64 + 4);
-    if needed > ctx.memory_budget() && needed / 16 > shape.len() as u64 {
-        let what = format!("bytes for the results of {operation} of {shape}");
-        return Err(ErrorKind::Limit { what, needed, allowed: ctx.memory_budget() }.into());
+/// Results, and the products in f64 that each is made of, where the results are far larger than what was given.
+pub(super) fn room<T: Real>(ctx: &Context, operation: &str, shape: Shape) -> Result<()> {
+    let square = (shape.cols as u64).saturating_mul(shape.cols as u64);
+    let results = square.saturating_mul(shape.batch as u64);
+    // A leaf's, or those of the tree on the way up, of as many matrices as there are threads.
+    let leaves = shape.rows.div_ceil(ROWS);
+    let levels = if leaves < 2 { 1 } else { u64::from(leaves.ilog2()) + 2 };
+    let at_once = levels * rayon::current_num_threads().min(shape.batch.max(1)) as u64;
+    let needed = results.saturating_mul(size_of::<T>() as u64).saturating_add(square.saturating_mul(8 * at_once));
+    if needed > ctx.memory_budget() && results / 4 > shape.len() as u64 {
+        let what =
+            format!("bytes for the results of {operation} of {} columns and the products behind them", shape.cols);
+        return Err(Error::budget(what, needed, ctx.memory_budget()));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::{Nan, View, count, cpu, gpu, reduced, side};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::policy::{Choice, Side, Workload};
 use crate::shape::{Axis, Shape};
 use std::sync::Arc;
@@ -108,7 +108,7 @@ fn counts_of(words: &[u32]) -> Vec<u64> {
 /// Any; the results have the shape of [`reduced`](super::reduced) to one number. Empty series are fine.
 ///
 /// # Errors
-/// [`ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`ErrorKind::Limit`] if the results of a batch without numbers are
+/// [`crate::ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if the results of a batch without numbers are
 /// beyond the memory budget; device errors.
 pub fn describe<T: Real>(
     ctx: &Context,
@@ -119,7 +119,7 @@ pub fn describe<T: Real>(
     let StatsOptions { ddof, nan } = options;
     let axis = axis.into();
     let (shape, view) = (reduced(x.shape(), axis, 1), View::of(x.shape(), axis));
-    room(ctx, "describe", x.shape(), (shape.len() as u64).saturating_mul(56))?;
+    room(ctx, "seven moments", x.shape(), (shape.len() as u64).saturating_mul(56))?;
     let side = side::<T>("describe", ctx, &workload(x.shape(), x.is_resident()), true)?;
     // Without numbers there is nothing to compute.
     if side == Side::Cpu || view.len() == 0 {
@@ -153,10 +153,10 @@ pub(super) fn workload(shape: Shape, resident: bool) -> Workload {
 }
 
 /// Results of so many bytes, where they are far larger than what was given.
-pub(super) fn room(ctx: &Context, operation: &str, shape: Shape, needed: u64) -> Result<()> {
+pub(super) fn room(ctx: &Context, results: &str, shape: Shape, needed: u64) -> Result<()> {
     if needed > ctx.memory_budget() && needed / 64 > shape.len() as u64 {
-        let what = format!("bytes for the results of {operation} of {shape}");
-        return Err(ErrorKind::Limit { what, needed, allowed: ctx.memory_budget() }.into());
+        let what = format!("bytes for {results} of every series");
+        return Err(Error::budget(what, needed, ctx.memory_budget()));
     }
     Ok(())
 }

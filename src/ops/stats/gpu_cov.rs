@@ -89,7 +89,11 @@ pub(super) fn fits(gpu: &Gpu, shape: Shape, budget: u64) -> Result<()> {
     let binding = 16 * Tiles::of(shape.cols, 1).vectors() as u64;
     for (what, needed, allowed) in [
         ("bytes of the products of one matrix", binding, adapter.limits.storage_binding),
-        ("bytes of device memory for the covariance of one matrix", bytes(one).saturating_mul(4) / 3, budget),
+        (
+            "bytes of device memory (FIEDLER_MEMORY_BUDGET) for the covariance of one matrix",
+            bytes(one).saturating_mul(4) / 3,
+            budget,
+        ),
     ] {
         if needed > allowed {
             return Err(ErrorKind::Limit { what: format!("{what} on {}", adapter.name), needed, allowed }.into());

@@ -4,7 +4,7 @@ use super::describe::{StatsOptions, describe, room};
 use super::{View, count, reduced, select, side};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::policy::{Side, Workload};
 use crate::shape::{Axis, Shape};
 use rayon::prelude::*;
@@ -37,8 +37,8 @@ pub struct Histogram {
 /// Any; `counts` has the shape of [`reduced`](super::reduced) to `bins` numbers.
 ///
 /// # Errors
-/// [`ErrorKind::Domain`] if there are no bins, the range is not finite or does not ascend, bins are narrower than f64 tells apart, or the device was
-/// insisted upon and `T` is f64; [`ErrorKind::Limit`] if the results are beyond the memory budget, or the device was insisted upon and the array is; device errors.
+/// [`crate::ErrorKind::Domain`] if there are no bins, the range is not finite or does not ascend, bins are narrower than f64 tells apart, or the device was
+/// insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if the results are beyond the memory budget, or the device was insisted upon and the array is; device errors.
 pub fn histogram<T: Real>(
     ctx: &Context,
     x: &Array<T>,
@@ -52,10 +52,10 @@ pub fn histogram<T: Real>(
     let axis = axis.into();
     let (shape, view) = (reduced(x.shape(), axis, bins), View::of(x.shape(), axis));
     let needed = (shape.len() as u64).saturating_add(bins as u64).saturating_mul(8);
-    room(ctx, "histogram", x.shape(), needed)?;
+    room(ctx, "a histogram", x.shape(), needed)?;
     if needed > ctx.memory_budget() {
-        let what = format!("bytes for {bins} bins of the histogram of {}", x.shape());
-        return Err(ErrorKind::Limit { what, needed, allowed: ctx.memory_budget() }.into());
+        let what = format!("bytes for {bins} bins of the histograms");
+        return Err(Error::budget(what, needed, ctx.memory_budget()));
     }
     let (low, high) = match range {
         Some(range) => range,

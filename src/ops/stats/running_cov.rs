@@ -64,7 +64,7 @@ impl<T: Real> RunningCovariance<T> {
         let shape = chunk.shape();
         let rows = rows_of("RunningCovariance::push", shape, self.cols)?;
         if let State::Fresh = self.state {
-            room(ctx, "RunningCovariance", shape, (self.cols as u64).saturating_mul(self.cols as u64))?;
+            room::<T>(ctx, "RunningCovariance", shape)?;
             let fits = ctx.gpu().is_ok_and(|gpu| gpu_cov::fits(gpu, shape, ctx.memory_budget()).is_ok());
             let work = workload(shape, chunk.is_resident());
             self.state = match side::<T>("RunningCovariance", ctx, &work, fits)? {

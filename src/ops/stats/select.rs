@@ -25,7 +25,11 @@ fn limits(gpu: &Gpu, operation: &str, view: View, counts: usize, budget: u64) ->
     for (what, needed, allowed) in [
         ("bytes of one binding", array.max(counts), adapter.limits.storage_binding),
         // The counts, their totals, and what the pool rounds up.
-        ("bytes of device memory", array.saturating_add(counts.saturating_mul(3)), budget / 4 * 3),
+        (
+            "bytes of device memory (FIEDLER_MEMORY_BUDGET)",
+            array.saturating_add(counts.saturating_mul(3)),
+            budget / 4 * 3,
+        ),
         ("parts of a series", view.len.div_ceil(PART) as u64, u64::from(adapter.loop_budget / 2)),
     ] {
         if needed > allowed {

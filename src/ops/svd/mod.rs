@@ -12,7 +12,7 @@ mod truncated;
 use super::certificate::{Certificate, Certificates, all_converged};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::policy::{Choice, Side, Workload};
 use crate::shape::Shape;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ pub struct Svdvals<T = f32> {
 /// A `(m, n)`, any batch; m = 0, n = 0 and a batch of 0 are fine.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] or [`ErrorKind::Domain`] if the device was insisted upon and it cannot hold a matrix, or has no kernels for the
+/// [`crate::ErrorKind::Limit`] or [`crate::ErrorKind::Domain`] if the device was insisted upon and it cannot hold a matrix, or has no kernels for the
 /// precision; device errors.
 pub fn svd<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
     let problem = Problem::of(ctx, a.shape(), vectors == Vectors::Full)?;
@@ -128,7 +128,7 @@ impl<T: Real> Svd<T> {
     /// This decomposition, if every matrix of it has converged.
     ///
     /// # Errors
-    /// [`ErrorKind::Uncertified`] naming the first that has not; device errors.
+    /// [`crate::ErrorKind::Uncertified`] naming the first that has not; device errors.
     pub fn ok(self, ctx: &Context) -> Result<Self> {
         all_converged(&self.certificates(ctx)?)?;
         Ok(self)
@@ -164,8 +164,8 @@ impl Problem {
         let made = problem.shapes().iter().fold(0_u64, |sum, shape| sum.saturating_add(shape.len() as u64));
         let needed = made.saturating_mul(8).saturating_add(64 * shape.batch as u64);
         if needed > ctx.memory_budget() && made / 4 > shape.len() as u64 {
-            let what = format!("bytes for the results of svd of {shape}");
-            return Err(ErrorKind::Limit { what, needed, allowed: ctx.memory_budget() }.into());
+            let what = "bytes for the results of svd";
+            return Err(Error::budget(what, needed, ctx.memory_budget()));
         }
         Ok(problem)
     }

@@ -36,7 +36,7 @@ fn within(gpu: &Gpu, problem: &Problem, bytes: u64) -> Result<usize> {
     // What the uniforms take beside the arrays.
     let room = bytes.saturating_sub(64 << 10);
     if one > room {
-        let what = "bytes of device memory for one matrix of svd".to_owned();
+        let what = "bytes of device memory (FIEDLER_MEMORY_BUDGET) for one matrix of svd".to_owned();
         return Err(ErrorKind::Limit { what, needed: one, allowed: room }.into());
     }
     let largest = problem.shapes().map(|shape| shape.matrix_len()).into_iter().max().unwrap_or(0) as u64;

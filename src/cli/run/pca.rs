@@ -1,0 +1,104 @@
+//! `fiedler run pca`: principal components.
+
+use super::input::{Axes, Input};
+use super::stats::{Common, Found, Operation, made};
+use crate::cli::values::whole;
+use crate::cli::{Failure, Outcome};
+use clap::{Args, ValueEnum};
+use fiedler::array::{Array, Real};
+use fiedler::ops::pca::{Pca as Components, PcaOptions, Solver, pca};
+use fiedler::ops::stats::choose_cov;
+use fiedler::policy::Side;
+use fiedler::{Context, Error, Shape};
+
+#[derive(Debug, Args)]
+pub(super) struct Pca {
+    #[command(flatten)]
+    common: Common,
+    /// How many components.
+    #[arg(short, value_name = "K", value_parser = whole::<usize>)]
+    k: usize,
+    /// Divide each coordinate by the root of its variance.
+    #[arg(long)]
+    whiten: bool,
+    /// How they are found. truncated: by a random projection, so that the last ones are approximate, which the residual does not tell.
+    #[arg(long, value_enum, value_name = "SOLVER", default_value = "auto")]
+    solver: SolverName,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SolverName {
+    Auto,
+    Covariance,
+    Svd,
+    Truncated,
+}
+
+impl Pca {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        self.common.run(&self)
+    }
+
+    fn found<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<(Components<T>, Array<T>), Error> {
+        let solver = match self.solver {
+            SolverName::Auto => Solver::Auto,
+            SolverName::Covariance => Solver::Covariance,
+            SolverName::Svd => Solver::Svd,
+            SolverName::Truncated => Solver::Truncated,
+        };
+        let found = pca(ctx, x, self.k, PcaOptions { solver, ..PcaOptions::default() })?;
+        let turned = found.transform(ctx, x, self.whiten)?;
+        Ok((found, turned))
+    }
+}
+
+impl Operation for Pca {
+    const NAME: &'static str = "pca";
+    const AXES: Axes = Axes::MATRIX;
+
+    fn check(&self, input: &Input<'_>) -> Result<(), Failure> {
+        let [rows, cols] = input.shape[..] else { return Ok(()) };
+        if rows < 2 {
+            return Err(input.wrong("two rows at least"));
+        }
+        if self.k > rows.min(cols) {
+            let (most, shown) = (rows.min(cols), input.shown());
+            return Err(Failure::Call(format!(
+                "-k: expected at most {most}, the shorter side of {shown}, found {}",
+                self.k
+            )));
+        }
+        Ok(())
+    }
+
+    fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, _: usize) -> Result<Found<T>, Error> {
+        let (found, turned) = self.found(ctx, x)?;
+        let matrix = |shape: Shape| vec![shape.rows, shape.cols];
+        let numbers = vec![
+            made("components", ctx, &found.components, matrix)?,
+            made("explained_variance", ctx, &found.explained_variance, |shape| vec![shape.rows])?,
+            made("explained_variance_ratio", ctx, &found.explained_variance_ratio, |shape| vec![shape.rows])?,
+            made("singular_values", ctx, &found.singular_values, |shape| vec![shape.rows])?,
+            made("mean", ctx, &found.mean, |shape| vec![shape.cols])?,
+            made("transformed", ctx, &turned, matrix)?,
+        ];
+        let wide = vec![
+            ("noise_variance", vec![], vec![found.noise_variance]),
+            ("residual", vec![], vec![found.certificate.residual]),
+            ("orthogonality", vec![], vec![found.certificate.orthogonality]),
+        ];
+        let counts = vec![("status", vec![], vec![found.certificate.status as i64])];
+        let certificate = &found.certificate;
+        let not = if found.converged() { "" } else { "NOT converged: " };
+        let state = format!("{not}{}, residual <= {:.1e}", certificate.status.name(), certificate.residual);
+        Ok(Found { numbers, wide, counts, converged: found.converged(), state })
+    }
+
+    fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, _: usize) -> Result<(), Error> {
+        self.found(ctx, x).map(drop)
+    }
+
+    fn runs_on_device<T: Real>(&self, ctx: &Context, x: &Array<T>) -> bool {
+        choose_cov::<T>(ctx, x.shape(), true).side == Side::Gpu
+    }
+}

@@ -167,6 +167,11 @@ fn every_size(ctx: &Context) -> Checked {
         for begin in (0..rows).step_by(700) {
             running.push(ctx, &rows_of(&data, rows, begin..(begin + 700).min(rows))?)?;
         }
+        for (j, own) in wide.chunks_exact(rows).enumerate() {
+            let (got, want) = (f64::from(running.mean(ctx)?.to_host(ctx)?.as_slice()[j]), two_passes(own)[0]);
+            let spread = want.abs() + two_passes(own)[1].sqrt();
+            assert!((got - want).abs() <= cov_tolerance::<f32>() * spread, "{what}: mean {j} {got:e} for {want:e}");
+        }
         for (how, found, correlated) in
             [("at once", cov(ctx, &x)?, corr(ctx, &x)?), ("a stream", running.cov(ctx)?, running.corr(ctx)?)]
         {

@@ -324,7 +324,9 @@ fn every_size(ctx: &Context) -> Checked {
     for equal in [0.0_f32, 1.5, 1e-30, 1e30, 1e-42] {
         let x = Array::from_vec(Shape::new(50, 4, 1), vec![equal; 200])?;
         let found = pca(ctx, &x, 2, PcaOptions::default())?;
-        assert_eq!(found.certificate.status, Status::Converged, "{equal:e}");
+        // Where a device flushes what is subnormal, their mean is another number.
+        let flushed = equal < f32::MIN_POSITIVE && found.certificate.status == want;
+        assert!(found.converged() || equal > 0.0 && flushed, "{equal:e}: {:?}", found.certificate);
         assert!(wide(ctx, &found.singular_values)?.iter().all(|&s| s == 0.0), "{equal:e}");
     }
     Ok(())

@@ -5,7 +5,7 @@ mod common;
 
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits};
-use common::statistics::{CUTS, KINDS, rows_of, table, two_passes};
+use common::statistics::{CUTS, KINDS, all, one, rows_of, table, two_passes};
 use common::{on_cpu, on_each, on_gpus};
 use fiedler::array::{Array, Real};
 use fiedler::ops::stats::{
@@ -19,7 +19,6 @@ fn main() -> std::process::ExitCode {
         on_cpu("moments in f64", moments::<f64>),
         on_each("equal, none, one, NaN, infinite", edges_of_the_domain),
         on_each("scales from 1e-30 to 1e30", scales),
-        on_each("numbers as large as there are", largest),
         on_each("many short series", many),
         on_each("a stream by chunks, and a batch in pieces", cuts),
         on_each("streams merged", merged),
@@ -57,14 +56,6 @@ fn series<T: Copy>(x: &[T], shape: Shape, axis: Option<Axis>) -> Vec<Vec<T>> {
         }
         None => vec![x.to_vec()],
     }
-}
-
-/// Everything of a description, in its order, in f64.
-fn all<T: Real>(ctx: &Context, d: &Description<T>) -> fiedler::Result<[Vec<f64>; 6]> {
-    let wide = |a: &Array<T>| -> fiedler::Result<Vec<f64>> {
-        Ok(a.to_host(ctx)?.as_slice().iter().map(|x| x.to_f64()).collect())
-    };
-    Ok([wide(&d.mean)?, wide(&d.variance)?, wide(&d.min)?, wide(&d.max)?, wide(&d.skewness)?, wide(&d.kurtosis)?])
 }
 
 fn all_bits(ctx: &Context, d: &Description<f32>) -> fiedler::Result<Vec<Vec<u32>>> {
@@ -125,12 +116,6 @@ fn moments<T: Real>(ctx: &Context) -> Checked {
         }
     }
     Ok(())
-}
-
-fn one(ctx: &Context, data: Vec<f32>, options: StatsOptions) -> fiedler::Result<([f64; 6], u64)> {
-    let x = Array::from_vec(Shape::new(data.len(), 1, 1), data)?;
-    let found = describe(ctx, &x, Axis::Rows, options)?;
-    Ok((all(ctx, &found)?.map(|v| v[0]), found.counts(ctx)?[0]))
 }
 
 fn edges_of_the_domain(ctx: &Context) -> Checked {
@@ -212,65 +197,6 @@ fn scales(ctx: &Context) -> Checked {
         }
         assert!((skewness - third / second.powf(1.5)).abs() < 1e-4, "{scale}: {skewness}");
         assert!((kurtosis - (fourth / (second * second) - 3.0)).abs() < 1e-3, "{scale}: {kurtosis}");
-    }
-    Ok(())
-}
-
-/// Finite numbers have a finite mean, and a shape, where their distances and sums are beyond f32: of one leaf and of several, of a stream, and
-/// where they come after small ones, by which they are not expected.
-fn largest(ctx: &Context) -> Checked {
-    let mut random = SplitMix64::new(12);
-    let wild: Vec<f32> = (0..9000).map(|_| (3.3e38 * random.signed()) as f32).collect();
-    let late = |size: f32| (0..9000).map(|k| if k < 4500 { (k % 7) as f32 } else { size * (k % 5) as f32 }).collect();
-    let sides: Vec<f32> = (0..12_288).map(|k| [3.4e38, -3.4e38, 1e38][k / 4096]).collect();
-    let high: Vec<f32> = (0..9000).map(|k| 3.2e38 + 1e36 * (k % 11) as f32).collect();
-    let most = vec![f32::MAX; 5000];
-    for (what, data) in [
-        ("three", vec![3e38, -3e38, 1e38]),
-        ("wild", wild),
-        ("large ones late", late(8e37)),
-        ("less large ones late", late(1e30)),
-        ("leaves on either side", sides),
-        ("high", high),
-        ("a small one among large ones", vec![1e-30, 3e38, -3e38, 5.0]),
-        ("equal", most),
-    ] {
-        let wide: Vec<f64> = data.iter().map(|&x| x.into()).collect();
-        let [mean, second, third, fourth] = two_passes(&wide);
-        let n = data.len() as f64;
-        let (got, _) = one(ctx, data.clone(), StatsOptions::default())?;
-        let mut running = RunningStats::new(1, StatsOptions::default());
-        let mut parts = RunningStats::new(1, StatsOptions::default());
-        for own in data.chunks(1000) {
-            running.push(ctx, &rows_of(own, own.len(), 0..own.len())?)?;
-            let mut part = RunningStats::new(1, StatsOptions::default());
-            part.push(ctx, &rows_of(own, own.len(), 0..own.len())?)?;
-            parts.merge(ctx, part)?;
-        }
-        let stream = all(ctx, &running.finish(ctx)?)?.map(|x| x[0]);
-        assert!(
-            got.iter().zip(&stream).all(|(a, b)| a == b || a.is_nan() && b.is_nan()),
-            "{what}: {got:?}, {stream:?}"
-        );
-        for [got_mean, variance, least, greatest, skewness, kurtosis] in
-            [got, all(ctx, &parts.finish(ctx)?)?.map(|x| x[0])]
-        {
-            let extremes = wide.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &x| (a.min(x), b.max(x)));
-            assert_eq!((least, greatest), extremes, "{what}");
-            let allowed = 64.0 * EPS * second.sqrt() + 4.0 * EPS * mean.abs();
-            assert!((got_mean - mean).abs() <= allowed, "{what}: mean {got_mean:e} for {mean:e}");
-            if second == 0.0 {
-                assert!(variance == 0.0 && skewness.is_nan() && kurtosis.is_nan(), "{what}: {variance}");
-                continue;
-            }
-            let want = second * n / (n - 1.0);
-            let well =
-                if want > f32::MAX.into() { variance == f64::INFINITY } else { (variance - want).abs() < 1e-4 * want };
-            assert!(well, "{what}: variance {variance:e} for {want:e}");
-            let (lean, tails) = (third / second.powf(1.5), fourth / (second * second) - 3.0);
-            assert!((skewness - lean).abs() < 1e-4, "{what}: skewness {skewness} for {lean}");
-            assert!((kurtosis - tails).abs() < 1e-3, "{what}: kurtosis {kurtosis} for {tails}");
-        }
     }
     Ok(())
 }

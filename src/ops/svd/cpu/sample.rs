@@ -207,7 +207,7 @@ fn beside<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, random: &mut Random) 
     let factored = taken_off(block).qr();
     let (mut q, r) = (factored.compute_thin_Q(), factored.thin_R());
     let least = 100.0 * F::EPSILON * largest;
-    let lost: Vec<usize> = (0..cols).filter(|&j| !(r[(j, j)].to_f64().abs() > least)).collect();
+    let lost: Vec<usize> = (0..cols).filter(|&j| r[(j, j)].to_f64().abs() <= least).collect();
     if !lost.is_empty() {
         let fresh = random.block::<F>(rows, lost.len());
         let unit = F::from_f64(1.0 / super::super::as_f64(rows).sqrt());

@@ -83,7 +83,7 @@ fn truth(x: &[Complex<f32>], n: usize) -> Vec<Complex<f64>> {
 /// The largest relative L2 error of a transform as a share of 4 eps log2 n.
 fn share(found: &[Complex<f32>], truth: &[Complex<f64>], n: usize) -> f64 {
     let worst = found.chunks(n).zip(truth.chunks(n)).map(|(found, truth)| {
-        let apart = found.iter().zip(truth).map(|(z, t)| (Complex::new(z.re.into(), z.im.into()) - t).norm_sqr());
+        let apart = found.iter().zip(truth).map(|(z, t)| (Complex::<f64>::new(z.re.into(), z.im.into()) - t).norm_sqr());
         (apart.sum::<f64>() / truth.iter().map(|t| t.norm_sqr()).sum::<f64>()).sqrt()
     });
     // NaN is worst of all.

@@ -60,7 +60,7 @@ pub fn run(ctx: &Context, order: &Order) -> Result<bool, Failure> {
 }
 
 fn home(tensor: Tensor<3>) -> Result<Vec<f32>, Failure> {
-    tensor.into_data().into_vec().map_err(|error| format!("{error:?}").into())
+    tensor.into_data().try_into_vec().map_err(|error| format!("{error:?}").into())
 }
 
 /// Burn on the adapter of `ctx`, opened as Burn opens it.

@@ -1,11 +1,14 @@
 //! The CPU's transforms: rustfft and realfft, lines side by side on all threads.
 
+mod plans;
+
 use super::gpu::{Kind, Lines};
 use crate::array::Real;
 use num_complex::Complex;
+use plans::Plans;
 use rayon::prelude::*;
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
-use rustfft::{Fft, FftNum, FftPlanner};
+use realfft::{ComplexToReal, RealToComplex};
+use rustfft::{Fft, FftNum};
 use std::sync::Arc;
 
 /// Elements that are worth a task of their own: some microseconds of work.
@@ -14,9 +17,21 @@ const TASK: usize = 1 << 13;
 const BLOCK: usize = 8;
 
 /// The precisions as rustfft needs them.
-pub(super) trait Working: Real + FftNum {}
-impl Working for f32 {}
-impl Working for f64 {}
+pub(super) trait Working: Real + FftNum {
+    fn plans() -> &'static Plans<Self>;
+}
+
+impl Working for f32 {
+    fn plans() -> &'static Plans<Self> {
+        &plans::SINGLE
+    }
+}
+
+impl Working for f64 {
+    fn plans() -> &'static Plans<Self> {
+        &plans::DOUBLE
+    }
+}
 
 /// What transforms lines that lie one after the other.
 trait Engine<I, O>: Sync {
@@ -117,28 +132,20 @@ impl<F: Working> Engine<Complex<F>, F> for Backward<F> {
     }
 }
 
-/// Complex to complex; `back` divides by the length.
+/// Complex to complex; the inverse divides by the length.
 pub(super) fn complex<F: Working>(kind: Kind, n: usize, lines: Lines, from: &[Complex<F>]) -> Vec<Complex<F>> {
-    let mut planner = FftPlanner::new();
-    let engine = match kind {
-        Kind::Inverse => Whole { fft: planner.plan_fft_inverse(n), scale: Some(<F as Real>::from_f64(1.0 / n as f64)) },
-        _ => Whole { fft: planner.plan_fft_forward(n), scale: None },
-    };
-    every(&engine, lines, from)
+    let scale = matches!(kind, Kind::Inverse).then(|| <F as Real>::from_f64(1.0 / n as f64));
+    every(&Whole { fft: F::plans().complex(kind, n), scale }, lines, from)
 }
 
 /// Real to half of a spectrum.
 pub(super) fn forward<F: Working>(n: usize, lines: Lines, from: &[F], window: Option<&[F]>) -> Vec<Complex<F>> {
-    every(&Forward { fft: RealFftPlanner::new().plan_fft_forward(n), window }, lines, from)
+    every(&Forward { fft: F::plans().real_forward(n), window }, lines, from)
 }
 
 /// And back.
 pub(super) fn backward<F: Working>(n: usize, lines: Lines, from: &[Complex<F>]) -> Vec<F> {
-    every(
-        &Backward { fft: RealFftPlanner::new().plan_fft_inverse(n), scale: <F as Real>::from_f64(1.0 / n as f64) },
-        lines,
-        from,
-    )
+    every(&Backward { fft: F::plans().real_inverse(n), scale: <F as Real>::from_f64(1.0 / n as f64) }, lines, from)
 }
 
 /// All lines, in parallel where there is enough to do.

@@ -1,0 +1,111 @@
+//! The library's plans, kept from call to call: their tables of sines take as long as the transform of a few lines.
+
+use super::super::gpu::Kind;
+use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
+use rustfft::{Fft, FftNum, FftPlanner};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+/// Plans that are kept, as many as pocketfft keeps.
+const MOST: usize = 16;
+/// Points of all plans that are kept, 32 MiB of tables in f32; the last plan is kept whatever its length.
+const POINTS: usize = 1 << 22;
+
+/// Plans of one kind, the last used last.
+struct Kept<P: ?Sized>(Mutex<Vec<(usize, Arc<P>)>>);
+
+impl<P: ?Sized> Default for Kept<P> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<P: ?Sized> Kept<P> {
+    /// The plan for `n` points, made if there is none.
+    fn get(&self, n: usize, make: impl FnOnce() -> Arc<P>) -> Arc<P> {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let mut kept = lock();
+            if let Some(at) = kept.iter().position(|(length, _)| *length == n) {
+                kept[at..].rotate_left(1);
+                return Arc::clone(&kept[kept.len() - 1].1);
+            }
+        }
+        // Without the lock: a long plan holds nobody up.
+        let plan = make();
+        let mut kept = lock();
+        kept.retain(|(length, _)| *length != n);
+        kept.push((n, Arc::clone(&plan)));
+        let points =
+            |kept: &[(usize, Arc<P>)]| kept.iter().fold(0, |sum: usize, (length, _)| sum.saturating_add(*length));
+        while kept.len() > 1 && (kept.len() > MOST || points(&kept) > POINTS) {
+            kept.remove(0);
+        }
+        plan
+    }
+}
+
+/// The plans of one precision.
+pub(in super::super) struct Plans<F> {
+    forward: Kept<dyn Fft<F>>,
+    inverse: Kept<dyn Fft<F>>,
+    real_forward: Kept<dyn RealToComplex<F>>,
+    real_inverse: Kept<dyn ComplexToReal<F>>,
+}
+
+impl<F: FftNum> Plans<F> {
+    pub(super) fn complex(&self, kind: Kind, n: usize) -> Arc<dyn Fft<F>> {
+        match kind {
+            Kind::Inverse | Kind::RealInverse => self.inverse.get(n, || FftPlanner::new().plan_fft_inverse(n)),
+            Kind::Forward | Kind::RealForward => self.forward.get(n, || FftPlanner::new().plan_fft_forward(n)),
+        }
+    }
+
+    pub(super) fn real_forward(&self, n: usize) -> Arc<dyn RealToComplex<F>> {
+        self.real_forward.get(n, || RealFftPlanner::new().plan_fft_forward(n))
+    }
+
+    pub(super) fn real_inverse(&self, n: usize) -> Arc<dyn ComplexToReal<F>> {
+        self.real_inverse.get(n, || RealFftPlanner::new().plan_fft_inverse(n))
+    }
+}
+
+impl<F> Default for Plans<F> {
+    fn default() -> Self {
+        Self {
+            forward: Kept::default(),
+            inverse: Kept::default(),
+            real_forward: Kept::default(),
+            real_inverse: Kept::default(),
+        }
+    }
+}
+
+/// Of f32.
+pub(super) static SINGLE: LazyLock<Plans<f32>> = LazyLock::new(Plans::default);
+/// Of f64.
+pub(super) static DOUBLE: LazyLock<Plans<f64>> = LazyLock::new(Plans::default);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_plans_are_kept_within_bounds() {
+        let kept = Kept::<usize>::default();
+        let lengths = |kept: &Kept<usize>| kept.0.lock().unwrap().iter().map(|(n, _)| *n).collect::<Vec<_>>();
+        let first = kept.get(1, || Arc::new(1));
+        for n in 2..=MOST {
+            kept.get(n, || Arc::new(n));
+        }
+        // Found, not made again, and now the last used; the next drives out the one after it.
+        assert!(Arc::ptr_eq(&first, &kept.get(1, || Arc::new(0))));
+        kept.get(100, || Arc::new(100));
+        assert_eq!(lengths(&kept).len(), MOST);
+        assert!(lengths(&kept).ends_with(&[1, 100]) && !lengths(&kept).contains(&2));
+        // Longer than all that may be kept: it stays alone.
+        kept.get(POINTS + 1, || Arc::new(0));
+        assert_eq!(lengths(&kept), [POINTS + 1]);
+        kept.get(7, || Arc::new(7));
+        assert_eq!(lengths(&kept), [7]);
+    }
+}

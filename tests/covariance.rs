@@ -17,6 +17,7 @@ fn main() -> std::process::ExitCode {
         on_cpu("in f64", covariances::<f64>),
         on_each("1,000 columns", wide),
         on_each("of NaN, of one row, of nothing", covariance_edges),
+        on_each("numbers of every size, in columns and in rows", every_size),
         on_each("a stream by chunks, merged, and in pieces", covariance_cuts),
         on_each("errors", errors),
         on_gpus("f64 stays on the CPU", f64_stays),
@@ -139,6 +140,57 @@ fn covariance_edges(ctx: &Context) -> Checked {
         let found = corr(ctx, &rows_of(&scaled, rows, 0..rows)?)?.to_host(ctx)?;
         for (g, w) in found.as_slice().iter().zip(base.as_slice()) {
             assert!((g - w).abs() <= 1e-5, "2^{exponent}: {g} for {w}");
+        }
+    }
+    Ok(())
+}
+
+/// Columns in units of their own, and rows that come in another unit than the first ones: covariances that f32 holds are right, those
+/// beyond are infinite, correlations are right throughout.
+fn every_size(ctx: &Context) -> Checked {
+    let (rows, cols) = (3000, 6);
+    let base = table(rows, cols, 12);
+    let middle: Vec<f64> =
+        base.chunks_exact(rows).map(|own| own.iter().map(|&x| f64::from(x)).sum::<f64>() / rows as f64).collect();
+    let units = [1e-30, 1e30, 1e-8, 1e19, 3e36, 1e-15];
+    let at = |k: usize| f64::from(base[k]) - middle[k / rows];
+    // By columns; the first thousand rows equal, then in their unit; small numbers first.
+    let columns: Vec<f32> = (0..base.len()).map(|k| (at(k) * units[k / rows]) as f32).collect();
+    let late: Vec<f32> = (0..base.len()).map(|k| if k % rows < 1100 { 0.0 } else { columns[k] }).collect();
+    let rising: Vec<f32> =
+        (0..base.len()).map(|k| (at(k) * units[k / rows] * if k % rows < 1100 { 1e-6 } else { 1.0 }) as f32).collect();
+    for (what, data) in [("columns", columns), ("late", late), ("rising", rising)] {
+        let wide: Vec<f64> = data.iter().map(|&x| x.into()).collect();
+        let want = two_pass_cov(&wide, rows);
+        let x = rows_of(&data, rows, 0..rows)?;
+        let mut running = RunningCovariance::new(cols);
+        for begin in (0..rows).step_by(700) {
+            running.push(ctx, &rows_of(&data, rows, begin..(begin + 700).min(rows))?)?;
+        }
+        for (j, own) in wide.chunks_exact(rows).enumerate() {
+            let (got, want) = (f64::from(running.mean(ctx)?.to_host(ctx)?.as_slice()[j]), two_passes(own)[0]);
+            let spread = want.abs() + two_passes(own)[1].sqrt();
+            assert!((got - want).abs() <= cov_tolerance::<f32>() * spread, "{what}: mean {j} {got:e} for {want:e}");
+        }
+        for (how, found, correlated) in
+            [("at once", cov(ctx, &x)?, corr(ctx, &x)?), ("a stream", running.cov(ctx)?, running.corr(ctx)?)]
+        {
+            let (found, correlated) = (found.to_host(ctx)?, correlated.to_host(ctx)?);
+            for (k, (&got, want_k)) in found.as_slice().iter().zip(&want).enumerate() {
+                let (i, j) = (k % cols, k / cols);
+                let unit = (want[i * cols + i] * want[j * cols + j]).sqrt();
+                let place = format!("{what}, {how}: ({i}, {j})");
+                let got = f64::from(got);
+                if want_k.abs() > 1.001 * f64::from(f32::MAX) {
+                    assert!(got == f64::INFINITY.copysign(*want_k), "{place}: {got:e} for {want_k:e}");
+                } else {
+                    // What is not normal may flush.
+                    let allowed = cov_tolerance::<f32>() * unit + 2e-38;
+                    assert!((got - want_k).abs() <= allowed, "{place}: {got:e} for {want_k:e}");
+                }
+                let (got, want) = (f64::from(correlated.as_slice()[k]), want_k / unit);
+                assert!((got - want).abs() <= 2.0 * cov_tolerance::<f32>(), "{place}: correlation {got} for {want}");
+            }
         }
     }
     Ok(())

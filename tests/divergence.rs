@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::histograms::{COUNTS, DEFAULT, check, column, compare, truth};
 use common::random::SplitMix64;
 use common::solve::Checked;
 use common::{on_cpu, on_each, on_gpus};
@@ -9,6 +10,7 @@ use fiedler::array::{Array, Real};
 use fiedler::ops::divergence::{Divergence, DivergenceOptions, divergence, divergence_matrix, divergence_of_samples};
 use fiedler::ops::histogram;
 use fiedler::{Backend, Context, ErrorKind, Shape};
+use std::slice::from_ref;
 
 fn main() -> std::process::ExitCode {
     common::run(&[
@@ -28,61 +30,6 @@ fn main() -> std::process::ExitCode {
     ])
 }
 
-const DEFAULT: DivergenceOptions = DivergenceOptions { base: std::f64::consts::E, normalize: false, smoothing: 0.0 };
-const COUNTS: DivergenceOptions = DivergenceOptions { normalize: true, ..DEFAULT };
-
-/// The definition, of histograms that are divided by their sums.
-fn truth(kind: Divergence, p: &[f64], q: &[f64], options: &DivergenceOptions) -> f64 {
-    let smooth = |x: &[f64]| -> Vec<f64> {
-        let (sum, spread) = (x.iter().sum::<f64>(), 1.0 + x.len() as f64 * options.smoothing);
-        x.iter().map(|x| (x / sum + options.smoothing) / spread).collect()
-    };
-    let (p, q) = (smooth(p), smooth(q));
-    let sum = |term: &dyn Fn(f64, f64) -> f64| p.iter().zip(&q).map(|(&p, &q)| term(p, q)).sum::<f64>();
-    let log = |p: f64, q: f64| if p > 0.0 { p * (p / q).ln() } else { 0.0 };
-    let shannon = || sum(&|p, q| 0.5 * (log(p, 0.5 * (p + q)) + log(q, 0.5 * (p + q)))) / options.base.ln();
-    match kind {
-        Divergence::KullbackLeibler => sum(&log) / options.base.ln(),
-        Divergence::JensenShannon => shannon(),
-        Divergence::JensenShannonDistance => shannon().max(0.0).sqrt(),
-        Divergence::TotalVariation => 0.5 * sum(&|p, q| (p - q).abs()),
-        Divergence::ChiSquare => sum(&|p, q| if p == q { 0.0 } else { (p - q).powi(2) / q }),
-        Divergence::SymmetricChiSquare => 0.5 * sum(&|p, q| if p + q > 0.0 { (p - q).powi(2) / (p + q) } else { 0.0 }),
-        Divergence::Hellinger => (0.5 * sum(&|p, q| (p.sqrt() - q.sqrt()).powi(2))).sqrt(),
-    }
-}
-
-/// What `divergence` promises in f32, and what the definition loses in f64, as a sum of numbers of about TV that cancel.
-fn allowed(kind: Divergence, p: &[f64], q: &[f64], want: f64, normalized: bool) -> f64 {
-    let relative = (40.0 + p.len() as f64 / 512.0) * 2_f64.powi(-23);
-    let unit = 2_f64.powi(-22);
-    let apart = (p.iter().sum::<f64>() - q.iter().sum::<f64>()).abs();
-    let (root, variation) =
-        (matches!(kind, Divergence::JensenShannonDistance | Divergence::Hellinger), kind == Divergence::TotalVariation);
-    let own = match (normalized, root, variation) {
-        (true, true, _) => unit,
-        (true, _, true) => relative,
-        (true, false, false) => unit * (2.0 * want).sqrt() + unit * unit,
-        // Sums that are 1 up to rounding.
-        (false, true, _) => apart,
-        (false, _, true) => apart,
-        (false, false, false) => apart * apart,
-    };
-    let lost = if root { 1e-15_f64.sqrt().min(1e-15 / want.max(1e-300)) } else { 1e-15 };
-    relative * want + own + lost
-}
-
-fn check(kind: Divergence, p: &[f32], q: &[f32], got: f32, options: &DivergenceOptions) -> Result<(), String> {
-    let [p, q] = [p, q].map(|x| x.iter().map(|&x| f64::from(x)).collect::<Vec<_>>());
-    let (want, got) = (truth(kind, &p, &q, options), f64::from(got));
-    if want.is_infinite() {
-        return if got == want { Ok(()) } else { Err(format!("{kind:?}: {got}, in truth {want}")) };
-    }
-    let allowed = allowed(kind, &p, &q, want, options.normalize);
-    let near = (got - want).abs() <= allowed;
-    if near { Ok(()) } else { Err(format!("{kind:?} of {} bins: {got:e}, in truth {want:e} to {allowed:e}", p.len())) }
-}
-
 /// A histogram of sum 1 in f64, rounded to f32.
 fn random(random: &mut SplitMix64, bins: usize) -> Vec<f32> {
     let raw: Vec<f64> = (0..bins).map(|_| random.unit().powi(3) + 1e-6).collect();
@@ -95,23 +42,6 @@ fn close(random: &mut SplitMix64, p: &[f32], distance: f64) -> Vec<f32> {
     let raw: Vec<f64> = p.iter().map(|&x| f64::from(x) * (1.0 + distance * random.signed())).collect();
     let sum: f64 = raw.iter().sum();
     raw.iter().map(|x| (x / sum) as f32).collect()
-}
-
-fn column(bins: usize, count: usize, data: Vec<f32>) -> fiedler::Result<Array<f32>> {
-    Array::from_vec(Shape::new(bins, count, 1), data)
-}
-
-fn compare(ctx: &Context, p: &[Vec<f32>], q: &[Vec<f32>], options: &DivergenceOptions) -> Checked {
-    let bins = p[0].len();
-    let (a, b) = (column(bins, p.len(), p.concat())?, column(bins, q.len(), q.concat())?);
-    for kind in Divergence::ALL {
-        let found = divergence(ctx, kind, &a, &b, options)?.to_host(ctx)?;
-        assert_eq!(found.shape(), Shape::new(p.len(), 1, 1));
-        for (i, &got) in found.as_slice().iter().enumerate() {
-            check(kind, &p[i], &q[i], got, options).map_err(|e| format!("pair {i}: {e}"))?;
-        }
-    }
-    Ok(())
 }
 
 fn kinds(ctx: &Context) -> Checked {
@@ -270,7 +200,7 @@ fn bases(ctx: &Context) -> Checked {
     let mut numbers = SplitMix64::new(6);
     let (p, q) = (random(&mut numbers, 30), random(&mut numbers, 30));
     for base in [2.0, 10.0, 1.5] {
-        compare(ctx, std::slice::from_ref(&p), std::slice::from_ref(&q), &DivergenceOptions { base, ..DEFAULT })?;
+        compare(ctx, from_ref(&p), from_ref(&q), &DivergenceOptions { base, ..DEFAULT })?;
     }
     Ok(())
 }

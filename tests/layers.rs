@@ -43,7 +43,7 @@ const CALLERS: [&str; 3] = ["laplacian", "eigen", "svd"];
 const CALLED: [&str; 3] = ["jacobi", "matmul", "stats"];
 
 /// Families that stand upon another one altogether.
-const UPON: [(&str, &str); 7] = [
+const UPON: [(&str, &str); 8] = [
     ("sparse", "laplacian"),
     ("eigsh", "sparse"),
     ("eigsh", "laplacian"),
@@ -51,6 +51,7 @@ const UPON: [(&str, &str); 7] = [
     ("pca", "stats"),
     ("pca", "eigen"),
     ("pca", "svd"),
+    ("divergence", "stats"),
 ];
 
 /// What every family may use.

@@ -5,7 +5,7 @@ mod common;
 
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits};
-use common::statistics::{CUTS, KINDS, rows_of, table, two_passes};
+use common::statistics::{CUTS, KINDS, all, one, rows_of, table, two_passes};
 use common::{on_cpu, on_each, on_gpus};
 use fiedler::array::{Array, Real};
 use fiedler::ops::stats::{
@@ -56,14 +56,6 @@ fn series<T: Copy>(x: &[T], shape: Shape, axis: Option<Axis>) -> Vec<Vec<T>> {
         }
         None => vec![x.to_vec()],
     }
-}
-
-/// Everything of a description, in its order, in f64.
-fn all<T: Real>(ctx: &Context, d: &Description<T>) -> fiedler::Result<[Vec<f64>; 6]> {
-    let wide = |a: &Array<T>| -> fiedler::Result<Vec<f64>> {
-        Ok(a.to_host(ctx)?.as_slice().iter().map(|x| x.to_f64()).collect())
-    };
-    Ok([wide(&d.mean)?, wide(&d.variance)?, wide(&d.min)?, wide(&d.max)?, wide(&d.skewness)?, wide(&d.kurtosis)?])
 }
 
 fn all_bits(ctx: &Context, d: &Description<f32>) -> fiedler::Result<Vec<Vec<u32>>> {
@@ -124,12 +116,6 @@ fn moments<T: Real>(ctx: &Context) -> Checked {
         }
     }
     Ok(())
-}
-
-fn one(ctx: &Context, data: Vec<f32>, options: StatsOptions) -> fiedler::Result<([f64; 6], u64)> {
-    let x = Array::from_vec(Shape::new(data.len(), 1, 1), data)?;
-    let found = describe(ctx, &x, Axis::Rows, options)?;
-    Ok((all(ctx, &found)?.map(|v| v[0]), found.counts(ctx)?[0]))
 }
 
 fn edges_of_the_domain(ctx: &Context) -> Checked {

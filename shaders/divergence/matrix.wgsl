@@ -6,12 +6,12 @@ const TILE: u32 = 16;
 
 struct Params {
     bins: u32, begin: u32, end: u32, histograms: u32, tiles: u32, first: u32, fresh: u32, last: u32, symmetric: u32, root: u32,
-    scale: f32, smoothing: f32, spread: f32,
+    factor: f32, smoothing: f32, spread: f32, unit: i32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> p: array<f32>;
-@group(0) @binding(2) var<storage, read> totals: array<u32>;
+@group(0) @binding(1) var<storage, read> p: array<u32>;
+@group(0) @binding(2) var<storage, read> totals: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> divergences: array<u32>;
 
 // 17 to a row: neighbours in a column lie in different banks.
@@ -33,28 +33,32 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) l
         let base = entry * n;
         let i = base + min(row, n - 1u);
         let j = base + min(column, n - 1u);
-        let known = finite(totals[i]) && finite(totals[j]);
-        let of_p = bitcast<f32>(select(0x3f800000u, totals[i], known));
-        let of_q = bitcast<f32>(select(0x3f800000u, totals[j], known));
+        let known = finite(totals[i].x) && finite(totals[j].x);
+        let of_p = bitcast<f32>(select(0x3f800000u, totals[i].x, known));
+        let of_q = bitcast<f32>(select(0x3f800000u, totals[j].x, known));
         let factor = balance(of_p, of_q);
         let smoothing = params.smoothing * of_p;
         // What this invocation loads: bin lane.x of the tile's histograms lane.y.
-        let load_row = (base + min(row_tile * TILE + lane.y, n - 1u)) * params.bins;
-        let load_column = (base + min(column_tile * TILE + lane.y, n - 1u)) * params.bins;
+        let from_row = base + min(row_tile * TILE + lane.y, n - 1u);
+        let from_column = base + min(column_tile * TILE + lane.y, n - 1u);
+        let load_row = from_row * params.bins;
+        let load_column = from_column * params.bins;
+        let shift_row = params.unit - bitcast<i32>(totals[from_row].y);
+        let shift_column = params.unit - bitcast<i32>(totals[from_column].y);
         // A sum of sums of 256 bins, which are sums of 16: their errors do not grow with the bins.
         var sum = 0.0;
         var block = 0.0;
         var hole = false;
         for (var k = params.begin; k < params.end; k += TILE) {
             let bin = min(k + lane.x, params.bins - 1u);
-            rows[lane.y * 17u + lane.x] = p[load_row + bin];
-            columns[lane.y * 17u + lane.x] = p[load_column + bin];
+            rows[lane.y * 17u + lane.x] = scaled(p[load_row + bin], shift_row);
+            columns[lane.y * 17u + lane.x] = scaled(p[load_column + bin], shift_column);
             workgroupBarrier();
             var run = 0.0;
             for (var b = 0u; b < min(TILE, params.end - k); b += 1u) {
                 let x = rows[lane.x * 17u + b] + smoothing;
                 let y = columns[lane.y * 17u + b] * factor + smoothing;
-                if absent(x, y) { hole = true; } else { run += term(x, y); }
+                if absent(x, y) { hole = true; } else { run += term(x, y, params.unit); }
             }
             block += run;
             if ((k - params.begin) & 255u) == 240u {
@@ -70,7 +74,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) l
             var before = 0u;
             if params.fresh == 0u { before = divergences[there]; }
             let all = select(NAN, added(before, sum, hole), known);
-            let found = select(all, result_of(all, totals[i], params.scale, params.spread, params.root), params.last != 0u);
+            let found = select(all, result_of(all, totals[i].x, params.factor, params.spread, params.root), params.last != 0u);
             divergences[there] = found;
             if params.symmetric != 0u { divergences[entry * n * n + column + row * n] = found; }
         }

@@ -1,5 +1,6 @@
 // What one bin with the probabilities p and q adds. Every term is 0 or more, and small where p and q are close to each other, to a relative
-// error of a few ulp: so nothing cancels in a sum. Where `absent`, the sum is infinite.
+// error of a few ulp: so nothing cancels in a sum. Where `absent`, the sum is infinite. Needs divergence/scaled.wgsl: p and q are normal numbers
+// or 0, in units of 2^-`unit`; so are terms, but those of KIND 3, whose unit is 1.
 //   KIND 0: p log(p / q) - p + q           Kullback and Leibler
 //   KIND 1: half of that against m and of q's against m, m = (p + q) / 2          Jensen and Shannon
 //   KIND 2: |p - q| / 2                    total variation
@@ -18,14 +19,25 @@ fn artanh_tail(t: f32) -> f32 {
         + t * (1.0 / 15.0 + t * (1.0 / 17.0)))))));
 }
 
+// log(q / p) for q > 0, p > 0 and not within 1/2 to 2 of each other, from their bits: the quotient of two numbers may be none, and a logarithm
+// that is built in may flush it.
+fn log_of_ratio(q: f32, p: f32) -> f32 {
+    let of_q = bitcast<u32>(q);
+    let of_p = bitcast<u32>(p);
+    let a = bitcast<f32>((of_q & 0x7fffffu) | 0x3f800000u);
+    let b = bitcast<f32>((of_p & 0x7fffffu) | 0x3f800000u);
+    let s = (a - b) / (a + b);
+    let t = s * s;
+    return f32(i32(of_q >> 23u) - i32(of_p >> 23u)) * 0.6931471805599453 + 2.0 * s * (1.0 + t * artanh_tail(t));
+}
+
 fn absent(p: f32, q: f32) -> bool { return (KIND == 0u || KIND == 3u) && p > 0.0 && q <= 0.0; }
 
 fn kullback_leibler(p: f32, q: f32) -> f32 {
     if p <= 0.0 { return q; }
     let d = q - p;
     if q > 2.0 * p || p > 2.0 * q {
-        // Outside of [1/2, 2] the logarithm is good to 3 ulp.
-        return d - p * log(q / p);
+        return d - p * log_of_ratio(q, p);
     }
     // log(q / p) = 2 artanh(s), and what is linear in d has been taken away already.
     let s = d / (p + q);
@@ -51,15 +63,20 @@ fn jensen_shannon(p: f32, q: f32) -> f32 {
     // log(1 - y), y <= 1/4.
     let u = y / (2.0 - y);
     let beside = -2.0 * u * (1.0 + u * u * artanh_tail(u * u));
-    return 0.5 * (t * 0.6931471805599453 + small * log(y) + large * beside);
+    return 0.5 * (t * 0.6931471805599453 + small * log_of_ratio(small, t) + large * beside);
 }
 
-fn term(p: f32, q: f32) -> f32 {
+// Of two in units of 2^-`unit`.
+fn term(p: f32, q: f32, unit: i32) -> f32 {
     if KIND == 0u { return kullback_leibler(p, q); }
     if KIND == 1u { return jensen_shannon(p, q); }
     if KIND == 2u { return 0.5 * abs(p - q); }
     let d = p - q;
-    if KIND == 3u { return d * (d / select(1.0, q, q > 0.0)); }
+    if KIND == 3u {
+        // Halves of the unit: neither a square nor a quotient overflows before its result does.
+        let half = d * power_of_two(-unit / 2);
+        return half * (half / select(1.0, q, q > 0.0));
+    }
     if KIND == 4u { return 0.5 * d * (d / select(1.0, p + q, p + q > 0.0)); }
     let roots = sqrt(p) + sqrt(q);
     let r = d / select(1.0, roots, roots > 0.0);
@@ -68,8 +85,3 @@ fn term(p: f32, q: f32) -> f32 {
 
 // What one of the two is multiplied by, so that their totals are the same.
 fn balance(of_p: f32, of_q: f32) -> f32 { return select(of_p / of_q, 1.0, of_p == of_q); }
-
-const NAN: u32 = 0x7fc00000u;
-const INFINITY: u32 = 0x7f800000u;
-
-fn finite(bits: u32) -> bool { return (bits & 0x7fffffffu) < INFINITY; }

@@ -1,6 +1,7 @@
-// totals[i] = the sum of histogram i, or 1 where it is taken as it is; no number (a NaN's bits) where an entry is negative or not finite or,
-// where it is to be divided by, the sum is not positive. A team of TEAM invocations a histogram; bins begin to end of it in one
-// dispatch, of which `fresh` says the first and `last` the last. Loops of an invocation: (end - begin) / TEAM and a 32nd of that.
+// totals[i] = the sum of histogram i as the bits of a number from 1 to 2 and an exponent, or 1 and 0 where it is taken as it is; no number (a
+// NaN's bits) where an entry is negative or not finite or, where it is to be divided by, the sum is not positive. A team of TEAM
+// invocations a histogram; bins begin to end of it in one dispatch, of which `fresh` says the first and `last` the last: in between a total
+// is two sums. Loops of an invocation: (end - begin) / TEAM and a 32nd of that. Needs divergence/scaled.wgsl.
 
 override TEAM: u32 = 64;
 override WIDTH: u32 = 64;
@@ -8,10 +9,13 @@ override WIDTH: u32 = 64;
 struct Params { bins: u32, begin: u32, end: u32, count: u32, first: u32, fresh: u32, last: u32, normalize: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> histograms: array<f32>;
-@group(0) @binding(2) var<storage, read_write> totals: array<u32>;
+@group(0) @binding(1) var<storage, read> histograms: array<u32>;
+@group(0) @binding(2) var<storage, read_write> totals: array<vec2<u32>>;
 
-var<workgroup> sums: array<f32, WIDTH>;
+// Sums of numbers from 2^-20 on, times 2^-64, and of those below, times 2^64: of neither kind does one overflow, or lose what is subnormal.
+const SMALL: u32 = 0x35800000u;
+
+var<workgroup> sums: array<vec2<f32>, WIDTH>;
 var<workgroup> wrong: array<u32, WIDTH>;
 
 @compute @workgroup_size(WIDTH)
@@ -19,16 +23,21 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let part = lane % TEAM;
     let place = (params.first + group.x) * (WIDTH / TEAM) + lane / TEAM;
     let end = select(params.begin, params.end, place < params.count);
-    var sum = 0.0;
+    var sum = vec2<f32>(0.0);
     var bad = 0u;
     var k = params.begin + part;
     while k < end {
         let stop = min(end, k + 32u * TEAM);
-        var run = 0.0;
+        var run = vec2<f32>(0.0);
         for (; k < stop; k += TEAM) {
-            let x = histograms[place * params.bins + k];
-            let bits = bitcast<u32>(x);
-            if bits > 0x80000000u || bits >= 0x7f800000u && bits < 0x80000000u { bad = 1u; } else { run += x; }
+            let bits = histograms[place * params.bins + k];
+            if bits > 0x80000000u || bits >= INFINITY && bits < 0x80000000u {
+                bad = 1u;
+            } else if (bits & 0x7fffffffu) < SMALL {
+                run.y += scaled(bits, 64);
+            } else {
+                run.x += scaled(bits, -64);
+            }
         }
         sum += run;
     }
@@ -43,15 +52,25 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         workgroupBarrier();
     }
     if part == 0u && place < params.count {
-        var before = 0u;
+        var before = vec2<u32>(0u);
         if params.fresh == 0u { before = totals[place]; }
-        if wrong[lane] != 0u || before >= 0x7f800000u {
-            totals[place] = 0x7fc00000u;
+        if wrong[lane] != 0u || !finite(before.x) {
+            totals[place] = vec2<u32>(NAN, 0u);
         } else {
-            let total = bitcast<f32>(before) + sums[lane];
-            let as_given = params.last != 0u && params.normalize == 0u;
-            let nothing = params.last != 0u && params.normalize != 0u && total <= 0.0;
-            totals[place] = select(select(bitcast<u32>(total), 0x3f800000u, as_given), 0x7fc00000u, nothing);
+            let total = bitcast<vec2<f32>>(before) + sums[lane];
+            var words = bitcast<vec2<u32>>(total);
+            if params.last != 0u {
+                words = vec2<u32>(0x3f800000u, 0u);
+                if params.normalize != 0u {
+                    // Beside the large ones the small ones are 2^-128 of what they are here.
+                    let large = total.x > 0.0;
+                    let bits = bitcast<u32>(select(total.y, total.x + (total.y * power_of_two(-64)) * power_of_two(-64), large));
+                    let exponent = i32(bits >> 23u) - 127 + select(-64, 64, large);
+                    words = vec2<u32>((bits & 0x7fffffu) | 0x3f800000u, bitcast<u32>(exponent));
+                    if bits == 0u { words = vec2<u32>(NAN, 0u); }
+                }
+            }
+            totals[place] = words;
         }
     }
 }

@@ -1,5 +1,5 @@
 // Covariances, or where CORRELATION correlations, from products about the mean: the whole matrix from its lower triangle. A column with
-// something that is not finite has NaN throughout; so has everything where there are not two rows.
+// something that is not finite has NaN throughout; so has everything where there are not two rows. Covariances are in units of 4^`exponent`.
 //
 // Loop iterations: elements of an invocation.
 
@@ -7,13 +7,12 @@ override WIDTH: u32 = 64;
 override CORRELATION: bool = false;
 override SIDE: u32 = 16;
 
-struct Params { cols: u32, matrices: u32, nan: u32, divisor: f32 }
+struct Params { cols: u32, matrices: u32, nan: u32, divisor: f32, exponent: i32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> products: array<f32>;
 @group(0) @binding(2) var<storage, read> means: array<f32>;
-@group(0) @binding(3) var<storage, read> shifts: array<f32>;
-@group(0) @binding(4) var<storage, read_write> out: array<f32>;
+@group(0) @binding(3) var<storage, read_write> out: array<f32>;
 
 fn product(matrix: u32, tiles: u32, one: u32, other: u32) -> f32 {
     let edge = 4u * SIDE;
@@ -32,8 +31,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let matrix = k / size;
         let i = k % params.cols;
         let j = k % size / params.cols;
-        let flags = matrix * params.cols * 2u + params.cols;
-        let scales = matrix * params.cols * 3u + 2u * params.cols;
+        let flags = matrix * params.cols * 3u + params.cols;
+        let units = matrix * params.cols * 3u + 2u * params.cols;
         var bits = params.nan;
         if params.divisor > 0.0 && means[flags + i] + means[flags + j] == 0.0 {
             let both = product(matrix, tiles, i, j);
@@ -44,7 +43,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
                     bits = bitcast<u32>(select(clamp(both / (sqrt(one) * sqrt(other)), -1.0, 1.0), 1.0, i == j));
                 }
             } else {
-                bits = bitcast<u32>(both / params.divisor * shifts[scales + i] * shifts[scales + j]);
+                // By halves: neither the units nor what lies between need be numbers where the covariance is one.
+                let unit = clamp(i32(means[units + i] + means[units + j]) - 2 * params.exponent, -252, 252);
+                bits = bitcast<u32>(both / params.divisor * power_of_two(unit / 2) * power_of_two(unit - unit / 2));
             }
         }
         out[k] = bitcast<f32>(bits);

@@ -29,7 +29,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let positive = params.infinity;
         let negative = params.infinity | 0x80000000u;
 
-        var middle = bitcast<u32>(node.shift + node.offset);
+        let up = power_of_two(node.lowered);
+        let down = power_of_two(-node.lowered);
+        // Between the extremes, rounding included: so it is finite.
+        let between = min(max(node.shift + node.offset, node.least * down), node.most * down) * up;
+        var middle = bitcast<u32>(between);
         if more { middle = positive; }
         if less { middle = negative; }
         if not_a_number || (more && less) { middle = params.nan; }
@@ -51,7 +55,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let enough = node.count.y > 0u || node.count.x > params.ddof;
         let below = vec2<u32>(node.count.x - params.ddof, node.count.y - select(0u, 1u, node.count.x < params.ddof));
         var spread = params.nan;
-        if central && enough { spread = bitcast<u32>(node.second / number_of(below) * unit * unit); }
+        if central && enough { spread = bitcast<u32>(node.second / number_of(below) * unit * unit * up * up); }
         variance[s] = bitcast<f32>(spread);
 
         var lean = params.nan;

@@ -1,4 +1,4 @@
-// Products of columns about their means over leaves of 1024 rows: a workgroup a tile of 4 SIDE columns on the lower triangle, an invocation
+// Products of columns about their means, in their units, over leaves of 1024 rows: a workgroup a tile of 4 SIDE columns on the lower triangle, an invocation
 // 4 x 4 of it. Sixteens of rows are summed by themselves. What is not finite counts as the mean.
 //
 // Loop iterations: 64 (1 + 16 + 2 * 64 / SIDE).
@@ -23,9 +23,9 @@ var<workgroup> across: array<vec4<f32>, SIDE * 16>;
 fn centred(matrix: u32, column: u32, row: u32, end: u32, node: u32) -> f32 {
     if column >= params.cols || row >= end { return 0.0; }
     let number = x[(matrix * params.cols + column) * params.len + row];
-    let own = matrix * params.cols * 3u + column;
     if magnitude_bits(number) >= INFINITE { return 0.0; }
-    return (number - shifts[own]) * shifts[own + params.cols] - means[node * params.cols * 2u + column];
+    let own = node * params.cols * 3u + column;
+    return apart(number, shifts[matrix * params.cols + column], i32(means[own + 2u * params.cols])) - means[own];
 }
 
 @compute @workgroup_size(SIDE * SIDE)

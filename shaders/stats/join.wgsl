@@ -1,5 +1,5 @@
 // Products of neighbouring nodes about their common mean: node k of the result is 2 k and 2 k + 1 of `left`, a last one without a neighbour as
-// it is. All nodes have `rows` rows, the last one `rows_of_last`. Where PAIR, `left` and `right` hold one node each, of so many rows.
+// it is. Units are powers of two: those of the node that has the larger ones. All nodes have `rows` rows, the last one `rows_of_last`. Where PAIR, `left` and `right` hold one node each, of so many rows.
 //
 // Loop iterations: vectors of an invocation.
 
@@ -15,6 +15,9 @@ struct Params { cols: u32, matrices: u32, nodes: u32, rows: f32, rows_of_last: f
 @group(0) @binding(3) var<storage, read> left_means: array<f32>;
 @group(0) @binding(4) var<storage, read> right_means: array<f32>;
 @group(0) @binding(5) var<storage, read_write> out: array<vec4<f32>>;
+
+// A node's unit by that of both.
+fn ratio(own: f32, other: f32) -> f32 { return power_of_two(clamp(i32(own - max(own, other)), -126, 0)); }
 
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
@@ -35,24 +38,44 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             let row = tile.x + own % (4u * SIDE * SIDE) / SIDE;
             let column = tile.y + own % SIDE * 4u;
             let matrix = own / (4u * SIDE * SIDE) / tiles;
-            let from_a = (first * params.matrices + matrix) * params.cols * 2u;
-            let from_b = select(from_a + params.matrices * params.cols * 2u, from_a, PAIR);
+            let from_a = (first * params.matrices + matrix) * params.cols * 3u;
+            let from_b = select(from_a + params.matrices * params.cols * 3u, from_a, PAIR);
+            let units = 2u * params.cols;
             var down = 0.0;
             var across = vec4<f32>(0.0);
+            // By the row, by the columns.
+            var of_a = vec4<f32>(0.0);
+            var of_b = vec4<f32>(0.0);
+            var row_a = 0.0;
+            var row_b = 0.0;
             var b = vec4<f32>(0.0);
             if PAIR { b = right[a]; } else { b = left[a + size]; }
             if row < params.cols {
+                let mine = left_means[from_a + units + row];
+                var unit = 0.0;
                 if PAIR { down = right_means[from_b + row]; } else { down = left_means[from_b + row]; }
-                down -= left_means[from_a + row];
+                if PAIR { unit = right_means[from_b + units + row]; } else { unit = left_means[from_b + units + row]; }
+                row_a = ratio(mine, unit);
+                row_b = ratio(unit, mine);
+                down = down * row_b - left_means[from_a + row] * row_a;
             }
             for (var c = 0u; c < 4u; c += 1u) {
                 if column + c < params.cols {
+                    let mine = left_means[from_a + units + column + c];
                     var mean = 0.0;
+                    var unit = 0.0;
                     if PAIR { mean = right_means[from_b + column + c]; } else { mean = left_means[from_b + column + c]; }
-                    across[c] = mean - left_means[from_a + column + c];
+                    if PAIR {
+                        unit = right_means[from_b + units + column + c];
+                    } else {
+                        unit = left_means[from_b + units + column + c];
+                    }
+                    of_a[c] = ratio(mine, unit);
+                    of_b[c] = ratio(unit, mine);
+                    across[c] = mean * of_b[c] - left_means[from_a + column + c] * of_a[c];
                 }
             }
-            sum = (sum + b) + (weight * down) * across;
+            sum = ((sum * row_a) * of_a + (b * row_b) * of_b) + (weight * down) * across;
         }
         out[k] = sum;
     }

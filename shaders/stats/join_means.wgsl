@@ -1,4 +1,4 @@
-// The means that belong to join.wgsl, with their flags.
+// The means that belong to join.wgsl, with their flags and the exponents of their units.
 //
 // Loop iterations: columns of an invocation.
 
@@ -19,27 +19,37 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     for (var k = id.x; k < all; k += groups.x * WIDTH) {
         let first = select(k / columns * 2u, 0u, PAIR);
         let own = k % columns;
-        let at = own / params.cols * params.cols * 2u + own % params.cols;
-        let a = first * columns * 2u + at;
-        let to = k / columns * columns * 2u + at;
+        let at = own / params.cols * params.cols * 3u + own % params.cols;
+        let a = first * columns * 3u + at;
+        let to = k / columns * columns * 3u + at;
+        let units = 2u * params.cols;
         var mean = left[a];
         var flag = left[a + params.cols];
+        var exponent = left[a + units];
         if PAIR || first + 1u < params.nodes {
             let last = PAIR || first + 2u == params.nodes;
             let others = select(params.rows, params.rows_of_last, last);
             var other = 0.0;
             var other_flag = 0.0;
+            var other_exponent = 0.0;
             if PAIR {
                 other = right[a];
                 other_flag = right[a + params.cols];
+                other_exponent = right[a + units];
             } else {
-                other = left[a + columns * 2u];
-                other_flag = left[a + columns * 2u + params.cols];
+                other = left[a + columns * 3u];
+                other_flag = left[a + columns * 3u + params.cols];
+                other_exponent = left[a + columns * 3u + units];
             }
+            let both = max(exponent, other_exponent);
+            mean *= power_of_two(clamp(i32(exponent - both), -126, 0));
+            other *= power_of_two(clamp(i32(other_exponent - both), -126, 0));
+            exponent = both;
             mean += (other - mean) * (others / (params.rows + others));
             flag = max(flag, other_flag);
         }
         out[to] = mean;
         out[to + params.cols] = flag;
+        out[to + units] = exponent;
     }
 }

@@ -38,11 +38,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let shift = shifts[s];
 
     var sum = 0.0;
+    var low_sum = 0.0;
     var least = LARGEST;
     var most = -LARGEST;
     var mark = vec2<u32>(0u);
     for (var from_row = begin; from_row < end; from_row += SOME) {
         var some = 0.0;
+        var low_some = 0.0;
         for (var row = from_row + part; row < min(from_row + SOME, end); row += LANES) {
             let number = x[base + row * params.inner];
             let flags = flags_of(bitcast<u32>(number));
@@ -51,20 +53,22 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             }
             if flags == FLAG_FINITE {
                 some += number - shift;
+                low_some += beside(number, shift, true);
                 least = min(least, number);
                 most = max(most, number);
             }
         }
         sum += some;
+        low_sum += low_some;
     }
-    numbers[place] = vec4<f32>(sum, least, most, 0.0);
+    numbers[place] = vec4<f32>(sum, least, most, low_sum);
     marks[place] = mark;
     for (var reach = LANES / 2u; reach > 0u; reach /= 2u) {
         workgroupBarrier();
         if part < reach {
             let a = numbers[place];
             let b = numbers[place + reach];
-            numbers[place] = vec4<f32>(a.x + b.x, min(a.y, b.y), max(a.z, b.z), 0.0);
+            numbers[place] = vec4<f32>(a.x + b.x, min(a.y, b.y), max(a.z, b.z), a.w + b.w);
             let other = marks[place + reach];
             marks[place] = vec2<u32>(marks[place].x + other.x, marks[place].y | other.y);
         }
@@ -74,10 +78,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let count = marks[own * LANES].x;
     let seen = marks[own * LANES].y;
     let n = f32(max(count, 1u));
-    let offset = found.x / n;
     let finite = (seen & FLAG_FINITE) != 0u;
+    let far = finite && max(magnitude_bits(shift), max(magnitude_bits(found.y), magnitude_bits(found.z))) >= FAR;
+    let near = select(shift, shift * power_of_two(-LOWERED), far);
+    let offset = select(found.x, found.w, far) / n;
     let exponent = select(LEAST_EXPONENT,
-        exponent_of(max(abs((found.z - shift) - offset), abs((found.y - shift) - offset))), finite);
+        exponent_of(max(abs(beside(found.z, shift, far) - offset), abs(beside(found.y, shift, far) - offset))), finite);
     let scale = power_of_two(-exponent);
     workgroupBarrier();
 
@@ -87,7 +93,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         for (var row = from_row + part; row < min(from_row + SOME, end); row += LANES) {
             let number = x[base + row * params.inner];
             if magnitude_bits(number) < INFINITE {
-                let away = ((number - shift) - offset) * scale;
+                let away = (beside(number, shift, far) - offset) * scale;
                 let square = away * away;
                 some += vec4<f32>(away, square, square * away, square * square);
             }
@@ -109,7 +115,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             p.y - off * p.x,
             p.z - 3.0 * off * p.y + 2.0 * off * off * p.x,
             p.w - 4.0 * off * p.z + 6.0 * off * off * p.y - 3.0 * off * off * off * p.x,
-            found.y, found.z, shift,
+            found.y, found.z, near, select(0, LOWERED, far),
         ));
         let to = 3u * (leaf * params.series + s);
         nodes[to] = words.a;

@@ -1,7 +1,8 @@
-// The means of columns over leaves of 1024 rows, as offsets from the columns' shifts in their scales, and whether a number there is not
-// finite. A workgroup has 8 columns, 32 invocations each. Node k of matrix m: offsets of its columns, then flags of 1 or 0.
+// The means of columns over leaves of 1024 rows, as offsets from the columns' shifts in units of 2^exponent, whether a number there is not
+// finite, and that exponent: of the leaf's largest distance from the shift. A workgroup has 8 columns, 32 invocations each, and passes twice over
+// its rows, the second time while they lie in a cache. Node k of matrix m: offsets of its columns, flags of 1 or 0, exponents.
 //
-// Loop iterations: 32 and 5.
+// Loop iterations: 2 * (32 + 5).
 
 const LANES: u32 = 32u;
 const GROUPS: u32 = 8u;
@@ -14,6 +15,7 @@ struct Params { first: u32, cols: u32, matrices: u32, len: u32, begin: u32, end:
 @group(0) @binding(2) var<storage, read> shifts: array<f32>;
 @group(0) @binding(3) var<storage, read_write> means: array<f32>;
 
+var<workgroup> reaches: array<vec2<u32>, 256>;
 var<workgroup> sums: array<vec2<f32>, 256>;
 
 @compute @workgroup_size(256)
@@ -27,22 +29,40 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let s = min(wanted, columns - 1u);
     let begin = params.begin + leaf * LEAF;
     let end = min(begin + LEAF, params.end);
-    let own = s / params.cols * params.cols * 3u + s % params.cols;
-    let shift = shifts[own];
-    let scale = shifts[own + params.cols];
+    let shift = shifts[s];
+    // Halves: a distance may be beyond f32. A difference that is subnormal is one.
+    var reach = vec2<u32>(0u);
+    for (var row = begin + part; row < end; row += LANES) {
+        let number = x[s * params.len + row];
+        let size = magnitude_bits(number);
+        if size < INFINITE {
+            let same = bitcast<u32>(number) == bitcast<u32>(shift) || (size | magnitude_bits(shift)) == 0u;
+            reach = vec2<u32>(max(reach.x, magnitude_bits(number * 0.5 - shift * 0.5)), reach.y | select(1u, 0u, same));
+        }
+    }
+    reaches[lane] = reach;
+    for (var span = LANES / 2u; span > 0u; span /= 2u) {
+        workgroupBarrier();
+        if part < span { reaches[lane] = max(reaches[lane], reaches[lane + span]); }
+    }
+    workgroupBarrier();
+    let farthest = reaches[lane - part];
+    let exponent = select(NONE, clamp(i32(farthest.x >> 23u) - 126, -126, 126), farthest.y != 0u);
+
     var sum = vec2<f32>(0.0);
     for (var row = begin + part; row < end; row += LANES) {
         let number = x[s * params.len + row];
-        if magnitude_bits(number) < INFINITE { sum.x += (number - shift) * scale; } else { sum.y = 1.0; }
+        if magnitude_bits(number) < INFINITE { sum.x += apart(number, shift, exponent); } else { sum.y = 1.0; }
     }
     sums[lane] = sum;
-    for (var reach = LANES / 2u; reach > 0u; reach /= 2u) {
+    for (var span = LANES / 2u; span > 0u; span /= 2u) {
         workgroupBarrier();
-        if part < reach { sums[lane] = vec2<f32>(sums[lane].x + sums[lane + reach].x, max(sums[lane].y, sums[lane + reach].y)); }
+        if part < span { sums[lane] = vec2<f32>(sums[lane].x + sums[lane + span].x, max(sums[lane].y, sums[lane + span].y)); }
     }
     if part == 0u && wanted < columns {
-        let to = (leaf * params.matrices + s / params.cols) * params.cols * 2u + s % params.cols;
+        let to = (leaf * params.matrices + s / params.cols) * params.cols * 3u + s % params.cols;
         means[to] = sums[lane].x / f32(max(end - begin, 1u));
         means[to + params.cols] = sums[lane].y;
+        means[to + 2u * params.cols] = f32(exponent);
     }
 }

@@ -1,10 +1,10 @@
-// The columns' means out of shifts, scales and offsets; NaN where a number is not finite or there is no row.
+// The columns' means out of shifts, offsets and the exponents of their units; NaN where a number is not finite or there is no row.
 //
 // Loop iterations: columns of an invocation.
 
 override WIDTH: u32 = 64;
 
-struct Params { cols: u32, matrices: u32, nan: u32, divisor: f32 }
+struct Params { cols: u32, matrices: u32, nan: u32, divisor: f32, exponent: i32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> means: array<f32>;
@@ -14,11 +14,14 @@ struct Params { cols: u32, matrices: u32, nan: u32, divisor: f32 }
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     for (var k = id.x; k < params.cols * params.matrices; k += groups.x * WIDTH) {
-        let from_means = k / params.cols * params.cols * 2u + k % params.cols;
-        let from_shifts = k / params.cols * params.cols * 3u + k % params.cols;
+        let from_means = k / params.cols * params.cols * 3u + k % params.cols;
         var bits = params.nan;
         if means[from_means + params.cols] == 0.0 {
-            bits = bitcast<u32>(shifts[from_shifts] + means[from_means] * shifts[from_shifts + 2u * params.cols]);
+            let exponent = i32(means[from_means + 2u * params.cols]);
+            // An offset may be beyond f32 where the mean is not.
+            let lowered = select(0, 16, exponent >= 100);
+            let offset = means[from_means] * power_of_two(max(exponent, -126) - lowered);
+            bits = bitcast<u32>((shifts[k] * power_of_two(-lowered) + offset) * power_of_two(lowered));
         }
         out[k] = bitcast<f32>(bits);
     }

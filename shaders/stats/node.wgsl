@@ -2,6 +2,9 @@
 //
 // The mean is shift + offset, the shift common to a series. Sums of powers of distances from the mean are in units of 2^exponent, so
 // that none overflows where its distances do not. Numbers that are not finite are in the flags alone.
+//
+// Where a number or the shift is 2^100 and more, shift, offset and exponent are of all numbers times 2^-16, so that neither distances nor sums
+// overflow; what that takes from the smallest ones is nothing beside these.
 
 struct Node {
     // Two words.
@@ -15,6 +18,8 @@ struct Node {
     least: f32,
     most: f32,
     shift: f32,
+    // 16 where numbers are taken times 2^-16, else 0.
+    lowered: i32,
 }
 
 const FLAG_NAN: u32 = 1u;
@@ -23,10 +28,13 @@ const FLAG_LESS: u32 = 4u;
 const FLAG_FINITE: u32 = 8u;
 const LARGEST: f32 = 3.4028234e38;
 const LEAST_EXPONENT: i32 = -126;
+const LOWERED: i32 = 16;
+// The bits of 2^100.
+const FAR: u32 = 0x71800000u;
 
 fn node_of(a: vec4<u32>, b: vec4<u32>, c: vec4<u32>) -> Node {
     return Node(a.xy, a.z, bitcast<i32>(a.w), bitcast<f32>(b.x), bitcast<f32>(b.y), bitcast<f32>(b.z), bitcast<f32>(b.w),
-        bitcast<f32>(c.x), bitcast<f32>(c.y), bitcast<f32>(c.z));
+        bitcast<f32>(c.x), bitcast<f32>(c.y), bitcast<f32>(c.z), bitcast<i32>(c.w));
 }
 
 // As integers: small ones are no subnormal numbers that a device may flush.
@@ -34,11 +42,17 @@ fn words_of(node: Node) -> mat_of_words {
     return mat_of_words(
         vec4<u32>(node.count, node.flags, bitcast<u32>(node.exponent)),
         bitcast<vec4<u32>>(vec4<f32>(node.offset, node.second, node.third, node.fourth)),
-        bitcast<vec4<u32>>(vec4<f32>(node.least, node.most, node.shift, 0.0)),
+        vec4<u32>(bitcast<vec3<u32>>(vec3<f32>(node.least, node.most, node.shift)), bitcast<u32>(node.lowered)),
     );
 }
 
 struct mat_of_words { a: vec4<u32>, b: vec4<u32>, c: vec4<u32> }
+
+// A number less the shift. The choice stands between this difference and the next one: a compiler may not make one of both.
+fn beside(number: f32, shift: f32, far: bool) -> f32 {
+    let low = power_of_two(-LOWERED);
+    return select(number - shift, number * low - shift * low, far);
+}
 
 fn number_of(count: vec2<u32>) -> f32 { return f32(count.x) + 4294967296.0 * f32(count.y); }
 
@@ -53,9 +67,31 @@ fn exponent_of(distance: f32) -> i32 {
     return clamp(i32(magnitude_bits(distance) >> 23u) - 127, LEAST_EXPONENT, 126);
 }
 
-fn merged(a: Node, b: Node) -> Node {
-    if a.count.x == 0u && a.count.y == 0u { return b; }
-    if b.count.x == 0u && b.count.y == 0u { return a; }
+// A node of numbers times 2^-16.
+fn lowered(node: Node) -> Node {
+    if node.lowered != 0 { return node; }
+    var low = node;
+    let down = power_of_two(-LOWERED);
+    low.shift *= down;
+    low.offset *= down;
+    low.exponent = max(node.exponent - LOWERED, LEAST_EXPONENT);
+    low.lowered = LOWERED;
+    let unit = power_of_two(node.exponent - LOWERED - low.exponent);
+    low.second *= unit * unit;
+    low.third *= unit * unit * unit;
+    low.fourth *= unit * unit * unit * unit;
+    return low;
+}
+
+fn merged(one: Node, other: Node) -> Node {
+    if one.count.x == 0u && one.count.y == 0u { return other; }
+    if other.count.x == 0u && other.count.y == 0u { return one; }
+    var a = one;
+    var b = other;
+    if a.lowered != b.lowered {
+        a = lowered(a);
+        b = lowered(b);
+    }
     let low = a.count.x + b.count.x;
     let count = vec2<u32>(low, a.count.y + b.count.y + select(0u, 1u, low < b.count.x));
     let n = number_of(count);
@@ -86,5 +122,6 @@ fn merged(a: Node, b: Node) -> Node {
         min(a.least, b.least),
         max(a.most, b.most),
         a.shift,
+        a.lowered,
     );
 }

@@ -7,6 +7,7 @@ pub mod fourier;
 pub mod gates;
 pub mod graphs;
 mod harness;
+pub mod histograms;
 pub mod products;
 pub mod random;
 pub mod rectangles;

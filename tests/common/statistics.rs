@@ -1,8 +1,9 @@
 //! Numbers for statistics, and what is true of them.
 
 use super::random::SplitMix64;
-use fiedler::Shape;
-use fiedler::array::Array;
+use fiedler::array::{Array, Real};
+use fiedler::ops::stats::{Description, StatsOptions, describe};
+use fiedler::{Axis, Context, Shape};
 
 /// Mean, and the means of the second, third and fourth powers of the distances from it, by two passes.
 pub fn two_passes(x: &[f64]) -> [f64; 4] {
@@ -40,3 +41,18 @@ pub fn rows_of(data: &[f32], rows: usize, some: std::ops::Range<usize>) -> fiedl
 
 /// Rows of a chunk, of 20,000.
 pub const CUTS: [usize; 5] = [20_000, 4096, 1000, 5003, 12_289];
+
+/// Everything of a description, in its order, in f64.
+pub fn all<T: Real>(ctx: &Context, d: &Description<T>) -> fiedler::Result<[Vec<f64>; 6]> {
+    let wide = |a: &Array<T>| -> fiedler::Result<Vec<f64>> {
+        Ok(a.to_host(ctx)?.as_slice().iter().map(|x| x.to_f64()).collect())
+    };
+    Ok([wide(&d.mean)?, wide(&d.variance)?, wide(&d.min)?, wide(&d.max)?, wide(&d.skewness)?, wide(&d.kurtosis)?])
+}
+
+/// Everything of one series, and its count.
+pub fn one(ctx: &Context, data: Vec<f32>, options: StatsOptions) -> fiedler::Result<([f64; 6], u64)> {
+    let x = Array::from_vec(Shape::new(data.len(), 1, 1), data)?;
+    let found = describe(ctx, &x, Axis::Rows, options)?;
+    Ok((all(ctx, &found)?.map(|v| v[0]), found.counts(ctx)?[0]))
+}

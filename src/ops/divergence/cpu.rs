@@ -72,12 +72,21 @@ fn total<T: Real>(histogram: &[T], options: &DivergenceOptions) -> f64 {
     }
 }
 
+/// The power of two that takes a positive number to 1 to 2, or as near as f64 has it.
+fn unit(total: f64) -> f64 {
+    let exponent = (total.to_bits() >> 52).clamp(1, 2045);
+    f64::from_bits((2046 - exponent) << 52)
+}
+
 #[expect(clippy::float_cmp, reason = "equal totals need no factor")]
 #[expect(clippy::cast_precision_loss, reason = "a count of bins")]
 fn of_two<T: Real>(kind: Divergence, p: &[T], q: &[T], of_p: f64, of_q: f64, options: &DivergenceOptions) -> f64 {
     if of_p.is_nan() || of_q.is_nan() {
         return f64::NAN;
     }
+    // Totals of about 1: neither their quotient nor a share is beyond f64.
+    let (unit_p, unit_q) = (unit(of_p), unit(of_q));
+    let (of_p, of_q) = (of_p * unit_p, of_q * unit_q);
     let factor = if of_p == of_q { 1.0 } else { of_p / of_q };
     let smoothing = options.smoothing * of_p;
     let term = match kind {
@@ -90,7 +99,10 @@ fn of_two<T: Real>(kind: Divergence, p: &[T], q: &[T], of_p: f64, of_q: f64, opt
     };
     let mut sum = 0.0;
     for (p, q) in p.chunks(RUN).zip(q.chunks(RUN)) {
-        let terms = p.iter().zip(q).map(|(p, q)| term(p.to_f64() + smoothing, q.to_f64() * factor + smoothing));
+        let terms = p
+            .iter()
+            .zip(q)
+            .map(|(p, q)| term(p.to_f64() * unit_p + smoothing, q.to_f64() * unit_q * factor + smoothing));
         sum += terms.sum::<f64>();
     }
     let spread = 1.0 + p.len() as f64 * options.smoothing;
@@ -117,7 +129,9 @@ fn kullback_leibler(p: f64, q: f64) -> f64 {
     } else if q <= 2.0 * p && p <= 2.0 * q {
         d - p * (d / p).ln_1p()
     } else {
-        d - p * (q / p).ln()
+        // A quotient of numbers far apart may be none.
+        let ratio = q / p;
+        d - p * if ratio.is_normal() { ratio.ln() } else { q.ln() - p.ln() }
     }
 }
 
@@ -141,7 +155,8 @@ fn jensen_shannon(p: f64, q: f64) -> f64 {
         return 0.5 * large * LN_2;
     }
     let y = small / t;
-    0.5 * (t * LN_2 + small * y.ln() + large * (-y).ln_1p())
+    let log = if y.is_normal() { y.ln() } else { small.ln() - t.ln() };
+    0.5 * (t * LN_2 + small * log + large * (-y).ln_1p())
 }
 
 fn chi_square(p: f64, q: f64) -> f64 {

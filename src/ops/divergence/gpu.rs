@@ -21,22 +21,36 @@ const TERM: f64 = 40.0;
 /// Histograms on the device, and their shape.
 pub(super) type Batch<'a> = (&'a Buffer<f32>, Shape);
 
+/// The unit of shares, as a power of two: as small ones as f32 allows beside sums of terms that are 200 times a share at most.
+const UNIT: i32 = 100;
+
 /// What the kernels do with a sum.
 struct Meaning {
-    scale: f32,
+    factor: f32,
     smoothing: f32,
     spread: f32,
+    unit: i32,
     root: u32,
 }
 
 impl Meaning {
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "f32 is the kernels' precision")]
     fn new(kind: Divergence, options: &DivergenceOptions, bins: usize) -> Self {
+        // Where more than everything is added to every bin, shares in its unit; an even number, for the root of it.
+        let unit = UNIT - 2 * (options.smoothing.max(1.0).log2() / 2.0).ceil() as i32;
+        let root = kind.is_root();
+        let factor = match kind {
+            _ if root => options.scale(kind).sqrt() * 2_f64.powi(-unit / 2),
+            // Its terms are in units of 1.
+            Divergence::ChiSquare => 1.0,
+            _ => options.scale(kind) * 2_f64.powi(-unit),
+        };
         Self {
-            scale: options.scale(kind) as f32,
-            smoothing: options.smoothing as f32,
+            factor: factor as f32,
+            smoothing: (options.smoothing * 2_f64.powi(unit)) as f32,
             spread: (1.0 + bins as f64 * options.smoothing) as f32,
-            root: u32::from(kind.is_root()),
+            unit,
+            root: u32::from(root),
         }
     }
 }
@@ -67,10 +81,11 @@ pub(super) fn rows(
 ) -> Result<Buffer<f32>> {
     let mut rec = gpu.record();
     let [bins, count, q_count] = [shape.rows, shape.cols * shape.batch, q_shape.cols * q_shape.batch].map(to_u32);
+    let (p, q) = (&p.cast::<u32>(), &q.cast::<u32>());
     let p_totals = totals(&mut rec, p, bins, count, options)?;
     let q_totals = totals(&mut rec, q, bins, q_count, options)?;
     let mut divergences: Buffer<u32> = rec.array(shape.cols * shape.batch)?;
-    let Meaning { scale, smoothing, spread, root } = Meaning::new(kind, options, shape.rows);
+    let Meaning { factor, smoothing, spread, unit, root } = Meaning::new(kind, options, shape.rows);
     let share = if q_shape.cols == shape.cols { 1 } else { to_u32(shape.cols).max(1) };
     let (team, variant) = (team(bins), rows_variant(kind, team(bins)));
     for begin in (0..bins).step_by(BINS as usize) {
@@ -79,7 +94,8 @@ pub(super) fn rows(
         for piece in rec.pieces(count.div_ceil(WIDTH / team), work) {
             let (fresh, last) = (u32::from(begin == 0), u32::from(end == bins));
             let first = piece.start;
-            let params = Pairs { bins, begin, end, count, first, fresh, last, share, root, scale, smoothing, spread };
+            let params =
+                Pairs { bins, begin, end, count, first, fresh, last, share, root, factor, smoothing, spread, unit };
             let kernel = Rows { params, p, q, p_totals: &p_totals, q_totals: &q_totals, divergences: &mut divergences };
             let groups = piece.end - piece.start;
             rec.dispatch(&kernel, &variant, Grid::Workgroups(groups), work * f64::from(groups))?;
@@ -97,9 +113,10 @@ pub(super) fn matrix(
 ) -> Result<Buffer<f32>> {
     let mut rec = gpu.record();
     let [bins, histograms, entries] = [shape.rows, shape.cols, shape.batch].map(to_u32);
+    let p = &p.cast::<u32>();
     let totals = totals(&mut rec, p, bins, histograms.saturating_mul(entries), options)?;
     let mut divergences: Buffer<u32> = rec.array(shape.cols * shape.cols * shape.batch)?;
-    let Meaning { scale, smoothing, spread, root } = Meaning::new(kind, options, shape.rows);
+    let Meaning { factor, smoothing, spread, unit, root } = Meaning::new(kind, options, shape.rows);
     let tiles = histograms.div_ceil(TILE);
     let symmetric = u32::from(kind.is_symmetric());
     for begin in (0..bins).step_by(TILED_BINS as usize) {
@@ -119,9 +136,10 @@ pub(super) fn matrix(
                 last,
                 symmetric,
                 root,
-                scale,
+                factor,
                 smoothing,
                 spread,
+                unit,
             };
             let kernel = Matrix { params, p, totals: &totals, divergences: &mut divergences };
             let groups = piece.end - piece.start;
@@ -134,12 +152,12 @@ pub(super) fn matrix(
 /// The sums of all histograms.
 fn totals(
     rec: &mut Recorder<'_>,
-    histograms: &Buffer<f32>,
+    histograms: &Buffer<u32>,
     bins: u32,
     count: u32,
     options: &DivergenceOptions,
-) -> Result<Buffer<u32>> {
-    let mut totals: Buffer<u32> = rec.array(count as usize)?;
+) -> Result<Buffer<[u32; 2]>> {
+    let mut totals: Buffer<[u32; 2]> = rec.array(count as usize)?;
     let team = team(bins);
     for begin in (0..bins).step_by(BINS as usize) {
         let end = bins.min(begin + BINS);

@@ -14,7 +14,7 @@ uniform! {
     /// The same for pairs, with how many share a q and what becomes of a sum.
     pub(super) struct Pairs {
         bins: u32, begin: u32, end: u32, count: u32, first: u32, fresh: u32, last: u32, share: u32, root: u32,
-        scale: f32, smoothing: f32, spread: f32,
+        factor: f32, smoothing: f32, spread: f32, unit: i32,
     }
 }
 
@@ -22,7 +22,7 @@ uniform! {
     /// The same for all pairs, with the tiles along a side.
     pub(super) struct Tiles {
         bins: u32, begin: u32, end: u32, histograms: u32, tiles: u32, first: u32, fresh: u32, last: u32, symmetric: u32, root: u32,
-        scale: f32, smoothing: f32, spread: f32,
+        factor: f32, smoothing: f32, spread: f32, unit: i32,
     }
 }
 
@@ -83,25 +83,25 @@ fn matrix_variants() -> Vec<Vec<(&'static str, f64)>> {
 
 kernels! {
     /// Sums of histograms, and whether their entries are what they should be.
-    Totals = ["divergence/totals.wgsl"] variants totals_variants {
+    Totals = ["divergence/scaled.wgsl", "divergence/totals.wgsl"] variants totals_variants {
         uniform params: Sums,
-        read histograms: f32,
-        write totals: u32,
+        read histograms: u32,
+        write totals: [u32; 2],
     }
     /// Histograms of one batch against those of another. (naga 30 wants every named override before the first array whose length has one.)
-    Rows = ["divergence/term.wgsl", "divergence/result.wgsl", "divergence/rows.wgsl"] variants rows_variants {
+    Rows = ["divergence/scaled.wgsl", "divergence/term.wgsl", "divergence/result.wgsl", "divergence/rows.wgsl"] variants rows_variants {
         uniform params: Pairs,
-        read p: f32,
-        read q: f32,
-        read p_totals: u32,
-        read q_totals: u32,
+        read p: u32,
+        read q: u32,
+        read p_totals: [u32; 2],
+        read q_totals: [u32; 2],
         write divergences: u32,
     }
     /// All pairs of the histograms of one batch.
-    Matrix = ["divergence/term.wgsl", "divergence/result.wgsl", "divergence/matrix.wgsl"] variants matrix_variants {
+    Matrix = ["divergence/scaled.wgsl", "divergence/term.wgsl", "divergence/result.wgsl", "divergence/matrix.wgsl"] variants matrix_variants {
         uniform params: Tiles,
-        read p: f32,
-        read totals: u32,
+        read p: u32,
+        read totals: [u32; 2],
         write divergences: u32,
     }
 }

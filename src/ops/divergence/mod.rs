@@ -106,7 +106,8 @@ impl DivergenceOptions {
 /// Sums are of terms that are 0 or more and small where p and q are close (p log(p/q) - p + q, not p log(p/q)), so divergences of nearly equal
 /// histograms keep their digits: on an adapter a relative error of (40 + bins / 512) 2^-23, on the CPU the rounding to f32, or (40 + bins / 64) 2^-53
 /// in f64. With `normalize` an adapter rounds q once more, which adds 2^-22 sqrt(2 D) (to a root 2^-22, to the total variation that relative error of 1).
-/// On an adapter, numbers below 2^-126 may count as 0.
+/// On an adapter, divergences below 2^-126 may be 0, but entries count however small they are: subnormal ones as they are, those of less than 2^-225 of
+/// their histogram as that.
 ///
 /// # Shapes
 /// `p`: (bins, count) x batch, a histogram a column, so that it lies in one piece (in numpy's order a row). `q`: the same, or (bins, 1) x batch: one

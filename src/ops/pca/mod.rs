@@ -5,7 +5,7 @@ mod kernels;
 
 use super::certificate::{Certificate, Status, all_converged};
 use super::eigen::{Which, eigh_subset};
-use super::stats::{RunningCovariance, choose_cov, covariance, in_f64};
+use super::stats::{Form, NONE, RunningCovariance, choose_cov, covariance, in_f64};
 use super::svd::{TruncatedOptions, Vectors, svd, svd_truncated};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
@@ -21,11 +21,12 @@ pub enum Solver {
     /// the shorter side is at most 1024, else the truncated one.
     #[default]
     Auto,
-    /// Eigenpairs of the covariance: one pass over the rows. Variances below eps times the largest are rounding.
+    /// Eigenpairs of the covariance: one pass over the rows. Variances below some eps times the largest are rounding.
     Covariance,
     /// Singular values of the centred rows, which tells far smaller variances apart.
     Svd,
-    /// The leading singular values by randomised projection, on the CPU.
+    /// The leading singular values of the centred rows by block Lanczos, on the CPU, until they are as good as those of the others; NotConverged
+    /// where [`TruncatedOptions::passes`] did not suffice.
     Truncated,
 }
 
@@ -34,7 +35,7 @@ pub enum Solver {
 pub struct PcaOptions {
     /// How the components are found.
     pub solver: Solver,
-    /// How the truncated decomposition samples.
+    /// How the truncated decomposition iterates.
     pub truncated: TruncatedOptions,
 }
 
@@ -44,11 +45,11 @@ pub struct Pca<T = f32> {
     /// `(k, cols)`: a component a row, of unit length, by descending variance; of each the entry of largest magnitude is positive, the first
     /// of those within rounding.
     pub components: Array<T>,
-    /// `(k, 1)`: the variance along each, divided by rows - 1.
+    /// `(k, 1)`: the variance along each, divided by rows - 1; of f32 numbers 1e-20 and less apart, or 1e20, f32 does not hold it.
     pub explained_variance: Array<T>,
     /// `(k, 1)`: its share of the variance of all columns; NaN where there is none.
     pub explained_variance_ratio: Array<T>,
-    /// `(k, 1)`: the roots of `explained_variance (rows - 1)`, the singular values of the centred rows.
+    /// `(k, 1)`: the roots of the variances times rows - 1, the singular values of the centred rows.
     pub singular_values: Array<T>,
     /// `(1, cols)`: the means of the columns.
     pub mean: Array<T>,
@@ -58,13 +59,14 @@ pub struct Pca<T = f32> {
     pub rows: u64,
     /// Of the decomposition that the components come from, of the matrix that was decomposed.
     pub certificate: Certificate,
+    /// What a singular value may be of rounding alone, beside the largest.
+    rounding: f64,
 }
 
 /// The most columns of a covariance under [`Solver::Auto`]: beyond, its decomposition outweighs one pass.
 const COVARIANCE: usize = 2048;
-/// Variances altogether below which a device's products of deviations are subnormal, or lost, where they still count: 2^-126 over 2^-23,
-/// and 2^7 for sums.
-const LOST: f64 = 1.3e-29;
+/// The exponent of the largest deviation below which a device flushes what an f32 of it has: that of the least normal number and a mantissa's bits.
+const LOST: i32 = -126 + 23;
 /// The longest shorter side that is decomposed as a whole under [`Solver::Auto`].
 const WHOLE: usize = 1024;
 
@@ -72,7 +74,9 @@ const WHOLE: usize = 1024;
 ///
 /// From the covariance's eigenpairs, or the centred rows' singular values: [`Solver`]. On the CPU the covariance is computed and decomposed in
 /// f64 whatever `T` is. The components are canonical in sign; of equal variances any basis may come.
-/// On a device, variances of 1e-29 altogether and less, those of constant columns among them, have the status Unresolved: squares are lost.
+/// On a device deviations are scaled by a power of two, which is undone in f64: an explained variance is 0 or infinite where `T` does not hold
+/// it, but ratios, singular values and components are right. Where the largest deviation is below 2^-103 (1e-31) the status is Unresolved: digits of
+/// it are subnormal there.
 /// What was found waits on the host; [`Pca::transform`] runs where its rows lie.
 ///
 /// # Shapes
@@ -102,8 +106,8 @@ pub fn pca<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) 
             let (mean, matrix) = in_f64(&x.storage().to_vec(ctx)?, rows, cols);
             return of_covariance::<T, f64>(&ctx.with_backend(Backend::Cpu), mean, matrix, rows as u64, k);
         }
-        let (mean, matrix) = covariance("pca", ctx, x, false)?;
-        return of_resident(ctx, &mean, matrix, rows as u64, k);
+        let (mean, matrix, exponent) = covariance("pca", ctx, x, Form::Scaled)?;
+        return of_resident(ctx, &mean, matrix, exponent, rows as u64, k);
     }
     of_rows(ctx, x, k, solver, options.truncated)
 }
@@ -124,22 +128,28 @@ pub fn pca_of_stream<T: Real>(ctx: &Context, stream: &RunningCovariance<T>, k: u
     match stream.in_f64(ctx)? {
         Some((mean, matrix)) => of_covariance::<T, f64>(&ctx.with_backend(Backend::Cpu), mean, matrix, rows, k),
         None => {
-            let (mean, matrix) = stream.finish(ctx, false)?;
-            of_resident(ctx, &mean, matrix, rows, k)
+            let (mean, matrix, exponent) = stream.finish(ctx, Form::Scaled)?;
+            of_resident(ctx, &mean, matrix, exponent, rows, k)
         }
     }
 }
 
-/// From what lies on the device, in f32.
-fn of_resident<T: Real>(ctx: &Context, mean: &Array<T>, matrix: Array<T>, rows: u64, k: usize) -> Result<Pca<T>> {
+/// From what lies on the device, in f32 and units of `4^exponent`.
+fn of_resident<T: Real>(
+    ctx: &Context,
+    mean: &Array<T>,
+    matrix: Array<T>,
+    exponent: i32,
+    rows: u64,
+    k: usize,
+) -> Result<Pca<T>> {
     let cols = matrix.shape().cols;
     let found = eigh_subset(ctx, &matrix, Which::Largest, k)?;
     let diagonal = matrix.to_host(ctx)?;
     let total = (0..cols).map(|j| diagonal.as_slice()[j * cols + j].to_f64()).sum();
     let (values, vectors) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
     let mut certificate = first(&found.certificates(ctx)?);
-    // Written so that NaN keeps its status.
-    if total <= LOST && certificate.status == Status::Converged {
+    if (NONE + 1..LOST).contains(&exponent) && certificate.status == Status::Converged {
         certificate.status = Status::Unresolved;
     }
     let mean = T::all_to_f64(mean.to_host(ctx)?.as_slice()).into_owned();
@@ -148,6 +158,8 @@ fn of_resident<T: Real>(ctx: &Context, mean: &Array<T>, matrix: Array<T>, rows: 
         T::all_to_f64(values.as_slice()).iter().rev().copied().collect(),
         T::all_to_f64(vectors.as_slice()).chunks_exact(cols.max(1)).rev().flatten().copied().collect(),
         total,
+        2_f64.powi(exponent),
+        T::EPSILON,
         rows,
         certificate,
     ))
@@ -170,7 +182,7 @@ fn of_covariance<T: Real, F: Real>(
     // Ascending, and components are columns there.
     let values = F::all_to_f64(values.as_slice()).iter().rev().copied().collect();
     let vectors = F::all_to_f64(vectors.as_slice()).chunks_exact(cols.max(1)).rev().flatten().copied().collect();
-    Ok(assemble::<T>(mean, values, vectors, total, rows, certificate))
+    Ok(assemble::<T>(mean, values, vectors, total, 1.0, T::EPSILON, rows, certificate))
 }
 
 /// From the centred rows themselves.
@@ -206,30 +218,36 @@ fn of_rows<T: Real>(
     let divisor = (rows - 1) as f64;
     let values = s.as_slice().iter().take(k).map(|s| s.to_f64() * s.to_f64() / divisor).collect();
     let vectors = (0..k * cols).map(|e| vh.as_slice()[e % cols * height + e / cols].to_f64()).collect();
-    Ok(assemble::<T>(mean, values, vectors, total, rows as u64, certificate))
+    Ok(assemble::<T>(mean, values, vectors, total, 1.0, 0.0, rows as u64, certificate))
 }
 
 fn first(certificates: &[Certificate]) -> Certificate {
     certificates.first().copied().unwrap_or_default()
 }
 
-/// Everything from k variances in descending order and their directions, one after the other.
+/// Everything from k variances in descending order and their directions, one after the other. Variances are in the square of a unit; `epsilon` is
+/// that of the covariance they come from, 0 of singular values.
+#[expect(clippy::too_many_arguments, reason = "what one decomposition or another found")]
 fn assemble<T: Real>(
     mean: Vec<f64>,
     values: Vec<f64>,
     mut vectors: Vec<f64>,
     total: f64,
+    unit: f64,
+    epsilon: f64,
     rows: u64,
     certificate: Certificate,
 ) -> Pca<T> {
     let (k, cols) = (values.len(), mean.len());
+    #[expect(clippy::cast_precision_loss, reason = "a count of columns")]
+    let rounding = (10.0 * cols as f64 * epsilon).sqrt();
     vectors.chunks_exact_mut(cols.max(1)).for_each(|own| canonical(own, T::EPSILON));
     // Rounding may leave a variance of nothing below 0.
     let values: Vec<f64> = values.into_iter().map(|x| if x < 0.0 { 0.0 } else { x }).collect();
     #[expect(clippy::cast_precision_loss, reason = "counts of rows and columns")]
     let (divisor, left) = (rows.saturating_sub(1) as f64, (cols as u64).min(rows).saturating_sub(k as u64) as f64);
     let rest = total - values.iter().sum::<f64>();
-    let noise_variance = if left > 0.0 { if rest < 0.0 { 0.0 } else { rest / left } } else { 0.0 };
+    let noise_variance = if left > 0.0 { if rest < 0.0 { 0.0 } else { rest / left * unit * unit } } else { 0.0 };
     let ratio = |&x: &f64| if total == 0.0 { f64::NAN } else { x / total };
     let array = |rows, cols, data: Vec<f64>| {
         let data = data.into_iter().map(T::from_f64).collect();
@@ -238,12 +256,13 @@ fn assemble<T: Real>(
     Pca {
         components: array(k, cols, (0..k * cols).map(|e| vectors[e % k * cols + e / k]).collect()),
         explained_variance_ratio: array(k, 1, values.iter().map(ratio).collect()),
-        singular_values: array(k, 1, values.iter().map(|x| (x * divisor).sqrt()).collect()),
-        explained_variance: array(k, 1, values),
+        singular_values: array(k, 1, values.iter().map(|x| (x * divisor).sqrt() * unit).collect()),
+        explained_variance: array(k, 1, values.into_iter().map(|x| x * unit * unit).collect()),
         mean: array(1, cols, mean),
         noise_variance,
         rows,
         certificate,
+        rounding,
     }
 }
 
@@ -272,8 +291,10 @@ impl<T: Real> Pca<T> {
         self.certificate.status == Status::Converged
     }
 
-    /// Rows in the coordinates of the components: `(X - mean) components'`; where whitened, each over the root of its variance, 0 along a
-    /// direction without variance.
+    /// Rows in the coordinates of the components: `(X - mean) components'`; where whitened, each over the root of its variance, and exactly 0 along a
+    /// direction whose singular value is at most `max(rows, cols) eps` times the largest, by which numpy's `matrix_rank` calls it rounding. Where the
+    /// components come from a covariance, whose eigenvalues are known to `10 cols eps` of the largest, also along one whose variance is not more
+    /// than that. The same on every backend.
     ///
     /// # Shapes
     /// X `(any, cols)`, any batch; the result `(any, k)`.
@@ -291,7 +312,7 @@ impl<T: Real> Pca<T> {
         let scaled = |e: usize| {
             let (j, i) = (e / cols, e % cols);
             let value = components.as_slice()[i * k + j].to_f64();
-            T::from_f64(if scales[j] > 0.0 { value / scales[j] } else { 0.0 })
+            T::from_f64(if scales[j] == 0.0 { 0.0 } else { value / scales[j] })
         };
         Map {
             before: self.mean.to_host(ctx)?.as_slice().to_vec(),
@@ -326,7 +347,15 @@ impl<T: Real> Pca<T> {
 
     /// What a coordinate along each component is measured in.
     fn scales(&self, ctx: &Context, whiten: bool) -> Result<Vec<f64>> {
-        let variance = self.explained_variance.to_host(ctx)?;
-        Ok(variance.as_slice().iter().map(|x| if whiten { x.to_f64().sqrt() } else { 1.0 }).collect())
+        let Shape { rows: k, cols, .. } = self.components.shape();
+        if !whiten {
+            return Ok(vec![1.0; k]);
+        }
+        let singular = T::all_to_f64(self.singular_values.to_host(ctx)?.as_slice()).into_owned();
+        #[expect(clippy::cast_precision_loss, reason = "counts of rows and columns")]
+        let (rows, longer) = (self.rows.saturating_sub(1) as f64, self.rows.max(cols as u64) as f64);
+        let rounding = self.rounding.max(longer * T::EPSILON) * singular.first().copied().unwrap_or(0.0);
+        // NaN stays.
+        Ok(singular.into_iter().map(|s| if s <= rounding { 0.0 } else { s / rows.sqrt() }).collect())
     }
 }

@@ -1,9 +1,10 @@
 //! Covariance and correlation of columns.
 
+use super::gpu_cov::{self, Form};
 use super::gram::{Gram, ROWS, of_matrix};
 use super::moments::as_f64;
 use super::running::pieces;
-use super::{count, gpu_cov, side};
+use super::{count, side};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::Gpu;
@@ -15,8 +16,9 @@ use rayon::prelude::*;
 /// The covariance of the columns of every matrix: columns are variables, rows observations, sums of products are divided by rows - 1.
 ///
 /// Products are summed about the mean of each leaf of rows, the symmetric half of them, and leaves merge by Chan's formula: nothing cancels
-/// however far the columns are from 0. On the CPU leaves have 2048 rows, and everything between them is f64; on the device 1024, in f32,
-/// scaled by powers of two. A NaN or an infinity makes the entries of its column NaN, and no others; of fewer than two rows everything is NaN.
+/// however far the columns are from 0. On the CPU leaves have 2048 rows, and everything between them is f64; on the device 1024, in f32, in
+/// units that are powers of two, of every leaf and column its own. So correlations, and PCA, are right whatever the numbers' unit is; a covariance is
+/// infinite where it is beyond `T`, as that of f32 numbers 1e20 apart is, and 0 or subnormal below it (numbers 1e-20 apart). A NaN or an infinity makes the entries of its column NaN, and no others; of fewer than two rows everything is NaN.
 ///
 /// # Shapes
 /// X `(rows, cols)`, any batch; the result `(cols, cols)` each.
@@ -25,7 +27,7 @@ use rayon::prelude::*;
 /// [`crate::ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if the results of few rows are beyond the memory budget, or
 /// the device was insisted upon and one matrix of products is beyond it; device errors.
 pub fn cov<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
-    Ok(covariance("cov", ctx, x, false)?.1)
+    Ok(covariance("cov", ctx, x, Form::Covariance)?.1)
 }
 
 /// Pearson's correlation of the columns of every matrix: [`cov`] over the roots of both variances, within -1 and 1, exactly 1 on the diagonal.
@@ -37,7 +39,7 @@ pub fn cov<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
 /// # Errors
 /// As [`cov`].
 pub fn corr<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
-    Ok(covariance("corr", ctx, x, true)?.1)
+    Ok(covariance("corr", ctx, x, Form::Correlation)?.1)
 }
 
 /// Where [`cov`] and [`corr`] would run on a batch of that shape, and why.
@@ -56,13 +58,14 @@ pub(super) fn workload(shape: Shape, resident: bool) -> Workload {
     Workload { cpu_flops: flops / 4.0, gpu_flops: flops, bytes_to_move, dispatches: 16.0 }
 }
 
-/// Means `(1, cols)` and covariances or correlations `(cols, cols)` of every matrix.
+/// Means `(1, cols)` and covariances or correlations `(cols, cols)` of every matrix; covariances in units of 4 to the power that comes with
+/// them, which is 0 unless they are to be [`Form::Scaled`] and the device made them.
 pub(in crate::ops) fn covariance<T: Real>(
     operation: &'static str,
     ctx: &Context,
     x: &Array<T>,
-    correlation: bool,
-) -> Result<(Array<T>, Array<T>)> {
+    form: Form,
+) -> Result<(Array<T>, Array<T>, i32)> {
     let shape = x.shape();
     let Shape { rows, cols, batch } = shape;
     room::<T>(ctx, operation, shape)?;
@@ -77,7 +80,7 @@ pub(in crate::ops) fn covariance<T: Real>(
             .into_par_iter()
             .map(|i| {
                 let gram = one(i);
-                (means::<T>(&gram), matrix::<T>(&gram, correlation))
+                (means::<T>(&gram), matrix::<T>(&gram, form == Form::Correlation))
             })
             .collect();
         let (mut middle, mut made) = (Vec::with_capacity(cols * batch), Vec::with_capacity(cols * cols * batch));
@@ -86,7 +89,7 @@ pub(in crate::ops) fn covariance<T: Real>(
             made.extend(matrix);
         }
         let array = |shape, data| Array::from_storage(shape, Storage::host(data));
-        return Ok((array(shapes.0, middle), array(shapes.1, made)));
+        return Ok((array(shapes.0, middle), array(shapes.1, made), 0));
     }
     let gpu = ctx.gpu()?;
     let budget = ctx.memory_budget();
@@ -98,21 +101,21 @@ pub(in crate::ops) fn covariance<T: Real>(
     let together = usize::try_from((budget / 4 * 3 / each).min(binding / largest)).unwrap_or(usize::MAX);
     let array = |buffers: gpu_cov::Found| {
         let array = |shape, buffer| Array::from_storage(shape, Storage::Device(buffer));
-        (array(shapes.0, buffers.means), array(shapes.1, buffers.covariance))
+        (array(shapes.0, buffers.means), array(shapes.1, buffers.covariance), buffers.exponent)
     };
     match x.storage() {
         Storage::Device(buffer) if batch <= together || batch == 1 => {
-            Ok(array(gpu_cov::covariance(ctx.gpu_of(buffer)?, buffer, shape, budget, correlation)?))
+            Ok(array(gpu_cov::covariance(ctx.gpu_of(buffer)?, buffer, shape, budget, form)?))
         }
         Storage::Host(data) if batch <= together => {
             let buffer = gpu.record().upload(&T::for_device(data))?;
-            Ok(array(gpu_cov::covariance(gpu, &buffer, shape, budget, correlation)?))
+            Ok(array(gpu_cov::covariance(gpu, &buffer, shape, budget, form)?))
         }
         other => {
             let data = other.to_vec(ctx)?;
-            let (means, made) = in_pieces(gpu, &T::for_device(&data), shape, together, budget, correlation)?;
+            let (means, made, exponent) = in_pieces(gpu, &T::for_device(&data), shape, together, budget, form)?;
             let array = |shape, data| Array::from_storage(shape, Storage::host(T::from_device(data)));
-            Ok((array(shapes.0, means), array(shapes.1, made)))
+            Ok((array(shapes.0, means), array(shapes.1, made), exponent))
         }
     }
 }
@@ -141,31 +144,32 @@ fn in_pieces(
     shape: Shape,
     together: usize,
     budget: u64,
-    correlation: bool,
-) -> Result<(Vec<f32>, Vec<f32>)> {
-    let (mut means, mut made) = (Vec::new(), Vec::new());
+    form: Form,
+) -> Result<(Vec<f32>, Vec<f32>, i32)> {
+    let (mut means, mut made, mut exponent) = (Vec::new(), Vec::new(), 0);
     let size = shape.matrix_len();
     for begin in (0..shape.batch).step_by(together.max(1)) {
         let batch = together.max(1).min(shape.batch - begin);
         let own = &x[begin * size..(begin + batch) * size];
         let found = if together > 0 {
             let buffer = gpu.record().upload(own)?;
-            Some(gpu_cov::covariance(gpu, &buffer, Shape { batch, ..shape }, budget, correlation)?)
+            Some(gpu_cov::covariance(gpu, &buffer, Shape { batch, ..shape }, budget, form)?)
         } else {
             let mut stream = gpu_cov::Stream::new(gpu, shape.cols, 1, budget);
             for piece in pieces(gpu, budget, own, shape.rows, shape.cols) {
                 let buffer = gpu.record().upload(&piece)?;
                 stream.push(gpu, &buffer, piece.len() / shape.cols)?;
             }
-            stream.finish(gpu, correlation)?
+            stream.finish(gpu, form)?
         };
         if let Some(found) = found {
             let reads = (gpu.read(&found.means)?, gpu.read(&found.covariance)?);
             means.extend(reads.0.wait()?);
             made.extend(reads.1.wait()?);
+            exponent = found.exponent;
         }
     }
-    Ok((means, made))
+    Ok((means, made, exponent))
 }
 
 pub(super) fn means<T: Real>(gram: &Gram) -> Vec<T> {

@@ -1,8 +1,8 @@
 //! The device's covariances: means and products of leaves of rows, and their tree. Everything is recorded; nothing waits.
 
 use super::kernels::{
-    Columns, Covariance, Ending, Gram, Join, JoinMeans, Joining, Keep, Keeping, Means, Middle, SIDES, Spread,
-    Spreading, join_variant,
+    Columns, Covariance, Ending, Gram, Join, JoinMeans, Joining, Keep, Keeping, Means, Middle, SIDES, Sample, Shift,
+    join_variant,
 };
 use super::tree::{Tree, subtrees};
 use super::{count, gram, to_u32};
@@ -14,6 +14,8 @@ use std::ops::Range;
 
 /// Rows of a leaf: LEAF in the WGSL.
 const LEAF: usize = 1024;
+/// The exponent of columns that have no distances: NONE in the WGSL.
+pub(in crate::ops) const NONE: i32 = -127;
 /// Columns of a workgroup of means.wgsl.
 const GROUPS: usize = 8;
 
@@ -41,9 +43,9 @@ impl Tiles {
         self.matrices * self.tiles() * 4 * self.side * self.side
     }
 
-    /// Numbers of the means of a node of all matrices, with their flags.
+    /// Numbers of the means of a node of all matrices, with their flags and the exponents of their units.
     fn means(&self) -> usize {
-        2 * self.matrices * self.cols
+        3 * self.matrices * self.cols
     }
 
     fn side(&self) -> (&'static str, f64) {
@@ -51,7 +53,7 @@ impl Tiles {
     }
 }
 
-/// Some rows of every matrix: how many, means and flags, tiles of products.
+/// Some rows of every matrix: how many, means, flags and exponents, tiles of products.
 #[derive(Clone, Debug)]
 struct Node {
     rows: u64,
@@ -165,22 +167,17 @@ impl Stream {
         Ok(next + leaves * LEAF)
     }
 
-    /// The columns' shifts and scales; where there are none yet, from some rows.
+    /// The columns' shifts; where there are none yet, from some rows.
     fn shifts(&self, rec: &mut Recorder<'_>, x: &Buffer<f32>, len: usize, rows: Range<usize>) -> Result<Buffer<f32>> {
         if let Some(shifts) = &self.shifts {
             return Ok(shifts.clone());
         }
-        let mut shifts = rec.array(3 * self.columns())?;
-        let params = Spreading {
-            cols: to_u32(self.tiles.cols),
-            matrices: to_u32(self.tiles.matrices),
-            len: to_u32(len),
-            begin: to_u32(rows.start),
-            end: to_u32(rows.end),
-        };
+        let mut shifts = rec.array(self.columns())?;
         let columns = to_u32(self.columns());
-        let kernel = Spread { params, x, shifts: &mut shifts };
-        rec.dispatch(&kernel, &[], Grid::Invocations(columns), 256.0 * f64::from(columns))?;
+        let params =
+            Sample { series: columns, len: to_u32(len), inner: 1, begin: to_u32(rows.start), end: to_u32(rows.end) };
+        let kernel = Shift { params, x, shifts: &mut shifts };
+        rec.dispatch(&kernel, &[], Grid::Invocations(columns), 128.0 * f64::from(columns))?;
         Ok(shifts)
     }
 
@@ -206,7 +203,7 @@ impl Stream {
             end: to_u32(rows.end),
         };
         let height = count(LEAF.min(rows.len()));
-        let work = 4.0 * count(GROUPS) * height;
+        let work = 8.0 * count(GROUPS) * height;
         for piece in rec.pieces(to_u32(leaves * self.columns().div_ceil(GROUPS)), work) {
             let workgroups = piece.end - piece.start;
             let kernel = Means { params: params(piece.start), x, shifts, means: &mut means };
@@ -290,10 +287,10 @@ impl Stream {
     }
 
     /// What is asked of the rows so far; none of no row.
-    pub(super) fn finish(&self, gpu: &Gpu, correlation: bool) -> Result<Option<Found>> {
-        let mut rec = gpu.record();
-        let Some((node, shifts)) = self.root(&mut rec)? else { return Ok(None) };
-        finish(&mut rec, self.tiles, &node, &shifts, correlation).map(Some)
+    pub(super) fn finish(&self, gpu: &Gpu, form: Form) -> Result<Option<Found>> {
+        let root = self.root(&mut gpu.record())?;
+        let Some((node, shifts)) = root else { return Ok(None) };
+        finish(gpu, self.tiles, &node, &shifts, form).map(Some)
     }
 }
 
@@ -312,7 +309,7 @@ impl Closed {
         let reads = (gpu.read(&self.node.means)?, gpu.read(&self.node.products)?, gpu.read(&self.shifts)?);
         let (means, products, shifts) = (reads.0.wait()?, reads.1.wait()?, reads.2.wait()?);
         let (cols, edge) = (self.tiles.cols, 4 * self.tiles.side);
-        let unit = |j: usize| f64::from(shifts[2 * cols + j]);
+        let unit = |j: usize| f64::from(means[2 * cols + j]).exp2();
         // A flag is 1 or 0: what is not finite becomes NaN.
         let finite = |j: usize| if means[cols + j] == 0.0 { 1.0 } else { f64::NAN };
         let mean = |j: usize| (f64::from(shifts[j]) + f64::from(means[j]) * unit(j)) * finite(j);
@@ -329,39 +326,61 @@ impl Closed {
     }
 }
 
+/// What is made of products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ops) enum Form {
+    Covariance,
+    Correlation,
+    /// Covariances in a unit that f32 holds well whatever the numbers' is, which takes a look at the largest distances; of one matrix.
+    Scaled,
+}
+
 /// A matrix a matrix, and its columns' means.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) covariance: Buffer<f32>,
     pub(super) means: Buffer<f32>,
+    /// Covariances are in units of 4 to this power.
+    pub(super) exponent: i32,
 }
 
 /// Covariances or correlations of every matrix of `x`, which has rows.
-pub(super) fn covariance(gpu: &Gpu, x: &Buffer<f32>, shape: Shape, budget: u64, correlation: bool) -> Result<Found> {
+pub(super) fn covariance(gpu: &Gpu, x: &Buffer<f32>, shape: Shape, budget: u64, form: Form) -> Result<Found> {
     let mut stream = Stream::new(gpu, shape.cols, shape.batch, budget);
     let mut rec = gpu.record();
     let shifts = stream.shifts(&mut rec, x, shape.rows, 0..shape.rows)?;
     stream.shifts = Some(shifts.clone());
-    match stream.whole(&mut rec, x, shape.rows)? {
-        Some(node) => finish(&mut rec, stream.tiles, &node, &shifts, correlation),
+    let node = stream.whole(&mut rec, x, shape.rows)?;
+    drop(rec);
+    match node {
+        Some(node) => finish(gpu, stream.tiles, &node, &shifts, form),
         None => Err(ErrorKind::Device { message: "a covariance of no row".to_owned() }.into()),
     }
 }
 
-fn finish(rec: &mut Recorder<'_>, tiles: Tiles, node: &Node, shifts: &Buffer<f32>, correlation: bool) -> Result<Found> {
+fn finish(gpu: &Gpu, tiles: Tiles, node: &Node, shifts: &Buffer<f32>, form: Form) -> Result<Found> {
     let (cols, matrices) = (tiles.cols, tiles.matrices);
+    let exponent = match form {
+        #[expect(clippy::cast_possible_truncation, reason = "a small whole number")]
+        Form::Scaled => {
+            let means = gpu.read(&node.means)?.wait()?;
+            means.chunks_exact(3 * cols).flat_map(|own| &own[2 * cols..]).fold(NONE, |most, &x| most.max(x as i32))
+        }
+        _ => 0,
+    };
+    let mut rec = gpu.record();
     let divisor = narrow(node.rows.saturating_sub(1));
-    let params = Ending { cols: to_u32(cols), matrices: to_u32(matrices), nan: f32::NAN.to_bits(), divisor };
+    let params = Ending { cols: to_u32(cols), matrices: to_u32(matrices), nan: f32::NAN.to_bits(), divisor, exponent };
     let mut covariance = rec.array(matrices * cols * cols)?;
     let products = node.products.cast::<f32>();
-    let kernel = Covariance { params, products: &products, means: &node.means, shifts, out: &mut covariance };
+    let kernel = Covariance { params, products: &products, means: &node.means, out: &mut covariance };
     let size = matrices * cols * cols;
-    let variant = [("CORRELATION", f64::from(u8::from(correlation))), tiles.side()];
+    let variant = [("CORRELATION", f64::from(u8::from(form == Form::Correlation))), tiles.side()];
     rec.dispatch(&kernel, &variant, Grid::Invocations(to_u32(size)), 16.0 * count(size))?;
     let mut means = rec.array(matrices * cols)?;
     let kernel = Middle { params, means: &node.means, shifts, out: &mut means };
     rec.dispatch(&kernel, &[], Grid::Invocations(to_u32(matrices * cols)), 4.0 * count(matrices * cols))?;
-    Ok(Found { covariance, means })
+    Ok(Found { covariance, means, exponent })
 }
 
 /// Nodes that stand in one buffer, all of so many rows but the last; or a pair in two.

@@ -61,15 +61,7 @@ pub fn histogram<T: Real>(
         Some(range) => range,
         None => found(ctx, x)?,
     };
-    if !(low.is_finite() && high.is_finite() && low < high && (high - low).is_finite()) {
-        return Err(Error::domain("histogram", format!("expected a finite range that ascends, found {low} to {high}")));
-    }
-    let width = (high - low) / count(bins);
-    let edges: Vec<f64> = (0..=bins).map(|i| if i == bins { high } else { low + width * count(i) }).collect();
-    if !edges.is_sorted_by(|a, b| a < b) {
-        let what = format!("{bins} bins between {low} and {high} are narrower than f64 tells apart");
-        return Err(Error::domain("histogram", what));
-    }
+    let edges = edges(low, high, bins)?;
     let numbers = count(view.len());
     let work = Workload {
         cpu_flops: 20.0 * numbers,
@@ -93,6 +85,30 @@ pub fn histogram<T: Real>(
     };
     let all = select::histogram(gpu, &buffer, view, &edges)?;
     Ok(spread(&all, view, shape, edges))
+}
+
+/// The ends of so many bins of one width, by numpy's rule.
+///
+/// # Errors
+/// [`ErrorKind::Domain`] for a range that is not finite or does not ascend, and bins narrower than f64 tells apart.
+pub(in crate::ops) fn edges(low: f64, high: f64, bins: usize) -> Result<Vec<f64>> {
+    if !(low.is_finite() && high.is_finite() && low < high && (high - low).is_finite()) {
+        return Err(Error::domain("histogram", format!("expected a finite range that ascends, found {low} to {high}")));
+    }
+    let width = (high - low) / count(bins);
+    let edges: Vec<f64> = (0..=bins).map(|i| if i == bins { high } else { low + width * count(i) }).collect();
+    if !edges.is_sorted_by(|a, b| a < b) {
+        let what = format!("{bins} bins between {low} and {high} are narrower than f64 tells apart");
+        return Err(Error::domain("histogram", what));
+    }
+    Ok(edges)
+}
+
+/// How many of the numbers fall into each bin; last of all how many are below, above, and NaN.
+pub(in crate::ops) fn counted(numbers: impl Iterator<Item = f64>, edges: &[f64]) -> Vec<u64> {
+    let mut own = vec![0; edges.len() + 2];
+    numbers.for_each(|x| own[bin(x, edges)] += 1);
+    own
 }
 
 /// Ends for the bins of all numbers.
@@ -138,11 +154,8 @@ fn on_cpu<T: Real>(x: &[T], view: View, shape: Shape, edges: Vec<f64>) -> Histog
     let counted = |unit: usize| {
         let (s, part) = (unit / parts, unit % parts);
         let base = s / inner * len * inner + s % inner;
-        let mut own = vec![0_u64; bins + 3];
-        for i in part * PART..((part + 1) * PART).min(len) {
-            own[bin(x[base + i * inner].to_f64(), &edges)] += 1;
-        }
-        own
+        let numbers = (part * PART..((part + 1) * PART).min(len)).map(|i| x[base + i * inner].to_f64());
+        counted(numbers, &edges)
     };
     let series = |s: usize| {
         let sum = |mut a: Vec<u64>, b: Vec<u64>| {
@@ -178,4 +191,22 @@ fn bin(x: f64, edges: &[f64]) -> usize {
         guess += 1;
     }
     guess
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{counted, edges};
+
+    #[test]
+    fn numpy_s_rule() -> crate::Result<()> {
+        let samples = [0.0, 0.1, 0.2, 0.3, 0.3, 0.6, 0.7, 0.9, 1.0, 1.1, -0.1, f64::NAN];
+        // numpy.histogram(samples, bins=10, range=(0, 1)), and what it leaves out.
+        assert_eq!(counted(samples.into_iter(), &edges(0.0, 1.0, 10)?), [1, 1, 3, 0, 0, 1, 1, 0, 0, 2, 1, 1, 1]);
+        assert_eq!(edges(1.0, 2.0, 2)?, [1.0, 1.5, 2.0]);
+        assert_eq!(counted([2.0; 3].into_iter(), &[1.0, 1.5, 2.0]), [0, 3, 0, 0, 0]);
+        for (low, high) in [(1.0, 1.0), (2.0, 1.0), (0.0, f64::INFINITY), (f64::NAN, 1.0), (-1e308, 1e308)] {
+            assert!(edges(low, high, 3).is_err());
+        }
+        Ok(())
+    }
 }

@@ -55,11 +55,6 @@ uniform! {
 }
 
 uniform! {
-    /// Columns of so many matrices, how they lie, and the rows that are sampled.
-    pub(super) struct Spreading { cols: u32, matrices: u32, len: u32, begin: u32, end: u32 }
-}
-
-uniform! {
     /// The first unit of a dispatch, columns of so many matrices, how they lie, and their rows.
     pub(super) struct Columns { first: u32, cols: u32, matrices: u32, len: u32, begin: u32, end: u32 }
 }
@@ -70,8 +65,8 @@ uniform! {
 }
 
 uniform! {
-    /// Columns of so many matrices, the bits of NaN, and what products are divided by.
-    pub(super) struct Ending { cols: u32, matrices: u32, nan: u32, divisor: f32 }
+    /// Columns of so many matrices, the bits of NaN, what products are divided by, and the exponent of the unit of roots of covariances.
+    pub(super) struct Ending { cols: u32, matrices: u32, nan: u32, divisor: f32, exponent: i32 }
 }
 
 /// Invocations along a side of the tiles that ship: a tile has four columns for each.
@@ -204,21 +199,15 @@ kernels! {
         read sought: [u32; 4],
         write out: f32,
     }
-    /// A number near every column, and its scale.
-    Spread = ["shared/real.wgsl", "stats/spread.wgsl"] variants one_variant {
-        uniform params: Spreading,
-        read x: f32,
-        write shifts: f32,
-    }
     /// The means of leaves.
-    Means = ["shared/real.wgsl", "stats/means.wgsl"] variants one_variant {
+    Means = ["shared/real.wgsl", "stats/apart.wgsl", "stats/means.wgsl"] variants one_variant {
         uniform params: Columns,
         read x: f32,
         read shifts: f32,
         write means: f32,
     }
     /// Products about the means of leaves.
-    Gram = ["shared/real.wgsl", "stats/tiles.wgsl", "stats/gram.wgsl"] variants side_variants {
+    Gram = ["shared/real.wgsl", "stats/tiles.wgsl", "stats/apart.wgsl", "stats/gram.wgsl"] variants side_variants {
         uniform params: Columns,
         read x: f32,
         read shifts: f32,
@@ -226,7 +215,7 @@ kernels! {
         write products: [f32; 4],
     }
     /// Products joined by two.
-    Join = ["stats/tiles.wgsl", "stats/join.wgsl"] variants join_variants {
+    Join = ["shared/real.wgsl", "stats/tiles.wgsl", "stats/join.wgsl"] variants join_variants {
         uniform params: Joining,
         read left: [f32; 4],
         read right: [f32; 4],
@@ -235,22 +224,21 @@ kernels! {
         write out: [f32; 4],
     }
     /// Their means.
-    JoinMeans = ["stats/join_means.wgsl"] variants merge_variants {
+    JoinMeans = ["shared/real.wgsl", "stats/join_means.wgsl"] variants merge_variants {
         uniform params: Joining,
         read left: f32,
         read right: f32,
         write out: f32,
     }
     /// Covariances and correlations.
-    Covariance = ["stats/covariance.wgsl"] variants covariance_variants {
+    Covariance = ["shared/real.wgsl", "stats/covariance.wgsl"] variants covariance_variants {
         uniform params: Ending,
         read products: f32,
         read means: f32,
-        read shifts: f32,
         write out: f32,
     }
     /// Means of columns.
-    Middle = ["stats/middle.wgsl"] variants one_variant {
+    Middle = ["shared/real.wgsl", "stats/middle.wgsl"] variants one_variant {
         uniform params: Ending,
         read means: f32,
         read shifts: f32,
@@ -271,9 +259,8 @@ mod tests {
         let strided = |items: u64, each: u64| items.div_ceil(65_535 * 64) * (1 + each);
         let mut all = vec![
             ("shift", strided(NUMBERS, 64)),
-            ("spread", strided(NUMBERS / 3, 2 * 64)),
             ("leaf", 2 * (8 + 8 * 16 + 5)),
-            ("means", 32 + 5),
+            ("means", 2 * (32 + 5)),
             ("merge, finish, keep, middle, covariance, join_means", strided(NUMBERS, 0)),
             ("join", strided(NUMBERS / 4, 4)),
             ("choose", strided(NUMBERS / 4, 256)),

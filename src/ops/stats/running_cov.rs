@@ -1,10 +1,11 @@
 //! The covariance of a stream of rows.
 
 use super::cov::{matrix, means, room, workload};
+use super::gpu_cov::{self, Form};
 use super::gram::{Gram, ROWS, leaf};
 use super::running::{pieces, rows_of};
+use super::side;
 use super::tree::{Tree, reduce, subtrees};
-use super::{gpu_cov, side};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -134,7 +135,7 @@ impl<T: Real> RunningCovariance<T> {
     /// # Errors
     /// Device errors.
     pub fn cov(&self, ctx: &Context) -> Result<Array<T>> {
-        Ok(self.finish(ctx, false)?.1)
+        Ok(self.finish(ctx, Form::Covariance)?.1)
     }
 
     /// The correlation of all rows so far, `(cols, cols)`; more may be pushed afterwards.
@@ -142,7 +143,7 @@ impl<T: Real> RunningCovariance<T> {
     /// # Errors
     /// Device errors.
     pub fn corr(&self, ctx: &Context) -> Result<Array<T>> {
-        Ok(self.finish(ctx, true)?.1)
+        Ok(self.finish(ctx, Form::Correlation)?.1)
     }
 
     /// The means of all rows so far, `(1, cols)`.
@@ -150,23 +151,23 @@ impl<T: Real> RunningCovariance<T> {
     /// # Errors
     /// Device errors.
     pub fn mean(&self, ctx: &Context) -> Result<Array<T>> {
-        Ok(self.finish(ctx, false)?.0)
+        Ok(self.finish(ctx, Form::Covariance)?.0)
     }
 
-    /// Means and the matrix.
-    pub(in crate::ops) fn finish(&self, ctx: &Context, correlation: bool) -> Result<(Array<T>, Array<T>)> {
+    /// Means and the matrix, covariances in units of 4 to the power that comes with them.
+    pub(in crate::ops) fn finish(&self, ctx: &Context, form: Form) -> Result<(Array<T>, Array<T>, i32)> {
         let shapes = (Shape::new(1, self.cols, 1), Shape::new(self.cols, self.cols, 1));
         if let State::Device(stream, before) = &self.state
             && before.is_empty()
-            && let Some(found) = stream.finish(ctx.gpu()?, correlation)?
+            && let Some(found) = stream.finish(ctx.gpu()?, form)?
         {
             ctx.gpu_of(&found.means)?;
             let array = |shape, buffer| Array::from_storage(shape, Storage::Device(buffer));
-            return Ok((array(shapes.0, found.means), array(shapes.1, found.covariance)));
+            return Ok((array(shapes.0, found.means), array(shapes.1, found.covariance), found.exponent));
         }
         let gram = self.gram(ctx)?;
         let array = |shape, data| Array::from_storage(shape, Storage::host(data));
-        Ok((array(shapes.0, means(&gram)), array(shapes.1, matrix(&gram, correlation))))
+        Ok((array(shapes.0, means(&gram)), array(shapes.1, matrix(&gram, form == Form::Correlation)), 0))
     }
 
     /// All of it on the host, in f64.
@@ -192,9 +193,11 @@ impl<T: Real> RunningCovariance<T> {
         Ok(root.unwrap_or_else(|| Gram { rows: 0, means: vec![0.0; cols], products: vec![0.0; cols * cols] }))
     }
 
-    /// Means and covariances in f64, where the state is on the CPU.
+    /// Means and covariances in f64, where the state is on the CPU or, because parts of it were merged, is put together there.
     pub(in crate::ops) fn in_f64(&self, ctx: &Context) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
-        if let State::Device(..) = self.state {
+        if let State::Device(_, before) = &self.state
+            && before.is_empty()
+        {
             return Ok(None);
         }
         let gram = self.gram(ctx)?;

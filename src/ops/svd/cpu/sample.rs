@@ -1,4 +1,4 @@
-//! Randomised projection (Halko, Martinsson and Tropp 2011), one matrix at a time, by faer's products and QR.
+//! Randomised block Lanczos, one matrix at a time, by faer's products and QR.
 
 use super::super::{PROMISE, Problem, TruncatedOptions};
 use super::dense::{Factors, certified, departure, nan_max, write};
@@ -66,49 +66,158 @@ fn in_precision<F: Working, T: Real>(problem: &Problem, a: &[T], k: usize, optio
     all
 }
 
+/// What is left of a triplet beside its singular value: its value is right to the square of that over the gap, its vectors to it over the gap.
+const RESIDUAL: f64 = 1e-8;
+
+/// The blocks of a basis before it is compressed to one.
+const BLOCKS: usize = 5;
+
 /// k triplets of the tall matrix B, `|B - P S Q'|_F / |B|_F`, and the certificate.
+///
+/// Block Lanczos bidiagonalisation (Golub, Luk and Overton 1981) from a random block, every block orthogonalised against all before it, the
+/// basis compressed to its leading singular vectors when it is full (Baglama and Reichel 2006).
 fn project<F: Working>(b: &Mat<F>, k: usize, options: TruncatedOptions) -> Option<(Factors<F>, f64, Certificate)> {
     let (long, short) = b.shape();
-    let par = Par::rayon(0);
-    let product = |left: MatRef<'_, F>, right: MatRef<'_, F>| {
-        let mut out = Mat::zeros(left.nrows(), right.ncols());
-        matmul(out.as_mut(), Accum::Replace, left, right, F::from_f64(1.0), par);
-        out
+    let norm = frobenius(b.as_ref());
+    // What products of that length leave in the working precision, as a length.
+    let rounding = |largest: f64| F::EPSILON * (8.0 * norm + super::super::as_f64(long).sqrt() * largest);
+    let width = k.saturating_add(options.oversample).min(short);
+    let mut random = Random { seed: options.seed, next: 0 };
+    let mut right = beside(Mat::zeros(short, 0).as_ref(), random.block(short, width), &mut random);
+    let images = product(b.as_ref(), right.as_ref());
+    let mut left = beside(Mat::zeros(long, 0).as_ref(), images.clone(), &mut random);
+    // B right = left small, and left's last columns are the newest ones.
+    let mut small = product(left.transpose(), images.as_ref());
+    let mut newest = width;
+    let mut passes = 1;
+    let (p, s, q) = loop {
+        let size = right.ncols();
+        let wide = Mat::from_fn(size, size, |i, j| small[(i, j)].to_f64());
+        let (_, found) = certified(&wide, size, Par::Seq)?;
+        let narrow = |x: &Mat<f64>, count: usize| Mat::from_fn(size, count, |i, j| F::from_f64(x[(i, j)]));
+        let z = product(b.transpose(), left.subcols(size - newest, newest));
+        let room = short - size;
+        let block = if room < newest { random.block(short, room) } else { z.clone() };
+        let next = beside(right.as_ref(), block, &mut random);
+        // B' left = right small' + next (next' z) in the newest columns: what a triplet misses.
+        let missed = product(next.transpose(), z.as_ref());
+        let largest = found.s.first().copied().unwrap_or(0.0);
+        let misses = |j: usize| {
+            let row =
+                |i: usize| (0..newest).map(|t| missed[(i, t)].to_f64() * found.p[(size - newest + t, j)]).sum::<f64>();
+            (0..missed.nrows()).map(|i| row(i).powi(2)).sum::<f64>().sqrt()
+        };
+        // Half of what the certificate asks for.
+        let found_all = (0..k).all(|j| 2.0 * misses(j) <= (RESIDUAL * found.s[j]).max(rounding(largest)));
+        if found_all || room == 0 || passes >= options.passes {
+            let (p, q) = (
+                product(left.as_ref(), narrow(&found.p, k).as_ref()),
+                product(right.as_ref(), narrow(&found.q, k).as_ref()),
+            );
+            break (p, found.s[..k].iter().map(|&s| F::from_f64(s)).collect::<Vec<F>>(), q);
+        }
+        if size + next.ncols() > BLOCKS * width {
+            right = product(right.as_ref(), narrow(&found.q, width).as_ref());
+            left = product(left.as_ref(), narrow(&found.p, width).as_ref());
+            small = Mat::from_fn(width, width, |i, j| F::from_f64(if i == j { found.s[i] } else { 0.0 }));
+        }
+        let images = product(b.as_ref(), next.as_ref());
+        let more = beside(left.as_ref(), images.clone(), &mut random);
+        (right, left) = (joined(&right, &next), joined(&left, &more));
+        let column = product(left.transpose(), images.as_ref());
+        let before = small.ncols();
+        small = Mat::from_fn(left.ncols(), right.ncols(), |i, j| match (i < before, j < before) {
+            (_, false) => column[(i, j - before)],
+            (true, true) => small[(i, j)],
+            (false, true) => F::from_f64(0.0),
+        });
+        newest = next.ncols();
+        passes += 1;
     };
-    let orthonormal = |x: Mat<F>| x.qr().compute_thin_Q();
-    let directions = k.saturating_add(options.oversample).min(short);
-    let place = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
-    let sample =
-        Mat::from_fn(short, directions, |i, j| F::from_f64(random::normal_at(place(i), place(j), options.seed)));
-    let mut basis = orthonormal(product(b.as_ref(), sample.as_ref()));
-    for _ in 0..options.power_iterations {
-        let other = orthonormal(product(b.transpose(), basis.as_ref()));
-        basis = orthonormal(product(b.as_ref(), other.as_ref()));
-    }
-    // B is near basis (basis' B): the small factor's transpose is tall.
-    let small = product(b.transpose(), basis.as_ref());
-    let (_, found) = certified(&small, directions, par)?;
-    let p = product(basis.as_ref(), found.q.subcols(0, k));
-    let factors = Factors { p, s: found.s[..k].to_vec(), q: found.p.subcols(0, k).to_owned() };
 
-    let Factors { p, s, q } = &factors;
+    let par = Par::rayon(0);
     let scaled = Mat::from_fn(long, k, |i, j| p[(i, j)] * s[j]);
     let near = product(scaled.as_ref(), q.transpose());
-    let frobenius = |entry: &dyn Fn(usize, usize) -> F| {
-        let square = |(i, j)| entry(i, j).to_f64().powi(2);
-        (0..short).flat_map(|j| (0..long).map(move |i| (i, j))).map(square).sum::<f64>().sqrt()
-    };
-    let size = frobenius(&|i, j| b[(i, j)]);
-    let residual = if size == 0.0 { 0.0 } else { frobenius(&|i, j| b[(i, j)] - near[(i, j)]) / size };
+    let away = frobenius(Mat::from_fn(long, short, |i, j| b[(i, j)] - near[(i, j)]).as_ref());
+    let residual = if norm == 0.0 { 0.0 } else { away / norm };
 
-    let images = product(b.transpose(), p.as_ref());
-    let away = |j: usize| (0..short).map(|i| (images[(i, j)] - s[j] * q[(i, j)]).to_f64().powi(2)).sum::<f64>().sqrt();
-    let norm = b.row_iter().map(|row| row.iter().map(|x| x.to_f64().abs()).sum::<f64>()).fold(0.0, f64::max);
-    let certificate = Certificate {
-        status: Status::Converged,
-        sweeps: 0,
-        residual: (0..k).map(away).fold(0.0, nan_max) / if norm == 0.0 { 1.0 } else { norm },
-        orthogonality: nan_max(departure(p.as_ref(), par), departure(q.as_ref(), par)),
+    // Both sides: one of them is rounding alone, and only the other one sees what the basis misses.
+    let (back, forth) = (product(b.transpose(), p.as_ref()), product(b.as_ref(), q.as_ref()));
+    let apart = |x: &Mat<F>, y: &Mat<F>, j: usize| {
+        (0..x.nrows()).map(|i| (x[(i, j)] - s[j] * y[(i, j)]).to_f64().powi(2)).sum::<f64>().sqrt()
     };
-    Some((factors, residual, certificate.judged_by(PROMISE, long, F::EPSILON)))
+    let missed = |j: usize| nan_max(apart(&back, &q, j), apart(&forth, &p, j));
+    let largest = s.first().map_or(0.0, |s| s.to_f64());
+    let orthogonality = nan_max(departure(p.as_ref(), par), departure(q.as_ref(), par));
+    let kept = (0..k).all(|j| missed(j) <= (RESIDUAL * s[j].to_f64()).max(rounding(largest)))
+        && orthogonality <= PROMISE * F::EPSILON * super::super::as_f64(long);
+    let certificate = Certificate {
+        status: if kept { Status::Converged } else { Status::NotConverged },
+        sweeps: u32::try_from(passes).unwrap_or(u32::MAX),
+        residual: (0..k).map(missed).fold(0.0, nan_max) / if largest == 0.0 { 1.0 } else { largest },
+        orthogonality,
+    };
+    Some((Factors { p, s, q }, residual, certificate))
+}
+
+fn product<F: Working>(left: MatRef<'_, F>, right: MatRef<'_, F>) -> Mat<F> {
+    let mut out = Mat::zeros(left.nrows(), right.ncols());
+    matmul(out.as_mut(), Accum::Replace, left, right, F::from_f64(1.0), Par::rayon(0));
+    out
+}
+
+fn joined<F: Working>(left: &Mat<F>, right: &Mat<F>) -> Mat<F> {
+    let count = left.ncols();
+    let entry = |i: usize, j: usize| if j < count { left[(i, j)] } else { right[(i, j - count)] };
+    Mat::from_fn(left.nrows(), count + right.ncols(), entry)
+}
+
+fn frobenius<F: Working>(x: MatRef<'_, F>) -> f64 {
+    x.col_iter().map(|column| column.iter().map(|x| x.to_f64().powi(2)).sum::<f64>()).sum::<f64>().sqrt()
+}
+
+/// Random blocks, one column after the other.
+struct Random {
+    seed: u64,
+    next: usize,
+}
+
+impl Random {
+    fn block<F: Working>(&mut self, rows: usize, cols: usize) -> Mat<F> {
+        let place = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
+        let first = self.next;
+        self.next += cols;
+        Mat::from_fn(rows, cols, |i, j| F::from_f64(random::normal_at(place(i), place(first + j), self.seed)))
+    }
+}
+
+/// An orthonormal basis of the block beside a basis; columns of which rounding alone is left are random directions there.
+fn beside<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, random: &mut Random) -> Mat<F> {
+    let (rows, cols) = block.shape();
+    let length = |x: &Mat<F>, j: usize| x.col(j).iter().map(|x| x.to_f64().powi(2)).sum::<f64>().sqrt();
+    let largest = (0..cols).map(|j| length(&block, j)).fold(0.0, f64::max);
+    let taken_off = |mut x: Mat<F>| {
+        // Twice is enough (Kahan and Parlett).
+        for _ in 0..2 {
+            let along = product(basis.transpose(), x.as_ref());
+            matmul(x.as_mut(), Accum::Add, basis, along.as_ref(), F::from_f64(-1.0), Par::rayon(0));
+        }
+        x
+    };
+    let factored = taken_off(block).qr();
+    let (mut q, r) = (factored.compute_thin_Q(), factored.thin_R());
+    let least = 100.0 * F::EPSILON * largest;
+    let lost: Vec<usize> = (0..cols).filter(|&j| r[(j, j)].to_f64().abs() <= least).collect();
+    if !lost.is_empty() {
+        let fresh = random.block::<F>(rows, lost.len());
+        let unit = F::from_f64(1.0 / super::super::as_f64(rows).sqrt());
+        for (from, &j) in lost.iter().enumerate() {
+            for i in 0..rows {
+                q[(i, j)] = fresh[(i, from)] * unit;
+            }
+        }
+        q = taken_off(q).qr().compute_thin_Q();
+    }
+    // What was little beside its column is a direction with as much of the basis again.
+    taken_off(q).qr().compute_thin_Q()
 }

@@ -1,11 +1,11 @@
 //! f32 split into f16 on every backend: within its documented bound whatever the scale of rows and columns, with everything that may
-//! follow, the same bits however it is cut.
+//! follow, the same bits however it is cut. And f16 on matrix units, which multiply halves too.
 
 mod common;
 
 use common::products::{Operands, Product, bits};
 use common::solve::{Checked, alike};
-use common::{on_each, on_gpus};
+use common::{on_each, on_gpus, on_gpus_with};
 use fiedler::array::Array;
 use fiedler::ops::matmul::{Activation, Gemm, Precision};
 use fiedler::policy::Side;
@@ -20,6 +20,7 @@ fn main() -> std::process::ExitCode {
         on_each("numbers at the ends of f32", ends),
         on_each("what is not finite, and what is not looked at", not_finite),
         on_gpus("every form by name", forms),
+        on_gpus_with("matrix-units", "matrix units by name", matrix_units),
         on_gpus("in pieces, bit by bit", cuts),
         on_each("what is not split", refused),
     ])
@@ -191,6 +192,47 @@ fn forms(ctx: &Context) -> Checked {
             }
         }
     }
+    Ok(())
+}
+
+/// f16, and f32 split into it, on matrix units: nothing else may have made it, for that form alone may be used.
+fn matrix_units(ctx: &Context) -> Checked {
+    let forced = alike(ctx).kernels(&["cooperative"]).build()?;
+    assert!(forced.adapter().is_some_and(|adapter| adapter.features.contains(&"matrix-units")));
+    let plain = ctx.adapter().is_some_and(|adapter| adapter.features.contains(&"matrix-units"));
+    assert!(!plain, "a device was opened for an experiment that nobody asked for");
+    let mut worst = 0.0_f64;
+    for (m, n, k) in [
+        (1, 1, 1),
+        (2, 2, 2),
+        (8, 8, 8),
+        (7, 9, 5),
+        (16, 16, 16),
+        (31, 33, 32),
+        (32, 32, 31),
+        (64, 64, 33),
+        (65, 130, 97),
+        (40, 70, 1500),
+        (6, 5, 9001),
+    ] {
+        for (a, b) in TURNS {
+            let product = Product::new(m, n, k).transposed(a, b);
+            worst = worst.max(Operands::<f16>::random(product).check(&forced)?);
+            let scales = scaled(product, |i| (i * 23 % 61) as i32 - 30, |j| (j * 5 % 11) as i32 - 5);
+            worst = worst.max(judge(&forced, &scales)?);
+        }
+    }
+    for (of_a, of_b) in [(3, 3), (1, 5), (5, 1)] {
+        let product = Product::new(33, 40, 65).batch(of_a, of_b);
+        let bias = (product.count(), true);
+        let product = Product { alpha: -0.75, beta: 0.5, c: 1, bias, activation: Activation::Tanh, ..product };
+        Operands::<f16>::random(product).check(&forced)?;
+        judge(&forced, &Operands::random(product))?;
+    }
+    // f32 as it is has no such kernel.
+    let error = Operands::<f32>::random(Product::new(8, 8, 8)).run(&forced).expect_err("f32 on matrix units of f16");
+    assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+    println!("at most {worst:.2} of what is allowed");
     Ok(())
 }
 

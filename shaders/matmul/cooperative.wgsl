@@ -1,9 +1,10 @@
 enable f16;
 enable wgpu_cooperative_matrix;
-// 64 x 64 of a product of f16 a workgroup, sums in f32, on matrix units: four subgroups, 2 x 2 pieces of 16 x 16 each. DEPTH terms at a
-// time lie in workgroup memory, each term's rows (columns) side by side, so that op(A) is read by columns and op(B) by rows.
+// 4 x 4 pieces of a product of f16 a workgroup, sums in f32, on matrix units: four subgroups, 2 x 2 pieces each. DEPTH terms at a time
+// lie in workgroup memory, each term's rows (columns) side by side, so that op(A) is read by columns and op(B) by rows. Needs
+// matmul/piece_8.wgsl or matmul/piece_16.wgsl.
 //
-// Iterations of an invocation: ceil(span / DEPTH) (1 + 2 DEPTH 64 / WIDTH + DEPTH / 16) + 4 (1 + 64 / LANES).
+// Iterations of an invocation: ceil(span / DEPTH) (1 + 2 DEPTH SIDE / WIDTH + DEPTH / PIECE) + CORNER / LANES + 4 (1 + FOURS / LANES).
 
 // Whether the k terms of a row of op(A), or of a column of op(B), lie side by side.
 override A_ALONG: bool = false;
@@ -11,10 +12,13 @@ override B_ALONG: bool = true;
 
 override LANES: u32 = 32;
 override WIDTH: u32 = 4u * LANES;
-const SIDE: u32 = 64;
+const SIDE: u32 = 4u * PIECE;
 const DEPTH: u32 = 32;
 // Eight numbers more than there are: the terms begin in different banks.
 const PITCH: u32 = SIDE + 8u;
+// Numbers of a piece, and fours of them.
+const CORNER: u32 = PIECE * PIECE;
+const FOURS: u32 = CORNER / 4u;
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> a: array<f16>;
@@ -25,8 +29,8 @@ const PITCH: u32 = SIDE + 8u;
 
 var<workgroup> left: array<f16, DEPTH * PITCH>;
 var<workgroup> right: array<f16, DEPTH * PITCH>;
-// 16 x 16 numbers of each subgroup, by columns.
-var<workgroup> made: array<f32, 4 * 256>;
+// A piece of each subgroup, by columns.
+var<workgroup> made: array<f32, 4u * CORNER>;
 
 @compute @workgroup_size(WIDTH)
 fn main(
@@ -54,13 +58,13 @@ fn main(
     let base_b = matrix * params.b_stride;
     let begin = part * params.span;
     let end = min(begin + params.span, k);
-    let own_row = team % 2u * 32u;
-    let own_column = team / 2u * 32u;
-    let corner = team * 256u;
+    let own_row = team % 2u * 2u * PIECE;
+    let own_column = team / 2u * 2u * PIECE;
+    let corner = team * CORNER;
 
-    for (var e = index; e < 1024u; e += WIDTH) { made[e] = 0.0; }
+    for (var e = index; e < 4u * CORNER; e += WIDTH) { made[e] = 0.0; }
     workgroupBarrier();
-    var c00 = coopLoad<coop_mat16x16<f32, C>>(&made[corner], 16u);
+    var c00 = coopLoad<Sums>(&made[corner], PIECE);
     var c01 = c00;
     var c10 = c00;
     var c11 = c00;
@@ -85,11 +89,11 @@ fn main(
             right[p * PITCH + j] = x;
         }
         workgroupBarrier();
-        for (var p = 0u; p < DEPTH; p += 16u) {
-            let a0 = coopLoad<coop_mat16x16<f16, A>>(&left[p * PITCH + own_row], PITCH);
-            let a1 = coopLoad<coop_mat16x16<f16, A>>(&left[p * PITCH + own_row + 16u], PITCH);
-            let b0 = coopLoadT<coop_mat16x16<f16, B>>(&right[p * PITCH + own_column], PITCH);
-            let b1 = coopLoadT<coop_mat16x16<f16, B>>(&right[p * PITCH + own_column + 16u], PITCH);
+        for (var p = 0u; p < DEPTH; p += PIECE) {
+            let a0 = coopLoad<Left>(&left[p * PITCH + own_row], PITCH);
+            let a1 = coopLoad<Left>(&left[p * PITCH + own_row + PIECE], PITCH);
+            let b0 = coopLoadT<Right>(&right[p * PITCH + own_column], PITCH);
+            let b1 = coopLoadT<Right>(&right[p * PITCH + own_column + PIECE], PITCH);
             c00 = coopMultiplyAdd(a0, b0, c00);
             c01 = coopMultiplyAdd(a0, b1, c01);
             c10 = coopMultiplyAdd(a1, b0, c10);
@@ -99,16 +103,16 @@ fn main(
     // One piece after the other, through the subgroup's own room.
     for (var piece = 0u; piece < 4u; piece += 1u) {
         workgroupBarrier();
-        if piece == 0u { coopStore(c00, &made[corner], 16u); }
-        if piece == 1u { coopStore(c10, &made[corner], 16u); }
-        if piece == 2u { coopStore(c01, &made[corner], 16u); }
-        if piece == 3u { coopStore(c11, &made[corner], 16u); }
+        if piece == 0u { coopStore(c00, &made[corner], PIECE); }
+        if piece == 1u { coopStore(c10, &made[corner], PIECE); }
+        if piece == 2u { coopStore(c01, &made[corner], PIECE); }
+        if piece == 3u { coopStore(c11, &made[corner], PIECE); }
         workgroupBarrier();
-        for (var four = lane; four < 64u; four += LANES) {
+        for (var four = lane; four < FOURS; four += LANES) {
             let at = corner + 4u * four;
             let sums = vec4<f32>(made[at], made[at + 1u], made[at + 2u], made[at + 3u]);
-            let r = row + own_row + piece % 2u * 16u + four % 4u * 4u;
-            let q = column + own_column + piece / 2u * 16u + four / 4u;
+            let r = row + own_row + piece % 2u * PIECE + four % (PIECE / 4u) * 4u;
+            let q = column + own_column + piece / 2u * PIECE + four / (PIECE / 4u);
             put(sums, matrix, part, m, n, r, q);
         }
     }

@@ -20,14 +20,14 @@ pub struct Adapter {
     /// Smallest and largest subgroup, in invocations.
     pub subgroup_size: [u32; 2],
     /// The optional features that are used where they are offered: `f16`, `f64`, `subgroups`, `timestamps`,
-    /// `pipeline-cache`, `immediates`.
+    /// `pipeline-cache`, `immediates`; and `matrix-units` (of f16 with sums in f32), which are used by name alone.
     pub features: Vec<&'static str>,
     /// The limits that bear upon the kernels here.
     pub limits: AdapterLimits,
     /// How many loop iterations one invocation may run in a dispatch before the driver cuts it off in silence.
     pub loop_budget: u32,
-    /// Whether its device may multiply 16 x 16 matrices of f16 with sums in f32 on matrix units, a subgroup each.
-    pub(crate) cooperative: bool,
+    /// The order, 16 or 8, of the matrices of f16 that its device may multiply with sums in f32 on matrix units, a subgroup each.
+    pub(crate) cooperative: Option<u32>,
     /// The forms of kernels that may be used, where not all.
     pub(super) kernels: Option<&'static [&'static str]>,
     /// Rough rate of a kernel in flop/s: it bounds the work of one submission, nothing else.
@@ -93,15 +93,22 @@ fn instance() -> wgpu::Instance {
     wgpu::Instance::new(descriptor)
 }
 
-/// Whether there are matrix units as the kernels use them. The feature is experimental to wgpu, so it is there only on a device that
-/// somebody else opened with it.
-fn cooperative(raw: &wgpu::Adapter, features: Features) -> bool {
+/// wgpu's feature for matrix units. It is experimental to wgpu: a device has it only where it was opened for them, here or by somebody
+/// else.
+pub(super) const MATRIX_UNITS: Features = Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
+
+/// The order of the matrices that there are matrix units for, as the kernels use them: the larger one.
+fn cooperative(raw: &wgpu::Adapter, features: Features) -> Option<u32> {
     use wgpu::CooperativeScalarType::{F16, F32};
-    features.contains(Features::EXPERIMENTAL_COOPERATIVE_MATRIX | Features::SHADER_F16)
-        && raw
-            .cooperative_matrix_properties()
-            .iter()
-            .any(|p| (p.m_size, p.n_size, p.k_size, p.ab_type, p.cr_type) == (16, 16, 16, F16, F32))
+    if !features.contains(MATRIX_UNITS | Features::SHADER_F16 | Features::SUBGROUP) {
+        return None;
+    }
+    let properties = raw.cooperative_matrix_properties();
+    let has = |order: u32| {
+        let wanted = (order, order, order, F16, F32);
+        properties.iter().any(|p| (p.m_size, p.n_size, p.k_size, p.ab_type, p.cr_type) == wanted)
+    };
+    [16, 8].into_iter().find(|&order| has(order))
 }
 
 /// Adapters of the machine with what is known of them, the best first.
@@ -147,6 +154,8 @@ impl Adapter {
             DeviceType::Cpu => ("software", 1e9),
             DeviceType::Other => ("other", 2e11),
         };
+        let cooperative = cooperative(raw, features);
+        let optional = OPTIONAL.iter().filter(|(_, f)| features.contains(*f)).map(|(name, _)| *name);
         // Mesa 22.3.6's lavapipe ends the loops of an invocation after 65,535 iterations altogether, without a word.
         let loop_budget = if info.name.contains("llvmpipe") { 65_535 } else { 1 << 24 };
         Self {
@@ -155,7 +164,7 @@ impl Adapter {
             class,
             software: info.device_type == DeviceType::Cpu,
             subgroup_size: [info.subgroup_min_size, info.subgroup_max_size],
-            features: OPTIONAL.iter().filter(|(_, f)| features.contains(*f)).map(|(name, _)| *name).collect(),
+            features: optional.chain(cooperative.map(|_| "matrix-units")).collect(),
             limits: AdapterLimits {
                 workgroup_storage: limits.max_compute_workgroup_storage_size,
                 workgroup_invocations: limits.max_compute_invocations_per_workgroup,
@@ -166,7 +175,7 @@ impl Adapter {
                 uniform_alignment: limits.min_uniform_buffer_offset_alignment,
             },
             loop_budget,
-            cooperative: cooperative(raw, features),
+            cooperative,
             kernels: None,
             rate,
             name: info.name,

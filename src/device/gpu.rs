@@ -33,6 +33,14 @@ pub(crate) struct DeviceOptions {
     pub(crate) kernels: Option<&'static [&'static str]>,
 }
 
+/// Leave to open a device for matrix units.
+#[expect(unsafe_code, reason = "wgpu has matrix units as an experiment alone")]
+fn with_matrix_units() -> wgpu::ExperimentalFeatures {
+    // SAFETY: what is acknowledged is that wgpu's own code for it may be wrong. One kernel uses it, asked for by name; all that it loads
+    // and stores on matrix units lies whole within arrays of its own in workgroup memory, and every subgroup reaches those calls.
+    unsafe { wgpu::ExperimentalFeatures::enabled() }
+}
+
 /// An opened adapter.
 #[derive(Debug)]
 pub(crate) struct Gpu {
@@ -47,9 +55,20 @@ impl Gpu {
     pub(crate) fn open(name: Option<&str>, options: DeviceOptions) -> Result<Arc<Self>> {
         let (raw, facts) = adapter::choose(name)?;
         let required_limits = raw.limits();
-        let required_features = adapter::wanted_features(raw.features());
-        let descriptor =
-            wgpu::DeviceDescriptor { label: Some("fiedler"), required_features, required_limits, ..Default::default() };
+        let mut required_features = adapter::wanted_features(raw.features());
+        let mut experimental_features = wgpu::ExperimentalFeatures::disabled();
+        // Only for whoever asked for them by name.
+        if options.kernels.is_some_and(|forms| forms.contains(&"cooperative")) && facts.cooperative.is_some() {
+            required_features |= adapter::MATRIX_UNITS;
+            experimental_features = with_matrix_units();
+        }
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("fiedler"),
+            required_features,
+            required_limits,
+            experimental_features,
+            ..Default::default()
+        };
         let (device, queue) = pollster::block_on(raw.request_device(&descriptor))
             .map_err(|e| ErrorKind::Device { message: format!("{} cannot be opened: {e}", facts.name) })?;
         Ok(Self::adopt(WgpuDevice { adapter: raw, device, queue }, options))

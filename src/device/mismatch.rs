@@ -154,7 +154,7 @@ fn main() { let = 1; }";
 /// An adapter with the least that WebGPU promises.
 fn small_adapter() -> Adapter {
     Adapter {
-        cooperative: false,
+        cooperative: None,
         kernels: None,
         name: "made up".into(),
         backend: "none".into(),

@@ -25,8 +25,10 @@ pub(crate) fn check_kernel<K: Kernel>(variants: &[Vec<(&'static str, f64)>]) {
             ("HLSL", to_hlsl),
             ("GLSL ES 3.1", to_glsl),
         ] {
-            // Matrix units of 16 x 16 are Vulkan's alone.
-            if language != "SPIR-V" && K::SHADER.source.contains("enable wgpu_cooperative_matrix;") {
+            // Matrix units are Vulkan's, those of 8 x 8 Metal's too.
+            let source = K::SHADER.source;
+            let small = language == "MSL" && source.contains("coop_mat8x8");
+            if language != "SPIR-V" && source.contains("enable wgpu_cooperative_matrix;") && !small {
                 continue;
             }
             let result = result(&module, &info);
@@ -46,7 +48,11 @@ fn to_spirv(module: &Module, info: &ModuleInfo) -> Result<usize, String> {
 }
 
 fn to_msl(module: &Module, info: &ModuleInfo) -> Result<usize, String> {
-    let options = msl::Options { fake_missing_bindings: true, ..Default::default() };
+    let mut options = msl::Options { fake_missing_bindings: true, ..Default::default() };
+    if module.types.iter().any(|(_, t)| matches!(t.inner, naga::TypeInner::CooperativeMatrix { .. })) {
+        // The first that has matrix units.
+        options.lang_version = (2, 3);
+    }
     msl::write_string(module, info, &options, &msl::PipelineOptions::default())
         .map(|(text, _)| text.len())
         .map_err(|e| e.to_string())

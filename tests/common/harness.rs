@@ -65,10 +65,13 @@ enum Body {
 pub struct Test {
     name: String,
     body: Body,
+    /// The feature of an adapter without which it is not run.
+    needs: Option<&'static str>,
 }
 
 fn on<O: Outcome>(name: &str, cpu: bool, gpus: bool, body: impl Fn(&Context) -> O + 'static) -> Test {
-    Test { name: name.into(), body: Body::Device { cpu, gpus, run: Box::new(move |ctx| body(ctx).outcome()) } }
+    let body = Body::Device { cpu, gpus, run: Box::new(move |ctx| body(ctx).outcome()) };
+    Test { name: name.into(), body, needs: None }
 }
 
 /// On the CPU backend and on every adapter.
@@ -86,9 +89,14 @@ pub fn on_gpus<O: Outcome>(name: &str, body: impl Fn(&Context) -> O + 'static) -
     on(name, false, true, body)
 }
 
+/// On every adapter that has this feature; on the others it is ignored, and says so.
+pub fn on_gpus_with<O: Outcome>(feature: &'static str, name: &str, body: impl Fn(&Context) -> O + 'static) -> Test {
+    Test { needs: Some(feature), ..on_gpus(name, body) }
+}
+
 /// Once, without a context.
 pub fn device_free<O: Outcome>(name: &str, body: impl Fn() -> O + 'static) -> Test {
-    Test { name: name.into(), body: Body::Free(Box::new(move || body().outcome())) }
+    Test { name: name.into(), body: Body::Free(Box::new(move || body().outcome())), needs: None }
 }
 
 /// The whole of a test binary's `main`.
@@ -128,7 +136,8 @@ fn child(tests: &[Test], trial: &str) -> Result<(), String> {
 fn probe() -> ExitCode {
     let adapters = Adapter::all();
     for adapter in &adapters {
-        println!("adapter\t{}\t{}\t{}", adapter.name.replace(['\t', '\n'], " "), adapter.backend, adapter.driver);
+        let name = adapter.name.replace(['\t', '\n'], " ");
+        println!("adapter\t{name}\t{}\t{}\t{}", adapter.features.join(" "), adapter.backend, adapter.driver);
     }
     println!("adapters {}", adapters.len());
     ExitCode::SUCCESS
@@ -137,6 +146,7 @@ fn probe() -> ExitCode {
 /// A machine's adapter as trials see it.
 struct Found {
     name: String,
+    features: Vec<String>,
     /// The driver manifest without which it is not seen.
     drivers: Option<&'static str>,
 }
@@ -149,8 +159,8 @@ fn adapters() -> (Vec<Found>, Vec<(&'static str, String)>) {
     for drivers in [Some(None), swiftshader.map(Some)].into_iter().flatten() {
         match spawn(&[(PROBE, "1")], drivers, false, PROBE_LIMIT).and_then(|output| parse(&output)) {
             Ok(seen) => {
-                let new = seen.into_iter().filter(|name| names.insert(name.clone()));
-                found.extend(new.map(|name| Found { name, drivers }));
+                let new = seen.into_iter().filter(|(name, _)| names.insert(name.clone()));
+                found.extend(new.map(|(name, features)| Found { name, features, drivers }));
             }
             Err(why) => {
                 failed.push((if drivers.is_some() { "SwiftShader's driver" } else { "this machine's drivers" }, why))
@@ -160,15 +170,16 @@ fn adapters() -> (Vec<Found>, Vec<(&'static str, String)>) {
     (found, failed)
 }
 
-/// The adapters' names in a probe's output.
-fn parse(output: &str) -> Result<Vec<String>, String> {
-    let names: Vec<String> = output
-        .lines()
-        .filter_map(|line| line.strip_prefix("adapter\t")?.split('\t').next().map(String::from))
-        .collect();
-    let last = format!("adapters {}", names.len());
+/// The adapters' names and features in a probe's output.
+fn parse(output: &str) -> Result<Vec<(String, Vec<String>)>, String> {
+    let one = |line: &str| {
+        let mut fields = line.strip_prefix("adapter\t")?.split('\t');
+        Some((fields.next()?.to_owned(), fields.next()?.split(' ').map(String::from).collect()))
+    };
+    let adapters: Vec<_> = output.lines().filter_map(one).collect();
+    let last = format!("adapters {}", adapters.len());
     if output.lines().any(|line| line == last) {
-        Ok(names)
+        Ok(adapters)
     } else {
         Err(format!("the probe did not finish:\n{output}"))
     }
@@ -213,7 +224,13 @@ fn trials(tests: &[Test], nocapture: bool) -> Vec<Trial> {
             push("cpu", None);
         }
         if gpus {
-            adapters.iter().for_each(|found| push(&found.name, found.drivers));
+            let able = |found: &&Found| test.needs.is_none_or(|needs| found.features.iter().any(|has| has == needs));
+            adapters.iter().filter(able).for_each(|found| push(&found.name, found.drivers));
+            for found in adapters.iter().filter(|found| !able(found)) {
+                let why = format!("{} has no {}", found.name, test.needs.unwrap_or_default());
+                let name = format!("{}@{} (no {})", test.name, found.name, test.needs.unwrap_or_default());
+                all.push(Trial::test(name, move || Err(why.into())).with_ignored_flag(true));
+            }
             all.extend(
                 absent.iter().map(|name| absence(&test.name, name, required.contains(name), !failed.is_empty())),
             );

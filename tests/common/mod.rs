@@ -16,4 +16,4 @@ pub mod solve;
 pub mod sparse;
 pub mod statistics;
 
-pub use harness::{Outcome, Test, device_free, on_cpu, on_each, on_gpus, run, run_trial};
+pub use harness::{Outcome, Test, device_free, on_cpu, on_each, on_gpus, on_gpus_with, run, run_trial};

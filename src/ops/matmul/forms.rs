@@ -1,7 +1,7 @@
 //! Which kernel multiplies matrices of a shape, and how their sums are cut. The shape of one matrix decides, never the batch: a
 //! matrix's result has the same bits whichever others came along.
 
-use super::kernels::{ORDERS, ROOM, TEAMS, WIDTH};
+use super::kernels::{ORDERS, ROOM, SMALL_TEAMS, TEAMS, WIDTH};
 use crate::device::Adapter;
 
 /// The longest side of a result that several of share a workgroup.
@@ -21,8 +21,8 @@ pub(super) enum Form {
     Tiny { order: u32 },
     /// Tiles of `8 side` rows and columns, `depth` terms a step.
     Tile { side: u32, depth: u32 },
-    /// Tiles of 64 rows and columns on the matrix units of four subgroups.
-    Cooperative { lanes: u32 },
+    /// Tiles of `4 piece` rows and columns on the matrix units, `piece x piece`, of four subgroups of so many lanes.
+    Cooperative { piece: u32, lanes: u32 },
 }
 
 /// How products of one shape are made.
@@ -43,11 +43,14 @@ impl Plan {
         let has = |bytes: u32, invocations: u32| {
             limits.workgroup_storage >= bytes && limits.workgroup_invocations >= invocations
         };
-        // By name alone: no adapter has run it yet.
-        if half && adapter.asks("cooperative") && adapter.cooperative {
-            let lanes = adapter.subgroup().filter(|lanes| TEAMS.contains(lanes) && has(16 << 10, 4 * lanes))?;
-            let form = Form::Cooperative { lanes };
-            return Some(Self { form, span: span(adapter, m, n, k, 8, 32), together: 1, depth: 32 });
+        // By name alone: wgpu calls its devices experimental.
+        if half && adapter.asks("cooperative") {
+            let piece = adapter.cooperative?;
+            let teams = if piece == 8 { &SMALL_TEAMS[..] } else { &TEAMS };
+            let lanes = adapter.subgroup().filter(|lanes| teams.contains(lanes) && has(16 << 10, 4 * lanes))?;
+            let form = Form::Cooperative { piece, lanes };
+            let span = span_of(adapter, [m, n, k], piece / 2, 32, cooperative_loops(piece, lanes));
+            return Some(Self { form, span, together: 1, depth: 32 });
         }
         if m.max(n) <= TINY && k <= TINY_TERMS && adapter.uses("tiny") && has(16 << 10, WIDTH) {
             let (down, across) = (m.div_ceil(4).max(1), n.div_ceil(4).max(1));
@@ -82,7 +85,7 @@ impl Plan {
         match self.form {
             Form::Tiny { .. } => batch.div_ceil(self.together),
             Form::Tile { side, .. } => Self::tiled(m, n, side, parts, batch),
-            Form::Cooperative { .. } => Self::tiled(m, n, 8, parts, batch),
+            Form::Cooperative { piece, .. } => Self::tiled(m, n, piece / 2, parts, batch),
         }
     }
 
@@ -95,7 +98,7 @@ impl Plan {
         match self.form {
             Form::Tiny { .. } => 2.0 * f64::from(16 * WIDTH) * f64::from(k.max(1)),
             Form::Tile { side, .. } => 128.0 * f64::from(side * side) * f64::from(self.span.min(k).max(1)),
-            Form::Cooperative { .. } => 8192.0 * f64::from(self.span.min(k).max(1)),
+            Form::Cooperative { piece, .. } => f64::from(32 * piece * piece) * f64::from(self.span.min(k).max(1)),
         }
     }
 }
@@ -107,16 +110,26 @@ fn tiles(m: u32, n: u32, side: u32) -> u64 {
 
 /// Terms of a part: as many parts as keep the device busy, none too short, and none too long for the loops of one dispatch.
 fn span(adapter: &Adapter, m: u32, n: u32, k: u32, side: u32, depth: u32) -> u32 {
+    span_of(adapter, [m, n, k], side, depth, depth + 1)
+}
+
+/// The same where a step of `depth` terms takes so many iterations.
+fn span_of(adapter: &Adapter, [m, n, k]: [u32; 3], side: u32, depth: u32, loops: u32) -> u32 {
     let wanted = u64::from(BUSY).div_ceil(tiles(m, n, side).max(1));
     let even = u32::try_from(u64::from(k).div_ceil(wanted)).unwrap_or(k);
-    let most = (adapter.loop_budget / 2 / (depth + 1)).max(2) - 1;
+    let most = (adapter.loop_budget / 2 / loops).max(2) - 1;
     even.max(PART).div_ceil(depth).min(most) * depth
+}
+
+/// Iterations of a step of 32 terms on matrix units: bringing both factors, and multiplying.
+fn cooperative_loops(piece: u32, lanes: u32) -> u32 {
+    1 + 2 * (32 * piece).div_ceil(lanes) + 32 / piece
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Form, PART, Plan, TINY_TERMS};
-    use crate::ops::matmul::kernels::{ROOM, WIDTH};
+    use super::{Form, PART, Plan, TINY_TERMS, cooperative_loops};
+    use crate::ops::matmul::kernels::{ROOM, SMALL_TEAMS, TEAMS, WIDTH};
     use crate::ops::matmul::split::CHUNK;
 
     /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted here as the kernels have them.
@@ -132,6 +145,12 @@ mod tests {
         for depth in [8, 16] {
             let most = (BUDGET / 2 / (depth + 1)).max(2) - 1;
             assert!((most + 1) * (1 + depth) <= BUDGET / 2 && most * depth > PART, "{depth}");
+        }
+        // cooperative.wgsl: steps, and at last the pieces' numbers.
+        for (piece, lanes) in TEAMS.map(|lanes| (16, lanes)).into_iter().chain(SMALL_TEAMS.map(|lanes| (8, lanes))) {
+            let loops = cooperative_loops(piece, lanes);
+            let most = (BUDGET / 2 / loops).max(2) - 1;
+            assert!(most * loops + 2 * piece * piece + 4 <= BUDGET && most * 32 > PART, "{piece} {lanes}");
         }
         // split.wgsl and largest.wgsl: chunks of a line, 32 at a time, and the terms of one.
         assert!((u32::MAX.div_ceil(CHUNK) / 32 + 1) + 5 + CHUNK / 32 <= BUDGET && CHUNK.is_multiple_of(2));

@@ -1,7 +1,7 @@
 //! The device's products: which kernel, in which order, with which buffers. Everything is recorded, nothing waits.
 
 use super::forms::{Form, Plan};
-use super::kernels::{Cooperative, Lie, Params, Sum, SumOfScaled, Tile, Tiny};
+use super::kernels::{Cooperative, Lie, Params, SmallCooperative, Sum, SumOfScaled, Tile, Tiny};
 use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
 
@@ -175,10 +175,14 @@ fn multiply(
                 let variant = [&lie[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat();
                 rec.dispatch(&Tile { params, a, b, c, bias, out }, &variant, grid, flops)?;
             }
-            Form::Cooperative { lanes } => {
+            Form::Cooperative { piece, lanes } => {
                 let variant = [&lie[..], &[("LANES", lanes.into())]].concat();
                 let (a, b) = (&a.cast(), &b.cast());
-                rec.dispatch(&Cooperative { params, a, b, c, bias, out }, &variant, grid, flops)?;
+                if piece == 8 {
+                    rec.dispatch(&SmallCooperative { params, a, b, c, bias, out }, &variant, grid, flops)?;
+                } else {
+                    rec.dispatch(&Cooperative { params, a, b, c, bias, out }, &variant, grid, flops)?;
+                }
             }
         }
     }

@@ -69,14 +69,25 @@ fn tile_variants() -> Vec<Vec<(&'static str, f64)>> {
     TILES.into_iter().flat_map(|tile| Lie::all().map(move |lie| variant(tile, lie))).collect()
 }
 
-/// Lanes of the subgroups that matrix units ship for.
+/// Lanes of the subgroups that matrix units ship for: those of 16 x 16, and those of 8 x 8.
 pub(super) const TEAMS: [u32; 3] = [16, 32, 64];
+pub(super) const SMALL_TEAMS: [u32; 4] = [4, 8, 16, 32];
+
+#[cfg(test)]
+fn of_teams(teams: &[u32]) -> Vec<Vec<(&'static str, f64)>> {
+    let variant = |lanes: u32, lie: Lie| [&lie.overrides()[..], &[("LANES", lanes.into())]].concat();
+    let halves = || Lie::all().filter(|lie| lie.half);
+    teams.iter().flat_map(|&lanes| halves().map(move |lie| variant(lanes, lie))).collect()
+}
 
 #[cfg(test)]
 fn cooperative_variants() -> Vec<Vec<(&'static str, f64)>> {
-    let variant = |lanes: u32, lie: Lie| [&lie.overrides()[..], &[("LANES", lanes.into())]].concat();
-    let halves = || Lie::all().filter(|lie| lie.half);
-    TEAMS.into_iter().flat_map(|lanes| halves().map(move |lie| variant(lanes, lie))).collect()
+    of_teams(&TEAMS)
+}
+
+#[cfg(test)]
+fn small_cooperative_variants() -> Vec<Vec<(&'static str, f64)>> {
+    of_teams(&SMALL_TEAMS)
 }
 
 #[cfg(test)]
@@ -119,10 +130,23 @@ kernels! {
         read bias: u32,
         write out: u32,
     }
-    /// A tile of a product of f16 on matrix units.
+    /// A tile of a product of f16 on matrix units of 16 x 16.
     Cooperative = [
-        "matmul/cooperative.wgsl", "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/put.wgsl"
+        "matmul/cooperative.wgsl", "matmul/piece_16.wgsl", "shared/real.wgsl", "shared/half.wgsl",
+        "matmul/product.wgsl", "matmul/put.wgsl"
     ] variants cooperative_variants {
+        uniform params: Params,
+        read a: f16,
+        read b: f16,
+        read c: u32,
+        read bias: u32,
+        write out: u32,
+    }
+    /// A tile of a product of f16 on matrix units of 8 x 8.
+    SmallCooperative = [
+        "matmul/cooperative.wgsl", "matmul/piece_8.wgsl", "shared/real.wgsl", "shared/half.wgsl",
+        "matmul/product.wgsl", "matmul/put.wgsl"
+    ] variants small_cooperative_variants {
         uniform params: Params,
         read a: f16,
         read b: f16,

@@ -1,7 +1,7 @@
 //! The device's products: which kernel, in which order, with which buffers. Everything is recorded, nothing waits.
 
 use super::forms::{Form, Plan};
-use super::kernels::{Cooperative, Lie, Params, Sum, Tile, Tiny};
+use super::kernels::{Cooperative, Direct, Lie, Params, Sum, Tile, Tiny};
 use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
 
@@ -169,6 +169,10 @@ fn multiply(
             Form::Tile { side, depth } => {
                 let variant = [&lie[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat();
                 rec.dispatch(&Tile { params, a, b, c, bias, out }, &variant, grid, flops)?;
+            }
+            Form::Direct => {
+                let (a, b) = (&a.cast(), &b.cast());
+                rec.dispatch(&Direct { params, a, b, c, bias, out }, &lie, grid, flops)?;
             }
             Form::Cooperative { lanes } => {
                 let variant = [&lie[..], &[("LANES", lanes.into())]].concat();

@@ -8,7 +8,7 @@ use common::random::SplitMix64;
 use common::solve::{Checked, alike};
 use common::{on_cpu, on_each, on_gpus};
 use fiedler::array::Array;
-use fiedler::ops::matmul::{Activation, Bias, Gemm, Precision, matmul};
+use fiedler::ops::matmul::{Activation, Bias, Gemm, matmul};
 use fiedler::policy::Side;
 use fiedler::{Backend, Context, ErrorKind, Shape};
 use half::f16;
@@ -26,7 +26,6 @@ fn main() -> std::process::ExitCode {
         on_each("f16 beyond its range", overflow),
         on_each("conversions", conversions),
         on_cpu("f64", in_f64),
-        on_cpu("f32 split into f16", split),
         on_each("what is not finite, and what is not looked at", not_finite),
         on_each("empty sides and batches", empty),
         on_each("twice, resident, and in pieces, bit by bit", cuts),
@@ -301,28 +300,6 @@ fn in_f64(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Its own gate: 2^-20 of |A||B| beside that of f32, whatever the scale of rows and columns.
-fn split(ctx: &Context) -> Checked {
-    for (m, n, k) in [(1, 1, 1), (5, 7, 9), (33, 17, 64), (64, 64, 300), (0, 3, 2), (3, 2, 0)] {
-        for (a, b) in TURNS {
-            let mut operands = Operands::<f32>::random(Product::new(m, n, k).transposed(a, b).batch(2, 2));
-            // Rows from 1e-18 to 1e18: far beyond f16.
-            for (e, x) in operands.a.iter_mut().enumerate() {
-                let row = if a { e / k % m } else { e % m };
-                *x *= 10.0_f32.powi((row * 7 % 37) as i32 - 18);
-            }
-            let (left, right) = operands.arrays()?;
-            let found = operands.gemm()?.precision(Precision::SplitF16).run(ctx, &left, &right)?.to_host(ctx)?;
-            let worst = operands.judge(found.as_slice(), 2.0_f64.powi(-20))?;
-            assert!(worst > 0.0 || m * n * k < 2, "exact: nothing was split");
-        }
-    }
-    let halves = Array::from_vec(Shape::new(1, 1, 1), vec![f16::ONE])?;
-    let error = Gemm::new().precision(Precision::SplitF16).run(ctx, &halves, &halves).expect_err("f16 split into f16");
-    assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("f16"), "{error}");
-    Ok(())
-}
-
 fn not_finite(ctx: &Context) -> Checked {
     for (m, n, k) in [(6, 5, 7), (16, 16, 16), (70, 66, 40), (9, 8, 3000)] {
         let clean = Operands::<f32>::random(Product::new(m, n, k).batch(3, 3));
@@ -469,13 +446,9 @@ fn beyond(ctx: &Context) -> Checked {
     let error = matmul(ctx, &wide, &wide).map(drop).expect_err("f64 on the device");
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("f64"), "{error}");
     let narrow = Array::from_vec(Shape::new(2, 2, 1), vec![1.0_f32; 4])?;
-    let split = Gemm::new().precision(Precision::SplitF16);
-    let error = split.run(ctx, &narrow, &narrow).map(drop).expect_err("no kernels for it");
-    assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{error}");
-    // Left to the policy, both run on the CPU.
+    // Left to the policy, it runs on the CPU.
     let auto = ctx.with_backend(Backend::Auto);
     assert_eq!(matmul(&auto, &wide, &wide)?.to_host(&auto)?.as_slice(), [2.0; 4]);
-    assert_eq!(split.run(&auto, &narrow, &narrow)?.to_host(&auto)?.as_slice(), [2.0; 4]);
     let side = |ctx: &Context| Gemm::<f32>::new().choose(ctx, Shape::new(2, 2, 1), Shape::new(2, 2, 1), false);
     assert_eq!((side(ctx)?.side, side(&auto)?.side), (Side::Gpu, Side::Cpu));
     // An array of another device.

@@ -1,4 +1,5 @@
-// Results from raw sums, part after part: a word an invocation.
+// Results from raw sums, part after part: a word an invocation. Needs matmul/product.wgsl, and matmul/as_it_is.wgsl or
+// matmul/unscaled.wgsl.
 //
 // Iterations: parts, of f16 twice.
 
@@ -14,7 +15,9 @@ fn result(at: u32, len: u32) -> f32 {
     for (var part = 0u; part < params.parts; part += 1u) { sum += sums[part * len + at]; }
     if params.raw != 0u { return sum; }
     let within = at % size;
-    return finished(sum, at / size, within % params.m, within / params.m);
+    let row = within % params.m;
+    let column = within / params.m;
+    return finished(unscaled(sum, at / size, row, column), at / size, row, column);
 }
 
 @compute @workgroup_size(64)

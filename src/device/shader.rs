@@ -112,12 +112,12 @@ impl Shader {
 }
 
 /// naga's analysis of a module.
-pub(super) fn validate(module: &naga::Module) -> std::result::Result<ModuleInfo, WithSpan<ValidationError>> {
+pub(super) fn validate(module: &naga::Module) -> std::result::Result<ModuleInfo, Box<WithSpan<ValidationError>>> {
     let capabilities = Capabilities::default()
         | Capabilities::SUBGROUP
         | Capabilities::SHADER_FLOAT16
         | Capabilities::COOPERATIVE_MATRIX;
-    Validator::new(ValidationFlags::all(), capabilities).validate(module)
+    Validator::new(ValidationFlags::all(), capabilities).validate(module).map_err(Box::new)
 }
 
 /// A variant as errors show it.

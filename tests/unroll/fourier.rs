@@ -139,7 +139,7 @@ fn sixteen(out: &mut Wgsl) {
     points(out, 16);
     for r in 0..4 {
         let names = [0, 4, 8, 12].map(|j| format!("x{}", r + j));
-        four_of(out, names.each_ref().map(String::as_str), &format!("{}", ["a", "b", "c", "d"][r]));
+        four_of(out, names.each_ref().map(String::as_str), ["a", "b", "c", "d"][r]);
     }
     for k in 0..4 {
         let turned = ["a", "b", "c", "d"].iter().enumerate().map(|(r, name)| {

@@ -1,5 +1,6 @@
 //! The CPU's products: faer's for what is large, own vectors for batches of small matrices, all threads for either.
 
+pub(super) mod split;
 mod tiny;
 
 use super::{Activation, Problem, Side};

@@ -129,6 +129,7 @@ fn span(adapter: &Adapter, m: u32, n: u32, k: u32, side: u32, depth: u32) -> u32
 mod tests {
     use super::{Form, PART, Plan, TINY_TERMS};
     use crate::ops::matmul::kernels::{ROOM, WIDTH};
+    use crate::ops::matmul::split::CHUNK;
 
     /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted here as the kernels have them.
     #[test]
@@ -144,6 +145,8 @@ mod tests {
             let most = (BUDGET / 2 / (depth + 1)).max(2) - 1;
             assert!((most + 1) * (1 + depth) <= BUDGET / 2 && most * depth > PART, "{depth}");
         }
+        // split.wgsl and largest.wgsl: chunks of a line, 32 at a time, and the terms of one.
+        assert!((u32::MAX.div_ceil(CHUNK) / 32 + 1) + 5 + CHUNK / 32 <= BUDGET && CHUNK.is_multiple_of(2));
         let plan = Plan { form: Form::Tile { side: 8, depth: 8 }, span: 512, together: 1, depth: 8 };
         assert_eq!((plan.parts(0), plan.parts(512), plan.parts(513)), (1, 1, 2));
     }

@@ -1,7 +1,7 @@
 //! The device's products: which kernel, in which order, with which buffers. Everything is recorded, nothing waits.
 
 use super::forms::{Form, Plan};
-use super::kernels::{Cooperative, Direct, Lie, Params, Sum, Tile, Tiny};
+use super::kernels::{Cooperative, Direct, Lie, Params, Sum, SumOfScaled, Tile, Tiny};
 use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
 
@@ -89,6 +89,11 @@ impl Product<'_> {
     }
 }
 
+impl Ending<'_> {
+    /// The sums as they are.
+    pub(super) const NONE: Self = Self { alpha: 1.0, beta: 0.0, c: None, bias: None, activation: 0 };
+}
+
 /// Whether the device has kernels for that shape.
 pub(in crate::ops) fn fits(gpu: &Gpu, m: u32, n: u32, k: u32, half: bool) -> bool {
     Plan::of(gpu.adapter(), m, n, k, half).is_some()
@@ -127,7 +132,7 @@ pub(super) fn gemm_by(rec: &mut Recorder<'_>, plan: &Plan, product: &Product<'_>
     let len = plan.parts(k) as usize * m as usize * n as usize * batch as usize;
     let mut sums = rec.array::<f32>(len)?;
     partial(rec, plan, product, 0, &mut sums)?;
-    finish(rec, plan, product, plan.parts(k), &sums, out)
+    finish(rec, product, product.params(plan), &sums, None, out)
 }
 
 /// The raw sums of a product's parts, as parts `skip` and on of `sums`.
@@ -188,7 +193,7 @@ fn multiply(
 const SUMMED: u32 = 64;
 
 /// Results from the first `parts` of raw sums.
-pub(super) fn finish(
+pub(super) fn finish_parts(
     rec: &mut Recorder<'_>,
     plan: &Plan,
     product: &Product<'_>,
@@ -196,20 +201,51 @@ pub(super) fn finish(
     sums: &Buffer<f32>,
     out: &mut Buffer<f32>,
 ) -> Result<()> {
-    let params = Params { parts, ..product.params(plan) };
+    finish(rec, product, Params { parts, ..product.params(plan) }, sums, None, out)
+}
+
+/// f32 results from all parts of sums of numbers that were scaled by powers of two: their exponents for each row of op(A) and each
+/// column of op(B), those of a factor that serves all once.
+pub(super) fn finish_scaled(
+    rec: &mut Recorder<'_>,
+    plan: &Plan,
+    product: &Product<'_>,
+    parts: u32,
+    sums: &Buffer<f32>,
+    exponents: [&Buffer<u32>; 2],
+    out: &mut Buffer<f32>,
+) -> Result<()> {
+    finish(rec, product, Params { parts, ..product.params(plan) }, sums, Some(exponents), out)
+}
+
+fn finish(
+    rec: &mut Recorder<'_>,
+    product: &Product<'_>,
+    params: Params,
+    sums: &Buffer<f32>,
+    exponents: Option<[&Buffer<u32>; 2]>,
+    out: &mut Buffer<f32>,
+) -> Result<()> {
     let words = sums.cast::<u32>();
     let c = product.ending.c.map_or_else(|| words.clone(), |(c, _)| c.cast());
     let bias = product.ending.bias.map_or_else(|| words.clone(), |bias| bias.buffer.cast());
     let mut out = out.cast::<u32>();
     let len = product.m * product.n * product.batch;
     let units = if product.half { len.div_ceil(2) } else { len }.div_ceil(SUMMED);
-    let flops = f64::from(SUMMED) * f64::from(2 * parts + 16);
+    let flops = f64::from(SUMMED) * f64::from(2 * params.parts + 16);
     for piece in rec.pieces(units, flops) {
         let count = piece.end - piece.start;
         let params = Params { first: piece.start * SUMMED, ..params };
-        let kernel = Sum { params, sums, c: &c, bias: &bias, out: &mut out };
+        let (c, bias, out) = (&c, &bias, &mut out);
         let variant = [("HALF", product.half.into())];
-        rec.dispatch(&kernel, &variant, Grid::Workgroups(count), flops * f64::from(count))?;
+        let (grid, flops) = (Grid::Workgroups(count), flops * f64::from(count));
+        match exponents {
+            None => rec.dispatch(&Sum { params, sums, c, bias, out }, &variant, grid, flops)?,
+            Some([down, across]) => {
+                let kernel = SumOfScaled { params, sums, c, bias, down, across, out };
+                rec.dispatch(&kernel, &variant, grid, flops)?;
+            }
+        }
     }
     Ok(())
 }

@@ -14,6 +14,16 @@ uniform! {
     }
 }
 
+uniform! {
+    /// What splitting is told: see shaders/matmul/lines.wgsl.
+    pub(super) struct Lines {
+        first: u32, lines: u32, all: u32, terms: u32, chunk: u32, chunks: u32,
+    }
+}
+
+/// Lines of a workgroup that splits f32 into f16.
+pub(super) const LINES: u32 = 8;
+
 /// Invocations of a workgroup of small products, and the fours of each factor that it has room for: 16 KiB altogether.
 pub(super) const WIDTH: u32 = 128;
 pub(super) const ROOM: u32 = 512;
@@ -79,6 +89,16 @@ fn sum_variants() -> Vec<Vec<(&'static str, f64)>> {
     [0.0, 1.0].map(|half| vec![("HALF", half)]).into()
 }
 
+#[cfg(test)]
+fn unscaled_variants() -> Vec<Vec<(&'static str, f64)>> {
+    vec![vec![("HALF", 0.0)]]
+}
+
+#[cfg(test)]
+fn line_variants() -> Vec<Vec<(&'static str, f64)>> {
+    [0.0, 1.0].map(|along| vec![("ALONG", along)]).into()
+}
+
 kernels! {
     /// Several small products a workgroup.
     Tiny = [
@@ -127,11 +147,43 @@ kernels! {
         write out: u32,
     }
     /// Results from sums that were made in parts.
-    Sum = ["shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/sum.wgsl"] variants sum_variants {
+    Sum = [
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/as_it_is.wgsl", "matmul/sum.wgsl"
+    ] variants sum_variants {
         uniform params: Params,
         read sums: f32,
         read c: u32,
         read bias: u32,
         write out: u32,
+    }
+    /// The same of sums whose numbers were scaled.
+    SumOfScaled = [
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/power.wgsl", "matmul/unscaled.wgsl",
+        "matmul/sum.wgsl"
+    ] variants unscaled_variants {
+        uniform params: Params,
+        read sums: f32,
+        read c: u32,
+        read bias: u32,
+        read down: u32,
+        read across: u32,
+        write out: u32,
+    }
+    /// The largest magnitude of each chunk of each row of op(A), or column of op(B).
+    Largest = ["shared/real.wgsl", "matmul/lines.wgsl", "matmul/largest.wgsl"] variants line_variants {
+        uniform params: Lines,
+        read numbers: u32,
+        write largest: u32,
+    }
+    /// f32 as two f16, scaled by lines.
+    Split = [
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/power.wgsl", "matmul/lines.wgsl", "matmul/split.wgsl"
+    ] variants line_variants {
+        uniform params: Lines,
+        read numbers: u32,
+        read largest: u32,
+        write high: u32,
+        write low: u32,
+        write exponents: u32,
     }
 }

@@ -209,7 +209,8 @@ const MOVED: f64 = 4.0;
 fn choose<T: Multiplied>(ctx: &Context, problem: &Problem, precision: Precision, resident: bool) -> Choice {
     let [m, n, k, batch] = [problem.m, problem.n, problem.k, problem.batch].map(as_f64);
     let numbers = as_f64(problem.given()) + m * n * batch;
-    let flops = 2.0 * m * n * k * batch * EASIER + MOVED * numbers;
+    let products = if precision == Precision::SplitF16 { f64::from(split::PRODUCTS) } else { 1.0 };
+    let flops = 2.0 * m * n * k * batch * EASIER * products + MOVED * numbers * products;
     let words = as_f64(T::words(1 << 10)) / 1024.0;
     let work = Workload {
         cpu_flops: flops,
@@ -218,10 +219,10 @@ fn choose<T: Multiplied>(ctx: &Context, problem: &Problem, precision: Precision,
         dispatches: 1.0,
     };
     let fits = T::ON_DEVICE
-        && precision == Precision::Own
         && ctx.gpu().is_ok_and(|gpu| {
             let side = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
-            gpu::fits(gpu, side(problem.m), side(problem.n), side(problem.k), T::words(2) == 1)
+            let half = T::words(2) == 1 || precision == Precision::SplitF16;
+            gpu::fits(gpu, side(problem.m), side(problem.n), side(problem.k), half)
         });
     ctx.explain(&work, fits)
 }
@@ -274,11 +275,7 @@ impl<T: Multiplied> Gemm<T> {
                 format!("the device's kernels multiply f32 and f16, found {}; narrow it, or use the CPU", T::NAME);
             return Err(Error::domain("matmul", what));
         }
-        if self.precision != Precision::Own {
-            let what = "f32 split into f16 has no kernels on this device; use the CPU, or f32 as it is";
-            return Err(Error::domain("matmul", what));
-        }
-        Ok(Array::from_storage(shape, pieces::solve(ctx, &problem, operands)?))
+        Ok(Array::from_storage(shape, pieces::solve(ctx, &problem, operands, self.precision)?))
     }
 }
 
@@ -299,7 +296,7 @@ fn on_cpu<T: Multiplied>(
     Ok(match T::NAME {
         "f64" => bytemuck::allocation::cast_vec(cpu::gemm::<f64>(problem, all.cast())),
         "f16" => bytemuck::allocation::cast_vec(cpu::gemm_of_halves(problem, all.cast())),
-        _ if precision == Precision::SplitF16 => bytemuck::allocation::cast_vec(split::gemm(problem, all.cast())),
+        _ if precision == Precision::SplitF16 => bytemuck::allocation::cast_vec(cpu::split::gemm(problem, all.cast())),
         _ => bytemuck::allocation::cast_vec(cpu::gemm::<f32>(problem, all.cast())),
     })
 }

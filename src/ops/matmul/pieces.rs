@@ -3,7 +3,7 @@
 
 use super::forms::Plan;
 use super::gpu::{self, Ending, Factor, Product};
-use super::{Given, Multiplied, Problem, Side};
+use super::{Given, Multiplied, Precision, Problem, Side, split};
 use crate::array::{Scalar, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
@@ -18,6 +18,7 @@ pub(super) fn solve<T: Multiplied>(
     ctx: &Context,
     problem: &Problem,
     operands: [Option<&Storage<T>>; 4],
+    precision: Precision,
 ) -> Result<Storage<T>> {
     let gpu = ctx.gpu()?;
     // As the BLAS: what is multiplied by 0 is not looked at.
@@ -32,8 +33,11 @@ pub(super) fn solve<T: Multiplied>(
         })
     };
     let half = T::words(2) == 1;
-    let plan = gpu::plan(gpu.adapter(), side(problem.m)?, side(problem.n)?, side(problem.k)?, half)?;
-    let room = Room { gpu, plan, half, bytes: ctx.memory_budget().saturating_sub(64 << 10) };
+    // Sums of nothing have nothing to split.
+    let split = precision == Precision::SplitF16 && problem.k > 0;
+    let (m, n, k) = (side(problem.m)?, side(problem.n)?, side(problem.k)?);
+    let plan = gpu::plan(gpu.adapter(), m, n, if split { split::terms(k) } else { k }, half || split)?;
+    let room = Room { gpu, plan, half, split, bytes: ctx.memory_budget().saturating_sub(64 << 10) };
     if room.holds(problem) {
         match whole(ctx, &room, problem, operands) {
             Err(error) if error.is_out_of_memory() => log::info!("{error}; going on in pieces"),
@@ -57,43 +61,63 @@ struct Room<'a> {
     gpu: &'a Gpu,
     plan: Plan,
     half: bool,
+    /// Whether f32 is split into f16.
+    split: bool,
     bytes: u64,
 }
 
 impl Room<'_> {
-    /// Words of 32 bits.
-    fn words(&self, numbers: u64) -> u64 {
-        if self.half { numbers.div_ceil(2) } else { numbers }
+    /// Numbers of each array that a product takes while it is made: f16 come two to a word where `true`.
+    fn arrays(&self, problem: &Problem) -> impl Iterator<Item = (u64, bool)> + use<> {
+        let Problem { m, n, k, batch, .. } = *problem;
+        let batch = batch as u64;
+        let all = |(len, shared): (usize, bool)| (len as u64).saturating_mul(if shared { 1 } else { batch });
+        let lens = problem.lens();
+        let [a, b, c, bias] = lens.map(all);
+        let result = (m as u64).saturating_mul(n as u64).saturating_mul(batch);
+        let (rows, cols) = (m as u64, n as u64);
+        let [m, n, k] = [m, n, k].map(|x| u32::try_from(x).unwrap_or(u32::MAX));
+        let between = if self.split {
+            let batches = [lens[0].1, lens[1].1, false].map(|shared| if shared { 1 } else { batch });
+            split::room(&self.plan, rows, cols, k, batches)
+        } else {
+            [gpu::room_for_sums(&self.plan, m, n, k, batch, self.half), 0, 0, 0, 0, 0, 0, 0]
+        };
+        let half = self.half;
+        [a, b, c, bias, result]
+            .into_iter()
+            .map(move |len| (len, half))
+            .chain(between.into_iter().map(|len| (len, false)))
     }
 
     /// Whether a product fits into a binding each, indices of 31 bits, and the budget, of which the pool's size classes take a
     /// third on average.
     fn holds(&self, problem: &Problem) -> bool {
         let Problem { m, n, k, batch, .. } = *problem;
-        let all = |(len, shared): (usize, bool)| (len as u64).saturating_mul(if shared { 1 } else { batch as u64 });
-        let [a, b, c, bias] = problem.lens().map(all);
-        let result = (m as u64).saturating_mul(n as u64).saturating_mul(batch as u64);
-        let [m, n, k] = [m, n, k].map(|x| u32::try_from(x).unwrap_or(u32::MAX));
-        let sums = gpu::room_for_sums(&self.plan, m, n, k, batch as u64, self.half);
-        let most = [a, b, c, bias, result, sums].into_iter().max().unwrap_or(0);
-        let arrays = [a, b, c, bias, result].map(|numbers| self.words(numbers)).into_iter().chain([sums]);
-        let (mut total, mut largest) = (0_u64, 0);
-        for words in arrays {
+        let (mut total, mut largest, mut most) = (0_u64, 0, 0);
+        for (numbers, half) in self.arrays(problem) {
+            let words = if half { numbers.div_ceil(2) } else { numbers };
             total = total.saturating_add(words.saturating_mul(4));
             largest = largest.max(words.saturating_mul(4));
+            // Halves of f32 are counted in words.
+            most = most.max(if self.split { numbers.saturating_mul(2) } else { numbers });
         }
-        let plan_units = u64::from(self.plan.units(m, n, self.plan.parts(k), u32::try_from(batch).unwrap_or(u32::MAX)));
+        let [m, n, k, batch] = [m, n, k, batch].map(|x| u32::try_from(x).unwrap_or(u32::MAX));
+        let units = u64::from(self.plan.units(m, n, self.plan.parts(k), batch));
         most < 1 << 31
-            && plan_units < u64::from(u32::MAX)
+            && units < u64::from(u32::MAX)
             && largest <= self.gpu.adapter().limits.storage_binding
             && total <= self.bytes / 4 * 3
     }
 
     fn too_small(&self, problem: &Problem) -> crate::error::Error {
-        let [(a, _), (b, _), ..] = problem.lens();
-        let what =
-            format!("bytes of device memory (FIEDLER_MEMORY_BUDGET) for the least block of matmul, k = {}", problem.k);
-        let needed = self.words((a + b + problem.m * problem.n) as u64) * 4;
+        let of = if self.split { " of f32 split into f16" } else { "" };
+        let what = format!(
+            "bytes of device memory (FIEDLER_MEMORY_BUDGET) for the least block of matmul{of}, k = {}",
+            problem.k
+        );
+        let words = |(numbers, half): (u64, bool)| if half { numbers.div_ceil(2) } else { numbers };
+        let needed = self.arrays(problem).map(words).fold(0, u64::saturating_add).saturating_mul(4);
         ErrorKind::Limit { what, needed, allowed: self.bytes / 4 * 3 }.into()
     }
 
@@ -119,7 +143,11 @@ impl Room<'_> {
         let mut out = rec.array(self.out_words(problem))?;
         if let [Some(a), Some(b), c, bias] = buffers {
             let product = product(problem, [a, b], [c, bias], self.half);
-            gpu::gemm_by(&mut rec, &self.plan, &product, &mut out)?;
+            if self.split {
+                split::gemm(&mut rec, &self.plan, &product, &mut out)?;
+            } else {
+                gpu::gemm_by(&mut rec, &self.plan, &product, &mut out)?;
+            }
         }
         Ok(out)
     }
@@ -224,7 +252,8 @@ fn by_matrices<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]
     Ok(out)
 }
 
-/// Blocks of every result, and of the terms of their sums where a block of whole sums does not fit.
+/// Blocks of every result, and of the terms of their sums where a block of whole sums does not fit; f32 is split line by line, so then
+/// the terms stay together.
 fn by_blocks<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]; 4]) -> Result<Vec<T>> {
     let Problem { m, n, k, batch, .. } = *problem;
     let span = room.plan.span as usize;
@@ -241,7 +270,7 @@ fn by_blocks<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]; 
             rows = half_of(rows, BLOCK);
         } else if cols > BLOCK {
             cols = half_of(cols, BLOCK);
-        } else if terms > span {
+        } else if terms > span && !room.split {
             terms = half_of(terms, span);
         } else {
             return Err(room.too_small(&block));
@@ -320,7 +349,7 @@ fn block<T: Multiplied>(
     let mut rec = gpu.record();
     let mut out = rec.array(room.out_words(&part))?;
     let ending = product(&part, [&sums, &sums], [c.as_ref(), bias.as_ref()], room.half);
-    gpu::finish(&mut rec, &room.plan, &ending, u32::try_from(parts).unwrap_or(u32::MAX), &sums, &mut out)?;
+    gpu::finish_parts(&mut rec, &room.plan, &ending, u32::try_from(parts).unwrap_or(u32::MAX), &sums, &mut out)?;
     drop(rec);
     bring(gpu, &out, size)
 }

@@ -1,102 +1,103 @@
-//! f32 as the sum of two f16, on the CPU: the arithmetic of three products on matrix units of f16, number by number the same but for
-//! the order of sums.
-//!
-//! A row of op(A) is scaled by a power of two so that its largest magnitude is in [2^14, 2^15), a column of op(B) likewise: `x = hi + lo`
-//! with hi the nearest f16 (11 bits) and lo the nearest to what is left, so that `|x - hi - lo|` is at most 2^-22 |x| or, where lo
-//! is subnormal, 2^-25. Of `(hi + lo)(hi + lo)` the product of the two lo is left out: 2^-22 of the whole. Products of two f16 are exact
-//! in f32.
+//! f32 as the sum of two f16 on the device: both factors are scaled and split line by line, three products of f16 make raw sums, and these
+//! are added and scaled back. The arithmetic is that of the CPU's (`cpu/split.rs`), the order of sums aside; where the plan is that of
+//! matrix units, they do the work.
 
-use super::cpu::{self, Operands};
-use super::{Given, Problem};
-use half::f16;
-use rayon::prelude::*;
+use super::forms::Plan;
+use super::gpu::{self, Ending, Factor, Product};
+use super::kernels::{LINES, Largest, Lines, Split};
+use crate::device::{Buffer, Grid, Recorder};
+use crate::error::Result;
 
-/// What `x` becomes, both parts as f32 numbers.
-fn halves(x: f32) -> (f32, f32) {
-    let high = f16::from_f32(x).to_f32();
-    (high, f16::from_f32(x - high).to_f32())
+/// Products that one of f32 becomes.
+pub(super) const PRODUCTS: u32 = 3;
+
+/// Terms of a line that a workgroup splits: even, and long enough that what is found of the other chunks costs little.
+pub(super) const CHUNK: u32 = 4096;
+
+/// Terms of the sums of such products: whole words of two.
+pub(super) fn terms(k: u32) -> u32 {
+    k.saturating_add(k % 2)
 }
 
-/// The power of two that takes the largest of these magnitudes to [2^14, 2^15); 1 of zeros and of what is not finite.
-fn scale(numbers: impl Iterator<Item = f32>) -> f64 {
-    let largest = numbers.fold(0.0_f32, |most, x| if x.abs() > most { x.abs() } else { most });
-    if largest == 0.0 || !largest.is_finite() {
-        return 1.0;
-    }
-    // The exponent alone, of a number that is normal in f64.
-    let power = f64::from_bits(f64::from(largest).to_bits() & 0x7ff0_0000_0000_0000);
-    16384.0 / power
+/// Words of device memory for what stands between factors and results: high and low halves of op(A), of op(B), the sums of all
+/// products, exponents and magnitudes. `batches`: matrices of A, of B and of results.
+pub(super) fn room(plan: &Plan, m: u64, n: u64, k: u32, batches: [u64; 3]) -> [u64; 8] {
+    let [of_a, of_b, of_c] = batches;
+    let all = [m.saturating_mul(of_a), n.saturating_mul(of_b)];
+    let halves = all.map(|lines| lines.saturating_mul(u64::from(terms(k) / 2)));
+    let largest = all.map(|lines| lines.saturating_mul(u64::from(k.div_ceil(CHUNK))));
+    let parts = u64::from(PRODUCTS * plan.parts(terms(k)));
+    let sums = parts.saturating_mul(m).saturating_mul(n).saturating_mul(of_c);
+    let exponents = all[0].saturating_add(all[1]);
+    [halves[0], halves[0], halves[1], halves[1], largest[0], largest[1], exponents, sums]
 }
 
-/// A factor in two parts, and the scale of each row of op(A), or column of op(B).
-struct Parts {
-    high: Vec<f32>,
-    low: Vec<f32>,
-    scales: Vec<f64>,
+/// A factor in two parts, the terms of a line side by side, and the exponent of each line's scale.
+struct Halves {
+    high: Buffer<f32>,
+    low: Buffer<f32>,
+    exponents: Buffer<u32>,
 }
 
-impl Parts {
-    /// Of a batch of stored matrices, `rows x cols`, whose rows (else columns) share a scale.
-    fn of(numbers: &[f32], rows: usize, cols: usize, by_rows: bool) -> Self {
-        let (size, scaled) = (rows * cols, if by_rows { rows } else { cols });
-        let mut parts = Self {
-            high: vec![0.0; numbers.len()],
-            low: vec![0.0; numbers.len()],
-            scales: vec![1.0; numbers.len() / size * scaled],
-        };
-        let matrices = numbers.par_chunks(size).zip(parts.scales.par_chunks_mut(scaled));
-        matrices.zip(parts.high.par_chunks_mut(size).zip(parts.low.par_chunks_mut(size))).for_each(
-            |((from, scales), (high, low))| {
-                for (i, s) in scales.iter_mut().enumerate() {
-                    *s = if by_rows {
-                        scale(from[i..].iter().copied().step_by(rows))
-                    } else {
-                        scale(from[i * rows..(i + 1) * rows].iter().copied())
-                    };
-                }
-                for (e, x) in from.iter().enumerate() {
-                    let by = scales[if by_rows { e % rows } else { e / rows }];
-                    #[expect(
-                        clippy::cast_possible_truncation,
-                        reason = "a power of two: exact, but for what f16 cannot hold"
-                    )]
-                    let scaled = (f64::from(*x) * by) as f32;
-                    (high[e], low[e]) = halves(scaled);
-                }
-            },
-        );
-        parts
-    }
-}
-
-/// All products of a batch.
-pub(super) fn gemm(problem: &Problem, operands: Operands<'_, f32>) -> Vec<f32> {
-    let Problem { m, n, k, a, b, batch, .. } = *problem;
-    if m * n * k * batch == 0 || problem.alpha == 0.0 {
-        // Sums of nothing.
-        return cpu::gemm(problem, operands);
-    }
-    let stored = |given: Given, rows: usize, cols: usize| if given.transposed { (cols, rows) } else { (rows, cols) };
-    let (of_a, of_b) = (stored(a, m, k), stored(b, k, n));
-    // A row of op(A) is a column of A where it is transposed, a column of op(B) a row of B.
-    let left = Parts::of(operands.a, of_a.0, of_a.1, !a.transposed);
-    let right = Parts::of(operands.b, of_b.0, of_b.1, b.transposed);
-    let plain = Problem { alpha: 1.0, c: None, bias: None, activation: super::Activation::None, ..*problem };
-    let product = |a: &[f32], b: &[f32]| cpu::gemm(&plain, Operands { a, b, c: &[], bias: &[] });
-    let mut out = product(&left.high, &right.high);
-    for small in [product(&left.high, &right.low), product(&left.low, &right.high)] {
-        out.par_iter_mut().zip(small).for_each(|(out, x)| *out += x);
-    }
-    out.par_chunks_mut(m).enumerate().for_each(|(column, out)| {
-        let (matrix, j) = (column / n, column % n);
-        let down = &left.scales[if a.shared { 0 } else { matrix * m }..];
-        let across = right.scales[if b.shared { 0 } else { matrix * n } + j];
-        for (x, s) in out.iter_mut().zip(down) {
-            #[expect(clippy::cast_possible_truncation, reason = "rounded to f32, as sums are")]
-            let back = (f64::from(*x) / (s * across) * problem.alpha) as f32;
-            *x = back;
+impl Halves {
+    /// Of `all` lines, `lines` a matrix, of `terms` numbers, which lie `along` or across memory.
+    fn of(rec: &mut Recorder<'_>, factor: &Buffer<f32>, along: bool, size: [u32; 3]) -> Result<Self> {
+        let [lines, all, terms] = size;
+        let (chunks, words) = (terms.div_ceil(CHUNK), terms.div_ceil(2) as usize);
+        let mut largest = rec.array::<u32>(all as usize * chunks as usize)?;
+        let (mut high, mut low) = (rec.array::<u32>(all as usize * words)?, rec.array::<u32>(all as usize * words)?);
+        let mut exponents = rec.array::<u32>(all as usize)?;
+        let numbers = &factor.cast::<u32>();
+        let params = Lines { first: 0, lines, all, terms, chunk: CHUNK, chunks };
+        let variant = [("ALONG", along.into())];
+        let units = all.div_ceil(LINES) * chunks;
+        let flops = 16.0 * f64::from(LINES) * f64::from(terms.min(CHUNK) + 64);
+        for piece in rec.pieces(units, flops) {
+            let params = Lines { first: piece.start, ..params };
+            let grid = Grid::Workgroups(piece.end - piece.start);
+            let kernel = Largest { params, numbers, largest: &mut largest };
+            rec.dispatch(&kernel, &variant, grid, flops * f64::from(piece.end - piece.start))?;
         }
-    });
-    cpu::finish(problem, operands, &mut out);
-    out
+        let flops = 4.0 * flops;
+        for piece in rec.pieces(units, flops) {
+            let params = Lines { first: piece.start, ..params };
+            let grid = Grid::Workgroups(piece.end - piece.start);
+            let (largest, high, low, exponents) = (&largest, &mut high, &mut low, &mut exponents);
+            let kernel = Split { params, numbers, largest, high, low, exponents };
+            rec.dispatch(&kernel, &variant, grid, flops * f64::from(piece.end - piece.start))?;
+        }
+        Ok(Self { high: high.cast(), low: low.cast(), exponents })
+    }
+}
+
+/// Records a product of f32 into `out` by a plan for f16 of [`terms`] terms, which may be that of a larger product that this one is a
+/// block of: all of the terms are at hand, for scales belong to whole lines.
+///
+/// # Errors
+/// Device errors.
+pub(super) fn gemm(rec: &mut Recorder<'_>, plan: &Plan, product: &Product<'_>, out: &mut Buffer<f32>) -> Result<()> {
+    let Product { m, n, k, batch, a, b, .. } = *product;
+    if m == 0 || n == 0 || batch == 0 {
+        return Ok(());
+    }
+    let matrices = |factor: &Factor<'_>| if factor.shared { 1 } else { batch };
+    let left = Halves::of(rec, a.buffer, a.transposed, [m, m * matrices(&a), k])?;
+    let right = Halves::of(rec, b.buffer, !b.transposed, [n, n * matrices(&b), k])?;
+    let parts = plan.parts(terms(k));
+    let len = (PRODUCTS * parts) as usize * m as usize * n as usize * batch as usize;
+    let mut sums = rec.array::<f32>(len)?;
+    // What is largest first; the product of both low halves is below what the others are rounded by.
+    let pairs = [(&left.high, &right.high), (&left.high, &right.low), (&left.low, &right.high)];
+    for (skip, (of_a, of_b)) in (0..).step_by(parts as usize).zip(pairs) {
+        let half = Product {
+            k: terms(k),
+            a: Factor { buffer: of_a, transposed: true, ..a },
+            b: Factor { buffer: of_b, transposed: false, ..b },
+            ending: Ending::NONE,
+            half: true,
+            ..*product
+        };
+        gpu::partial(rec, plan, &half, skip, &mut sums)?;
+    }
+    gpu::finish_scaled(rec, plan, product, PRODUCTS * parts, &sums, [&left.exponents, &right.exponents], out)
 }

@@ -1,0 +1,45 @@
+// f32 as the sum of two f16: x 2^s = high + low, s such that the largest magnitude of a line comes to [2^14, 2^15). Two f16 a word, the
+// terms of a line side by side, whole words a line: what is beyond the terms is 0. Needs matmul/lines.wgsl, matmul/power.wgsl and
+// shared/half.wgsl.
+//
+// Iterations of an invocation: chunks / 32 + 5 + chunk / 64.
+
+@group(0) @binding(2) var<storage, read> largest: array<u32>;
+@group(0) @binding(3) var<storage, read_write> high: array<u32>;
+@group(0) @binding(4) var<storage, read_write> low: array<u32>;
+// s of each line, an i32.
+@group(0) @binding(5) var<storage, read_write> exponents: array<u32>;
+
+// 0 of zeros and of what is not finite.
+fn exponent_for(bits: u32) -> i32 {
+    if bits == 0u || bits >= INFINITE { return 0; }
+    if bits >= 0x800000u { return 141 - i32(bits >> 23u); }
+    // So many units of 2^-149.
+    return 290 - i32(bitcast<u32>(f32(bits)) >> 23u);
+}
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+    let unit = params.first + group.x;
+    let own = place_of(index);
+    let line = unit / params.chunks * LINES + own.x;
+    let chunk = unit % params.chunks;
+    var most = 0u;
+    if line < params.all {
+        for (var c = own.y; c < params.chunks; c += LANES) { most = max(most, largest[line * params.chunks + c]); }
+    }
+    let exponent = exponent_for(largest_of(own, most));
+    if line >= params.all { return; }
+    if chunk == 0u && own.y == 0u { exponents[line] = bitcast<u32>(exponent); }
+    let words = (params.terms + 1u) / 2u;
+    let end = min((chunk + 1u) * params.chunk / 2u, words);
+    for (var word = chunk * params.chunk / 2u + own.y; word < end; word += LANES) {
+        let x = scaled(bits_at(line, 2u * word), exponent);
+        var y = 0.0;
+        if 2u * word + 1u < params.terms { y = scaled(bits_at(line, 2u * word + 1u), exponent); }
+        let first = narrow(x);
+        let second = narrow(y);
+        high[line * words + word] = first | (second << 16u);
+        low[line * words + word] = narrow(x - widen(first)) | (narrow(y - widen(second)) << 16u);
+    }
+}

@@ -1,0 +1,102 @@
+//! f32 as the sum of two f16, on the CPU: the arithmetic of the device's three products of f16, number by number the same but for the
+//! order of sums.
+//!
+//! A row of op(A) is scaled by a power of two so that its largest magnitude is in [2^14, 2^15), a column of op(B) likewise: `x = hi + lo`
+//! with hi the nearest f16 (11 bits) and lo the nearest to what is left, so that `|x - hi - lo|` is at most 2^-22 |x| or, where lo
+//! is subnormal, 2^-25. Of `(hi + lo)(hi + lo)` the product of the two lo is left out: 2^-22 of the whole. Products of two f16 are exact
+//! in f32.
+
+use super::super::{Activation, Given, Problem};
+use super::Operands;
+use half::f16;
+use rayon::prelude::*;
+
+/// What `x` becomes, both parts as f32 numbers.
+fn halves(x: f32) -> (f32, f32) {
+    let high = f16::from_f32(x).to_f32();
+    (high, f16::from_f32(x - high).to_f32())
+}
+
+/// The power of two that takes the largest of these magnitudes to [2^14, 2^15); 1 of zeros and of what is not finite.
+fn scale(numbers: impl Iterator<Item = f32>) -> f64 {
+    let largest = numbers.fold(0.0_f32, |most, x| if x.abs() > most { x.abs() } else { most });
+    if largest == 0.0 || !largest.is_finite() {
+        return 1.0;
+    }
+    // The exponent alone, of a number that is normal in f64.
+    let power = f64::from_bits(f64::from(largest).to_bits() & 0x7ff0_0000_0000_0000);
+    16384.0 / power
+}
+
+/// A factor in two parts, and the scale of each row of op(A), or column of op(B).
+struct Parts {
+    high: Vec<f32>,
+    low: Vec<f32>,
+    scales: Vec<f64>,
+}
+
+impl Parts {
+    /// Of a batch of stored matrices, `rows x cols`, whose rows (else columns) share a scale.
+    fn of(numbers: &[f32], rows: usize, cols: usize, by_rows: bool) -> Self {
+        let (size, scaled) = (rows * cols, if by_rows { rows } else { cols });
+        let mut parts = Self {
+            high: vec![0.0; numbers.len()],
+            low: vec![0.0; numbers.len()],
+            scales: vec![1.0; numbers.len() / size * scaled],
+        };
+        let matrices = numbers.par_chunks(size).zip(parts.scales.par_chunks_mut(scaled));
+        matrices.zip(parts.high.par_chunks_mut(size).zip(parts.low.par_chunks_mut(size))).for_each(
+            |((from, scales), (high, low))| {
+                for (i, s) in scales.iter_mut().enumerate() {
+                    *s = if by_rows {
+                        scale(from[i..].iter().copied().step_by(rows))
+                    } else {
+                        scale(from[i * rows..(i + 1) * rows].iter().copied())
+                    };
+                }
+                for (e, x) in from.iter().enumerate() {
+                    let by = scales[if by_rows { e % rows } else { e / rows }];
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        reason = "a power of two: exact, but for what f16 cannot hold"
+                    )]
+                    let scaled = (f64::from(*x) * by) as f32;
+                    (high[e], low[e]) = halves(scaled);
+                }
+            },
+        );
+        parts
+    }
+}
+
+/// All products of a batch.
+pub(in crate::ops::matmul) fn gemm(problem: &Problem, operands: Operands<'_, f32>) -> Vec<f32> {
+    let Problem { m, n, k, a, b, batch, .. } = *problem;
+    if m * n * k * batch == 0 || problem.alpha == 0.0 {
+        // Sums of nothing.
+        return super::gemm(problem, operands);
+    }
+    let stored = |given: Given, rows: usize, cols: usize| if given.transposed { (cols, rows) } else { (rows, cols) };
+    let (of_a, of_b) = (stored(a, m, k), stored(b, k, n));
+    // A row of op(A) is a column of A where it is transposed, a column of op(B) a row of B.
+    let left = Parts::of(operands.a, of_a.0, of_a.1, !a.transposed);
+    let right = Parts::of(operands.b, of_b.0, of_b.1, b.transposed);
+    let plain = Problem { alpha: 1.0, c: None, bias: None, activation: Activation::None, ..*problem };
+    let product = |a: &[f32], b: &[f32]| super::gemm(&plain, Operands { a, b, c: &[], bias: &[] });
+    let mut out = product(&left.high, &right.high);
+    for small in [product(&left.high, &right.low), product(&left.low, &right.high)] {
+        out.par_iter_mut().zip(small).for_each(|(out, x)| *out += x);
+    }
+    out.par_chunks_mut(m).enumerate().for_each(|(column, out)| {
+        let (matrix, j) = (column / n, column % n);
+        let down = &left.scales[if a.shared { 0 } else { matrix * m }..];
+        let across = right.scales[if b.shared { 0 } else { matrix * n } + j];
+        for (x, s) in out.iter_mut().zip(down) {
+            #[expect(clippy::cast_possible_truncation, reason = "rounded to f32, as sums are")]
+            let back = (f64::from(*x) / (s * across) * problem.alpha) as f32;
+            *x = back;
+        }
+    });
+    super::finish(problem, operands, &mut out);
+    out
+}

@@ -2,6 +2,7 @@
 
 use crate::device::{Adapter, Buffer, DeviceOptions, Element, Gpu, KernelTime, PoolCounters, WgpuDevice};
 use crate::error::{Error, ErrorKind, Result};
+use crate::kept::Kept;
 use crate::policy::{Backend, Choice, DeviceClass, Policy, Rates, Workload};
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ pub struct Context {
     policy: Policy,
     budget: u64,
     without_gpu: Option<String>,
+    kept: Arc<Kept>,
 }
 
 /// How a [`Context`] is made.
@@ -85,7 +87,7 @@ impl Context {
         };
         let rates = Rates::of(class, rayon::current_num_threads());
         let policy = Policy { backend: builder.backend.unwrap_or_default(), class, rates };
-        Self { gpu, policy, budget: builder.budget(), without_gpu }
+        Self { gpu, policy, budget: builder.budget(), without_gpu, kept: Arc::default() }
     }
 
     /// This context with another wish about where operations run.
@@ -152,6 +154,11 @@ impl Context {
         if let Some(gpu) = &self.gpu {
             gpu.destroy();
         }
+    }
+
+    /// What calls keep for later ones, a value of each type.
+    pub(crate) fn kept<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.kept.get()
     }
 
     /// The device that `buffer` lies on.
@@ -228,7 +235,7 @@ impl ContextBuilder {
     }
 
     /// The forms of kernels that may be used where there are several for the same work (`tiny`, `lane`, `register`, `workgroup`,
-    /// `blocked`; products: `tiny`, `tile_64`, `tile_128`, and `cooperative`, which is used by name alone): for tests and measurements. What none of them can do is beyond the device.
+    /// `blocked`; products: `tiny`, `direct`, `tile_64`, `tile_128`, and `cooperative`, which is used by name alone): for tests and measurements. What none of them can do is beyond the device.
     #[must_use]
     pub fn kernels(mut self, forms: &'static [&'static str]) -> Self {
         self.kernels = Some(forms);

@@ -39,6 +39,7 @@ pub mod encode;
 mod error;
 pub mod graph;
 pub mod io;
+mod kept;
 mod lanes;
 pub mod ops;
 pub mod policy;

@@ -88,6 +88,8 @@ fn forms(ctx: &Context) -> Checked {
         (&["tiny"][..], &[1, 4, 13, 32][..]),
         (&["tile_64"], &[1, 8, 63, 64, 65, 130]),
         (&["tile_128"], &[1, 7, 127, 128, 129]),
+        // The others for what begins no fours.
+        (&["direct", "tile_64"], &[4, 32, 60, 64, 68, 132]),
     ] {
         let forced = alike(ctx).kernels(form).build()?;
         for &n in sides {

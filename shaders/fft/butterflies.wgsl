@@ -439,7 +439,7 @@ fn every_16() {
     }
 }
 
-// The transforms of a stage: of any, or of one whose radix, a power of two, is compiled in.
+// The transforms of a stage: of any, or of one whose radix is compiled in.
 fn transform_all(radix: u32) {
     switch radix {
         case 2u: { every_2(); }
@@ -457,23 +457,38 @@ fn transform_all(radix: u32) {
 
 fn transform_0() {
     if RADIX_0 == 2u { every_2(); }
+    if RADIX_0 == 3u { every_3(); }
     if RADIX_0 == 4u { every_4(); }
+    if RADIX_0 == 5u { every_5(); }
     if RADIX_0 == 8u { every_8(); }
     if RADIX_0 == 16u { every_16(); }
 }
 
 fn transform_1() {
     if RADIX_1 == 2u { every_2(); }
+    if RADIX_1 == 3u { every_3(); }
     if RADIX_1 == 4u { every_4(); }
+    if RADIX_1 == 5u { every_5(); }
     if RADIX_1 == 8u { every_8(); }
     if RADIX_1 == 16u { every_16(); }
 }
 
 fn transform_2() {
     if RADIX_2 == 2u { every_2(); }
+    if RADIX_2 == 3u { every_3(); }
     if RADIX_2 == 4u { every_4(); }
+    if RADIX_2 == 5u { every_5(); }
     if RADIX_2 == 8u { every_8(); }
     if RADIX_2 == 16u { every_16(); }
+}
+
+fn transform_3() {
+    if RADIX_3 == 2u { every_2(); }
+    if RADIX_3 == 3u { every_3(); }
+    if RADIX_3 == 4u { every_4(); }
+    if RADIX_3 == 5u { every_5(); }
+    if RADIX_3 == 8u { every_8(); }
+    if RADIX_3 == 16u { every_16(); }
 }
 
 fn load_all(s: Stage) {

@@ -18,6 +18,7 @@ override SLOTS: u32 = 26;
 override RADIX_0: u32 = 0;
 override RADIX_1: u32 = 0;
 override RADIX_2: u32 = 0;
+override RADIX_3: u32 = 0;
 override LENGTH: u32 = 0;
 override KNOWN: bool = LENGTH != 0u;
 override WIDTH: u32 = 256;
@@ -114,12 +115,12 @@ fn length() -> u32 {
 }
 
 fn stages() -> u32 {
-    if KNOWN { return 1u + u32(RADIX_1 > 1u) + u32(RADIX_2 > 1u); }
+    if KNOWN { return 1u + u32(RADIX_1 > 1u) + u32(RADIX_2 > 1u) + u32(RADIX_3 > 1u); }
     return params.stages;
 }
 
 fn radix_of(stage: u32) -> u32 {
-    if KNOWN { return select(select(RADIX_2, RADIX_1, stage == 1u), RADIX_0, stage == 0u); }
+    if KNOWN { return select(select(select(RADIX_3, RADIX_2, stage == 2u), RADIX_1, stage == 1u), RADIX_0, stage == 0u); }
     let word = select(params.radices, params.more_radices, stage >= 8u);
     let digit = (word >> (4u * (stage % 8u))) & 15u;
     return select(digit, 16u, digit == 15u);
@@ -370,6 +371,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) i
             if RADIX_2 > 1u {
                 go_on(2u, RADIX_0 * RADIX_1, round);
                 transform_2();
+            }
+            if RADIX_3 > 1u {
+                go_on(3u, RADIX_0 * RADIX_1 * RADIX_2, round);
+                transform_3();
             }
         } else {
             var before = 1u;

@@ -6,6 +6,9 @@ use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 /// The radices that the kernels have.
 const RADICES: [usize; 9] = [2, 3, 4, 5, 7, 8, 11, 13, 16];
 
+/// Those that may be compiled in.
+const KNOWN: [usize; 6] = [2, 3, 4, 5, 8, 16];
+
 /// How many points an invocation may hold.
 const SLOTS: [usize; 3] = [8, 16, 26];
 
@@ -45,17 +48,17 @@ pub fn butterflies() -> String {
         });
     }
     out.line("");
-    out.comment("The transforms of a stage: of any, or of one whose radix, a power of two, is compiled in.");
+    out.comment("The transforms of a stage: of any, or of one whose radix is compiled in.");
     out.block("fn transform_all(radix: u32)", |out| {
         out.block("switch radix", |out| {
             out.each(RADICES, |radix| format!("case {radix}u: {{ every_{radix}(); }}"));
             out.line("default: {}");
         });
     });
-    for stage in 0..3 {
+    for stage in 0..4 {
         out.line("");
         out.block(format!("fn transform_{stage}()"), |out| {
-            out.each([2, 4, 8, 16], |radix| format!("if RADIX_{stage} == {radix}u {{ every_{radix}(); }}"));
+            out.each(KNOWN, |radix| format!("if RADIX_{stage} == {radix}u {{ every_{radix}(); }}"));
         });
     }
     for phase in PHASES {

@@ -21,7 +21,7 @@ pub(super) struct Pca {
     /// Divide each coordinate by the root of its variance.
     #[arg(long)]
     whiten: bool,
-    /// How they are found. truncated: by a random projection, so that the last ones are approximate, which the residual does not tell.
+    /// How they are found. truncated: by block Lanczos until both sides of its certificate hold; exit 3 where 100 passes do not suffice.
     #[arg(long, value_enum, value_name = "SOLVER", default_value = "auto")]
     solver: SolverName,
 }

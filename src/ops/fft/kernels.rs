@@ -58,32 +58,41 @@ pub(super) mod flags {
     pub(in super::super) const WINDOW: u32 = 32768;
 }
 
-/// Invocations of a workgroup, where radices are not compiled in.
+/// Invocations of a workgroup, at most.
 const WIDTH: usize = 256;
 /// Points that an invocation may hold: up to 2048 a workgroup of powers of two, of any length, and up to 4096.
 const SLOTS: [usize; 3] = [8, 16, 26];
-/// Points of an invocation where radices are compiled in: one radix 16, or several smaller ones.
-const KNOWN_SLOTS: usize = 16;
+/// Stages that may be compiled in.
+const KNOWN: usize = 4;
+
+/// Whether a length has kernels of its own: products of 2, 3 and 5 in few stages. The others, which would be too many to compile, share
+/// one, which takes about four times as long on lavapipe (2026-11-21).
+fn known(stages: &Stages) -> bool {
+    stages.length() > 1
+        && stages.radices().len() <= KNOWN
+        && stages.radices().iter().all(|radix| [2, 3, 4, 5, 8, 16].contains(radix))
+}
 
 /// The overrides of a pass of at most so many transforms a workgroup: how many points an invocation holds, and the radices where they are
 /// compiled in. Both follow from the length alone, so that the same numbers go the same way however many there are.
-pub(super) fn variant(stages: &Stages, group: usize, flags: u32) -> [(&'static str, f64); 7] {
+pub(super) fn variant(stages: &Stages, group: usize, flags: u32) -> [(&'static str, f64); 8] {
     let (length, points) = (stages.length(), stages.length() * group);
-    // A kernel for each power of two; one for all other lengths, which would be too many to compile.
-    let known = length.is_power_of_two() && length > 1;
-    let radix = |stage: usize| if known { count(stages.radices().get(stage).copied().unwrap_or(1)) } else { 0.0 };
-    let (slots, width) = if known {
-        (KNOWN_SLOTS, points.div_ceil(KNOWN_SLOTS))
-    } else {
-        let needed = stages.radices().iter().map(|radix| (points / radix).div_ceil(WIDTH) * radix).max().unwrap_or(1);
-        (SLOTS.into_iter().find(|&slots| slots >= needed).unwrap_or(SLOTS[2]), WIDTH)
+    let known = known(stages);
+    // The fewest invocations that hold all points, whichever radix they are taken by.
+    let width = |slots: usize| {
+        let needed = |radix: &usize| if *radix > slots { usize::MAX } else { (points / radix).div_ceil(slots / radix) };
+        stages.radices().iter().map(needed).max().unwrap_or(1)
     };
+    let slots = SLOTS.into_iter().skip(usize::from(known)).find(|&slots| width(slots) <= WIDTH).unwrap_or(SLOTS[2]);
+    let width = if known { width(slots).next_multiple_of(8) } else { WIDTH };
+    let radix = |stage: usize| if known { count(stages.radices().get(stage).copied().unwrap_or(1)) } else { 0.0 };
     [
         ("SLOTS", count(slots)),
         ("WIDTH", count(width)),
         ("RADIX_0", radix(0)),
         ("RADIX_1", radix(1)),
         ("RADIX_2", radix(2)),
+        ("RADIX_3", radix(3)),
         ("LENGTH", if known { count(length) } else { 0.0 }),
         ("FLAGS", flags.into()),
     ]

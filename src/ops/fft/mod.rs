@@ -202,7 +202,7 @@ impl Task {
         if choice.side == Side::Cpu {
             let window = window.map(|window| window.storage().to_vec(ctx)).transpose()?;
             let data = a.storage().to_vec(ctx)?;
-            let made = self.on_cpu(&data, window.as_ref().map(|window| window.as_slice()));
+            let made = self.on_cpu(ctx, &data, window.as_ref().map(|window| window.as_slice()));
             return Ok(Array::from_storage(self.shape, Storage::host(made)));
         }
         if !I::ON_DEVICE {
@@ -222,30 +222,39 @@ impl Task {
     }
 
     /// I and O are what the kind says, in one of two precisions.
-    fn on_cpu<I: Scalar, O: Scalar>(&self, data: &[I], window: Option<&[I]>) -> Vec<O> {
+    fn on_cpu<I: Scalar, O: Scalar>(&self, ctx: &Context, data: &[I], window: Option<&[I]>) -> Vec<O> {
         // f32 is all that a device takes.
         if I::ON_DEVICE {
-            self.in_precision::<f32, I, O>(data, window)
+            self.in_precision::<f32, I, O>(&ctx.kept(), data, window)
         } else {
-            self.in_precision::<f64, I, O>(data, window)
+            self.in_precision::<f64, I, O>(&ctx.kept(), data, window)
         }
     }
 
-    fn in_precision<F: cpu::Working, I: Scalar, O: Scalar>(&self, data: &[I], window: Option<&[I]>) -> Vec<O>
+    fn in_precision<F: cpu::Working, I: Scalar, O: Scalar>(
+        &self,
+        plans: &cpu::Plans<F>,
+        data: &[I],
+        window: Option<&[I]>,
+    ) -> Vec<O>
     where
         Complex<F>: bytemuck::Pod,
     {
         let lines = self.lines;
         match self.kind {
-            Kind::Forward | Kind::Inverse => {
-                bytemuck::allocation::cast_vec(cpu::complex::<F>(self.kind, self.n, lines, bytemuck::cast_slice(data)))
-            }
+            Kind::Forward | Kind::Inverse => bytemuck::allocation::cast_vec(cpu::complex(
+                plans,
+                self.kind,
+                self.n,
+                lines,
+                bytemuck::cast_slice(data),
+            )),
             Kind::RealForward => {
                 let window = window.map(bytemuck::cast_slice);
-                bytemuck::allocation::cast_vec(cpu::forward::<F>(self.n, lines, bytemuck::cast_slice(data), window))
+                bytemuck::allocation::cast_vec(cpu::forward(plans, self.n, lines, bytemuck::cast_slice(data), window))
             }
             Kind::RealInverse => {
-                bytemuck::allocation::cast_vec(cpu::backward::<F>(self.n, lines, bytemuck::cast_slice(data)))
+                bytemuck::allocation::cast_vec(cpu::backward(plans, self.n, lines, bytemuck::cast_slice(data)))
             }
         }
     }

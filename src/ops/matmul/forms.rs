@@ -21,6 +21,9 @@ pub(super) enum Form {
     Tiny { order: u32 },
     /// Tiles of `8 side` rows and columns, `depth` terms a step.
     Tile { side: u32, depth: u32 },
+    /// Tiles of 64 rows and 8 columns without workgroup memory, for adapters on a CPU: there 2.3 times as fast as tiles of 64 (lavapipe, n = 512,
+    /// 2026-11-21).
+    Direct,
     /// Tiles of `4 piece` rows and columns on the matrix units, `piece x piece`, of four subgroups of so many lanes.
     Cooperative { piece: u32, lanes: u32 },
 }
@@ -59,6 +62,10 @@ impl Plan {
             let order = if m == n && n == k && ORDERS.contains(&m) { m } else { 0 };
             return Some(Self { form: Form::Tiny { order }, span: k.max(1), together, depth });
         }
+        let fours = [m, n, k].iter().all(|side| side.is_multiple_of(4));
+        if adapter.software && !half && fours && adapter.uses("direct") {
+            return Some(Self { form: Form::Direct, span: span(adapter, m, n, k, 8, 8), together: 1, depth: 4 });
+        }
         let large = adapter.uses("tile_128") && has(16 << 10, 256);
         let small = adapter.uses("tile_64") && has(8 << 10, 64);
         let (side, depth) = match (large, small) {
@@ -85,6 +92,10 @@ impl Plan {
         match self.form {
             Form::Tiny { .. } => batch.div_ceil(self.together),
             Form::Tile { side, .. } => Self::tiled(m, n, side, parts, batch),
+            Form::Direct => {
+                let tiles = u64::from(m.div_ceil(64)) * u64::from(n.div_ceil(8));
+                u32::try_from(tiles).unwrap_or(u32::MAX).saturating_mul(parts).saturating_mul(batch)
+            }
             Form::Cooperative { piece, .. } => Self::tiled(m, n, piece / 2, parts, batch),
         }
     }
@@ -98,6 +109,7 @@ impl Plan {
         match self.form {
             Form::Tiny { .. } => 2.0 * f64::from(16 * WIDTH) * f64::from(k.max(1)),
             Form::Tile { side, .. } => 128.0 * f64::from(side * side) * f64::from(self.span.min(k).max(1)),
+            Form::Direct => 1024.0 * f64::from(self.span.min(k).max(1)),
             Form::Cooperative { piece, .. } => f64::from(32 * piece * piece) * f64::from(self.span.min(k).max(1)),
         }
     }

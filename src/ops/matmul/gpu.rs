@@ -1,7 +1,7 @@
 //! The device's products: which kernel, in which order, with which buffers. Everything is recorded, nothing waits.
 
 use super::forms::{Form, Plan};
-use super::kernels::{Cooperative, Lie, Params, SmallCooperative, Sum, SumOfScaled, Tile, Tiny};
+use super::kernels::{Cooperative, Direct, Lie, Params, SmallCooperative, Sum, SumOfScaled, Tile, Tiny};
 use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
 
@@ -174,6 +174,10 @@ fn multiply(
             Form::Tile { side, depth } => {
                 let variant = [&lie[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat();
                 rec.dispatch(&Tile { params, a, b, c, bias, out }, &variant, grid, flops)?;
+            }
+            Form::Direct => {
+                let (a, b) = (&a.cast(), &b.cast());
+                rec.dispatch(&Direct { params, a, b, c, bias, out }, &lie, grid, flops)?;
             }
             Form::Cooperative { piece, lanes } => {
                 let variant = [&lie[..], &[("LANES", lanes.into())]].concat();

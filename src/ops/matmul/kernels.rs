@@ -91,6 +91,11 @@ fn small_cooperative_variants() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 #[cfg(test)]
+fn direct_variants() -> Vec<Vec<(&'static str, f64)>> {
+    Lie::all().filter(|lie| !lie.half).map(|lie| lie.overrides().to_vec()).collect()
+}
+
+#[cfg(test)]
 fn sum_variants() -> Vec<Vec<(&'static str, f64)>> {
     [0.0, 1.0].map(|half| vec![("HALF", half)]).into()
 }
@@ -126,6 +131,17 @@ kernels! {
         uniform params: Params,
         read a: u32,
         read b: u32,
+        read c: u32,
+        read bias: u32,
+        write out: u32,
+    }
+    /// A tile of a product a workgroup, without memory of its own.
+    Direct = [
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/put.wgsl", "matmul/direct.wgsl"
+    ] variants direct_variants {
+        uniform params: Params,
+        read a: [f32; 4],
+        read b: [f32; 4],
         read c: u32,
         read bias: u32,
         write out: u32,

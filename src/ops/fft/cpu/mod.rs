@@ -5,7 +5,7 @@ mod plans;
 use super::gpu::{Kind, Lines};
 use crate::array::Real;
 use num_complex::Complex;
-use plans::Plans;
+pub(super) use plans::Plans;
 use rayon::prelude::*;
 use realfft::{ComplexToReal, RealToComplex};
 use rustfft::{Fft, FftNum};
@@ -17,21 +17,9 @@ const TASK: usize = 1 << 13;
 const BLOCK: usize = 8;
 
 /// The precisions as rustfft needs them.
-pub(super) trait Working: Real + FftNum {
-    fn plans() -> &'static Plans<Self>;
-}
-
-impl Working for f32 {
-    fn plans() -> &'static Plans<Self> {
-        &plans::SINGLE
-    }
-}
-
-impl Working for f64 {
-    fn plans() -> &'static Plans<Self> {
-        &plans::DOUBLE
-    }
-}
+pub(super) trait Working: Real + FftNum {}
+impl Working for f32 {}
+impl Working for f64 {}
 
 /// What transforms lines that lie one after the other.
 trait Engine<I, O>: Sync {
@@ -133,19 +121,31 @@ impl<F: Working> Engine<Complex<F>, F> for Backward<F> {
 }
 
 /// Complex to complex; the inverse divides by the length.
-pub(super) fn complex<F: Working>(kind: Kind, n: usize, lines: Lines, from: &[Complex<F>]) -> Vec<Complex<F>> {
+pub(super) fn complex<F: Working>(
+    plans: &Plans<F>,
+    kind: Kind,
+    n: usize,
+    lines: Lines,
+    from: &[Complex<F>],
+) -> Vec<Complex<F>> {
     let scale = matches!(kind, Kind::Inverse).then(|| <F as Real>::from_f64(1.0 / n as f64));
-    every(&Whole { fft: F::plans().complex(kind, n), scale }, lines, from)
+    every(&Whole { fft: plans.complex(kind, n), scale }, lines, from)
 }
 
 /// Real to half of a spectrum.
-pub(super) fn forward<F: Working>(n: usize, lines: Lines, from: &[F], window: Option<&[F]>) -> Vec<Complex<F>> {
-    every(&Forward { fft: F::plans().real_forward(n), window }, lines, from)
+pub(super) fn forward<F: Working>(
+    plans: &Plans<F>,
+    n: usize,
+    lines: Lines,
+    from: &[F],
+    window: Option<&[F]>,
+) -> Vec<Complex<F>> {
+    every(&Forward { fft: plans.real_forward(n), window }, lines, from)
 }
 
 /// And back.
-pub(super) fn backward<F: Working>(n: usize, lines: Lines, from: &[Complex<F>]) -> Vec<F> {
-    every(&Backward { fft: F::plans().real_inverse(n), scale: <F as Real>::from_f64(1.0 / n as f64) }, lines, from)
+pub(super) fn backward<F: Working>(plans: &Plans<F>, n: usize, lines: Lines, from: &[Complex<F>]) -> Vec<F> {
+    every(&Backward { fft: plans.real_inverse(n), scale: <F as Real>::from_f64(1.0 / n as f64) }, lines, from)
 }
 
 /// All lines, in parallel where there is enough to do.

@@ -3,7 +3,7 @@
 use super::super::gpu::Kind;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftNum, FftPlanner};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Plans that are kept, as many as pocketfft keeps.
 const MOST: usize = 16;
@@ -44,7 +44,7 @@ impl<P: ?Sized> Kept<P> {
     }
 }
 
-/// The plans of one precision.
+/// The plans of one precision, kept by a context.
 pub(in super::super) struct Plans<F> {
     forward: Kept<dyn Fft<F>>,
     inverse: Kept<dyn Fft<F>>,
@@ -79,11 +79,6 @@ impl<F> Default for Plans<F> {
         }
     }
 }
-
-/// Of f32.
-pub(super) static SINGLE: LazyLock<Plans<f32>> = LazyLock::new(Plans::default);
-/// Of f64.
-pub(super) static DOUBLE: LazyLock<Plans<f64>> = LazyLock::new(Plans::default);
 
 #[cfg(test)]
 mod tests {

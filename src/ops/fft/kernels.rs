@@ -74,10 +74,10 @@ fn known(stages: &Stages) -> bool {
 }
 
 /// The overrides of a pass of at most so many transforms a workgroup: how many points an invocation holds, and the radices where they are
-/// compiled in. Both follow from the length alone, so that the same numbers go the same way however many there are.
-pub(super) fn variant(stages: &Stages, group: usize, flags: u32) -> [(&'static str, f64); 8] {
+/// compiled in, if they may be. Both follow from the length alone, so that the same numbers go the same way however many there are.
+pub(super) fn variant(stages: &Stages, group: usize, flags: u32, compiled: bool) -> [(&'static str, f64); 8] {
     let (length, points) = (stages.length(), stages.length() * group);
-    let known = known(stages);
+    let known = compiled && known(stages);
     // The fewest invocations that hold all points, whichever radix they are taken by.
     let width = |slots: usize| {
         let needed = |radix: &usize| if *radix > slots { usize::MAX } else { (points / radix).div_ceil(slots / radix) };
@@ -134,7 +134,12 @@ fn pass_variants(doings: &[u32]) -> Vec<Vec<(&'static str, f64)>> {
             let most = group(length, across != 0, false);
             let split = if 2 * most * length > LONGEST_PASS { flags::SPLIT } else { 0 };
             for doing in doings {
-                all.push(variant(stages, most, doing | across | split).to_vec());
+                for compiled in [true, false] {
+                    let variant = variant(stages, most, doing | across | split, compiled).to_vec();
+                    if !all.contains(&variant) {
+                        all.push(variant);
+                    }
+                }
             }
         }
     }

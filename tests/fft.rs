@@ -17,10 +17,10 @@ const EPS: f64 = f32::EPSILON as f64;
 fn main() -> std::process::ExitCode {
     common::run(&[
         device_free("the referee against the definition", referee),
-        on_each("every length to 1025, forward", |ctx| every(ctx, forward)),
-        on_each("every length to 1025, inverse", |ctx| every(ctx, inverse)),
-        on_each("every length to 1025, real", |ctx| every(ctx, real)),
-        on_each("every length to 1025, back to real", |ctx| every(ctx, back_to_real)),
+        on_each("every length to 1025, forward", |ctx| each(ctx, 1..=1025, forward)),
+        on_each("every length to 1025, inverse", |ctx| each(ctx, 1..=1025, inverse)),
+        on_each("every length to 1025, real", |ctx| each(ctx, 1..=1025, real)),
+        on_each("every length to 1025, back to real", |ctx| each(ctx, 1..=1025, back_to_real)),
         on_each("primes to 4099", primes),
         on_each("powers of two, and three times these", powers),
         on_each("around the ends of the kernels", ends),
@@ -76,13 +76,6 @@ fn each(ctx: &Context, lengths: impl IntoIterator<Item = usize>, of: Judge) -> C
     }
     println!("at worst {:.3} of what is allowed, n = {}", worst.0, worst.1);
     Ok(())
-}
-
-/// All lengths by the kernel that serves any; and some, real ones in pairs, by kernels of their own, each of which a driver takes its time to
-/// compile.
-fn every(ctx: &Context, of: Judge) -> Checked {
-    each(&alike(ctx).kernels(&["any"]).build()?, 1..=1025, of)?;
-    each(ctx, [2, 3, 8, 30, 60, 128, 225, 360, 400, 625, 1000, 1024], of)
 }
 
 type Measured = Result<f64, Box<dyn std::error::Error>>;

@@ -1,16 +1,16 @@
-// The transforms of 2, 3, 4, 5, 7, 8, 11, 13 and 16 points that lie side by side in x, from slot i on. Those of odd length take the
-// sums and the differences of points that mirror each other. Then what fft/pass.wgsl, to which this is joined, does with every slot.
+// The transforms of 2, 3, 4, 5, 7, 8, 11 and 13 points that lie side by side in x, from slot i on. Those of odd length take the
+// sums and the differences of points that mirror each other. Joined to fft/pass.wgsl.
 //
 // Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
 
-fn points_2(i: u32) {
+fn transform_2(i: u32) {
     let x0 = x[i + 0u];
     let x1 = x[i + 1u];
     x[i] = x0 + x1;
     x[i + 1u] = x0 - x1;
 }
 
-fn points_3(i: u32) {
+fn transform_3(i: u32) {
     let x0 = x[i + 0u];
     let x1 = x[i + 1u];
     let x2 = x[i + 2u];
@@ -23,7 +23,7 @@ fn points_3(i: u32) {
     x[i + 2u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
 }
 
-fn points_4(i: u32) {
+fn transform_4(i: u32) {
     let x0 = x[i + 0u];
     let x1 = x[i + 1u];
     let x2 = x[i + 2u];
@@ -42,7 +42,7 @@ fn points_4(i: u32) {
     x[i + 3u] = y3;
 }
 
-fn points_5(i: u32) {
+fn transform_5(i: u32) {
     let x0 = x[i + 0u];
     let x1 = x[i + 1u];
     let x2 = x[i + 2u];
@@ -63,7 +63,7 @@ fn points_5(i: u32) {
     x[i + 3u] = vec2<f32>(a2.x - b2.y, a2.y + b2.x);
 }
 
-fn points_7(i: u32) {
+fn transform_7(i: u32) {
     let x0 = x[i + 0u];
     let x1 = x[i + 1u];
     let x2 = x[i + 2u];
@@ -92,7 +92,7 @@ fn points_7(i: u32) {
     x[i + 4u] = vec2<f32>(a3.x - b3.y, a3.y + b3.x);
 }
 
-fn points_8(i: u32) {
+fn transform_8(i: u32) {
     let x0 = x[i + 0u];
     let x1 = x[i + 1u];
     let x2 = x[i + 2u];
@@ -130,7 +130,7 @@ fn points_8(i: u32) {
     x[i + 7u] = e3 - t3;
 }
 
-fn points_11(i: u32) {
+fn transform_11(i: u32) {
     let x0 = x[i + 0u];
     let x1 = x[i + 1u];
     let x2 = x[i + 2u];
@@ -175,7 +175,7 @@ fn points_11(i: u32) {
     x[i + 6u] = vec2<f32>(a5.x - b5.y, a5.y + b5.x);
 }
 
-fn points_13(i: u32) {
+fn transform_13(i: u32) {
     let x0 = x[i + 0u];
     let x1 = x[i + 1u];
     let x2 = x[i + 2u];
@@ -228,595 +228,17 @@ fn points_13(i: u32) {
     x[i + 7u] = vec2<f32>(a6.x - b6.y, a6.y + b6.x);
 }
 
-fn points_16(i: u32) {
-    let x0 = x[i + 0u];
-    let x1 = x[i + 1u];
-    let x2 = x[i + 2u];
-    let x3 = x[i + 3u];
-    let x4 = x[i + 4u];
-    let x5 = x[i + 5u];
-    let x6 = x[i + 6u];
-    let x7 = x[i + 7u];
-    let x8 = x[i + 8u];
-    let x9 = x[i + 9u];
-    let x10 = x[i + 10u];
-    let x11 = x[i + 11u];
-    let x12 = x[i + 12u];
-    let x13 = x[i + 13u];
-    let x14 = x[i + 14u];
-    let x15 = x[i + 15u];
-    let ap = x0 + x8;
-    let am = x0 - x8;
-    let aq = x4 + x12;
-    let an = x4 - x12;
-    let a0 = ap + aq;
-    let a1 = vec2<f32>(am.x + an.y, am.y - an.x);
-    let a2 = ap - aq;
-    let a3 = vec2<f32>(am.x - an.y, am.y + an.x);
-    let bp = x1 + x9;
-    let bm = x1 - x9;
-    let bq = x5 + x13;
-    let bn = x5 - x13;
-    let b0 = bp + bq;
-    let b1 = vec2<f32>(bm.x + bn.y, bm.y - bn.x);
-    let b2 = bp - bq;
-    let b3 = vec2<f32>(bm.x - bn.y, bm.y + bn.x);
-    let cp = x2 + x10;
-    let cm = x2 - x10;
-    let cq = x6 + x14;
-    let cn = x6 - x14;
-    let c0 = cp + cq;
-    let c1 = vec2<f32>(cm.x + cn.y, cm.y - cn.x);
-    let c2 = cp - cq;
-    let c3 = vec2<f32>(cm.x - cn.y, cm.y + cn.x);
-    let dp = x3 + x11;
-    let dm = x3 - x11;
-    let dq = x7 + x15;
-    let dn = x7 - x15;
-    let d0 = dp + dq;
-    let d1 = vec2<f32>(dm.x + dn.y, dm.y - dn.x);
-    let d2 = dp - dq;
-    let d3 = vec2<f32>(dm.x - dn.y, dm.y + dn.x);
-    let y0p = a0 + c0;
-    let y0m = a0 - c0;
-    let y0q = b0 + d0;
-    let y0n = b0 - d0;
-    let y00 = y0p + y0q;
-    let y01 = vec2<f32>(y0m.x + y0n.y, y0m.y - y0n.x);
-    let y02 = y0p - y0q;
-    let y03 = vec2<f32>(y0m.x - y0n.y, y0m.y + y0n.x);
-    x[i + 0u] = y00;
-    x[i + 4u] = y01;
-    x[i + 8u] = y02;
-    x[i + 12u] = y03;
-    let t11 = vec2<f32>(0.9238795 * b1.x + 0.38268343 * b1.y, 0.9238795 * b1.y - 0.38268343 * b1.x);
-    let t12 = vec2<f32>(0.70710677 * c1.x + 0.70710677 * c1.y, 0.70710677 * c1.y - 0.70710677 * c1.x);
-    let t13 = vec2<f32>(0.38268343 * d1.x + 0.9238795 * d1.y, 0.38268343 * d1.y - 0.9238795 * d1.x);
-    let y1p = a1 + t12;
-    let y1m = a1 - t12;
-    let y1q = t11 + t13;
-    let y1n = t11 - t13;
-    let y10 = y1p + y1q;
-    let y11 = vec2<f32>(y1m.x + y1n.y, y1m.y - y1n.x);
-    let y12 = y1p - y1q;
-    let y13 = vec2<f32>(y1m.x - y1n.y, y1m.y + y1n.x);
-    x[i + 1u] = y10;
-    x[i + 5u] = y11;
-    x[i + 9u] = y12;
-    x[i + 13u] = y13;
-    let t21 = vec2<f32>(0.70710677 * b2.x + 0.70710677 * b2.y, 0.70710677 * b2.y - 0.70710677 * b2.x);
-    let t23 = vec2<f32>((-0.70710677) * d2.x + 0.70710677 * d2.y, (-0.70710677) * d2.y - 0.70710677 * d2.x);
-    let y2p = a2 + vec2<f32>(c2.y, -c2.x);
-    let y2m = a2 - vec2<f32>(c2.y, -c2.x);
-    let y2q = t21 + t23;
-    let y2n = t21 - t23;
-    let y20 = y2p + y2q;
-    let y21 = vec2<f32>(y2m.x + y2n.y, y2m.y - y2n.x);
-    let y22 = y2p - y2q;
-    let y23 = vec2<f32>(y2m.x - y2n.y, y2m.y + y2n.x);
-    x[i + 2u] = y20;
-    x[i + 6u] = y21;
-    x[i + 10u] = y22;
-    x[i + 14u] = y23;
-    let t31 = vec2<f32>(0.38268343 * b3.x + 0.9238795 * b3.y, 0.38268343 * b3.y - 0.9238795 * b3.x);
-    let t32 = vec2<f32>((-0.70710677) * c3.x + 0.70710677 * c3.y, (-0.70710677) * c3.y - 0.70710677 * c3.x);
-    let t33 = vec2<f32>((-0.9238795) * d3.x + (-0.38268343) * d3.y, (-0.9238795) * d3.y - (-0.38268343) * d3.x);
-    let y3p = a3 + t32;
-    let y3m = a3 - t32;
-    let y3q = t31 + t33;
-    let y3n = t31 - t33;
-    let y30 = y3p + y3q;
-    let y31 = vec2<f32>(y3m.x + y3n.y, y3m.y - y3n.x);
-    let y32 = y3p - y3q;
-    let y33 = vec2<f32>(y3m.x - y3n.y, y3m.y + y3n.x);
-    x[i + 3u] = y30;
-    x[i + 7u] = y31;
-    x[i + 11u] = y32;
-    x[i + 15u] = y33;
-}
-
-fn every_2() {
-    points_2(0u);
-    points_2(2u);
-    points_2(4u);
-    points_2(6u);
-    if SLOTS >= 16u {
-        points_2(8u);
-        points_2(10u);
-        points_2(12u);
-        points_2(14u);
-    }
-    if SLOTS >= 26u {
-        points_2(16u);
-        points_2(18u);
-        points_2(20u);
-        points_2(22u);
-        points_2(24u);
-    }
-}
-
-fn every_3() {
-    points_3(0u);
-    points_3(3u);
-    if SLOTS >= 16u {
-        points_3(6u);
-        points_3(9u);
-        points_3(12u);
-    }
-    if SLOTS >= 26u {
-        points_3(15u);
-        points_3(18u);
-        points_3(21u);
-    }
-}
-
-fn every_4() {
-    points_4(0u);
-    points_4(4u);
-    if SLOTS >= 16u {
-        points_4(8u);
-        points_4(12u);
-    }
-    if SLOTS >= 26u {
-        points_4(16u);
-        points_4(20u);
-    }
-}
-
-fn every_5() {
-    points_5(0u);
-    if SLOTS >= 16u {
-        points_5(5u);
-        points_5(10u);
-    }
-    if SLOTS >= 26u {
-        points_5(15u);
-        points_5(20u);
-    }
-}
-
-fn every_7() {
-    points_7(0u);
-    if SLOTS >= 16u {
-        points_7(7u);
-    }
-    if SLOTS >= 26u {
-        points_7(14u);
-    }
-}
-
-fn every_8() {
-    points_8(0u);
-    if SLOTS >= 16u {
-        points_8(8u);
-    }
-    if SLOTS >= 26u {
-        points_8(16u);
-    }
-}
-
-fn every_11() {
-    if SLOTS >= 16u {
-        points_11(0u);
-    }
-    if SLOTS >= 26u {
-        points_11(11u);
-    }
-}
-
-fn every_13() {
-    if SLOTS >= 16u {
-        points_13(0u);
-    }
-    if SLOTS >= 26u {
-        points_13(13u);
-    }
-}
-
-fn every_16() {
-    if SLOTS >= 16u {
-        points_16(0u);
-    }
-}
-
-// The transforms of a stage: of any, or of one whose radix is compiled in.
-fn transform_all(radix: u32) {
+// The transform of every `radix` slots.
+fn transform() {
     switch radix {
-        case 2u: { every_2(); }
-        case 3u: { every_3(); }
-        case 4u: { every_4(); }
-        case 5u: { every_5(); }
-        case 7u: { every_7(); }
-        case 8u: { every_8(); }
-        case 11u: { every_11(); }
-        case 13u: { every_13(); }
-        case 16u: { every_16(); }
+        case 2u: { for (var i = 0u; i + 2u <= SLOTS; i += 2u) { transform_2(i); } }
+        case 3u: { for (var i = 0u; i + 3u <= SLOTS; i += 3u) { transform_3(i); } }
+        case 4u: { for (var i = 0u; i + 4u <= SLOTS; i += 4u) { transform_4(i); } }
+        case 5u: { for (var i = 0u; i + 5u <= SLOTS; i += 5u) { transform_5(i); } }
+        case 7u: { for (var i = 0u; i + 7u <= SLOTS; i += 7u) { transform_7(i); } }
+        case 8u: { for (var i = 0u; i + 8u <= SLOTS; i += 8u) { transform_8(i); } }
+        case 11u: { for (var i = 0u; i + 11u <= SLOTS; i += 11u) { transform_11(i); } }
+        case 13u: { for (var i = 0u; i + 13u <= SLOTS; i += 13u) { transform_13(i); } }
         default: {}
-    }
-}
-
-fn transform_0() {
-    if RADIX_0 == 2u { every_2(); }
-    if RADIX_0 == 3u { every_3(); }
-    if RADIX_0 == 4u { every_4(); }
-    if RADIX_0 == 5u { every_5(); }
-    if RADIX_0 == 8u { every_8(); }
-    if RADIX_0 == 16u { every_16(); }
-}
-
-fn transform_1() {
-    if RADIX_1 == 2u { every_2(); }
-    if RADIX_1 == 3u { every_3(); }
-    if RADIX_1 == 4u { every_4(); }
-    if RADIX_1 == 5u { every_5(); }
-    if RADIX_1 == 8u { every_8(); }
-    if RADIX_1 == 16u { every_16(); }
-}
-
-fn transform_2() {
-    if RADIX_2 == 2u { every_2(); }
-    if RADIX_2 == 3u { every_3(); }
-    if RADIX_2 == 4u { every_4(); }
-    if RADIX_2 == 5u { every_5(); }
-    if RADIX_2 == 8u { every_8(); }
-    if RADIX_2 == 16u { every_16(); }
-}
-
-fn transform_3() {
-    if RADIX_3 == 2u { every_2(); }
-    if RADIX_3 == 3u { every_3(); }
-    if RADIX_3 == 4u { every_4(); }
-    if RADIX_3 == 5u { every_5(); }
-    if RADIX_3 == 8u { every_8(); }
-    if RADIX_3 == 16u { every_16(); }
-}
-
-fn load_all(s: Stage) {
-    load_slot(s, 0u);
-    load_slot(s, 1u);
-    load_slot(s, 2u);
-    load_slot(s, 3u);
-    load_slot(s, 4u);
-    load_slot(s, 5u);
-    load_slot(s, 6u);
-    load_slot(s, 7u);
-    if SLOTS >= 16u {
-        load_slot(s, 8u);
-        load_slot(s, 9u);
-        load_slot(s, 10u);
-        load_slot(s, 11u);
-        load_slot(s, 12u);
-        load_slot(s, 13u);
-        load_slot(s, 14u);
-        load_slot(s, 15u);
-    }
-    if SLOTS >= 26u {
-        load_slot(s, 16u);
-        load_slot(s, 17u);
-        load_slot(s, 18u);
-        load_slot(s, 19u);
-        load_slot(s, 20u);
-        load_slot(s, 21u);
-        load_slot(s, 22u);
-        load_slot(s, 23u);
-        load_slot(s, 24u);
-        load_slot(s, 25u);
-    }
-}
-
-fn gather(s: Stage) {
-    gather_slot(s, 0u);
-    gather_slot(s, 1u);
-    gather_slot(s, 2u);
-    gather_slot(s, 3u);
-    gather_slot(s, 4u);
-    gather_slot(s, 5u);
-    gather_slot(s, 6u);
-    gather_slot(s, 7u);
-    if SLOTS >= 16u {
-        gather_slot(s, 8u);
-        gather_slot(s, 9u);
-        gather_slot(s, 10u);
-        gather_slot(s, 11u);
-        gather_slot(s, 12u);
-        gather_slot(s, 13u);
-        gather_slot(s, 14u);
-        gather_slot(s, 15u);
-    }
-    if SLOTS >= 26u {
-        gather_slot(s, 16u);
-        gather_slot(s, 17u);
-        gather_slot(s, 18u);
-        gather_slot(s, 19u);
-        gather_slot(s, 20u);
-        gather_slot(s, 21u);
-        gather_slot(s, 22u);
-        gather_slot(s, 23u);
-        gather_slot(s, 24u);
-        gather_slot(s, 25u);
-    }
-}
-
-fn gather_real(s: Stage) {
-    gather_real_slot(s, 0u);
-    gather_real_slot(s, 1u);
-    gather_real_slot(s, 2u);
-    gather_real_slot(s, 3u);
-    gather_real_slot(s, 4u);
-    gather_real_slot(s, 5u);
-    gather_real_slot(s, 6u);
-    gather_real_slot(s, 7u);
-    if SLOTS >= 16u {
-        gather_real_slot(s, 8u);
-        gather_real_slot(s, 9u);
-        gather_real_slot(s, 10u);
-        gather_real_slot(s, 11u);
-        gather_real_slot(s, 12u);
-        gather_real_slot(s, 13u);
-        gather_real_slot(s, 14u);
-        gather_real_slot(s, 15u);
-    }
-    if SLOTS >= 26u {
-        gather_real_slot(s, 16u);
-        gather_real_slot(s, 17u);
-        gather_real_slot(s, 18u);
-        gather_real_slot(s, 19u);
-        gather_real_slot(s, 20u);
-        gather_real_slot(s, 21u);
-        gather_real_slot(s, 22u);
-        gather_real_slot(s, 23u);
-        gather_real_slot(s, 24u);
-        gather_real_slot(s, 25u);
-    }
-}
-
-fn gather_imaginary(s: Stage) {
-    gather_imaginary_slot(s, 0u);
-    gather_imaginary_slot(s, 1u);
-    gather_imaginary_slot(s, 2u);
-    gather_imaginary_slot(s, 3u);
-    gather_imaginary_slot(s, 4u);
-    gather_imaginary_slot(s, 5u);
-    gather_imaginary_slot(s, 6u);
-    gather_imaginary_slot(s, 7u);
-    if SLOTS >= 16u {
-        gather_imaginary_slot(s, 8u);
-        gather_imaginary_slot(s, 9u);
-        gather_imaginary_slot(s, 10u);
-        gather_imaginary_slot(s, 11u);
-        gather_imaginary_slot(s, 12u);
-        gather_imaginary_slot(s, 13u);
-        gather_imaginary_slot(s, 14u);
-        gather_imaginary_slot(s, 15u);
-    }
-    if SLOTS >= 26u {
-        gather_imaginary_slot(s, 16u);
-        gather_imaginary_slot(s, 17u);
-        gather_imaginary_slot(s, 18u);
-        gather_imaginary_slot(s, 19u);
-        gather_imaginary_slot(s, 20u);
-        gather_imaginary_slot(s, 21u);
-        gather_imaginary_slot(s, 22u);
-        gather_imaginary_slot(s, 23u);
-        gather_imaginary_slot(s, 24u);
-        gather_imaginary_slot(s, 25u);
-    }
-}
-
-fn scatter(s: Stage) {
-    scatter_slot(s, 0u);
-    scatter_slot(s, 1u);
-    scatter_slot(s, 2u);
-    scatter_slot(s, 3u);
-    scatter_slot(s, 4u);
-    scatter_slot(s, 5u);
-    scatter_slot(s, 6u);
-    scatter_slot(s, 7u);
-    if SLOTS >= 16u {
-        scatter_slot(s, 8u);
-        scatter_slot(s, 9u);
-        scatter_slot(s, 10u);
-        scatter_slot(s, 11u);
-        scatter_slot(s, 12u);
-        scatter_slot(s, 13u);
-        scatter_slot(s, 14u);
-        scatter_slot(s, 15u);
-    }
-    if SLOTS >= 26u {
-        scatter_slot(s, 16u);
-        scatter_slot(s, 17u);
-        scatter_slot(s, 18u);
-        scatter_slot(s, 19u);
-        scatter_slot(s, 20u);
-        scatter_slot(s, 21u);
-        scatter_slot(s, 22u);
-        scatter_slot(s, 23u);
-        scatter_slot(s, 24u);
-        scatter_slot(s, 25u);
-    }
-}
-
-fn scatter_real(s: Stage) {
-    scatter_real_slot(s, 0u);
-    scatter_real_slot(s, 1u);
-    scatter_real_slot(s, 2u);
-    scatter_real_slot(s, 3u);
-    scatter_real_slot(s, 4u);
-    scatter_real_slot(s, 5u);
-    scatter_real_slot(s, 6u);
-    scatter_real_slot(s, 7u);
-    if SLOTS >= 16u {
-        scatter_real_slot(s, 8u);
-        scatter_real_slot(s, 9u);
-        scatter_real_slot(s, 10u);
-        scatter_real_slot(s, 11u);
-        scatter_real_slot(s, 12u);
-        scatter_real_slot(s, 13u);
-        scatter_real_slot(s, 14u);
-        scatter_real_slot(s, 15u);
-    }
-    if SLOTS >= 26u {
-        scatter_real_slot(s, 16u);
-        scatter_real_slot(s, 17u);
-        scatter_real_slot(s, 18u);
-        scatter_real_slot(s, 19u);
-        scatter_real_slot(s, 20u);
-        scatter_real_slot(s, 21u);
-        scatter_real_slot(s, 22u);
-        scatter_real_slot(s, 23u);
-        scatter_real_slot(s, 24u);
-        scatter_real_slot(s, 25u);
-    }
-}
-
-fn scatter_imaginary(s: Stage) {
-    scatter_imaginary_slot(s, 0u);
-    scatter_imaginary_slot(s, 1u);
-    scatter_imaginary_slot(s, 2u);
-    scatter_imaginary_slot(s, 3u);
-    scatter_imaginary_slot(s, 4u);
-    scatter_imaginary_slot(s, 5u);
-    scatter_imaginary_slot(s, 6u);
-    scatter_imaginary_slot(s, 7u);
-    if SLOTS >= 16u {
-        scatter_imaginary_slot(s, 8u);
-        scatter_imaginary_slot(s, 9u);
-        scatter_imaginary_slot(s, 10u);
-        scatter_imaginary_slot(s, 11u);
-        scatter_imaginary_slot(s, 12u);
-        scatter_imaginary_slot(s, 13u);
-        scatter_imaginary_slot(s, 14u);
-        scatter_imaginary_slot(s, 15u);
-    }
-    if SLOTS >= 26u {
-        scatter_imaginary_slot(s, 16u);
-        scatter_imaginary_slot(s, 17u);
-        scatter_imaginary_slot(s, 18u);
-        scatter_imaginary_slot(s, 19u);
-        scatter_imaginary_slot(s, 20u);
-        scatter_imaginary_slot(s, 21u);
-        scatter_imaginary_slot(s, 22u);
-        scatter_imaginary_slot(s, 23u);
-        scatter_imaginary_slot(s, 24u);
-        scatter_imaginary_slot(s, 25u);
-    }
-}
-
-fn turn_all(s: Stage) {
-    turn_slot(s, 0u);
-    turn_slot(s, 1u);
-    turn_slot(s, 2u);
-    turn_slot(s, 3u);
-    turn_slot(s, 4u);
-    turn_slot(s, 5u);
-    turn_slot(s, 6u);
-    turn_slot(s, 7u);
-    if SLOTS >= 16u {
-        turn_slot(s, 8u);
-        turn_slot(s, 9u);
-        turn_slot(s, 10u);
-        turn_slot(s, 11u);
-        turn_slot(s, 12u);
-        turn_slot(s, 13u);
-        turn_slot(s, 14u);
-        turn_slot(s, 15u);
-    }
-    if SLOTS >= 26u {
-        turn_slot(s, 16u);
-        turn_slot(s, 17u);
-        turn_slot(s, 18u);
-        turn_slot(s, 19u);
-        turn_slot(s, 20u);
-        turn_slot(s, 21u);
-        turn_slot(s, 22u);
-        turn_slot(s, 23u);
-        turn_slot(s, 24u);
-        turn_slot(s, 25u);
-    }
-}
-
-fn filter_all(s: Stage) {
-    filter_slot(s, 0u);
-    filter_slot(s, 1u);
-    filter_slot(s, 2u);
-    filter_slot(s, 3u);
-    filter_slot(s, 4u);
-    filter_slot(s, 5u);
-    filter_slot(s, 6u);
-    filter_slot(s, 7u);
-    if SLOTS >= 16u {
-        filter_slot(s, 8u);
-        filter_slot(s, 9u);
-        filter_slot(s, 10u);
-        filter_slot(s, 11u);
-        filter_slot(s, 12u);
-        filter_slot(s, 13u);
-        filter_slot(s, 14u);
-        filter_slot(s, 15u);
-    }
-    if SLOTS >= 26u {
-        filter_slot(s, 16u);
-        filter_slot(s, 17u);
-        filter_slot(s, 18u);
-        filter_slot(s, 19u);
-        filter_slot(s, 20u);
-        filter_slot(s, 21u);
-        filter_slot(s, 22u);
-        filter_slot(s, 23u);
-        filter_slot(s, 24u);
-        filter_slot(s, 25u);
-    }
-}
-
-fn store_all(s: Stage) {
-    store_slot(s, 0u);
-    store_slot(s, 1u);
-    store_slot(s, 2u);
-    store_slot(s, 3u);
-    store_slot(s, 4u);
-    store_slot(s, 5u);
-    store_slot(s, 6u);
-    store_slot(s, 7u);
-    if SLOTS >= 16u {
-        store_slot(s, 8u);
-        store_slot(s, 9u);
-        store_slot(s, 10u);
-        store_slot(s, 11u);
-        store_slot(s, 12u);
-        store_slot(s, 13u);
-        store_slot(s, 14u);
-        store_slot(s, 15u);
-    }
-    if SLOTS >= 26u {
-        store_slot(s, 16u);
-        store_slot(s, 17u);
-        store_slot(s, 18u);
-        store_slot(s, 19u);
-        store_slot(s, 20u);
-        store_slot(s, 21u);
-        store_slot(s, 22u);
-        store_slot(s, 23u);
-        store_slot(s, 24u);
-        store_slot(s, 25u);
     }
 }

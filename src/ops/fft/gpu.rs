@@ -67,8 +67,7 @@ pub(super) fn transform(
     if count == 0 {
         return Ok(output);
     }
-    let compiled = gpu.adapter().uses("known");
-    let job = Job { plan, kind, lines, tables: &constants, at: Offsets::of(plan), before, after, compiled };
+    let job = Job { plan, kind, lines, tables: &constants, at: Offsets::of(plan), before, after };
     job.record(&mut rec, input, window, &mut output)?;
     Ok(output)
 }
@@ -99,8 +98,6 @@ struct Job<'a> {
     at: Offsets,
     before: usize,
     after: usize,
-    /// Whether radices may be compiled in.
-    compiled: bool,
 }
 
 /// One pass before it is known where it reads and writes.
@@ -310,10 +307,11 @@ impl Job<'_> {
             filtered: word(self.at.filter),
             roots: word(self.at.roots),
             folds: word(self.at.folds),
+            flags,
             #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
             scale: to.scale as f32,
         };
-        let overrides = variant(step.stages, most, flags, self.compiled);
+        let overrides = variant(step.stages, most);
         let twice = if flags & flags::TWICE == 0 { 1.0 } else { 2.0 };
         let flops = twice * step.stages.cost() as f64 * group as f64;
         for piece in rec.pieces(word(count.div_ceil(group)), flops) {

@@ -16,6 +16,7 @@ uniform! {
         given: u32, kept: u32, in_stride: u32, out_stride: u32,
         whole: u32,
         twiddles: u32, chirp: u32, filtered: u32, roots: u32, folds: u32,
+        flags: u32,
         scale: f32,
     }
 }
@@ -58,60 +59,37 @@ pub(super) mod flags {
     pub(in super::super) const WINDOW: u32 = 32768;
 }
 
-/// Invocations of a workgroup, at most.
-const WIDTH: usize = 256;
+/// Invocations of a workgroup.
+pub(super) const WIDTH: usize = 256;
 /// Points that an invocation may hold: up to 2048 a workgroup of powers of two, of any length, and up to 4096.
 const SLOTS: [usize; 3] = [8, 16, 26];
-/// Stages that may be compiled in.
-const KNOWN: usize = 4;
 
-/// Whether a length has kernels of its own: products of 2, 3 and 5 in few stages. The others, which would be too many to compile, share
-/// one, which takes about four times as long on lavapipe (2026-11-21).
-fn known(stages: &Stages) -> bool {
-    stages.length() > 1
-        && stages.radices().len() <= KNOWN
-        && stages.radices().iter().all(|radix| [2, 3, 4, 5, 8, 16].contains(radix))
-}
-
-/// The overrides of a pass of at most so many transforms a workgroup: how many points an invocation holds, and the radices where they are
-/// compiled in, if they may be. Both follow from the length alone, so that the same numbers go the same way however many there are.
-pub(super) fn variant(stages: &Stages, group: usize, flags: u32, compiled: bool) -> [(&'static str, f64); 8] {
-    let (length, points) = (stages.length(), stages.length() * group);
-    let known = compiled && known(stages);
-    // The fewest invocations that hold all points, whichever radix they are taken by.
-    let width = |slots: usize| {
-        let needed = |radix: &usize| if *radix > slots { usize::MAX } else { (points / radix).div_ceil(slots / radix) };
-        stages.radices().iter().map(needed).max().unwrap_or(1)
-    };
-    let slots = SLOTS.into_iter().skip(usize::from(known)).find(|&slots| width(slots) <= WIDTH).unwrap_or(SLOTS[2]);
-    let width = if known { width(slots).next_multiple_of(8) } else { WIDTH };
-    let radix = |stage: usize| if known { count(stages.radices().get(stage).copied().unwrap_or(1)) } else { 0.0 };
-    [
-        ("SLOTS", count(slots)),
-        ("WIDTH", count(width)),
-        ("RADIX_0", radix(0)),
-        ("RADIX_1", radix(1)),
-        ("RADIX_2", radix(2)),
-        ("RADIX_3", radix(3)),
-        ("LENGTH", if known { count(length) } else { 0.0 }),
-        ("FLAGS", flags.into()),
-    ]
+/// The overrides of a pass of so many transforms a workgroup: how many points an invocation holds, and the radices where they are compiled
+/// in. Both follow from the length alone, so that the same numbers go the same way however many there are.
+pub(super) fn variant(stages: &Stages, group: usize) -> [(&'static str, f64); 2] {
+    let points = stages.length() * group;
+    let needed = stages.radices().iter().map(|radix| (points / radix).div_ceil(WIDTH) * radix).max().unwrap_or(1);
+    let slots = SLOTS.into_iter().find(|&slots| slots >= needed).unwrap_or(SLOTS[2]);
+    // A kernel for each power of two; one for all other lengths, which would be too many to compile.
+    let compiled = stages.length().is_power_of_two() && stages.length() > 1;
+    let radices = if compiled { digits(stages)[0] } else { 0 };
+    [("SLOTS", count(slots)), ("RADICES", f64::from(radices))]
 }
 
 /// The radices as hexadecimal digits, eight a word.
 pub(super) fn digits(stages: &Stages) -> [u32; 2] {
     let mut words = [0; 2];
     for (i, &radix) in stages.radices().iter().enumerate() {
-        #[expect(clippy::cast_possible_truncation, reason = "a radix is at most 16, which is written as 15")]
-        let digit = radix.min(15) as u32;
+        #[expect(clippy::cast_possible_truncation, reason = "a radix is at most 13")]
+        let digit = radix as u32;
         words[i / 8] |= digit << (4 * (i % 8));
     }
     words
 }
 
-#[expect(clippy::cast_precision_loss, reason = "at most 4096")]
-fn count(x: usize) -> f64 {
-    x as f64
+#[expect(clippy::cast_precision_loss, reason = "at most 26")]
+fn count(slots: usize) -> f64 {
+    slots as f64
 }
 
 /// The most transforms that a workgroup takes: half of what it holds, or, where memory is read across transforms, four neighbours if
@@ -122,48 +100,21 @@ pub(super) fn group(length: usize, across: bool, both_parts: bool) -> usize {
     several.max(if across { room.min(4) } else { 1 }).max(1)
 }
 
-/// Of every length a workgroup holds, one or another thing besides is done.
 #[cfg(test)]
-fn pass_variants(doings: &[u32]) -> Vec<Vec<(&'static str, f64)>> {
+fn pass_variants() -> Vec<Vec<(&'static str, f64)>> {
     use super::plan::{FftPlan, Method};
     let mut all = Vec::new();
     for length in (0..=12).map(|k| 1 << k).chain([3, 1000, 3000, 4095]) {
         let Ok(plan) = FftPlan::new(length) else { continue };
         let Method::OnePass(stages) = plan.method() else { continue };
-        for across in [0, flags::LOAD_ACROSS, flags::LOAD_ACROSS | flags::STORE_ACROSS] {
-            let most = group(length, across != 0, false);
-            let split = if 2 * most * length > LONGEST_PASS { flags::SPLIT } else { 0 };
-            for doing in doings {
-                for compiled in [true, false] {
-                    let variant = variant(stages, most, doing | across | split, compiled).to_vec();
-                    if !all.contains(&variant) {
-                        all.push(variant);
-                    }
-                }
+        for across in [false, true] {
+            let variant = variant(stages, group(length, across, false)).to_vec();
+            if !all.contains(&variant) {
+                all.push(variant);
             }
         }
     }
     all
-}
-
-#[cfg(test)]
-fn complex_variants() -> Vec<Vec<(&'static str, f64)>> {
-    use flags::{AFTER_TWO, CHIRP_IN, CHIRP_OUT, CONJUGATE_IN, CONJUGATE_OUT, FILTER, TURN, TWICE};
-    let chirp = TWICE | CHIRP_IN | CHIRP_OUT | AFTER_TWO;
-    pass_variants(&[0, CONJUGATE_IN | CONJUGATE_OUT, TURN, chirp, CHIRP_IN | TURN, FILTER | CONJUGATE_OUT])
-}
-
-#[cfg(test)]
-fn from_real_variants() -> Vec<Vec<(&'static str, f64)>> {
-    use flags::{PAIRS, TURN, UNFOLD, WINDOW};
-    pass_variants(&[0, WINDOW, PAIRS | UNFOLD, PAIRS | TURN | WINDOW])
-}
-
-#[cfg(test)]
-fn to_real_variants() -> Vec<Vec<(&'static str, f64)>> {
-    use flags::{CONJUGATE_IN, CONJUGATE_OUT, FOLD, MIRROR, PAIRS};
-    let back = CONJUGATE_IN | CONJUGATE_OUT;
-    pass_variants(&[back | FOLD | PAIRS, back | MIRROR, PAIRS | CONJUGATE_OUT])
 }
 
 #[cfg(test)]
@@ -180,7 +131,7 @@ kernels! {
     /// Complex numbers to complex numbers.
     Transform = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
-    ] variants complex_variants {
+    ] variants pass_variants {
         uniform params: Pass,
         read tables: [f32; 2],
         read input: [f32; 2],
@@ -189,7 +140,7 @@ kernels! {
     /// Reals to complex numbers.
     FromReal = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
-    ] variants from_real_variants {
+    ] variants pass_variants {
         uniform params: Pass,
         read tables: [f32; 2],
         read input: f32,
@@ -199,7 +150,7 @@ kernels! {
     /// Complex numbers to reals.
     ToReal = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
-    ] variants to_real_variants {
+    ] variants pass_variants {
         uniform params: Pass,
         read tables: [f32; 2],
         read input: [f32; 2],

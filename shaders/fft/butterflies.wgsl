@@ -1,33 +1,532 @@
-// The transforms of 2, 3, 4, 5, 7, 8, 11 and 13 points that lie side by side in x, from slot i on. Those of odd length take the
-// sums and the differences of points that mirror each other. Joined to fft/pass.wgsl.
+// The transforms of a few points in registers, and the stages made of them. Those of odd length take the sums and the differences
+// of points that mirror each other. Every index into x is a constant, so that points are registers. Joined to fft/pass.wgsl.
 //
 // Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
 
-fn transform_2(i: u32) {
-    let x0 = x[i + 0u];
-    let x1 = x[i + 1u];
-    x[i] = x0 + x1;
-    x[i + 1u] = x0 - x1;
+fn points_13() {
+    let x0 = x[0u];
+    let x1 = x[1u];
+    let x2 = x[2u];
+    let x3 = x[3u];
+    let x4 = x[4u];
+    let x5 = x[5u];
+    let x6 = x[6u];
+    let x7 = x[7u];
+    let x8 = x[8u];
+    let x9 = x[9u];
+    let x10 = x[10u];
+    let x11 = x[11u];
+    let x12 = x[12u];
+    let p1 = x1 + x12;
+    let m1 = x1 - x12;
+    let p2 = x2 + x11;
+    let m2 = x2 - x11;
+    let p3 = x3 + x10;
+    let m3 = x3 - x10;
+    let p4 = x4 + x9;
+    let m4 = x4 - x9;
+    let p5 = x5 + x8;
+    let m5 = x5 - x8;
+    let p6 = x6 + x7;
+    let m6 = x6 - x7;
+    x[0u] = x0 + p1 + p2 + p3 + p4 + p5 + p6;
+    let a1 = x0 + (0.885456 * p1 + 0.56806475 * p2 + 0.12053668 * p3 + (-0.3546049) * p4 + (-0.7485108) * p5 + (-0.97094184) * p6);
+    let b1 = 0.46472317 * m1 + 0.82298386 * m2 + 0.99270886 * m3 + 0.9350162 * m4 + 0.66312265 * m5 + 0.23931566 * m6;
+    x[1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
+    x[12u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
+    let a2 = x0 + (0.56806475 * p1 + (-0.3546049) * p2 + (-0.97094184) * p3 + (-0.7485108) * p4 + 0.12053668 * p5 + 0.885456 * p6);
+    let b2 = 0.82298386 * m1 + 0.9350162 * m2 + 0.23931566 * m3 + (-0.66312265) * m4 + (-0.99270886) * m5 + (-0.46472317) * m6;
+    x[2u] = vec2<f32>(a2.x + b2.y, a2.y - b2.x);
+    x[11u] = vec2<f32>(a2.x - b2.y, a2.y + b2.x);
+    let a3 = x0 + (0.12053668 * p1 + (-0.97094184) * p2 + (-0.3546049) * p3 + 0.885456 * p4 + 0.56806475 * p5 + (-0.7485108) * p6);
+    let b3 = 0.99270886 * m1 + 0.23931566 * m2 + (-0.9350162) * m3 + (-0.46472317) * m4 + 0.82298386 * m5 + 0.66312265 * m6;
+    x[3u] = vec2<f32>(a3.x + b3.y, a3.y - b3.x);
+    x[10u] = vec2<f32>(a3.x - b3.y, a3.y + b3.x);
+    let a4 = x0 + ((-0.3546049) * p1 + (-0.7485108) * p2 + 0.885456 * p3 + 0.12053668 * p4 + (-0.97094184) * p5 + 0.56806475 * p6);
+    let b4 = 0.9350162 * m1 + (-0.66312265) * m2 + (-0.46472317) * m3 + 0.99270886 * m4 + (-0.23931566) * m5 + (-0.82298386) * m6;
+    x[4u] = vec2<f32>(a4.x + b4.y, a4.y - b4.x);
+    x[9u] = vec2<f32>(a4.x - b4.y, a4.y + b4.x);
+    let a5 = x0 + ((-0.7485108) * p1 + 0.12053668 * p2 + 0.56806475 * p3 + (-0.97094184) * p4 + 0.885456 * p5 + (-0.3546049) * p6);
+    let b5 = 0.66312265 * m1 + (-0.99270886) * m2 + 0.82298386 * m3 + (-0.23931566) * m4 + (-0.46472317) * m5 + 0.9350162 * m6;
+    x[5u] = vec2<f32>(a5.x + b5.y, a5.y - b5.x);
+    x[8u] = vec2<f32>(a5.x - b5.y, a5.y + b5.x);
+    let a6 = x0 + ((-0.97094184) * p1 + 0.885456 * p2 + (-0.7485108) * p3 + 0.56806475 * p4 + (-0.3546049) * p5 + 0.12053668 * p6);
+    let b6 = 0.23931566 * m1 + (-0.46472317) * m2 + 0.66312265 * m3 + (-0.82298386) * m4 + 0.9350162 * m5 + (-0.99270886) * m6;
+    x[6u] = vec2<f32>(a6.x + b6.y, a6.y - b6.x);
+    x[7u] = vec2<f32>(a6.x - b6.y, a6.y + b6.x);
 }
 
-fn transform_3(i: u32) {
-    let x0 = x[i + 0u];
-    let x1 = x[i + 1u];
-    let x2 = x[i + 2u];
+fn take_13(at: Place) {
+    x[0u] = points[bank(at.begin + 0u * at.stride)];
+    x[1u] = points[bank(at.begin + 1u * at.stride)];
+    x[2u] = points[bank(at.begin + 2u * at.stride)];
+    x[3u] = points[bank(at.begin + 3u * at.stride)];
+    x[4u] = points[bank(at.begin + 4u * at.stride)];
+    x[5u] = points[bank(at.begin + 5u * at.stride)];
+    x[6u] = points[bank(at.begin + 6u * at.stride)];
+    x[7u] = points[bank(at.begin + 7u * at.stride)];
+    x[8u] = points[bank(at.begin + 8u * at.stride)];
+    x[9u] = points[bank(at.begin + 9u * at.stride)];
+    x[10u] = points[bank(at.begin + 10u * at.stride)];
+    x[11u] = points[bank(at.begin + 11u * at.stride)];
+    x[12u] = points[bank(at.begin + 12u * at.stride)];
+}
+
+fn turn_13(at: Place) {
+    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
+    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
+    x[3u] = times(x[3u], tables[at.twiddle + 2u * at.stride]);
+    x[4u] = times(x[4u], tables[at.twiddle + 3u * at.stride]);
+    x[5u] = times(x[5u], tables[at.twiddle + 4u * at.stride]);
+    x[6u] = times(x[6u], tables[at.twiddle + 5u * at.stride]);
+    x[7u] = times(x[7u], tables[at.twiddle + 6u * at.stride]);
+    x[8u] = times(x[8u], tables[at.twiddle + 7u * at.stride]);
+    x[9u] = times(x[9u], tables[at.twiddle + 8u * at.stride]);
+    x[10u] = times(x[10u], tables[at.twiddle + 9u * at.stride]);
+    x[11u] = times(x[11u], tables[at.twiddle + 10u * at.stride]);
+    x[12u] = times(x[12u], tables[at.twiddle + 11u * at.stride]);
+}
+
+fn put_13(at: Place) {
+    points[bank(at.begin + 0u * at.stride)] = x[0u];
+    points[bank(at.begin + 1u * at.stride)] = x[1u];
+    points[bank(at.begin + 2u * at.stride)] = x[2u];
+    points[bank(at.begin + 3u * at.stride)] = x[3u];
+    points[bank(at.begin + 4u * at.stride)] = x[4u];
+    points[bank(at.begin + 5u * at.stride)] = x[5u];
+    points[bank(at.begin + 6u * at.stride)] = x[6u];
+    points[bank(at.begin + 7u * at.stride)] = x[7u];
+    points[bank(at.begin + 8u * at.stride)] = x[8u];
+    points[bank(at.begin + 9u * at.stride)] = x[9u];
+    points[bank(at.begin + 10u * at.stride)] = x[10u];
+    points[bank(at.begin + 11u * at.stride)] = x[11u];
+    points[bank(at.begin + 12u * at.stride)] = x[12u];
+}
+
+fn stage_13(now: Stage, mirrored: bool) {
+    let each = params.length / 13u;
+    let count = params.group * each;
+    var b = lane;
+    loop {
+        if b < count {
+            let at = place(b, each, 13u, now.stride);
+            take_13(at);
+            if !mirrored { turn_13(at); }
+            points_13();
+            if mirrored { turn_13(at); }
+            put_13(at);
+        }
+        continuing { b += WIDTH; break if b >= count; }
+    }
+}
+
+fn every_13(begin: Stage, mirrored: bool) -> Stage {
+    var now = begin;
+    if radix_of(now.number) == 13u {
+        loop {
+            stage_13(now, mirrored);
+            workgroupBarrier();
+            now = next(now, mirrored);
+            continuing { break if radix_of(now.number) != 13u; }
+        }
+    }
+    return now;
+}
+
+fn points_11() {
+    let x0 = x[0u];
+    let x1 = x[1u];
+    let x2 = x[2u];
+    let x3 = x[3u];
+    let x4 = x[4u];
+    let x5 = x[5u];
+    let x6 = x[6u];
+    let x7 = x[7u];
+    let x8 = x[8u];
+    let x9 = x[9u];
+    let x10 = x[10u];
+    let p1 = x1 + x10;
+    let m1 = x1 - x10;
+    let p2 = x2 + x9;
+    let m2 = x2 - x9;
+    let p3 = x3 + x8;
+    let m3 = x3 - x8;
+    let p4 = x4 + x7;
+    let m4 = x4 - x7;
+    let p5 = x5 + x6;
+    let m5 = x5 - x6;
+    x[0u] = x0 + p1 + p2 + p3 + p4 + p5;
+    let a1 = x0 + (0.8412535 * p1 + 0.41541502 * p2 + (-0.14231484) * p3 + (-0.65486073) * p4 + (-0.959493) * p5);
+    let b1 = 0.54064083 * m1 + 0.90963197 * m2 + 0.98982143 * m3 + 0.7557496 * m4 + 0.28173256 * m5;
+    x[1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
+    x[10u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
+    let a2 = x0 + (0.41541502 * p1 + (-0.65486073) * p2 + (-0.959493) * p3 + (-0.14231484) * p4 + 0.8412535 * p5);
+    let b2 = 0.90963197 * m1 + 0.7557496 * m2 + (-0.28173256) * m3 + (-0.98982143) * m4 + (-0.54064083) * m5;
+    x[2u] = vec2<f32>(a2.x + b2.y, a2.y - b2.x);
+    x[9u] = vec2<f32>(a2.x - b2.y, a2.y + b2.x);
+    let a3 = x0 + ((-0.14231484) * p1 + (-0.959493) * p2 + 0.41541502 * p3 + 0.8412535 * p4 + (-0.65486073) * p5);
+    let b3 = 0.98982143 * m1 + (-0.28173256) * m2 + (-0.90963197) * m3 + 0.54064083 * m4 + 0.7557496 * m5;
+    x[3u] = vec2<f32>(a3.x + b3.y, a3.y - b3.x);
+    x[8u] = vec2<f32>(a3.x - b3.y, a3.y + b3.x);
+    let a4 = x0 + ((-0.65486073) * p1 + (-0.14231484) * p2 + 0.8412535 * p3 + (-0.959493) * p4 + 0.41541502 * p5);
+    let b4 = 0.7557496 * m1 + (-0.98982143) * m2 + 0.54064083 * m3 + 0.28173256 * m4 + (-0.90963197) * m5;
+    x[4u] = vec2<f32>(a4.x + b4.y, a4.y - b4.x);
+    x[7u] = vec2<f32>(a4.x - b4.y, a4.y + b4.x);
+    let a5 = x0 + ((-0.959493) * p1 + 0.8412535 * p2 + (-0.65486073) * p3 + 0.41541502 * p4 + (-0.14231484) * p5);
+    let b5 = 0.28173256 * m1 + (-0.54064083) * m2 + 0.7557496 * m3 + (-0.90963197) * m4 + 0.98982143 * m5;
+    x[5u] = vec2<f32>(a5.x + b5.y, a5.y - b5.x);
+    x[6u] = vec2<f32>(a5.x - b5.y, a5.y + b5.x);
+}
+
+fn take_11(at: Place) {
+    x[0u] = points[bank(at.begin + 0u * at.stride)];
+    x[1u] = points[bank(at.begin + 1u * at.stride)];
+    x[2u] = points[bank(at.begin + 2u * at.stride)];
+    x[3u] = points[bank(at.begin + 3u * at.stride)];
+    x[4u] = points[bank(at.begin + 4u * at.stride)];
+    x[5u] = points[bank(at.begin + 5u * at.stride)];
+    x[6u] = points[bank(at.begin + 6u * at.stride)];
+    x[7u] = points[bank(at.begin + 7u * at.stride)];
+    x[8u] = points[bank(at.begin + 8u * at.stride)];
+    x[9u] = points[bank(at.begin + 9u * at.stride)];
+    x[10u] = points[bank(at.begin + 10u * at.stride)];
+}
+
+fn turn_11(at: Place) {
+    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
+    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
+    x[3u] = times(x[3u], tables[at.twiddle + 2u * at.stride]);
+    x[4u] = times(x[4u], tables[at.twiddle + 3u * at.stride]);
+    x[5u] = times(x[5u], tables[at.twiddle + 4u * at.stride]);
+    x[6u] = times(x[6u], tables[at.twiddle + 5u * at.stride]);
+    x[7u] = times(x[7u], tables[at.twiddle + 6u * at.stride]);
+    x[8u] = times(x[8u], tables[at.twiddle + 7u * at.stride]);
+    x[9u] = times(x[9u], tables[at.twiddle + 8u * at.stride]);
+    x[10u] = times(x[10u], tables[at.twiddle + 9u * at.stride]);
+}
+
+fn put_11(at: Place) {
+    points[bank(at.begin + 0u * at.stride)] = x[0u];
+    points[bank(at.begin + 1u * at.stride)] = x[1u];
+    points[bank(at.begin + 2u * at.stride)] = x[2u];
+    points[bank(at.begin + 3u * at.stride)] = x[3u];
+    points[bank(at.begin + 4u * at.stride)] = x[4u];
+    points[bank(at.begin + 5u * at.stride)] = x[5u];
+    points[bank(at.begin + 6u * at.stride)] = x[6u];
+    points[bank(at.begin + 7u * at.stride)] = x[7u];
+    points[bank(at.begin + 8u * at.stride)] = x[8u];
+    points[bank(at.begin + 9u * at.stride)] = x[9u];
+    points[bank(at.begin + 10u * at.stride)] = x[10u];
+}
+
+fn stage_11(now: Stage, mirrored: bool) {
+    let each = params.length / 11u;
+    let count = params.group * each;
+    var b = lane;
+    loop {
+        if b < count {
+            let at = place(b, each, 11u, now.stride);
+            take_11(at);
+            if !mirrored { turn_11(at); }
+            points_11();
+            if mirrored { turn_11(at); }
+            put_11(at);
+        }
+        continuing { b += WIDTH; break if b >= count; }
+    }
+}
+
+fn every_11(begin: Stage, mirrored: bool) -> Stage {
+    var now = begin;
+    if radix_of(now.number) == 11u {
+        loop {
+            stage_11(now, mirrored);
+            workgroupBarrier();
+            now = next(now, mirrored);
+            continuing { break if radix_of(now.number) != 11u; }
+        }
+    }
+    return now;
+}
+
+fn points_7() {
+    let x0 = x[0u];
+    let x1 = x[1u];
+    let x2 = x[2u];
+    let x3 = x[3u];
+    let x4 = x[4u];
+    let x5 = x[5u];
+    let x6 = x[6u];
+    let p1 = x1 + x6;
+    let m1 = x1 - x6;
+    let p2 = x2 + x5;
+    let m2 = x2 - x5;
+    let p3 = x3 + x4;
+    let m3 = x3 - x4;
+    x[0u] = x0 + p1 + p2 + p3;
+    let a1 = x0 + (0.6234898 * p1 + (-0.22252093) * p2 + (-0.90096885) * p3);
+    let b1 = 0.7818315 * m1 + 0.9749279 * m2 + 0.43388373 * m3;
+    x[1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
+    x[6u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
+    let a2 = x0 + ((-0.22252093) * p1 + (-0.90096885) * p2 + 0.6234898 * p3);
+    let b2 = 0.9749279 * m1 + (-0.43388373) * m2 + (-0.7818315) * m3;
+    x[2u] = vec2<f32>(a2.x + b2.y, a2.y - b2.x);
+    x[5u] = vec2<f32>(a2.x - b2.y, a2.y + b2.x);
+    let a3 = x0 + ((-0.90096885) * p1 + 0.6234898 * p2 + (-0.22252093) * p3);
+    let b3 = 0.43388373 * m1 + (-0.7818315) * m2 + 0.9749279 * m3;
+    x[3u] = vec2<f32>(a3.x + b3.y, a3.y - b3.x);
+    x[4u] = vec2<f32>(a3.x - b3.y, a3.y + b3.x);
+}
+
+fn take_7(at: Place) {
+    x[0u] = points[bank(at.begin + 0u * at.stride)];
+    x[1u] = points[bank(at.begin + 1u * at.stride)];
+    x[2u] = points[bank(at.begin + 2u * at.stride)];
+    x[3u] = points[bank(at.begin + 3u * at.stride)];
+    x[4u] = points[bank(at.begin + 4u * at.stride)];
+    x[5u] = points[bank(at.begin + 5u * at.stride)];
+    x[6u] = points[bank(at.begin + 6u * at.stride)];
+}
+
+fn turn_7(at: Place) {
+    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
+    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
+    x[3u] = times(x[3u], tables[at.twiddle + 2u * at.stride]);
+    x[4u] = times(x[4u], tables[at.twiddle + 3u * at.stride]);
+    x[5u] = times(x[5u], tables[at.twiddle + 4u * at.stride]);
+    x[6u] = times(x[6u], tables[at.twiddle + 5u * at.stride]);
+}
+
+fn put_7(at: Place) {
+    points[bank(at.begin + 0u * at.stride)] = x[0u];
+    points[bank(at.begin + 1u * at.stride)] = x[1u];
+    points[bank(at.begin + 2u * at.stride)] = x[2u];
+    points[bank(at.begin + 3u * at.stride)] = x[3u];
+    points[bank(at.begin + 4u * at.stride)] = x[4u];
+    points[bank(at.begin + 5u * at.stride)] = x[5u];
+    points[bank(at.begin + 6u * at.stride)] = x[6u];
+}
+
+fn stage_7(now: Stage, mirrored: bool) {
+    let each = params.length / 7u;
+    let count = params.group * each;
+    var b = lane;
+    loop {
+        if b < count {
+            let at = place(b, each, 7u, now.stride);
+            take_7(at);
+            if !mirrored { turn_7(at); }
+            points_7();
+            if mirrored { turn_7(at); }
+            put_7(at);
+        }
+        continuing { b += WIDTH; break if b >= count; }
+    }
+}
+
+fn every_7(begin: Stage, mirrored: bool) -> Stage {
+    var now = begin;
+    if radix_of(now.number) == 7u {
+        loop {
+            stage_7(now, mirrored);
+            workgroupBarrier();
+            now = next(now, mirrored);
+            continuing { break if radix_of(now.number) != 7u; }
+        }
+    }
+    return now;
+}
+
+fn points_5() {
+    let x0 = x[0u];
+    let x1 = x[1u];
+    let x2 = x[2u];
+    let x3 = x[3u];
+    let x4 = x[4u];
+    let p1 = x1 + x4;
+    let m1 = x1 - x4;
+    let p2 = x2 + x3;
+    let m2 = x2 - x3;
+    x[0u] = x0 + p1 + p2;
+    let a1 = x0 + (0.309017 * p1 + (-0.809017) * p2);
+    let b1 = 0.95105654 * m1 + 0.58778524 * m2;
+    x[1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
+    x[4u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
+    let a2 = x0 + ((-0.809017) * p1 + 0.309017 * p2);
+    let b2 = 0.58778524 * m1 + (-0.95105654) * m2;
+    x[2u] = vec2<f32>(a2.x + b2.y, a2.y - b2.x);
+    x[3u] = vec2<f32>(a2.x - b2.y, a2.y + b2.x);
+}
+
+fn take_5(at: Place) {
+    x[0u] = points[bank(at.begin + 0u * at.stride)];
+    x[1u] = points[bank(at.begin + 1u * at.stride)];
+    x[2u] = points[bank(at.begin + 2u * at.stride)];
+    x[3u] = points[bank(at.begin + 3u * at.stride)];
+    x[4u] = points[bank(at.begin + 4u * at.stride)];
+}
+
+fn turn_5(at: Place) {
+    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
+    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
+    x[3u] = times(x[3u], tables[at.twiddle + 2u * at.stride]);
+    x[4u] = times(x[4u], tables[at.twiddle + 3u * at.stride]);
+}
+
+fn put_5(at: Place) {
+    points[bank(at.begin + 0u * at.stride)] = x[0u];
+    points[bank(at.begin + 1u * at.stride)] = x[1u];
+    points[bank(at.begin + 2u * at.stride)] = x[2u];
+    points[bank(at.begin + 3u * at.stride)] = x[3u];
+    points[bank(at.begin + 4u * at.stride)] = x[4u];
+}
+
+fn stage_5(now: Stage, mirrored: bool) {
+    let each = params.length / 5u;
+    let count = params.group * each;
+    var b = lane;
+    loop {
+        if b < count {
+            let at = place(b, each, 5u, now.stride);
+            take_5(at);
+            if !mirrored { turn_5(at); }
+            points_5();
+            if mirrored { turn_5(at); }
+            put_5(at);
+        }
+        continuing { b += WIDTH; break if b >= count; }
+    }
+}
+
+fn every_5(begin: Stage, mirrored: bool) -> Stage {
+    var now = begin;
+    if radix_of(now.number) == 5u {
+        loop {
+            stage_5(now, mirrored);
+            workgroupBarrier();
+            now = next(now, mirrored);
+            continuing { break if radix_of(now.number) != 5u; }
+        }
+    }
+    return now;
+}
+
+fn points_3() {
+    let x0 = x[0u];
+    let x1 = x[1u];
+    let x2 = x[2u];
     let p1 = x1 + x2;
     let m1 = x1 - x2;
-    x[i] = x0 + p1;
+    x[0u] = x0 + p1;
     let a1 = x0 + ((-0.5) * p1);
     let b1 = 0.8660254 * m1;
-    x[i + 1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
-    x[i + 2u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
+    x[1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
+    x[2u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
 }
 
-fn transform_4(i: u32) {
-    let x0 = x[i + 0u];
-    let x1 = x[i + 1u];
-    let x2 = x[i + 2u];
-    let x3 = x[i + 3u];
+fn take_3(at: Place) {
+    x[0u] = points[bank(at.begin + 0u * at.stride)];
+    x[1u] = points[bank(at.begin + 1u * at.stride)];
+    x[2u] = points[bank(at.begin + 2u * at.stride)];
+}
+
+fn turn_3(at: Place) {
+    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
+    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
+}
+
+fn put_3(at: Place) {
+    points[bank(at.begin + 0u * at.stride)] = x[0u];
+    points[bank(at.begin + 1u * at.stride)] = x[1u];
+    points[bank(at.begin + 2u * at.stride)] = x[2u];
+}
+
+fn stage_3(now: Stage, mirrored: bool) {
+    let each = params.length / 3u;
+    let count = params.group * each;
+    var b = lane;
+    loop {
+        if b < count {
+            let at = place(b, each, 3u, now.stride);
+            take_3(at);
+            if !mirrored { turn_3(at); }
+            points_3();
+            if mirrored { turn_3(at); }
+            put_3(at);
+        }
+        continuing { b += WIDTH; break if b >= count; }
+    }
+}
+
+fn every_3(begin: Stage, mirrored: bool) -> Stage {
+    var now = begin;
+    if radix_of(now.number) == 3u {
+        loop {
+            stage_3(now, mirrored);
+            workgroupBarrier();
+            now = next(now, mirrored);
+            continuing { break if radix_of(now.number) != 3u; }
+        }
+    }
+    return now;
+}
+
+fn points_2() {
+    let x0 = x[0u];
+    let x1 = x[1u];
+    x[0u] = x0 + x1;
+    x[1u] = x0 - x1;
+}
+
+fn take_2(at: Place) {
+    x[0u] = points[bank(at.begin + 0u * at.stride)];
+    x[1u] = points[bank(at.begin + 1u * at.stride)];
+}
+
+fn turn_2(at: Place) {
+    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
+}
+
+fn put_2(at: Place) {
+    points[bank(at.begin + 0u * at.stride)] = x[0u];
+    points[bank(at.begin + 1u * at.stride)] = x[1u];
+}
+
+fn stage_2(now: Stage, mirrored: bool) {
+    let each = params.length / 2u;
+    let count = params.group * each;
+    var b = lane;
+    loop {
+        if b < count {
+            let at = place(b, each, 2u, now.stride);
+            take_2(at);
+            if !mirrored { turn_2(at); }
+            points_2();
+            if mirrored { turn_2(at); }
+            put_2(at);
+        }
+        continuing { b += WIDTH; break if b >= count; }
+    }
+}
+
+fn every_2(begin: Stage, mirrored: bool) -> Stage {
+    var now = begin;
+    if radix_of(now.number) == 2u {
+        loop {
+            stage_2(now, mirrored);
+            workgroupBarrier();
+            now = next(now, mirrored);
+            continuing { break if radix_of(now.number) != 2u; }
+        }
+    }
+    return now;
+}
+
+fn points_4() {
+    let x0 = x[0u];
+    let x1 = x[1u];
+    let x2 = x[2u];
+    let x3 = x[3u];
     let yp = x0 + x2;
     let ym = x0 - x2;
     let yq = x1 + x3;
@@ -36,71 +535,71 @@ fn transform_4(i: u32) {
     let y1 = vec2<f32>(ym.x + yn.y, ym.y - yn.x);
     let y2 = yp - yq;
     let y3 = vec2<f32>(ym.x - yn.y, ym.y + yn.x);
-    x[i + 0u] = y0;
-    x[i + 1u] = y1;
-    x[i + 2u] = y2;
-    x[i + 3u] = y3;
+    x[0u] = y0;
+    x[1u] = y1;
+    x[2u] = y2;
+    x[3u] = y3;
 }
 
-fn transform_5(i: u32) {
-    let x0 = x[i + 0u];
-    let x1 = x[i + 1u];
-    let x2 = x[i + 2u];
-    let x3 = x[i + 3u];
-    let x4 = x[i + 4u];
-    let p1 = x1 + x4;
-    let m1 = x1 - x4;
-    let p2 = x2 + x3;
-    let m2 = x2 - x3;
-    x[i] = x0 + p1 + p2;
-    let a1 = x0 + (0.309017 * p1 + (-0.809017) * p2);
-    let b1 = 0.95105654 * m1 + 0.58778524 * m2;
-    x[i + 1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
-    x[i + 4u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
-    let a2 = x0 + ((-0.809017) * p1 + 0.309017 * p2);
-    let b2 = 0.58778524 * m1 + (-0.95105654) * m2;
-    x[i + 2u] = vec2<f32>(a2.x + b2.y, a2.y - b2.x);
-    x[i + 3u] = vec2<f32>(a2.x - b2.y, a2.y + b2.x);
+fn take_4(at: Place) {
+    x[0u] = points[bank(at.begin + 0u * at.stride)];
+    x[1u] = points[bank(at.begin + 1u * at.stride)];
+    x[2u] = points[bank(at.begin + 2u * at.stride)];
+    x[3u] = points[bank(at.begin + 3u * at.stride)];
 }
 
-fn transform_7(i: u32) {
-    let x0 = x[i + 0u];
-    let x1 = x[i + 1u];
-    let x2 = x[i + 2u];
-    let x3 = x[i + 3u];
-    let x4 = x[i + 4u];
-    let x5 = x[i + 5u];
-    let x6 = x[i + 6u];
-    let p1 = x1 + x6;
-    let m1 = x1 - x6;
-    let p2 = x2 + x5;
-    let m2 = x2 - x5;
-    let p3 = x3 + x4;
-    let m3 = x3 - x4;
-    x[i] = x0 + p1 + p2 + p3;
-    let a1 = x0 + (0.6234898 * p1 + (-0.22252093) * p2 + (-0.90096885) * p3);
-    let b1 = 0.7818315 * m1 + 0.9749279 * m2 + 0.43388373 * m3;
-    x[i + 1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
-    x[i + 6u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
-    let a2 = x0 + ((-0.22252093) * p1 + (-0.90096885) * p2 + 0.6234898 * p3);
-    let b2 = 0.9749279 * m1 + (-0.43388373) * m2 + (-0.7818315) * m3;
-    x[i + 2u] = vec2<f32>(a2.x + b2.y, a2.y - b2.x);
-    x[i + 5u] = vec2<f32>(a2.x - b2.y, a2.y + b2.x);
-    let a3 = x0 + ((-0.90096885) * p1 + 0.6234898 * p2 + (-0.22252093) * p3);
-    let b3 = 0.43388373 * m1 + (-0.7818315) * m2 + 0.9749279 * m3;
-    x[i + 3u] = vec2<f32>(a3.x + b3.y, a3.y - b3.x);
-    x[i + 4u] = vec2<f32>(a3.x - b3.y, a3.y + b3.x);
+fn turn_4(at: Place) {
+    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
+    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
+    x[3u] = times(x[3u], tables[at.twiddle + 2u * at.stride]);
 }
 
-fn transform_8(i: u32) {
-    let x0 = x[i + 0u];
-    let x1 = x[i + 1u];
-    let x2 = x[i + 2u];
-    let x3 = x[i + 3u];
-    let x4 = x[i + 4u];
-    let x5 = x[i + 5u];
-    let x6 = x[i + 6u];
-    let x7 = x[i + 7u];
+fn put_4(at: Place) {
+    points[bank(at.begin + 0u * at.stride)] = x[0u];
+    points[bank(at.begin + 1u * at.stride)] = x[1u];
+    points[bank(at.begin + 2u * at.stride)] = x[2u];
+    points[bank(at.begin + 3u * at.stride)] = x[3u];
+}
+
+fn stage_4(now: Stage, mirrored: bool) {
+    let each = params.length / 4u;
+    let count = params.group * each;
+    var b = lane;
+    loop {
+        if b < count {
+            let at = place(b, each, 4u, now.stride);
+            take_4(at);
+            if !mirrored { turn_4(at); }
+            points_4();
+            if mirrored { turn_4(at); }
+            put_4(at);
+        }
+        continuing { b += WIDTH; break if b >= count; }
+    }
+}
+
+fn every_4(begin: Stage, mirrored: bool) -> Stage {
+    var now = begin;
+    if radix_of(now.number) == 4u {
+        loop {
+            stage_4(now, mirrored);
+            workgroupBarrier();
+            now = next(now, mirrored);
+            continuing { break if radix_of(now.number) != 4u; }
+        }
+    }
+    return now;
+}
+
+fn points_8() {
+    let x0 = x[0u];
+    let x1 = x[1u];
+    let x2 = x[2u];
+    let x3 = x[3u];
+    let x4 = x[4u];
+    let x5 = x[5u];
+    let x6 = x[6u];
+    let x7 = x[7u];
     let ep = x0 + x4;
     let em = x0 - x4;
     let eq = x2 + x6;
@@ -120,125 +619,359 @@ fn transform_8(i: u32) {
     let t1 = 0.70710677 * vec2<f32>(o1.x + o1.y, o1.y - o1.x);
     let t2 = vec2<f32>(o2.y, -o2.x);
     let t3 = 0.70710677 * vec2<f32>(o3.y - o3.x, -o3.x - o3.y);
-    x[i + 0u] = e0 + o0;
-    x[i + 4u] = e0 - o0;
-    x[i + 1u] = e1 + t1;
-    x[i + 5u] = e1 - t1;
-    x[i + 2u] = e2 + t2;
-    x[i + 6u] = e2 - t2;
-    x[i + 3u] = e3 + t3;
-    x[i + 7u] = e3 - t3;
+    x[0u] = e0 + o0;
+    x[4u] = e0 - o0;
+    x[1u] = e1 + t1;
+    x[5u] = e1 - t1;
+    x[2u] = e2 + t2;
+    x[6u] = e2 - t2;
+    x[3u] = e3 + t3;
+    x[7u] = e3 - t3;
 }
 
-fn transform_11(i: u32) {
-    let x0 = x[i + 0u];
-    let x1 = x[i + 1u];
-    let x2 = x[i + 2u];
-    let x3 = x[i + 3u];
-    let x4 = x[i + 4u];
-    let x5 = x[i + 5u];
-    let x6 = x[i + 6u];
-    let x7 = x[i + 7u];
-    let x8 = x[i + 8u];
-    let x9 = x[i + 9u];
-    let x10 = x[i + 10u];
-    let p1 = x1 + x10;
-    let m1 = x1 - x10;
-    let p2 = x2 + x9;
-    let m2 = x2 - x9;
-    let p3 = x3 + x8;
-    let m3 = x3 - x8;
-    let p4 = x4 + x7;
-    let m4 = x4 - x7;
-    let p5 = x5 + x6;
-    let m5 = x5 - x6;
-    x[i] = x0 + p1 + p2 + p3 + p4 + p5;
-    let a1 = x0 + (0.8412535 * p1 + 0.41541502 * p2 + (-0.14231484) * p3 + (-0.65486073) * p4 + (-0.959493) * p5);
-    let b1 = 0.54064083 * m1 + 0.90963197 * m2 + 0.98982143 * m3 + 0.7557496 * m4 + 0.28173256 * m5;
-    x[i + 1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
-    x[i + 10u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
-    let a2 = x0 + (0.41541502 * p1 + (-0.65486073) * p2 + (-0.959493) * p3 + (-0.14231484) * p4 + 0.8412535 * p5);
-    let b2 = 0.90963197 * m1 + 0.7557496 * m2 + (-0.28173256) * m3 + (-0.98982143) * m4 + (-0.54064083) * m5;
-    x[i + 2u] = vec2<f32>(a2.x + b2.y, a2.y - b2.x);
-    x[i + 9u] = vec2<f32>(a2.x - b2.y, a2.y + b2.x);
-    let a3 = x0 + ((-0.14231484) * p1 + (-0.959493) * p2 + 0.41541502 * p3 + 0.8412535 * p4 + (-0.65486073) * p5);
-    let b3 = 0.98982143 * m1 + (-0.28173256) * m2 + (-0.90963197) * m3 + 0.54064083 * m4 + 0.7557496 * m5;
-    x[i + 3u] = vec2<f32>(a3.x + b3.y, a3.y - b3.x);
-    x[i + 8u] = vec2<f32>(a3.x - b3.y, a3.y + b3.x);
-    let a4 = x0 + ((-0.65486073) * p1 + (-0.14231484) * p2 + 0.8412535 * p3 + (-0.959493) * p4 + 0.41541502 * p5);
-    let b4 = 0.7557496 * m1 + (-0.98982143) * m2 + 0.54064083 * m3 + 0.28173256 * m4 + (-0.90963197) * m5;
-    x[i + 4u] = vec2<f32>(a4.x + b4.y, a4.y - b4.x);
-    x[i + 7u] = vec2<f32>(a4.x - b4.y, a4.y + b4.x);
-    let a5 = x0 + ((-0.959493) * p1 + 0.8412535 * p2 + (-0.65486073) * p3 + 0.41541502 * p4 + (-0.14231484) * p5);
-    let b5 = 0.28173256 * m1 + (-0.54064083) * m2 + 0.7557496 * m3 + (-0.90963197) * m4 + 0.98982143 * m5;
-    x[i + 5u] = vec2<f32>(a5.x + b5.y, a5.y - b5.x);
-    x[i + 6u] = vec2<f32>(a5.x - b5.y, a5.y + b5.x);
+fn take_8(at: Place) {
+    x[0u] = points[bank(at.begin + 0u * at.stride)];
+    x[1u] = points[bank(at.begin + 1u * at.stride)];
+    x[2u] = points[bank(at.begin + 2u * at.stride)];
+    x[3u] = points[bank(at.begin + 3u * at.stride)];
+    x[4u] = points[bank(at.begin + 4u * at.stride)];
+    x[5u] = points[bank(at.begin + 5u * at.stride)];
+    x[6u] = points[bank(at.begin + 6u * at.stride)];
+    x[7u] = points[bank(at.begin + 7u * at.stride)];
 }
 
-fn transform_13(i: u32) {
-    let x0 = x[i + 0u];
-    let x1 = x[i + 1u];
-    let x2 = x[i + 2u];
-    let x3 = x[i + 3u];
-    let x4 = x[i + 4u];
-    let x5 = x[i + 5u];
-    let x6 = x[i + 6u];
-    let x7 = x[i + 7u];
-    let x8 = x[i + 8u];
-    let x9 = x[i + 9u];
-    let x10 = x[i + 10u];
-    let x11 = x[i + 11u];
-    let x12 = x[i + 12u];
-    let p1 = x1 + x12;
-    let m1 = x1 - x12;
-    let p2 = x2 + x11;
-    let m2 = x2 - x11;
-    let p3 = x3 + x10;
-    let m3 = x3 - x10;
-    let p4 = x4 + x9;
-    let m4 = x4 - x9;
-    let p5 = x5 + x8;
-    let m5 = x5 - x8;
-    let p6 = x6 + x7;
-    let m6 = x6 - x7;
-    x[i] = x0 + p1 + p2 + p3 + p4 + p5 + p6;
-    let a1 = x0 + (0.885456 * p1 + 0.56806475 * p2 + 0.12053668 * p3 + (-0.3546049) * p4 + (-0.7485108) * p5 + (-0.97094184) * p6);
-    let b1 = 0.46472317 * m1 + 0.82298386 * m2 + 0.99270886 * m3 + 0.9350162 * m4 + 0.66312265 * m5 + 0.23931566 * m6;
-    x[i + 1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
-    x[i + 12u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
-    let a2 = x0 + (0.56806475 * p1 + (-0.3546049) * p2 + (-0.97094184) * p3 + (-0.7485108) * p4 + 0.12053668 * p5 + 0.885456 * p6);
-    let b2 = 0.82298386 * m1 + 0.9350162 * m2 + 0.23931566 * m3 + (-0.66312265) * m4 + (-0.99270886) * m5 + (-0.46472317) * m6;
-    x[i + 2u] = vec2<f32>(a2.x + b2.y, a2.y - b2.x);
-    x[i + 11u] = vec2<f32>(a2.x - b2.y, a2.y + b2.x);
-    let a3 = x0 + (0.12053668 * p1 + (-0.97094184) * p2 + (-0.3546049) * p3 + 0.885456 * p4 + 0.56806475 * p5 + (-0.7485108) * p6);
-    let b3 = 0.99270886 * m1 + 0.23931566 * m2 + (-0.9350162) * m3 + (-0.46472317) * m4 + 0.82298386 * m5 + 0.66312265 * m6;
-    x[i + 3u] = vec2<f32>(a3.x + b3.y, a3.y - b3.x);
-    x[i + 10u] = vec2<f32>(a3.x - b3.y, a3.y + b3.x);
-    let a4 = x0 + ((-0.3546049) * p1 + (-0.7485108) * p2 + 0.885456 * p3 + 0.12053668 * p4 + (-0.97094184) * p5 + 0.56806475 * p6);
-    let b4 = 0.9350162 * m1 + (-0.66312265) * m2 + (-0.46472317) * m3 + 0.99270886 * m4 + (-0.23931566) * m5 + (-0.82298386) * m6;
-    x[i + 4u] = vec2<f32>(a4.x + b4.y, a4.y - b4.x);
-    x[i + 9u] = vec2<f32>(a4.x - b4.y, a4.y + b4.x);
-    let a5 = x0 + ((-0.7485108) * p1 + 0.12053668 * p2 + 0.56806475 * p3 + (-0.97094184) * p4 + 0.885456 * p5 + (-0.3546049) * p6);
-    let b5 = 0.66312265 * m1 + (-0.99270886) * m2 + 0.82298386 * m3 + (-0.23931566) * m4 + (-0.46472317) * m5 + 0.9350162 * m6;
-    x[i + 5u] = vec2<f32>(a5.x + b5.y, a5.y - b5.x);
-    x[i + 8u] = vec2<f32>(a5.x - b5.y, a5.y + b5.x);
-    let a6 = x0 + ((-0.97094184) * p1 + 0.885456 * p2 + (-0.7485108) * p3 + 0.56806475 * p4 + (-0.3546049) * p5 + 0.12053668 * p6);
-    let b6 = 0.23931566 * m1 + (-0.46472317) * m2 + 0.66312265 * m3 + (-0.82298386) * m4 + 0.9350162 * m5 + (-0.99270886) * m6;
-    x[i + 6u] = vec2<f32>(a6.x + b6.y, a6.y - b6.x);
-    x[i + 7u] = vec2<f32>(a6.x - b6.y, a6.y + b6.x);
+fn turn_8(at: Place) {
+    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
+    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
+    x[3u] = times(x[3u], tables[at.twiddle + 2u * at.stride]);
+    x[4u] = times(x[4u], tables[at.twiddle + 3u * at.stride]);
+    x[5u] = times(x[5u], tables[at.twiddle + 4u * at.stride]);
+    x[6u] = times(x[6u], tables[at.twiddle + 5u * at.stride]);
+    x[7u] = times(x[7u], tables[at.twiddle + 6u * at.stride]);
 }
 
-// The transform of every `radix` slots.
-fn transform() {
-    switch radix {
-        case 2u: { for (var i = 0u; i + 2u <= SLOTS; i += 2u) { transform_2(i); } }
-        case 3u: { for (var i = 0u; i + 3u <= SLOTS; i += 3u) { transform_3(i); } }
-        case 4u: { for (var i = 0u; i + 4u <= SLOTS; i += 4u) { transform_4(i); } }
-        case 5u: { for (var i = 0u; i + 5u <= SLOTS; i += 5u) { transform_5(i); } }
-        case 7u: { for (var i = 0u; i + 7u <= SLOTS; i += 7u) { transform_7(i); } }
-        case 8u: { for (var i = 0u; i + 8u <= SLOTS; i += 8u) { transform_8(i); } }
-        case 11u: { for (var i = 0u; i + 11u <= SLOTS; i += 11u) { transform_11(i); } }
-        case 13u: { for (var i = 0u; i + 13u <= SLOTS; i += 13u) { transform_13(i); } }
-        default: {}
+fn put_8(at: Place) {
+    points[bank(at.begin + 0u * at.stride)] = x[0u];
+    points[bank(at.begin + 1u * at.stride)] = x[1u];
+    points[bank(at.begin + 2u * at.stride)] = x[2u];
+    points[bank(at.begin + 3u * at.stride)] = x[3u];
+    points[bank(at.begin + 4u * at.stride)] = x[4u];
+    points[bank(at.begin + 5u * at.stride)] = x[5u];
+    points[bank(at.begin + 6u * at.stride)] = x[6u];
+    points[bank(at.begin + 7u * at.stride)] = x[7u];
+}
+
+fn stage_8(now: Stage, mirrored: bool) {
+    let each = params.length / 8u;
+    let count = params.group * each;
+    var b = lane;
+    loop {
+        if b < count {
+            let at = place(b, each, 8u, now.stride);
+            take_8(at);
+            if !mirrored { turn_8(at); }
+            points_8();
+            if mirrored { turn_8(at); }
+            put_8(at);
+        }
+        continuing { b += WIDTH; break if b >= count; }
+    }
+}
+
+fn every_8(begin: Stage, mirrored: bool) -> Stage {
+    var now = begin;
+    if radix_of(now.number) == 8u {
+        loop {
+            stage_8(now, mirrored);
+            workgroupBarrier();
+            now = next(now, mirrored);
+            continuing { break if radix_of(now.number) != 8u; }
+        }
+    }
+    return now;
+}
+
+fn points_16() {
+    let x0 = x[0u];
+    let x1 = x[1u];
+    let x2 = x[2u];
+    let x3 = x[3u];
+    let x4 = x[4u];
+    let x5 = x[5u];
+    let x6 = x[6u];
+    let x7 = x[7u];
+    let x8 = x[8u];
+    let x9 = x[9u];
+    let x10 = x[10u];
+    let x11 = x[11u];
+    let x12 = x[12u];
+    let x13 = x[13u];
+    let x14 = x[14u];
+    let x15 = x[15u];
+    let ap = x0 + x8;
+    let am = x0 - x8;
+    let aq = x4 + x12;
+    let an = x4 - x12;
+    let a0 = ap + aq;
+    let a1 = vec2<f32>(am.x + an.y, am.y - an.x);
+    let a2 = ap - aq;
+    let a3 = vec2<f32>(am.x - an.y, am.y + an.x);
+    let bp = x1 + x9;
+    let bm = x1 - x9;
+    let bq = x5 + x13;
+    let bn = x5 - x13;
+    let b0 = bp + bq;
+    let b1 = vec2<f32>(bm.x + bn.y, bm.y - bn.x);
+    let b2 = bp - bq;
+    let b3 = vec2<f32>(bm.x - bn.y, bm.y + bn.x);
+    let cp = x2 + x10;
+    let cm = x2 - x10;
+    let cq = x6 + x14;
+    let cn = x6 - x14;
+    let c0 = cp + cq;
+    let c1 = vec2<f32>(cm.x + cn.y, cm.y - cn.x);
+    let c2 = cp - cq;
+    let c3 = vec2<f32>(cm.x - cn.y, cm.y + cn.x);
+    let dp = x3 + x11;
+    let dm = x3 - x11;
+    let dq = x7 + x15;
+    let dn = x7 - x15;
+    let d0 = dp + dq;
+    let d1 = vec2<f32>(dm.x + dn.y, dm.y - dn.x);
+    let d2 = dp - dq;
+    let d3 = vec2<f32>(dm.x - dn.y, dm.y + dn.x);
+    let y0p = a0 + c0;
+    let y0m = a0 - c0;
+    let y0q = b0 + d0;
+    let y0n = b0 - d0;
+    let y00 = y0p + y0q;
+    let y01 = vec2<f32>(y0m.x + y0n.y, y0m.y - y0n.x);
+    let y02 = y0p - y0q;
+    let y03 = vec2<f32>(y0m.x - y0n.y, y0m.y + y0n.x);
+    x[0u] = y00;
+    x[4u] = y01;
+    x[8u] = y02;
+    x[12u] = y03;
+    let t11 = vec2<f32>(0.9238795 * b1.x + 0.38268343 * b1.y, 0.9238795 * b1.y - 0.38268343 * b1.x);
+    let t12 = vec2<f32>(0.70710677 * c1.x + 0.70710677 * c1.y, 0.70710677 * c1.y - 0.70710677 * c1.x);
+    let t13 = vec2<f32>(0.38268343 * d1.x + 0.9238795 * d1.y, 0.38268343 * d1.y - 0.9238795 * d1.x);
+    let y1p = a1 + t12;
+    let y1m = a1 - t12;
+    let y1q = t11 + t13;
+    let y1n = t11 - t13;
+    let y10 = y1p + y1q;
+    let y11 = vec2<f32>(y1m.x + y1n.y, y1m.y - y1n.x);
+    let y12 = y1p - y1q;
+    let y13 = vec2<f32>(y1m.x - y1n.y, y1m.y + y1n.x);
+    x[1u] = y10;
+    x[5u] = y11;
+    x[9u] = y12;
+    x[13u] = y13;
+    let t21 = vec2<f32>(0.70710677 * b2.x + 0.70710677 * b2.y, 0.70710677 * b2.y - 0.70710677 * b2.x);
+    let t23 = vec2<f32>((-0.70710677) * d2.x + 0.70710677 * d2.y, (-0.70710677) * d2.y - 0.70710677 * d2.x);
+    let y2p = a2 + vec2<f32>(c2.y, -c2.x);
+    let y2m = a2 - vec2<f32>(c2.y, -c2.x);
+    let y2q = t21 + t23;
+    let y2n = t21 - t23;
+    let y20 = y2p + y2q;
+    let y21 = vec2<f32>(y2m.x + y2n.y, y2m.y - y2n.x);
+    let y22 = y2p - y2q;
+    let y23 = vec2<f32>(y2m.x - y2n.y, y2m.y + y2n.x);
+    x[2u] = y20;
+    x[6u] = y21;
+    x[10u] = y22;
+    x[14u] = y23;
+    let t31 = vec2<f32>(0.38268343 * b3.x + 0.9238795 * b3.y, 0.38268343 * b3.y - 0.9238795 * b3.x);
+    let t32 = vec2<f32>((-0.70710677) * c3.x + 0.70710677 * c3.y, (-0.70710677) * c3.y - 0.70710677 * c3.x);
+    let t33 = vec2<f32>((-0.9238795) * d3.x + (-0.38268343) * d3.y, (-0.9238795) * d3.y - (-0.38268343) * d3.x);
+    let y3p = a3 + t32;
+    let y3m = a3 - t32;
+    let y3q = t31 + t33;
+    let y3n = t31 - t33;
+    let y30 = y3p + y3q;
+    let y31 = vec2<f32>(y3m.x + y3n.y, y3m.y - y3n.x);
+    let y32 = y3p - y3q;
+    let y33 = vec2<f32>(y3m.x - y3n.y, y3m.y + y3n.x);
+    x[3u] = y30;
+    x[7u] = y31;
+    x[11u] = y32;
+    x[15u] = y33;
+}
+
+fn take_16(at: Place) {
+    x[0u] = points[bank(at.begin + 0u * at.stride)];
+    x[1u] = points[bank(at.begin + 1u * at.stride)];
+    x[2u] = points[bank(at.begin + 2u * at.stride)];
+    x[3u] = points[bank(at.begin + 3u * at.stride)];
+    x[4u] = points[bank(at.begin + 4u * at.stride)];
+    x[5u] = points[bank(at.begin + 5u * at.stride)];
+    x[6u] = points[bank(at.begin + 6u * at.stride)];
+    x[7u] = points[bank(at.begin + 7u * at.stride)];
+    x[8u] = points[bank(at.begin + 8u * at.stride)];
+    x[9u] = points[bank(at.begin + 9u * at.stride)];
+    x[10u] = points[bank(at.begin + 10u * at.stride)];
+    x[11u] = points[bank(at.begin + 11u * at.stride)];
+    x[12u] = points[bank(at.begin + 12u * at.stride)];
+    x[13u] = points[bank(at.begin + 13u * at.stride)];
+    x[14u] = points[bank(at.begin + 14u * at.stride)];
+    x[15u] = points[bank(at.begin + 15u * at.stride)];
+}
+
+fn turn_16(at: Place) {
+    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
+    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
+    x[3u] = times(x[3u], tables[at.twiddle + 2u * at.stride]);
+    x[4u] = times(x[4u], tables[at.twiddle + 3u * at.stride]);
+    x[5u] = times(x[5u], tables[at.twiddle + 4u * at.stride]);
+    x[6u] = times(x[6u], tables[at.twiddle + 5u * at.stride]);
+    x[7u] = times(x[7u], tables[at.twiddle + 6u * at.stride]);
+    x[8u] = times(x[8u], tables[at.twiddle + 7u * at.stride]);
+    x[9u] = times(x[9u], tables[at.twiddle + 8u * at.stride]);
+    x[10u] = times(x[10u], tables[at.twiddle + 9u * at.stride]);
+    x[11u] = times(x[11u], tables[at.twiddle + 10u * at.stride]);
+    x[12u] = times(x[12u], tables[at.twiddle + 11u * at.stride]);
+    x[13u] = times(x[13u], tables[at.twiddle + 12u * at.stride]);
+    x[14u] = times(x[14u], tables[at.twiddle + 13u * at.stride]);
+    x[15u] = times(x[15u], tables[at.twiddle + 14u * at.stride]);
+}
+
+fn put_16(at: Place) {
+    points[bank(at.begin + 0u * at.stride)] = x[0u];
+    points[bank(at.begin + 1u * at.stride)] = x[1u];
+    points[bank(at.begin + 2u * at.stride)] = x[2u];
+    points[bank(at.begin + 3u * at.stride)] = x[3u];
+    points[bank(at.begin + 4u * at.stride)] = x[4u];
+    points[bank(at.begin + 5u * at.stride)] = x[5u];
+    points[bank(at.begin + 6u * at.stride)] = x[6u];
+    points[bank(at.begin + 7u * at.stride)] = x[7u];
+    points[bank(at.begin + 8u * at.stride)] = x[8u];
+    points[bank(at.begin + 9u * at.stride)] = x[9u];
+    points[bank(at.begin + 10u * at.stride)] = x[10u];
+    points[bank(at.begin + 11u * at.stride)] = x[11u];
+    points[bank(at.begin + 12u * at.stride)] = x[12u];
+    points[bank(at.begin + 13u * at.stride)] = x[13u];
+    points[bank(at.begin + 14u * at.stride)] = x[14u];
+    points[bank(at.begin + 15u * at.stride)] = x[15u];
+}
+
+fn stage_16(now: Stage, mirrored: bool) {
+    let each = params.length / 16u;
+    let count = params.group * each;
+    var b = lane;
+    loop {
+        if b < count {
+            let at = place(b, each, 16u, now.stride);
+            take_16(at);
+            if !mirrored { turn_16(at); }
+            points_16();
+            if mirrored { turn_16(at); }
+            put_16(at);
+        }
+        continuing { b += WIDTH; break if b >= count; }
+    }
+}
+
+fn every_16(begin: Stage, mirrored: bool) -> Stage {
+    var now = begin;
+    if radix_of(now.number) == 16u {
+        loop {
+            stage_16(now, mirrored);
+            workgroupBarrier();
+            now = next(now, mirrored);
+            continuing { break if radix_of(now.number) != 16u; }
+        }
+    }
+    return now;
+}
+
+// All stages that are left.
+fn every(begin: Stage) {
+    var now = begin;
+    if MIDDLE == 0u { now = every_13(now, false); }
+    if MIDDLE == 0u { now = every_11(now, false); }
+    if MIDDLE == 0u { now = every_7(now, false); }
+    if MIDDLE == 0u { now = every_5(now, false); }
+    if MIDDLE == 0u { now = every_3(now, false); }
+    if MIDDLE == 0u || MIDDLE == 2u { now = every_2(now, false); }
+    if MIDDLE == 0u || MIDDLE == 4u { now = every_4(now, false); }
+    if MIDDLE == 0u || MIDDLE == 8u { now = every_8(now, false); }
+    if MIDDLE == 0u || MIDDLE == 16u { now = every_16(now, false); }
+}
+
+// All stages backwards: a transform whose result lies where the next one's input has to.
+fn every_mirrored(begin: Stage) {
+    var now = begin;
+    if MIDDLE == 0u || MIDDLE == 16u { now = every_16(now, true); }
+    if MIDDLE == 0u || MIDDLE == 8u { now = every_8(now, true); }
+    if MIDDLE == 0u || MIDDLE == 4u { now = every_4(now, true); }
+    if MIDDLE == 0u || MIDDLE == 2u { now = every_2(now, true); }
+    if MIDDLE == 0u { now = every_3(now, true); }
+    if MIDDLE == 0u { now = every_5(now, true); }
+    if MIDDLE == 0u { now = every_7(now, true); }
+    if MIDDLE == 0u { now = every_11(now, true); }
+    if MIDDLE == 0u { now = every_13(now, true); }
+}
+
+// The butterfly of the first stage, where its radix is compiled in: from the input into workgroup memory.
+fn first_butterfly(line: Line, element: u32, each: u32, at: Place) {
+    if FIRST >= 2u {
+        x[0u] = loaded(line, element + 0u * each);
+        x[1u] = loaded(line, element + 1u * each);
+    }
+    if FIRST >= 4u {
+        x[2u] = loaded(line, element + 2u * each);
+        x[3u] = loaded(line, element + 3u * each);
+    }
+    if FIRST >= 8u {
+        x[4u] = loaded(line, element + 4u * each);
+        x[5u] = loaded(line, element + 5u * each);
+        x[6u] = loaded(line, element + 6u * each);
+        x[7u] = loaded(line, element + 7u * each);
+    }
+    if FIRST >= 16u {
+        x[8u] = loaded(line, element + 8u * each);
+        x[9u] = loaded(line, element + 9u * each);
+        x[10u] = loaded(line, element + 10u * each);
+        x[11u] = loaded(line, element + 11u * each);
+        x[12u] = loaded(line, element + 12u * each);
+        x[13u] = loaded(line, element + 13u * each);
+        x[14u] = loaded(line, element + 14u * each);
+        x[15u] = loaded(line, element + 15u * each);
+    }
+    if FIRST == 2u { points_2(); put_2(at); }
+    if FIRST == 4u { points_4(); put_4(at); }
+    if FIRST == 8u { points_8(); put_8(at); }
+    if FIRST == 16u { points_16(); put_16(at); }
+}
+
+// And of the last one: from there to the output.
+fn last_butterfly(at: Place, line: Line, element: u32) {
+    if LAST == 2u { take_2(at); turn_2(at); points_2(); }
+    if LAST == 4u { take_4(at); turn_4(at); points_4(); }
+    if LAST == 8u { take_8(at); turn_8(at); points_8(); }
+    if LAST == 16u { take_16(at); turn_16(at); points_16(); }
+    if LAST >= 2u {
+        put_out(line, element + 0u * at.stride, x[0u]);
+        put_out(line, element + 1u * at.stride, x[1u]);
+    }
+    if LAST >= 4u {
+        put_out(line, element + 2u * at.stride, x[2u]);
+        put_out(line, element + 3u * at.stride, x[3u]);
+    }
+    if LAST >= 8u {
+        put_out(line, element + 4u * at.stride, x[4u]);
+        put_out(line, element + 5u * at.stride, x[5u]);
+        put_out(line, element + 6u * at.stride, x[6u]);
+        put_out(line, element + 7u * at.stride, x[7u]);
+    }
+    if LAST >= 16u {
+        put_out(line, element + 8u * at.stride, x[8u]);
+        put_out(line, element + 9u * at.stride, x[9u]);
+        put_out(line, element + 10u * at.stride, x[10u]);
+        put_out(line, element + 11u * at.stride, x[11u]);
+        put_out(line, element + 12u * at.stride, x[12u]);
+        put_out(line, element + 13u * at.stride, x[13u]);
+        put_out(line, element + 14u * at.stride, x[14u]);
+        put_out(line, element + 15u * at.stride, x[15u]);
     }
 }

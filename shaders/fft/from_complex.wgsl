@@ -6,7 +6,7 @@
 fn load(address: u32, place: u32) -> vec2<f32> {
     // From here to the mirrored place; a step back is one beyond 2^32.
     let mirrored = address + (params.whole - 2u * place) * params.in_stride;
-    if has(FOLD) {
+    if FOLD {
         var z = input[address];
         var other = input[mirrored];
         if place == 0u {
@@ -15,7 +15,7 @@ fn load(address: u32, place: u32) -> vec2<f32> {
         }
         return folded(z, other, tables[params.folds + place]);
     }
-    if has(MIRROR) {
+    if MIRROR {
         if place > params.whole / 2u { return conjugate(input[mirrored]); }
         if place == 0u { return vec2<f32>(input[address].x, 0.0); }
     }

@@ -4,11 +4,11 @@
 @group(0) @binding(3) var<storage, read> window: array<f32>;
 
 fn load(address: u32, place: u32) -> vec2<f32> {
-    if has(PAIRS) {
+    if PAIRS {
         let pair = vec2<f32>(input[address], input[address + params.in_stride]);
-        if has(WINDOW) { return pair * vec2<f32>(window[2u * place], window[2u * place + 1u]); }
+        if WINDOW { return pair * vec2<f32>(window[2u * place], window[2u * place + 1u]); }
         return pair;
     }
-    if has(WINDOW) { return vec2<f32>(input[address] * window[place], 0.0); }
+    if WINDOW { return vec2<f32>(input[address] * window[place], 0.0); }
     return vec2<f32>(input[address], 0.0);
 }

@@ -1,27 +1,65 @@
-// One pass of Fourier transforms: Stockham's method, a workgroup one transform or several, points in registers between two exchanges
-// through workgroup memory (Govindaraju et al., High performance discrete Fourier transforms on graphics processors, SC 2008).
+// One pass of Fourier transforms, a workgroup one or several, in workgroup memory in place (Cooley and Tukey, An algorithm for the machine
+// calculation of complex Fourier series, Math. Comp. 1965, their digits reversed by where elements are put on the way in).
 //
-// A stage of radix R after stages of the product N takes points j, j + n / R, ... , turns the q-th by exp(-2 pi i q (j mod N) / (N R)),
-// transforms them, and puts them at (j / N) N R + j mod N, N apart: in the end the order is natural. So the first stage reads from
-// the input and the last one writes to the output, wherever strides say that these lie.
+// A stage of radix R after stages of the product N takes points j, j + N, ... , turns the q-th by exp(-2 pi i q (j mod N) / (N R)),
+// transforms them, and puts them back. Backwards, and turned after the transform, the stages take elements in their order and leave them
+// where these, forwards, want them: so a convolution needs no digits reversed.
 //
-// Needs fft/complex.wgsl, fft/butterflies.wgsl, one of fft/from_*.wgsl and one of fft/to_*.wgsl. Every twiddle is from a table made in f64.
+// The stages' radices and all lengths are parameters: one kernel serves every length. Powers of two have kernels of their own, whose first
+// stage reads from the input and whose last one writes to the output. Whatever else decides which way a kernel goes is compiled in:
+// software adapters go both ways of a branch.
+//
+// Loops test at their end: software adapters would go through their body once more than needed. Needs fft/butterflies.wgsl,
+// fft/complex.wgsl, one of fft/from_*.wgsl and one of fft/to_*.wgsl. Every twiddle is from a table made in f64.
+//
+// Iterations: of the stages, and in each and on both ways one for each 1 / WIDTH of what is done.
 
-// Points that one invocation holds, at most MOST: SLOTS * WIDTH >= the points of a workgroup, rounded up for each radix.
-const MOST: u32 = 26u;
-override SLOTS: u32 = 26;
-// The radices as hexadecimal digits, the first stage lowest, where they are known when the kernel is compiled; 0: in the parameters.
-override RADICES: u32 = 0;
-override WIDTH: u32 = 256;
-override WORDS: u32 = 4096;
+override WIDTH: u32 = 64;
+// Complex numbers that a workgroup holds.
+override POINTS: u32 = 2048;
+// The radices of a length that is compiled in: of the first stage, of those between, of the last; 0 where there is none.
+override FIRST: u32 = 0;
+override MIDDLE: u32 = 0;
+override LAST: u32 = 0;
+// Whether neighbouring addresses are spread over the banks of workgroup memory.
+override SPREAD: bool = true;
+// What is done beside transforming: bits, each with a name below.
+override FLAGS: u32 = 0;
+// The input's conjugate; the output's.
+override CONJUGATE_IN: bool = (FLAGS & 1u) != 0u;
+override CONJUGATE_OUT: bool = (FLAGS & 2u) != 0u;
+// Multiplied by the chirp when loaded; when stored.
+override CHIRP_IN: bool = (FLAGS & 4u) != 0u;
+override CHIRP_OUT: bool = (FLAGS & 8u) != 0u;
+// Multiplied by the filter when stored, or between two transforms.
+override FILTER: bool = (FLAGS & 16u) != 0u;
+// Turned by the roots of the whole length: this is the first of two passes.
+override TURN: bool = (FLAGS & 32u) != 0u;
+// Transformed twice, filtered and conjugated in between.
+override TWICE: bool = (FLAGS & 64u) != 0u;
+// Half of a spectrum, to be folded into a transform of half the length.
+override FOLD: bool = (FLAGS & 128u) != 0u;
+// Half of a spectrum, whose other half are its conjugates.
+override MIRROR: bool = (FLAGS & 256u) != 0u;
+// The transform of pairs of reals, to be unfolded into half of a spectrum.
+override UNFOLD: bool = (FLAGS & 512u) != 0u;
+// A complex number is a pair of reals along the axis.
+override PAIRS: bool = (FLAGS & 1024u) != 0u;
+// Invocations that follow each other load, or store, from neighbouring transforms.
+override LOAD_ACROSS: bool = (FLAGS & 2048u) != 0u;
+override STORE_ACROSS: bool = (FLAGS & 4096u) != 0u;
+// Conjugated before anything else is done with it when stored.
+override AFTER_TWO: bool = (FLAGS & 8192u) != 0u;
+// Multiplied by the window when loaded.
+override WINDOW: bool = (FLAGS & 16384u) != 0u;
 
 struct Pass {
     // The first workgroup of this dispatch.
     first: u32,
     // Transforms, each of `length`; `group` a workgroup.
     count: u32, length: u32, group: u32,
-    // As RADICES: eight stages, and those after them.
-    radices: u32, more_radices: u32, stages: u32,
+    // Radices as hexadecimal digits, the first stage lowest, 16 as 15.
+    radices: u32, stages: u32,
     // Transform t has the digits t mod digit_0, t / digit_0 mod digit_1, and the rest.
     digit_0: u32, digit_1: u32,
     // Where it lies: the sum of digits times these, then one step an element.
@@ -33,258 +71,112 @@ struct Pass {
     given: u32, kept: u32, in_stride: u32, out_stride: u32,
     // The length along the axis of what is folded or unfolded.
     whole: u32,
-    // Tables: twiddles of the stages, chirp, filter, coarse and fine roots of the whole length, roots that fold.
-    twiddles: u32, chirp: u32, filtered: u32, roots: u32, folds: u32,
-    flags: u32,
+    // Tables: twiddles of the stages, where elements go on the way in, chirp, filter, coarse and fine roots of the whole length, roots
+    // that fold.
+    twiddles: u32, order: u32, chirp: u32, filtered: u32, roots: u32, folds: u32,
     scale: f32,
 }
 
 @group(0) @binding(0) var<uniform> params: Pass;
 @group(0) @binding(1) var<storage, read> tables: array<vec2<f32>>;
 
-// The input's conjugate; the output's.
-const CONJUGATE_IN: u32 = 1u;
-const CONJUGATE_OUT: u32 = 2u;
-// Multiplied by the chirp when loaded; when stored.
-const CHIRP_IN: u32 = 4u;
-const CHIRP_OUT: u32 = 8u;
-// Multiplied by the filter when stored, or between two transforms.
-const FILTER: u32 = 16u;
-// Turned by the roots of the whole length: this is the first of two passes.
-const TURN: u32 = 32u;
-// Transformed twice, filtered and conjugated in between.
-const TWICE: u32 = 64u;
-// Half of a spectrum, to be folded into a transform of half the length.
-const FOLD: u32 = 128u;
-// Half of a spectrum, whose other half are its conjugates.
-const MIRROR: u32 = 256u;
-// The transform of pairs of reals, to be unfolded into half of a spectrum.
-const UNFOLD: u32 = 512u;
-// A complex number is a pair of reals along the axis.
-const PAIRS: u32 = 1024u;
-// Invocations that follow each other load, or store, from neighbouring transforms.
-const LOAD_ACROSS: u32 = 2048u;
-const STORE_ACROSS: u32 = 4096u;
-// Real parts are exchanged before imaginary parts: there is no room for both.
-const SPLIT: u32 = 8192u;
-// Conjugated before anything else is done with it when stored.
-const AFTER_TWO: u32 = 16384u;
-// Multiplied by the window when loaded.
-const WINDOW: u32 = 32768u;
-
 // Roots of the whole length are products of one of 4096 that follow each other and one of those 4096 apart.
 const FINE: u32 = 4096u;
 
-var<workgroup> words: array<f32, WORDS>;
-var<private> x: array<vec2<f32>, MOST>;
+var<workgroup> points: array<vec2<f32>, POINTS>;
+var<private> x: array<vec2<f32>, 16>;
 var<private> lane: u32;
 var<private> group: u32;
-// Of this stage: the radix, the product of those before, butterflies of one transform and of the workgroup, and whether invocations that
-// follow each other have neighbouring transforms.
-var<private> radix: u32;
-var<private> before: u32;
-var<private> each: u32;
-var<private> total: u32;
-var<private> across: bool;
 
-fn has(flag: u32) -> bool { return (params.flags & flag) != 0u; }
+// A stage: which one, and the product of those before, which is the distance between two points of a butterfly.
+struct Stage { number: u32, stride: u32 }
 
-fn radix_of(stage: u32) -> u32 {
-    if RADICES != 0u { return (RADICES >> (4u * stage)) & 15u; }
-    if stage < 8u { return (params.radices >> (4u * stage)) & 15u; }
-    return (params.more_radices >> (4u * (stage - 8u))) & 15u;
-}
-
-fn stages() -> u32 {
-    if RADICES != 0u { return (35u - countLeadingZeros(RADICES)) / 4u; }
-    return params.stages;
-}
-
-fn steps() -> u32 {
-    if has(TWICE) { return 2u * stages(); }
-    return stages();
-}
+// A butterfly: where its first point is, the distance to the next, and the twiddle of its second one.
+struct Place { begin: u32, stride: u32, twiddle: u32 }
 
 // A transform of the batch: where it begins in an array, its place along the axis, and its digit 1.
 struct Line { begin: u32, place: u32, digit: u32, exists: bool }
 
-fn line_of(own: u32, by: vec3<u32>, place: u32) -> Line {
-    let line = group * params.group + own;
-    let rest = line / params.digit_0;
-    let digits = vec3<u32>(line % params.digit_0, rest % params.digit_1, rest / params.digit_1);
-    let begin = digits.x * by.x + digits.y * by.y + digits.z * by.z;
-    return Line(begin, digits.y * place, digits.y, own < params.group && line < params.count);
+// The quotient of numbers below 2^21: by a product, which is cheaper than a division and as exact.
+fn small(a: u32, b: u32) -> u32 { return u32((f32(a) + 0.5) * (1.0 / f32(b))); }
+
+// The quotient of numbers below 2^31: twice by a product, and a last step.
+fn quotient(a: u32, b: u32) -> u32 {
+    let inverse = 1.0 / f32(b);
+    var q = u32(f32(a) * inverse);
+    q = u32(i32(q) + i32(floor(f32(i32(a - q * b)) * inverse)));
+    let rest = i32(a - q * b);
+    return q + select(0u, 1u, rest >= i32(b)) - select(0u, 1u, rest < 0);
 }
 
-fn source_line(own: u32) -> Line {
-    return line_of(own, vec3<u32>(params.in_0, params.in_1, params.in_2), params.in_place_digit);
+// 0 where there is no such stage, or none but the one that writes to the output.
+fn radix_of(stage: u32) -> u32 {
+    let digit = (params.radices >> (4u * (stage & 7u))) & 15u;
+    return select(0u, select(digit, 16u, digit == 15u), stage < params.stages - select(0u, 1u, LAST != 0u));
 }
 
-fn sink_line(own: u32) -> Line {
-    return line_of(own, vec3<u32>(params.out_0, params.out_1, params.out_2), params.out_place_digit);
+fn next(now: Stage, mirrored: bool) -> Stage {
+    if mirrored { return Stage(now.number - 1u, now.stride / max(1u, radix_of(now.number - 1u))); }
+    return Stage(now.number + 1u, now.stride * radix_of(now.number));
 }
 
-// Which transform of the workgroup, and which of its butterflies, butterfly b is.
-fn butterfly(b: u32) -> vec2<u32> {
-    if across { return vec2<u32>(b % params.group, b / params.group); }
-    return vec2<u32>(b / each, b % each);
+// Which transform of the workgroup, and which of its butterflies or elements, number i is.
+fn own(i: u32, each: u32, across: bool) -> vec2<u32> {
+    if across {
+        let along = small(i, params.group);
+        return vec2<u32>(i - along * params.group, along);
+    }
+    let one = small(i, each);
+    return vec2<u32>(one, i - one * each);
 }
 
-// Banks of workgroup memory are 32: what lies 8 or 64 apart is spread over them. One to one among 32 neighbours.
-fn bank(address: u32) -> u32 { return address ^ ((address >> 5u) & 7u) ^ ((address >> 3u) & 24u); }
+fn place(b: u32, each: u32, radix: u32, stride: u32) -> Place {
+    let at = own(b, each, false);
+    return place_of(at.x, at.y, radix, stride);
+}
 
-// Where the imaginary parts begin.
-fn imaginary() -> u32 { return (params.group * params.length + 31u) & ~31u; }
+fn place_of(one: u32, b: u32, radix: u32, stride: u32) -> Place {
+    let turn = small(b, stride);
+    let rest = b - turn * stride;
+    return Place(one * params.length + turn * stride * radix + rest, stride, params.twiddles + stride - 1u + rest);
+}
 
-fn source(line: Line, element: u32) -> vec2<f32> {
+// Where the butterfly b of the first stage goes, its points side by side.
+fn reversed(b: u32, radix: u32) -> u32 { return u32(tables[params.order + b].x) * radix; }
+
+// A half-warp's complex numbers are in as many banks: what lies 16 or 256 apart is spread over them. One to one among 16 neighbours.
+fn bank(address: u32) -> u32 {
+    if SPREAD { return address ^ ((address >> 4u) & 15u) ^ ((address >> 8u) & 15u); }
+    return address;
+}
+
+fn line_of(one: u32, by: vec3<u32>, step: u32) -> Line {
+    let line = group * params.group + one;
+    let rest = quotient(line, params.digit_0);
+    let last = quotient(rest, params.digit_1);
+    let digit = rest - last * params.digit_1;
+    let begin = (line - rest * params.digit_0) * by.x + digit * by.y + last * by.z;
+    return Line(begin, digit * step, digit, one < params.group && line < params.count);
+}
+
+fn source(one: u32) -> Line {
+    return line_of(one, vec3<u32>(params.in_0, params.in_1, params.in_2), params.in_place_digit);
+}
+
+fn sink(one: u32) -> Line {
+    return line_of(one, vec3<u32>(params.out_0, params.out_1, params.out_2), params.out_place_digit);
+}
+
+// An element of the input.
+fn loaded(line: Line, element: u32) -> vec2<f32> {
     let place = element * params.in_place_step + line.place;
-    if !line.exists || place >= params.given { return vec2<f32>(0.0); }
-    var value = load(line.begin + element * params.in_step, place);
-    if has(CONJUGATE_IN) { value = conjugate(value); }
-    if has(CHIRP_IN) { value = times(value, tables[params.chirp + place]); }
+    var value = vec2<f32>(0.0);
+    if line.exists && place < params.given {
+        value = load(line.begin + element * params.in_step, place);
+        if CONJUGATE_IN { value = conjugate(value); }
+        if CHIRP_IN { value = times(value, tables[params.chirp + place]); }
+    }
     return value;
-}
-
-fn load_all() {
-    var q = 0u;
-    var b = lane;
-    var at = butterfly(b);
-    var line = source_line(at.x);
-    var element = at.y;
-    for (var slot = 0u; slot < SLOTS; slot += 1u) {
-        if b < total { x[slot] = source(line, element); }
-        q += 1u;
-        element += each;
-        if q == radix {
-            q = 0u;
-            b += WIDTH;
-            at = butterfly(b);
-            line = source_line(at.x);
-            element = at.y;
-        }
-    }
-}
-
-// Where the first point of a butterfly comes from, and where it goes.
-fn gathered(b: u32) -> u32 {
-    let at = butterfly(b);
-    return at.x * params.length + at.y;
-}
-
-fn scattered(b: u32) -> u32 {
-    let at = butterfly(b);
-    return at.x * params.length + at.y / before * (before * radix) + at.y % before;
-}
-
-// One part of every point from workgroup memory.
-fn gather(imaginary: bool, offset: u32) {
-    var q = 0u;
-    var b = lane;
-    var address = gathered(b);
-    for (var slot = 0u; slot < SLOTS; slot += 1u) {
-        if b < total {
-            let value = words[offset + bank(address)];
-            if imaginary { x[slot].y = value; } else { x[slot].x = value; }
-        }
-        q += 1u;
-        address += each;
-        if q == radix {
-            q = 0u;
-            b += WIDTH;
-            address = gathered(b);
-        }
-    }
-}
-
-fn scatter(imaginary: bool, offset: u32) {
-    var q = 0u;
-    var b = lane;
-    var address = scattered(b);
-    for (var slot = 0u; slot < SLOTS; slot += 1u) {
-        if b < total { words[offset + bank(address)] = select(x[slot].x, x[slot].y, imaginary); }
-        q += 1u;
-        address += before;
-        if q == radix {
-            q = 0u;
-            b += WIDTH;
-            address = scattered(b);
-        }
-    }
-}
-
-// Makes `step`, counted through both transforms, the stage at hand; that before it was at hand.
-fn enter(step: u32) {
-    let stage = step % stages();
-    before = select(before * radix, 1u, stage == 0u);
-    radix = radix_of(stage);
-    each = params.length / radix;
-    total = params.group * each;
-    across = (step == 0u && has(LOAD_ACROSS)) || (step + 1u == steps() && has(STORE_ACROSS));
-}
-
-// The points as one stage leaves them to where the next one wants them.
-fn exchange(step: u32) {
-    if has(SPLIT) {
-        scatter(false, 0u);
-        workgroupBarrier();
-        let left = vec4<u32>(radix, before, each, total);
-        let was_across = across;
-        enter(step);
-        gather(false, 0u);
-        workgroupBarrier();
-        let entered = vec4<u32>(radix, before, each, total);
-        let is_across = across;
-        radix = left.x; before = left.y; each = left.z; total = left.w; across = was_across;
-        scatter(true, 0u);
-        workgroupBarrier();
-        radix = entered.x; before = entered.y; each = entered.z; total = entered.w; across = is_across;
-        gather(true, 0u);
-    } else {
-        scatter(false, 0u);
-        scatter(true, imaginary());
-        workgroupBarrier();
-        enter(step);
-        gather(false, 0u);
-        gather(true, imaginary());
-    }
-    workgroupBarrier();
-}
-
-// Turns every point by the stage's twiddles: a table has those of one stage after the other, before * (radix - 1) each, q = 1 first.
-fn turn() {
-    let table = params.twiddles + before - 1u;
-    var q = 0u;
-    var b = lane;
-    var entry = table + butterfly(b).y % before;
-    for (var slot = 0u; slot < SLOTS; slot += 1u) {
-        if b < total && q > 0u {
-            x[slot] = times(x[slot], tables[entry]);
-            entry += before;
-        }
-        q += 1u;
-        if q == radix {
-            q = 0u;
-            b += WIDTH;
-            entry = table + butterfly(b).y % before;
-        }
-    }
-}
-
-// Between two transforms.
-fn filter_all() {
-    var q = 0u;
-    var b = lane;
-    var element = butterfly(b).y;
-    for (var slot = 0u; slot < SLOTS; slot += 1u) {
-        if b < total { x[slot] = conjugate(times(x[slot], tables[params.filtered + element])); }
-        q += 1u;
-        element += before;
-        if q == radix {
-            q = 0u;
-            b += WIDTH;
-            element = butterfly(b).y;
-        }
-    }
 }
 
 fn root(power: u32) -> vec2<f32> {
@@ -295,58 +187,113 @@ fn root(power: u32) -> vec2<f32> {
 fn finished(value: vec2<f32>, element: u32, line: Line) -> vec2<f32> {
     let place = element * params.out_place_step + line.place;
     var v = value;
-    if has(AFTER_TWO) { v = conjugate(v); }
-    if has(TURN) { v = times(v, root(element * line.digit)); }
-    if has(FILTER) { v = times(v, tables[params.filtered + place]); }
-    if has(CHIRP_OUT) && place < params.kept { v = times(v, tables[params.chirp + place]); }
-    if has(CONJUGATE_OUT) { v = conjugate(v); }
+    if AFTER_TWO { v = conjugate(v); }
+    if TURN { v = times(v, root(element * line.digit)); }
+    if FILTER { v = times(v, tables[params.filtered + place]); }
+    if CHIRP_OUT {
+        if place < params.kept { v = times(v, tables[params.chirp + place]); }
+    }
+    if CONJUGATE_OUT { v = conjugate(v); }
     return v * params.scale;
 }
 
-// The last stage's points, finished, to the output, or with UNFOLD into their slots.
-fn store_all() {
-    var q = 0u;
+fn put_out(line: Line, element: u32, value: vec2<f32>) {
+    if line.exists && element * params.out_place_step + line.place < params.kept {
+        store(line.begin + element * params.out_step, finished(value, element, line));
+    }
+}
+
+// The first stage, its elements read from the input.
+fn first_stage() {
+    let each = small(params.length, FIRST);
+    let count = params.group * each;
     var b = lane;
-    var at = butterfly(b);
-    var line = sink_line(at.x);
-    var element = at.y;
-    for (var slot = 0u; slot < SLOTS; slot += 1u) {
-        if b < total && line.exists {
-            let value = finished(x[slot], element, line);
-            if has(UNFOLD) {
-                x[slot] = value;
-            } else if element * params.out_place_step + line.place < params.kept {
-                store(line.begin + element * params.out_step, value);
+    loop {
+        if b < count {
+            let at = own(b, each, LOAD_ACROSS);
+            first_butterfly(source(at.x), at.y, each, Place(at.x * params.length + reversed(at.y, FIRST), 1u, 0u));
+        }
+        continuing { b += WIDTH; break if b >= count; }
+    }
+}
+
+// The last stage, its elements written to the output.
+fn last_stage() {
+    let each = small(params.length, LAST);
+    let count = params.group * each;
+    var b = lane;
+    loop {
+        if b < count {
+            let at = own(b, each, STORE_ACROSS);
+            last_butterfly(place_of(at.x, at.y, LAST, each), sink(at.x), at.y);
+        }
+        continuing { b += WIDTH; break if b >= count; }
+    }
+}
+
+// The input, its digits reversed, or before a transform backwards as it is.
+fn load_all() {
+    let count = params.group * params.length;
+    let radix = radix_of(0u);
+    let each = small(params.length, radix);
+    var i = lane;
+    loop {
+        if i < count {
+            let at = own(i, params.length, LOAD_ACROSS);
+            var to = at.y;
+            if !TWICE {
+                let q = small(at.y, each);
+                to = reversed(at.y - q * each, radix) + q;
             }
+            points[bank(at.x * params.length + to)] = loaded(source(at.x), at.y);
         }
-        q += 1u;
-        element += before;
-        if q == radix {
-            q = 0u;
-            b += WIDTH;
-            at = butterfly(b);
-            line = sink_line(at.x);
-            element = at.y;
+        continuing { i += WIDTH; break if i >= count; }
+    }
+}
+
+fn store_all() {
+    let count = params.group * params.length;
+    var i = lane;
+    loop {
+        if i < count {
+            let at = own(i, params.length, STORE_ACROSS);
+            put_out(sink(at.x), at.y, points[bank(at.x * params.length + at.y)]);
         }
+        continuing { i += WIDTH; break if i >= count; }
+    }
+}
+
+// Between two transforms; the table's digits are reversed.
+fn filter_all() {
+    let count = params.group * params.length;
+    var i = lane;
+    loop {
+        if i < count {
+            let at = own(i, params.length, false);
+            let here = bank(i);
+            points[here] = conjugate(times(points[here], tables[params.filtered + at.y]));
+        }
+        continuing { i += WIDTH; break if i >= count; }
     }
 }
 
 fn unfold_all() {
-    scatter(false, 0u);
-    scatter(true, imaginary());
-    workgroupBarrier();
     let h = params.whole;
-    for (var i = lane; i < params.group * (h + 1u); i += WIDTH) {
-        var at = vec2<u32>(i / (h + 1u), i % (h + 1u));
-        if across { at = vec2<u32>(i % params.group, i / params.group); }
-        let line = sink_line(at.x);
-        if line.exists {
-            let here = bank(at.x * params.length + at.y % h);
-            let there = bank(at.x * params.length + (h - at.y) % h);
-            let z = vec2<f32>(words[here], words[imaginary() + here]);
-            let mirrored = vec2<f32>(words[there], words[imaginary() + there]);
-            store(line.begin + at.y * params.out_step, unfolded(z, mirrored, tables[params.folds + at.y]));
+    let count = params.group * (h + 1u);
+    var i = lane;
+    loop {
+        if i < count {
+            let at = own(i, h + 1u, STORE_ACROSS);
+            let line = sink(at.x);
+            let here = select(at.y, 0u, at.y == h);
+            let there = select(h - at.y, 0u, at.y == 0u);
+            let z = finished(points[bank(at.x * params.length + here)], here, line);
+            let mirrored = finished(points[bank(at.x * params.length + there)], there, line);
+            if line.exists {
+                store(line.begin + at.y * params.out_step, unfolded(z, mirrored, tables[params.folds + at.y]));
+            }
         }
+        continuing { i += WIDTH; break if i >= count; }
     }
 }
 
@@ -354,14 +301,18 @@ fn unfold_all() {
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     group = params.first + id.x;
     lane = index;
-    enter(0u);
-    load_all();
-    for (var step = 0u; step < steps(); step += 1u) {
-        if step > 0u { exchange(step); }
-        if before > 1u { turn(); }
-        transform();
-        if has(TWICE) && step + 1u == stages() { filter_all(); }
+    if FIRST != 0u { first_stage(); } else { load_all(); }
+    workgroupBarrier();
+    if TWICE {
+        let last = params.stages - 1u;
+        every_mirrored(Stage(last, small(params.length, max(1u, radix_of(last)))));
+        filter_all();
+        workgroupBarrier();
     }
-    store_all();
-    if has(UNFOLD) { unfold_all(); }
+    if FIRST != 0u {
+        if MIDDLE != 0u { every(Stage(1u, FIRST)); }
+    } else {
+        every(Stage(0u, 1u));
+    }
+    if LAST != 0u { last_stage(); } else if UNFOLD { unfold_all(); } else { store_all(); }
 }

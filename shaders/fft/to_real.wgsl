@@ -4,5 +4,5 @@
 
 fn store(address: u32, value: vec2<f32>) {
     output[address] = value.x;
-    if has(PAIRS) { output[address + params.out_stride] = value.y; }
+    if PAIRS { output[address + params.out_stride] = value.y; }
 }

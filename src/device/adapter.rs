@@ -187,6 +187,12 @@ impl Adapter {
         self.kernels.is_none_or(|forms| forms.contains(&form))
     }
 
+    /// Whether the driver compiles a long kernel without loops in seconds. SwiftShader's compiler takes minutes for what others take a
+    /// second for (2026-11-22, one stage of 16 points with its reads and writes guarded).
+    pub(crate) fn compiles_long_kernels(&self) -> bool {
+        !(self.software && self.name.contains("SwiftShader"))
+    }
+
     /// Whether this form was asked for by name.
     pub(crate) fn asks(&self, form: &str) -> bool {
         self.kernels.is_some_and(|forms| forms.contains(&form))

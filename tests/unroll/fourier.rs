@@ -3,45 +3,129 @@
 use super::wgsl::{Wgsl, joined};
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
-/// The radices that the kernels have.
-const RADICES: [usize; 8] = [2, 3, 4, 5, 7, 8, 11, 13];
+/// The radices that the kernels have, in the order of the stages.
+const RADICES: [usize; 9] = [13, 11, 7, 5, 3, 2, 4, 8, 16];
+
+/// Those of lengths whose stages are compiled in.
+const KNOWN: [usize; 4] = [2, 4, 8, 16];
 
 pub fn butterflies() -> String {
     let mut out = Wgsl::file(
-        "The transforms of 2, 3, 4, 5, 7, 8, 11 and 13 points that lie side by side in x, from slot i on. Those of odd length take the\n\
-         sums and the differences of points that mirror each other. Joined to fft/pass.wgsl.",
+        "The transforms of a few points in registers, and the stages made of them. Those of odd length take the sums and the differences\n\
+         of points that mirror each other. Every index into x is a constant, so that points are registers. Joined to fft/pass.wgsl.",
     );
     for radix in RADICES {
         out.line("");
-        out.block(format!("fn transform_{radix}(i: u32)"), |out| match radix {
+        out.block(format!("fn points_{radix}()"), |out| match radix {
             2 => two(out),
             4 => four(out),
             8 => eight(out),
+            16 => sixteen(out),
             odd => of_odd(out, odd),
+        });
+        for (name, first, line) in [
+            ("take", 0, "x[{}] = points[bank(at.begin + {} * at.stride)];"),
+            ("turn", 1, "x[{}] = times(x[{}], tables[at.twiddle + {-} * at.stride]);"),
+            ("put", 0, "points[bank(at.begin + {} * at.stride)] = x[{}];"),
+        ] {
+            out.line("");
+            out.block(format!("fn {name}_{radix}(at: Place)"), |out| {
+                out.each(first..radix, |q| {
+                    line.replace("{}", &format!("{q}u")).replace("{-}", &format!("{}u", q.saturating_sub(1)))
+                });
+            });
+        }
+        out.line("");
+        out.block(format!("fn stage_{radix}(now: Stage, mirrored: bool)"), |out| stage(out, radix));
+        out.line("");
+        out.block(format!("fn every_{radix}(begin: Stage, mirrored: bool) -> Stage"), |out| every(out, radix));
+    }
+    for (name, radices) in [("every", RADICES.to_vec()), ("every_mirrored", RADICES.into_iter().rev().collect())] {
+        out.line("");
+        out.comment(match name {
+            "every" => "All stages that are left.",
+            _ => "All stages backwards: a transform whose result lies where the next one's input has to.",
+        });
+        out.block(format!("fn {name}(begin: Stage)"), |out| {
+            out.line("var now = begin;");
+            out.each(radices, |radix| {
+                let known = if KNOWN.contains(&radix) {
+                    format!("MIDDLE == 0u || MIDDLE == {radix}u")
+                } else {
+                    "MIDDLE == 0u".to_owned()
+                };
+                format!("if {known} {{ now = every_{radix}(now, {}); }}", name != "every")
+            });
         });
     }
     out.line("");
-    out.comment("The transform of every `radix` slots.");
-    out.block("fn transform()", |out| {
-        out.block("switch radix", |out| {
-            for radix in RADICES {
-                let each = format!("for (var i = 0u; i + {radix}u <= SLOTS; i += {radix}u)");
-                out.line(format!("case {radix}u: {{ {each} {{ transform_{radix}(i); }} }}"));
-            }
-            out.line("default: {}");
+    out.comment(
+        "The butterfly of the first stage, where its radix is compiled in: from the input into workgroup memory.",
+    );
+    out.block("fn first_butterfly(line: Line, element: u32, each: u32, at: Place)", |out| {
+        of_known(out, "FIRST", |q| format!("x[{q}u] = loaded(line, element + {q}u * each);"));
+        out.each(KNOWN, |radix| format!("if FIRST == {radix}u {{ points_{radix}(); put_{radix}(at); }}"));
+    });
+    out.line("");
+    out.comment("And of the last one: from there to the output.");
+    out.block("fn last_butterfly(at: Place, line: Line, element: u32)", |out| {
+        out.each(KNOWN, |radix| {
+            format!("if LAST == {radix}u {{ take_{radix}(at); turn_{radix}(at); points_{radix}(); }}")
         });
+        of_known(out, "LAST", |q| format!("put_out(line, element + {q}u * at.stride, x[{q}u]);"));
     });
     out.finish()
 }
 
+/// A line for each point of a radix that is compiled in.
+fn of_known(out: &mut Wgsl, radix: &str, line: impl Fn(usize) -> String) {
+    let mut begin = 0;
+    for known in KNOWN {
+        out.block(format!("if {radix} >= {known}u"), |out| out.each(begin..known, &line));
+        begin = known;
+    }
+}
+
+/// The butterflies of one stage.
+fn stage(out: &mut Wgsl, radix: usize) {
+    out.line(format!("let each = params.length / {radix}u;"));
+    out.line("let count = params.group * each;");
+    out.line("var b = lane;");
+    out.block("loop", |out| {
+        out.block("if b < count", |out| {
+            out.line(format!("let at = place(b, each, {radix}u, now.stride);"));
+            out.line(format!("take_{radix}(at);"));
+            out.line(format!("if !mirrored {{ turn_{radix}(at); }}"));
+            out.line(format!("points_{radix}();"));
+            out.line(format!("if mirrored {{ turn_{radix}(at); }}"));
+            out.line(format!("put_{radix}(at);"));
+        });
+        out.line("continuing { b += WIDTH; break if b >= count; }");
+    });
+}
+
+/// All stages of a radix, which follow each other.
+fn every(out: &mut Wgsl, radix: usize) {
+    out.line("var now = begin;");
+    out.block(format!("if radix_of(now.number) == {radix}u"), |out| {
+        out.block("loop", |out| {
+            out.line(format!("stage_{radix}(now, mirrored);"));
+            out.line("workgroupBarrier();");
+            out.line("now = next(now, mirrored);");
+            out.line(format!("continuing {{ break if radix_of(now.number) != {radix}u; }}"));
+        });
+    });
+    out.line("return now;");
+}
+
 fn points(out: &mut Wgsl, radix: usize) {
-    out.each(0..radix, |j| format!("let x{j} = x[i + {j}u];"));
+    out.each(0..radix, |j| format!("let x{j} = x[{j}u];"));
 }
 
 fn two(out: &mut Wgsl) {
     points(out, 2);
-    out.line("x[i] = x0 + x1;");
-    out.line("x[i + 1u] = x0 - x1;");
+    out.line("x[0u] = x0 + x1;");
+    out.line("x[1u] = x0 - x1;");
 }
 
 /// Four points named `from` into four named `to`.
@@ -60,7 +144,7 @@ fn four_of(out: &mut Wgsl, from: [&str; 4], to: &str) {
 fn four(out: &mut Wgsl) {
     points(out, 4);
     four_of(out, ["x0", "x1", "x2", "x3"], "y");
-    out.each(0..4, |k| format!("x[i + {k}u] = y{k};"));
+    out.each(0..4, |k| format!("x[{k}u] = y{k};"));
 }
 
 fn eight(out: &mut Wgsl) {
@@ -72,8 +156,39 @@ fn eight(out: &mut Wgsl) {
     out.line("let t2 = vec2<f32>(o2.y, -o2.x);");
     out.line(format!("let t3 = {half} * vec2<f32>(o3.y - o3.x, -o3.x - o3.y);"));
     for (k, turned) in ["o0", "t1", "t2", "t3"].iter().enumerate() {
-        out.line(format!("x[i + {k}u] = e{k} + {turned};"));
-        out.line(format!("x[i + {}u] = e{k} - {turned};", k + 4));
+        out.line(format!("x[{k}u] = e{k} + {turned};"));
+        out.line(format!("x[{}u] = e{k} - {turned};", k + 4));
+    }
+}
+
+/// Four times four: transforms over every fourth point, turned by the roots of 16, then over those.
+fn sixteen(out: &mut Wgsl) {
+    points(out, 16);
+    for r in 0..4 {
+        let names = [0, 4, 8, 12].map(|j| format!("x{}", r + j));
+        four_of(out, names.each_ref().map(String::as_str), ["a", "b", "c", "d"][r]);
+    }
+    for k in 0..4 {
+        let turned = ["a", "b", "c", "d"].iter().enumerate().map(|(r, name)| {
+            let from = format!("{name}{k}");
+            match r * k {
+                0 => from,
+                4 => format!("vec2<f32>({from}.y, -{from}.x)"),
+                power => {
+                    let angle = TAU * power as f64 / 16.0;
+                    let (c, s) = (number(angle.cos()), number(angle.sin()));
+                    let to = format!("t{k}{r}");
+                    out.line(format!(
+                        "let {to} = vec2<f32>({c} * {from}.x + {s} * {from}.y, {c} * {from}.y - {s} * {from}.x);"
+                    ));
+                    to
+                }
+            }
+        });
+        let turned: Vec<String> = turned.collect();
+        let names = [0, 1, 2, 3].map(|r| turned[r].as_str());
+        four_of(out, names, &format!("y{k}"));
+        out.each(0..4, |j| format!("x[{}u] = y{k}{j};", k + 4 * j));
     }
 }
 
@@ -84,15 +199,15 @@ fn of_odd(out: &mut Wgsl, radix: usize) {
         out.line(format!("let p{j} = x{j} + x{};", radix - j));
         out.line(format!("let m{j} = x{j} - x{};", radix - j));
     }
-    out.line(format!("x[i] = x0 + {};", joined(half, " + ", |j| format!("p{}", j + 1))));
+    out.line(format!("x[0u] = x0 + {};", joined(half, " + ", |j| format!("p{}", j + 1))));
     for k in 1..=half {
         let angle = |j: usize| TAU * ((j * k) % radix) as f64 / radix as f64;
         let even = joined(half, " + ", |j| format!("{} * p{}", number(angle(j + 1).cos()), j + 1));
         let odd = joined(half, " + ", |j| format!("{} * m{}", number(angle(j + 1).sin()), j + 1));
         out.line(format!("let a{k} = x0 + ({even});"));
         out.line(format!("let b{k} = {odd};"));
-        out.line(format!("x[i + {k}u] = vec2<f32>(a{k}.x + b{k}.y, a{k}.y - b{k}.x);"));
-        out.line(format!("x[i + {}u] = vec2<f32>(a{k}.x - b{k}.y, a{k}.y + b{k}.x);", radix - k));
+        out.line(format!("x[{k}u] = vec2<f32>(a{k}.x + b{k}.y, a{k}.y - b{k}.x);"));
+        out.line(format!("x[{}u] = vec2<f32>(a{k}.x - b{k}.y, a{k}.y + b{k}.x);", radix - k));
     }
 }
 

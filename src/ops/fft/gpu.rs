@@ -1,7 +1,9 @@
 //! The device's transforms: which passes, over which strides, with which tables.
 
-use super::kernels::{FromReal, Pass, ToReal, Transform, Unfold, Unfolding, digits, flags, group, variant};
-use super::plan::{FftPlan, LONGEST_PASS, Method, Stages};
+use super::kernels::{
+    FromReal, How, Pass, ToReal, Transform, Unfold, Unfolding, digits, flags, group, longest_pass, variant,
+};
+use super::plan::{FftPlan, Method, Stages};
 use super::tables::{Offsets, tables};
 use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::Result;
@@ -27,6 +29,10 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    pub(super) fn is_real(self) -> bool {
+        matches!(self, Self::RealForward | Self::RealInverse)
+    }
+
     /// Elements along the axis before and after, of transforms of that length.
     pub(super) fn lengths(self, length: usize) -> [usize; 2] {
         let half = length / 2 + 1;
@@ -67,7 +73,10 @@ pub(super) fn transform(
     if count == 0 {
         return Ok(output);
     }
-    let job = Job { plan, kind, lines, tables: &constants, at: Offsets::of(plan), before, after };
+    let adapter = gpu.adapter();
+    let how = How { known: adapter.uses("known") && adapter.compiles_long_kernels(), software: adapter.software };
+    let longest = longest_pass(adapter.limits.workgroup_storage);
+    let job = Job { plan, kind, lines, tables: &constants, at: Offsets::of(plan), before, after, how, longest };
     job.record(&mut rec, input, window, &mut output)?;
     Ok(output)
 }
@@ -98,12 +107,16 @@ struct Job<'a> {
     at: Offsets,
     before: usize,
     after: usize,
+    how: How,
+    /// What a workgroup holds.
+    longest: usize,
 }
 
 /// One pass before it is known where it reads and writes.
 struct Step<'a> {
     stages: &'a Stages,
     twiddles: usize,
+    order: usize,
     /// Transforms of one line, 1 or the other factor; and where an element of such a transform is among the line's elements, before and
     /// after: so many apart, the transforms' places so many apart.
     digit: usize,
@@ -192,8 +205,7 @@ impl Job<'_> {
         let (inner, outer) = (self.lines.inner, self.lines.outer);
         let between =
             |len: usize| End { line: 1, step: inner, block: inner * len, places: usize::MAX, flags: 0, scale: 1.0 };
-        let one =
-            |stages, flags| Step { stages, twiddles: self.at.first, digit: 1, before: [1, 0], after: [1, 0], flags };
+        let one = |stages, flags| Step { digit: 1, before: [1, 0], after: [1, 0], ..self.step(stages, 0, flags) };
         match self.plan.method() {
             Method::OnePass(stages) => self.pass(rec, &one(stages, 0), source, [from, to], output),
             Method::Chirp(stages) => {
@@ -229,14 +241,20 @@ impl Job<'_> {
     fn columns<'s>(&self, first: &'s Stages, second: &Stages, flags: u32) -> Step<'s> {
         let n = second.length();
         let flags = flags | flags::TURN;
-        Step { stages: first, twiddles: self.at.first, digit: n, before: [n, 1], after: [n, 1], flags }
+        Step { digit: n, before: [n, 1], after: [n, 1], ..self.step(first, 0, flags) }
     }
 
     /// And over e2: frequency `k1 + first k2`.
     fn rows<'s>(&self, first: &Stages, second: &'s Stages, flags: u32) -> Step<'s> {
         let n = first.length();
         let before = [1, second.length()];
-        Step { stages: second, twiddles: self.at.second, digit: n, before, after: [n, 1], flags }
+        Step { digit: n, before, after: [n, 1], ..self.step(second, 1, flags) }
+    }
+
+    /// The tables of the first pass, or of the second.
+    fn step<'s>(&self, stages: &'s Stages, pass: usize, flags: u32) -> Step<'s> {
+        let twiddles = [self.at.first, self.at.second][pass];
+        Step { stages, twiddles, order: self.at.order[pass], digit: 1, before: [1, 0], after: [1, 0], flags }
     }
 
     fn pass(
@@ -260,28 +278,21 @@ impl Job<'_> {
             };
             end.step * apart > neighbour
         });
-        let single = step.stages.radices().len() == 1 && flags & flags::TWICE == 0;
-        let store_across = if single { load_across } else { store_across };
         flags |= if load_across { flags::LOAD_ACROSS } else { 0 };
         flags |= if store_across { flags::STORE_ACROSS } else { 0 };
-        let most = group(length, load_across || store_across, flags & flags::UNFOLD != 0);
+        let most = group(length, load_across || store_across, self.longest);
         let count = inner * step.digit * self.lines.outer;
         // Fewer a workgroup where there are few, so that more of a device has work; but not lanes without any.
         let group = most.min(count.div_ceil(16)).max(1);
-        if 2 * (group * length).next_multiple_of(32) > LONGEST_PASS {
-            flags |= flags::SPLIT;
-        }
         if let Source::Real(_, Some(_)) = source {
             flags |= flags::WINDOW;
         }
-        let [radices, more_radices] = digits(step.stages);
         let params = Pass {
             first: 0,
             count: word(count),
             length: word(length),
             group: word(group),
-            radices,
-            more_radices,
+            radices: digits(step.stages),
             stages: word(step.stages.radices().len()),
             digit_0: word(inner),
             digit_1: word(step.digit),
@@ -303,15 +314,15 @@ impl Job<'_> {
             out_stride: word(inner),
             whole: word(if flags & flags::MIRROR == 0 { self.plan.points() } else { self.plan.length() }),
             twiddles: word(step.twiddles),
+            order: word(step.order),
             chirp: word(self.at.chirp),
             filtered: word(self.at.filter),
             roots: word(self.at.roots),
             folds: word(self.at.folds),
-            flags,
             #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
             scale: to.scale as f32,
         };
-        let overrides = variant(step.stages, most);
+        let overrides = variant(step.stages, most, flags, self.how);
         let twice = if flags & flags::TWICE == 0 { 1.0 } else { 2.0 };
         let flops = twice * step.stages.cost() as f64 * group as f64;
         for piece in rec.pieces(word(count.div_ceil(group)), flops) {

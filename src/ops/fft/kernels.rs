@@ -1,6 +1,6 @@
 //! The kernels of the Fourier transforms.
 
-use super::plan::{LONGEST_PASS, Stages};
+use super::plan::Stages;
 use crate::device::{kernels, uniform};
 
 uniform! {
@@ -8,15 +8,14 @@ uniform! {
     #[derive(Default)]
     pub(super) struct Pass {
         first: u32, count: u32, length: u32, group: u32,
-        radices: u32, more_radices: u32, stages: u32,
+        radices: u32, stages: u32,
         digit_0: u32, digit_1: u32,
         in_0: u32, in_1: u32, in_2: u32, in_step: u32,
         out_0: u32, out_1: u32, out_2: u32, out_step: u32,
         in_place_step: u32, in_place_digit: u32, out_place_step: u32, out_place_digit: u32,
         given: u32, kept: u32, in_stride: u32, out_stride: u32,
         whole: u32,
-        twiddles: u32, chirp: u32, filtered: u32, roots: u32, folds: u32,
-        flags: u32,
+        twiddles: u32, order: u32, chirp: u32, filtered: u32, roots: u32, folds: u32,
         scale: f32,
     }
 }
@@ -54,67 +53,118 @@ pub(super) mod flags {
     pub(in super::super) const PAIRS: u32 = 1024;
     pub(in super::super) const LOAD_ACROSS: u32 = 2048;
     pub(in super::super) const STORE_ACROSS: u32 = 4096;
-    pub(in super::super) const SPLIT: u32 = 8192;
-    pub(in super::super) const AFTER_TWO: u32 = 16384;
-    pub(in super::super) const WINDOW: u32 = 32768;
+    pub(in super::super) const AFTER_TWO: u32 = 8192;
+    pub(in super::super) const WINDOW: u32 = 16384;
 }
 
-/// Invocations of a workgroup.
-pub(super) const WIDTH: usize = 256;
-/// Points that an invocation may hold: up to 2048 a workgroup of powers of two, of any length, and up to 4096.
-const SLOTS: [usize; 3] = [8, 16, 26];
+/// What a workgroup holds of complex numbers, and what two thirds of the memory that every adapter has would.
+const POINTS: [usize; 2] = [2048, 4096];
 
-/// The overrides of a pass of so many transforms a workgroup: how many points an invocation holds, and the radices where they are compiled
-/// in. Both follow from the length alone, so that the same numbers go the same way however many there are.
-pub(super) fn variant(stages: &Stages, group: usize) -> [(&'static str, f64); 2] {
-    let points = stages.length() * group;
-    let needed = stages.radices().iter().map(|radix| (points / radix).div_ceil(WIDTH) * radix).max().unwrap_or(1);
-    let slots = SLOTS.into_iter().find(|&slots| slots >= needed).unwrap_or(SLOTS[2]);
-    // A kernel for each power of two; one for all other lengths, which would be too many to compile.
-    let compiled = stages.length().is_power_of_two() && stages.length() > 1;
-    let radices = if compiled { digits(stages)[0] } else { 0 };
-    [("SLOTS", count(slots)), ("RADICES", f64::from(radices))]
+/// Complex numbers that a workgroup of an adapter with so much memory holds.
+pub(super) fn longest_pass(workgroup_storage: u32) -> usize {
+    if workgroup_storage as usize >= 8 * POINTS[1] { POINTS[1] } else { POINTS[0] }
 }
 
-/// The radices as hexadecimal digits, eight a word.
-pub(super) fn digits(stages: &Stages) -> [u32; 2] {
-    let mut words = [0; 2];
-    for (i, &radix) in stages.radices().iter().enumerate() {
-        #[expect(clippy::cast_possible_truncation, reason = "a radix is at most 13")]
-        let digit = radix as u32;
-        words[i / 8] |= digit << (4 * (i % 8));
+/// The overrides of a pass of at most so many transforms a workgroup: they follow from the length and what is done alone, so that the same
+/// numbers go the same way however many there are.
+pub(super) fn variant(stages: &Stages, group: usize, flags: u32, how: How) -> [(&'static str, f64); 7] {
+    let points = POINTS[usize::from(stages.length() * group > POINTS[0])];
+    let [first, middle, last] = if how.known && flags & flags::TWICE == 0 { known(stages, flags) } else { [0; 3] };
+    // A point takes 16 of 32 registers; software adapters suspend each of their vectors at every barrier.
+    let width = if how.software { 8 } else { points / 16 };
+    [
+        ("WIDTH", count(width)),
+        ("POINTS", count(points)),
+        ("FIRST", count(first)),
+        ("MIDDLE", count(middle)),
+        ("LAST", count(last)),
+        ("SPREAD", f64::from(u8::from(!how.software))),
+        ("FLAGS", flags.into()),
+    ]
+}
+
+/// What decides between kernels beside the work.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct How {
+    /// Whether radices may be compiled in.
+    pub(super) known: bool,
+    /// Whether it is for a software adapter.
+    pub(super) software: bool,
+}
+
+/// The radices of powers of two: of the first stage, those between, the last. Other lengths, which would be too many to compile, share
+/// one kernel.
+fn known(stages: &Stages, flags: u32) -> [usize; 3] {
+    match stages.radices() {
+        _ if !stages.length().is_power_of_two() || stages.length() == 1 || flags & flags::UNFOLD != 0 => [0; 3],
+        [first] => [*first, 0, 0],
+        [first, last] => [*first, 0, *last],
+        [first, middle, last] => [*first, *middle, *last],
+        _ => [0; 3],
     }
-    words
 }
 
-#[expect(clippy::cast_precision_loss, reason = "at most 26")]
-fn count(slots: usize) -> f64 {
-    slots as f64
+/// The radices as hexadecimal digits.
+pub(super) fn digits(stages: &Stages) -> u32 {
+    // 16 is written as 15.
+    #[expect(clippy::cast_possible_truncation, reason = "a radix is at most 16")]
+    let digit = |radix: usize| radix.min(15) as u32;
+    stages.radices().iter().rev().fold(0, |word, &radix| word << 4 | digit(radix))
 }
 
-/// The most transforms that a workgroup takes: half of what it holds, or, where memory is read across transforms, four neighbours if
-/// there is room.
-pub(super) fn group(length: usize, across: bool, both_parts: bool) -> usize {
-    let several = LONGEST_PASS / 2 / length;
-    let room = if both_parts { several } else { LONGEST_PASS / length };
-    several.max(if across { room.min(4) } else { 1 }).max(1)
+#[expect(clippy::cast_precision_loss, reason = "at most 4096")]
+fn count(x: usize) -> f64 {
+    x as f64
 }
 
+/// The most transforms that a workgroup takes: as many as half of what it holds at most, or, where memory is read across transforms, four
+/// neighbours if there is room.
+pub(super) fn group(length: usize, across: bool, longest: usize) -> usize {
+    let several = POINTS[0] / length;
+    several.max(if across { (longest / length).min(4) } else { 1 }).max(1)
+}
+
+/// Of every length a workgroup holds, one or another thing besides is done.
 #[cfg(test)]
-fn pass_variants() -> Vec<Vec<(&'static str, f64)>> {
+fn pass_variants(doings: &[u32]) -> Vec<Vec<(&'static str, f64)>> {
     use super::plan::{FftPlan, Method};
     let mut all = Vec::new();
     for length in (0..=12).map(|k| 1 << k).chain([3, 1000, 3000, 4095]) {
         let Ok(plan) = FftPlan::new(length) else { continue };
         let Method::OnePass(stages) = plan.method() else { continue };
-        for across in [false, true] {
-            let variant = variant(stages, group(length, across, false)).to_vec();
-            if !all.contains(&variant) {
-                all.push(variant);
+        for across in [0, flags::LOAD_ACROSS, flags::LOAD_ACROSS | flags::STORE_ACROSS] {
+            let most = group(length, across != 0, POINTS[1]);
+            for doing in doings {
+                for (known, software) in [(true, true), (true, false), (false, true), (false, false)] {
+                    let variant = variant(stages, most, doing | across, How { known, software }).to_vec();
+                    if !all.contains(&variant) {
+                        all.push(variant);
+                    }
+                }
             }
         }
     }
     all
+}
+
+#[cfg(test)]
+fn complex_variants() -> Vec<Vec<(&'static str, f64)>> {
+    use flags::{AFTER_TWO, CHIRP_IN, CHIRP_OUT, CONJUGATE_IN, CONJUGATE_OUT, FILTER, TURN, TWICE};
+    let chirp = TWICE | CHIRP_IN | CHIRP_OUT | AFTER_TWO;
+    pass_variants(&[0, CONJUGATE_IN | CONJUGATE_OUT, TURN, chirp, CHIRP_IN | TURN, FILTER | CONJUGATE_OUT])
+}
+
+#[cfg(test)]
+fn from_real_variants() -> Vec<Vec<(&'static str, f64)>> {
+    use flags::{PAIRS, TURN, UNFOLD, WINDOW};
+    pass_variants(&[0, WINDOW, PAIRS | UNFOLD, PAIRS | TURN | WINDOW])
+}
+
+#[cfg(test)]
+fn to_real_variants() -> Vec<Vec<(&'static str, f64)>> {
+    use flags::{CONJUGATE_IN, CONJUGATE_OUT, FOLD, MIRROR, PAIRS};
+    let back = CONJUGATE_IN | CONJUGATE_OUT;
+    pass_variants(&[back | FOLD | PAIRS, back | MIRROR, PAIRS | CONJUGATE_OUT])
 }
 
 #[cfg(test)]
@@ -131,7 +181,7 @@ kernels! {
     /// Complex numbers to complex numbers.
     Transform = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
-    ] variants pass_variants {
+    ] variants complex_variants {
         uniform params: Pass,
         read tables: [f32; 2],
         read input: [f32; 2],
@@ -140,7 +190,7 @@ kernels! {
     /// Reals to complex numbers.
     FromReal = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
-    ] variants pass_variants {
+    ] variants from_real_variants {
         uniform params: Pass,
         read tables: [f32; 2],
         read input: f32,
@@ -150,7 +200,7 @@ kernels! {
     /// Complex numbers to reals.
     ToReal = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
-    ] variants pass_variants {
+    ] variants to_real_variants {
         uniform params: Pass,
         read tables: [f32; 2],
         read input: [f32; 2],

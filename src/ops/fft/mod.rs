@@ -125,8 +125,14 @@ where
 pub fn choose_fft<T: Real>(ctx: &Context, shape: Shape, axis: Axis, resident: bool) -> Choice {
     let (n, lines) = lines_of(shape, axis);
     let task = Task { name: "fft", kind: Kind::Forward, n: n.max(1), lines, shape, plan: None };
-    let plan = ctx.adapter().and_then(|_| FftPlan::new(n.max(1)).ok());
+    let plan = plan(ctx, n.max(1), false).and_then(Result::ok);
     Task { plan, ..task }.choose(ctx, T::ON_DEVICE, resident)
+}
+
+/// For the adapter, if there is one.
+fn plan(ctx: &Context, n: usize, real: bool) -> Option<Result<FftPlan>> {
+    let longest = kernels::longest_pass(ctx.adapter()?.limits.workgroup_storage);
+    Some(FftPlan::within(longest, n, real))
 }
 
 /// Elements along the axis, and the lines of them.
@@ -170,9 +176,8 @@ impl Task {
             Axis::Cols => Shape { cols: after, ..shape },
             Axis::Batch => Shape { batch: after, ..shape },
         };
-        let real = matches!(kind, Kind::RealForward | Kind::RealInverse);
-        let plan = ctx.adapter().map(|_| if real { FftPlan::real(n) } else { FftPlan::new(n) });
-        Ok(Self { name, kind, n, lines, shape: made, plan: plan.and_then(Result::ok) })
+        let plan = plan(ctx, n, kind.is_real()).and_then(Result::ok);
+        Ok(Self { name, kind, n, lines, shape: made, plan })
     }
 
     fn choose(&self, ctx: &Context, on_device: bool, resident: bool) -> Choice {
@@ -215,7 +220,7 @@ impl Task {
         // Without a plan the length is beyond the kernels: this says so.
         let plan = match &self.plan {
             Some(plan) => plan.clone(),
-            None => FftPlan::new(self.n)?,
+            None => plan(ctx, self.n, self.kind.is_real()).unwrap_or_else(|| FftPlan::new(self.n))?,
         };
         let made = pieces::transform(ctx, self, &plan, a.storage(), window)?;
         Ok(Array::from_storage(self.shape, made))

@@ -3,11 +3,11 @@
 use crate::error::{ErrorKind, Result};
 use std::fmt;
 
-/// The longest transform that one workgroup computes: 16 KiB hold as many real parts.
+/// The longest transform that one workgroup computes: 32 KiB hold it.
 pub(super) const LONGEST_PASS: usize = 4096;
 
-/// Radices of the kernels, those that are tried first in front; what a stage of each costs a point, counted operations and exchanges.
-const RADICES: [(usize, u64); 8] = [(13, 28), (11, 24), (7, 17), (5, 13), (3, 10), (8, 12), (4, 10), (2, 8)];
+/// Radices of the kernels, in the order of the stages; what a stage of each costs a point, counted operations and exchanges.
+const RADICES: [(usize, u64); 9] = [(13, 28), (11, 24), (7, 17), (5, 13), (3, 10), (2, 8), (4, 10), (8, 12), (16, 14)];
 
 /// A length without prime factors above 13, and its stages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +30,8 @@ pub enum Method {
     LongChirp(Stages, Stages),
 }
 
-/// How the Fourier transforms of one length are computed on a device: a value, which can be compared, kept and printed.
+/// How the Fourier transforms of one length are computed on a device: a value, which can be compared, kept and printed. It is for devices
+/// whose workgroups have 32 KiB of memory, as most have; on others transforms go in more passes.
 ///
 /// ```
 /// use fiedler::ops::fft::FftPlan;
@@ -38,7 +39,7 @@ pub enum Method {
 /// let plan = FftPlan::new(1009)?;
 /// assert_eq!(plan, FftPlan::new(1009)?);
 /// assert_eq!((plan.dispatches(), plan.padded()), (1, Some(2048)));
-/// println!("{plan}"); // 1009 by a chirp of 2048 = 8 8 8 4: 1 dispatch, 39.9 KiB of tables
+/// println!("{plan}"); // 1009 by a chirp of 2048 = 8 16 16: 1 dispatch, 41.9 KiB of tables
 /// # Ok::<(), fiedler::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,18 +58,21 @@ impl Stages {
             return (length == 1).then(|| Self { length, radices: vec![1] });
         }
         let (mut rest, mut radices) = (length, Vec::new());
-        for (radix, _) in RADICES {
+        for (radix, _) in RADICES.into_iter().filter(|(radix, _)| radix % 2 == 1) {
             while rest % radix == 0 {
                 radices.push(radix);
                 rest /= radix;
             }
         }
-        if rest > 1 {
+        if !rest.is_power_of_two() {
             return None;
         }
-        // A stage of 2 beside one of 8 is two stages of 4: fewer operations, and as many exchanges.
-        if let [.., eight @ 8, two @ 2] = radices.as_mut_slice() {
-            (*eight, *two) = (4, 4);
+        // As few stages as there can be, alike: 8 and 8, not 4 and 16.
+        let mut twos = rest.trailing_zeros();
+        for left in (1..=twos.div_ceil(4)).rev() {
+            let here = twos / left;
+            radices.push(1 << here);
+            twos -= here;
         }
         Some(Self { length, radices })
     }
@@ -99,7 +103,7 @@ impl FftPlan {
     /// [`ErrorKind::Limit`] for lengths that the kernels do not reach: to 2^22 they take every one, to 2^23 all but some that are no
     /// product of small factors, to 2^24 those that are a product of two such up to 4096.
     pub fn new(length: usize) -> Result<Self> {
-        Self::of(length, length, false)
+        Self::within(LONGEST_PASS, length, false)
     }
 
     /// For transforms of so many real numbers, and back.
@@ -107,18 +111,21 @@ impl FftPlan {
     /// # Errors
     /// As [`FftPlan::new`], of half the length where it is even.
     pub fn real(length: usize) -> Result<Self> {
-        Self::of(length, if length.is_multiple_of(2) { length / 2 } else { length }, true)
+        Self::within(LONGEST_PASS, length, true)
     }
 
-    fn of(length: usize, complex: usize, real: bool) -> Result<Self> {
-        let found = one_pass(complex)
+    /// Where a workgroup holds so many complex numbers.
+    pub(super) fn within(longest: usize, length: usize, real: bool) -> Result<Self> {
+        let complex = if real && length.is_multiple_of(2) { length / 2 } else { length };
+        let found = Stages::of(complex)
+            .filter(|_| complex <= longest)
             .map(Method::OnePass)
-            .or_else(|| two_passes(complex).map(|(first, second)| Method::TwoPasses(first, second)))
-            .or_else(|| chirp(complex).map(Method::Chirp))
-            .or_else(|| long_chirp(complex).map(|(first, second)| Method::LongChirp(first, second)));
+            .or_else(|| two_passes(complex, longest).map(|(first, second)| Method::TwoPasses(first, second)))
+            .or_else(|| chirp(complex, longest).map(Method::Chirp))
+            .or_else(|| long_chirp(complex, longest).map(|(first, second)| Method::LongChirp(first, second)));
         let too_long = || {
             let what = format!("points of one Fourier transform on a device (wanted {length})");
-            ErrorKind::Limit { what, needed: length as u64, allowed: 1 << 24 }
+            ErrorKind::Limit { what, needed: length as u64, allowed: (longest * longest) as u64 }
         };
         Ok(Self { length, complex, real, method: found.ok_or_else(too_long)? })
     }
@@ -176,12 +183,9 @@ impl FftPlan {
             }
     }
 
-    /// Whether the pass that transforms pairs of reals has room to unfold their spectrum too: both parts of every point.
+    /// Whether the pass that transforms pairs of reals unfolds their spectrum too.
     pub(super) fn unfolds_inside(&self) -> bool {
-        match &self.method {
-            Method::OnePass(stages) | Method::Chirp(stages) => 2 * stages.length <= LONGEST_PASS,
-            _ => false,
-        }
+        matches!(self.method, Method::OnePass(_) | Method::Chirp(_))
     }
 
     /// Bytes of its tables.
@@ -214,39 +218,34 @@ impl FftPlan {
     }
 }
 
-/// All of it in one workgroup.
-fn one_pass(length: usize) -> Option<Stages> {
-    Stages::of(length).filter(|_| length <= LONGEST_PASS)
-}
-
 /// The two factors that differ least, the smaller one first: a workgroup holds several neighbours of each.
-fn two_passes(length: usize) -> Option<(Stages, Stages)> {
-    if length > LONGEST_PASS * LONGEST_PASS {
+fn two_passes(length: usize, longest: usize) -> Option<(Stages, Stages)> {
+    if length > longest * longest {
         return None;
     }
     Stages::of(length)?;
     let root = length.isqrt();
-    let least = length.div_ceil(LONGEST_PASS);
+    let least = length.div_ceil(longest);
     let first = (least..=root).rev().find(|&first| length.is_multiple_of(first))?;
     Some((Stages::of(first)?, Stages::of(length / first)?))
 }
 
 /// The cheapest convolution in one workgroup: no longer than twice the shortest, there is a power of two before.
-fn chirp(length: usize) -> Option<Stages> {
+fn chirp(length: usize, longest: usize) -> Option<Stages> {
     let least = 2 * length - 1;
     let most = least.next_power_of_two();
-    (most <= LONGEST_PASS).then(|| (least..=most).filter_map(Stages::of).min_by_key(Stages::cost)).flatten()
+    (most <= longest).then(|| (least..=most).filter_map(Stages::of).min_by_key(Stages::cost)).flatten()
 }
 
 /// The cheapest convolution in two passes.
-fn long_chirp(length: usize) -> Option<(Stages, Stages)> {
+fn long_chirp(length: usize, longest: usize) -> Option<(Stages, Stages)> {
     let least = 2 * length - 1;
-    let factors: Vec<Stages> = (16..=LONGEST_PASS).filter_map(Stages::of).collect();
+    let factors: Vec<Stages> = (16..=longest).filter_map(Stages::of).collect();
     let pair = |first: &Stages| {
         let at = factors.partition_point(|second| first.length * second.length < least);
         let second = factors.get(at).filter(|second| second.length >= first.length)?;
         // Above 1024 a workgroup holds fewer than four neighbours, and memory is read by less than its sectors.
-        let strided = if second.length > LONGEST_PASS / 4 { 2 } else { 1 };
+        let strided = if second.length > longest / 4 { 2 } else { 1 };
         let cost = first.length as u64 * second.cost() + second.length as u64 * first.cost();
         Some((strided * cost, first.clone(), second.clone()))
     };
@@ -290,16 +289,18 @@ impl fmt::Display for FftPlan {
 
 #[cfg(test)]
 mod tests {
-    use super::{FftPlan, LONGEST_PASS, Method, Stages};
+    use super::{FftPlan, LONGEST_PASS, Method, RADICES, Stages};
 
     fn check(stages: &Stages) {
         assert_eq!(stages.radices().iter().product::<usize>(), stages.length());
-        assert!(stages.radices().iter().all(|radix| [1, 2, 3, 4, 5, 7, 8, 11, 13].contains(radix)), "{stages}");
-        // Sixteen hexadecimal digits.
-        assert!(stages.length() <= LONGEST_PASS && stages.radices().len() <= 16, "{stages}");
+        assert!(stages.radices().iter().all(|radix| [1, 2, 3, 4, 5, 7, 8, 11, 13, 16].contains(radix)), "{stages}");
+        // Eight hexadecimal digits.
+        assert!(stages.length() <= LONGEST_PASS && stages.radices().len() <= 8, "{stages}");
+        let place = |radix: &usize| RADICES.iter().position(|(known, _)| known == radix);
+        assert!(stages.radices().is_sorted_by_key(place), "{stages}");
     }
 
-    fn check_plan(plan: &FftPlan) {
+    fn check_plan(plan: &FftPlan, longest: usize) {
         let n = plan.points();
         match plan.method() {
             Method::OnePass(stages) => {
@@ -310,7 +311,7 @@ mod tests {
                 check(first);
                 check(second);
                 assert_eq!(first.length() * second.length(), n);
-                assert!(n > LONGEST_PASS && first.length() <= second.length());
+                assert!(n > longest && first.length() <= second.length());
             }
             Method::Chirp(stages) => {
                 check(stages);
@@ -319,7 +320,7 @@ mod tests {
             Method::LongChirp(first, second) => {
                 check(first);
                 check(second);
-                assert!(n > LONGEST_PASS / 2 && first.length() * second.length() >= 2 * n - 1);
+                assert!(n > longest / 2 && first.length() * second.length() >= 2 * n - 1);
             }
         }
         assert!(!plan.to_string().is_empty() && plan.table_bytes() > 0 && plan.dispatches() > 0);
@@ -327,16 +328,16 @@ mod tests {
 
     #[test]
     fn every_length_has_a_plan() {
-        for n in (1..=4099).chain((12..=24).map(|k| 1 << k)).chain((11..=22).map(|k| 3 << k)) {
-            for plan in [FftPlan::new(n), FftPlan::real(n)] {
-                let plan = plan.unwrap_or_else(|e| panic!("{n}: {e}"));
-                check_plan(&plan);
+        for n in (1..=4099).chain((12..=22).map(|k| 1 << k)).chain((11..=20).map(|k| 3 << k)) {
+            for (longest, real) in [(LONGEST_PASS, false), (LONGEST_PASS, true), (LONGEST_PASS / 2, false)] {
+                let plan = FftPlan::within(longest, n, real).unwrap_or_else(|e| panic!("{n}: {e}"));
+                check_plan(&plan, longest);
                 assert_eq!(plan.length(), n);
             }
         }
         // Around the ends of every method, and primes as large as they go.
-        for n in [8191, 65_537, 999_983, 1 << 22, (1 << 22) - 3, 8_388_593] {
-            check_plan(&FftPlan::new(n).unwrap_or_else(|e| panic!("{n}: {e}")));
+        for n in [1 << 24, 3 << 22, 8191, 65_537, 999_983, 1 << 22, (1 << 22) - 3, 8_388_593] {
+            check_plan(&FftPlan::new(n).unwrap_or_else(|e| panic!("{n}: {e}")), LONGEST_PASS);
         }
         assert!(FftPlan::new((1 << 24) + 1).is_err() && FftPlan::new(16_777_213).is_err());
     }
@@ -344,8 +345,8 @@ mod tests {
     #[test]
     fn plans_say_what_they_are() {
         let text = |n| FftPlan::new(n).map(|plan| plan.to_string()).unwrap_or_default();
-        assert_eq!(text(1024), "1024 in one pass, 1024 = 8 8 4 4: 1 dispatch, 8.0 KiB of tables");
-        assert!(text(1 << 20).starts_with("1048576 in two passes, 1024 = 8 8 4 4 and 1024 = 8 8 4 4: 2 dispatches"));
+        assert_eq!(text(1024), "1024 in one pass, 1024 = 8 8 16: 1 dispatch, 9.0 KiB of tables");
+        assert!(text(1 << 20).starts_with("1048576 in two passes, 1024 = 8 8 16 and 1024 = 8 8 16: 2 dispatches"));
         assert!(text(1009).starts_with("1009 by a chirp of 2"), "{}", text(1009));
         let real = FftPlan::real(1000).map(|plan| (plan.points(), plan.in_pairs(), plan.dispatches()));
         assert_eq!(real.ok(), Some((500, true, 1)));

@@ -13,6 +13,8 @@ const FINE: usize = 4096;
 pub(super) struct Offsets {
     pub(super) first: usize,
     pub(super) second: usize,
+    /// Where elements go on the way into the first pass, and into the second.
+    pub(super) order: [usize; 2],
     pub(super) roots: usize,
     pub(super) chirp: usize,
     pub(super) filter: usize,
@@ -30,6 +32,7 @@ impl Offsets {
         };
         let mut found =
             Self { first: next(first.length()), second: next(second.map_or(0, Stages::length)), ..Self::default() };
+        found.order = [next(order_len(first)), next(second.map_or(0, order_len))];
         found.roots = next(second.map_or(0, |second| FINE + (first.length() * second.length()).div_ceil(FINE)));
         found.chirp = next(if plan.padded().is_some() { plan.points() } else { 0 });
         found.filter = next(plan.padded().unwrap_or(0));
@@ -55,6 +58,10 @@ pub(super) fn tables(plan: &FftPlan) -> Vec<[f32; 2]> {
     twiddles(first, &mut out);
     if let Some(second) = second {
         twiddles(second, &mut out);
+    }
+    order(first, &mut out);
+    if let Some(second) = second {
+        order(second, &mut out);
         let whole = first.length() * second.length();
         out.extend((0..FINE).map(|p| narrow(root(p, whole))));
         out.extend((0..whole.div_ceil(FINE)).map(|p| narrow(root(p * FINE, whole))));
@@ -62,7 +69,17 @@ pub(super) fn tables(plan: &FftPlan) -> Vec<[f32; 2]> {
     if let Some(padded) = plan.padded() {
         let chirp = chirp(plan.points());
         out.extend(chirp.iter().copied().map(narrow));
-        out.extend(filter(&chirp, padded).into_iter().map(narrow));
+        let filter = filter(&chirp, padded);
+        if second.is_some() {
+            out.extend(filter.into_iter().map(narrow));
+        } else {
+            // Between two transforms within a workgroup.
+            let mut there = vec![[0.0; 2]; padded];
+            for (k, z) in filter.into_iter().enumerate() {
+                there[reversed(k, first.length(), first.radices())] = narrow(z);
+            }
+            out.extend(there);
+        }
     }
     if plan.in_pairs() {
         out.extend((0..=plan.points()).map(|k| narrow(root(k, plan.length()))));
@@ -101,6 +118,29 @@ fn twiddles(stages: &Stages, out: &mut Vec<[f32; 2]>) {
         before *= radix;
     }
     out.push([1.0, 0.0]);
+}
+
+/// The place of an element among those of so many, its digits reversed.
+fn reversed(mut element: usize, mut length: usize, radices: &[usize]) -> usize {
+    let (mut place, mut weight) = (0, 1);
+    for radix in radices {
+        length /= radix;
+        place += element / length * weight;
+        element %= length;
+        weight *= radix;
+    }
+    place
+}
+
+fn order_len(stages: &Stages) -> usize {
+    stages.length() / stages.radices()[0]
+}
+
+/// Of every butterfly of the first stage, the place of its first point divided by the radix.
+#[expect(clippy::cast_precision_loss, reason = "below 4096")]
+fn order(stages: &Stages, out: &mut Vec<[f32; 2]>) {
+    let each = order_len(stages);
+    out.extend((0..each).map(|b| [reversed(b, each, &stages.radices()[1..]) as f32, 0.0]));
 }
 
 /// `exp(-i pi j^2 / n)`.

@@ -1,6 +1,8 @@
 //! What Fourier transforms are judged by: rustfft in f64, on signals that a failing test can name.
 
 use super::random::SplitMix64;
+use fiedler::Shape;
+use fiedler::array::{Array, Scalar};
 use num_complex::Complex;
 use rustfft::FftPlanner;
 
@@ -21,6 +23,16 @@ pub fn reals(len: usize, seed: u64) -> Vec<f32> {
 
 pub fn wide(z: C32) -> C64 {
     C64::new(z.re.into(), z.im.into())
+}
+
+/// Lines of n, in f64.
+pub fn widened(x: &[C32], n: usize) -> impl Iterator<Item = Vec<C64>> + '_ {
+    x.chunks(n).map(|line| line.iter().copied().map(wide).collect())
+}
+
+/// Lines of n elements, one after the other.
+pub fn lines<T: Scalar>(n: usize, data: Vec<T>) -> fiedler::Result<Array<T>> {
+    Array::from_vec(Shape::new(n, data.len() / n, 1), data)
 }
 
 /// The unscaled transform, or the inverse divided by the length, in f64.

@@ -75,7 +75,7 @@ pub(super) fn transform(
     }
     let adapter = gpu.adapter();
     let how = How { known: adapter.uses("known") && adapter.compiles_long_kernels(), software: adapter.software };
-    let longest = longest_pass(adapter.limits.workgroup_storage);
+    let longest = longest_pass(adapter);
     let job = Job { plan, kind, lines, tables: &constants, at: Offsets::of(plan), before, after, how, longest };
     job.record(&mut rec, input, window, &mut output)?;
     Ok(output)

@@ -1,7 +1,7 @@
 //! The kernels of the Fourier transforms.
 
 use super::plan::Stages;
-use crate::device::{kernels, uniform};
+use crate::device::{Adapter, kernels, uniform};
 
 uniform! {
     /// One pass of transforms: what lies where, and what is done with it on the way in and out.
@@ -57,12 +57,13 @@ pub(super) mod flags {
     pub(in super::super) const WINDOW: u32 = 16384;
 }
 
-/// What a workgroup holds of complex numbers, and what two thirds of the memory that every adapter has would.
+/// Complex numbers that a workgroup holds: in the 16 KiB that every adapter has, and in 32.
 const POINTS: [usize; 2] = [2048, 4096];
 
-/// Complex numbers that a workgroup of an adapter with so much memory holds.
-pub(super) fn longest_pass(workgroup_storage: u32) -> usize {
-    if workgroup_storage as usize >= 8 * POINTS[1] { POINTS[1] } else { POINTS[0] }
+/// Complex numbers that a workgroup of the adapter holds.
+pub(super) fn longest_pass(adapter: &Adapter) -> usize {
+    let room = adapter.limits.workgroup_storage as usize >= 8 * POINTS[1];
+    POINTS[usize::from(room && adapter.uses("long"))]
 }
 
 /// The overrides of a pass of at most so many transforms a workgroup: they follow from the length and what is done alone, so that the same

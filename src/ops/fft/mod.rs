@@ -131,8 +131,7 @@ pub fn choose_fft<T: Real>(ctx: &Context, shape: Shape, axis: Axis, resident: bo
 
 /// For the adapter, if there is one.
 fn plan(ctx: &Context, n: usize, real: bool) -> Option<Result<FftPlan>> {
-    let longest = kernels::longest_pass(ctx.adapter()?.limits.workgroup_storage);
-    Some(FftPlan::within(longest, n, real))
+    Some(FftPlan::within(kernels::longest_pass(ctx.adapter()?), n, real))
 }
 
 /// Elements along the axis, and the lines of them.

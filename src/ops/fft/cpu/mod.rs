@@ -128,8 +128,11 @@ pub(super) fn complex<F: Working>(
     lines: Lines,
     from: &[Complex<F>],
 ) -> Vec<Complex<F>> {
-    let scale = matches!(kind, Kind::Inverse).then(|| <F as Real>::from_f64(1.0 / n as f64));
-    every(&Whole { fft: plans.complex(kind, n), scale }, lines, from)
+    let engine = match kind {
+        Kind::Inverse => Whole { fft: plans.inverse(n), scale: Some(<F as Real>::from_f64(1.0 / n as f64)) },
+        _ => Whole { fft: plans.forward(n), scale: None },
+    };
+    every(&engine, lines, from)
 }
 
 /// Real to half of a spectrum.

@@ -1,25 +1,24 @@
 //! The library's plans, kept from call to call: their tables of sines take as long as the transform of a few lines.
 
-use super::super::gpu::Kind;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftNum, FftPlanner};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Plans that are kept, as many as pocketfft keeps.
+/// Plans of one kind that are kept, as many as pocketfft keeps.
 const MOST: usize = 16;
-/// Points of all plans that are kept, 32 MiB of tables in f32; the last plan is kept whatever its length.
+/// Their points altogether, 32 MiB of tables in f32; the last plan is kept whatever its length.
 const POINTS: usize = 1 << 22;
 
 /// Plans of one kind, the last used last.
-struct Kept<P: ?Sized>(Mutex<Vec<(usize, Arc<P>)>>);
+struct Last<P: ?Sized>(Mutex<Vec<(usize, Arc<P>)>>);
 
-impl<P: ?Sized> Default for Kept<P> {
+impl<P: ?Sized> Default for Last<P> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<P: ?Sized> Kept<P> {
+impl<P: ?Sized> Last<P> {
     /// The plan for `n` points, made if there is none.
     fn get(&self, n: usize, make: impl FnOnce() -> Arc<P>) -> Arc<P> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,18 +45,19 @@ impl<P: ?Sized> Kept<P> {
 
 /// The plans of one precision, kept by a context.
 pub(in super::super) struct Plans<F> {
-    forward: Kept<dyn Fft<F>>,
-    inverse: Kept<dyn Fft<F>>,
-    real_forward: Kept<dyn RealToComplex<F>>,
-    real_inverse: Kept<dyn ComplexToReal<F>>,
+    forward: Last<dyn Fft<F>>,
+    inverse: Last<dyn Fft<F>>,
+    real_forward: Last<dyn RealToComplex<F>>,
+    real_inverse: Last<dyn ComplexToReal<F>>,
 }
 
 impl<F: FftNum> Plans<F> {
-    pub(super) fn complex(&self, kind: Kind, n: usize) -> Arc<dyn Fft<F>> {
-        match kind {
-            Kind::Inverse | Kind::RealInverse => self.inverse.get(n, || FftPlanner::new().plan_fft_inverse(n)),
-            Kind::Forward | Kind::RealForward => self.forward.get(n, || FftPlanner::new().plan_fft_forward(n)),
-        }
+    pub(super) fn forward(&self, n: usize) -> Arc<dyn Fft<F>> {
+        self.forward.get(n, || FftPlanner::new().plan_fft_forward(n))
+    }
+
+    pub(super) fn inverse(&self, n: usize) -> Arc<dyn Fft<F>> {
+        self.inverse.get(n, || FftPlanner::new().plan_fft_inverse(n))
     }
 
     pub(super) fn real_forward(&self, n: usize) -> Arc<dyn RealToComplex<F>> {
@@ -72,10 +72,10 @@ impl<F: FftNum> Plans<F> {
 impl<F> Default for Plans<F> {
     fn default() -> Self {
         Self {
-            forward: Kept::default(),
-            inverse: Kept::default(),
-            real_forward: Kept::default(),
-            real_inverse: Kept::default(),
+            forward: Last::default(),
+            inverse: Last::default(),
+            real_forward: Last::default(),
+            real_inverse: Last::default(),
         }
     }
 }
@@ -86,8 +86,8 @@ mod tests {
 
     #[test]
     fn the_last_plans_are_kept_within_bounds() {
-        let kept = Kept::<usize>::default();
-        let lengths = |kept: &Kept<usize>| kept.0.lock().unwrap().iter().map(|(n, _)| *n).collect::<Vec<_>>();
+        let kept = Last::<usize>::default();
+        let lengths = |kept: &Last<usize>| kept.0.lock().unwrap().iter().map(|(n, _)| *n).collect::<Vec<_>>();
         let first = kept.get(1, || Arc::new(1));
         for n in 2..=MOST {
             kept.get(n, || Arc::new(n));

@@ -19,6 +19,7 @@ fn main() -> std::process::ExitCode {
         on_each("of NaN, of one row, of nothing", covariance_edges),
         on_each("numbers of every size, in columns and in rows", every_size),
         on_each("a stream by chunks, merged, and in pieces", covariance_cuts),
+        on_each("chunks that the budget cuts", chunks_cut),
         on_each("errors", errors),
         on_gpus("f64 stays on the CPU", f64_stays),
     ])
@@ -242,6 +243,25 @@ fn covariance_cuts(ctx: &Context) -> Checked {
 }
 
 fn errors(ctx: &Context) -> Checked {
+/// A stream sends an eighth of the budget at a time: 2730 rows of three columns here, so that a chunk goes in four pieces.
+fn chunks_cut(ctx: &Context) -> Checked {
+    let (rows, cols, budget) = (23_000, 3, 1 << 18);
+    let data = table(rows, cols, 14);
+    let streamed = |ctx: &Context| -> fiedler::Result<[Vec<u32>; 2]> {
+        let mut running = RunningCovariance::new(cols);
+        for begin in (0..rows).step_by(10_000) {
+            running.push(ctx, &rows_of(&data, rows, begin..(begin + 10_000).min(rows))?)?;
+        }
+        assert_eq!(running.rows(), rows as u64);
+        let of = |array: Array<f32>| -> fiedler::Result<_> { Ok(bits(array.to_host(ctx)?.as_slice())) };
+        Ok([of(running.mean(ctx)?)?, of(running.cov(ctx)?)?])
+    };
+    let small = alike(ctx).memory_budget(budget).build()?;
+    assert_eq!(streamed(&small)?, streamed(ctx)?);
+    assert!(small.pool().peak <= budget, "{:?}", small.pool());
+    Ok(())
+}
+
     for shape in [Shape::new(4, 2, 1), Shape::new(2, 3, 2)] {
         let chunk = Array::from_vec(shape, vec![1.0_f32; shape.len()])?;
         let error = RunningCovariance::new(3).push(ctx, &chunk).expect_err("3 columns");

@@ -21,6 +21,7 @@ fn main() -> std::process::ExitCode {
         on_each("scales from 1e-30 to 1e30", scales),
         on_each("many short series", many),
         on_each("a stream by chunks, and a batch in pieces", cuts),
+        on_each("chunks that the budget cuts", chunks_cut),
         on_each("streams merged", merged),
         on_each("quantiles", quantiles_against_sorting),
         on_each("histograms", histograms),
@@ -271,6 +272,25 @@ fn cuts(ctx: &Context) -> Checked {
 fn merged(ctx: &Context) -> Checked {
     let (rows, cols) = (15_000, 4);
     let data = table(rows, cols, 5);
+/// A stream sends an eighth of the budget at a time: 2730 rows of three columns here, so that a chunk goes in four pieces.
+fn chunks_cut(ctx: &Context) -> Checked {
+    let (rows, cols, budget) = (23_000, 3, 1 << 18);
+    let data = table(rows, cols, 14);
+    let streamed = |ctx: &Context| -> fiedler::Result<_> {
+        let mut running = RunningStats::new(cols, StatsOptions::default());
+        for begin in (0..rows).step_by(10_000) {
+            running.push(ctx, &rows_of(&data, rows, begin..(begin + 10_000).min(rows))?)?;
+        }
+        let found = running.finish(ctx)?;
+        assert_eq!((running.rows(), found.counts(ctx)?.as_slice()), (rows as u64, &[rows as u64; 3][..]));
+        all_bits(ctx, &found)
+    };
+    let small = alike(ctx).memory_budget(budget).build()?;
+    assert_eq!(streamed(&small)?, streamed(ctx)?);
+    assert!(small.pool().peak <= budget, "{:?}", small.pool());
+    Ok(())
+}
+
     let whole = describe(ctx, &rows_of(&data, rows, 0..rows)?, Axis::Rows, StatsOptions::default())?;
     let whole = all(ctx, &whole)?;
     let part = |some: std::ops::Range<usize>| -> fiedler::Result<RunningStats> {

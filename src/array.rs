@@ -37,7 +37,8 @@ mod private {
     impl Sealed for f64 {}
 }
 
-/// What an array may hold: f32, f64, complex numbers of these, f16, which is a way to store and not to compute, and u32, random words.
+/// What an array may hold: f32, f64, complex numbers of these, f16, which is a way to store and not to compute, and u32, random
+/// words.
 pub trait Scalar: private::Stored + nalgebra::Scalar + bytemuck::Pod + Send + Sync {
     /// Whether the device's kernels take it.
     const ON_DEVICE: bool;

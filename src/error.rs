@@ -148,6 +148,25 @@ impl Error {
     }
 }
 
+/// What the byte budget allows of a device's memory, as a limit is called.
+pub(crate) const DEVICE_BYTES: &str = "bytes of device memory (FIEDLER_MEMORY_BUDGET)";
+
+/// Limits `(what, needed, allowed)` upon what `of` names.
+///
+/// # Errors
+/// [`ErrorKind::Limit`] for the first that is passed.
+pub(crate) fn within_limits(
+    of: impl fmt::Display,
+    limits: impl IntoIterator<Item = (&'static str, u64, u64)>,
+) -> Result<()> {
+    match limits.into_iter().find(|(_, needed, allowed)| needed > allowed) {
+        None => Ok(()),
+        Some((what, needed, allowed)) => {
+            Err(ErrorKind::Limit { what: format!("{what} for {of}"), needed, allowed }.into())
+        }
+    }
+}
+
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
         Self(Box::new(kind))

@@ -1,27 +1,16 @@
 //! The command as a user runs it: outputs, exit codes, whole files or none.
 
+#[path = "common/command.rs"]
+mod command;
+
+use command::{fiedler, run};
 use npyz::npz::NpzArchive;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::time::Duration;
 use tempfile::TempDir;
 
 const KARATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/karate.txt");
-
-/// The command on the CPU backend, with nothing of the caller's environment that it would listen to.
-fn fiedler(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fiedler"));
-    for name in ["FIEDLER_ADAPTER", "FIEDLER_MEMORY_BUDGET", "RUST_LOG"] {
-        command.env_remove(name);
-    }
-    // No test finds what another stored; tests/cache.rs is for that.
-    command.env("FIEDLER_BACKEND", "cpu").env("FIEDLER_CACHE_BYTES", "0").args(arguments);
-    command
-}
-
-fn run(arguments: &[&str]) -> Output {
-    fiedler(arguments).output().expect("the command starts")
-}
 
 fn code(output: &Output) -> i32 {
     output.status.code().expect("it ends by itself")

@@ -1,22 +1,12 @@
 //! What `fiedler run` says of a wrong call, of what it cannot do, and of what it did: exit codes and words, in the terms of the caller's files.
 
+#[path = "common/command.rs"]
+mod command;
+
+use command::{fiedler, run};
 use npyz::npz::NpzArchive;
 use std::path::Path;
-use std::process::{Command, Output};
 use tempfile::TempDir;
-
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fiedler"));
-    for name in ["FIEDLER_ADAPTER", "FIEDLER_MEMORY_BUDGET", "RUST_LOG"] {
-        command.env_remove(name);
-    }
-    command.env("FIEDLER_BACKEND", "cpu").args(arguments);
-    command
-}
-
-fn run(arguments: &[&str]) -> Output {
-    command(arguments).output().expect("the command starts")
-}
 
 fn said(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -255,19 +245,19 @@ fn the_data_s_faults_and_the_system_s_are_failures() {
     // The budget is named, and counted is what is held: results of f32 and one matrix of products in f64.
     let few = files.f32s("few.npy", &[2, 1000], &[]);
     let out = files.at("cov.npz");
-    let output = command(&["run", "cov", &few, "-o", &out]).env("FIEDLER_MEMORY_BUDGET", "8M").output().unwrap();
+    let output = fiedler(&["run", "cov", &few, "-o", &out]).env("FIEDLER_MEMORY_BUDGET", "8M").output().unwrap();
     let text = said(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{text}");
     for word in ["cov: ", "FIEDLER_MEMORY_BUDGET", "12000000 needed", "8388608 allowed"] {
         assert!(text.contains(word), "no `{word}` in {text}");
     }
     let output =
-        command(&["run", "random", "--shape", "10000000", "-o", &out]).env("FIEDLER_MEMORY_BUDGET", "8M").output();
+        fiedler(&["run", "random", "--shape", "10000000", "-o", &out]).env("FIEDLER_MEMORY_BUDGET", "8M").output();
     let text = said(&output.unwrap().stderr);
     assert!(text.contains("FIEDLER_MEMORY_BUDGET") && text.contains("40000000 needed"), "{text}");
     // Results no larger than what was given are no matter of the budget.
     let square = files.f32s("square.npy", &[1000, 1000], &[]);
-    let output = command(&["run", "cov", &square, "-o", &out]).env("FIEDLER_MEMORY_BUDGET", "8M").output().unwrap();
+    let output = fiedler(&["run", "cov", &square, "-o", &out]).env("FIEDLER_MEMORY_BUDGET", "8M").output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output.stderr));
 }
 

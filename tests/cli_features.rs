@@ -1,18 +1,13 @@
 //! `fiedler run random` and `fiedler run divergence` as a user runs them.
 
+#[path = "common/command.rs"]
+mod command;
+
+use command::run;
 use npyz::npz::NpzArchive;
 use npyz::{Deserialize, WriterBuilder};
 use std::fs::File;
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn run(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fiedler"));
-    for name in ["FIEDLER_ADAPTER", "FIEDLER_MEMORY_BUDGET", "RUST_LOG"] {
-        command.env_remove(name);
-    }
-    command.env("FIEDLER_BACKEND", "cpu").args(arguments).output().expect("the command starts")
-}
 
 fn done(arguments: &[&str]) -> String {
     let output = run(arguments);
@@ -119,8 +114,11 @@ fn divergences_of_rows_pairs_and_samples() {
     // KL is not symmetric: row i, column j is D(p_i, p_j).
     done(&["run", "divergence", &p, "-o", &out]);
     near(&array::<f64>(&out, "d").1, &[0.0, 0.239_278_181_599, 0.218_011_910_943, 0.0]);
-    done(&["run", "divergence", &p, &q, "--kind", "tv", "--samples", "2", "--precision", "f32", "-o", &out]);
-    assert_eq!(array::<f32>(&out, "d").1.len(), 2);
+    // Two bins from 1 to 5: half of these samples are below 3, and a quarter of those.
+    let these = save(&folder.path().join("these.npy"), &[4], &[1.0, 2.0, 3.5, 5.0]);
+    let those = save(&folder.path().join("those.npy"), &[4], &[1.0, 4.0, 4.0, 5.0]);
+    done(&["run", "divergence", &these, &those, "--kind", "tv", "--samples", "2", "--precision", "f32", "-o", &out]);
+    assert_eq!(array::<f32>(&out, "d"), (vec![], vec![0.25]));
     let one = save(&folder.path().join("one.npy"), &[3], &[0.5, 0.25, 0.25]);
     done(&["run", "divergence", &one, &one, "-o", &out]);
     assert_eq!(array::<f64>(&out, "d"), (vec![], vec![0.0]));

@@ -1,18 +1,13 @@
 //! `fiedler run matmul` as a user runs it: numpy's order, types that stay what they are, exit codes.
 
+#[path = "common/command.rs"]
+mod command;
+
+use command::run;
 use half::f16;
 use npyz::npz::NpzArchive;
 use std::path::Path;
-use std::process::{Command, Output};
 use tempfile::TempDir;
-
-fn run(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fiedler"));
-    for name in ["FIEDLER_ADAPTER", "FIEDLER_MEMORY_BUDGET", "RUST_LOG"] {
-        command.env_remove(name);
-    }
-    command.env("FIEDLER_BACKEND", "cpu").args(arguments).output().expect("the command starts")
-}
 
 /// A C-order .npy file.
 fn write_npy(path: &Path, descr: &str, shape: &str, bytes: &[u8]) {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::products::{Operands, Product, bits};
+use common::products::{Operands, Product, TURNS, bits, judge_not_finite};
 use common::solve::{Checked, alike};
 use common::{on_each, on_gpus, on_gpus_with};
 use fiedler::array::Array;
@@ -25,8 +25,6 @@ fn main() -> std::process::ExitCode {
         on_each("what is not split", refused),
     ])
 }
-
-const TURNS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
 
 fn run(ctx: &Context, operands: &Operands<f32>) -> fiedler::Result<Vec<f32>> {
     let (a, b) = operands.arrays()?;
@@ -157,26 +155,8 @@ fn ends(ctx: &Context) -> Checked {
 }
 
 fn not_finite(ctx: &Context) -> Checked {
-    for (m, n, k) in [(6, 5, 7), (70, 66, 41)] {
-        let clean = Operands::<f32>::random(Product::new(m, n, k).batch(3, 3));
-        let want = run(ctx, &clean)?;
-        for bad in [f32::NAN, f32::INFINITY] {
-            let mut spoiled = clean.clone();
-            // Row 2 of the middle matrix of A.
-            spoiled.a[m * k + 3 * m + 2] = bad;
-            for (at, (got, want)) in run(ctx, &spoiled)?.iter().zip(&want).enumerate() {
-                if at / (m * n) == 1 && at % m == 2 {
-                    assert!(!got.is_finite(), "{m} x {n} x {k}, {bad}: {at} is {got}");
-                } else {
-                    assert_eq!(got.to_bits(), want.to_bits(), "{m} x {n} x {k}, {bad}: {at}");
-                }
-            }
-        }
-        let known =
-            Operands::<f32>::random(Product { alpha: 0.0, c: 3, beta: 0.5, ..Product::new(m, n, k).batch(3, 3) });
-        let mut hidden = known.clone();
-        (hidden.a[0], hidden.b[k * n * 3 - 1]) = (f32::NAN, f32::INFINITY);
-        known.judge(&run(ctx, &hidden)?, 0.0)?;
+    for sides in [(6, 5, 7), (70, 66, 41)] {
+        judge_not_finite(sides, |operands| run(ctx, operands))?;
     }
     Ok(())
 }

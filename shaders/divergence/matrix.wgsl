@@ -1,6 +1,6 @@
-// divergences[i + n j] = D(p_i, p_j) for all pairs of the n histograms of a batch's entry. A workgroup makes a tile of 16 x 16 pairs, 16 bins
-// at a time; an invocation has one pair. A symmetric divergence is computed once for a pair, and written twice. Loops of an invocation:
-// bins begin to end, and a 16th of that.
+// divergences[i + n j] = D(p_i, p_j) for all pairs of the n histograms of a batch's entry. A workgroup makes a tile of 16 x 16
+// pairs, 16 bins at a time; an invocation has one pair. A symmetric divergence is computed once for a pair, and written twice.
+// Loops of an invocation: bins begin to end, and a 16th of that.
 
 const TILE: u32 = 16;
 

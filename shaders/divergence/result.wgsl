@@ -1,7 +1,7 @@
 // A divergence out of the sum of its terms. Needs divergence/scaled.wgsl.
 
-// The bits of what a sum means: by the total of p and what smoothing added to it, its root where asked for, times a factor: of the base and of
-// the sum's unit, which is a root's as well, so that a root of next to nothing is right.
+// The bits of what a sum means: by the total of p and what smoothing added to it, its root where asked for, times a factor: of
+// the base and of the sum's unit, which is a root's as well, so that a root of next to nothing is right.
 fn result_of(sum: u32, total: u32, factor: f32, spread: f32, root: u32) -> u32 {
     if !finite(sum) { return sum; }
     let value = max(0.0, bitcast<f32>(sum) / (bitcast<f32>(total) * spread));

@@ -1,6 +1,6 @@
-// What one bin with the probabilities p and q adds. Every term is 0 or more, and small where p and q are close to each other, to a relative
-// error of a few ulp: so nothing cancels in a sum. Where `absent`, the sum is infinite. Needs divergence/scaled.wgsl: p and q are normal numbers
-// or 0, in units of 2^-`unit`; so are terms, but those of KIND 3, whose unit is 1.
+// What one bin with the probabilities p and q adds. Every term is 0 or more, and small where p and q are close to each other, to
+// a relative error of a few ulp: so nothing cancels in a sum. Where `absent`, the sum is infinite. Needs divergence/scaled.wgsl:
+// p and q are normal numbers or 0, in units of 2^-`unit`; so are terms, but those of KIND 3, whose unit is 1.
 //   KIND 0: p log(p / q) - p + q           Kullback and Leibler
 //   KIND 1: half of that against m and of q's against m, m = (p + q) / 2          Jensen and Shannon
 //   KIND 2: |p - q| / 2                    total variation
@@ -19,8 +19,8 @@ fn artanh_tail(t: f32) -> f32 {
         + t * (1.0 / 15.0 + t * (1.0 / 17.0)))))));
 }
 
-// log(q / p) for q > 0, p > 0 and not within 1/2 to 2 of each other, from their bits: the quotient of two numbers may be none, and a logarithm
-// that is built in may flush it.
+// log(q / p) for q > 0, p > 0 and not within 1/2 to 2 of each other, from their bits: the quotient of two numbers may be none,
+// and a logarithm that is built in may flush it.
 fn log_of_ratio(q: f32, p: f32) -> f32 {
     let of_q = bitcast<u32>(q);
     let of_p = bitcast<u32>(p);

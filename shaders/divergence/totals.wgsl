@@ -1,7 +1,8 @@
-// totals[i] = the sum of histogram i as the bits of a number from 1 to 2 and an exponent, or 1 and 0 where it is taken as it is; no number (a
-// NaN's bits) where an entry is negative or not finite or, where it is to be divided by, the sum is not positive. A team of TEAM
-// invocations a histogram; bins begin to end of it in one dispatch, of which `fresh` says the first and `last` the last: in between a total
-// is two sums. Loops of an invocation: (end - begin) / TEAM and a 32nd of that. Needs divergence/scaled.wgsl.
+// totals[i] = the sum of histogram i as the bits of a number from 1 to 2 and an exponent, or 1 and 0 where it is taken as it is;
+// no number (a NaN's bits) where an entry is negative or not finite or, where it is to be divided by, the sum is not positive. A
+// team of TEAM invocations a histogram; bins begin to end of it in one dispatch, of which `fresh` says the first and `last` the
+// last: in between a total is two sums. Loops of an invocation: (end - begin) / TEAM and a 32nd of that. Needs
+// divergence/scaled.wgsl.
 
 override TEAM: u32 = 64;
 override WIDTH: u32 = 64;
@@ -12,7 +13,8 @@ struct Params { bins: u32, begin: u32, end: u32, count: u32, first: u32, fresh: 
 @group(0) @binding(1) var<storage, read> histograms: array<u32>;
 @group(0) @binding(2) var<storage, read_write> totals: array<vec2<u32>>;
 
-// Sums of numbers from 2^-20 on, times 2^-64, and of those below, times 2^64: of neither kind does one overflow, or lose what is subnormal.
+// Sums of numbers from 2^-20 on, times 2^-64, and of those below, times 2^64: of neither kind does one overflow, or lose what is
+// subnormal.
 const SMALL: u32 = 0x35800000u;
 
 var<workgroup> sums: array<vec2<f32>, WIDTH>;

@@ -1,5 +1,5 @@
-// What eigen/lane_N need not unroll: the eigendecomposition by LANES lanes of a subgroup, in the order of shared/ring.wgsl. A subgroup
-// holds one matrix or more; whoever is done turns no more, and waits for the others without a bit being changed.
+// What eigen/lane_N need not unroll: the eigendecomposition by LANES lanes of a subgroup, in the order of shared/ring.wgsl. A
+// subgroup holds one matrix or more; whoever is done turns no more, and waits for the others without a bit being changed.
 //
 // Loops of an invocation: LANES + 1 iterations a sweep, and about N and LANES to finish.
 

@@ -1,6 +1,6 @@
-// The whole eigendecomposition of a small matrix in one kernel, in registers: what eigen/prepare, jacobi/* and eigen/finish (which see)
-// do to a larger one, with the same results. The unrolled halves are eigen/tiny_N (an invocation a matrix) and eigen/lane_N (a pair
-// of columns a lane); an order below N is padded with columns that are orthogonal from the start.
+// The whole eigendecomposition of a small matrix in one kernel, in registers: what eigen/prepare, jacobi/* and eigen/finish
+// (which see) do to a larger one, with the same results. The unrolled halves are eigen/tiny_N (an invocation a matrix) and
+// eigen/lane_N (a pair of columns a lane); an order below N is padded with columns that are orthogonal from the start.
 
 // vectors: whether they are stored; they are computed all the same, the certificate is of them.
 struct Params { first: u32, count: u32, sweeps: u32, vectors: u32 }

@@ -1,6 +1,6 @@
-// The tiled forms of what comes before and after Jacobi, for matrices beyond workgroup memory: a matrix is many workgroups, and numbers
-// that one kernel leaves to the next lie in arrays with room for params.capacity columns, or params.tiles tiles, for each matrix.
-// The constants stand in ops/eigen/tiled.rs, too.
+// The tiled forms of what comes before and after Jacobi, for matrices beyond workgroup memory: a matrix is many workgroups, and
+// numbers that one kernel leaves to the next lie in arrays with room for params.capacity columns, or params.tiles tiles, for each
+// matrix. The constants stand in ops/eigen/tiled.rs, too.
 
 // Rows of a tile, columns of a tile.
 const ROWS: u32 = 64u;

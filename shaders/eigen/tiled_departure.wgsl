@@ -1,5 +1,5 @@
-// The largest element of a tile of V'V - I, COLUMNS by COLUMNS, as bits. The tiles of the lower triangle, folded to a rectangle: row r
-// of tiles has those of row T - 1 - r first, then its own. Each invocation has the products of four columns with four.
+// The largest element of a tile of V'V - I, COLUMNS by COLUMNS, as bits. The tiles of the lower triangle, folded to a rectangle:
+// row r of tiles has those of row T - 1 - r first, then its own. Each invocation has the products of four columns with four.
 // Loop iterations of an invocation: n / DEPTH (1 + 15 + 15 (1 + 4)) + 20.
 
 @group(0) @binding(0) var<uniform> params: Tiles;

@@ -1,5 +1,5 @@
-// Gershgorin's circles of every tile of ROWS rows, scaled: the largest |a_ii| + r_i, and the largest r_i - a_ii that is not negative, as
-// bits. One invocation a row. Second of the three.
+// Gershgorin's circles of every tile of ROWS rows, scaled: the largest |a_ii| + r_i, and the largest r_i - a_ii that is not
+// negative, as bits. One invocation a row. Second of the three.
 // Loop iterations of an invocation: params.groups + n.
 
 @group(0) @binding(0) var<uniform> params: Tiles;

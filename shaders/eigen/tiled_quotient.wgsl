@@ -1,5 +1,5 @@
-// Eigenvalue (scaled) and residual of every column: with g_j the first value and d = v_j' r, the Rayleigh quotient is g_j + d, and the
-// residual sqrt(|r|^2 - d^2). One invocation a column.
+// Eigenvalue (scaled) and residual of every column: with g_j the first value and d = v_j' r, the Rayleigh quotient is g_j + d,
+// and the residual sqrt(|r|^2 - d^2). One invocation a column.
 // Loop iterations of an invocation: params.tiles.
 
 @group(0) @binding(0) var<uniform> params: Tiles;

@@ -1,6 +1,6 @@
-// X - V (V'X) for vectors with one component of a graph each as their support: row r is in the vector labels[r], where it has the entry
-// values[r], and `along` is V'X. A row in no vector has the label NONE; one that is a vector by itself has the label ALONE, and becomes 0.
-// A workgroup a chunk of rows, (first row, end, problem, -); who takes part is as in sparse/advance.wgsl.
+// X - V (V'X) for vectors with one component of a graph each as their support: row r is in the vector labels[r], where it has the
+// entry values[r], and `along` is V'X. A row in no vector has the label NONE; one that is a vector by itself has the label ALONE,
+// and becomes 0. A workgroup a chunk of rows, (first row, end, problem, -); who takes part is as in sparse/advance.wgsl.
 //
 // Loop iterations: rows of a chunk (512) * LANES / 64.
 

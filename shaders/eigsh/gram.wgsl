@@ -1,6 +1,6 @@
-// Tiles of X'X and X'AX: sums over the rows of a chunk, a workgroup a chunk, a tile of 4 x 4 an invocation. `left` has 4 LEFT columns,
-// `right` and its image under A have 4 RIGHT. A chunk is (first row, end, problem, -); sixteens of rows are summed by themselves, so
-// that rounding grows with the sixteens and not with the rows.
+// Tiles of X'X and X'AX: sums over the rows of a chunk, a workgroup a chunk, a tile of 4 x 4 an invocation. `left` has 4 LEFT
+// columns, `right` and its image under A have 4 RIGHT. A chunk is (first row, end, problem, -); sixteens of rows are summed by
+// themselves, so that rounding grows with the sixteens and not with the rows.
 //
 // Loop iterations: rows of a chunk (512) and its sixteens.
 

@@ -1,5 +1,5 @@
-// Sums over ranges of slots, each of `size` elements, in their order: output first + k has the slots of ranges[first + k] = (begin, end).
-// The slots present begin with `base`.
+// Sums over ranges of slots, each of `size` elements, in their order: output first + k has the slots of ranges[first + k] =
+// (begin, end). The slots present begin with `base`.
 //
 // Loop iterations: 16 slots an output, for each output of an invocation.
 

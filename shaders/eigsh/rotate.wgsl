@@ -1,6 +1,7 @@
-// X Q in the place of a slab of X, and the squares of the columns of AX Q - X Q diag(values), summed over a chunk of rows: a workgroup a
-// chunk, LANES invocations a row of the slab. The whole rows of X and AX are in panels of `total` vectors a row, from row `row` on.
-// A chunk is (first row, end, problem, -). For each problem `values` has a vector whose x says whether it is rotated, then the values.
+// X Q in the place of a slab of X, and the squares of the columns of AX Q - X Q diag(values), summed over a chunk of rows: a
+// workgroup a chunk, LANES invocations a row of the slab. The whole rows of X and AX are in panels of `total` vectors a row, from
+// row `row` on. A chunk is (first row, end, problem, -). For each problem `values` has a vector whose x says whether it is
+// rotated, then the values.
 //
 // Loop iterations: rows of a chunk (512) / 8, times (1 + total).
 

@@ -1,6 +1,6 @@
 // Blocked one-sided Jacobi, second of three: one sweep of two-sided Jacobi on the inner products G of a pair of blocks, its rotations
-// gathered in Q. One workgroup per pair, G and Q in workgroup memory; a round of the tournament is BLOCK disjoint pairs of columns, and
-// each invocation rotates one 2 x 2 block of G from both sides, and two rows of a pair of Q.
+// gathered in Q. One workgroup per pair, G and Q in workgroup memory; a round of the tournament is BLOCK disjoint pairs of
+// columns, and each invocation rotates one 2 x 2 block of G from both sides, and two rows of a pair of Q.
 //
 // grams: in, the inner products in params.chunks parts; out, Q in the first part, row by row.
 // marks: what the pair found, see jacobi/blocked.wgsl. A pair whose columns are orthogonal is skipped by the third kernel.

@@ -1,8 +1,8 @@
 // Sweeps of one-sided Jacobi: rotates pairs of columns of W until all are orthogonal (Hestenes 1958; Demmel and Veselic 1992). Where
 // W = A + s I, W = V diag(lambda + s) then, up to rounding: a column's direction is an eigenvector, and no V is kept.
 //
-// One workgroup per matrix, n <= CAPACITY, W in workgroup memory. A round of the round-robin tournament is n / 2 disjoint pairs, LANES
-// invocations a pair, each with every LANES-th group of four rows. At most params.sweeps sweeps a dispatch: W and the
+// One workgroup per matrix, n <= CAPACITY, W in workgroup memory. A round of the round-robin tournament is n / 2 disjoint pairs,
+// LANES invocations a pair, each with every LANES-th group of four rows. At most params.sweeps sweeps a dispatch: W and the
 // state go back to memory, so the next dispatch goes on.
 //
 // Loop iterations of an invocation and sweep: n (1 + 2 ceil(n / 4 / LANES) + LANES), see ops/jacobi/gpu.rs.

@@ -1,10 +1,11 @@
 enable f16;
 enable wgpu_cooperative_matrix;
-// 4 x 4 pieces of a product of f16 a workgroup, sums in f32, on matrix units: four subgroups, 2 x 2 pieces each. DEPTH terms at a time
-// lie in workgroup memory, each term's rows (columns) side by side, so that op(A) is read by columns and op(B) by rows. Needs
+// 4 x 4 pieces of a product of f16 a workgroup, sums in f32, on matrix units: four subgroups, 2 x 2 pieces each. DEPTH terms at a
+// time lie in workgroup memory, each term's rows (columns) side by side, so that op(A) is read by columns and op(B) by rows. Needs
 // matmul/piece_8.wgsl or matmul/piece_16.wgsl.
 //
-// Iterations of an invocation: ceil(span / DEPTH) (1 + 2 DEPTH SIDE / WIDTH + DEPTH / PIECE) + CORNER / LANES + 4 (1 + FOURS / LANES).
+// Iterations of an invocation: ceil(span / DEPTH) (1 + 2 DEPTH SIDE / WIDTH + DEPTH / PIECE) + CORNER / LANES + 4 (1 + FOURS /
+// LANES).
 
 // Whether the k terms of a row of op(A), or of a column of op(B), lie side by side.
 override A_ALONG: bool = false;

@@ -1,6 +1,6 @@
-// 64 rows and 8 columns of a product a workgroup, 8 x 8 of it an invocation, in registers; factors straight from memory, four terms at a
-// time. For adapters that have no fast workgroup memory: those on a CPU, where a barrier stores and loads every register, and loads of
-// four numbers cost what loads of one do. Where the factors begin fours: m, n and k are multiples of four where a four lies along them.
+// 64 rows and 8 columns of a product a workgroup, 8 x 8 of it an invocation, in registers; factors straight from memory, four terms
+// at a time. For adapters that have no fast workgroup memory: those on a CPU, where a barrier stores and loads every register, and
+// loads of four numbers cost what loads of one do. m, n and k are multiples of four.
 //
 // Iterations of an invocation: ceil(span / 4).
 
@@ -33,9 +33,7 @@ fn fours_of_b(base: u32, column: u32, p: u32) -> mat4x4<f32> {
     if B_ALONG {
         let at = (base + column * params.k + p) / 4u;
         let step = params.k / 4u;
-        // Columns beyond the last are computed from it and put nowhere.
-        let left = params.n - 1u - column;
-        return mat4x4<f32>(b[at], b[at + min(1u, left) * step], b[at + min(2u, left) * step], b[at + min(3u, left) * step]);
+        return mat4x4<f32>(b[at], b[at + step], b[at + 2u * step], b[at + 3u * step]);
     }
     let at = (base + p * params.n + column) / 4u;
     let step = params.n / 4u;

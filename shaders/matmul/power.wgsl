@@ -1,7 +1,7 @@
 // Powers of two beyond those of one factor. Needs shared/real.wgsl.
 
-// The number of these bits times 2^by, rounded once. By bits: a compiler may join two factors to one that is infinite, and drivers take
-// subnormal numbers for 0.
+// The number of these bits times 2^by, rounded once. By bits: a compiler may join two factors to one that is infinite, and
+// drivers take subnormal numbers for 0.
 fn scaled(bits: u32, by: i32) -> f32 {
     let sign = bits & 0x80000000u;
     let size = bits & 0x7fffffffu;

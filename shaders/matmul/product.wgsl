@@ -4,9 +4,9 @@
 // Whether numbers are f16, two to a word, or f32. Sums are f32 either way.
 override HALF: bool = false;
 
-// `first` is the first unit of a dispatch. The strides are the numbers from one matrix of a batch to the next, 0 where one serves all.
-// A unit sums over `span` of the k terms, `parts` units a result; where `raw`, the sums go out as they are, in f32, part by part from
-// part `skip` on.
+// `first` is the first unit of a dispatch. The strides are the numbers from one matrix of a batch to the next, 0 where one serves
+// all. A unit sums over `span` of the k terms, `parts` units a result; where `raw`, the sums go out as they are, in f32, part by
+// part from part `skip` on.
 struct Params {
     first: u32, m: u32, n: u32, k: u32,
     a_stride: u32, b_stride: u32, c_stride: u32, bias_stride: u32,

@@ -1,6 +1,6 @@
-// f32 as the sum of two f16: x 2^s = high + low, s such that the largest magnitude of a line comes to [2^14, 2^15). Two f16 a word, the
-// terms of a line side by side, whole words a line: what is beyond the terms is 0. Needs matmul/lines.wgsl, matmul/power.wgsl and
-// shared/half.wgsl.
+// f32 as the sum of two f16: x 2^s = high + low, s such that the largest magnitude of a line comes to [2^14, 2^15). Two f16 a
+// word, the terms of a line side by side, whole words a line: what is beyond the terms is 0. Needs matmul/lines.wgsl,
+// matmul/power.wgsl and shared/half.wgsl.
 //
 // Iterations of an invocation: chunks / 32 + 5 + chunk / 64.
 

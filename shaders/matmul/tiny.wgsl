@@ -1,5 +1,5 @@
-// Several small products a workgroup: 4 x 4 of a result an invocation, `together` matrices side by side, `depth` terms of their sums at a
-// time in workgroup memory. Both sides of a result are at most 32.
+// Several small products a workgroup: 4 x 4 of a result an invocation, `together` matrices side by side, `depth` terms of their
+// sums at a time in workgroup memory. Both sides of a result are at most 32.
 //
 // Iterations of an invocation: ceil(k / depth) (1 + 2 ceil(ROOM / WIDTH) + depth).
 

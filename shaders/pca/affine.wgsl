@@ -1,4 +1,5 @@
-// (X - before) W + after, of every matrix: X (rows, inner), W (inner, cols). One workgroup a tile of 16 x 16, one invocation an element.
+// (X - before) W + after, of every matrix: X (rows, inner), W (inner, cols). One workgroup a tile of 16 x 16, one invocation an
+// element.
 //
 // Loop iterations: ceil(inner / 16) 17.
 

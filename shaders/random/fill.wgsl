@@ -1,6 +1,6 @@
 // numbers[i] = four random numbers of the words 4 i to 4 i + 3 from where the stream stands. As bits: a number is never touched by
-// arithmetic that an adapter may do in its own way, but by the law's last product and sum. One invocation a vector of four; its loops are
-// the ten rounds of one block, or of two where the stream stands within one.
+// arithmetic that an adapter may do in its own way, but by the law's last product and sum. One invocation a vector of four; its
+// loops are the ten rounds of one block, or of two where the stream stands within one.
 //   LAW 0: the words
 //   LAW 1: min(offset + factor u, below), u the upper 24 bits
 //   LAW 2: offset + factor x, x standard normal by the inverse of its distribution, in integers (src/ops/random/quantile.rs)

@@ -14,6 +14,6 @@ const INFINITE: u32 = 0x7f800000u;
 // 2^e for -126 <= e <= 127.
 fn power_of_two(e: i32) -> f32 { return bitcast<f32>(u32(e + 127) << 23u); }
 
-// What scales numbers whose largest magnitude has these bits to [1, 2). Zeros are scaled by 1; the exponent of a subnormal is taken as
-// that of the smallest normal number.
+// What scales numbers whose largest magnitude has these bits to [1, 2). Zeros are scaled by 1; the exponent of a subnormal is
+// taken as that of the smallest normal number.
 fn scale_of(bits: u32) -> f32 { return select(power_of_two(-clamp(i32(bits >> 23u) - 127, -126, 126)), 1.0, bits == 0u); }

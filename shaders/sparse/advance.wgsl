@@ -1,8 +1,8 @@
 // One step of a recurrence at one row: y <- product A x + own x + before y with A = diag(d) + coupling S W S.
 //
-// coefficients[base + problem] = (product, own, before, 1 + its first column that takes part, or 0 where none does). `column` is the block's
-// column that the slab begins with, `width` where the block ends. The other columns, and other problems, keep what they have: in the first
-// step, `fresh`, that is x, for y holds nothing yet.
+// coefficients[base + problem] = (product, own, before, 1 + its first column that takes part, or 0 where none does). `column` is
+// the block's column that the slab begins with, `width` where the block ends. The other columns, and other problems, keep what
+// they have: in the first step, `fresh`, that is x, for y holds nothing yet.
 
 struct Params { first: u32, end: u32, base: u32, fresh: u32, coupling: f32, column: u32, width: u32 }
 

@@ -1,5 +1,6 @@
 // The diagonals d and S of a Laplacian out of degrees: the first of each four where there are weights (sums of W x for x = 1), else
-// the lengths of the rows. NORMALISED: d = 1 and S = D^-1/2, with ISOLATED and 0 where the degree is 0; else d = D, and S is not looked at.
+// the lengths of the rows. NORMALISED: d = 1 and S = D^-1/2, with ISOLATED and 0 where the degree is 0; else d = D, and S is not
+// looked at.
 //
 // Loop iterations: rows of an invocation.
 

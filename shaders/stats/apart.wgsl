@@ -1,5 +1,5 @@
-// The distance of a number from its column's shift in units of 2^exponent, which is that of the largest distance of its node: none overflows on
-// the way, because from 2^100 on both are taken times 2^-16 first. Needs shared/real.wgsl.
+// The distance of a number from its column's shift in units of 2^exponent, which is that of the largest distance of its node:
+// none overflows on the way, because from 2^100 on both are taken times 2^-16 first. Needs shared/real.wgsl.
 
 // The exponent of columns all of whose numbers are the shift; of all others it is -126 at least.
 const NONE: i32 = -127;

@@ -1,5 +1,6 @@
-// Quantiles from their neighbours: sought[series][2 q] is the one below, with the bits of the share of the way to the one above in z, which
-// stands next; w says that the series has no number. The last of a series, where GUARDED, is its greatest key, which shows a NaN.
+// Quantiles from their neighbours: sought[series][2 q] is the one below, with the bits of the share of the way to the one above
+// in z, which stands next; w says that the series has no number. The last of a series, where GUARDED, is its greatest key, which
+// shows a NaN.
 //
 // Loop iterations: quantiles of an invocation.
 

@@ -1,5 +1,6 @@
-// How many of 16384 numbers of a series fall into each bin, a workgroup a part of a series: bins `window` to `window + 2048`, behind them,
-// with the first window, what is below, above and NaN. `ends` are the keys of the bins' lower ends, then that of the last upper one.
+// How many of 16384 numbers of a series fall into each bin, a workgroup a part of a series: bins `window` to `window + 2048`,
+// behind them, with the first window, what is below, above and NaN. `ends` are the keys of the bins' lower ends, then that of the
+// last upper one.
 //
 // Loop iterations: 9 + 64 * 22 + 9.
 

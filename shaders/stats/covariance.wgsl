@@ -1,5 +1,6 @@
-// Covariances, or where CORRELATION correlations, from products about the mean: the whole matrix from its lower triangle. A column with
-// something that is not finite has NaN throughout; so has everything where there are not two rows. Covariances are in units of 4^`exponent`.
+// Covariances, or where CORRELATION correlations, from products about the mean: the whole matrix from its lower triangle. A
+// column with something that is not finite has NaN throughout; so has everything where there are not two rows. Covariances are in
+// units of 4^`exponent`.
 //
 // Loop iterations: elements of an invocation.
 

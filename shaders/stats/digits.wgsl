@@ -1,5 +1,6 @@
-// One round of a radix selection: how often each value of a digit of 8 bits occurs among the keys that begin as the one that is sought, for
-// up to 8 ranks at once. A workgroup a part of 16384 numbers of a series and eight of its ranks; counts[part][series][rank][256].
+// One round of a radix selection: how often each value of a digit of 8 bits occurs among the keys that begin as the one that is
+// sought, for up to 8 ranks at once. A workgroup a part of 16384 numbers of a series and eight of its ranks;
+// counts[part][series][rank][256].
 //
 // Loop iterations: 8 + 64 * 9 + 8.
 

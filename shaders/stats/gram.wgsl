@@ -1,5 +1,5 @@
-// Products of columns about their means, in their units, over leaves of 1024 rows: a workgroup a tile of 4 SIDE columns on the lower triangle, an invocation
-// 4 x 4 of it. Sixteens of rows are summed by themselves. What is not finite counts as the mean.
+// Products of columns about their means, in their units, over leaves of 1024 rows: a workgroup a tile of 4 SIDE columns on the
+// lower triangle, an invocation 4 x 4 of it. Sixteens of rows are summed by themselves. What is not finite counts as the mean.
 //
 // Loop iterations: 64 (1 + 16 + 2 * 64 / SIDE).
 

@@ -1,5 +1,5 @@
-// Rows `begin` to `begin + count` of every series, behind the `held` numbers that its `room` in the tail has already. The series of an
-// invocation's numbers are neighbours where theirs are.
+// Rows `begin` to `begin + count` of every series, behind the `held` numbers that its `room` in the tail has already. The series
+// of an invocation's numbers are neighbours where theirs are.
 //
 // Loop iterations: numbers of an invocation.
 

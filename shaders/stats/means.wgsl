@@ -1,6 +1,7 @@
-// The means of columns over leaves of 1024 rows, as offsets from the columns' shifts in units of 2^exponent, whether a number there is not
-// finite, and that exponent: of the leaf's largest distance from the shift. A workgroup has 8 columns, 32 invocations each, and passes twice over
-// its rows, the second time while they lie in a cache. Node k of matrix m: offsets of its columns, flags of 1 or 0, exponents.
+// The means of columns over leaves of 1024 rows, as offsets from the columns' shifts in units of 2^exponent, whether a number
+// there is not finite, and that exponent: of the leaf's largest distance from the shift. A workgroup has 8 columns, 32
+// invocations each, and passes twice over its rows, the second time while they lie in a cache. Node k of matrix m: offsets of its
+// columns, flags of 1 or 0, exponents.
 //
 // Loop iterations: 2 * (32 + 5).
 

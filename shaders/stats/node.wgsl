@@ -3,8 +3,8 @@
 // The mean is shift + offset, the shift common to a series. Sums of powers of distances from the mean are in units of 2^exponent, so
 // that none overflows where its distances do not. Numbers that are not finite are in the flags alone.
 //
-// Where a number or the shift is 2^100 and more, shift, offset and exponent are of all numbers times 2^-16, so that neither distances nor sums
-// overflow; what that takes from the smallest ones is nothing beside these.
+// Where a number or the shift is 2^100 and more, shift, offset and exponent are of all numbers times 2^-16, so that neither
+// distances nor sums overflow; what that takes from the smallest ones is nothing beside these.
 
 struct Node {
     // Two words.

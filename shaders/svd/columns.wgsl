@@ -1,5 +1,5 @@
-// Kernels that work by columns: GROUPS columns a workgroup, LANES invocations a column, each with every LANES-th row. The matrices are
-// column-major and all of one shape; unit `first + workgroup` is block unit % blocks of matrix unit / blocks.
+// Kernels that work by columns: GROUPS columns a workgroup, LANES invocations a column, each with every LANES-th row. The
+// matrices are column-major and all of one shape; unit `first + workgroup` is block unit % blocks of matrix unit / blocks.
 //
 // Loop iterations of an invocation and pass over a column: ceil(rows / LANES), and LANES of a reduction.
 

@@ -1,6 +1,6 @@
-// The first `left` columns of Q of X = Q R (svd/panel.wgsl): the reflections begins..ends, the last first, on columns that begin as those of
-// the identity, with the sign that makes R's diagonal positive. A matrix that is not finite has columns of 0; where no column was missing
-// and that alone was asked about, X itself is what is wanted.
+// The first `left` columns of Q of X = Q R (svd/panel.wgsl): the reflections begins..ends, the last first, on columns that begin
+// as those of the identity, with the sign that makes R's diagonal positive. A matrix that is not finite has columns of 0; where
+// no column was missing and that alone was asked about, X itself is what is wanted.
 //
 // Iterations: (ends - begins) (2 ceil(long / LANES) + LANES) + ceil(long / LANES).
 

@@ -1,5 +1,5 @@
-// The columns of W by descending length, each of length 1, or 0 where it is missing; and whether any is. Iterations: 2 ceil(short / LANES)
-// + LANES.
+// The columns of W by descending length, each of length 1, or 0 where it is missing; and whether any is. Iterations: 2 ceil(short
+// / LANES) + LANES.
 
 struct Params { first: u32, short: u32 }
 

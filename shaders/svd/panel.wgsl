@@ -1,10 +1,11 @@
 // Householder QR of the columns begins..ends of X (long, short): X = Q R (Golub and Van Loan 5.2). One workgroup a matrix.
 //
-// The reflection of column j is I - tau v v', v = x - beta e_j from row j down, left in place of x; above it stands R, whose diagonal is
-// beta. tau = 2 / v'v, from the v that is kept: it is a reflection to rounding, however loose the square root was. What is no column any
-// more (state.wgsl) is not reflected.
+// The reflection of column j is I - tau v v', v = x - beta e_j from row j down, left in place of x; above it stands R, whose
+// diagonal is beta. tau = 2 / v'v, from the v that is kept: it is a reflection to rounding, however loose the square root was.
+// What is no column any more (state.wgsl) is not reflected.
 //
-// Iterations for b columns: b (ceil(long / LANES) + LANES + (1 + ceil(b / GROUPS)) (2 ceil(long / LANES) + LANES)), see ops/svd/gpu.rs.
+// Iterations for b columns: b (ceil(long / LANES) + LANES + (1 + ceil(b / GROUPS)) (2 ceil(long / LANES) + LANES)), see
+// ops/svd/gpu.rs.
 
 // optional: only where a column is missing.
 struct Params { first: u32, long: u32, short: u32, begins: u32, ends: u32, optional: u32 }

@@ -1,7 +1,8 @@
 // What the kernels of one decomposition know of a matrix: flags and sweeps (shared/state.wgsl), the scale 2^-e as bits, and whether
 // a column of V is missing.
 
-// Squared lengths from here down are nothing beside an element of 1, and far enough from underflow for an inner product to keep its digits.
+// Squared lengths from here down are nothing beside an element of 1, and far enough from underflow for an inner product to keep
+// its digits.
 const MISSING: f32 = 8.271806e-25;
 
 // Of the matrix as it was given: its transpose is taken where it is wide.

@@ -1,7 +1,7 @@
 //! Results that were computed before, in memory and on disk, found by a hash of all that they depend upon.
 //!
-//! This floor knows keys and bytes, and nothing of what they mean: [`encode`](crate::encode) makes both. A cache never fails its user:
-//! what cannot be read or written is said once, counted, and computed again.
+//! This floor knows keys and bytes, and nothing of what they mean: [`encode`](crate::encode) makes both. A cache never fails its
+//! user: what cannot be read or written is said once, counted, and computed again.
 //!
 //! ```
 //! use fiedler::{Context, cache::Cache, encode::SpectralEncoder, graph::molecules};

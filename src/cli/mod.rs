@@ -86,8 +86,8 @@ enum Failure {
 }
 
 impl Failure {
-    /// The same, said of the operation that was asked for, by whatever name the library calls it. Shapes are the call's: what the library says
-    /// of them is a wrong call.
+    /// The same, said of the operation that was asked for, by whatever name the library calls it. Shapes are the call's: what the
+    /// library says of them is a wrong call.
     fn of(self, operation: &str) -> Self {
         match self {
             Self::Call(message) => Self::Call(format!("{operation}: {message}")),

@@ -93,8 +93,8 @@ fn instance() -> wgpu::Instance {
     wgpu::Instance::new(descriptor)
 }
 
-/// wgpu's feature for matrix units. It is experimental to wgpu: a device has it only where it was opened for them, here or by somebody
-/// else.
+/// wgpu's feature for matrix units. It is experimental to wgpu: a device has it only where it was opened for them, here or by
+/// somebody else.
 pub(super) const MATRIX_UNITS: Features = Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
 
 /// The order of the matrices that there are matrix units for, as the kernels use them: the larger one.

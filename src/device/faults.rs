@@ -35,8 +35,8 @@ impl Faults {
         self.any.store(true, Ordering::Release);
     }
 
-    /// [`Faults::check`] of a device that is asked first. wgpu hands out invalid resources on a lost device without an error, and tells of
-    /// the loss only when it is polled.
+    /// [`Faults::check`] of a device that is asked first. wgpu hands out invalid resources on a lost device without an error, and
+    /// tells of the loss only when it is polled.
     pub(super) fn ask(&self, device: &wgpu::Device) -> Result<()> {
         // What the poll itself reports is the loss, which `check` tells.
         let _ = device.poll(wgpu::PollType::Poll);

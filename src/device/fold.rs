@@ -4,8 +4,8 @@
 use naga::compact::{KeepUnused, compact};
 use naga::{Block, Expression, Function, Handle, Literal, Module, Statement};
 
-/// Takes the branches that are never taken out of every function, and what nothing uses then out of the module. The overrides have to be
-/// settled. What a call returns is not looked into: conditions are to be overrides, or made of them.
+/// Takes the branches that are never taken out of every function, and what nothing uses then out of the module. The overrides
+/// have to be settled. What a call returns is not looked into: conditions are to be overrides, or made of them.
 pub(super) fn fold(mut module: Module) -> Module {
     let functions: Vec<(Handle<Function>, Block)> =
         module.functions.iter().map(|(handle, f)| (handle, folded(&module, f, &f.body))).collect();

@@ -1,8 +1,8 @@
 //! The device floor: the only room that names wgpu or naga. It knows buffers, kernels, submissions and faults, and no
 //! mathematics.
 //!
-//! Inside: `gpu` stands on `recorder` and `read`, these on `core`, which holds `pool`, `pipelines`, `faults` and `timing`; `pipelines`
-//! on `kernel`, `kernel` on `shader` and `buffer`, `buffer` on `pool`.
+//! Inside: `gpu` stands on `recorder` and `read`, these on `core`, which holds `pool`, `pipelines`, `faults` and `timing`;
+//! `pipelines` on `kernel`, `kernel` on `shader` and `buffer`, `buffer` on `pool`.
 
 mod adapter;
 mod buffer;

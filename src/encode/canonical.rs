@@ -12,11 +12,11 @@
 
 /// Rows whose norms lie within this factor of the largest count as tied, and the lowest index wins.
 ///
-/// Symmetric nodes have equal norms up to the solver's error, about `1e-6 / gap` in f32 for vectors of unit norm: 1e-2 stays above that
-/// for every gap down to `1e-4`. Larger it need not be, and smaller gains nothing: a pivot within 1 % of the largest is as stable
-/// as the largest, and two solvers can differ only if a norm falls within their error of the threshold, wherever that stands.
-/// On all graphs of MUTAG and those of PROTEINS up to 60 nodes, a backward error of 3 eps |L| moved no vector beyond that noise for
-/// thresholds from 1e-3 to 2e-2; at 1e-4, and at 5e-2 and more, some flipped (2026-11-20).
+/// Symmetric nodes have equal norms up to the solver's error, about `1e-6 / gap` in f32 for vectors of unit norm: 1e-2 stays
+/// above that for every gap down to `1e-4`. Larger it need not be, and smaller gains nothing: a pivot within 1 % of the largest
+/// is as stable as the largest, and two solvers can differ only if a norm falls within their error of the threshold, wherever
+/// that stands. On all graphs of MUTAG and those of PROTEINS up to 60 nodes, a backward error of 3 eps |L| moved no vector beyond
+/// that noise for thresholds from 1e-3 to 2e-2; at 1e-4, and at 5e-2 and more, some flipped (2026-11-20).
 /// (No rule is without such a threshold: there is no continuous choice of a basis for every subspace.)
 const TIE: f64 = 1e-2;
 

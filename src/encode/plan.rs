@@ -42,9 +42,9 @@ fn graph_bytes(graphs: &GraphBatch) -> u64 {
 
 /// Whether a graph is iterated: where a dense matrix is dearer than an iteration's products and looks.
 ///
-/// On the CPU (medians, k = 4, 8, 16, 32, 2026-11-21) the dense matrix takes this many times as long: at n = 300 0.6 to 2.3 (meshes and trees the
-/// larger, many pairs of random graphs the smaller), at n = 400 0.9 to 4.0 for k up to 16, at n = 500 0.9 to 5.6 for k = 32 too. Below, what
-/// could be won is 4 ms a graph, and the dense answer is nearer.
+/// On the CPU (medians, k = 4, 8, 16, 32, 2026-11-21) the dense matrix takes this many times as long: at n = 300 0.6 to 2.3
+/// (meshes and trees the larger, many pairs of random graphs the smaller), at n = 400 0.9 to 4.0 for k up to 16, at n = 500 0.9
+/// to 5.6 for k = 32 too. Below, what could be won is 4 ms a graph, and the dense answer is nearer.
 fn is_sparse(settings: &Settings, graph: GraphRef<'_>) -> bool {
     let (n, k) = (graph.nodes(), settings.k);
     match settings.method {

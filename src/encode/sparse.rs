@@ -1,5 +1,5 @@
-//! From the pairs that an iteration found on a sparse Laplacian to the pairs that its encoding gives: as [`super::pairs`], but only the
-//! wanted end of the spectrum is there, and the null space is known without being solved for.
+//! From the pairs that an iteration found on a sparse Laplacian to the pairs that its encoding gives: as [`super::pairs`], but
+//! only the wanted end of the spectrum is there, and the null space is known without being solved for.
 
 use super::canonical::{canonical_basis, tie_groups};
 use super::pairs::{Finished, Pairs, finish};

@@ -49,9 +49,9 @@ pub struct Report {
 /// Computes k eigenpairs of the Laplacian of every graph: the smallest of the symmetric normalised one, zero modes kept, unless told
 /// otherwise.
 ///
-/// Vectors are canonical: eigenvalues that the working precision cannot tell apart are one tie group, inside of which the basis is the
-/// pivoted Cholesky factor of the group's projector; of any vector the entry of largest magnitude is positive, the lowest index
-/// among those within 1 %.
+/// Vectors are canonical: eigenvalues that the working precision cannot tell apart are one tie group, inside of which the basis
+/// is the pivoted Cholesky factor of the group's projector; of any vector the entry of largest magnitude is positive, the lowest
+/// index among those within 1 %.
 ///
 /// ```
 /// use fiedler::{Context, encode::SpectralEncoder, graph::{Conventions, Graph}};

@@ -1,15 +1,16 @@
 //! Encodings that were stored before: which pieces there are, what each depends upon, and what is left to compute.
 //!
-//! A data set is cut into *pieces*, runs of graphs as they are listed, by content alone: never by the budget, the side or the time, so
-//! that any later call finds them again. A piece ends before it would hold more than [`PIECE_WORK`] or [`PIECE_NODES`]; a graph beyond
-//! either is a piece by itself. So a data set of small graphs is a few files of some megabytes and a large graph is one; a set that
-//! grew at its end keeps its pieces. Where no store has a disk, each graph is its own piece: batches in training are drawn anew each time.
+//! A data set is cut into *pieces*, runs of graphs as they are listed, by content alone: never by the budget, the side or the
+//! time, so that any later call finds them again. A piece ends before it would hold more than [`PIECE_WORK`] or [`PIECE_NODES`];
+//! a graph beyond either is a piece by itself. So a data set of small graphs is a few files of some megabytes and a large graph
+//! is one; a set that grew at its end keeps its pieces. Where no store has a disk, each graph is its own piece: batches in
+//! training are drawn anew each time.
 //!
-//! PROTEINS, k = 8, two cores, AVX-512 (2026-11-21, medians): computed in 64 ms; hashed, found, checked and copied in 0.7 ms as 6 pieces on
-//! disk, in 2.3 ms graph by graph in memory: 1.1 % and 3.6 % of what is saved, of which hashing is a part.
+//! PROTEINS, k = 8, two cores, AVX-512 (2026-11-21, medians): computed in 64 ms; hashed, found, checked and copied in 0.7 ms as 6
+//! pieces on disk, in 2.3 ms graph by graph in memory: 1.1 % and 3.6 % of what is saved, of which hashing is a part.
 //!
-//! What a key is made of: all that a bit of the encoding depends upon. How each graph is solved, chosen on the whole set, is in it, so a set
-//! that is found in part gives the bits of one that is computed at once.
+//! What a key is made of: all that a bit of the encoding depends upon. How each graph is solved, chosen on the whole set, is in
+//! it, so a set that is found in part gives the bits of one that is computed at once.
 
 use super::encoding::Encoding;
 use super::plan::Chunk;
@@ -160,8 +161,8 @@ struct Route {
     sparse: bool,
 }
 
-/// What a graph takes, in units of n^3 dense: by settings and content alone, as the pieces are. An iteration is some hundred products with a
-/// block of twice the k.
+/// What a graph takes, in units of n^3 dense: by settings and content alone, as the pieces are. An iteration is some hundred
+/// products with a block of twice the k.
 fn work(settings: &Settings, graphs: &GraphBatch, graph: usize, sparse: bool) -> u64 {
     let (first, end) = (graphs.node_offsets()[graph], graphs.node_offsets()[graph + 1]);
     let (nodes, entries) = ((end - first) as u64, (graphs.row_offsets()[end] - graphs.row_offsets()[first]) as u64);

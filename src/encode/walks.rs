@@ -7,9 +7,9 @@ use rayon::prelude::*;
 /// W is symmetric.
 ///
 /// The diagonals are those of the powers of the similar `S = D^-1/2 W D^-1/2`, so half of the steps are enough: with
-/// `u_t = S^t e_i` they are `u_t . u_t` for the power 2t and `u_t . u_(t+1)` for the power 2t + 1. Only what a walk can reach in so many
-/// steps is visited. (Dwivedi et al., Graph Neural Networks with Learnable Structural and Positional Representations, 2022, use the
-/// same diagonals.)
+/// `u_t = S^t e_i` they are `u_t . u_t` for the power 2t and `u_t . u_(t+1)` for the power 2t + 1. Only what a walk can reach in
+/// so many steps is visited. (Dwivedi et al., Graph Neural Networks with Learnable Structural and Positional Representations,
+/// 2022, use the same diagonals.)
 pub(super) fn return_probabilities(graph: GraphRef<'_>, steps: usize) -> Vec<f32> {
     let n = graph.nodes();
     if steps == 0 {

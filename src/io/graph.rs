@@ -10,12 +10,12 @@ use std::path::Path;
 /// parted by a tab, a weight where there are weights), `.mtx` a MatrixMarket coordinate file. A symmetric graph's edges are listed
 /// once. `comment` goes into the header, line by line. The file appears whole or not at all.
 ///
-/// An edge list knows only nodes that have edges: nodes without any are not in it, and the reader renumbers those that are. Returns how
-/// many are lost so: none for MatrixMarket, which says its order.
+/// An edge list knows only nodes that have edges: nodes without any are not in it, and the reader renumbers those that are.
+/// Returns how many are lost so: none for MatrixMarket, which says its order.
 ///
 /// # Errors
-/// [`Domain`](crate::ErrorKind::Domain) for an unknown ending, and for a graph without edges as an edge list, which would be no list at
-/// all; [`Io`](crate::ErrorKind::Io) where the system refuses.
+/// [`Domain`](crate::ErrorKind::Domain) for an unknown ending, and for a graph without edges as an edge list, which would be no
+/// list at all; [`Io`](crate::ErrorKind::Io) where the system refuses.
 pub fn write_graph(path: &Path, graph: GraphRef<'_>, comment: &str) -> Result<usize> {
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
     let edges = Edges::new(graph);

@@ -67,9 +67,9 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Before anything is measured on this machine. CPU: `eigh` in f32 in lanes of AVX-512 on one core, n = 16 to 64, counted as 9 n^3 flop
-    /// (2026-11-21). Devices: deliberately low shares of the published rates of their class, because no GPU has been measured
-    /// yet: dispatch and round trip after gfx-rs/wgpu#5766 and arXiv 2604.02344, transfers at half of PCIe 4.0 x16.
+    /// Before anything is measured on this machine. CPU: `eigh` in f32 in lanes of AVX-512 on one core, n = 16 to 64, counted as
+    /// 9 n^3 flop (2026-11-21). Devices: deliberately low shares of the published rates of their class, because no GPU has been
+    /// measured yet: dispatch and round trip after gfx-rs/wgpu#5766 and arXiv 2604.02344, transfers at half of PCIe 4.0 x16.
     #[must_use]
     pub fn of(class: DeviceClass, threads: usize) -> Self {
         let (gpu_flops, transfer) = match class {

@@ -5,6 +5,7 @@ use fiedler::ops::matmul::{Activation, Bias, Gemm, Multiplied};
 use fiedler::{Context, Shape};
 use half::f16;
 use rayon::prelude::*;
+use std::error::Error;
 
 use super::random::SplitMix64;
 
@@ -58,6 +59,9 @@ impl Number for f16 {
         (x.abs() / 2048.0).max(2.0_f64.powi(-25))
     }
 }
+
+/// Both factors as they are and transposed.
+pub const TURNS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
 
 /// What is multiplied. Batches of 0 for C and the bias: there is none.
 #[derive(Clone, Copy, Debug)]
@@ -225,6 +229,33 @@ impl<T: Number> Operands<T> {
         }
         Ok(worst)
     }
+}
+
+/// A number of A that is not finite spoils its own row of its own matrix and moves no bit of any other; where alpha is 0 neither factor
+/// is looked at.
+pub fn judge_not_finite(
+    (m, n, k): (usize, usize, usize),
+    run: impl Fn(&Operands<f32>) -> fiedler::Result<Vec<f32>>,
+) -> Result<(), Box<dyn Error>> {
+    let clean = Operands::<f32>::random(Product::new(m, n, k).batch(3, 3));
+    let want = run(&clean)?;
+    for bad in [f32::NAN, f32::INFINITY] {
+        let mut spoiled = clean.clone();
+        // Row 2 of the middle matrix of A.
+        spoiled.a[m * k + 3 * m + 2] = bad;
+        for (at, (got, want)) in run(&spoiled)?.iter().zip(&want).enumerate() {
+            if at / (m * n) == 1 && at % m == 2 {
+                assert!(!got.is_finite(), "{m} x {n} x {k}, {bad}: {at} is {got}");
+            } else {
+                assert_eq!(got.to_bits(), want.to_bits(), "{m} x {n} x {k}, {bad}: {at}");
+            }
+        }
+    }
+    let known = Operands::<f32>::random(Product { alpha: 0.0, c: 3, beta: 0.5, ..Product::new(m, n, k).batch(3, 3) });
+    let mut hidden = known.clone();
+    (hidden.a[0], hidden.b[k * n * 3 - 1]) = (f32::NAN, f32::INFINITY);
+    known.judge(&run(&hidden)?, 0.0)?;
+    Ok(())
 }
 
 pub fn activated(activation: Activation, x: f64) -> f64 {

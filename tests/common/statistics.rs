@@ -15,6 +15,17 @@ pub fn two_passes(x: &[f64]) -> [f64; 4] {
     [x[0] + mean, power(2), power(3), power(4)]
 }
 
+/// Skewness and kurtosis of numbers with these central moments, and what an error of the moments is relative to: powers of rounded
+/// distances are off by a few times the distances' error, relative to the sums of their magnitudes.
+pub fn shape_of(x: &[f64], [mean, second, third, fourth]: [f64; 4]) -> [(f64, f64); 2] {
+    if second == 0.0 {
+        return [(f64::NAN, 0.0); 2];
+    }
+    let magnitude = x.iter().map(|x| (x - mean).abs().powi(3)).sum::<f64>() / x.len() as f64;
+    let (skewness, kurtosis) = (third / second.powf(1.5), fourth / (second * second) - 3.0);
+    [(skewness, 4.0 * (1.0 + magnitude / second.powf(1.5))), (kurtosis, 4.0 * (4.0 + kurtosis.abs()))]
+}
+
 /// How a number is drawn.
 pub type Draw = fn(&mut SplitMix64) -> f64;
 

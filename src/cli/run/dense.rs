@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// What every decomposition is told.
 #[derive(Debug, Args)]
 struct Common {
-    /// `(n, n)` or `(batch, n, n)` in a .npy file: float32, float64, or float16 as float32. The lower triangles are read. Written beside the
-    /// result, of each matrix: `residual`, `orthogonality`, `status`.
+    /// `(n, n)` or `(batch, n, n)` in a .npy file: float32, float64, or float16 as float32. The lower triangles are read. Written
+    /// beside the result, of each matrix: `residual`, `orthogonality`, `status`.
     input: PathBuf,
     #[command(flatten)]
     to: To,

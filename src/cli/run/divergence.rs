@@ -20,7 +20,8 @@ use std::path::PathBuf;
 pub(super) struct Divergence {
     /// `(bins,)`, `(count, bins)` or `(batch, count, bins)` in a .npy file, a histogram a row: float32, float64, or float16 as float32.
     p: PathBuf,
-    /// The same, or one histogram for all of an entry: row i with row i. Without it all pairs of P's rows: entry (i, j) is D(row i, row j).
+    /// The same, or one histogram for all of an entry: row i with row i. Without it all pairs of P's rows: entry (i, j) is D(row
+    /// i, row j).
     q: Option<PathBuf>,
     /// Which divergence D(p, q). 0 log 0 is 0 in all of them.
     #[arg(long, value_enum, value_name = "KIND", default_value = "kl")]
@@ -34,8 +35,8 @@ pub(super) struct Divergence {
     /// Added to every bin of every (normalised) histogram, which is normalised again: with more than 0 nothing is infinite.
     #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = not_negative)]
     smoothing: f64,
-    /// P and Q hold samples, a set a row, as many in each as there are: count row i of both first, in BINS equal bins from the least to the
-    /// greatest sample of the two together; the counts are normalised.
+    /// P and Q hold samples, a set a row, as many in each as there are: count row i of both first, in BINS equal bins from the
+    /// least to the greatest sample of the two together; the counts are normalised.
     #[arg(long, value_name = "BINS", requires = "q", value_parser = counted)]
     samples: Option<usize>,
     /// In which precision; without it, that of the input.

@@ -54,8 +54,8 @@ pub(super) struct PowerSpectrum {
     /// Samples a second.
     #[arg(long, value_name = "HZ", default_value_t = 1.0, value_parser = positive)]
     rate: f64,
-    /// Edges of bands in Hz, ascending, with commas between them: `band_powers` has the power from each edge on to below the next, the last
-    /// edge included.
+    /// Edges of bands in Hz, ascending, with commas between them: `band_powers` has the power from each edge on to below the
+    /// next, the last edge included.
     #[arg(long, value_name = "HZ,HZ,...", value_delimiter = ',', value_parser = not_negative, allow_hyphen_values = true)]
     bands: Vec<f64>,
 }

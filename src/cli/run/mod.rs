@@ -68,8 +68,8 @@ enum Operation {
     /// The correlation of columns: `corr`.
     #[command(mut_arg("input", |arg| arg.help(input::MATRICES)))]
     Corr(stats::Corr),
-    /// Principal components: `components`, `explained_variance` and its ratio, `singular_values`, `mean`, `noise_variance`, the rows in their
-    /// coordinates, `transformed`, and the certificate: `residual`, `orthogonality`, `status`.
+    /// Principal components: `components`, `explained_variance` and its ratio, `singular_values`, `mean`, `noise_variance`, the
+    /// rows in their coordinates, `transformed`, and the certificate: `residual`, `orthogonality`, `status`.
     #[command(mut_arg("input", |arg| arg.help(input::MATRIX)))]
     Pca(pca::Pca),
     /// The Fourier transform along an axis: `y`.
@@ -89,9 +89,9 @@ enum Operation {
     Ifft2(fft::Transform),
     /// One-sided power spectra of reals: `power`, `frequencies`, `spectral_centroid` and, with --bands, `band_powers`.
     ///
-    /// `power` is c |sum w x exp(-2 pi i j k / n)|^2 / (sum w)^2 at n/2 + 1 frequencies, c = 1 at 0 and, for even n, at n/2, else 2: a sine of
-    /// amplitude A has A^2 / 2 (SciPy's periodogram with scaling "spectrum" and detrend=False). `spectral_centroid` is the mean frequency
-    /// weighted with the power, 0 of a signal of zeros; its axis stays, with length 1.
+    /// `power` is c |sum w x exp(-2 pi i j k / n)|^2 / (sum w)^2 at n/2 + 1 frequencies, c = 1 at 0 and, for even n, at n/2, else
+    /// 2: a sine of amplitude A has A^2 / 2 (SciPy's periodogram with scaling "spectrum" and detrend=False). `spectral_centroid`
+    /// is the mean frequency weighted with the power, 0 of a signal of zeros; its axis stays, with length 1.
     #[command(mut_arg("input", |arg| arg.help(input::REAL_AXES)))]
     PowerSpectrum(fft::PowerSpectrum),
 }
@@ -191,10 +191,7 @@ impl To {
         // f64 on the CPU, whatever else was asked for.
         let ctx = if precision == Some(Precision::Refined) { ctx.with_backend(Backend::Cpu) } else { ctx };
         match inputs.iter().find(|input| input.is_wide() && insists(&ctx)) {
-            Some(input) => Err(Failure::Call(format!(
-                "{}: f64 is computed on the CPU alone; ask for --precision f32 or not for --backend gpu",
-                input.described()
-            ))),
+            Some(input) => Err(too_wide(input.described())),
             None => Ok(ctx),
         }
     }
@@ -241,6 +238,11 @@ impl To {
         times.sort_by(f64::total_cmp);
         Ok(times[times.len() / 2])
     }
+}
+
+/// That these numbers of f64 have no device.
+fn too_wide(what: impl Display) -> Failure {
+    Failure::Call(format!("{what}: f64 is computed on the CPU alone; ask for --precision f32 or not for --backend gpu"))
 }
 
 /// Whether the device was insisted upon.

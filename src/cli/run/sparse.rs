@@ -1,7 +1,7 @@
 //! `fiedler run eigsh` and `fiedler run spmm`: operations on the sparse matrix of a file.
 
 use super::input::{Axes, Input, REALS};
-use super::{Precision, To, insists, seconds};
+use super::{Precision, To, insists, seconds, too_wide};
 use crate::cli::encode::End;
 use crate::cli::values::{positive, whole};
 use crate::cli::{Failure, Outcome};
@@ -146,13 +146,7 @@ impl Matrix {
 
     /// f64 is computed on the CPU, whatever else would be chosen; not where something else was insisted upon.
     fn wide_is_there(&self, ctx: &Context) -> Result<(), Failure> {
-        if !insists(ctx) {
-            return Ok(());
-        }
-        let file = self.input.display();
-        let what =
-            format!("{file}: f64 is computed on the CPU alone; ask for --precision f32 or not for --backend gpu");
-        Err(Failure::Call(what))
+        if insists(ctx) { Err(too_wide(self.input.display())) } else { Ok(()) }
     }
 }
 

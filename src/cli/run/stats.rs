@@ -30,8 +30,8 @@ pub(super) struct Common {
 /// What is reduced to a number or a few.
 #[derive(Debug, Args)]
 struct Along {
-    /// Over what: the rows of each column (numpy's axis -2), the columns of each row (-1), the batch (-3), or everything. A vector has one
-    /// axis alone.
+    /// Over what: the rows of each column (numpy's axis -2), the columns of each row (-1), the batch (-3), or everything. A
+    /// vector has one axis alone.
     #[arg(long, value_enum, value_name = "AXIS", default_value = "rows")]
     axis: AxisName,
 }

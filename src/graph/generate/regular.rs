@@ -7,7 +7,8 @@ use crate::graph::Graph;
 /// Nodes in a line: `0 - 1 - ... - (nodes - 1)`.
 ///
 /// # Errors
-/// [`Domain`](crate::ErrorKind::Domain) for no nodes; [`Limit`](crate::ErrorKind::Limit) for more than 32 bits number or memory holds.
+/// [`Domain`](crate::ErrorKind::Domain) for no nodes; [`Limit`](crate::ErrorKind::Limit) for more than 32 bits number or memory
+/// holds.
 pub fn path(nodes: usize) -> Result<Graph> {
     let n = node_count("path", nodes, 1)?;
     from_rows(n, 2 * (nodes - 1), |i, row| row.extend(line_neighbors(i, n)))

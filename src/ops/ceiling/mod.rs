@@ -1,5 +1,5 @@
-//! What a machine can do at most, measured: bytes a second of a plain copy, and multiply-adds a second in registers. Every benchmark states what it
-//! achieves as a share of these.
+//! What a machine can do at most, measured: bytes a second of a plain copy, and multiply-adds a second in registers. Every
+//! benchmark states what it achieves as a share of these.
 
 mod cpu;
 mod gpu;
@@ -21,13 +21,13 @@ pub struct Ceilings {
     pub call: f64,
 }
 
-/// Measures the adapter where operations of `ctx` run on it, else the CPU, with everything that it has: the best of `rounds` calls of each, after a
-/// first one that is not counted. Times are of the host's clock around calls that take a few milliseconds on any GPU, so what a
-/// submission costs is in them, as it is in all that is compared with them.
+/// Measures the adapter where operations of `ctx` run on it, else the CPU, with everything that it has: the best of `rounds`
+/// calls of each, after a first one that is not counted. Times are of the host's clock around calls that take a few milliseconds
+/// on any GPU, so what a submission costs is in them, as it is in all that is compared with them.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] for no rounds; [`crate::ErrorKind::Limit`] where `bytes` (of one of the copy's two arrays) are beyond the memory budget or a
-/// binding; device errors.
+/// [`crate::ErrorKind::Domain`] for no rounds; [`crate::ErrorKind::Limit`] where `bytes` (of one of the copy's two arrays) are
+/// beyond the memory budget or a binding; device errors.
 pub fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
     if rounds == 0 || bytes < 16 {
         let what = format!("expected at least one round and 16 bytes, found {rounds} and {bytes}");

@@ -1,5 +1,5 @@
-//! On the device: totals first, which also tell which histograms are none; then pairs, each by a team of invocations, or tiles of all pairs.
-//! Bins beyond what a dispatch's loops may take go to the next one, in order: the cut is fixed, so are the bits.
+//! On the device: totals first, which also tell which histograms are none; then pairs, each by a team of invocations, or tiles of
+//! all pairs. Bins beyond what a dispatch's loops may take go to the next one, in order: the cut is fixed, so are the bits.
 
 use super::kernels::{
     Matrix, Pairs, Rows, Sums, Tiles, Totals, WIDTH, matrix_variant, rows_variant, team, totals_variant,
@@ -190,8 +190,8 @@ fn to_u32(size: usize) -> u32 {
 mod tests {
     use super::{BINS, TILE, TILED_BINS, WIDTH, team};
 
-    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether: runs of 32 terms and their ends, and the
-    /// tree; bins by sixteens.
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether: runs of 32 terms and their
+    /// ends, and the tree; bins by sixteens.
     #[test]
     fn the_loops_of_every_kernel_fit_lavapipe() {
         assert_eq!(team(BINS), WIDTH);

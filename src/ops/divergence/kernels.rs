@@ -88,7 +88,8 @@ kernels! {
         read histograms: u32,
         write totals: [u32; 2],
     }
-    /// Histograms of one batch against those of another. (naga 30 wants every named override before the first array whose length has one.)
+    /// Histograms of one batch against those of another. (naga 30 wants every named override before the first array whose length
+    /// has one.)
     Rows = ["divergence/scaled.wgsl", "divergence/term.wgsl", "divergence/result.wgsl", "divergence/rows.wgsl"] variants rows_variants {
         uniform params: Pairs,
         read p: u32,

@@ -103,21 +103,21 @@ impl DivergenceOptions {
 
 /// The divergence of every histogram of `p` from its partner in `q`.
 ///
-/// Sums are of terms that are 0 or more and small where p and q are close (p log(p/q) - p + q, not p log(p/q)), so divergences of nearly equal
-/// histograms keep their digits: on an adapter a relative error of (40 + bins / 512) 2^-23, on the CPU the rounding to f32, or (40 + bins / 64) 2^-53
-/// in f64. With `normalize` an adapter rounds q once more, which adds 2^-22 sqrt(2 D) (to a root 2^-22, to the total variation that relative error of 1).
-/// On an adapter, divergences below 2^-126 may be 0, but entries count however small they are: subnormal ones as they are, those of less than 2^-225 of
-/// their histogram as that.
+/// Sums are of terms that are 0 or more and small where p and q are close (p log(p/q) - p + q, not p log(p/q)), so divergences of
+/// nearly equal histograms keep their digits: on an adapter a relative error of (40 + bins / 512) 2^-23, on the CPU the rounding
+/// to f32, or (40 + bins / 64) 2^-53 in f64. With `normalize` an adapter rounds q once more, which adds 2^-22 sqrt(2 D) (to a
+/// root 2^-22, to the total variation that relative error of 1). On an adapter, divergences below 2^-126 may be 0, but entries
+/// count however small they are: subnormal ones as they are, those of less than 2^-225 of their histogram as that.
 ///
 /// # Shapes
-/// `p`: (bins, count) x batch, a histogram a column, so that it lies in one piece (in numpy's order a row). `q`: the same, or (bins, 1) x batch: one
-/// for all of an entry. Result: (count, 1) x batch. f32 on the CPU is computed in f64; f64 stays on the CPU.
+/// `p`: (bins, count) x batch, a histogram a column, so that it lies in one piece (in numpy's order a row). `q`: the same, or
+/// (bins, 1) x batch: one for all of an entry. Result: (count, 1) x batch. f32 on the CPU is computed in f64; f64 stays on the CPU.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] where the shapes do not fit or there are histograms without bins. [`crate::ErrorKind::Domain`] for an option that makes
-/// no sense and, of histograms on the host, for an entry that is negative or not finite and for a sum that is not 1 (with `normalize`: that is
-/// 0). Of histograms that lie on the device the divergence is NaN there, but a sum that is not 1 is not looked for. Limits as of
-/// [`divergence_matrix`]; device errors.
+/// [`crate::ErrorKind::Shape`] where the shapes do not fit or there are histograms without bins. [`crate::ErrorKind::Domain`] for
+/// an option that makes no sense and, of histograms on the host, for an entry that is negative or not finite and for a sum that
+/// is not 1 (with `normalize`: that is 0). Of histograms that lie on the device the divergence is NaN there, but a sum that is
+/// not 1 is not looked for. Limits as of [`divergence_matrix`]; device errors.
 pub fn divergence<T: Real>(
     ctx: &Context,
     kind: Divergence,
@@ -154,12 +154,12 @@ pub fn divergence<T: Real>(
 /// The divergence of every histogram of an entry of the batch from every other of it: entry (i, j) is D(p_i, p_j).
 ///
 /// # Shapes
-/// `p`: (bins, count) x batch, a histogram a column. Result: (count, count) x batch; symmetric to the last bit where the divergence is, with a
-/// diagonal of 0. Accuracy as of [`divergence`].
+/// `p`: (bins, count) x batch, a histogram a column. Result: (count, count) x batch; symmetric to the last bit where the
+/// divergence is, with a diagonal of 0. Accuracy as of [`divergence`].
 ///
 /// # Errors
-/// As of [`divergence`], and [`crate::ErrorKind::Limit`] where the result is beyond the memory budget, or the device was insisted upon and a binding
-/// does not hold the histograms or the result.
+/// As of [`divergence`], and [`crate::ErrorKind::Limit`] where the result is beyond the memory budget, or the device was insisted
+/// upon and a binding does not hold the histograms or the result.
 pub fn divergence_matrix<T: Real>(
     ctx: &Context,
     kind: Divergence,

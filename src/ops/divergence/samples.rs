@@ -8,17 +8,18 @@ use crate::ops::stats::{counted, edges};
 use crate::shape::Shape;
 use rayon::prelude::*;
 
-/// The divergence of the distributions that two sets of samples come from, counted in `bins` equal bins of the range of both together; where all
-/// samples are the same number, of half a unit on either side of it. With few samples smoothing is in order: an empty bin of `y` makes Kullback and
-/// Leibler's infinite.
+/// The divergence of the distributions that two sets of samples come from, counted in `bins` equal bins of the range of both
+/// together; where all samples are the same number, of half a unit on either side of it. With few samples smoothing is in order:
+/// an empty bin of `y` makes Kullback and Leibler's infinite.
 ///
 /// # Shapes
-/// `x`: (samples, count) x batch, a set a column; `y`: (other samples, count) x batch. Result: (count, 1) x batch. The counts are made on the CPU, and
-/// always normalised.
+/// `x`: (samples, count) x batch, a set a column; `y`: (other samples, count) x batch. Result: (count, 1) x batch. The counts are
+/// made on the CPU, and always normalised.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] where count or batch differ; [`crate::ErrorKind::Domain`] without samples or bins, and for a sample that is not finite;
-/// [`crate::ErrorKind::Limit`] where the counts are beyond the memory budget; otherwise as of [`divergence`].
+/// [`crate::ErrorKind::Shape`] where count or batch differ; [`crate::ErrorKind::Domain`] without samples or bins, and for a
+/// sample that is not finite; [`crate::ErrorKind::Limit`] where the counts are beyond the memory budget; otherwise as of
+/// [`divergence`].
 pub fn divergence_of_samples<T: Real>(
     ctx: &Context,
     kind: Divergence,

@@ -45,7 +45,8 @@ pub(super) fn largest_order(gpu: &Gpu) -> u32 {
 
 /// The largest batch, in elements, that one call may take within a binding and `bytes` of memory, if its matrices are like those of
 /// `layout`: A, W, and W read back; values, and values read back; table, state, certificate, and certificate read back of every
-/// matrix. The pool rounds each up, by a third on average; inner products and sums of large matrices take a sixteenth of W, and 16 MiB.
+/// matrix. The pool rounds each up, by a third on average; inner products and sums of large matrices take a sixteenth of W, and
+/// 16 MiB.
 pub(super) fn elements_within(gpu: &Gpu, layout: &Layout, bytes: u64) -> u64 {
     let elements = layout.len() as u64;
     let needed = 13 * elements + 8 * layout.row_count() as u64 + 64 * layout.batch() as u64;
@@ -109,8 +110,8 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -
     Ok(Resident { values, vectors: w, certificates })
 }
 
-/// The class of the kernel that ends the decomposition of matrices of up to `capacity` columns in workgroup memory; none where they do
-/// not fit, and their kernels go tile by tile.
+/// The class of the kernel that ends the decomposition of matrices of up to `capacity` columns in workgroup memory; none where
+/// they do not fit, and their kernels go tile by tile.
 fn finish_class(adapter: &Adapter, capacity: u32) -> Option<FinishClass> {
     let limits = &adapter.limits;
     FINISH_CLASSES.into_iter().find(|class| {

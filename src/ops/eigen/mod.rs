@@ -156,8 +156,8 @@ pub fn eigh_subset<T: Real>(ctx: &Context, a: &Array<T>, which: Which, k: usize)
 
 /// [`eigh`] of f32 matrices to the accuracy of f64: residual and orthogonality below 1e-12 up to order 512.
 ///
-/// The CPU solves the matrices anew in f64, whichever backend was asked for: refining the device's f32 pairs (Ogita and Aishima 2018) takes
-/// as many operations, and fails where eigenvalues are close.
+/// The CPU solves the matrices anew in f64, whichever backend was asked for: refining the device's f32 pairs (Ogita and Aishima
+/// 2018) takes as many operations, and fails where eigenvalues are close.
 ///
 /// # Errors
 /// As [`eigh`].
@@ -168,9 +168,9 @@ pub fn eigh_refined(ctx: &Context, a: &Array<f32>) -> Result<Eigh<f64>> {
 
 /// [`eigh`] without the vectors, at less than half the cost on the CPU.
 ///
-/// Without vectors there is no residual of pairs. On the CPU the certificate's `residual` is the larger of two invariants' errors, as an
-/// error of one value: `|sum l - tr A| / n` and `||l|_2 - |A|_F| / sqrt n`, both over `|A|_1`; its `orthogonality` is 0. A device computes the
-/// vectors, certifies them, and moves only the values.
+/// Without vectors there is no residual of pairs. On the CPU the certificate's `residual` is the larger of two invariants'
+/// errors, as an error of one value: `|sum l - tr A| / n` and `||l|_2 - |A|_F| / sqrt n`, both over `|A|_1`; its `orthogonality`
+/// is 0. A device computes the vectors, certifies them, and moves only the values.
 ///
 /// # Shapes
 /// A `(n, n)`, any batch; the values are `(n, 1)` each.

@@ -1,5 +1,6 @@
-//! Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006): a block is multiplied by a polynomial in A that is small
-//! where the spectrum is not wanted, then rotated to its Ritz vectors; again, until the wanted ones have small residuals.
+//! Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006): a block is multiplied by a polynomial in A
+//! that is small where the spectrum is not wanted, then rotated to its Ritz vectors; again, until the wanted ones have small
+//! residuals.
 //!
 //! A step of the polynomial is one product with the whole block, which is what memory is fastest at; nothing is decided and nothing
 //! is orthogonalised in between.

@@ -1,6 +1,6 @@
 //! The dense decomposition of what is too small, or too much wanted of, for an iteration.
 
-use super::solve::Wanted;
+use super::solved::Wanted;
 use crate::array::{Array, Real};
 use crate::context::Context;
 use crate::error::Result;

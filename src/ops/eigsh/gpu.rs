@@ -1,7 +1,7 @@
 //! Blocks of vectors on the device, of all problems of a batch: their rows stand one below the other, their columns in slabs.
 //!
-//! A filter records its steps without a look in between; Gram matrices and residuals are sums in a fixed order (see [`super::sums`]) that
-//! come back once. No bit depends upon slabs, buffers or pieces.
+//! A filter records its steps without a look in between; Gram matrices and residuals are sums in a fixed order (see
+//! [`super::sums`]) that come back once. No bit depends upon slabs, buffers or pieces.
 
 use super::budget::{Allowed, SCRATCH, Sizes};
 use super::deflation::Deflation;

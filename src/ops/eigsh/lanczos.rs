@@ -1,12 +1,12 @@
-//! Thick-restart Lanczos (Wu and Simon 2000) in f64, with blocks of one or more vectors, full orthogonalisation and a search for what a
-//! Krylov space cannot see.
+//! Thick-restart Lanczos (Wu and Simon 2000) in f64, with blocks of one or more vectors, full orthogonalisation and a search for
+//! what a Krylov space cannot see.
 //!
-//! The small matrix is not put together from recurrence coefficients: Gram-Schmidt against the whole basis computes every product that
-//! it is made of, so a restart, a new random vector and a block of any width are all the same to it.
+//! The small matrix is not put together from recurrence coefficients: Gram-Schmidt against the whole basis computes every product
+//! that it is made of, so a restart, a new random vector and a block of any width are all the same to it.
 //!
 //! **Multiplicities.** The Krylov space of a block of p random vectors holds p vectors of an eigenspace at most. So what has
-//! converged is locked, and the search goes on in its orthogonal complement from new random vectors, until the outermost value there lies
-//! beyond what is wanted. Only where no p of the values found lie together is that known without looking.
+//! converged is locked, and the search goes on in its orthogonal complement from new random vectors, until the outermost value
+//! there lies beyond what is wanted. Only where no p of the values found lie together is that known without looking.
 
 mod orthonormal;
 #[cfg(test)]

@@ -13,16 +13,19 @@ mod dense;
 mod gpu;
 mod kernels;
 mod lanczos;
+mod methods;
 mod options;
 mod ritz;
 mod solve;
+mod solved;
 mod space;
 mod subspace;
 mod sums;
 
 pub use options::{EigshMethod, EigshOptions};
 pub use solve::choose_eigsh;
-pub(crate) use solve::{Solved, Wanted, solve_each};
+pub(crate) use solve::solve_each;
+pub(crate) use solved::{Solved, Wanted};
 
 use crate::array::Real;
 use crate::context::Context;
@@ -44,8 +47,8 @@ pub struct Eigsh<T> {
     pub vectors: DMatrix<T>,
     /// Of each pair, `|A v - l v|_2 / |A|_1`, measured in f64 on what is given.
     pub residuals: Vec<f64>,
-    /// Of each pair: Converged where its residual is within the tolerance, Unresolved where the working precision cannot tell its value
-    /// from the known null space, NotConverged elsewhere.
+    /// Of each pair: Converged where its residual is within the tolerance, Unresolved where the working precision cannot tell its
+    /// value from the known null space, NotConverged elsewhere.
     pub statuses: Vec<Status>,
     /// Of all pairs together: the worst of each.
     pub certificate: Certificate,
@@ -68,9 +71,9 @@ pub struct Eigsh<T> {
 /// `a` has one problem of order n; values `k`, vectors `(n, k)`.
 ///
 /// # Errors
-/// [`Shape`](crate::ErrorKind::Shape) if there are not `k` pairs, or more than one problem; [`Domain`](crate::ErrorKind::Domain) for a
-/// tolerance that is not positive, or a method that cannot do what is asked; [`Limit`](crate::ErrorKind::Limit) where the block would
-/// not fit into the memory budget; device errors.
+/// [`Shape`](crate::ErrorKind::Shape) if there are not `k` pairs, or more than one problem; [`Domain`](crate::ErrorKind::Domain)
+/// for a tolerance that is not positive, or a method that cannot do what is asked; [`Limit`](crate::ErrorKind::Limit) where the
+/// block would not fit into the memory budget; device errors.
 ///
 /// ```
 /// use fiedler::{Context, graph::{Conventions, Graph}, ops::{EigshOptions, Normalization, Which, eigsh, sparse::Operator}};

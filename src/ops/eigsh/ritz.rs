@@ -16,9 +16,9 @@ pub(super) struct Ritz {
     pub(super) condition: f64,
 }
 
-/// Rayleigh-Ritz for each problem: `X'AX q = theta X'X q`. X'X is factored by its eigendecomposition after scaling (Stathopoulos and Wu
-/// 2002), where directions below the sums' own error, `epsilon`, are held up to it: the block then is not orthonormal yet, which
-/// `condition` tells. Problems `side_by_side` are solved so that none depends upon how many there are.
+/// Rayleigh-Ritz for each problem: `X'AX q = theta X'X q`. X'X is factored by its eigendecomposition after scaling (Stathopoulos
+/// and Wu 2002), where directions below the sums' own error, `epsilon`, are held up to it: the block then is not orthonormal yet,
+/// which `condition` tells. Problems `side_by_side` are solved so that none depends upon how many there are.
 ///
 /// # Errors
 /// Those of `eigh`, none of which an f64 batch on the CPU has.

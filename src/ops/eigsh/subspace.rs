@@ -1,14 +1,14 @@
 //! The plain forms: block subspace iteration and power iteration, for the wanted end of the spectrum.
 //!
 //! Both multiply by `A - s I`, s the far end of the spectrum, so that what is wanted is largest in magnitude. They are what the
-//! Chebyshev filter is made better than: an eigenvalue gains `|l - s| / |l' - s|` over its neighbour a product, a filter about twice
-//! the square root of that ratio's logarithm.
+//! Chebyshev filter is made better than: an eigenvalue gains `|l - s| / |l' - s|` over its neighbour a product, a filter about
+//! twice the square root of that ratio's logarithm.
 
 use super::chebyshev::Found;
-use super::cpu::CpuSpace;
+use super::cpu::{CpuSpace, check_memory};
 use super::options::{EigshMethod, EigshOptions};
 use super::ritz::rayleigh_ritz;
-use super::solve::{RESOLUTION, Solved, Wanted, check_memory, collect, goal, spread};
+use super::solved::{RESOLUTION, Solved, Wanted, collect, goal, spread};
 use super::space::{Course, Space, Step};
 use crate::array::Real;
 use crate::context::Context;
@@ -41,7 +41,7 @@ pub(super) fn iterate_blocks<T: Real>(
     width: usize,
     options: &EigshOptions,
 ) -> Result<Solved> {
-    check_memory(ctx, a.rows(), width, size_of::<T>())?;
+    check_memory::<T>(ctx, a.rows(), width)?;
     let mut space = CpuSpace::new(a, width);
     space.randomize(options.seed)?;
     let goal = goal(a, wanted, options.tolerance_in::<T>());
@@ -78,7 +78,7 @@ pub(super) fn power<T: Real>(
     wanted: Wanted,
     options: &EigshOptions,
 ) -> Result<Solved> {
-    check_memory(ctx, a.rows(), wanted.count + 1, size_of::<T>())?;
+    check_memory::<T>(ctx, a.rows(), wanted.count + 1)?;
     let n = a.rows();
     let goal = goal(a, wanted, options.tolerance_in::<T>());
     let steps = vec![step(a, wanted.which); BETWEEN];

@@ -1,4 +1,5 @@
-//! Sums over the rows of each problem in a fixed order: by chunks of rows, then sixteen at a time, then the last few on the host in f64.
+//! Sums over the rows of each problem in a fixed order: by chunks of rows, then sixteen at a time, then the last few on the host
+//! in f64.
 
 use std::ops::Range;
 
@@ -40,8 +41,8 @@ impl Sums {
         Self { chunks, levels, parts }
     }
 
-    /// The chunks in pieces of at most `most` (at least [`TOGETHER`]) that no range of the first level straddles, as ranges of its outputs
-    /// and of chunks.
+    /// The chunks in pieces of at most `most` (at least [`TOGETHER`]) that no range of the first level straddles, as ranges of
+    /// its outputs and of chunks.
     pub(super) fn pieces(&self, most: usize) -> Vec<(Range<u32>, Range<u32>)> {
         let most = to_u32(most.max(TOGETHER));
         let mut pieces: Vec<(Range<u32>, Range<u32>)> = Vec::new();
@@ -57,8 +58,8 @@ impl Sums {
     }
 }
 
-/// Ranges over the neighbours of one problem. Problems of up to `enough` keep theirs as they are: their sums are the host's, and do not
-/// depend upon how long other problems are.
+/// Ranges over the neighbours of one problem. Problems of up to `enough` keep theirs as they are: their sums are the host's, and
+/// do not depend upon how long other problems are.
 fn level(below: &[[u32; 4]], enough: usize) -> Vec<[u32; 4]> {
     let mut first = 0;
     let mut ranges = Vec::new();

@@ -6,7 +6,7 @@ use super::plan::FftPlan;
 use crate::array::{Array, Scalar, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
-use crate::error::{ErrorKind, Result};
+use crate::error::{DEVICE_BYTES, Result, within_limits};
 use std::ops::Range;
 
 /// Whether the device has room for one line.
@@ -24,7 +24,7 @@ fn bytes(plan: &FftPlan, kind: Kind) -> [u64; 3] {
 /// The most lines that one call may take.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if there is no room for one.
+/// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no room for one.
 fn most(gpu: &Gpu, budget: u64, plan: &FftPlan, kind: Kind) -> Result<usize> {
     let [before, after, way] = bytes(plan, kind);
     let one = before + after + plan.working_bytes() as u64;
@@ -32,14 +32,9 @@ fn most(gpu: &Gpu, budget: u64, plan: &FftPlan, kind: Kind) -> Result<usize> {
     let room = budget.saturating_sub((128 << 10) + 2 * plan.table_bytes() as u64) / 4 * 3;
     let largest = before.max(after).max(if plan.working_bytes() > 0 { way } else { 0 });
     let allowed = gpu.adapter().limits.storage_binding.min((1 << 31) - 256);
-    for (what, needed, allowed) in [
-        ("bytes of device memory (FIEDLER_MEMORY_BUDGET) for one Fourier transform", one, room),
-        ("bytes of one Fourier transform in a binding", largest.max(plan.table_bytes() as u64), allowed),
-    ] {
-        if needed > allowed {
-            return Err(ErrorKind::Limit { what: what.to_owned(), needed, allowed }.into());
-        }
-    }
+    let binding = largest.max(plan.table_bytes() as u64);
+    let limits = [(DEVICE_BYTES, one, room), ("bytes of one binding", binding, allowed)];
+    within_limits("one Fourier transform", limits)?;
     Ok(usize::try_from((room / one).min(allowed / largest)).unwrap_or(usize::MAX))
 }
 

@@ -1,6 +1,6 @@
-//! The blocked form, for matrices beyond workgroup memory: block columns in a tournament (Bischof 1987; Arbenz and Slapnicar 1995; Becka,
-//! Oksa and Vajtersic 2002), the schedule of MAGMA's `zgesvj_batched`: in each round the inner products of every pair of
-//! blocks, one sweep of Jacobi on these, and one product of matrices.
+//! The blocked form, for matrices beyond workgroup memory: block columns in a tournament (Bischof 1987; Arbenz and Slapnicar
+//! 1995; Becka, Oksa and Vajtersic 2002), the schedule of MAGMA's `zgesvj_batched`: in each round the inner products of every
+//! pair of blocks, one sweep of Jacobi on these, and one product of matrices.
 
 use super::batch::Batch;
 use super::kernels::{Apply, Gram, Round, Solve, Tallied, Tally};

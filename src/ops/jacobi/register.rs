@@ -1,9 +1,9 @@
-//! The form that keeps a matrix in the registers of a workgroup, columns going round through its memory (jacobi/register.wgsl): for square
-//! matrices that are safely positive definite.
+//! The form that keeps a matrix in the registers of a workgroup, columns going round through its memory (jacobi/register.wgsl):
+//! for square matrices that are safely positive definite.
 //!
-//! A sweep of order n through workgroup memory, in numbers: the form that keeps W there reads 4 n and writes 2 n of them for each of n / 2
-//! pairs in each of n rounds, this one writes n and reads n. At n = 128: 25 MB, 8.4 MB, and 5.2 million multiply-adds, for which 128
-//! lanes take 41,000 clocks and 128 bytes a clock 197,000 and 66,000.
+//! A sweep of order n through workgroup memory, in numbers: the form that keeps W there reads 4 n and writes 2 n of them for each
+//! of n / 2 pairs in each of n rounds, this one writes n and reads n. At n = 128: 25 MB, 8.4 MB, and 5.2 million multiply-adds,
+//! for which 128 lanes take 41,000 clocks and 128 bytes a clock 197,000 and 66,000.
 
 use super::batch::{Batch, MAX_SWEEPS};
 use super::kernels::{

@@ -3,14 +3,14 @@
 use super::Normalization;
 use super::kernels::{Assemble, Degree, First, Nodes, assemble_variant, degree_variant};
 use crate::device::{Buffer, Gpu, Grid};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Result, within_limits};
 use crate::graph::{DegreeDirection, GraphBatch, IsolatedDiagonal, Symmetrization, ZeroDegreeScale};
 use crate::shape::Layout;
 
 /// Records the Laplacians of all graphs into one array, each column-major, one after the other.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if they are more than a binding holds or one is beyond the adapter's loop budget; device errors.
+/// [`crate::ErrorKind::Limit`] if they are more than a binding holds or one is beyond the adapter's loop budget; device errors.
 pub(super) fn laplacian(
     gpu: &Gpu,
     graphs: &GraphBatch,
@@ -78,15 +78,11 @@ fn check(gpu: &Gpu, layout: &Layout) -> Result<()> {
     let adapter = gpu.adapter();
     let largest = u64::from(layout.largest());
     let loops = largest.div_ceil(64) * 2 * largest;
-    for (what, needed, allowed) in [
-        ("bytes of dense Laplacians in one binding", 4 * layout.len() as u64, adapter.limits.storage_binding),
-        ("loop iterations of an invocation that builds a Laplacian", loops, adapter.loop_budget.into()),
-    ] {
-        if needed > allowed {
-            return Err(ErrorKind::Limit { what: format!("{what} on {}", adapter.name), needed, allowed }.into());
-        }
-    }
-    Ok(())
+    let limits = [
+        ("bytes of one binding", 4 * layout.len() as u64, adapter.limits.storage_binding),
+        ("loop iterations of an invocation", loops, adapter.loop_budget.into()),
+    ];
+    within_limits(format_args!("dense Laplacians on {}", adapter.name), limits)
 }
 
 /// Offsets within one binding, which is under 2^31 bytes.

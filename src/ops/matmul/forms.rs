@@ -21,8 +21,8 @@ pub(super) enum Form {
     Tiny { order: u32 },
     /// Tiles of `8 side` rows and columns, `depth` terms a step.
     Tile { side: u32, depth: u32 },
-    /// Tiles of 64 rows and 8 columns without workgroup memory, for adapters on a CPU: there 2.3 times as fast as tiles of 64 (lavapipe, n = 512,
-    /// 2026-11-21).
+    /// Tiles of 64 rows and 8 columns without workgroup memory, for adapters on a CPU: there 2.3 times as fast as tiles of 64
+    /// (lavapipe, n = 512, 2026-11-21).
     Direct,
     /// Tiles of `4 piece` rows and columns on the matrix units, `piece x piece`, of four subgroups of so many lanes.
     Cooperative { piece: u32, lanes: u32 },
@@ -129,8 +129,13 @@ fn span(adapter: &Adapter, m: u32, n: u32, k: u32, side: u32, depth: u32) -> u32
 fn span_of(adapter: &Adapter, [m, n, k]: [u32; 3], side: u32, depth: u32, loops: u32) -> u32 {
     let wanted = u64::from(BUSY).div_ceil(tiles(m, n, side).max(1));
     let even = u32::try_from(u64::from(k).div_ceil(wanted)).unwrap_or(k);
-    let most = (adapter.loop_budget / 2 / loops).max(2) - 1;
+    let most = most_steps(adapter.loop_budget, loops);
     even.max(PART).div_ceil(depth).min(most) * depth
+}
+
+/// The most steps of a part, with so many iterations each: half of what a dispatch may do, and one more than there are.
+fn most_steps(loop_budget: u32, loops: u32) -> u32 {
+    (loop_budget / 2 / loops).max(2) - 1
 }
 
 /// Iterations of a step of 32 terms on matrix units: bringing both factors, and multiplying.
@@ -140,7 +145,7 @@ fn cooperative_loops(piece: u32, lanes: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Form, PART, Plan, TINY_TERMS, cooperative_loops};
+    use super::{Form, PART, Plan, TINY_TERMS, cooperative_loops, most_steps};
     use crate::ops::matmul::kernels::{ROOM, SMALL_TEAMS, TEAMS, WIDTH};
     use crate::ops::matmul::split::CHUNK;
 
@@ -155,13 +160,16 @@ mod tests {
         }
         // tile.wgsl: steps, one more than there are, and their terms.
         for depth in [8, 16] {
-            let most = (BUDGET / 2 / (depth + 1)).max(2) - 1;
+            let most = most_steps(BUDGET, depth + 1);
             assert!((most + 1) * (1 + depth) <= BUDGET / 2 && most * depth > PART, "{depth}");
         }
+        // direct.wgsl: four terms an iteration, of parts that are counted as tiles of eight terms a step.
+        let most = 8 * most_steps(BUDGET, 8 + 1);
+        assert!(most.div_ceil(4) <= BUDGET / 2 && most > PART);
         // cooperative.wgsl: steps, and at last the pieces' numbers.
         for (piece, lanes) in TEAMS.map(|lanes| (16, lanes)).into_iter().chain(SMALL_TEAMS.map(|lanes| (8, lanes))) {
             let loops = cooperative_loops(piece, lanes);
-            let most = (BUDGET / 2 / loops).max(2) - 1;
+            let most = most_steps(BUDGET, loops);
             assert!(most * loops + 2 * piece * piece + 4 <= BUDGET && most * 32 > PART, "{piece} {lanes}");
         }
         // split.wgsl and largest.wgsl: chunks of a line, 32 at a time, and the terms of one.

@@ -116,8 +116,8 @@ pub(super) fn room_for_sums(plan: &Plan, m: u32, n: u32, k: u32, batch: u64, hal
     u64::from(parts) * u64::from(m) * u64::from(n) * batch
 }
 
-/// Records a product into `out`, which holds `batch` matrices of `m x n`, by a plan, which may be that of a larger product that this one is
-/// a piece of. Every index has to fit 31 bits, and every buffer a binding.
+/// Records a product into `out`, which holds `batch` matrices of `m x n`, by a plan, which may be that of a larger product that
+/// this one is a piece of. Every index has to fit 31 bits, and every buffer a binding.
 ///
 /// # Errors
 /// Device errors.

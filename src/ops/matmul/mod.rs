@@ -34,17 +34,17 @@ impl Multiplied for f16 {}
 /// activation.
 ///
 /// f32 and f64 are computed in their own precision (f64 on the CPU), f16 with sums in f32 and results rounded to the nearest f16,
-/// ties to even: what is 65520 or more is infinite then. Every number of a result is within `4 eps sqrt(k) (|A| |B|)` of the true one, eps
-/// being 2^-23 for f32 and f16, 2^-52 for f64, and for f16 its own rounding besides; a sum of k equal terms may be `k eps` off, as
-/// any sum in turn. Infinities and NaN go their way as the arithmetic says.
+/// ties to even: what is 65520 or more is infinite then. Every number of a result is within `4 eps sqrt(k) (|A| |B|)` of the true
+/// one, eps being 2^-23 for f32 and f16, 2^-52 for f64, and for f16 its own rounding besides; a sum of k equal terms may be
+/// `k eps` off, as any sum in turn. Infinities and NaN go their way as the arithmetic says.
 ///
 /// # Shapes
-/// `a` is `(m, k)`, `b` is `(k, n)`, the result `(m, n)`. The batches are equal, or one of them is 1: that matrix serves all. Where k is 0
-/// the result is zero.
+/// `a` is `(m, k)`, `b` is `(k, n)`, the result `(m, n)`. The batches are equal, or one of them is 1: that matrix serves all.
+/// Where k is 0 the result is zero.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if k or the batches do not agree; [`crate::ErrorKind::Limit`] if the result is far beyond the byte budget or, where the
-/// device was insisted upon, beyond its kernels; [`crate::ErrorKind::Domain`] for f64 there; device errors.
+/// [`crate::ErrorKind::Shape`] if k or the batches do not agree; [`crate::ErrorKind::Limit`] if the result is far beyond the byte
+/// budget or, where the device was insisted upon, beyond its kernels; [`crate::ErrorKind::Domain`] for f64 there; device errors.
 ///
 /// ```
 /// use fiedler::{Context, Shape, array::Array, ops::matmul};
@@ -200,8 +200,8 @@ impl Problem {
     }
 }
 
-/// Flop of decompositions, in which the policy's rates are measured, that take as long as one of a product: 2e10 flop/s a thread there,
-/// 1.9e11 here at n = 1024 in f32 (2026-11-21, AVX-512).
+/// Flop of decompositions, in which the policy's rates are measured, that take as long as one of a product: 2e10 flop/s a thread
+/// there, 1.9e11 here at n = 1024 in f32 (2026-11-21, AVX-512).
 const EASIER: f64 = 1.0 / 8.0;
 /// What a number read or written costs beside: small products run at the speed of memory.
 const MOVED: f64 = 4.0;

@@ -64,9 +64,9 @@ pub enum Precision {
     Own,
     /// f32 as the sum of two f16, scaled by powers of two for each row of op(A) and each column of op(B), in three products whose
     /// sums are f32: what matrix units of f16 make of f32, on every adapter and on the CPU. A number is off by
-    /// `(4 eps sqrt(k) + 2^-20) (|A| |B|)` at most, eps = 2^-23, and by `k 2^-38` times the largest magnitudes of its row and its column. What is
-    /// not finite spoils its row or column. Three products and twice the memory of the factors: where there are no matrix units, f32 as it
-    /// is takes a third of the time. Rows of op(A) and columns of op(B) have to fit the device whole.
+    /// `(4 eps sqrt(k) + 2^-20) (|A| |B|)` at most, eps = 2^-23, and by `k 2^-38` times the largest magnitudes of its row and its
+    /// column. What is not finite spoils its row or column. Three products and twice the memory of the factors: where there are
+    /// no matrix units, f32 as it is takes a third of the time. Rows of op(A) and columns of op(B) have to fit the device whole.
     SplitF16,
 }
 

@@ -7,7 +7,7 @@ use super::{Given, Multiplied, Precision, Problem, Side, split};
 use crate::array::{Scalar, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
-use crate::error::{ErrorKind, Result};
+use crate::error::{DEVICE_BYTES, Error, ErrorKind, Result};
 use std::ops::Range;
 
 /// Blocks of results are cut at multiples of this: a tile's side, and even, so that no word of f16 is cut.
@@ -68,7 +68,7 @@ struct Room<'a> {
 
 impl Room<'_> {
     /// Numbers of each array that a product takes while it is made: f16 come two to a word where `true`.
-    fn arrays(&self, problem: &Problem) -> impl Iterator<Item = (u64, bool)> + use<> {
+    fn arrays(&self, problem: &Problem) -> Vec<(u64, bool)> {
         let Problem { m, n, k, batch, .. } = *problem;
         let batch = batch as u64;
         let all = |(len, shared): (usize, bool)| (len as u64).saturating_mul(if shared { 1 } else { batch });
@@ -77,17 +77,14 @@ impl Room<'_> {
         let result = (m as u64).saturating_mul(n as u64).saturating_mul(batch);
         let (rows, cols) = (m as u64, n as u64);
         let [m, n, k] = [m, n, k].map(|x| u32::try_from(x).unwrap_or(u32::MAX));
-        let between = if self.split {
+        let mut arrays: Vec<_> = [a, b, c, bias, result].map(|len| (len, self.half)).into();
+        if self.split {
             let batches = [lens[0].1, lens[1].1, false].map(|shared| if shared { 1 } else { batch });
-            split::room(&self.plan, rows, cols, k, batches)
+            arrays.extend(split::room(&self.plan, rows, cols, k, batches).map(|len| (len, false)));
         } else {
-            [gpu::room_for_sums(&self.plan, m, n, k, batch, self.half), 0, 0, 0, 0, 0, 0, 0]
-        };
-        let half = self.half;
-        [a, b, c, bias, result]
-            .into_iter()
-            .map(move |len| (len, half))
-            .chain(between.into_iter().map(|len| (len, false)))
+            arrays.push((gpu::room_for_sums(&self.plan, m, n, k, batch, self.half), false));
+        }
+        arrays
     }
 
     /// Whether a product fits into a binding each, indices of 31 bits, and the budget, of which the pool's size classes take a
@@ -110,14 +107,11 @@ impl Room<'_> {
             && total <= self.bytes / 4 * 3
     }
 
-    fn too_small(&self, problem: &Problem) -> crate::error::Error {
+    fn too_small(&self, problem: &Problem) -> Error {
         let of = if self.split { " of f32 split into f16" } else { "" };
-        let what = format!(
-            "bytes of device memory (FIEDLER_MEMORY_BUDGET) for the least block of matmul{of}, k = {}",
-            problem.k
-        );
+        let what = format!("{DEVICE_BYTES} for the least block of matmul{of}, k = {}", problem.k);
         let words = |(numbers, half): (u64, bool)| if half { numbers.div_ceil(2) } else { numbers };
-        let needed = self.arrays(problem).map(words).fold(0, u64::saturating_add).saturating_mul(4);
+        let needed = self.arrays(problem).into_iter().map(words).fold(0, u64::saturating_add).saturating_mul(4);
         ErrorKind::Limit { what, needed, allowed: self.bytes / 4 * 3 }.into()
     }
 
@@ -252,8 +246,8 @@ fn by_matrices<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]
     Ok(out)
 }
 
-/// Blocks of every result, and of the terms of their sums where a block of whole sums does not fit; f32 is split line by line, so then
-/// the terms stay together.
+/// Blocks of every result, and of the terms of their sums where a block of whole sums does not fit; f32 is split line by line, so
+/// then the terms stay together.
 fn by_blocks<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]; 4]) -> Result<Vec<T>> {
     let Problem { m, n, k, batch, .. } = *problem;
     let span = room.plan.span as usize;

@@ -1,6 +1,6 @@
-//! f32 as the sum of two f16 on the device: both factors are scaled and split line by line, three products of f16 make raw sums, and these
-//! are added and scaled back. The arithmetic is that of the CPU's (`cpu/split.rs`), the order of sums aside; where the plan is that of
-//! matrix units, they do the work.
+//! f32 as the sum of two f16 on the device: both factors are scaled and split line by line, three products of f16 make raw sums,
+//! and these are added and scaled back. The arithmetic is that of the CPU's (`cpu/split.rs`), the order of sums aside; where the
+//! plan is that of matrix units, they do the work.
 
 use super::forms::Plan;
 use super::gpu::{self, Ending, Factor, Product};

@@ -4,7 +4,7 @@ use super::kernels::{Affine, Sizes};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::{Gpu, Grid};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{DEVICE_BYTES, Error, Result, within_limits};
 use crate::policy::{Side, Workload};
 use crate::shape::Shape;
 use faer::linalg::matmul::matmul;
@@ -26,8 +26,8 @@ pub(super) struct Map<T> {
 
 impl<T: Real> Map<T> {
     /// # Errors
-    /// [`ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`ErrorKind::Limit`] if it was and cannot hold the result; device
-    /// errors.
+    /// [`crate::ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if it was and
+    /// cannot hold the result; device errors.
     pub(super) fn apply(&self, operation: &'static str, ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
         let (given, inner, cols) = (x.shape(), self.before.len(), self.after.len());
         let shape = Shape { cols, ..given };
@@ -119,26 +119,17 @@ impl<T: Real> Map<T> {
 }
 
 /// # Errors
-/// [`ErrorKind::Limit`] if the device cannot take numbers of that shape.
+/// [`crate::ErrorKind::Limit`] if the device cannot take numbers of that shape.
 fn fits(gpu: &Gpu, shape: Shape, cols: usize, budget: u64) -> Result<()> {
     let adapter = gpu.adapter();
     let [given, made, turns] = [shape.len(), Shape { cols, ..shape }.len(), shape.cols.saturating_mul(cols)]
         .map(|numbers| 4_u64.saturating_mul(numbers as u64));
-    for (what, needed, allowed) in [
+    let limits = [
         ("bytes of one binding", given.max(made).max(turns), adapter.limits.storage_binding),
-        (
-            "bytes of device memory (FIEDLER_MEMORY_BUDGET)",
-            given.saturating_add(made).saturating_add(turns),
-            budget / 4 * 3,
-        ),
+        (DEVICE_BYTES, given.saturating_add(made).saturating_add(turns), budget / 4 * 3),
         ("loop iterations", shape.cols.div_ceil(TILE) as u64 * 17, u64::from(adapter.loop_budget / 2)),
-    ] {
-        if needed > allowed {
-            let what = format!("{what} for {shape} on {}", adapter.name);
-            return Err(ErrorKind::Limit { what, needed, allowed }.into());
-        }
-    }
-    Ok(())
+    ];
+    within_limits(format_args!("the map of {shape} on {}", adapter.name), limits)
 }
 
 /// Sizes within one binding, which is under 2^31 bytes.

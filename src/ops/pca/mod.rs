@@ -17,16 +17,16 @@ use affine::Map;
 /// How [`pca`] finds the components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Solver {
-    /// By the shape: the covariance where there are at most 2048 columns and not more than rows, the singular value decomposition where
-    /// the shorter side is at most 1024, else the truncated one.
+    /// By the shape: the covariance where there are at most 2048 columns and not more than rows, the singular value decomposition
+    /// where the shorter side is at most 1024, else the truncated one.
     #[default]
     Auto,
     /// Eigenpairs of the covariance: one pass over the rows. Variances below some eps times the largest are rounding.
     Covariance,
     /// Singular values of the centred rows, which tells far smaller variances apart.
     Svd,
-    /// The leading singular values of the centred rows by block Lanczos, on the CPU, until they are as good as those of the others; NotConverged
-    /// where [`TruncatedOptions::passes`] did not suffice.
+    /// The leading singular values of the centred rows by block Lanczos, on the CPU, until they are as good as those of the
+    /// others; NotConverged where [`TruncatedOptions::passes`] did not suffice.
     Truncated,
 }
 
@@ -42,8 +42,8 @@ pub struct PcaOptions {
 /// The k leading principal components of some rows.
 #[derive(Clone, Debug)]
 pub struct Pca<T = f32> {
-    /// `(k, cols)`: a component a row, of unit length, by descending variance; of each the entry of largest magnitude is positive, the first
-    /// of those within rounding.
+    /// `(k, cols)`: a component a row, of unit length, by descending variance; of each the entry of largest magnitude is
+    /// positive, the first of those within rounding.
     pub components: Array<T>,
     /// `(k, 1)`: the variance along each, divided by rows - 1; of f32 numbers 1e-20 and less apart, or 1e20, f32 does not hold it.
     pub explained_variance: Array<T>,
@@ -65,26 +65,27 @@ pub struct Pca<T = f32> {
 
 /// The most columns of a covariance under [`Solver::Auto`]: beyond, its decomposition outweighs one pass.
 const COVARIANCE: usize = 2048;
-/// The exponent of the largest deviation below which a device flushes what an f32 of it has: that of the least normal number and a mantissa's bits.
+/// The exponent of the largest deviation below which a device flushes what an f32 of it has: that of the least normal number and
+/// a mantissa's bits.
 const LOST: i32 = -126 + 23;
 /// The longest shorter side that is decomposed as a whole under [`Solver::Auto`].
 const WHOLE: usize = 1024;
 
 /// The k leading principal components of the rows of `x`: centred, not scaled, as scikit-learn's PCA.
 ///
-/// From the covariance's eigenpairs, or the centred rows' singular values: [`Solver`]. On the CPU the covariance is computed and decomposed in
-/// f64 whatever `T` is. The components are canonical in sign; of equal variances any basis may come.
-/// On a device deviations are scaled by a power of two, which is undone in f64: an explained variance is 0 or infinite where `T` does not hold
-/// it, but ratios, singular values and components are right. Where the largest deviation is below 2^-103 (1e-31) the status is Unresolved: digits of
-/// it are subnormal there.
+/// From the covariance's eigenpairs, or the centred rows' singular values: [`Solver`]. On the CPU the covariance is computed and
+/// decomposed in f64 whatever `T` is. The components are canonical in sign; of equal variances any basis may come.
+/// On a device deviations are scaled by a power of two, which is undone in f64: an explained variance is 0 or infinite where `T`
+/// does not hold it, but ratios, singular values and components are right. Where the largest deviation is below 2^-103 (1e-31)
+/// the status is Unresolved: digits of it are subnormal there.
 /// What was found waits on the host; [`Pca::transform`] runs where its rows lie.
 ///
 /// # Shapes
 /// X `(rows, cols)`, one matrix of two rows at least; k at most `min(rows, cols)`.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if it is a batch or has fewer than two rows; [`crate::ErrorKind::Domain`] if k is more than either side, or the
-/// device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] as of the decomposition; device errors.
+/// [`crate::ErrorKind::Shape`] if it is a batch or has fewer than two rows; [`crate::ErrorKind::Domain`] if k is more than either
+/// side, or the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] as of the decomposition; device errors.
 pub fn pca<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) -> Result<Pca<T>> {
     let shape = x.shape();
     let Shape { rows, cols, batch } = shape;
@@ -153,16 +154,9 @@ fn of_resident<T: Real>(
         certificate.status = Status::Unresolved;
     }
     let mean = T::all_to_f64(mean.to_host(ctx)?.as_slice()).into_owned();
-    Ok(assemble::<T>(
-        mean,
-        T::all_to_f64(values.as_slice()).iter().rev().copied().collect(),
-        T::all_to_f64(vectors.as_slice()).chunks_exact(cols.max(1)).rev().flatten().copied().collect(),
-        total,
-        2_f64.powi(exponent),
-        T::EPSILON,
-        rows,
-        certificate,
-    ))
+    let (values, vectors) = descending(values.as_slice(), vectors.as_slice(), cols);
+    let found = Found { mean, values, vectors, total, unit: 2_f64.powi(exponent), epsilon: T::EPSILON, certificate };
+    Ok(found.assemble(rows))
 }
 
 /// From means and a covariance in another precision, on the CPU.
@@ -179,10 +173,15 @@ fn of_covariance<T: Real, F: Real>(
     let found = eigh_subset(ctx, &matrix, Which::Largest, k)?;
     let (values, vectors) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
     let certificate = first(&found.certificates(ctx)?);
-    // Ascending, and components are columns there.
-    let values = F::all_to_f64(values.as_slice()).iter().rev().copied().collect();
-    let vectors = F::all_to_f64(vectors.as_slice()).chunks_exact(cols.max(1)).rev().flatten().copied().collect();
-    Ok(assemble::<T>(mean, values, vectors, total, 1.0, T::EPSILON, rows, certificate))
+    let (values, vectors) = descending(values.as_slice(), vectors.as_slice(), cols);
+    Ok(Found { mean, values, vectors, total, unit: 1.0, epsilon: T::EPSILON, certificate }.assemble(rows))
+}
+
+/// Eigenpairs in f64, the largest first, of what ascends with a vector a column.
+fn descending<F: Real>(values: &[F], vectors: &[F], cols: usize) -> (Vec<f64>, Vec<f64>) {
+    let values = F::all_to_f64(values).iter().rev().copied().collect();
+    let vectors = F::all_to_f64(vectors).chunks_exact(cols.max(1)).rev().flatten().copied().collect();
+    (values, vectors)
 }
 
 /// From the centred rows themselves.
@@ -218,51 +217,58 @@ fn of_rows<T: Real>(
     let divisor = (rows - 1) as f64;
     let values = s.as_slice().iter().take(k).map(|s| s.to_f64() * s.to_f64() / divisor).collect();
     let vectors = (0..k * cols).map(|e| vh.as_slice()[e % cols * height + e / cols].to_f64()).collect();
-    Ok(assemble::<T>(mean, values, vectors, total, 1.0, 0.0, rows as u64, certificate))
+    Ok(Found { mean, values, vectors, total, unit: 1.0, epsilon: 0.0, certificate }.assemble(rows as u64))
 }
 
 fn first(certificates: &[Certificate]) -> Certificate {
     certificates.first().copied().unwrap_or_default()
 }
 
-/// Everything from k variances in descending order and their directions, one after the other. Variances are in the square of a unit; `epsilon` is
-/// that of the covariance they come from, 0 of singular values.
-#[expect(clippy::too_many_arguments, reason = "what one decomposition or another found")]
-fn assemble<T: Real>(
+/// What one decomposition or another found.
+struct Found {
     mean: Vec<f64>,
+    /// k variances in descending order, in the square of `unit`.
     values: Vec<f64>,
-    mut vectors: Vec<f64>,
+    /// Their directions, one after the other.
+    vectors: Vec<f64>,
+    /// The variance of all columns, in the square of `unit`.
     total: f64,
     unit: f64,
+    /// That of the covariance they come from, 0 of singular values.
     epsilon: f64,
-    rows: u64,
     certificate: Certificate,
-) -> Pca<T> {
-    let (k, cols) = (values.len(), mean.len());
-    #[expect(clippy::cast_precision_loss, reason = "a count of columns")]
-    let rounding = (10.0 * cols as f64 * epsilon).sqrt();
-    vectors.chunks_exact_mut(cols.max(1)).for_each(|own| canonical(own, T::EPSILON));
-    // Rounding may leave a variance of nothing below 0.
-    let values: Vec<f64> = values.into_iter().map(|x| if x < 0.0 { 0.0 } else { x }).collect();
-    #[expect(clippy::cast_precision_loss, reason = "counts of rows and columns")]
-    let (divisor, left) = (rows.saturating_sub(1) as f64, (cols as u64).min(rows).saturating_sub(k as u64) as f64);
-    let rest = total - values.iter().sum::<f64>();
-    let noise_variance = if left > 0.0 { if rest < 0.0 { 0.0 } else { rest / left * unit * unit } } else { 0.0 };
-    let ratio = |&x: &f64| if total == 0.0 { f64::NAN } else { x / total };
-    let array = |rows, cols, data: Vec<f64>| {
-        let data = data.into_iter().map(T::from_f64).collect();
-        Array::from_storage(Shape::new(rows, cols, 1), Storage::host(data))
-    };
-    Pca {
-        components: array(k, cols, (0..k * cols).map(|e| vectors[e % k * cols + e / k]).collect()),
-        explained_variance_ratio: array(k, 1, values.iter().map(ratio).collect()),
-        singular_values: array(k, 1, values.iter().map(|x| (x * divisor).sqrt() * unit).collect()),
-        explained_variance: array(k, 1, values.into_iter().map(|x| x * unit * unit).collect()),
-        mean: array(1, cols, mean),
-        noise_variance,
-        rows,
-        certificate,
-        rounding,
+}
+
+impl Found {
+    /// Everything that is asked of the components of so many rows.
+    fn assemble<T: Real>(self, rows: u64) -> Pca<T> {
+        let Self { mean, values, mut vectors, total, unit, epsilon, certificate } = self;
+        let (k, cols) = (values.len(), mean.len());
+        #[expect(clippy::cast_precision_loss, reason = "a count of columns")]
+        let rounding = (10.0 * cols as f64 * epsilon).sqrt();
+        vectors.chunks_exact_mut(cols.max(1)).for_each(|own| canonical(own, T::EPSILON));
+        // Rounding may leave a variance of nothing below 0.
+        let values: Vec<f64> = values.into_iter().map(|x| if x < 0.0 { 0.0 } else { x }).collect();
+        #[expect(clippy::cast_precision_loss, reason = "counts of rows and columns")]
+        let (divisor, left) = (rows.saturating_sub(1) as f64, (cols as u64).min(rows).saturating_sub(k as u64) as f64);
+        let rest = total - values.iter().sum::<f64>();
+        let noise_variance = if left > 0.0 { if rest < 0.0 { 0.0 } else { rest / left * unit * unit } } else { 0.0 };
+        let ratio = |&x: &f64| if total == 0.0 { f64::NAN } else { x / total };
+        let array = |rows, cols, data: Vec<f64>| {
+            let data = data.into_iter().map(T::from_f64).collect();
+            Array::from_storage(Shape::new(rows, cols, 1), Storage::host(data))
+        };
+        Pca {
+            components: array(k, cols, (0..k * cols).map(|e| vectors[e % k * cols + e / k]).collect()),
+            explained_variance_ratio: array(k, 1, values.iter().map(ratio).collect()),
+            singular_values: array(k, 1, values.iter().map(|x| (x * divisor).sqrt() * unit).collect()),
+            explained_variance: array(k, 1, values.into_iter().map(|x| x * unit * unit).collect()),
+            mean: array(1, cols, mean),
+            noise_variance,
+            rows,
+            certificate,
+            rounding,
+        }
     }
 }
 
@@ -291,17 +297,17 @@ impl<T: Real> Pca<T> {
         self.certificate.status == Status::Converged
     }
 
-    /// Rows in the coordinates of the components: `(X - mean) components'`; where whitened, each over the root of its variance, and exactly 0 along a
-    /// direction whose singular value is at most `max(rows, cols) eps` times the largest, by which numpy's `matrix_rank` calls it rounding. Where the
-    /// components come from a covariance, whose eigenvalues are known to `10 cols eps` of the largest, also along one whose variance is not more
-    /// than that. The same on every backend.
+    /// Rows in the coordinates of the components: `(X - mean) components'`; where whitened, each over the root of its variance,
+    /// and exactly 0 along a direction whose singular value is at most `max(rows, cols) eps` times the largest, by which numpy's
+    /// `matrix_rank` calls it rounding. Where the components come from a covariance, whose eigenvalues are known to `10 cols eps`
+    /// of the largest, also along one whose variance is not more than that. The same on every backend.
     ///
     /// # Shapes
     /// X `(any, cols)`, any batch; the result `(any, k)`.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if the device was insisted upon and `T` is f64;
-    /// [`crate::ErrorKind::Limit`] if it was and cannot hold the rows; device errors.
+    /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if the device was insisted upon and `T`
+    /// is f64; [`crate::ErrorKind::Limit`] if it was and cannot hold the rows; device errors.
     pub fn transform(&self, ctx: &Context, x: &Array<T>, whiten: bool) -> Result<Array<T>> {
         let Shape { rows: k, cols, .. } = self.components.shape();
         if x.shape().cols != cols {

@@ -83,7 +83,8 @@ fn low_word(x: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether: fill.wgsl has the rounds of two blocks.
+    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether: fill.wgsl has the rounds of
+    /// two blocks.
     #[test]
     fn the_loops_fit_lavapipe() {
         let rounds = 10;

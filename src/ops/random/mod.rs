@@ -44,8 +44,8 @@ enum Law {
 /// In the order of memory: column-major, the batch slowest. One word of the stream an element.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Limit`] beyond the memory budget or, if the device was insisted upon, beyond a binding; device errors. The stream
-/// stays where it was.
+/// [`crate::ErrorKind::Limit`] beyond the memory budget or, if the device was insisted upon, beyond a binding; device errors. The
+/// stream stays where it was.
 pub fn words(ctx: &Context, stream: &mut Stream, shape: Shape) -> Result<Array<u32>> {
     let made = match check::<u32>("random words", ctx, shape, 1)?.side {
         Side::Cpu => Storage::host(cpu::words(stream, shape.len())),
@@ -57,9 +57,9 @@ pub fn words(ctx: &Context, stream: &mut Stream, shape: Shape) -> Result<Array<u
 
 /// Numbers uniform on `[low, high)`.
 ///
-/// f32 has the upper 24 bits of one word u, as `low + (high - low) u`; f64 the upper 53 of two. On `[0, 1)`, and wherever that product and
-/// sum are exact, the bits are the same everywhere; elsewhere an adapter may fuse or round them differently, by one ulp of the larger
-/// of `|low|` and `|high|`.
+/// f32 has the upper 24 bits of one word u, as `low + (high - low) u`; f64 the upper 53 of two. On `[0, 1)`, and wherever that
+/// product and sum are exact, the bits are the same everywhere; elsewhere an adapter may fuse or round them differently, by one
+/// ulp of the larger of `|low|` and `|high|`.
 ///
 /// # Shapes
 /// As [`words`]; f64 takes two words a number.
@@ -80,17 +80,17 @@ pub fn uniform<T: Real>(ctx: &Context, stream: &mut Stream, shape: Shape, range:
 
 /// Normally distributed numbers.
 ///
-/// The inverse of the distribution at the probability that a word stands for, so a number takes one word in f32 and two in f64, and no number
-/// is thrown away. Standard normals have the same bits everywhere: the largest is 6.338 in f32 (at a probability of 2^-33) and 9.155 in f64 (2^-65),
-/// each is within 2.5 * 2^-29 and half an ulp (f64: 4 ulp) of the exact quantile. `mean + deviation x` is rounded, and an adapter may fuse
-/// the two steps: one ulp of the larger of `|mean|` and `|deviation x|`.
+/// The inverse of the distribution at the probability that a word stands for, so a number takes one word in f32 and two in f64,
+/// and no number is thrown away. Standard normals have the same bits everywhere: the largest is 6.338 in f32 (at a probability of
+/// 2^-33) and 9.155 in f64 (2^-65), each is within 2.5 * 2^-29 and half an ulp (f64: 4 ulp) of the exact quantile.
+/// `mean + deviation x` is rounded, and an adapter may fuse the two steps: one ulp of the larger of `|mean|` and `|deviation x|`.
 ///
 /// # Shapes
 /// As [`words`]; f64 takes two words a number.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] where mean or deviation is not finite in `T` or the deviation is negative, or f64 was asked for and the
-/// device insisted upon; [`crate::ErrorKind::Limit`] as of [`words`]; device errors.
+/// [`crate::ErrorKind::Domain`] where mean or deviation is not finite in `T` or the deviation is negative, or f64 was asked for
+/// and the device insisted upon; [`crate::ErrorKind::Limit`] as of [`words`]; device errors.
 pub fn normal<T: Real>(
     ctx: &Context,
     stream: &mut Stream,
@@ -115,8 +115,8 @@ pub fn normal<T: Real>(
 /// As [`words`]; one word a number in f64 too.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] where p is not in `[0, 1]`, or f64 was asked for and the device insisted upon; [`crate::ErrorKind::Limit`] as of
-/// [`words`]; device errors.
+/// [`crate::ErrorKind::Domain`] where p is not in `[0, 1]`, or f64 was asked for and the device insisted upon;
+/// [`crate::ErrorKind::Limit`] as of [`words`]; device errors.
 pub fn bernoulli<T: Real>(ctx: &Context, stream: &mut Stream, shape: Shape, p: f64) -> Result<Array<T>> {
     if !(0.0..=1.0).contains(&p) {
         return Err(Error::domain("random bernoulli", format!("expected a probability from 0 to 1, found {p}")));

@@ -1,5 +1,5 @@
-//! Random numbers of a seed and a place in a matrix: what the iterations here start from. The same on every machine up to the rounding of
-//! logarithm and cosine.
+//! Random numbers of a seed and a place in a matrix: what the iterations here start from. The same on every machine up to the
+//! rounding of logarithm and cosine.
 
 use super::philox::philox;
 

@@ -1,10 +1,10 @@
-//! Standard normals by the inverse of their distribution: one word of 32 bits a number, in integers alone, so that every machine and every
-//! adapter makes the same bits.
+//! Standard normals by the inverse of their distribution: one word of 32 bits a number, in integers alone, so that every machine
+//! and every adapter makes the same bits.
 //!
-//! The lowest bits of a word w are t = 2 (w mod 2^31) + 1, the probability v = t / 2^33 of what is farther out, and its highest bit is the
-//! sign. So the numbers are symmetric, and the largest of them is 6.338, at 2^-33. The interval of v is cut at powers of two and each of
-//! these pieces into 32, and on each of them x(v) is a cubic polynomial through Chebyshev's points, in fixed point. It is off by 0.4 units of
-//! 2^-29; with the roundings of fixed point by 2, and then it is rounded to the 24 bits of an f32.
+//! The lowest bits of a word w are t = 2 (w mod 2^31) + 1, the probability v = t / 2^33 of what is farther out, and its highest
+//! bit is the sign. So the numbers are symmetric, and the largest of them is 6.338, at 2^-33. The interval of v is cut at powers
+//! of two and each of these pieces into 32, and on each of them x(v) is a cubic polynomial through Chebyshev's points, in fixed
+//! point. It is off by 0.4 units of 2^-29; with the roundings of fixed point by 2, and then it is rounded to the 24 bits of an f32.
 
 /// Pieces between two powers of two.
 const PIECES: usize = 32;
@@ -98,8 +98,9 @@ const fn piece(i: usize) -> [u32; 4] {
     fixed
 }
 
-/// Where the standard normal distribution leaves the probability v in (0, 1/2] above itself: Wichura's PPND16 (Algorithm AS 241, Applied
-/// Statistics 37, 1988), to 16 digits. In additions, multiplications, divisions and a root alone, so every machine finds the same.
+/// Where the standard normal distribution leaves the probability v in (0, 1/2] above itself: Wichura's PPND16 (Algorithm AS 241,
+/// Applied Statistics 37, 1988), to 16 digits. In additions, multiplications, divisions and a root alone, so every machine finds
+/// the same.
 pub(super) const fn quantile(v: f64) -> f64 {
     let q = 0.5 - v;
     if q <= 0.425 {

@@ -7,10 +7,10 @@ const JUMP: u128 = 1 << 48;
 
 /// A sequence of random words of 32 bits, and a place in it: Philox 4x32-10 over the counters of one key.
 ///
-/// A stream is found by a seed and a name; both are hashed (BLAKE3) to the 64 bits of the key and the upper 64 bits of the counter, so
-/// two streams are the same with a probability of 2^-128, and no arithmetic on seeds makes them overlap. The lower 64 bits of the
-/// counter are the place, in blocks of four words. A place is reached in one step, wherever it is; after 2^66 words a stream
-/// begins again.
+/// A stream is found by a seed and a name; both are hashed (BLAKE3) to the 64 bits of the key and the upper 64 bits of the
+/// counter, so two streams are the same with a probability of 2^-128, and no arithmetic on seeds makes them overlap. The lower 64
+/// bits of the counter are the place, in blocks of four words. A place is reached in one step, wherever it is; after 2^66 words a
+/// stream begins again.
 ///
 /// ```
 /// use fiedler::{Context, Shape, ops::random::{Stream, normal}};
@@ -44,8 +44,8 @@ impl Stream {
         Self::of(&hasher)
     }
 
-    /// Philox itself: this key, and the block of this counter as the first, their lowest words first. For those who know what the published
-    /// generator makes; streams of keys that are close to each other are as good as others.
+    /// Philox itself: this key, and the block of this counter as the first, their lowest words first. For those who know what the
+    /// published generator makes; streams of keys that are close to each other are as good as others.
     #[must_use]
     pub fn of_key(key: [u32; 2], counter: [u32; 4]) -> Self {
         let [low, high, upper @ ..] = counter;

@@ -1,6 +1,6 @@
-//! From listed edges to rows on the device: both entries of every edge, a stable radix sort by row and column (of 4 bits a pass, least
-//! significant first), then one of equal entries. No atomics: the result is the same on every run, and that of [`GraphBatch`] under the
-//! default [`Conventions`](crate::graph::Conventions): either direction, the larger weight, no self-loops.
+//! From listed edges to rows on the device: both entries of every edge, a stable radix sort by row and column (of 4 bits a pass,
+//! least significant first), then one of equal entries. No atomics: the result is the same on every run, and that of [`GraphBatch`]
+//! under the default [`Conventions`](crate::graph::Conventions): either direction, the larger weight, no self-loops.
 //!
 //! [`GraphBatch`]: crate::graph::GraphBatch
 
@@ -82,8 +82,8 @@ impl Listed<'_> {
 /// Makes rows of edges.
 ///
 /// # Errors
-/// [`ErrorKind::Shape`] and [`ErrorKind::Domain`] for a list that is none; [`ErrorKind::Limit`] if its entries are more than a binding
-/// holds; device errors.
+/// [`ErrorKind::Shape`] and [`ErrorKind::Domain`] for a list that is none; [`ErrorKind::Limit`] if its entries are more than a
+/// binding holds; device errors.
 pub(in crate::ops) fn csr(gpu: &Gpu, listed: Listed<'_>) -> Result<Csr> {
     listed.check()?;
     check_rows(gpu, listed.nodes())?;

@@ -1,8 +1,8 @@
 //! Sparse operators on the device, and their products with slabs of vectors.
 //!
-//! A slab is a row-major `(rows, 4 lanes)` block, so that a row of it is what an entry of the matrix meets, in one run of memory. Rows are cut
-//! once (see [`super::chunks`]); rows beyond 256 entries are summed by segments, which a second dispatch puts together in order. No
-//! bit of a product depends upon the slab's width or upon how the matrix was cut into buffers.
+//! A slab is a row-major `(rows, 4 lanes)` block, so that a row of it is what an entry of the matrix meets, in one run of memory.
+//! Rows are cut once (see [`super::chunks`]); rows beyond 256 entries are summed by segments, which a second dispatch puts
+//! together in order. No bit of a product depends upon the slab's width or upon how the matrix was cut into buffers.
 
 use super::Operator;
 use super::chunks::{Piece, Run, cut};

@@ -30,9 +30,9 @@ use cpu::{Combination, Rows, WIDTHS};
 /// `x` is `X'`, `(columns, n)`; the result is `Y'`, of the same shape.
 ///
 /// # Errors
-/// [`Shape`](crate::ErrorKind::Shape) where the block does not fit the matrix, or the operator has more than one problem; where the device
-/// was insisted upon, [`Domain`](crate::ErrorKind::Domain) for f64 and [`Limit`](crate::ErrorKind::Limit) for what it does not hold; device
-/// errors. For more than one product there see [`OnDevice`].
+/// [`Shape`](crate::ErrorKind::Shape) where the block does not fit the matrix, or the operator has more than one problem; where
+/// the device was insisted upon, [`Domain`](crate::ErrorKind::Domain) for f64 and [`Limit`](crate::ErrorKind::Limit) for what it
+/// does not hold; device errors. For more than one product there see [`OnDevice`].
 pub fn spmm<T: Real>(ctx: &Context, a: &Operator<'_, T>, x: &Array<T>) -> Result<Array<T>> {
     let shape = x.shape();
     fits_block(shape, (a.problems(), a.rows()))?;

@@ -3,7 +3,7 @@
 use super::gpu_cov::{self, Form};
 use super::gram::{Gram, ROWS, of_matrix};
 use super::moments::as_f64;
-use super::running::pieces;
+use super::running::in_pieces;
 use super::{count, side};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
@@ -15,23 +15,25 @@ use rayon::prelude::*;
 
 /// The covariance of the columns of every matrix: columns are variables, rows observations, sums of products are divided by rows - 1.
 ///
-/// Products are summed about the mean of each leaf of rows, the symmetric half of them, and leaves merge by Chan's formula: nothing cancels
-/// however far the columns are from 0. On the CPU leaves have 2048 rows, and everything between them is f64; on the device 1024, in f32, in
-/// units that are powers of two, of every leaf and column its own. So correlations, and PCA, are right whatever the numbers' unit is; a covariance is
-/// infinite where it is beyond `T`, as that of f32 numbers 1e20 apart is, and 0 or subnormal below it (numbers 1e-20 apart). A NaN or an infinity makes the entries of its column NaN, and no others; of fewer than two rows everything is NaN.
+/// Products are summed about the mean of each leaf of rows, the symmetric half of them, and leaves merge by Chan's formula:
+/// nothing cancels however far the columns are from 0. On the CPU leaves have 2048 rows, and everything between them is f64; on
+/// the device 1024, in f32, in units that are powers of two, of every leaf and column its own. So correlations, and PCA, are
+/// right whatever the numbers' unit is; a covariance is infinite where it is beyond `T`, as that of f32 numbers 1e20 apart is,
+/// and 0 or subnormal below it (numbers 1e-20 apart). A NaN or an infinity makes the entries of its column NaN, and no others; of
+/// fewer than two rows everything is NaN.
 ///
 /// # Shapes
 /// X `(rows, cols)`, any batch; the result `(cols, cols)` each.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if the results of few rows are beyond the memory budget, or
-/// the device was insisted upon and one matrix of products is beyond it; device errors.
+/// [`crate::ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if the results of few
+/// rows are beyond the memory budget, or the device was insisted upon and one matrix of products is beyond it; device errors.
 pub fn cov<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
     Ok(covariance("cov", ctx, x, Form::Covariance)?.1)
 }
 
-/// Pearson's correlation of the columns of every matrix: [`cov`] over the roots of both variances, within -1 and 1, exactly 1 on the diagonal.
-/// A column of equal numbers has none: its entries are NaN, as numpy's are.
+/// Pearson's correlation of the columns of every matrix: [`cov`] over the roots of both variances, within -1 and 1, exactly 1 on
+/// the diagonal. A column of equal numbers has none: its entries are NaN, as numpy's are.
 ///
 /// # Shapes
 /// X `(rows, cols)`, any batch; the result `(cols, cols)` each.
@@ -58,8 +60,8 @@ pub(super) fn workload(shape: Shape, resident: bool) -> Workload {
     Workload { cpu_flops: flops / 4.0, gpu_flops: flops, bytes_to_move, dispatches: 16.0 }
 }
 
-/// Means `(1, cols)` and covariances or correlations `(cols, cols)` of every matrix; covariances in units of 4 to the power that comes with
-/// them, which is 0 unless they are to be [`Form::Scaled`] and the device made them.
+/// Means `(1, cols)` and covariances or correlations `(cols, cols)` of every matrix; covariances in units of 4 to the power that
+/// comes with them, which is 0 unless they are to be [`Form::Scaled`] and the device made them.
 pub(in crate::ops) fn covariance<T: Real>(
     operation: &'static str,
     ctx: &Context,
@@ -113,7 +115,7 @@ pub(in crate::ops) fn covariance<T: Real>(
         }
         other => {
             let data = other.to_vec(ctx)?;
-            let (means, made, exponent) = in_pieces(gpu, &T::for_device(&data), shape, together, budget, form)?;
+            let (means, made, exponent) = by_matrices(gpu, &T::for_device(&data), shape, together, budget, form)?;
             let array = |shape, data| Array::from_storage(shape, Storage::host(T::from_device(data)));
             Ok((array(shapes.0, means), array(shapes.1, made), exponent))
         }
@@ -138,7 +140,7 @@ pub(super) fn room<T: Real>(ctx: &Context, operation: &str, shape: Shape) -> Res
 }
 
 /// So many matrices at once; where not even one fits, its rows as a stream.
-fn in_pieces(
+fn by_matrices(
     gpu: &Gpu,
     x: &[f32],
     shape: Shape,
@@ -156,10 +158,7 @@ fn in_pieces(
             Some(gpu_cov::covariance(gpu, &buffer, Shape { batch, ..shape }, budget, form)?)
         } else {
             let mut stream = gpu_cov::Stream::new(gpu, shape.cols, 1, budget);
-            for piece in pieces(gpu, budget, own, shape.rows, shape.cols) {
-                let buffer = gpu.record().upload(&piece)?;
-                stream.push(gpu, &buffer, piece.len() / shape.cols)?;
-            }
+            in_pieces(gpu, budget, own, (shape.rows, shape.cols), |piece, rows| stream.push(gpu, piece, rows))?;
             stream.finish(gpu, form)?
         };
         if let Some(found) = found {

@@ -99,17 +99,17 @@ fn counts_of(words: &[u32]) -> Vec<u64> {
 
 /// Count, mean, variance, extremes, skewness and kurtosis along an axis of a batch, in one pass over memory.
 ///
-/// Leaves of 4096 numbers are reduced about their own mean, and merge in a tree (Chan, Golub and LeVeque 1979; Pébay 2008): nothing cancels
-/// however far the numbers are from 0. The CPU computes in f64 and rounds to `T`. The device computes in f32 about a number near the first
-/// ones of the series; its variance is infinite where it is beyond f32, as numpy's is. A NaN makes its series NaN, or is left out
-/// ([`Nan`]); an infinity makes the mean infinite and what is central NaN.
+/// Leaves of 4096 numbers are reduced about their own mean, and merge in a tree (Chan, Golub and LeVeque 1979; Pébay 2008):
+/// nothing cancels however far the numbers are from 0. The CPU computes in f64 and rounds to `T`. The device computes in f32
+/// about a number near the first ones of the series; its variance is infinite where it is beyond f32, as numpy's is. A NaN makes
+/// its series NaN, or is left out ([`Nan`]); an infinity makes the mean infinite and what is central NaN.
 ///
 /// # Shapes
 /// Any; the results have the shape of [`reduced`](super::reduced) to one number. Empty series are fine.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if the results of a batch without numbers are
-/// beyond the memory budget; device errors.
+/// [`crate::ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if the results of a
+/// batch without numbers are beyond the memory budget; device errors.
 pub fn describe<T: Real>(
     ctx: &Context,
     x: &Array<T>,
@@ -185,8 +185,8 @@ fn whole<T: Real>(
     Ok(Description::resident(gpu::finish(gpu, &node, view.series(), options.ddof)?, shape))
 }
 
-/// Pieces of about `most` numbers: whole slices, or one slice as a stream of its rows. They lie in one piece of memory either way, and
-/// neither moves a bit.
+/// Pieces of about `most` numbers: whole slices, or one slice as a stream of its rows. They lie in one piece of memory either
+/// way, and neither moves a bit.
 fn in_pieces<T: Real>(
     gpu: &Gpu,
     x: &[f32],

@@ -8,7 +8,7 @@ use super::tree::{Tree, subtrees};
 use super::{count, gram, to_u32};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu, Grid, Recorder};
-use crate::error::{ErrorKind, Result};
+use crate::error::{DEVICE_BYTES, ErrorKind, Result, within_limits};
 use crate::shape::Shape;
 use std::ops::Range;
 
@@ -89,19 +89,11 @@ pub(super) fn fits(gpu: &Gpu, shape: Shape, budget: u64) -> Result<()> {
     let adapter = gpu.adapter();
     let one = Shape { batch: 1, ..shape };
     let binding = 16 * Tiles::of(shape.cols, 1).vectors() as u64;
-    for (what, needed, allowed) in [
-        ("bytes of the products of one matrix", binding, adapter.limits.storage_binding),
-        (
-            "bytes of device memory (FIEDLER_MEMORY_BUDGET) for the covariance of one matrix",
-            bytes(one).saturating_mul(4) / 3,
-            budget,
-        ),
-    ] {
-        if needed > allowed {
-            return Err(ErrorKind::Limit { what: format!("{what} on {}", adapter.name), needed, allowed }.into());
-        }
-    }
-    Ok(())
+    let limits = [
+        ("bytes of one binding", binding, adapter.limits.storage_binding),
+        (DEVICE_BYTES, bytes(one).saturating_mul(4) / 3, budget),
+    ];
+    within_limits(format_args!("the covariance of one matrix on {}", adapter.name), limits)
 }
 
 impl Stream {
@@ -331,7 +323,8 @@ impl Closed {
 pub(in crate::ops) enum Form {
     Covariance,
     Correlation,
-    /// Covariances in a unit that f32 holds well whatever the numbers' is, which takes a look at the largest distances; of one matrix.
+    /// Covariances in a unit that f32 holds well whatever the numbers' is, which takes a look at the largest distances; of one
+    /// matrix.
     Scaled,
 }
 

@@ -1,6 +1,6 @@
 //! Histograms with bins of one width.
 
-use super::describe::{StatsOptions, describe, room};
+use super::describe::{StatsOptions, describe};
 use super::{View, count, reduced, select, side};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
@@ -26,19 +26,20 @@ pub struct Histogram {
     pub nan: Vec<u64>,
 }
 
-/// Counts the numbers of every series in `bins` bins of one width between the ends of `range`, numpy's `histogram`: each bin has its lower end,
-/// the last one both. What lies outside is counted apart, as NaNs are.
+/// Counts the numbers of every series in `bins` bins of one width between the ends of `range`, numpy's `histogram`: each bin has
+/// its lower end, the last one both. What lies outside is counted apart, as NaNs are.
 ///
-/// Without a range the bins lie between the least and the greatest number of all that is finite, half a unit around it where that is
-/// one value, between 0 and 1 where there is none; it is found by another pass, for which the call waits. A number falls into the bin whose
-/// ends, in f64, it lies between: the same counts on every side.
+/// Without a range the bins lie between the least and the greatest number of all that is finite, half a unit around it where that
+/// is one value, between 0 and 1 where there is none; it is found by another pass, for which the call waits. A number falls into
+/// the bin whose ends, in f64, it lies between: the same counts on every side.
 ///
 /// # Shapes
 /// Any; `counts` has the shape of [`reduced`](super::reduced) to `bins` numbers.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if there are no bins, the range is not finite or does not ascend, bins are narrower than f64 tells apart, or the device was
-/// insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if the results are beyond the memory budget, or the device was insisted upon and the array is; device errors.
+/// [`crate::ErrorKind::Domain`] if there are no bins, the range is not finite or does not ascend, bins are narrower than f64
+/// tells apart, or the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if the results are beyond the memory
+/// budget, or the device was insisted upon and the array is; device errors.
 pub fn histogram<T: Real>(
     ctx: &Context,
     x: &Array<T>,
@@ -52,7 +53,6 @@ pub fn histogram<T: Real>(
     let axis = axis.into();
     let (shape, view) = (reduced(x.shape(), axis, bins), View::of(x.shape(), axis));
     let needed = (shape.len() as u64).saturating_add(bins as u64).saturating_mul(8);
-    room(ctx, "a histogram", x.shape(), needed)?;
     if needed > ctx.memory_budget() {
         let what = format!("bytes for {bins} bins of the histograms");
         return Err(Error::budget(what, needed, ctx.memory_budget()));
@@ -90,7 +90,7 @@ pub fn histogram<T: Real>(
 /// The ends of so many bins of one width, by numpy's rule.
 ///
 /// # Errors
-/// [`ErrorKind::Domain`] for a range that is not finite or does not ascend, and bins narrower than f64 tells apart.
+/// [`crate::ErrorKind::Domain`] for a range that is not finite or does not ascend, and bins narrower than f64 tells apart.
 pub(in crate::ops) fn edges(low: f64, high: f64, bins: usize) -> Result<Vec<f64>> {
     if !(low.is_finite() && high.is_finite() && low < high && (high - low).is_finite()) {
         return Err(Error::domain("histogram", format!("expected a finite range that ascends, found {low} to {high}")));

@@ -1,9 +1,9 @@
 //! Statistics in one pass over memory, numerically sound: [`describe`], [`quantiles`], [`histogram`], covariance and correlation, and
 //! their streaming forms [`RunningStats`] and [`RunningCovariance`].
 //!
-//! Numbers are reduced in leaves, counted from the beginning of a series, and leaves merge in a tree that their places alone determine.
-//! So on one side a result has the same bits whether the numbers come at once or chunk by chunk, and however a batch is cut. The CPU
-//! computes in f64; the device in f32, on distances from a number near the mean.
+//! Numbers are reduced in leaves, counted from the beginning of a series, and leaves merge in a tree that their places alone
+//! determine. So on one side a result has the same bits whether the numbers come at once or chunk by chunk, and however a batch
+//! is cut. The CPU computes in f64; the device in f32, on distances from a number near the mean.
 
 mod cov;
 mod cpu;
@@ -40,9 +40,9 @@ use crate::shape::{Axis, Shape};
 /// Numbers of a series in one leaf of the tree.
 const LEAF: usize = 4096;
 
-/// The shape of what [`describe`], [`quantiles`] and [`histogram`] reduce to `count` numbers a series: over the rows of each column `(count, cols)` a
-/// matrix, over the columns of each row `(rows, count)`, over the batch `count` matrices, over everything, where no axis is given,
-/// `(count, 1)`.
+/// The shape of what [`describe`], [`quantiles`] and [`histogram`] reduce to `count` numbers a series: over the rows of each
+/// column `(count, cols)` a matrix, over the columns of each row `(rows, count)`, over the batch `count` matrices, over
+/// everything, where no axis is given, `(count, 1)`.
 #[must_use]
 pub fn reduced(shape: Shape, axis: impl Into<Option<Axis>>, count: usize) -> Shape {
     match axis.into() {

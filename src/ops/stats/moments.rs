@@ -4,8 +4,8 @@ use crate::array::Real;
 
 /// Count, mean, central moments and extremes of some numbers, in f64. Two of them merge into those of both.
 ///
-/// NaN propagates: with one among the numbers everything but the count is NaN. With an infinity the mean is that infinity (NaN with both),
-/// and what is central is NaN, as numpy has it.
+/// NaN propagates: with one among the numbers everything but the count is NaN. With an infinity the mean is that infinity (NaN
+/// with both), and what is central is NaN, as numpy has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
     pub(super) count: u64,
@@ -92,7 +92,8 @@ impl Moments {
         if self.count == 0 { f64::NAN } else { self.most }
     }
 
-    /// `m3 / m2^(3/2)` with `m_k` the mean of the k-th powers of the distances from the mean: scipy.stats.skew, biased. NaN of equal numbers.
+    /// `m3 / m2^(3/2)` with `m_k` the mean of the k-th powers of the distances from the mean: scipy.stats.skew, biased. NaN of
+    /// equal numbers.
     #[must_use]
     pub fn skewness(&self) -> f64 {
         let variance = self.variance(0);

@@ -9,20 +9,21 @@ use crate::policy::{Side, Workload};
 use crate::shape::Axis;
 use rayon::prelude::*;
 
-/// Quantiles of every series: `q` of n sorted numbers is at place `q (n - 1)`, between two of them on the line through both, as numpy's
-/// `quantile` has it by default.
+/// Quantiles of every series: `q` of n sorted numbers is at place `q (n - 1)`, between two of them on the line through both, as
+/// numpy's `quantile` has it by default.
 ///
-/// A NaN makes its series' quantiles NaN, or is left out ([`Nan`]). Of no number every quantile is NaN. Infinities are numbers like others;
-/// between a number and an infinity lies that infinity, between both NaN. On the CPU by selection; on the device by the digits of the
-/// numbers' bits, from the highest (a radix selection), with the same numbers in the end; where NaNs are left out the call waits for how many
-/// there are.
+/// A NaN makes its series' quantiles NaN, or is left out ([`Nan`]). Of no number every quantile is NaN. Infinities are numbers
+/// like others; between a number and an infinity lies that infinity, between both NaN. On the CPU by selection; on the device by
+/// the digits of the numbers' bits, from the highest (a radix selection), with the same numbers in the end; where NaNs are left
+/// out the call waits for how many there are.
 ///
 /// # Shapes
 /// Any; the result has the shape of [`reduced`](super::reduced) to `q.len()` numbers, in the order of `q`.
 ///
 /// # Errors
 /// [`crate::ErrorKind::Domain`] if a quantile is not within 0 and 1, or the device was insisted upon and `T` is f64;
-/// [`crate::ErrorKind::Limit`] if the results are beyond the memory budget, or the device was insisted upon and the array is; device errors.
+/// [`crate::ErrorKind::Limit`] if the results are beyond the memory budget, or the device was insisted upon and the array is;
+/// device errors.
 pub fn quantiles<T: Real>(
     ctx: &Context,
     x: &Array<T>,
@@ -122,7 +123,8 @@ pub(super) fn place(q: f64, n: usize) -> (usize, f64) {
     (low, if low + 1 < n { part } else { 0.0 })
 }
 
-/// On the line from one number to the next, from the nearer end, as numpy has it. Between a number and an infinity lies that infinity.
+/// On the line from one number to the next, from the nearer end, as numpy has it. Between a number and an infinity lies that
+/// infinity.
 fn between(below: f64, above: f64, part: f64) -> f64 {
     if below == above || part == 0.0 {
         return below;

@@ -6,7 +6,7 @@ use super::tree::{Tree, reduce, subtrees};
 use super::{LEAF, Nan, View, cpu, gpu, side};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
-use crate::device::Gpu;
+use crate::device::{Buffer, Gpu};
 use crate::error::{Error, Result};
 use crate::policy::Side;
 use crate::shape::Shape;
@@ -16,8 +16,9 @@ use std::convert::Infallible;
 
 /// [`super::describe`] of the columns of a stream of rows, chunk after chunk.
 ///
-/// The first chunk chooses the side. On the device the state stays there, and pushing waits for nothing. How the stream is cut into chunks
-/// moves no bit of the result, which is that of [`super::describe`] on all rows at once. The state is of the order of 4096 rows.
+/// The first chunk chooses the side. On the device the state stays there, and pushing waits for nothing. How the stream is cut
+/// into chunks moves no bit of the result, which is that of [`super::describe`] on all rows at once. The state is of the order of
+/// 4096 rows.
 #[derive(Debug)]
 pub struct RunningStats<T = f32> {
     cols: usize,
@@ -54,8 +55,8 @@ impl<T: Real> RunningStats<T> {
     /// `(any, cols)`, one matrix.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns or is a batch; [`crate::ErrorKind::Domain`] if the device was insisted upon and
-    /// `T` is f64; device errors.
+    /// [`crate::ErrorKind::Shape`] if it has other columns or is a batch; [`crate::ErrorKind::Domain`] if the device was insisted
+    /// upon and `T` is f64; device errors.
     pub fn push(&mut self, ctx: &Context, chunk: &Array<T>) -> Result<()> {
         let shape = chunk.shape();
         let rows = rows_of("RunningStats::push", shape, self.cols)?;
@@ -73,11 +74,9 @@ impl<T: Real> RunningStats<T> {
             State::Device(stream, _) if rows > 0 => match chunk.storage() {
                 Storage::Device(buffer) => stream.push(ctx.gpu_of(buffer)?, buffer, view)?,
                 Storage::Host(data) => {
-                    let gpu = ctx.gpu()?;
-                    for piece in pieces(gpu, ctx.memory_budget(), &T::for_device(data), shape.rows, self.cols) {
-                        let buffer = gpu.record().upload(&piece)?;
-                        stream.push(gpu, &buffer, View { len: piece.len() / self.cols.max(1), ..view })?;
-                    }
+                    let (gpu, sides) = (ctx.gpu()?, (shape.rows, shape.cols));
+                    let push = |piece: &Buffer<f32>, len| stream.push(gpu, piece, View { len, ..view });
+                    in_pieces(gpu, ctx.memory_budget(), &T::for_device(data), sides, push)?;
                 }
             },
             State::Device(..) => {}
@@ -89,8 +88,8 @@ impl<T: Real> RunningStats<T> {
     /// Takes all rows that `other` took. What is pushed afterwards begins leaves of its own.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if it has other options or was on the other side;
-    /// device errors.
+    /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if it has other options or was on the
+    /// other side; device errors.
     pub fn merge(&mut self, ctx: &Context, other: Self) -> Result<()> {
         if other.cols != self.cols {
             let expected = format!("{} columns", self.cols);
@@ -166,23 +165,28 @@ pub(super) fn rows_of(operation: &'static str, shape: Shape, cols: usize) -> Res
     Ok(shape.rows as u64)
 }
 
-/// The rows of a matrix in pieces that a binding holds, and an eighth of the budget.
-pub(super) fn pieces<'a>(
+/// Sends the rows of a matrix to the device in pieces that a binding holds, and an eighth of the budget: each with how many they are.
+pub(super) fn in_pieces(
     gpu: &Gpu,
     budget: u64,
-    x: &'a [f32],
-    rows: usize,
-    cols: usize,
-) -> impl Iterator<Item = Cow<'a, [f32]>> {
+    x: &[f32],
+    (rows, cols): (usize, usize),
+    mut push: impl FnMut(&Buffer<f32>, usize) -> Result<()>,
+) -> Result<()> {
     let room = (budget / 8).min(gpu.adapter().limits.storage_binding) / (4 * cols.max(1) as u64);
     let most = usize::try_from(room).unwrap_or(usize::MAX).max(1);
-    (0..rows).step_by(most).map(move |first| {
-        if rows <= most {
-            return x.into();
-        }
+    for first in (0..rows).step_by(most) {
         let own = first..(first + most).min(rows);
-        x.chunks_exact(rows).flat_map(|column| &column[own.clone()]).copied().collect()
-    })
+        let piece: Cow<'_, [f32]> = if rows <= most {
+            x.into()
+        } else {
+            x.chunks_exact(rows).flat_map(|column| &column[own.clone()]).copied().collect()
+        };
+        // The recording is open no more when the next one begins.
+        let buffer = gpu.record().upload(&piece)?;
+        push(&buffer, own.len())?;
+    }
+    Ok(())
 }
 
 /// The CPU's tree, and the rows that are no whole leaf yet.

@@ -3,11 +3,12 @@
 use super::cov::{matrix, means, room, workload};
 use super::gpu_cov::{self, Form};
 use super::gram::{Gram, ROWS, leaf};
-use super::running::{pieces, rows_of};
+use super::running::{in_pieces, rows_of};
 use super::side;
 use super::tree::{Tree, reduce, subtrees};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
+use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::policy::Side;
 use crate::shape::Shape;
@@ -15,9 +16,9 @@ use std::convert::Infallible;
 
 /// [`super::cov`] of the columns of a stream of rows, chunk after chunk.
 ///
-/// The first chunk chooses the side. On the device the state stays there, and pushing waits for nothing. How the stream is cut into chunks
-/// moves no bit of the result, which is that of [`super::cov`] on all rows at once. The state is a few matrices of the columns'
-/// products, and fewer rows than a leaf.
+/// The first chunk chooses the side. On the device the state stays there, and pushing waits for nothing. How the stream is cut
+/// into chunks moves no bit of the result, which is that of [`super::cov`] on all rows at once. The state is a few matrices of
+/// the columns' products, and fewer rows than a leaf.
 #[derive(Debug)]
 pub struct RunningCovariance<T = f32> {
     cols: usize,
@@ -59,8 +60,8 @@ impl<T: Real> RunningCovariance<T> {
     /// `(any, cols)`, one matrix.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns or is a batch; [`crate::ErrorKind::Domain`] if the device was insisted upon and
-    /// `T` is f64; [`crate::ErrorKind::Limit`] if the matrix of products is beyond the memory budget; device errors.
+    /// [`crate::ErrorKind::Shape`] if it has other columns or is a batch; [`crate::ErrorKind::Domain`] if the device was insisted
+    /// upon and `T` is f64; [`crate::ErrorKind::Limit`] if the matrix of products is beyond the memory budget; device errors.
     pub fn push(&mut self, ctx: &Context, chunk: &Array<T>) -> Result<()> {
         let shape = chunk.shape();
         let rows = rows_of("RunningCovariance::push", shape, self.cols)?;
@@ -83,11 +84,9 @@ impl<T: Real> RunningCovariance<T> {
             State::Device(stream, _) if rows > 0 => match chunk.storage() {
                 Storage::Device(buffer) => stream.push(ctx.gpu_of(buffer)?, buffer, shape.rows)?,
                 Storage::Host(data) => {
-                    let gpu = ctx.gpu()?;
-                    for piece in pieces(gpu, ctx.memory_budget(), &T::for_device(data), shape.rows, self.cols) {
-                        let buffer = gpu.record().upload(&piece)?;
-                        stream.push(gpu, &buffer, piece.len() / self.cols.max(1))?;
-                    }
+                    let (gpu, sides) = (ctx.gpu()?, (shape.rows, shape.cols));
+                    let push = |piece: &Buffer<f32>, rows| stream.push(gpu, piece, rows);
+                    in_pieces(gpu, ctx.memory_budget(), &T::for_device(data), sides, push)?;
                 }
             },
             State::Device(..) => {}
@@ -96,8 +95,8 @@ impl<T: Real> RunningCovariance<T> {
         Ok(())
     }
 
-    /// Takes all rows that `other` took. What is pushed afterwards begins leaves of its own. What was merged on a device is put together on
-    /// the host, in f64, when it is asked for.
+    /// Takes all rows that `other` took. What is pushed afterwards begins leaves of its own. What was merged on a device is put
+    /// together on the host, in f64, when it is asked for.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if it was on the other side; device errors.

@@ -6,7 +6,7 @@ use super::kernels::{
 use super::quantiles::place;
 use super::{Nan, View, count, gpu, to_u32};
 use crate::device::{Buffer, Gpu, Grid, Recorder};
-use crate::error::{ErrorKind, Result};
+use crate::error::{DEVICE_BYTES, Result, within_limits};
 
 /// Numbers of a series that a workgroup counts: PART in the WGSL.
 const PART: usize = 16384;
@@ -18,37 +18,28 @@ const TOGETHER: usize = 8;
 const COUNTS: usize = 64 << 20;
 
 /// # Errors
-/// [`ErrorKind::Limit`] if the array, or these counts, are beyond a binding or both beyond the budget.
+/// [`crate::ErrorKind::Limit`] if the array, or these counts, are beyond a binding or both beyond the budget.
 fn limits(gpu: &Gpu, operation: &str, view: View, counts: usize, budget: u64) -> Result<()> {
     let adapter = gpu.adapter();
     let (array, counts) = (4 * view.len() as u64, 4_u64.saturating_mul(counts as u64));
-    for (what, needed, allowed) in [
+    let limits = [
         ("bytes of one binding", array.max(counts), adapter.limits.storage_binding),
         // The counts, their totals, and what the pool rounds up.
-        (
-            "bytes of device memory (FIEDLER_MEMORY_BUDGET)",
-            array.saturating_add(counts.saturating_mul(3)),
-            budget / 4 * 3,
-        ),
+        (DEVICE_BYTES, array.saturating_add(counts.saturating_mul(3)), budget / 4 * 3),
         ("parts of a series", view.len.div_ceil(PART) as u64, u64::from(adapter.loop_budget / 2)),
-    ] {
-        if needed > allowed {
-            let what = format!("{what} for {operation} on {}", adapter.name);
-            return Err(ErrorKind::Limit { what, needed, allowed }.into());
-        }
-    }
-    Ok(())
+    ];
+    within_limits(format_args!("{operation} on {}", adapter.name), limits)
 }
 
 /// # Errors
-/// [`ErrorKind::Limit`] if the device cannot take it.
+/// [`crate::ErrorKind::Limit`] if the device cannot take it.
 pub(super) fn fits(gpu: &Gpu, view: View, quantiles: usize, budget: u64) -> Result<()> {
     let ranks = quantiles.saturating_mul(2).saturating_add(1);
     limits(gpu, "quantiles", view, view.len.div_ceil(PART).saturating_mul(ranks).saturating_mul(256), budget)
 }
 
 /// # Errors
-/// [`ErrorKind::Limit`] if the device cannot take it.
+/// [`crate::ErrorKind::Limit`] if the device cannot take it.
 pub(super) fn histogram_fits(gpu: &Gpu, view: View, bins: usize, budget: u64) -> Result<()> {
     let parts = view.len.div_ceil(PART).saturating_mul(view.series());
     limits(gpu, "histogram", view, parts.saturating_mul(bins.saturating_add(3)), budget)

@@ -1,7 +1,7 @@
 //! The order in which partial results are merged: by their place alone, so that no cut of a stream into chunks moves a bit.
 //!
-//! Leaves are counted from the stream's beginning. Node i of level j + 1 is nodes 2i and 2i + 1 of level j; a last one without a neighbour
-//! rises as it is. So a stream that goes on holds at most one node a level, as a binary counter holds a digit.
+//! Leaves are counted from the stream's beginning. Node i of level j + 1 is nodes 2i and 2i + 1 of level j; a last one without a
+//! neighbour rises as it is. So a stream that goes on holds at most one node a level, as a binary counter holds a digit.
 
 use std::ops::Range;
 

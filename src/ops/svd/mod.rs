@@ -51,21 +51,21 @@ pub struct Svdvals<T = f32> {
 /// The singular value decomposition of every matrix of `a`, in numpy's conventions: `A = U diag(S) Vh`, S descending.
 ///
 /// On the device, and on the CPU for small matrices: Householder QR, then one-sided Jacobi on the rows of R (Hestenes 1958; Drmac and
-/// Veselic, SIAM J. Matrix Anal. Appl. 29, 2008, without their pivoting on the device), whose columns become V; U is the Q factor of A V,
-/// its triangle's diagonal S. Both bases are therefore orthonormal whatever the rank. Larger matrices on the CPU: bidiagonalisation with
-/// divide and conquer. Computed in the precision of the input.
+/// Veselic, SIAM J. Matrix Anal. Appl. 29, 2008, without their pivoting on the device), whose columns become V; U is the Q factor
+/// of A V, its triangle's diagonal S. Both bases are therefore orthonormal whatever the rank. Larger matrices on the CPU:
+/// bidiagonalisation with divide and conquer. Computed in the precision of the input.
 ///
-/// The certificate's residual is `max_j |A v_j - s_j u_j|_2 / |A|_1` where m >= n; of a wide matrix it is that of its transpose, which
-/// says more: `max_j |A' u_j - s_j v_j|_2 / |A'|_1`. Its orthogonality is the larger of `max |U'U - I|` and `max |Vh Vh' - I|`. The promise is
-/// `15 max(m, n) eps` for each. A matrix with a NaN or an infinity has the status NonFinite, NaN values and vectors of 0, and spoils no
-/// other.
+/// The certificate's residual is `max_j |A v_j - s_j u_j|_2 / |A|_1` where m >= n; of a wide matrix it is that of its transpose,
+/// which says more: `max_j |A' u_j - s_j v_j|_2 / |A'|_1`. Its orthogonality is the larger of `max |U'U - I|` and
+/// `max |Vh Vh' - I|`. The promise is `15 max(m, n) eps` for each. A matrix with a NaN or an infinity has the status NonFinite,
+/// NaN values and vectors of 0, and spoils no other.
 ///
 /// # Shapes
 /// A `(m, n)`, any batch; m = 0, n = 0 and a batch of 0 are fine.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Limit`] or [`crate::ErrorKind::Domain`] if the device was insisted upon and it cannot hold a matrix, or has no kernels for the
-/// precision; device errors.
+/// [`crate::ErrorKind::Limit`] or [`crate::ErrorKind::Domain`] if the device was insisted upon and it cannot hold a matrix, or
+/// has no kernels for the precision; device errors.
 pub fn svd<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
     let problem = Problem::of(ctx, a.shape(), vectors == Vectors::Full)?;
     let Parts { u, s, vh, certificates } = solve(ctx, &problem, a.storage(), true)?;

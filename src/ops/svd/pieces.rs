@@ -4,7 +4,7 @@ use super::{Parts, Problem, cpu, gpu};
 use crate::array::{Real, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
-use crate::error::{ErrorKind, Result};
+use crate::error::{DEVICE_BYTES, Result, within_limits};
 use crate::ops::certificate::{Certificates, decode};
 use std::sync::Arc;
 
@@ -35,10 +35,7 @@ fn within(gpu: &Gpu, problem: &Problem, bytes: u64) -> Result<usize> {
     let one = given + gpu::bytes_of_one(problem);
     // What the uniforms take beside the arrays.
     let room = bytes.saturating_sub(64 << 10);
-    if one > room {
-        let what = "bytes of device memory (FIEDLER_MEMORY_BUDGET) for one matrix of svd".to_owned();
-        return Err(ErrorKind::Limit { what, needed: one, allowed: room }.into());
-    }
+    within_limits("one matrix of svd", [(DEVICE_BYTES, one, room)])?;
     let largest = problem.shapes().map(|shape| shape.matrix_len()).into_iter().max().unwrap_or(0) as u64;
     let bound = gpu.adapter().limits.storage_binding / (4 * largest).max(given).max(16);
     // The pool rounds every array up, by a third on average. Every number of a piece has an index of 32 bits.
@@ -60,8 +57,8 @@ fn on_device<T: Real>(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bo
     })
 }
 
-/// Pieces of at most `most` matrices each. When memory runs out they are halved; only a single matrix that does not fit is reported. A
-/// matrix's result does not depend upon its piece.
+/// Pieces of at most `most` matrices each. When memory runs out they are halved; only a single matrix that does not fit is
+/// reported. A matrix's result does not depend upon its piece.
 fn in_pieces<T: Real>(gpu: &Gpu, problem: &Problem, a: &[T], vectors: bool, mut most: usize) -> Result<Parts<T>> {
     let (mut u, mut s, mut vh, mut certificates) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let size = problem.rows * problem.cols;

@@ -21,7 +21,8 @@ pub struct TruncatedOptions {
 }
 
 impl Default for TruncatedOptions {
-    /// Ten more directions (Halko, Martinsson and Tropp 2011, section 9), and a hundred passes: values that decay at all take three to ten.
+    /// Ten more directions (Halko, Martinsson and Tropp 2011, section 9), and a hundred passes: values that decay at all take
+    /// three to ten.
     fn default() -> Self {
         Self { oversample: 10, passes: 100, seed: 0 }
     }
@@ -36,36 +37,38 @@ pub struct SvdTruncated<T = f32> {
     pub s: Array<T>,
     /// `(k, n)` each.
     pub vh: Array<T>,
-    /// `(1, 1)` each: `|A - U S Vh|_F / |A|_F`, 0 of a zero matrix. The best that k triplets can leave is the root of the sum of the squares
-    /// of the other singular values, over that of all.
+    /// `(1, 1)` each: `|A - U S Vh|_F / |A|_F`, 0 of a zero matrix. The best that k triplets can leave is the root of the sum of
+    /// the squares of the other singular values, over that of all.
     pub residual: Array<T>,
     certificates: Arc<Vec<Certificate>>,
 }
 
 impl<T: Real> SvdTruncated<T> {
-    /// The certificate of each matrix: orthonormality of U and V, the passes it took as sweeps, and the larger of `|A v_j - s_j u_j|_2` and
-    /// `|A' u_j - s_j v_j|_2` over s_1 as the residual. Converged where both are at most 1e-8 s_j, or what products in the working precision leave
-    /// (`eps (8 |A|_F + sqrt(max(m, n)) s_1)`), for every triplet: its value is right to the square of that over the gap to the values that are
-    /// not wanted, its vectors to it over the gap. NotConverged where the passes ran out before.
+    /// The certificate of each matrix: orthonormality of U and V, the passes it took as sweeps, and the larger of
+    /// `|A v_j - s_j u_j|_2` and `|A' u_j - s_j v_j|_2` over s_1 as the residual. Converged where both are at most 1e-8 s_j, or
+    /// what products in the working precision leave (`eps (8 |A|_F + sqrt(max(m, n)) s_1)`), for every triplet: its value is
+    /// right to the square of that over the gap to the values that are not wanted, its vectors to it over the gap. NotConverged
+    /// where the passes ran out before.
     #[must_use]
     pub fn certificates(&self) -> &[Certificate] {
         &self.certificates
     }
 }
 
-/// The k leading singular triplets of every matrix of `a`, by block Lanczos bidiagonalisation (Golub, Luk and Overton, ACM TOMS 7, 1981; Musco
-/// and Musco 2015 for why it needs far fewer passes than a power iteration) from k + oversample random directions, all of them
-/// orthogonalised against each other, restarted with the best ones (Baglama and Reichel 2006), until its certificate holds.
-/// Deterministic: the sample depends upon the seed and the shape alone.
+/// The k leading singular triplets of every matrix of `a`, by block Lanczos bidiagonalisation (Golub, Luk and Overton, ACM TOMS
+/// 7, 1981; Musco and Musco 2015 for why it needs far fewer passes than a power iteration) from k + oversample random directions,
+/// all of them orthogonalised against each other, restarted with the best ones (Baglama and Reichel 2006), until its certificate
+/// holds. Deterministic: the sample depends upon the seed and the shape alone.
 ///
-/// It runs on the CPU, where the work is a few products of matrices: [`choose_svd_truncated`] says so and why. What lies on a device is
-/// brought to the host.
+/// It runs on the CPU, where the work is a few products of matrices: [`choose_svd_truncated`] says so and why. What lies on a
+/// device is brought to the host.
 ///
 /// # Shapes
 /// A `(m, n)`, any batch; k at most `min(m, n)`.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if k is more than `min(m, n)`, or the device was insisted upon; device errors of bringing `a` to the host.
+/// [`crate::ErrorKind::Domain`] if k is more than `min(m, n)`, or the device was insisted upon; device errors of bringing `a` to
+/// the host.
 pub fn svd_truncated<T: Real>(
     ctx: &Context,
     a: &Array<T>,

@@ -14,7 +14,8 @@ pub(super) struct Measures<V> {
 
 /// Rows and columns of a tile: what fits the registers.
 const TILE: usize = 4;
-/// Terms of a sum before it is added to the sum of such sums: one long sum is off by what the vectors of a star are off, and hides it.
+/// Terms of a sum before it is added to the sum of such sums: one long sum is off by what the vectors of a star are off, and
+/// hides it.
 const RUN: usize = 16;
 /// Columns that are worked through together, so that they stay in the second-level cache.
 const PANEL: usize = 4 * TILE;

@@ -1,5 +1,5 @@
-//! One matrix at a time: blocked reduction to tridiagonal form, then divide and conquer for all vectors, inverse iteration for a few, or
-//! none (faer, after LAPACK's xSYTRD, xSTEDC and xORMTR).
+//! One matrix at a time: blocked reduction to tridiagonal form, then divide and conquer for all vectors, inverse iteration for a
+//! few, or none (faer, after LAPACK's xSYTRD, xSTEDC and xORMTR).
 
 use super::householder::{Reduce, Reduction};
 use super::inverse_iteration::{Tridiagonal, eigenvectors};
@@ -231,14 +231,14 @@ fn mirrored<T: Real>(lower: &[T], n: usize, scale: T) -> Mat<T> {
     out
 }
 
-/// Terms of a sum before it is added to the sum of such sums: one long sum is off by what the vectors of a star are off, and hides it.
-/// Each run is a pass over the sums, which are longer to fetch where the matrix is large: there the runs are too.
+/// Terms of a sum before it is added to the sum of such sums: one long sum is off by what the vectors of a star are off, and
+/// hides it. Each run is a pass over the sums, which are longer to fetch where the matrix is large: there the runs are too.
 fn run_of(n: usize) -> usize {
     if n <= 512 { 16 } else { 64 }
 }
 
-/// Residual and orthogonality in the working precision, from the matrix as it was given. The values become Rayleigh quotients, which the
-/// products are at hand for: divide and conquer in f32 leaves them off by n eps |A| / 3 (LAPACK's type 21, n = 256).
+/// Residual and orthogonality in the working precision, from the matrix as it was given. The values become Rayleigh quotients,
+/// which the products are at hand for: divide and conquer in f32 leaves them off by n eps |A| / 3 (LAPACK's type 21, n = 256).
 fn measure<T: Real>(matrix: &Mat<T>, values: &mut [T], vectors: &mut Mat<T>, par: Par) -> Certificate {
     let (n, count) = (matrix.nrows(), values.len());
     let one = T::from_f64(1.0);

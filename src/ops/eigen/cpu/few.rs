@@ -8,16 +8,16 @@ use crate::array::Real;
 use crate::lanes::Lane;
 use std::ops::Range;
 
-/// From this order on, and up to this share of the columns (one in so many), it beats all vectors of the QL iteration: PROTEINS, k = 8,
-/// f64, AVX-512, two cores, encoded in 103 ms without, 90 with, as with (24, 3) and (40, 5) (2026-11-21).
+/// From this order on, and up to this share of the columns (one in so many), it beats all vectors of the QL iteration: PROTEINS,
+/// k = 8, f64, AVX-512, two cores, encoded in 103 ms without, 90 with, as with (24, 3) and (40, 5) (2026-11-21).
 const FROM: usize = 32;
 const SHARE: usize = 4;
 
 /// What a lane has of its own: the places of its columns. None where it takes all vectors.
 pub(super) type Own = Option<Range<usize>>;
 
-/// Writes the columns that are wanted of every matrix that wants few, and tells which those are. `diagonal` and `off_diagonal` are those of
-/// the reduction; the values are in `work.diagonal`.
+/// Writes the columns that are wanted of every matrix that wants few, and tells which those are. `diagonal` and `off_diagonal`
+/// are those of the reduction; the values are in `work.diagonal`.
 #[inline(always)]
 pub(super) fn few<T: Real, V: Lane<Scalar = T>>(
     zero: V,

@@ -1,8 +1,8 @@
 //! Householder reduction of one matrix to tridiagonal form, a row's neighbours side by side in vectors (LAPACK's xSYTD2).
 //!
-//! Each element of the trailing matrix is visited once a step: the update of the step before and the product with the new reflector are
-//! one pass, which is what the second-level cache can feed. The matrix is held turned round, so that the trailing matrix is the leading
-//! one: its rows begin at a vector's first lane, and the row that a step reduces is its last.
+//! Each element of the trailing matrix is visited once a step: the update of the step before and the product with the new
+//! reflector are one pass, which is what the second-level cache can feed. The matrix is held turned round, so that the trailing
+//! matrix is the leading one: its rows begin at a vector's first lane, and the row that a step reduces is its last.
 
 use crate::array::Real;
 use crate::lanes::{Lane, Task};
@@ -196,7 +196,8 @@ struct Vectors<'a, V> {
     reflector: &'a [V],
 }
 
-/// Rows of the trailing matrix from `first` on, a multiple of [`ROWS`]: the update of the step before, and their share of the product.
+/// Rows of the trailing matrix from `first` on, a multiple of [`ROWS`]: the update of the step before, and their share of the
+/// product.
 #[inline(always)]
 fn rows_pass<V: Lane<Scalar: Real>>(
     token: V::Token,

@@ -1,8 +1,8 @@
 //! The implicit QL iteration with Wilkinson's shift on symmetric tridiagonal matrices, one a lane (EISPACK's tql2; Bowdler, Martin,
 //! Reinsch and Wilkinson 1968).
 //!
-//! All lanes do one sweep at a time, each on the block that it has got to: a lane that is ahead, or done, is left as it is by rotations
-//! with c = 1 and s = 0. So its result does not depend upon its neighbours.
+//! All lanes do one sweep at a time, each on the block that it has got to: a lane that is ahead, or done, is left as it is by
+//! rotations with c = 1 and s = 0. So its result does not depend upon its neighbours.
 
 use super::work::{PENDING, Workspace};
 use crate::array::Real;
@@ -23,8 +23,8 @@ struct Blocks<V> {
     off: V,
 }
 
-/// Diagonalises `work.diagonal`, `work.off_diagonal`; rotates the columns of `work.vectors` along if they are wanted. Returns the lanes
-/// that are done, as 1.
+/// Diagonalises `work.diagonal`, `work.off_diagonal`; rotates the columns of `work.vectors` along if they are wanted. Returns the
+/// lanes that are done, as 1.
 #[inline(always)]
 pub(super) fn diagonalise<V: Lane<Scalar: Real>>(
     token: V::Token,

@@ -1,7 +1,7 @@
 //! Some eigenvectors of a symmetric tridiagonal matrix, by inverse iteration (LAPACK's xSTEIN), in f64.
 //!
-//! Every vector is made orthogonal to all before it, which is cheap for the few that are wanted, and each is checked: where a residual
-//! or the space for another vector is missing, the caller takes a method that does not depend upon gaps.
+//! Every vector is made orthogonal to all before it, which is cheap for the few that are wanted, and each is checked: where a
+//! residual or the space for another vector is missing, the caller takes a method that does not depend upon gaps.
 
 /// Solves tried for a vector. Two are typical.
 const SOLVES: usize = 6;

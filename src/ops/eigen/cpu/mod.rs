@@ -1,5 +1,5 @@
-//! The CPU's eigendecomposition. Small matrices go one a SIMD lane, larger ones one by one through faer; each is scaled first, sorted,
-//! and has the same certificate as the device's.
+//! The CPU's eigendecomposition. Small matrices go one a SIMD lane, larger ones one by one through faer; each is scaled first,
+//! sorted, and has the same certificate as the device's.
 
 mod certify;
 mod dense;
@@ -20,8 +20,8 @@ use rayon::prelude::*;
 
 /// The largest order that goes one matrix a lane.
 const LANES_UP_TO: usize = 128;
-/// Fewer matrices than this leave too many lanes empty beyond order [`ALWAYS_LANES`]. A group of 16 takes 0.2 ms at n = 32 and 8 ms at 128,
-/// whatever is in it; one by one, a matrix takes about a tenth of that (AVX-512, 2026-11-21).
+/// Fewer matrices than this leave too many lanes empty beyond order [`ALWAYS_LANES`]. A group of 16 takes 0.2 ms at n = 32 and 8
+/// ms at 128, whatever is in it; one by one, a matrix takes about a tenth of that (AVX-512, 2026-11-21).
 const LANES_FOR: usize = 8;
 /// Up to this order a group costs less than the calls for one matrix.
 const ALWAYS_LANES: usize = 16;

@@ -1,7 +1,8 @@
 //! Householder reduction of a symmetric matrix to tridiagonal form, one matrix a lane (LAPACK's xSYTD2 and xORG2L, lower triangle).
 //!
-//! Each element of the trailing matrix is visited once a step: the update of the step before and the product with the new reflector are
-//! one pass. Sums run in the order of the rows whatever the blocking, and zeros that pad a smaller matrix change none of them.
+//! Each element of the trailing matrix is visited once a step: the update of the step before and the product with the new
+//! reflector are one pass. Sums run in the order of the rows whatever the blocking, and zeros that pad a smaller matrix change
+//! none of them.
 
 use super::work::Workspace;
 use crate::array::Real;

@@ -1,4 +1,5 @@
-//! Eigenvalues alone of tridiagonal matrices, one a lane: the QL iteration of one matrix waits for itself, so several go side by side.
+//! Eigenvalues alone of tridiagonal matrices, one a lane: the QL iteration of one matrix waits for itself, so several go side by
+//! side.
 
 use super::implicit_ql::diagonalise;
 use super::work::Workspace;

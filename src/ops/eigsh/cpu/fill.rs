@@ -1,5 +1,5 @@
-//! Whether a factor is out of the question, told in the time of a few products: ordering the rows of such a graph takes longer than what
-//! it would be refused for.
+//! Whether a factor is out of the question, told in the time of a few products: ordering the rows of such a graph takes longer
+//! than what it would be refused for.
 
 use crate::ops::sparse::Operator;
 

@@ -8,7 +8,8 @@ mod triangular;
 
 use super::space::{Course, Grams, Rotation, Space, Step};
 use crate::array::Real;
-use crate::error::Result;
+use crate::context::Context;
+use crate::error::{Error, Result};
 use crate::ops::random::uniforms;
 use crate::ops::sparse::Operator;
 use crate::ops::sparse::cpu::{Combination, Rows, WIDTHS};
@@ -32,6 +33,17 @@ pub(super) struct CpuSpace<'a, T: Real> {
     /// A X after [`Space::grams`]; scratch for filters otherwise.
     ax: Vec<T>,
     other: Vec<T>,
+}
+
+/// # Errors
+/// [`crate::ErrorKind::Limit`] where the three blocks of a space are beyond the budget.
+pub(super) fn check_memory<T: Real>(ctx: &Context, rows: usize, width: usize) -> Result<()> {
+    let (needed, allowed) = ((3 * rows * width * size_of::<T>()) as u64, ctx.memory_budget());
+    if needed <= allowed {
+        return Ok(());
+    }
+    let what = format!("bytes for the blocks of eigsh, {rows} x {width}");
+    Err(Error::budget(what, needed, allowed))
 }
 
 impl<'a, T: Real> CpuSpace<'a, T> {

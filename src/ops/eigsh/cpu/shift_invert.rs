@@ -1,5 +1,5 @@
-//! The smallest pairs of a semidefinite matrix by the largest of its inverse, a little shifted: where a Cholesky factor has little fill
-//! (paths, grids, meshes, roads), a few dozen solves replace thousands of products.
+//! The smallest pairs of a semidefinite matrix by the largest of its inverse, a little shifted: where a Cholesky factor has
+//! little fill (paths, grids, meshes, roads), a few dozen solves replace thousands of products.
 
 use super::CpuSpace;
 use super::cholesky::{Factor, Ordering, Pattern};
@@ -41,8 +41,8 @@ pub(in crate::ops::eigsh) struct Plan {
 }
 
 /// What it would take to find `wanted` pairs beside the null space, `most` if some are tied. None where the matrix is not known to be
-/// semidefinite, is too large to be numbered, or has no small separators by the look of it. Takes about a microsecond for each edge of a
-/// graph with much fill, a fifth for others.
+/// semidefinite, is too large to be numbered, or has no small separators by the look of it. Takes about a microsecond for each
+/// edge of a graph with much fill, a fifth for others.
 pub(in crate::ops::eigsh) fn plan(operator: &Operator<'_, f64>, wanted: usize, most: usize) -> Option<Plan> {
     if operator.problems() != 1 || operator.bounds(0).lower < 0.0 {
         return None;
@@ -139,8 +139,8 @@ mod tests {
         found.values
     }
 
-    /// Rayleigh quotients whose residuals are 1e-10 of the norm are wrong by the square of that over a gap, 1e-20 / 1e-9 at the worst here,
-    /// and by the rounding of a product and a sum of n terms: some eps of the norm, 1e-14 is fifty.
+    /// Rayleigh quotients whose residuals are 1e-10 of the norm are wrong by the square of that over a gap, 1e-20 / 1e-9 at the
+    /// worst here, and by the rounding of a product and a sum of n terms: some eps of the norm, 1e-14 is fifty.
     fn compare(found: &[f64], expected: &[f64], norm: f64) {
         assert_eq!(found.len(), expected.len());
         for (i, (x, y)) in found.iter().zip(expected).enumerate() {

@@ -31,7 +31,8 @@ fn complete(nodes: u32) -> Graph {
     Graph::from_edges(nodes as usize, &edges, &Conventions::default()).unwrap()
 }
 
-/// A path, a hub with 3000 leaves, weights with isolated nodes and small components, one node, as many nodes as the block has columns.
+/// A path, a hub with 3000 leaves, weights with isolated nodes and small components, one node, as many nodes as the block has
+/// columns.
 fn graphs() -> GraphBatch {
     let conventions = Conventions::default();
     let star: Vec<(u32, u32)> = (1..=3000).map(|leaf| (0, leaf)).collect();
@@ -102,8 +103,9 @@ impl Truth {
         self.rows.iter().map(|row| row.iter().map(|(_, a)| a.abs()).sum()).fold(0.0, f64::max)
     }
 
-    /// The filter, and a bound on its error in f32 of a column of norm 1: a step rounds its operands by a unit, and what that becomes in m more
-    /// steps is at most m + 1 times itself (Chebyshev's second kind) where nothing grows beyond 1. Roundings are independent.
+    /// The filter, and a bound on its error in f32 of a column of norm 1: a step rounds its operands by a unit, and what that
+    /// becomes in m more steps is at most m + 1 times itself (Chebyshev's second kind) where nothing grows beyond 1. Roundings
+    /// are independent.
     fn filter(&self, x: &DMatrix<f64>, steps: &[Step]) -> (DMatrix<f64>, f64) {
         let (mut x, mut before) = (x.clone(), DMatrix::zeros(x.nrows(), x.ncols()));
         let mut bound = 0.0;

@@ -1,10 +1,10 @@
 //! f32 as the sum of two f16, on the CPU: the arithmetic of the device's three products of f16, number by number the same but for the
 //! order of sums.
 //!
-//! A row of op(A) is scaled by a power of two so that its largest magnitude is in [2^14, 2^15), a column of op(B) likewise: `x = hi + lo`
-//! with hi the nearest f16 (11 bits) and lo the nearest to what is left, so that `|x - hi - lo|` is at most 2^-22 |x| or, where lo
-//! is subnormal, 2^-25. Of `(hi + lo)(hi + lo)` the product of the two lo is left out: 2^-22 of the whole. Products of two f16 are exact
-//! in f32.
+//! A row of op(A) is scaled by a power of two so that its largest magnitude is in [2^14, 2^15), a column of op(B) likewise:
+//! `x = hi + lo` with hi the nearest f16 (11 bits) and lo the nearest to what is left, so that `|x - hi - lo|` is at most 2^-22
+//! |x| or, where lo is subnormal, 2^-25. Of `(hi + lo)(hi + lo)` the product of the two lo is left out: 2^-22 of the whole.
+//! Products of two f16 are exact in f32.
 
 use super::super::{Activation, Given, Problem};
 use super::Operands;

@@ -1,5 +1,5 @@
-//! Small matrices, one a SIMD lane: Householder QR, one-sided Jacobi on the rows of R, U by a second QR (see [`super::super::svd`]). A lane
-//! never sees its neighbours, and rotates no further once its own columns are orthogonal.
+//! Small matrices, one a SIMD lane: Householder QR, one-sided Jacobi on the rows of R, U by a second QR (see
+//! [`super::super::svd`]). A lane never sees its neighbours, and rotates no further once its own columns are orthogonal.
 
 use super::super::{PROMISE, Problem};
 use super::reflect::{Reflections, dot, missing};
@@ -7,16 +7,16 @@ use super::{Matrices, Scale, Working, not_finite};
 use crate::lanes::{Lane, Task};
 use crate::ops::certificate::{Certificate, Status};
 
-/// The longest shorter side of matrices that are solved in lanes, and the most elements of their basis. Beside faer, f32, AVX-512, two
-/// threads on a loaded machine, ratios (`benches/results/2026-11-21-svd-cpu.md`): 64 x 64 half the time of 65 x 65, 256 x 64 two thirds of
-/// 257 x 64, 2048 x 8 a fifth of 2049 x 8; what is thinner stays in the cache for longer.
+/// The longest shorter side of matrices that are solved in lanes, and the most elements of their basis. Beside faer, f32,
+/// AVX-512, two threads on a loaded machine, ratios (`benches/results/2026-11-21-svd-cpu.md`): 64 x 64 half the time of 65 x 65,
+/// 256 x 64 two thirds of 257 x 64, 2048 x 8 a fifth of 2049 x 8; what is thinner stays in the cache for longer.
 const SHORT: usize = 64;
 const ELEMENTS: usize = 1 << 14;
 const THIN: usize = 16;
 const THIN_ELEMENTS: usize = 1 << 16;
 
-/// Fewer matrices than this leave too many lanes empty where the shorter side is beyond [`THIN`]: a group of 16 takes 4 ms at 64 x 64,
-/// whatever is in it, one matrix by itself 0.7 ms (AVX-512, 2026-11-21).
+/// Fewer matrices than this leave too many lanes empty where the shorter side is beyond [`THIN`]: a group of 16 takes 4 ms at 64
+/// x 64, whatever is in it, one matrix by itself 0.7 ms (AVX-512, 2026-11-21).
 const LANES_FOR: usize = 6;
 
 /// Convergence is quadratic at the end: what takes more does not converge. Seen: 4 to 10.

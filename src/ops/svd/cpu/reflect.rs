@@ -4,7 +4,8 @@ use super::Working;
 use crate::lanes::Lane;
 
 /// The QR of tall matrices, beside the reflections themselves, which stand in the place of the matrices: that of column j is
-/// `I - tau v v'`, v from row j down; above it stands R, whose diagonal is beta. tau = 2 / v'v, so that it is a reflection to rounding.
+/// `I - tau v v'`, v from row j down; above it stands R, whose diagonal is beta. tau = 2 / v'v, so that it is a reflection to
+/// rounding.
 pub(super) struct Reflections<V: Lane> {
     token: V::Token,
     pub(super) betas: Vec<V>,

@@ -66,7 +66,8 @@ fn in_precision<F: Working, T: Real>(problem: &Problem, a: &[T], k: usize, optio
     all
 }
 
-/// What is left of a triplet beside its singular value: its value is right to the square of that over the gap, its vectors to it over the gap.
+/// What is left of a triplet beside its singular value: its value is right to the square of that over the gap, its vectors to it
+/// over the gap.
 const RESIDUAL: f64 = 1e-8;
 
 /// The blocks of a basis before it is compressed to one.
@@ -74,8 +75,8 @@ const BLOCKS: usize = 5;
 
 /// k triplets of the tall matrix B, `|B - P S Q'|_F / |B|_F`, and the certificate.
 ///
-/// Block Lanczos bidiagonalisation (Golub, Luk and Overton 1981) from a random block, every block orthogonalised against all before it, the
-/// basis compressed to its leading singular vectors when it is full (Baglama and Reichel 2006).
+/// Block Lanczos bidiagonalisation (Golub, Luk and Overton 1981) from a random block, every block orthogonalised against all
+/// before it, the basis compressed to its leading singular vectors when it is full (Baglama and Reichel 2006).
 fn project<F: Working>(b: &Mat<F>, k: usize, options: TruncatedOptions) -> Option<(Factors<F>, f64, Certificate)> {
     let (long, short) = b.shape();
     let norm = frobenius(b.as_ref());

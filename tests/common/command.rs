@@ -1,0 +1,18 @@
+//! The command as tests call it.
+
+use std::process::{Command, Output};
+
+/// The command on the CPU backend, with nothing of the caller's environment that it would listen to.
+pub fn fiedler(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fiedler"));
+    for name in ["FIEDLER_ADAPTER", "FIEDLER_MEMORY_BUDGET", "RUST_LOG"] {
+        command.env_remove(name);
+    }
+    // No test finds what another stored; tests/cache.rs is for that.
+    command.env("FIEDLER_BACKEND", "cpu").env("FIEDLER_CACHE_BYTES", "0").args(arguments);
+    command
+}
+
+pub fn run(arguments: &[&str]) -> Output {
+    fiedler(arguments).output().expect("the command starts")
+}

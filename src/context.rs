@@ -236,8 +236,8 @@ impl ContextBuilder {
 
     /// The forms of kernels that may be used where there are several for the same work (`tiny`, `lane`, `register`, `workgroup`,
     /// `blocked`; products: `tiny`, `direct`, `tile_64`, `tile_128`, and `cooperative`, which is used by name alone; Fourier transforms:
-    /// kernels of `known` lengths, and `long` passes where workgroups have the memory): for tests and measurements. What none of them can
-    /// do is beyond the device.
+    /// kernels of `known` lengths, `long` passes where workgroups have the memory, `narrow` workgroups on software adapters): for tests and
+    /// measurements. What none of them can do is beyond the device.
     #[must_use]
     pub fn kernels(mut self, forms: &'static [&'static str]) -> Self {
         self.kernels = Some(forms);

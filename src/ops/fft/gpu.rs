@@ -74,7 +74,10 @@ pub(super) fn transform(
         return Ok(output);
     }
     let adapter = gpu.adapter();
-    let how = How { known: adapter.uses("known") && adapter.compiles_long_kernels(), software: adapter.software };
+    let how = How {
+        known: adapter.uses("known") && adapter.compiles_long_kernels(),
+        narrow: adapter.software && adapter.uses("narrow"),
+    };
     let longest = longest_pass(adapter);
     let job = Job { plan, kind, lines, tables: &constants, at: Offsets::of(plan), before, after, how, longest };
     job.record(&mut rec, input, window, &mut output)?;

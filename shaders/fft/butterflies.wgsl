@@ -72,21 +72,6 @@ fn take_13(at: Place) {
     x[12u] = points[bank(at.begin + 12u * at.stride)];
 }
 
-fn turn_13(at: Place) {
-    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
-    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
-    x[3u] = times(x[3u], tables[at.twiddle + 2u * at.stride]);
-    x[4u] = times(x[4u], tables[at.twiddle + 3u * at.stride]);
-    x[5u] = times(x[5u], tables[at.twiddle + 4u * at.stride]);
-    x[6u] = times(x[6u], tables[at.twiddle + 5u * at.stride]);
-    x[7u] = times(x[7u], tables[at.twiddle + 6u * at.stride]);
-    x[8u] = times(x[8u], tables[at.twiddle + 7u * at.stride]);
-    x[9u] = times(x[9u], tables[at.twiddle + 8u * at.stride]);
-    x[10u] = times(x[10u], tables[at.twiddle + 9u * at.stride]);
-    x[11u] = times(x[11u], tables[at.twiddle + 10u * at.stride]);
-    x[12u] = times(x[12u], tables[at.twiddle + 11u * at.stride]);
-}
-
 fn put_13(at: Place) {
     points[bank(at.begin + 0u * at.stride)] = x[0u];
     points[bank(at.begin + 1u * at.stride)] = x[1u];
@@ -101,6 +86,33 @@ fn put_13(at: Place) {
     points[bank(at.begin + 10u * at.stride)] = x[10u];
     points[bank(at.begin + 11u * at.stride)] = x[11u];
     points[bank(at.begin + 12u * at.stride)] = x[12u];
+}
+
+fn turn_13(at: Place) {
+    let w1 = tables[at.twiddle + 0u * at.stride];
+    let w2 = tables[at.twiddle + 1u * at.stride];
+    let w3 = times(w2, w1);
+    let w4 = tables[at.twiddle + 3u * at.stride];
+    let w5 = times(w4, w1);
+    let w6 = times(w4, w2);
+    let w7 = times(w4, w3);
+    let w8 = tables[at.twiddle + 7u * at.stride];
+    let w9 = times(w8, w1);
+    let w10 = times(w8, w2);
+    let w11 = times(w8, w3);
+    let w12 = times(w8, w4);
+    x[1u] = times(x[1u], w1);
+    x[2u] = times(x[2u], w2);
+    x[3u] = times(x[3u], w3);
+    x[4u] = times(x[4u], w4);
+    x[5u] = times(x[5u], w5);
+    x[6u] = times(x[6u], w6);
+    x[7u] = times(x[7u], w7);
+    x[8u] = times(x[8u], w8);
+    x[9u] = times(x[9u], w9);
+    x[10u] = times(x[10u], w10);
+    x[11u] = times(x[11u], w11);
+    x[12u] = times(x[12u], w12);
 }
 
 fn stage_13(now: Stage, mirrored: bool) {
@@ -192,19 +204,6 @@ fn take_11(at: Place) {
     x[10u] = points[bank(at.begin + 10u * at.stride)];
 }
 
-fn turn_11(at: Place) {
-    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
-    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
-    x[3u] = times(x[3u], tables[at.twiddle + 2u * at.stride]);
-    x[4u] = times(x[4u], tables[at.twiddle + 3u * at.stride]);
-    x[5u] = times(x[5u], tables[at.twiddle + 4u * at.stride]);
-    x[6u] = times(x[6u], tables[at.twiddle + 5u * at.stride]);
-    x[7u] = times(x[7u], tables[at.twiddle + 6u * at.stride]);
-    x[8u] = times(x[8u], tables[at.twiddle + 7u * at.stride]);
-    x[9u] = times(x[9u], tables[at.twiddle + 8u * at.stride]);
-    x[10u] = times(x[10u], tables[at.twiddle + 9u * at.stride]);
-}
-
 fn put_11(at: Place) {
     points[bank(at.begin + 0u * at.stride)] = x[0u];
     points[bank(at.begin + 1u * at.stride)] = x[1u];
@@ -217,6 +216,29 @@ fn put_11(at: Place) {
     points[bank(at.begin + 8u * at.stride)] = x[8u];
     points[bank(at.begin + 9u * at.stride)] = x[9u];
     points[bank(at.begin + 10u * at.stride)] = x[10u];
+}
+
+fn turn_11(at: Place) {
+    let w1 = tables[at.twiddle + 0u * at.stride];
+    let w2 = tables[at.twiddle + 1u * at.stride];
+    let w3 = times(w2, w1);
+    let w4 = tables[at.twiddle + 3u * at.stride];
+    let w5 = times(w4, w1);
+    let w6 = times(w4, w2);
+    let w7 = times(w4, w3);
+    let w8 = tables[at.twiddle + 7u * at.stride];
+    let w9 = times(w8, w1);
+    let w10 = times(w8, w2);
+    x[1u] = times(x[1u], w1);
+    x[2u] = times(x[2u], w2);
+    x[3u] = times(x[3u], w3);
+    x[4u] = times(x[4u], w4);
+    x[5u] = times(x[5u], w5);
+    x[6u] = times(x[6u], w6);
+    x[7u] = times(x[7u], w7);
+    x[8u] = times(x[8u], w8);
+    x[9u] = times(x[9u], w9);
+    x[10u] = times(x[10u], w10);
 }
 
 fn stage_11(now: Stage, mirrored: bool) {
@@ -288,15 +310,6 @@ fn take_7(at: Place) {
     x[6u] = points[bank(at.begin + 6u * at.stride)];
 }
 
-fn turn_7(at: Place) {
-    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
-    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
-    x[3u] = times(x[3u], tables[at.twiddle + 2u * at.stride]);
-    x[4u] = times(x[4u], tables[at.twiddle + 3u * at.stride]);
-    x[5u] = times(x[5u], tables[at.twiddle + 4u * at.stride]);
-    x[6u] = times(x[6u], tables[at.twiddle + 5u * at.stride]);
-}
-
 fn put_7(at: Place) {
     points[bank(at.begin + 0u * at.stride)] = x[0u];
     points[bank(at.begin + 1u * at.stride)] = x[1u];
@@ -305,6 +318,21 @@ fn put_7(at: Place) {
     points[bank(at.begin + 4u * at.stride)] = x[4u];
     points[bank(at.begin + 5u * at.stride)] = x[5u];
     points[bank(at.begin + 6u * at.stride)] = x[6u];
+}
+
+fn turn_7(at: Place) {
+    let w1 = tables[at.twiddle + 0u * at.stride];
+    let w2 = tables[at.twiddle + 1u * at.stride];
+    let w3 = times(w2, w1);
+    let w4 = tables[at.twiddle + 3u * at.stride];
+    let w5 = times(w4, w1);
+    let w6 = times(w4, w2);
+    x[1u] = times(x[1u], w1);
+    x[2u] = times(x[2u], w2);
+    x[3u] = times(x[3u], w3);
+    x[4u] = times(x[4u], w4);
+    x[5u] = times(x[5u], w5);
+    x[6u] = times(x[6u], w6);
 }
 
 fn stage_7(now: Stage, mirrored: bool) {
@@ -366,19 +394,23 @@ fn take_5(at: Place) {
     x[4u] = points[bank(at.begin + 4u * at.stride)];
 }
 
-fn turn_5(at: Place) {
-    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
-    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
-    x[3u] = times(x[3u], tables[at.twiddle + 2u * at.stride]);
-    x[4u] = times(x[4u], tables[at.twiddle + 3u * at.stride]);
-}
-
 fn put_5(at: Place) {
     points[bank(at.begin + 0u * at.stride)] = x[0u];
     points[bank(at.begin + 1u * at.stride)] = x[1u];
     points[bank(at.begin + 2u * at.stride)] = x[2u];
     points[bank(at.begin + 3u * at.stride)] = x[3u];
     points[bank(at.begin + 4u * at.stride)] = x[4u];
+}
+
+fn turn_5(at: Place) {
+    let w1 = tables[at.twiddle + 0u * at.stride];
+    let w2 = tables[at.twiddle + 1u * at.stride];
+    let w3 = times(w2, w1);
+    let w4 = tables[at.twiddle + 3u * at.stride];
+    x[1u] = times(x[1u], w1);
+    x[2u] = times(x[2u], w2);
+    x[3u] = times(x[3u], w3);
+    x[4u] = times(x[4u], w4);
 }
 
 fn stage_5(now: Stage, mirrored: bool) {
@@ -430,15 +462,17 @@ fn take_3(at: Place) {
     x[2u] = points[bank(at.begin + 2u * at.stride)];
 }
 
-fn turn_3(at: Place) {
-    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
-    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
-}
-
 fn put_3(at: Place) {
     points[bank(at.begin + 0u * at.stride)] = x[0u];
     points[bank(at.begin + 1u * at.stride)] = x[1u];
     points[bank(at.begin + 2u * at.stride)] = x[2u];
+}
+
+fn turn_3(at: Place) {
+    let w1 = tables[at.twiddle + 0u * at.stride];
+    let w2 = tables[at.twiddle + 1u * at.stride];
+    x[1u] = times(x[1u], w1);
+    x[2u] = times(x[2u], w2);
 }
 
 fn stage_3(now: Stage, mirrored: bool) {
@@ -483,13 +517,14 @@ fn take_2(at: Place) {
     x[1u] = points[bank(at.begin + 1u * at.stride)];
 }
 
-fn turn_2(at: Place) {
-    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
-}
-
 fn put_2(at: Place) {
     points[bank(at.begin + 0u * at.stride)] = x[0u];
     points[bank(at.begin + 1u * at.stride)] = x[1u];
+}
+
+fn turn_2(at: Place) {
+    let w1 = tables[at.twiddle + 0u * at.stride];
+    x[1u] = times(x[1u], w1);
 }
 
 fn stage_2(now: Stage, mirrored: bool) {
@@ -548,17 +583,20 @@ fn take_4(at: Place) {
     x[3u] = points[bank(at.begin + 3u * at.stride)];
 }
 
-fn turn_4(at: Place) {
-    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
-    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
-    x[3u] = times(x[3u], tables[at.twiddle + 2u * at.stride]);
-}
-
 fn put_4(at: Place) {
     points[bank(at.begin + 0u * at.stride)] = x[0u];
     points[bank(at.begin + 1u * at.stride)] = x[1u];
     points[bank(at.begin + 2u * at.stride)] = x[2u];
     points[bank(at.begin + 3u * at.stride)] = x[3u];
+}
+
+fn turn_4(at: Place) {
+    let w1 = tables[at.twiddle + 0u * at.stride];
+    let w2 = tables[at.twiddle + 1u * at.stride];
+    let w3 = times(w2, w1);
+    x[1u] = times(x[1u], w1);
+    x[2u] = times(x[2u], w2);
+    x[3u] = times(x[3u], w3);
 }
 
 fn stage_4(now: Stage, mirrored: bool) {
@@ -640,16 +678,6 @@ fn take_8(at: Place) {
     x[7u] = points[bank(at.begin + 7u * at.stride)];
 }
 
-fn turn_8(at: Place) {
-    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
-    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
-    x[3u] = times(x[3u], tables[at.twiddle + 2u * at.stride]);
-    x[4u] = times(x[4u], tables[at.twiddle + 3u * at.stride]);
-    x[5u] = times(x[5u], tables[at.twiddle + 4u * at.stride]);
-    x[6u] = times(x[6u], tables[at.twiddle + 5u * at.stride]);
-    x[7u] = times(x[7u], tables[at.twiddle + 6u * at.stride]);
-}
-
 fn put_8(at: Place) {
     points[bank(at.begin + 0u * at.stride)] = x[0u];
     points[bank(at.begin + 1u * at.stride)] = x[1u];
@@ -659,6 +687,23 @@ fn put_8(at: Place) {
     points[bank(at.begin + 5u * at.stride)] = x[5u];
     points[bank(at.begin + 6u * at.stride)] = x[6u];
     points[bank(at.begin + 7u * at.stride)] = x[7u];
+}
+
+fn turn_8(at: Place) {
+    let w1 = tables[at.twiddle + 0u * at.stride];
+    let w2 = tables[at.twiddle + 1u * at.stride];
+    let w3 = times(w2, w1);
+    let w4 = tables[at.twiddle + 3u * at.stride];
+    let w5 = times(w4, w1);
+    let w6 = times(w4, w2);
+    let w7 = times(w4, w3);
+    x[1u] = times(x[1u], w1);
+    x[2u] = times(x[2u], w2);
+    x[3u] = times(x[3u], w3);
+    x[4u] = times(x[4u], w4);
+    x[5u] = times(x[5u], w5);
+    x[6u] = times(x[6u], w6);
+    x[7u] = times(x[7u], w7);
 }
 
 fn stage_8(now: Stage, mirrored: bool) {
@@ -817,24 +862,6 @@ fn take_16(at: Place) {
     x[15u] = points[bank(at.begin + 15u * at.stride)];
 }
 
-fn turn_16(at: Place) {
-    x[1u] = times(x[1u], tables[at.twiddle + 0u * at.stride]);
-    x[2u] = times(x[2u], tables[at.twiddle + 1u * at.stride]);
-    x[3u] = times(x[3u], tables[at.twiddle + 2u * at.stride]);
-    x[4u] = times(x[4u], tables[at.twiddle + 3u * at.stride]);
-    x[5u] = times(x[5u], tables[at.twiddle + 4u * at.stride]);
-    x[6u] = times(x[6u], tables[at.twiddle + 5u * at.stride]);
-    x[7u] = times(x[7u], tables[at.twiddle + 6u * at.stride]);
-    x[8u] = times(x[8u], tables[at.twiddle + 7u * at.stride]);
-    x[9u] = times(x[9u], tables[at.twiddle + 8u * at.stride]);
-    x[10u] = times(x[10u], tables[at.twiddle + 9u * at.stride]);
-    x[11u] = times(x[11u], tables[at.twiddle + 10u * at.stride]);
-    x[12u] = times(x[12u], tables[at.twiddle + 11u * at.stride]);
-    x[13u] = times(x[13u], tables[at.twiddle + 12u * at.stride]);
-    x[14u] = times(x[14u], tables[at.twiddle + 13u * at.stride]);
-    x[15u] = times(x[15u], tables[at.twiddle + 14u * at.stride]);
-}
-
 fn put_16(at: Place) {
     points[bank(at.begin + 0u * at.stride)] = x[0u];
     points[bank(at.begin + 1u * at.stride)] = x[1u];
@@ -852,6 +879,39 @@ fn put_16(at: Place) {
     points[bank(at.begin + 13u * at.stride)] = x[13u];
     points[bank(at.begin + 14u * at.stride)] = x[14u];
     points[bank(at.begin + 15u * at.stride)] = x[15u];
+}
+
+fn turn_16(at: Place) {
+    let w1 = tables[at.twiddle + 0u * at.stride];
+    let w2 = tables[at.twiddle + 1u * at.stride];
+    let w3 = times(w2, w1);
+    let w4 = tables[at.twiddle + 3u * at.stride];
+    let w5 = times(w4, w1);
+    let w6 = times(w4, w2);
+    let w7 = times(w4, w3);
+    let w8 = tables[at.twiddle + 7u * at.stride];
+    let w9 = times(w8, w1);
+    let w10 = times(w8, w2);
+    let w11 = times(w8, w3);
+    let w12 = times(w8, w4);
+    let w13 = times(w8, w5);
+    let w14 = times(w8, w6);
+    let w15 = times(w8, w7);
+    x[1u] = times(x[1u], w1);
+    x[2u] = times(x[2u], w2);
+    x[3u] = times(x[3u], w3);
+    x[4u] = times(x[4u], w4);
+    x[5u] = times(x[5u], w5);
+    x[6u] = times(x[6u], w6);
+    x[7u] = times(x[7u], w7);
+    x[8u] = times(x[8u], w8);
+    x[9u] = times(x[9u], w9);
+    x[10u] = times(x[10u], w10);
+    x[11u] = times(x[11u], w11);
+    x[12u] = times(x[12u], w12);
+    x[13u] = times(x[13u], w13);
+    x[14u] = times(x[14u], w14);
+    x[15u] = times(x[15u], w15);
 }
 
 fn stage_16(now: Stage, mirrored: bool) {
@@ -944,12 +1004,56 @@ fn first_butterfly(line: Line, element: u32, each: u32, at: Place) {
     if FIRST == 16u { points_16(); put_16(at); }
 }
 
+// Between two passes: turns the points of an element and those so far from it.
+fn turn_between(element: u32, each: u32, digit: u32) {
+    let w0 = root(element * digit);
+    x[0u] = times(x[0u], w0);
+    let r1 = root(1u * each * digit);
+    let w1 = times(w0, r1);
+    x[1u] = times(x[1u], w1);
+    if LAST == 2u { return; }
+    let r2 = root(2u * each * digit);
+    let w2 = times(w0, r2);
+    x[2u] = times(x[2u], w2);
+    let w3 = times(w1, r2);
+    x[3u] = times(x[3u], w3);
+    if LAST == 4u { return; }
+    let r4 = root(4u * each * digit);
+    let w4 = times(w0, r4);
+    x[4u] = times(x[4u], w4);
+    let w5 = times(w1, r4);
+    x[5u] = times(x[5u], w5);
+    let w6 = times(w2, r4);
+    x[6u] = times(x[6u], w6);
+    let w7 = times(w3, r4);
+    x[7u] = times(x[7u], w7);
+    if LAST == 8u { return; }
+    let r8 = root(8u * each * digit);
+    let w8 = times(w0, r8);
+    x[8u] = times(x[8u], w8);
+    let w9 = times(w1, r8);
+    x[9u] = times(x[9u], w9);
+    let w10 = times(w2, r8);
+    x[10u] = times(x[10u], w10);
+    let w11 = times(w3, r8);
+    x[11u] = times(x[11u], w11);
+    let w12 = times(w4, r8);
+    x[12u] = times(x[12u], w12);
+    let w13 = times(w5, r8);
+    x[13u] = times(x[13u], w13);
+    let w14 = times(w6, r8);
+    x[14u] = times(x[14u], w14);
+    let w15 = times(w7, r8);
+    x[15u] = times(x[15u], w15);
+}
+
 // And of the last one: from there to the output.
 fn last_butterfly(at: Place, line: Line, element: u32) {
     if LAST == 2u { take_2(at); turn_2(at); points_2(); }
     if LAST == 4u { take_4(at); turn_4(at); points_4(); }
     if LAST == 8u { take_8(at); turn_8(at); points_8(); }
     if LAST == 16u { take_16(at); turn_16(at); points_16(); }
+    if TURN { turn_between(element, at.stride, line.digit); }
     if LAST >= 2u {
         put_out(line, element + 0u * at.stride, x[0u]);
         put_out(line, element + 1u * at.stride, x[1u]);

@@ -10,7 +10,8 @@
 // software adapters go both ways of a branch.
 //
 // Loops test at their end: software adapters would go through their body once more than needed. Needs fft/butterflies.wgsl,
-// fft/complex.wgsl, one of fft/from_*.wgsl and one of fft/to_*.wgsl. Every twiddle is from a table made in f64.
+// fft/complex.wgsl, one of fft/from_*.wgsl and one of fft/to_*.wgsl. Twiddles are from tables made in f64, or
+// products of four such at most.
 //
 // Iterations: of the stages, and in each and on both ways one for each 1 / WIDTH of what is done.
 
@@ -35,6 +36,7 @@ override CHIRP_OUT: bool = (FLAGS & 8u) != 0u;
 override FILTER: bool = (FLAGS & 16u) != 0u;
 // Turned by the roots of the whole length: this is the first of two passes.
 override TURN: bool = (FLAGS & 32u) != 0u;
+override TURN_EACH: bool = TURN && LAST == 0u;
 // Transformed twice, filtered and conjugated in between.
 override TWICE: bool = (FLAGS & 64u) != 0u;
 // Half of a spectrum, to be folded into a transform of half the length.
@@ -188,7 +190,7 @@ fn finished(value: vec2<f32>, element: u32, line: Line) -> vec2<f32> {
     let place = element * params.out_place_step + line.place;
     var v = value;
     if AFTER_TWO { v = conjugate(v); }
-    if TURN { v = times(v, root(element * line.digit)); }
+    if TURN_EACH { v = times(v, root(element * line.digit)); }
     if FILTER { v = times(v, tables[params.filtered + place]); }
     if CHIRP_OUT {
         if place < params.kept { v = times(v, tables[params.chirp + place]); }

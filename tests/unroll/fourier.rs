@@ -23,18 +23,19 @@ pub fn butterflies() -> String {
             16 => sixteen(out),
             odd => of_odd(out, odd),
         });
-        for (name, first, line) in [
-            ("take", 0, "x[{}] = points[bank(at.begin + {} * at.stride)];"),
-            ("turn", 1, "x[{}] = times(x[{}], tables[at.twiddle + {-} * at.stride]);"),
-            ("put", 0, "points[bank(at.begin + {} * at.stride)] = x[{}];"),
-        ] {
+        let each_point = |out: &mut Wgsl, name: &str, line: &str| {
             out.line("");
             out.block(format!("fn {name}_{radix}(at: Place)"), |out| {
-                out.each(first..radix, |q| {
-                    line.replace("{}", &format!("{q}u")).replace("{-}", &format!("{}u", q.saturating_sub(1)))
-                });
+                out.each(0..radix, |q| line.replace("{}", &format!("{q}u")));
             });
-        }
+        };
+        each_point(&mut out, "take", "x[{}] = points[bank(at.begin + {} * at.stride)];");
+        each_point(&mut out, "put", "points[bank(at.begin + {} * at.stride)] = x[{}];");
+        out.line("");
+        out.block(format!("fn turn_{radix}(at: Place)"), |out| {
+            powers(out, radix, |power| format!("tables[at.twiddle + {}u * at.stride]", power - 1));
+            out.each(1..radix, |q| format!("x[{q}u] = times(x[{q}u], w{q});"));
+        });
         out.line("");
         out.block(format!("fn stage_{radix}(now: Stage, mirrored: bool)"), |out| stage(out, radix));
         out.line("");
@@ -67,11 +68,29 @@ pub fn butterflies() -> String {
         out.each(KNOWN, |radix| format!("if FIRST == {radix}u {{ points_{radix}(); put_{radix}(at); }}"));
     });
     out.line("");
+    out.comment("Between two passes: turns the points of an element and those so far from it.");
+    out.block("fn turn_between(element: u32, each: u32, digit: u32)", |out| {
+        out.line("let w0 = root(element * digit);");
+        out.line("x[0u] = times(x[0u], w0);");
+        for q in 1..16_usize {
+            let high = 1 << q.ilog2();
+            if q == high {
+                out.line(format!("let r{q} = root({q}u * each * digit);"));
+            }
+            out.line(format!("let w{q} = times(w{}, r{high});", q - high));
+            out.line(format!("x[{q}u] = times(x[{q}u], w{q});"));
+            if KNOWN.contains(&(q + 1)) && q < 15 {
+                out.line(format!("if LAST == {}u {{ return; }}", q + 1));
+            }
+        }
+    });
+    out.line("");
     out.comment("And of the last one: from there to the output.");
     out.block("fn last_butterfly(at: Place, line: Line, element: u32)", |out| {
         out.each(KNOWN, |radix| {
             format!("if LAST == {radix}u {{ take_{radix}(at); turn_{radix}(at); points_{radix}(); }}")
         });
+        out.line("if TURN { turn_between(element, at.stride, line.digit); }");
         of_known(out, "LAST", |q| format!("put_out(line, element + {q}u * at.stride, x[{q}u]);"));
     });
     out.finish()
@@ -83,6 +102,18 @@ fn of_known(out: &mut Wgsl, radix: &str, line: impl Fn(usize) -> String) {
     for known in KNOWN {
         out.block(format!("if {radix} >= {known}u"), |out| out.each(begin..known, &line));
         begin = known;
+    }
+}
+
+/// `w1`, `w2`, ...: powers of two as they are found, the others as products of three of these at most, which leaves less to be read.
+fn powers(out: &mut Wgsl, radix: usize, found: impl Fn(usize) -> String) {
+    for q in 1..radix {
+        let high = 1 << q.ilog2();
+        out.line(if q == high {
+            format!("let w{q} = {};", found(q))
+        } else {
+            format!("let w{q} = times(w{high}, w{});", q - high)
+        });
     }
 }
 

@@ -25,6 +25,7 @@ fn main() -> std::process::ExitCode {
         on_each("what is no spectrum", edges_of_the_domain),
         on_each("numbers of every size", every_size),
         on_each("directions without variance, whitened", without_variance),
+        on_each("directions of little variance, whitened", little_variance),
         on_each("errors", errors),
         on_gpus("what the device refuses", f64_stays),
     ])
@@ -375,6 +376,30 @@ fn without_variance(ctx: &Context) -> Checked {
             }
             let back = wide(ctx, &found.inverse_transform(ctx, &y, true)?)?;
             assert!((&back - &x).amax() < 1e-4 * x.amax(), "{solver:?}: {}", (&back - &x).amax());
+        }
+    }
+    Ok(())
+}
+
+/// The rows themselves know variances that their covariance does not, and each says which it leaves out.
+fn little_variance(ctx: &Context) -> Checked {
+    let mut random = SplitMix64::new(12);
+    let x = DMatrix::from_fn(500, 4, |_, j| random.normal() * [1.0, 0.1, 0.01, 0.001][j]);
+    let data = x.iter().map(|&x| x as f32).collect();
+    let array = Array::from_vec(Shape::new(500, 4, 1), data)?;
+    // 1e-6 of the largest, beside 10 * 4 eps.
+    for (solver, left_out) in [(Solver::Covariance, 1), (Solver::Svd, 0)] {
+        let found = pca(ctx, &array, 4, PcaOptions { solver, ..PcaOptions::default() })?;
+        assert_eq!(found.within_rounding(ctx)?, left_out, "{solver:?}");
+        let coordinates = wide(ctx, &found.transform(ctx, &array, true)?)?;
+        let values = wide(ctx, &found.singular_values)?;
+        for j in 0..4 {
+            let spread = coordinates.column(j).norm_squared() / 499.0;
+            // Singular values are known to some eps of the largest, variances too: a root of that.
+            let eps = if solver == Solver::Svd { EPS } else { EPS * values[0] / values[j] };
+            let allowed = 100.0 * eps * values[0] / values[j];
+            let well = if j < 4 - left_out { (spread - 1.0).abs() <= allowed } else { spread == 0.0 };
+            assert!(well, "{solver:?}: direction {j} has {spread}");
         }
     }
     Ok(())

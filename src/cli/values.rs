@@ -14,9 +14,10 @@ pub(super) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
 
 /// A whole number of 1 or more.
 pub(super) fn counted(text: &str) -> Result<usize, String> {
-    match whole(text) {
-        Ok(0) => Err("expected a whole number of 1 or more".to_owned()),
-        other => other,
+    match text.parse::<u64>() {
+        Ok(1..) => whole(text),
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => whole(text),
+        _ => Err("expected a whole number of 1 or more".to_owned()),
     }
 }
 

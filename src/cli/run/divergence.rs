@@ -37,7 +37,7 @@ pub(super) struct Divergence {
     smoothing: f64,
     /// P and Q hold samples, a set a row, as many in each as there are: count row i of both first, in BINS equal bins from the
     /// least to the greatest sample of the two together; the counts are normalised.
-    #[arg(long, value_name = "BINS", requires = "q", value_parser = counted)]
+    #[arg(long, value_name = "BINS", requires = "q", conflicts_with = "normalize", value_parser = counted)]
     samples: Option<usize>,
     /// In which precision; without it, that of the input.
     #[arg(long, value_enum, value_name = "PRECISION")]
@@ -48,7 +48,7 @@ pub(super) struct Divergence {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum KindName {
-    /// Kullback and Leibler's: sum p log(p / q); inf where q = 0 < p.
+    /// Kullback and Leibler's: sum p log(p / q) - p + q, whose last two are nothing where sums are 1; inf where q = 0 < p.
     Kl,
     /// Jensen and Shannon's: (KL(p, m) + KL(q, m)) / 2, m = (p + q) / 2; at most log 2.
     Js,

@@ -250,7 +250,10 @@ impl<'a> Numpy<'a> {
         }
         let wanted = if m == 1 { "1".to_owned() } else { format!("{} or {}", allowed[0], allowed[1]) };
         let (of, axis) = (self.input.shown(), self.number);
-        Err(Failure::Call(format!("-n: expected {wanted}, for {m} frequencies along axis {axis} of {of}, found {n}")))
+        let found = asked.map_or("no -n".to_owned(), |n| n.to_string());
+        Err(Failure::Call(format!(
+            "-n: expected {wanted}, for {m} frequencies along axis {axis} of {of}, found {found}"
+        )))
     }
 
     /// The result's axes: as many as there were.

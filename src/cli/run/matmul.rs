@@ -2,6 +2,7 @@
 
 use super::input::{Axes, Input, REALS};
 use super::{Precision, To, seconds};
+use crate::cli::values::finite;
 use crate::cli::{Failure, Outcome};
 use clap::Args;
 use fiedler::array::{Array, HostArray};
@@ -26,8 +27,8 @@ pub(super) struct Matmul {
     /// The right factors' transposes are meant: they are `(n, k)`.
     #[arg(long)]
     transpose_b: bool,
-    /// What products are multiplied by.
-    #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true)]
+    /// What products are multiplied by; 0 makes 0 of everything, as in BLAS.
+    #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true, value_parser = finite)]
     alpha: f64,
     /// In which precision; without it, that of the input.
     #[arg(long, value_enum, value_name = "PRECISION")]
@@ -67,6 +68,9 @@ impl Matmul {
         self.to.check(&[&self.a, &self.b])?;
         let read = |file| Input::read(file, REALS, Axes::MATRICES, self.precision);
         let (mut a, mut b) = (read(&self.a)?, read(&self.b)?);
+        if !(a.is_wide() && b.is_wide()) && (self.alpha.abs() > f64::from(f32::MAX)) {
+            return Err(Failure::Call(format!("--alpha: expected a number within float32, found {}", self.alpha)));
+        }
         let ctx = self.to.context(self.precision, &[&a, &b])?;
         match (a.take(), b.take()) {
             (NpyData::F32(x), NpyData::F32(y)) => self.solve(&ctx, (&a, x), (&b, y), |c| Data::F32(c)),

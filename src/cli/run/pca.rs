@@ -18,10 +18,11 @@ pub(super) struct Pca {
     /// How many components.
     #[arg(short, value_name = "K", value_parser = whole::<usize>)]
     k: usize,
-    /// Divide each coordinate by the root of its variance.
+    /// Divide each coordinate by the root of its variance; 0 along directions whose variance may be rounding alone, of which the
+    /// last line tells: up to 10 cols eps of the largest, with svd only up to (max(rows, cols) eps)^2.
     #[arg(long)]
     whiten: bool,
-    /// How they are found. truncated: by block Lanczos until both sides of its certificate hold; exit 3 where 100 passes do not suffice.
+    /// How they are found. truncated, on the CPU alone: by block Lanczos until both sides of its certificate hold; exit 3 where 100 passes do not suffice.
     #[arg(long, value_enum, value_name = "SOLVER", default_value = "auto")]
     solver: SolverName,
 }
@@ -55,6 +56,10 @@ impl Pca {
 impl Operation for Pca {
     const NAME: &'static str = "pca";
     const AXES: Axes = Axes::MATRIX;
+
+    fn on_cpu_alone(&self) -> Option<&'static str> {
+        matches!(self.solver, SolverName::Truncated).then_some("--solver truncated")
+    }
 
     fn check(&self, input: &Input<'_>) -> Result<(), Failure> {
         let [rows, cols] = input.shape[..] else { return Ok(()) };
@@ -90,7 +95,11 @@ impl Operation for Pca {
         let counts = vec![("status", vec![], vec![found.certificate.status as i64])];
         let certificate = &found.certificate;
         let not = if found.converged() { "" } else { "NOT converged: " };
-        let state = format!("{not}{}, residual <= {:.1e}", certificate.status.name(), certificate.residual);
+        let left_out = match if self.whiten { found.within_rounding(ctx)? } else { 0 } {
+            0 => String::new(),
+            count => format!("; {count} of {} directions within rounding, whitened to 0", self.k),
+        };
+        let state = format!("{not}{}, residual <= {:.1e}{left_out}", certificate.status.name(), certificate.residual);
         Ok(Found { numbers, wide, counts, converged: found.converged(), state })
     }
 

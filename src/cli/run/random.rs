@@ -110,8 +110,9 @@ impl Random {
         let (low, high) = self.range();
         let [a, b] = [low, high].map(|x| T::from_f64(x).to_f64());
         if !(a < b && T::from_f64(b - a).to_f64().is_finite()) {
-            let what =
-                format!("--low, --high: expected LOW below HIGH and neither beyond {name}, found {low} and {high}");
+            let what = format!(
+                "--low, --high: expected LOW below HIGH and neither they nor HIGH - LOW beyond {name}, found {low} and {high}"
+            );
             return Err(Failure::Call(what));
         }
         for (option, value) in [("--mean", self.mean), ("--std", self.std)] {

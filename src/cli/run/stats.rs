@@ -2,7 +2,7 @@
 
 use super::input::{Axes, Input, REALS};
 use super::layout::{in_rows, matrices, transposed};
-use super::{Precision, To, seconds};
+use super::{Precision, To, insists, seconds};
 use crate::cli::values::{self, finite, share, whole};
 use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
@@ -150,6 +150,10 @@ pub(super) trait Operation {
     fn check(&self, _: &Input<'_>) -> Result<(), Failure> {
         Ok(())
     }
+    /// The option, if there is one, that has no device.
+    fn on_cpu_alone(&self) -> Option<&'static str> {
+        None
+    }
     /// `axes` is how many the file has.
     fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<Found<T>, Error>;
     /// Results left where they are made.
@@ -166,6 +170,11 @@ impl Common {
         let input = Input::read(&self.input, REALS, O::AXES, self.precision)?.widened();
         operation.check(&input)?;
         let ctx = self.to.context(self.precision, &[&input])?;
+        if let Some(option) = operation.on_cpu_alone().filter(|_| insists(&ctx)) {
+            return Err(Failure::Call(format!(
+                "{option}: it is computed on the CPU alone; do not ask for --backend gpu"
+            )));
+        }
         match &input.data {
             NpyData::F64(data) => self.on(operation, &ctx, &input, data),
             NpyData::F32(data) => self.on(operation, &ctx, &input, data),

@@ -247,7 +247,9 @@ fn check_entries<T: Real>(name: &str, histograms: &Array<T>, options: &Divergenc
             return Some(format!("expected a positive sum, found {sum} of histogram {i} of {name}"));
         }
         let one = options.normalize || (sum - 1.0).abs() <= 1e-3;
-        (!one).then(|| format!("expected sums of 1, found {sum} of histogram {i} of {name}; counts take `normalize`"))
+        (!one).then(|| {
+            format!("expected sums of 1, to 1e-3, found {sum} of histogram {i} of {name}; counts want `normalize`")
+        })
     });
     wrong.map_or(Ok(()), |what| Err(Error::domain("divergence", what)))
 }

@@ -29,11 +29,12 @@ fn most(gpu: &Gpu, budget: u64, plan: &FftPlan, kind: Kind) -> Result<usize> {
     let [before, after, way] = bytes(plan, kind);
     let one = before + after + plan.working_bytes() as u64;
     // What tables and uniforms take beside the arrays; and the pool rounds every array up, by a third on average.
-    let room = budget.saturating_sub((128 << 10) + 2 * plan.table_bytes() as u64) / 4 * 3;
+    let aside = (128 << 10) + 2 * plan.table_bytes() as u64;
+    let room = budget.saturating_sub(aside) / 4 * 3;
     let largest = before.max(after).max(if plan.working_bytes() > 0 { way } else { 0 });
     let allowed = gpu.adapter().limits.storage_binding.min((1 << 31) - 256);
     let binding = largest.max(plan.table_bytes() as u64);
-    let limits = [(DEVICE_BYTES, one, room), ("bytes of one binding", binding, allowed)];
+    let limits = [(DEVICE_BYTES, aside + 4 * one.div_ceil(3), budget), ("bytes of one binding", binding, allowed)];
     within_limits("one Fourier transform", limits)?;
     Ok(usize::try_from((room / one).min(allowed / largest)).unwrap_or(usize::MAX))
 }

@@ -124,8 +124,12 @@ impl FftPlan {
             .or_else(|| chirp(complex, longest).map(Method::Chirp))
             .or_else(|| long_chirp(complex, longest).map(|(first, second)| Method::LongChirp(first, second)));
         let too_long = || {
-            let what = format!("points of one Fourier transform on a device (wanted {length})");
-            ErrorKind::Limit { what, needed: length as u64, allowed: (longest * longest) as u64 }
+            // With a large prime factor a length is a convolution's.
+            let allowed = longest * longest;
+            let needed = if complex > allowed { complex } else { 2 * complex - 1 };
+            let what =
+                format!("points of one Fourier transform on a device, or of its convolution, for a length of {length}");
+            ErrorKind::Limit { what, needed: needed as u64, allowed: allowed as u64 }
         };
         Ok(Self { length, complex, real, method: found.ok_or_else(too_long)? })
     }

@@ -351,6 +351,14 @@ impl<T: Real> Pca<T> {
         .apply("Pca::inverse_transform", ctx, y)
     }
 
+    /// Directions that whitening leaves out, as [`Pca::transform`] says.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn within_rounding(&self, ctx: &Context) -> Result<usize> {
+        Ok(self.scales(ctx, true)?.into_iter().filter(|&scale| scale == 0.0).count())
+    }
+
     /// What a coordinate along each component is measured in.
     fn scales(&self, ctx: &Context, whiten: bool) -> Result<Vec<f64>> {
         let Shape { rows: k, cols, .. } = self.components.shape();

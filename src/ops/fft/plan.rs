@@ -192,12 +192,6 @@ impl FftPlan {
         matches!(self.method, Method::OnePass(_) | Method::Chirp(_))
     }
 
-    /// Bytes of its tables.
-    #[must_use]
-    pub fn table_bytes(&self) -> usize {
-        8 * super::tables::Offsets::of(self).len
-    }
-
     /// Bytes of device memory that one transform takes while it is under way, beside input and output.
     #[must_use]
     pub fn working_bytes(&self) -> usize {

@@ -42,6 +42,14 @@ impl Offsets {
     }
 }
 
+impl FftPlan {
+    /// Bytes of its tables.
+    #[must_use]
+    pub fn table_bytes(&self) -> usize {
+        8 * Offsets::of(self).len
+    }
+}
+
 /// The stages of the first pass, and of the second.
 pub(super) fn passes(plan: &FftPlan) -> (&Stages, Option<&Stages>) {
     match plan.method() {

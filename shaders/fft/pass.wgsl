@@ -10,8 +10,8 @@
 // software adapters go both ways of a branch.
 //
 // Loops test at their end: software adapters would go through their body once more than needed. Needs fft/butterflies.wgsl,
-// fft/complex.wgsl, one of fft/from_*.wgsl and one of fft/to_*.wgsl. Twiddles are from tables made in f64, or
-// products of four such at most.
+// fft/complex.wgsl, one of fft/from_*.wgsl and one of fft/to_*.wgsl. Twiddles are from tables made in f64, or products of four such at
+// most, roots between two passes products of two, or of five such.
 //
 // Iterations: of the stages, and in each and on both ways one for each 1 / WIDTH of what is done.
 

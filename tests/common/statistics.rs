@@ -67,3 +67,19 @@ pub fn one(ctx: &Context, data: Vec<f32>, options: StatsOptions) -> fiedler::Res
     let found = describe(ctx, &x, Axis::Rows, options)?;
     Ok((all(ctx, &found)?.map(|v| v[0]), found.counts(ctx)?[0]))
 }
+
+pub const AXES: [Option<Axis>; 4] = [Some(Axis::Rows), Some(Axis::Cols), Some(Axis::Batch), None];
+
+/// The series of an array, in the order of the results.
+pub fn series<T: Copy>(x: &[T], shape: Shape, axis: Option<Axis>) -> Vec<Vec<T>> {
+    let at = |r: usize, c: usize, b: usize| x[(b * shape.cols + c) * shape.rows + r];
+    let Shape { rows, cols, batch } = shape;
+    match axis {
+        Some(Axis::Rows) => (0..cols * batch).map(|k| (0..rows).map(|r| at(r, k % cols, k / cols)).collect()).collect(),
+        Some(Axis::Cols) => (0..rows * batch).map(|k| (0..cols).map(|c| at(k % rows, c, k / rows)).collect()).collect(),
+        Some(Axis::Batch) => {
+            (0..rows * cols).map(|k| (0..batch).map(|b| at(k % rows, k / rows, b)).collect()).collect()
+        }
+        None => vec![x.to_vec()],
+    }
+}

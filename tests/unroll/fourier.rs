@@ -105,7 +105,7 @@ fn of_known(out: &mut Wgsl, radix: &str, line: impl Fn(usize) -> String) {
     }
 }
 
-/// `w1`, `w2`, ...: powers of two as they are found, the others as products of three of these at most, which leaves less to be read.
+/// `w1`, `w2`, ...: powers of two as they are found, the others as products of four of these at most, which leaves less to be read.
 fn powers(out: &mut Wgsl, radix: usize, found: impl Fn(usize) -> String) {
     for q in 1..radix {
         let high = 1 << q.ilog2();

@@ -208,7 +208,7 @@ impl Job<'_> {
         let (inner, outer) = (self.lines.inner, self.lines.outer);
         let between =
             |len: usize| End { line: 1, step: inner, block: inner * len, places: usize::MAX, flags: 0, scale: 1.0 };
-        let one = |stages, flags| Step { digit: 1, before: [1, 0], after: [1, 0], ..self.step(stages, 0, flags) };
+        let one = |stages, flags| self.step(stages, 0, flags);
         match self.plan.method() {
             Method::OnePass(stages) => self.pass(rec, &one(stages, 0), source, [from, to], output),
             Method::Chirp(stages) => {
@@ -254,7 +254,7 @@ impl Job<'_> {
         Step { digit: n, before, after: [n, 1], ..self.step(second, 1, flags) }
     }
 
-    /// The tables of the first pass, or of the second.
+    /// One transform of a line, with the tables of the first pass, or of the second.
     fn step<'s>(&self, stages: &'s Stages, pass: usize, flags: u32) -> Step<'s> {
         let twiddles = [self.at.first, self.at.second][pass];
         Step { stages, twiddles, order: self.at.order[pass], digit: 1, before: [1, 0], after: [1, 0], flags }

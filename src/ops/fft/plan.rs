@@ -102,6 +102,7 @@ impl FftPlan {
     /// # Errors
     /// [`ErrorKind::Limit`] for lengths that the kernels do not reach: to 2^22 they take every one, to 2^23 all but some that are no
     /// product of small factors, to 2^24 those that are a product of two such up to 4096.
+    /// Half and a quarter of that where a workgroup has but 16 KiB.
     pub fn new(length: usize) -> Result<Self> {
         Self::within(LONGEST_PASS, length, false)
     }

@@ -73,8 +73,8 @@ const WHOLE: usize = 1024;
 
 /// The k leading principal components of the rows of `x`: centred, not scaled, as scikit-learn's PCA.
 ///
-/// From the covariance's eigenpairs, or the centred rows' singular values: [`Solver`]. On the CPU the covariance is computed and
-/// decomposed in f64 whatever `T` is. The components are canonical in sign; of equal variances any basis may come.
+/// From the covariance's eigenpairs, or the centred rows' singular values: [`Solver`]. On the CPU the covariance is put together
+/// and decomposed in f64 whatever `T` is, of products of 2048 rows in `T`. The components are canonical in sign; of equal variances any basis may come.
 /// On a device deviations are scaled by a power of two, which is undone in f64: an explained variance is 0 or infinite where `T`
 /// does not hold it, but ratios, singular values and components are right. Where the largest deviation is below 2^-103 (1e-31)
 /// the status is Unresolved: digits of it are subnormal there.

@@ -34,7 +34,7 @@ fn main() -> std::process::ExitCode {
     ])
 }
 
-const SIDES: [usize; 19] = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 97, 129];
+const SIDES: [usize; 21] = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 31, 32, 33, 36, 63, 64, 65, 97, 129];
 
 fn check<T: Number>(ctx: &Context, product: Product) -> Result<f64, String> {
     Operands::<T>::random(product).check(ctx)

@@ -32,28 +32,28 @@ fn points_13() {
     x[0u] = x0 + p1 + p2 + p3 + p4 + p5 + p6;
     let a1 = x0 + (0.885456 * p1 + 0.56806475 * p2 + 0.12053668 * p3 + (-0.3546049) * p4 + (-0.7485108) * p5 + (-0.97094184) * p6);
     let b1 = 0.46472317 * m1 + 0.82298386 * m2 + 0.99270886 * m3 + 0.9350162 * m4 + 0.66312265 * m5 + 0.23931566 * m6;
-    x[1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
-    x[12u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
+    x[1u] = a1 + quarter(b1);
+    x[12u] = a1 - quarter(b1);
     let a2 = x0 + (0.56806475 * p1 + (-0.3546049) * p2 + (-0.97094184) * p3 + (-0.7485108) * p4 + 0.12053668 * p5 + 0.885456 * p6);
     let b2 = 0.82298386 * m1 + 0.9350162 * m2 + 0.23931566 * m3 + (-0.66312265) * m4 + (-0.99270886) * m5 + (-0.46472317) * m6;
-    x[2u] = vec2<f32>(a2.x + b2.y, a2.y - b2.x);
-    x[11u] = vec2<f32>(a2.x - b2.y, a2.y + b2.x);
+    x[2u] = a2 + quarter(b2);
+    x[11u] = a2 - quarter(b2);
     let a3 = x0 + (0.12053668 * p1 + (-0.97094184) * p2 + (-0.3546049) * p3 + 0.885456 * p4 + 0.56806475 * p5 + (-0.7485108) * p6);
     let b3 = 0.99270886 * m1 + 0.23931566 * m2 + (-0.9350162) * m3 + (-0.46472317) * m4 + 0.82298386 * m5 + 0.66312265 * m6;
-    x[3u] = vec2<f32>(a3.x + b3.y, a3.y - b3.x);
-    x[10u] = vec2<f32>(a3.x - b3.y, a3.y + b3.x);
+    x[3u] = a3 + quarter(b3);
+    x[10u] = a3 - quarter(b3);
     let a4 = x0 + ((-0.3546049) * p1 + (-0.7485108) * p2 + 0.885456 * p3 + 0.12053668 * p4 + (-0.97094184) * p5 + 0.56806475 * p6);
     let b4 = 0.9350162 * m1 + (-0.66312265) * m2 + (-0.46472317) * m3 + 0.99270886 * m4 + (-0.23931566) * m5 + (-0.82298386) * m6;
-    x[4u] = vec2<f32>(a4.x + b4.y, a4.y - b4.x);
-    x[9u] = vec2<f32>(a4.x - b4.y, a4.y + b4.x);
+    x[4u] = a4 + quarter(b4);
+    x[9u] = a4 - quarter(b4);
     let a5 = x0 + ((-0.7485108) * p1 + 0.12053668 * p2 + 0.56806475 * p3 + (-0.97094184) * p4 + 0.885456 * p5 + (-0.3546049) * p6);
     let b5 = 0.66312265 * m1 + (-0.99270886) * m2 + 0.82298386 * m3 + (-0.23931566) * m4 + (-0.46472317) * m5 + 0.9350162 * m6;
-    x[5u] = vec2<f32>(a5.x + b5.y, a5.y - b5.x);
-    x[8u] = vec2<f32>(a5.x - b5.y, a5.y + b5.x);
+    x[5u] = a5 + quarter(b5);
+    x[8u] = a5 - quarter(b5);
     let a6 = x0 + ((-0.97094184) * p1 + 0.885456 * p2 + (-0.7485108) * p3 + 0.56806475 * p4 + (-0.3546049) * p5 + 0.12053668 * p6);
     let b6 = 0.23931566 * m1 + (-0.46472317) * m2 + 0.66312265 * m3 + (-0.82298386) * m4 + 0.9350162 * m5 + (-0.99270886) * m6;
-    x[6u] = vec2<f32>(a6.x + b6.y, a6.y - b6.x);
-    x[7u] = vec2<f32>(a6.x - b6.y, a6.y + b6.x);
+    x[6u] = a6 + quarter(b6);
+    x[7u] = a6 - quarter(b6);
 }
 
 fn take_13(at: Place) {
@@ -101,18 +101,18 @@ fn turn_13(at: Place) {
     let w10 = times(w8, w2);
     let w11 = times(w8, w3);
     let w12 = times(w8, w4);
-    x[1u] = times(x[1u], w1);
-    x[2u] = times(x[2u], w2);
-    x[3u] = times(x[3u], w3);
-    x[4u] = times(x[4u], w4);
-    x[5u] = times(x[5u], w5);
-    x[6u] = times(x[6u], w6);
-    x[7u] = times(x[7u], w7);
-    x[8u] = times(x[8u], w8);
-    x[9u] = times(x[9u], w9);
-    x[10u] = times(x[10u], w10);
-    x[11u] = times(x[11u], w11);
-    x[12u] = times(x[12u], w12);
+    x[1u] = by(x[1u], w1);
+    x[2u] = by(x[2u], w2);
+    x[3u] = by(x[3u], w3);
+    x[4u] = by(x[4u], w4);
+    x[5u] = by(x[5u], w5);
+    x[6u] = by(x[6u], w6);
+    x[7u] = by(x[7u], w7);
+    x[8u] = by(x[8u], w8);
+    x[9u] = by(x[9u], w9);
+    x[10u] = by(x[10u], w10);
+    x[11u] = by(x[11u], w11);
+    x[12u] = by(x[12u], w12);
 }
 
 fn stage_13(now: Stage, mirrored: bool) {
@@ -170,24 +170,24 @@ fn points_11() {
     x[0u] = x0 + p1 + p2 + p3 + p4 + p5;
     let a1 = x0 + (0.8412535 * p1 + 0.41541502 * p2 + (-0.14231484) * p3 + (-0.65486073) * p4 + (-0.959493) * p5);
     let b1 = 0.54064083 * m1 + 0.90963197 * m2 + 0.98982143 * m3 + 0.7557496 * m4 + 0.28173256 * m5;
-    x[1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
-    x[10u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
+    x[1u] = a1 + quarter(b1);
+    x[10u] = a1 - quarter(b1);
     let a2 = x0 + (0.41541502 * p1 + (-0.65486073) * p2 + (-0.959493) * p3 + (-0.14231484) * p4 + 0.8412535 * p5);
     let b2 = 0.90963197 * m1 + 0.7557496 * m2 + (-0.28173256) * m3 + (-0.98982143) * m4 + (-0.54064083) * m5;
-    x[2u] = vec2<f32>(a2.x + b2.y, a2.y - b2.x);
-    x[9u] = vec2<f32>(a2.x - b2.y, a2.y + b2.x);
+    x[2u] = a2 + quarter(b2);
+    x[9u] = a2 - quarter(b2);
     let a3 = x0 + ((-0.14231484) * p1 + (-0.959493) * p2 + 0.41541502 * p3 + 0.8412535 * p4 + (-0.65486073) * p5);
     let b3 = 0.98982143 * m1 + (-0.28173256) * m2 + (-0.90963197) * m3 + 0.54064083 * m4 + 0.7557496 * m5;
-    x[3u] = vec2<f32>(a3.x + b3.y, a3.y - b3.x);
-    x[8u] = vec2<f32>(a3.x - b3.y, a3.y + b3.x);
+    x[3u] = a3 + quarter(b3);
+    x[8u] = a3 - quarter(b3);
     let a4 = x0 + ((-0.65486073) * p1 + (-0.14231484) * p2 + 0.8412535 * p3 + (-0.959493) * p4 + 0.41541502 * p5);
     let b4 = 0.7557496 * m1 + (-0.98982143) * m2 + 0.54064083 * m3 + 0.28173256 * m4 + (-0.90963197) * m5;
-    x[4u] = vec2<f32>(a4.x + b4.y, a4.y - b4.x);
-    x[7u] = vec2<f32>(a4.x - b4.y, a4.y + b4.x);
+    x[4u] = a4 + quarter(b4);
+    x[7u] = a4 - quarter(b4);
     let a5 = x0 + ((-0.959493) * p1 + 0.8412535 * p2 + (-0.65486073) * p3 + 0.41541502 * p4 + (-0.14231484) * p5);
     let b5 = 0.28173256 * m1 + (-0.54064083) * m2 + 0.7557496 * m3 + (-0.90963197) * m4 + 0.98982143 * m5;
-    x[5u] = vec2<f32>(a5.x + b5.y, a5.y - b5.x);
-    x[6u] = vec2<f32>(a5.x - b5.y, a5.y + b5.x);
+    x[5u] = a5 + quarter(b5);
+    x[6u] = a5 - quarter(b5);
 }
 
 fn take_11(at: Place) {
@@ -229,16 +229,16 @@ fn turn_11(at: Place) {
     let w8 = tables[at.twiddle + 7u * at.stride];
     let w9 = times(w8, w1);
     let w10 = times(w8, w2);
-    x[1u] = times(x[1u], w1);
-    x[2u] = times(x[2u], w2);
-    x[3u] = times(x[3u], w3);
-    x[4u] = times(x[4u], w4);
-    x[5u] = times(x[5u], w5);
-    x[6u] = times(x[6u], w6);
-    x[7u] = times(x[7u], w7);
-    x[8u] = times(x[8u], w8);
-    x[9u] = times(x[9u], w9);
-    x[10u] = times(x[10u], w10);
+    x[1u] = by(x[1u], w1);
+    x[2u] = by(x[2u], w2);
+    x[3u] = by(x[3u], w3);
+    x[4u] = by(x[4u], w4);
+    x[5u] = by(x[5u], w5);
+    x[6u] = by(x[6u], w6);
+    x[7u] = by(x[7u], w7);
+    x[8u] = by(x[8u], w8);
+    x[9u] = by(x[9u], w9);
+    x[10u] = by(x[10u], w10);
 }
 
 fn stage_11(now: Stage, mirrored: bool) {
@@ -288,16 +288,16 @@ fn points_7() {
     x[0u] = x0 + p1 + p2 + p3;
     let a1 = x0 + (0.6234898 * p1 + (-0.22252093) * p2 + (-0.90096885) * p3);
     let b1 = 0.7818315 * m1 + 0.9749279 * m2 + 0.43388373 * m3;
-    x[1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
-    x[6u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
+    x[1u] = a1 + quarter(b1);
+    x[6u] = a1 - quarter(b1);
     let a2 = x0 + ((-0.22252093) * p1 + (-0.90096885) * p2 + 0.6234898 * p3);
     let b2 = 0.9749279 * m1 + (-0.43388373) * m2 + (-0.7818315) * m3;
-    x[2u] = vec2<f32>(a2.x + b2.y, a2.y - b2.x);
-    x[5u] = vec2<f32>(a2.x - b2.y, a2.y + b2.x);
+    x[2u] = a2 + quarter(b2);
+    x[5u] = a2 - quarter(b2);
     let a3 = x0 + ((-0.90096885) * p1 + 0.6234898 * p2 + (-0.22252093) * p3);
     let b3 = 0.43388373 * m1 + (-0.7818315) * m2 + 0.9749279 * m3;
-    x[3u] = vec2<f32>(a3.x + b3.y, a3.y - b3.x);
-    x[4u] = vec2<f32>(a3.x - b3.y, a3.y + b3.x);
+    x[3u] = a3 + quarter(b3);
+    x[4u] = a3 - quarter(b3);
 }
 
 fn take_7(at: Place) {
@@ -327,12 +327,12 @@ fn turn_7(at: Place) {
     let w4 = tables[at.twiddle + 3u * at.stride];
     let w5 = times(w4, w1);
     let w6 = times(w4, w2);
-    x[1u] = times(x[1u], w1);
-    x[2u] = times(x[2u], w2);
-    x[3u] = times(x[3u], w3);
-    x[4u] = times(x[4u], w4);
-    x[5u] = times(x[5u], w5);
-    x[6u] = times(x[6u], w6);
+    x[1u] = by(x[1u], w1);
+    x[2u] = by(x[2u], w2);
+    x[3u] = by(x[3u], w3);
+    x[4u] = by(x[4u], w4);
+    x[5u] = by(x[5u], w5);
+    x[6u] = by(x[6u], w6);
 }
 
 fn stage_7(now: Stage, mirrored: bool) {
@@ -378,12 +378,12 @@ fn points_5() {
     x[0u] = x0 + p1 + p2;
     let a1 = x0 + (0.309017 * p1 + (-0.809017) * p2);
     let b1 = 0.95105654 * m1 + 0.58778524 * m2;
-    x[1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
-    x[4u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
+    x[1u] = a1 + quarter(b1);
+    x[4u] = a1 - quarter(b1);
     let a2 = x0 + ((-0.809017) * p1 + 0.309017 * p2);
     let b2 = 0.58778524 * m1 + (-0.95105654) * m2;
-    x[2u] = vec2<f32>(a2.x + b2.y, a2.y - b2.x);
-    x[3u] = vec2<f32>(a2.x - b2.y, a2.y + b2.x);
+    x[2u] = a2 + quarter(b2);
+    x[3u] = a2 - quarter(b2);
 }
 
 fn take_5(at: Place) {
@@ -407,10 +407,10 @@ fn turn_5(at: Place) {
     let w2 = tables[at.twiddle + 1u * at.stride];
     let w3 = times(w2, w1);
     let w4 = tables[at.twiddle + 3u * at.stride];
-    x[1u] = times(x[1u], w1);
-    x[2u] = times(x[2u], w2);
-    x[3u] = times(x[3u], w3);
-    x[4u] = times(x[4u], w4);
+    x[1u] = by(x[1u], w1);
+    x[2u] = by(x[2u], w2);
+    x[3u] = by(x[3u], w3);
+    x[4u] = by(x[4u], w4);
 }
 
 fn stage_5(now: Stage, mirrored: bool) {
@@ -452,8 +452,8 @@ fn points_3() {
     x[0u] = x0 + p1;
     let a1 = x0 + ((-0.5) * p1);
     let b1 = 0.8660254 * m1;
-    x[1u] = vec2<f32>(a1.x + b1.y, a1.y - b1.x);
-    x[2u] = vec2<f32>(a1.x - b1.y, a1.y + b1.x);
+    x[1u] = a1 + quarter(b1);
+    x[2u] = a1 - quarter(b1);
 }
 
 fn take_3(at: Place) {
@@ -471,8 +471,8 @@ fn put_3(at: Place) {
 fn turn_3(at: Place) {
     let w1 = tables[at.twiddle + 0u * at.stride];
     let w2 = tables[at.twiddle + 1u * at.stride];
-    x[1u] = times(x[1u], w1);
-    x[2u] = times(x[2u], w2);
+    x[1u] = by(x[1u], w1);
+    x[2u] = by(x[2u], w2);
 }
 
 fn stage_3(now: Stage, mirrored: bool) {
@@ -524,7 +524,7 @@ fn put_2(at: Place) {
 
 fn turn_2(at: Place) {
     let w1 = tables[at.twiddle + 0u * at.stride];
-    x[1u] = times(x[1u], w1);
+    x[1u] = by(x[1u], w1);
 }
 
 fn stage_2(now: Stage, mirrored: bool) {
@@ -567,9 +567,9 @@ fn points_4() {
     let yq = x1 + x3;
     let yn = x1 - x3;
     let y0 = yp + yq;
-    let y1 = vec2<f32>(ym.x + yn.y, ym.y - yn.x);
+    let y1 = ym + quarter(yn);
     let y2 = yp - yq;
-    let y3 = vec2<f32>(ym.x - yn.y, ym.y + yn.x);
+    let y3 = ym - quarter(yn);
     x[0u] = y0;
     x[1u] = y1;
     x[2u] = y2;
@@ -594,9 +594,9 @@ fn turn_4(at: Place) {
     let w1 = tables[at.twiddle + 0u * at.stride];
     let w2 = tables[at.twiddle + 1u * at.stride];
     let w3 = times(w2, w1);
-    x[1u] = times(x[1u], w1);
-    x[2u] = times(x[2u], w2);
-    x[3u] = times(x[3u], w3);
+    x[1u] = by(x[1u], w1);
+    x[2u] = by(x[2u], w2);
+    x[3u] = by(x[3u], w3);
 }
 
 fn stage_4(now: Stage, mirrored: bool) {
@@ -643,20 +643,20 @@ fn points_8() {
     let eq = x2 + x6;
     let en = x2 - x6;
     let e0 = ep + eq;
-    let e1 = vec2<f32>(em.x + en.y, em.y - en.x);
+    let e1 = em + quarter(en);
     let e2 = ep - eq;
-    let e3 = vec2<f32>(em.x - en.y, em.y + en.x);
+    let e3 = em - quarter(en);
     let op = x1 + x5;
     let om = x1 - x5;
     let oq = x3 + x7;
     let on = x3 - x7;
     let o0 = op + oq;
-    let o1 = vec2<f32>(om.x + on.y, om.y - on.x);
+    let o1 = om + quarter(on);
     let o2 = op - oq;
-    let o3 = vec2<f32>(om.x - on.y, om.y + on.x);
-    let t1 = 0.70710677 * vec2<f32>(o1.x + o1.y, o1.y - o1.x);
-    let t2 = vec2<f32>(o2.y, -o2.x);
-    let t3 = 0.70710677 * vec2<f32>(o3.y - o3.x, -o3.x - o3.y);
+    let o3 = om - quarter(on);
+    let t1 = 0.70710677 * (o1 + quarter(o1));
+    let t2 = quarter(o2);
+    let t3 = 0.70710677 * (quarter(o3) - o3);
     x[0u] = e0 + o0;
     x[4u] = e0 - o0;
     x[1u] = e1 + t1;
@@ -697,13 +697,13 @@ fn turn_8(at: Place) {
     let w5 = times(w4, w1);
     let w6 = times(w4, w2);
     let w7 = times(w4, w3);
-    x[1u] = times(x[1u], w1);
-    x[2u] = times(x[2u], w2);
-    x[3u] = times(x[3u], w3);
-    x[4u] = times(x[4u], w4);
-    x[5u] = times(x[5u], w5);
-    x[6u] = times(x[6u], w6);
-    x[7u] = times(x[7u], w7);
+    x[1u] = by(x[1u], w1);
+    x[2u] = by(x[2u], w2);
+    x[3u] = by(x[3u], w3);
+    x[4u] = by(x[4u], w4);
+    x[5u] = by(x[5u], w5);
+    x[6u] = by(x[6u], w6);
+    x[7u] = by(x[7u], w7);
 }
 
 fn stage_8(now: Stage, mirrored: bool) {
@@ -758,85 +758,85 @@ fn points_16() {
     let aq = x4 + x12;
     let an = x4 - x12;
     let a0 = ap + aq;
-    let a1 = vec2<f32>(am.x + an.y, am.y - an.x);
+    let a1 = am + quarter(an);
     let a2 = ap - aq;
-    let a3 = vec2<f32>(am.x - an.y, am.y + an.x);
+    let a3 = am - quarter(an);
     let bp = x1 + x9;
     let bm = x1 - x9;
     let bq = x5 + x13;
     let bn = x5 - x13;
     let b0 = bp + bq;
-    let b1 = vec2<f32>(bm.x + bn.y, bm.y - bn.x);
+    let b1 = bm + quarter(bn);
     let b2 = bp - bq;
-    let b3 = vec2<f32>(bm.x - bn.y, bm.y + bn.x);
+    let b3 = bm - quarter(bn);
     let cp = x2 + x10;
     let cm = x2 - x10;
     let cq = x6 + x14;
     let cn = x6 - x14;
     let c0 = cp + cq;
-    let c1 = vec2<f32>(cm.x + cn.y, cm.y - cn.x);
+    let c1 = cm + quarter(cn);
     let c2 = cp - cq;
-    let c3 = vec2<f32>(cm.x - cn.y, cm.y + cn.x);
+    let c3 = cm - quarter(cn);
     let dp = x3 + x11;
     let dm = x3 - x11;
     let dq = x7 + x15;
     let dn = x7 - x15;
     let d0 = dp + dq;
-    let d1 = vec2<f32>(dm.x + dn.y, dm.y - dn.x);
+    let d1 = dm + quarter(dn);
     let d2 = dp - dq;
-    let d3 = vec2<f32>(dm.x - dn.y, dm.y + dn.x);
+    let d3 = dm - quarter(dn);
     let y0p = a0 + c0;
     let y0m = a0 - c0;
     let y0q = b0 + d0;
     let y0n = b0 - d0;
     let y00 = y0p + y0q;
-    let y01 = vec2<f32>(y0m.x + y0n.y, y0m.y - y0n.x);
+    let y01 = y0m + quarter(y0n);
     let y02 = y0p - y0q;
-    let y03 = vec2<f32>(y0m.x - y0n.y, y0m.y + y0n.x);
+    let y03 = y0m - quarter(y0n);
     x[0u] = y00;
     x[4u] = y01;
     x[8u] = y02;
     x[12u] = y03;
-    let t11 = vec2<f32>(0.9238795 * b1.x + 0.38268343 * b1.y, 0.9238795 * b1.y - 0.38268343 * b1.x);
-    let t12 = vec2<f32>(0.70710677 * c1.x + 0.70710677 * c1.y, 0.70710677 * c1.y - 0.70710677 * c1.x);
-    let t13 = vec2<f32>(0.38268343 * d1.x + 0.9238795 * d1.y, 0.38268343 * d1.y - 0.9238795 * d1.x);
+    let t11 = 0.9238795 * b1 + 0.38268343 * quarter(b1);
+    let t12 = 0.70710677 * c1 + 0.70710677 * quarter(c1);
+    let t13 = 0.38268343 * d1 + 0.9238795 * quarter(d1);
     let y1p = a1 + t12;
     let y1m = a1 - t12;
     let y1q = t11 + t13;
     let y1n = t11 - t13;
     let y10 = y1p + y1q;
-    let y11 = vec2<f32>(y1m.x + y1n.y, y1m.y - y1n.x);
+    let y11 = y1m + quarter(y1n);
     let y12 = y1p - y1q;
-    let y13 = vec2<f32>(y1m.x - y1n.y, y1m.y + y1n.x);
+    let y13 = y1m - quarter(y1n);
     x[1u] = y10;
     x[5u] = y11;
     x[9u] = y12;
     x[13u] = y13;
-    let t21 = vec2<f32>(0.70710677 * b2.x + 0.70710677 * b2.y, 0.70710677 * b2.y - 0.70710677 * b2.x);
-    let t23 = vec2<f32>((-0.70710677) * d2.x + 0.70710677 * d2.y, (-0.70710677) * d2.y - 0.70710677 * d2.x);
-    let y2p = a2 + vec2<f32>(c2.y, -c2.x);
-    let y2m = a2 - vec2<f32>(c2.y, -c2.x);
+    let t21 = 0.70710677 * b2 + 0.70710677 * quarter(b2);
+    let t23 = (-0.70710677) * d2 + 0.70710677 * quarter(d2);
+    let y2p = a2 + quarter(c2);
+    let y2m = a2 - quarter(c2);
     let y2q = t21 + t23;
     let y2n = t21 - t23;
     let y20 = y2p + y2q;
-    let y21 = vec2<f32>(y2m.x + y2n.y, y2m.y - y2n.x);
+    let y21 = y2m + quarter(y2n);
     let y22 = y2p - y2q;
-    let y23 = vec2<f32>(y2m.x - y2n.y, y2m.y + y2n.x);
+    let y23 = y2m - quarter(y2n);
     x[2u] = y20;
     x[6u] = y21;
     x[10u] = y22;
     x[14u] = y23;
-    let t31 = vec2<f32>(0.38268343 * b3.x + 0.9238795 * b3.y, 0.38268343 * b3.y - 0.9238795 * b3.x);
-    let t32 = vec2<f32>((-0.70710677) * c3.x + 0.70710677 * c3.y, (-0.70710677) * c3.y - 0.70710677 * c3.x);
-    let t33 = vec2<f32>((-0.9238795) * d3.x + (-0.38268343) * d3.y, (-0.9238795) * d3.y - (-0.38268343) * d3.x);
+    let t31 = 0.38268343 * b3 + 0.9238795 * quarter(b3);
+    let t32 = (-0.70710677) * c3 + 0.70710677 * quarter(c3);
+    let t33 = (-0.9238795) * d3 + (-0.38268343) * quarter(d3);
     let y3p = a3 + t32;
     let y3m = a3 - t32;
     let y3q = t31 + t33;
     let y3n = t31 - t33;
     let y30 = y3p + y3q;
-    let y31 = vec2<f32>(y3m.x + y3n.y, y3m.y - y3n.x);
+    let y31 = y3m + quarter(y3n);
     let y32 = y3p - y3q;
-    let y33 = vec2<f32>(y3m.x - y3n.y, y3m.y + y3n.x);
+    let y33 = y3m - quarter(y3n);
     x[3u] = y30;
     x[7u] = y31;
     x[11u] = y32;
@@ -897,21 +897,21 @@ fn turn_16(at: Place) {
     let w13 = times(w8, w5);
     let w14 = times(w8, w6);
     let w15 = times(w8, w7);
-    x[1u] = times(x[1u], w1);
-    x[2u] = times(x[2u], w2);
-    x[3u] = times(x[3u], w3);
-    x[4u] = times(x[4u], w4);
-    x[5u] = times(x[5u], w5);
-    x[6u] = times(x[6u], w6);
-    x[7u] = times(x[7u], w7);
-    x[8u] = times(x[8u], w8);
-    x[9u] = times(x[9u], w9);
-    x[10u] = times(x[10u], w10);
-    x[11u] = times(x[11u], w11);
-    x[12u] = times(x[12u], w12);
-    x[13u] = times(x[13u], w13);
-    x[14u] = times(x[14u], w14);
-    x[15u] = times(x[15u], w15);
+    x[1u] = by(x[1u], w1);
+    x[2u] = by(x[2u], w2);
+    x[3u] = by(x[3u], w3);
+    x[4u] = by(x[4u], w4);
+    x[5u] = by(x[5u], w5);
+    x[6u] = by(x[6u], w6);
+    x[7u] = by(x[7u], w7);
+    x[8u] = by(x[8u], w8);
+    x[9u] = by(x[9u], w9);
+    x[10u] = by(x[10u], w10);
+    x[11u] = by(x[11u], w11);
+    x[12u] = by(x[12u], w12);
+    x[13u] = by(x[13u], w13);
+    x[14u] = by(x[14u], w14);
+    x[15u] = by(x[15u], w15);
 }
 
 fn stage_16(now: Stage, mirrored: bool) {
@@ -973,30 +973,30 @@ fn every_mirrored(begin: Stage) {
 }
 
 // The butterfly of the first stage, where its radix is compiled in: from the input into workgroup memory.
-fn first_butterfly(line: Line, element: u32, each: u32, at: Place) {
+fn first_butterfly(lines: Lines, element: u32, each: u32, at: Place) {
     if FIRST >= 2u {
-        x[0u] = loaded(line, element + 0u * each);
-        x[1u] = loaded(line, element + 1u * each);
+        x[0u] = brought(lines, element + 0u * each);
+        x[1u] = brought(lines, element + 1u * each);
     }
     if FIRST >= 4u {
-        x[2u] = loaded(line, element + 2u * each);
-        x[3u] = loaded(line, element + 3u * each);
+        x[2u] = brought(lines, element + 2u * each);
+        x[3u] = brought(lines, element + 3u * each);
     }
     if FIRST >= 8u {
-        x[4u] = loaded(line, element + 4u * each);
-        x[5u] = loaded(line, element + 5u * each);
-        x[6u] = loaded(line, element + 6u * each);
-        x[7u] = loaded(line, element + 7u * each);
+        x[4u] = brought(lines, element + 4u * each);
+        x[5u] = brought(lines, element + 5u * each);
+        x[6u] = brought(lines, element + 6u * each);
+        x[7u] = brought(lines, element + 7u * each);
     }
     if FIRST >= 16u {
-        x[8u] = loaded(line, element + 8u * each);
-        x[9u] = loaded(line, element + 9u * each);
-        x[10u] = loaded(line, element + 10u * each);
-        x[11u] = loaded(line, element + 11u * each);
-        x[12u] = loaded(line, element + 12u * each);
-        x[13u] = loaded(line, element + 13u * each);
-        x[14u] = loaded(line, element + 14u * each);
-        x[15u] = loaded(line, element + 15u * each);
+        x[8u] = brought(lines, element + 8u * each);
+        x[9u] = brought(lines, element + 9u * each);
+        x[10u] = brought(lines, element + 10u * each);
+        x[11u] = brought(lines, element + 11u * each);
+        x[12u] = brought(lines, element + 12u * each);
+        x[13u] = brought(lines, element + 13u * each);
+        x[14u] = brought(lines, element + 14u * each);
+        x[15u] = brought(lines, element + 15u * each);
     }
     if FIRST == 2u { points_2(); put_2(at); }
     if FIRST == 4u { points_4(); put_4(at); }
@@ -1005,77 +1005,77 @@ fn first_butterfly(line: Line, element: u32, each: u32, at: Place) {
 }
 
 // Between two passes: turns the points of an element and those so far from it.
-fn turn_between(element: u32, each: u32, digit: u32) {
-    let w0 = root(element * digit);
-    x[0u] = times(x[0u], w0);
-    let r1 = root(1u * each * digit);
-    let w1 = times(w0, r1);
-    x[1u] = times(x[1u], w1);
+fn turn_between(element: u32, each: u32, digits: Digits) {
+    let w0 = roots(element * digits);
+    x[0u] = by_each(x[0u], w0);
+    let r1 = roots(1u * each * digits);
+    let w1 = by_each(w0, r1);
+    x[1u] = by_each(x[1u], w1);
     if LAST == 2u { return; }
-    let r2 = root(2u * each * digit);
-    let w2 = times(w0, r2);
-    x[2u] = times(x[2u], w2);
-    let w3 = times(w1, r2);
-    x[3u] = times(x[3u], w3);
+    let r2 = roots(2u * each * digits);
+    let w2 = by_each(w0, r2);
+    x[2u] = by_each(x[2u], w2);
+    let w3 = by_each(w1, r2);
+    x[3u] = by_each(x[3u], w3);
     if LAST == 4u { return; }
-    let r4 = root(4u * each * digit);
-    let w4 = times(w0, r4);
-    x[4u] = times(x[4u], w4);
-    let w5 = times(w1, r4);
-    x[5u] = times(x[5u], w5);
-    let w6 = times(w2, r4);
-    x[6u] = times(x[6u], w6);
-    let w7 = times(w3, r4);
-    x[7u] = times(x[7u], w7);
+    let r4 = roots(4u * each * digits);
+    let w4 = by_each(w0, r4);
+    x[4u] = by_each(x[4u], w4);
+    let w5 = by_each(w1, r4);
+    x[5u] = by_each(x[5u], w5);
+    let w6 = by_each(w2, r4);
+    x[6u] = by_each(x[6u], w6);
+    let w7 = by_each(w3, r4);
+    x[7u] = by_each(x[7u], w7);
     if LAST == 8u { return; }
-    let r8 = root(8u * each * digit);
-    let w8 = times(w0, r8);
-    x[8u] = times(x[8u], w8);
-    let w9 = times(w1, r8);
-    x[9u] = times(x[9u], w9);
-    let w10 = times(w2, r8);
-    x[10u] = times(x[10u], w10);
-    let w11 = times(w3, r8);
-    x[11u] = times(x[11u], w11);
-    let w12 = times(w4, r8);
-    x[12u] = times(x[12u], w12);
-    let w13 = times(w5, r8);
-    x[13u] = times(x[13u], w13);
-    let w14 = times(w6, r8);
-    x[14u] = times(x[14u], w14);
-    let w15 = times(w7, r8);
-    x[15u] = times(x[15u], w15);
+    let r8 = roots(8u * each * digits);
+    let w8 = by_each(w0, r8);
+    x[8u] = by_each(x[8u], w8);
+    let w9 = by_each(w1, r8);
+    x[9u] = by_each(x[9u], w9);
+    let w10 = by_each(w2, r8);
+    x[10u] = by_each(x[10u], w10);
+    let w11 = by_each(w3, r8);
+    x[11u] = by_each(x[11u], w11);
+    let w12 = by_each(w4, r8);
+    x[12u] = by_each(x[12u], w12);
+    let w13 = by_each(w5, r8);
+    x[13u] = by_each(x[13u], w13);
+    let w14 = by_each(w6, r8);
+    x[14u] = by_each(x[14u], w14);
+    let w15 = by_each(w7, r8);
+    x[15u] = by_each(x[15u], w15);
 }
 
 // And of the last one: from there to the output.
-fn last_butterfly(at: Place, line: Line, element: u32) {
+fn last_butterfly(at: Place, lines: Lines, element: u32) {
     if LAST == 2u { take_2(at); turn_2(at); points_2(); }
     if LAST == 4u { take_4(at); turn_4(at); points_4(); }
     if LAST == 8u { take_8(at); turn_8(at); points_8(); }
     if LAST == 16u { take_16(at); turn_16(at); points_16(); }
-    if TURN { turn_between(element, at.stride, line.digit); }
+    if TURN { turn_between(element, at.stride, digits_of(lines)); }
     if LAST >= 2u {
-        put_out(line, element + 0u * at.stride, x[0u]);
-        put_out(line, element + 1u * at.stride, x[1u]);
+        put_out(lines, element + 0u * at.stride, x[0u]);
+        put_out(lines, element + 1u * at.stride, x[1u]);
     }
     if LAST >= 4u {
-        put_out(line, element + 2u * at.stride, x[2u]);
-        put_out(line, element + 3u * at.stride, x[3u]);
+        put_out(lines, element + 2u * at.stride, x[2u]);
+        put_out(lines, element + 3u * at.stride, x[3u]);
     }
     if LAST >= 8u {
-        put_out(line, element + 4u * at.stride, x[4u]);
-        put_out(line, element + 5u * at.stride, x[5u]);
-        put_out(line, element + 6u * at.stride, x[6u]);
-        put_out(line, element + 7u * at.stride, x[7u]);
+        put_out(lines, element + 4u * at.stride, x[4u]);
+        put_out(lines, element + 5u * at.stride, x[5u]);
+        put_out(lines, element + 6u * at.stride, x[6u]);
+        put_out(lines, element + 7u * at.stride, x[7u]);
     }
     if LAST >= 16u {
-        put_out(line, element + 8u * at.stride, x[8u]);
-        put_out(line, element + 9u * at.stride, x[9u]);
-        put_out(line, element + 10u * at.stride, x[10u]);
-        put_out(line, element + 11u * at.stride, x[11u]);
-        put_out(line, element + 12u * at.stride, x[12u]);
-        put_out(line, element + 13u * at.stride, x[13u]);
-        put_out(line, element + 14u * at.stride, x[14u]);
-        put_out(line, element + 15u * at.stride, x[15u]);
+        put_out(lines, element + 8u * at.stride, x[8u]);
+        put_out(lines, element + 9u * at.stride, x[9u]);
+        put_out(lines, element + 10u * at.stride, x[10u]);
+        put_out(lines, element + 11u * at.stride, x[11u]);
+        put_out(lines, element + 12u * at.stride, x[12u]);
+        put_out(lines, element + 13u * at.stride, x[13u]);
+        put_out(lines, element + 14u * at.stride, x[14u]);
+        put_out(lines, element + 15u * at.stride, x[15u]);
     }
 }

@@ -9,14 +9,16 @@
 // stage reads from the input and whose last one writes to the output. Whatever else decides which way a kernel goes is compiled in:
 // software adapters go both ways of a branch.
 //
+// A point is a complex number, or two: of two transforms, which software adapters read and write in the time of one.
+//
 // Loops test at their end: software adapters would go through their body once more than needed. Needs fft/butterflies.wgsl,
-// fft/complex.wgsl, one of fft/from_*.wgsl and one of fft/to_*.wgsl. Twiddles are from tables made in f64, or products of four such at
+// fft/complex.wgsl, fft/one.wgsl or fft/two.wgsl, one of fft/from_*.wgsl and one of fft/to_*.wgsl. Twiddles are from tables made in f64, or products of four such at
 // most, roots between two passes products of two, or of five such.
 //
 // Iterations: of the stages, and in each and on both ways one for each 1 / WIDTH of what is done.
 
 override WIDTH: u32 = 64;
-// Complex numbers that a workgroup holds.
+// Points that a workgroup holds.
 override POINTS: u32 = 2048;
 // The radices of a length that is compiled in: of the first stage, of those between, of the last; 0 where there is none.
 override FIRST: u32 = 0;
@@ -54,11 +56,14 @@ override STORE_ACROSS: bool = (FLAGS & 4096u) != 0u;
 override AFTER_TWO: bool = (FLAGS & 8192u) != 0u;
 // Multiplied by the window when loaded.
 override WINDOW: bool = (FLAGS & 16384u) != 0u;
+// Not all elements are there, or are wanted.
+override GIVEN_SOME: bool = (FLAGS & 32768u) != 0u;
+override KEPT_SOME: bool = (FLAGS & 65536u) != 0u;
 
 struct Pass {
     // The first workgroup of this dispatch.
     first: u32,
-    // Transforms, each of `length`; `group` a workgroup.
+    // Transforms, each of `length`; `group` a workgroup, or as many twos of them.
     count: u32, length: u32, group: u32,
     // Radices as hexadecimal digits, the first stage lowest, 16 as 15.
     radices: u32, stages: u32,
@@ -85,8 +90,8 @@ struct Pass {
 // Roots of the whole length are products of one of 4096 that follow each other and one of those 4096 apart.
 const FINE: u32 = 4096u;
 
-var<workgroup> points: array<vec2<f32>, POINTS>;
-var<private> x: array<vec2<f32>, 16>;
+var<workgroup> points: array<Point, POINTS>;
+var<private> x: array<Point, 16>;
 var<private> lane: u32;
 var<private> group: u32;
 
@@ -97,7 +102,7 @@ struct Stage { number: u32, stride: u32 }
 struct Place { begin: u32, stride: u32, twiddle: u32 }
 
 // A transform of the batch: where it begins in an array, its place along the axis, and its digit 1.
-struct Line { begin: u32, place: u32, digit: u32, exists: bool }
+struct Line { begin: u32, place: u32, digit: u32 }
 
 // The quotient of numbers below 2^21: by a product, which is cheaper than a division and as exact.
 fn small(a: u32, b: u32) -> u32 { return u32((f32(a) + 0.5) * (1.0 / f32(b))); }
@@ -152,28 +157,27 @@ fn bank(address: u32) -> u32 {
     return address;
 }
 
-fn line_of(one: u32, by: vec3<u32>, step: u32) -> Line {
-    let line = group * params.group + one;
+fn line_of(line: u32, apart: vec3<u32>, step: u32) -> Line {
     let rest = quotient(line, params.digit_0);
     let last = quotient(rest, params.digit_1);
     let digit = rest - last * params.digit_1;
-    let begin = (line - rest * params.digit_0) * by.x + digit * by.y + last * by.z;
-    return Line(begin, digit * step, digit, one < params.group && line < params.count);
+    let begin = (line - rest * params.digit_0) * apart.x + digit * apart.y + last * apart.z;
+    return Line(begin, digit * step, digit);
 }
 
-fn source(one: u32) -> Line {
-    return line_of(one, vec3<u32>(params.in_0, params.in_1, params.in_2), params.in_place_digit);
+fn source(line: u32) -> Line {
+    return line_of(line, vec3<u32>(params.in_0, params.in_1, params.in_2), params.in_place_digit);
 }
 
-fn sink(one: u32) -> Line {
-    return line_of(one, vec3<u32>(params.out_0, params.out_1, params.out_2), params.out_place_digit);
+fn sink(line: u32) -> Line {
+    return line_of(line, vec3<u32>(params.out_0, params.out_1, params.out_2), params.out_place_digit);
 }
 
 // An element of the input.
 fn loaded(line: Line, element: u32) -> vec2<f32> {
     let place = element * params.in_place_step + line.place;
     var value = vec2<f32>(0.0);
-    if line.exists && place < params.given {
+    if !GIVEN_SOME || place < params.given {
         value = load(line.begin + element * params.in_step, place);
         if CONJUGATE_IN { value = conjugate(value); }
         if CHIRP_IN { value = times(value, tables[params.chirp + place]); }
@@ -199,8 +203,8 @@ fn finished(value: vec2<f32>, element: u32, line: Line) -> vec2<f32> {
     return v * params.scale;
 }
 
-fn put_out(line: Line, element: u32, value: vec2<f32>) {
-    if line.exists && element * params.out_place_step + line.place < params.kept {
+fn put(line: Line, element: u32, value: vec2<f32>) {
+    if !KEPT_SOME || element * params.out_place_step + line.place < params.kept {
         store(line.begin + element * params.out_step, finished(value, element, line));
     }
 }
@@ -213,7 +217,9 @@ fn first_stage() {
     loop {
         if b < count {
             let at = own(b, each, LOAD_ACROSS);
-            first_butterfly(source(at.x), at.y, each, Place(at.x * params.length + reversed(at.y, FIRST), 1u, 0u));
+            if exists(at.x) {
+                first_butterfly(sources(at.x), at.y, each, Place(at.x * params.length + reversed(at.y, FIRST), 1u, 0u));
+            }
         }
         continuing { b += WIDTH; break if b >= count; }
     }
@@ -227,7 +233,7 @@ fn last_stage() {
     loop {
         if b < count {
             let at = own(b, each, STORE_ACROSS);
-            last_butterfly(place_of(at.x, at.y, LAST, each), sink(at.x), at.y);
+            if exists(at.x) { last_butterfly(place_of(at.x, at.y, LAST, each), sinks(at.x), at.y); }
         }
         continuing { b += WIDTH; break if b >= count; }
     }
@@ -247,7 +253,7 @@ fn load_all() {
                 let q = small(at.y, each);
                 to = reversed(at.y - q * each, radix) + q;
             }
-            points[bank(at.x * params.length + to)] = loaded(source(at.x), at.y);
+            if exists(at.x) { points[bank(at.x * params.length + to)] = brought(sources(at.x), at.y); }
         }
         continuing { i += WIDTH; break if i >= count; }
     }
@@ -259,7 +265,7 @@ fn store_all() {
     loop {
         if i < count {
             let at = own(i, params.length, STORE_ACROSS);
-            put_out(sink(at.x), at.y, points[bank(at.x * params.length + at.y)]);
+            if exists(at.x) { put_out(sinks(at.x), at.y, points[bank(at.x * params.length + at.y)]); }
         }
         continuing { i += WIDTH; break if i >= count; }
     }
@@ -273,7 +279,7 @@ fn filter_all() {
         if i < count {
             let at = own(i, params.length, false);
             let here = bank(i);
-            points[here] = conjugate(times(points[here], tables[params.filtered + at.y]));
+            points[here] = mirror(by(points[here], tables[params.filtered + at.y]));
         }
         continuing { i += WIDTH; break if i >= count; }
     }
@@ -286,17 +292,19 @@ fn unfold_all() {
     loop {
         if i < count {
             let at = own(i, h + 1u, STORE_ACROSS);
-            let line = sink(at.x);
             let here = select(at.y, 0u, at.y == h);
             let there = select(h - at.y, 0u, at.y == 0u);
-            let z = finished(points[bank(at.x * params.length + here)], here, line);
-            let mirrored = finished(points[bank(at.x * params.length + there)], there, line);
-            if line.exists {
-                store(line.begin + at.y * params.out_step, unfolded(z, mirrored, tables[params.folds + at.y]));
-            }
+            let z = points[bank(at.x * params.length + here)];
+            if exists(at.x) { unfold(sinks(at.x), at.y, z, here, points[bank(at.x * params.length + there)], there); }
         }
         continuing { i += WIDTH; break if i >= count; }
     }
+}
+
+// Element k of the spectrum of reals, from points z of their pairs' transform and those that mirror them.
+fn unfold_of(line: Line, k: u32, z: vec2<f32>, here: u32, mirrored: vec2<f32>, there: u32) {
+    let value = unfolded(finished(z, here, line), finished(mirrored, there, line), tables[params.folds + k]);
+    store(line.begin + k * params.out_step, value);
 }
 
 @compute @workgroup_size(WIDTH)

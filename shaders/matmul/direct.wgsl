@@ -1,23 +1,26 @@
-// 64 rows and 8 columns of a product a workgroup, 8 x 8 of it an invocation, in registers; factors straight from memory, four terms
-// at a time. For adapters that have no fast workgroup memory: those on a CPU, where a barrier stores and loads every register, and
-// loads of four numbers cost what loads of one do. m, n and k are multiples of four.
+// 16 x 16 of a product an invocation, in registers, or half of it where there are no more than eight rows or columns; factors
+// straight from memory, four terms at a time. For adapters on a CPU: they have no fast workgroup memory, a barrier stores and loads
+// every register, and a load takes as long for four numbers as for one, so that loads a term decide: here one for 32 products.
+// m, n and k are multiples of four, and k is not 0.
 //
 // Iterations of an invocation: ceil(span / 4).
 
 // Whether the k terms of a row of op(A), or of a column of op(B), lie side by side.
 override A_ALONG: bool = false;
 override B_ALONG: bool = true;
+// Whether a product has more than eight rows, or columns.
+override TALL: bool = true;
+override WIDE: bool = true;
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> a: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> b: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> c: array<u32>;
 @group(0) @binding(4) var<storage, read> bias: array<u32>;
-@group(0) @binding(5) var<storage, read_write> out: array<u32>;
+@group(0) @binding(5) var<storage, read_write> out: array<vec4<f32>>;
 
 // Four rows of op(A) by four terms: columns are terms.
 fn fours_of_a(base: u32, row: u32, p: u32) -> mat4x4<f32> {
-    if row >= params.m { return mat4x4<f32>(); }
     if A_ALONG {
         let at = (base + row * params.k + p) / 4u;
         let step = params.k / 4u;
@@ -40,46 +43,100 @@ fn fours_of_b(base: u32, column: u32, p: u32) -> mat4x4<f32> {
     return transpose(mat4x4<f32>(b[at], b[at + step], b[at + 2u * step], b[at + 3u * step]));
 }
 
+// Results row..row+4 of a column.
+fn keep(sums: vec4<f32>, matrix: u32, part: u32, row: u32, column: u32) {
+    if params.raw != 0u {
+        out[((((params.skip + part) * params.batch + matrix) * params.n + column) * params.m + row) / 4u] = sums;
+        return;
+    }
+    out[((matrix * params.n + column) * params.m + row) / 4u] = vec4<f32>(
+        finished(sums.x, matrix, row, column), finished(sums.y, matrix, row + 1u, column),
+        finished(sums.z, matrix, row + 2u, column), finished(sums.w, matrix, row + 3u, column),
+    );
+}
+
+fn keep_fours(sums: mat4x4<f32>, matrix: u32, part: u32, row: u32, column: u32) {
+    if row >= params.m || column >= params.n { return; }
+    keep(sums[0], matrix, part, row, column);
+    keep(sums[1], matrix, part, row, column + 1u);
+    keep(sums[2], matrix, part, row, column + 2u);
+    keep(sums[3], matrix, part, row, column + 3u);
+}
+
 @compute @workgroup_size(8)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let m = params.m;
-    let n = params.n;
-    let down = (m + 63u) / 64u;
-    let across = (n + 7u) / 8u;
-    let unit = params.first + group.x;
-    let tile = unit % (down * across);
+    // Invocations down and across a product, two by two downwards, then across: what a workgroup reads lies close together, and the
+    // workgroups after it read the same rows (n = 2048, lavapipe, 2026-11-22: 640 ms, all of a column first 1200).
+    let tall = select(8u, 16u, TALL);
+    let wide = select(8u, 16u, WIDE);
+    let down = (params.m + tall - 1u) / tall;
+    let across = (params.n + wide - 1u) / wide;
+    let pair = 2u - (down & 1u);
+    let unit = (params.first + group.x) * 8u + lane;
     let rest = unit / (down * across);
     let part = rest % params.parts;
     let matrix = rest / params.parts;
-    // One after the other along the columns: those that follow each other share 64 rows of op(A), which are in the cache.
-    let row = tile / across * 64u + 4u * lane;
-    let column = tile % across * 8u;
-    // Of the second four columns where there is none, the first again.
-    let second = select(column, column + 4u, column + 4u < n);
+    if matrix >= params.batch { return; }
+    let within = unit % (down * across);
+    let fours = vec4<u32>(0u, 4u, 8u, 12u);
+    let row = (within / (pair * across) * pair + within % pair) * tall + fours;
+    let column = within / pair % across * wide + fours;
+    // Beyond the last four, the last once more: it is not kept.
+    let i = min(row, vec4<u32>(params.m - 4u));
+    let j = min(column, vec4<u32>(params.n - 4u));
     let base_a = matrix * params.a_stride;
     let base_b = matrix * params.b_stride;
-    let begin = part * params.span;
-    let end = min(begin + params.span, params.k);
+    let end = min((part + 1u) * params.span, params.k);
 
-    var c0 = mat4x4<f32>(); var c1 = mat4x4<f32>(); var c2 = mat4x4<f32>(); var c3 = mat4x4<f32>();
-    for (var p = begin; p < end; p += 4u) {
-        let a0 = fours_of_a(base_a, row, p);
-        let a1 = fours_of_a(base_a, row + 32u, p);
-        let b0 = fours_of_b(base_b, column, p);
-        let b1 = fours_of_b(base_b, second, p);
-        c0 += a0 * b0;
-        c1 += a1 * b0;
-        c2 += a0 * b1;
-        c3 += a1 * b1;
+    var c00 = mat4x4<f32>(); var c01 = mat4x4<f32>(); var c02 = mat4x4<f32>(); var c03 = mat4x4<f32>();
+    var c10 = mat4x4<f32>(); var c11 = mat4x4<f32>(); var c12 = mat4x4<f32>(); var c13 = mat4x4<f32>();
+    var c20 = mat4x4<f32>(); var c21 = mat4x4<f32>(); var c22 = mat4x4<f32>(); var c23 = mat4x4<f32>();
+    var c30 = mat4x4<f32>(); var c31 = mat4x4<f32>(); var c32 = mat4x4<f32>(); var c33 = mat4x4<f32>();
+    var p = part * params.span;
+    // Tested at its end: software adapters go through a body once more than a test at the beginning says.
+    loop {
+        let b0 = fours_of_b(base_b, j.x, p);
+        let b1 = fours_of_b(base_b, j.y, p);
+        let a0 = fours_of_a(base_a, i.x, p);
+        let a1 = fours_of_a(base_a, i.y, p);
+        c00 += a0 * b0; c01 += a0 * b1;
+        c10 += a1 * b0; c11 += a1 * b1;
+        if TALL {
+            let a2 = fours_of_a(base_a, i.z, p);
+            let a3 = fours_of_a(base_a, i.w, p);
+            c20 += a2 * b0; c21 += a2 * b1;
+            c30 += a3 * b0; c31 += a3 * b1;
+            if WIDE {
+                let b2 = fours_of_b(base_b, j.z, p);
+                let b3 = fours_of_b(base_b, j.w, p);
+                c02 += a0 * b2; c03 += a0 * b3;
+                c12 += a1 * b2; c13 += a1 * b3;
+                c22 += a2 * b2; c23 += a2 * b3;
+                c32 += a3 * b2; c33 += a3 * b3;
+            }
+        } else if WIDE {
+            let b2 = fours_of_b(base_b, j.z, p);
+            let b3 = fours_of_b(base_b, j.w, p);
+            c02 += a0 * b2; c03 += a0 * b3;
+            c12 += a1 * b2; c13 += a1 * b3;
+        }
+        continuing {
+            p += 4u;
+            break if p >= end;
+        }
     }
-    put(c0[0], matrix, part, m, n, row, column); put(c1[0], matrix, part, m, n, row + 32u, column);
-    put(c0[1], matrix, part, m, n, row, column + 1u); put(c1[1], matrix, part, m, n, row + 32u, column + 1u);
-    put(c0[2], matrix, part, m, n, row, column + 2u); put(c1[2], matrix, part, m, n, row + 32u, column + 2u);
-    put(c0[3], matrix, part, m, n, row, column + 3u); put(c1[3], matrix, part, m, n, row + 32u, column + 3u);
-    if second > column {
-        put(c2[0], matrix, part, m, n, row, second); put(c3[0], matrix, part, m, n, row + 32u, second);
-        put(c2[1], matrix, part, m, n, row, second + 1u); put(c3[1], matrix, part, m, n, row + 32u, second + 1u);
-        put(c2[2], matrix, part, m, n, row, second + 2u); put(c3[2], matrix, part, m, n, row + 32u, second + 2u);
-        put(c2[3], matrix, part, m, n, row, second + 3u); put(c3[3], matrix, part, m, n, row + 32u, second + 3u);
+    keep_fours(c00, matrix, part, row.x, column.x); keep_fours(c10, matrix, part, row.y, column.x);
+    keep_fours(c01, matrix, part, row.x, column.y); keep_fours(c11, matrix, part, row.y, column.y);
+    if TALL {
+        keep_fours(c20, matrix, part, row.z, column.x); keep_fours(c30, matrix, part, row.w, column.x);
+        keep_fours(c21, matrix, part, row.z, column.y); keep_fours(c31, matrix, part, row.w, column.y);
+    }
+    if WIDE {
+        keep_fours(c02, matrix, part, row.x, column.z); keep_fours(c12, matrix, part, row.y, column.z);
+        keep_fours(c03, matrix, part, row.x, column.w); keep_fours(c13, matrix, part, row.y, column.w);
+        if TALL {
+            keep_fours(c22, matrix, part, row.z, column.z); keep_fours(c32, matrix, part, row.w, column.z);
+            keep_fours(c23, matrix, part, row.z, column.w); keep_fours(c33, matrix, part, row.w, column.w);
+        }
     }
 }

@@ -3,6 +3,8 @@
 
 // Whether numbers are f16, two to a word, or f32. Sums are f32 either way.
 override HALF: bool = false;
+// Whether results are sums times alpha: adapters on a CPU run what a condition at run time would leave out.
+override PLAIN: bool = false;
 
 // `first` is the first unit of a dispatch. The strides are the numbers from one matrix of a batch to the next, 0 where one serves
 // all. A unit sums over `span` of the k terms, `parts` units a result; where `raw`, the sums go out as they are, in f32, part by
@@ -54,6 +56,7 @@ fn activated(x: f32) -> f32 {
 // A sum's result at a row and a column of a matrix.
 fn finished(sum: f32, matrix: u32, row: u32, column: u32) -> f32 {
     var x = params.alpha * sum;
+    if PLAIN { return x; }
     if params.beta != 0.0 {
         let at = matrix * params.c_stride + column * params.m + row;
         x += params.beta * number(c[word_of(at)], at);

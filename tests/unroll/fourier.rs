@@ -34,7 +34,7 @@ pub fn butterflies() -> String {
         out.line("");
         out.block(format!("fn turn_{radix}(at: Place)"), |out| {
             powers(out, radix, |power| format!("tables[at.twiddle + {}u * at.stride]", power - 1));
-            out.each(1..radix, |q| format!("x[{q}u] = times(x[{q}u], w{q});"));
+            out.each(1..radix, |q| format!("x[{q}u] = by(x[{q}u], w{q});"));
         });
         out.line("");
         out.block(format!("fn stage_{radix}(now: Stage, mirrored: bool)"), |out| stage(out, radix));
@@ -63,22 +63,22 @@ pub fn butterflies() -> String {
     out.comment(
         "The butterfly of the first stage, where its radix is compiled in: from the input into workgroup memory.",
     );
-    out.block("fn first_butterfly(line: Line, element: u32, each: u32, at: Place)", |out| {
-        of_known(out, "FIRST", |q| format!("x[{q}u] = loaded(line, element + {q}u * each);"));
+    out.block("fn first_butterfly(lines: Lines, element: u32, each: u32, at: Place)", |out| {
+        of_known(out, "FIRST", |q| format!("x[{q}u] = brought(lines, element + {q}u * each);"));
         out.each(KNOWN, |radix| format!("if FIRST == {radix}u {{ points_{radix}(); put_{radix}(at); }}"));
     });
     out.line("");
     out.comment("Between two passes: turns the points of an element and those so far from it.");
-    out.block("fn turn_between(element: u32, each: u32, digit: u32)", |out| {
-        out.line("let w0 = root(element * digit);");
-        out.line("x[0u] = times(x[0u], w0);");
+    out.block("fn turn_between(element: u32, each: u32, digits: Digits)", |out| {
+        out.line("let w0 = roots(element * digits);");
+        out.line("x[0u] = by_each(x[0u], w0);");
         for q in 1..16_usize {
             let high = 1 << q.ilog2();
             if q == high {
-                out.line(format!("let r{q} = root({q}u * each * digit);"));
+                out.line(format!("let r{q} = roots({q}u * each * digits);"));
             }
-            out.line(format!("let w{q} = times(w{}, r{high});", q - high));
-            out.line(format!("x[{q}u] = times(x[{q}u], w{q});"));
+            out.line(format!("let w{q} = by_each(w{}, r{high});", q - high));
+            out.line(format!("x[{q}u] = by_each(x[{q}u], w{q});"));
             if KNOWN.contains(&(q + 1)) && q < 15 {
                 out.line(format!("if LAST == {}u {{ return; }}", q + 1));
             }
@@ -86,12 +86,12 @@ pub fn butterflies() -> String {
     });
     out.line("");
     out.comment("And of the last one: from there to the output.");
-    out.block("fn last_butterfly(at: Place, line: Line, element: u32)", |out| {
+    out.block("fn last_butterfly(at: Place, lines: Lines, element: u32)", |out| {
         out.each(KNOWN, |radix| {
             format!("if LAST == {radix}u {{ take_{radix}(at); turn_{radix}(at); points_{radix}(); }}")
         });
-        out.line("if TURN { turn_between(element, at.stride, line.digit); }");
-        of_known(out, "LAST", |q| format!("put_out(line, element + {q}u * at.stride, x[{q}u]);"));
+        out.line("if TURN { turn_between(element, at.stride, digits_of(lines)); }");
+        of_known(out, "LAST", |q| format!("put_out(lines, element + {q}u * at.stride, x[{q}u]);"));
     });
     out.finish()
 }
@@ -167,9 +167,9 @@ fn four_of(out: &mut Wgsl, from: [&str; 4], to: &str) {
     out.line(format!("let {to}q = {b} + {d};"));
     out.line(format!("let {to}n = {b} - {d};"));
     out.line(format!("let {to}0 = {to}p + {to}q;"));
-    out.line(format!("let {to}1 = vec2<f32>({to}m.x + {to}n.y, {to}m.y - {to}n.x);"));
+    out.line(format!("let {to}1 = {to}m + quarter({to}n);"));
     out.line(format!("let {to}2 = {to}p - {to}q;"));
-    out.line(format!("let {to}3 = vec2<f32>({to}m.x - {to}n.y, {to}m.y + {to}n.x);"));
+    out.line(format!("let {to}3 = {to}m - quarter({to}n);"));
 }
 
 fn four(out: &mut Wgsl) {
@@ -183,9 +183,9 @@ fn eight(out: &mut Wgsl) {
     four_of(out, ["x0", "x2", "x4", "x6"], "e");
     four_of(out, ["x1", "x3", "x5", "x7"], "o");
     let half = number(FRAC_1_SQRT_2);
-    out.line(format!("let t1 = {half} * vec2<f32>(o1.x + o1.y, o1.y - o1.x);"));
-    out.line("let t2 = vec2<f32>(o2.y, -o2.x);");
-    out.line(format!("let t3 = {half} * vec2<f32>(o3.y - o3.x, -o3.x - o3.y);"));
+    out.line(format!("let t1 = {half} * (o1 + quarter(o1));"));
+    out.line("let t2 = quarter(o2);");
+    out.line(format!("let t3 = {half} * (quarter(o3) - o3);"));
     for (k, turned) in ["o0", "t1", "t2", "t3"].iter().enumerate() {
         out.line(format!("x[{k}u] = e{k} + {turned};"));
         out.line(format!("x[{}u] = e{k} - {turned};", k + 4));
@@ -204,14 +204,12 @@ fn sixteen(out: &mut Wgsl) {
             let from = format!("{name}{k}");
             match r * k {
                 0 => from,
-                4 => format!("vec2<f32>({from}.y, -{from}.x)"),
+                4 => format!("quarter({from})"),
                 power => {
                     let angle = TAU * power as f64 / 16.0;
                     let (c, s) = (number(angle.cos()), number(angle.sin()));
                     let to = format!("t{k}{r}");
-                    out.line(format!(
-                        "let {to} = vec2<f32>({c} * {from}.x + {s} * {from}.y, {c} * {from}.y - {s} * {from}.x);"
-                    ));
+                    out.line(format!("let {to} = {c} * {from} + {s} * quarter({from});"));
                     to
                 }
             }
@@ -237,8 +235,8 @@ fn of_odd(out: &mut Wgsl, radix: usize) {
         let odd = joined(half, " + ", |j| format!("{} * m{}", number(angle(j + 1).sin()), j + 1));
         out.line(format!("let a{k} = x0 + ({even});"));
         out.line(format!("let b{k} = {odd};"));
-        out.line(format!("x[{k}u] = vec2<f32>(a{k}.x + b{k}.y, a{k}.y - b{k}.x);"));
-        out.line(format!("x[{}u] = vec2<f32>(a{k}.x - b{k}.y, a{k}.y + b{k}.x);", radix - k));
+        out.line(format!("x[{k}u] = a{k} + quarter(b{k});"));
+        out.line(format!("x[{}u] = a{k} - quarter(b{k});", radix - k));
     }
 }
 

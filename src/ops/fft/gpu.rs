@@ -1,7 +1,8 @@
 //! The device's transforms: which passes, over which strides, with which tables.
 
 use super::kernels::{
-    FromReal, How, Pass, ToReal, Transform, Unfold, Unfolding, digits, flags, group, longest_pass, variant,
+    FromReal, How, Pass, ToReal, Transform, TwoFromReal, TwoToReal, TwoTransforms, Unfold, Unfolding, digits, flags,
+    variant,
 };
 use super::plan::{FftPlan, Method, Stages};
 use super::tables::{Offsets, tables};
@@ -73,13 +74,8 @@ pub(super) fn transform(
     if count == 0 {
         return Ok(output);
     }
-    let adapter = gpu.adapter();
-    let how = How {
-        known: adapter.uses("known") && adapter.compiles_long_kernels(),
-        narrow: adapter.software && adapter.uses("narrow"),
-    };
-    let longest = longest_pass(adapter);
-    let job = Job { plan, kind, lines, tables: &constants, at: Offsets::of(plan), before, after, how, longest };
+    let how = How::on(gpu.adapter());
+    let job = Job { plan, kind, lines, tables: &constants, at: Offsets::of(plan), before, after, how };
     job.record(&mut rec, input, window, &mut output)?;
     Ok(output)
 }
@@ -111,8 +107,6 @@ struct Job<'a> {
     before: usize,
     after: usize,
     how: How,
-    /// What a workgroup holds.
-    longest: usize,
 }
 
 /// One pass before it is known where it reads and writes.
@@ -283,10 +277,15 @@ impl Job<'_> {
         });
         flags |= if load_across { flags::LOAD_ACROSS } else { 0 };
         flags |= if store_across { flags::STORE_ACROSS } else { 0 };
-        let most = group(length, load_across || store_across, self.longest);
+        // The last place, of those that there are and those that are wanted.
+        let last = |[apart, next]: [usize; 2]| (length - 1) * apart + (step.digit - 1) * next;
+        flags |= if last(step.before) < from.places { 0 } else { flags::GIVEN_SOME };
+        flags |= if last(step.after) < to.places { 0 } else { flags::KEPT_SOME };
+        let (most, together) = (self.how.group(length, load_across || store_across), self.how.together(length));
         let count = inner * step.digit * self.lines.outer;
+        let units = count.div_ceil(together);
         // Fewer a workgroup where there are few, so that more of a device has work; but not lanes without any.
-        let group = most.min(count.div_ceil(16)).max(1);
+        let group = most.min(units.div_ceil(16)).max(1);
         if let Source::Real(_, Some(_)) = source {
             flags |= flags::WINDOW;
         }
@@ -327,24 +326,37 @@ impl Job<'_> {
         };
         let overrides = variant(step.stages, most, flags, self.how);
         let twice = if flags & flags::TWICE == 0 { 1.0 } else { 2.0 };
-        let flops = twice * step.stages.cost() as f64 * group as f64;
-        for piece in rec.pieces(word(count.div_ceil(group)), flops) {
+        let flops = twice * step.stages.cost() as f64 * (group * together) as f64;
+        for piece in rec.pieces(word(units.div_ceil(group)), flops) {
             let params = Pass { first: piece.start, ..params };
             let groups = piece.end - piece.start;
             let (grid, flops) = (Grid::Workgroups(groups), flops * f64::from(groups));
             let tables = self.tables;
+            let reals = self.kind == Kind::RealInverse && to.places != usize::MAX;
             match source {
                 Source::Real(input, window) => {
                     let (window, output) = (window.unwrap_or(input), &mut output.cast());
-                    rec.dispatch(&FromReal { params, tables, input, window, output }, &overrides, grid, flops)?;
+                    if together == 2 {
+                        rec.dispatch(&TwoFromReal { params, tables, input, window, output }, &overrides, grid, flops)?;
+                    } else {
+                        rec.dispatch(&FromReal { params, tables, input, window, output }, &overrides, grid, flops)?;
+                    }
                 }
-                Source::Complex(input) if self.kind == Kind::RealInverse && to.places != usize::MAX => {
+                Source::Complex(input) if reals => {
                     let input = &input.cast();
-                    rec.dispatch(&ToReal { params, tables, input, output }, &overrides, grid, flops)?;
+                    if together == 2 {
+                        rec.dispatch(&TwoToReal { params, tables, input, output }, &overrides, grid, flops)?;
+                    } else {
+                        rec.dispatch(&ToReal { params, tables, input, output }, &overrides, grid, flops)?;
+                    }
                 }
                 Source::Complex(input) => {
                     let (input, output) = (&input.cast(), &mut output.cast());
-                    rec.dispatch(&Transform { params, tables, input, output }, &overrides, grid, flops)?;
+                    if together == 2 {
+                        rec.dispatch(&TwoTransforms { params, tables, input, output }, &overrides, grid, flops)?;
+                    } else {
+                        rec.dispatch(&Transform { params, tables, input, output }, &overrides, grid, flops)?;
+                    }
                 }
             }
         }

@@ -55,6 +55,8 @@ pub(super) mod flags {
     pub(in super::super) const STORE_ACROSS: u32 = 4096;
     pub(in super::super) const AFTER_TWO: u32 = 8192;
     pub(in super::super) const WINDOW: u32 = 16384;
+    pub(in super::super) const GIVEN_SOME: u32 = 32768;
+    pub(in super::super) const KEPT_SOME: u32 = 65536;
 }
 
 /// Complex numbers that a workgroup holds: in the 16 KiB that every adapter has, and in 32.
@@ -66,17 +68,18 @@ pub(super) fn longest_pass(adapter: &Adapter) -> usize {
     POINTS[usize::from(room && adapter.uses("long"))]
 }
 
-/// The overrides of a pass of at most so many transforms a workgroup: they follow from the length and what is done alone, so that the same
-/// numbers go the same way however many there are.
+/// The overrides of a pass of at most so many transforms a workgroup, or twos of them: they follow from the length and what is done alone,
+/// so that the same numbers go the same way however many there are.
 pub(super) fn variant(stages: &Stages, group: usize, flags: u32, how: How) -> [(&'static str, f64); 7] {
-    let points = POINTS[usize::from(stages.length() * group > POINTS[0])];
+    let together = how.together(stages.length());
+    let points = POINTS[usize::from(stages.length() * group * together > POINTS[0])];
     let [first, middle, last] = if how.known && flags & flags::TWICE == 0 { known(stages, flags) } else { [0; 3] };
     // A butterfly of 16 an invocation. Software adapters suspend each of their vectors at every barrier: 1024 by 256, 8 rather than 256
     // invocations take SwiftShader 22 rather than 517 ms, lavapipe 5.5 rather than 10 (2026-11-22).
     let width = if how.narrow { 8 } else { points / 16 };
     [
         ("WIDTH", count(width)),
-        ("POINTS", count(points)),
+        ("POINTS", count(points / together)),
         ("FIRST", count(first)),
         ("MIDDLE", count(middle)),
         ("LAST", count(last)),
@@ -92,6 +95,32 @@ pub(super) struct How {
     pub(super) known: bool,
     /// Whether workgroups are narrow, as software adapters want them.
     pub(super) narrow: bool,
+    /// Complex numbers that a workgroup holds.
+    pub(super) longest: usize,
+}
+
+impl How {
+    /// Of an adapter, by the forms that it may use.
+    pub(super) fn on(adapter: &Adapter) -> Self {
+        Self {
+            known: adapter.uses("known") && adapter.compiles_long_kernels(),
+            narrow: adapter.software && adapter.uses("narrow"),
+            longest: longest_pass(adapter),
+        }
+    }
+
+    /// Transforms whose points lie side by side: two on software adapters, which take four numbers in the time of one.
+    pub(super) fn together(self, length: usize) -> usize {
+        if self.narrow && 2 * length <= self.longest { 2 } else { 1 }
+    }
+
+    /// The most of them that a workgroup takes: as many as half of what it may hold, or, where memory is read across transforms, four
+    /// neighbours if there is room.
+    pub(super) fn group(self, length: usize, across: bool) -> usize {
+        let length = length * self.together(length);
+        let several = POINTS[0] / length;
+        several.max(if across { (self.longest / length).min(4) } else { 1 }).max(1)
+    }
 }
 
 /// The radices of powers of two: of the first stage, those between, the last. Other lengths, which would be too many to compile, share
@@ -119,26 +148,24 @@ fn count(x: usize) -> f64 {
     x as f64
 }
 
-/// The most transforms that a workgroup takes: as many as half of what it holds at most, or, where memory is read across transforms, four
-/// neighbours if there is room.
-pub(super) fn group(length: usize, across: bool, longest: usize) -> usize {
-    let several = POINTS[0] / length;
-    several.max(if across { (longest / length).min(4) } else { 1 }).max(1)
-}
-
-/// Of every length a workgroup holds, one or another thing besides is done.
+/// Of every length a workgroup holds, one or another thing besides is done, to so many transforms at a time.
 #[cfg(test)]
-fn pass_variants(doings: &[u32]) -> Vec<Vec<(&'static str, f64)>> {
+fn pass_variants(doings: &[u32], together: usize) -> Vec<Vec<(&'static str, f64)>> {
     use super::plan::{FftPlan, Method};
     let mut all = Vec::new();
     for length in (0..=12).map(|k| 1 << k).chain([3, 1000, 3000, 4095]) {
         let Ok(plan) = FftPlan::new(length) else { continue };
         let Method::OnePass(stages) = plan.method() else { continue };
         for across in [0, flags::LOAD_ACROSS, flags::LOAD_ACROSS | flags::STORE_ACROSS] {
-            let most = group(length, across != 0, POINTS[1]);
             for doing in doings {
-                for (known, narrow) in [(true, true), (true, false), (false, true), (false, false)] {
-                    let variant = variant(stages, most, doing | across, How { known, narrow }).to_vec();
+                let hows = [(true, true), (true, false), (false, true), (false, false)].map(|(known, narrow)| How {
+                    known,
+                    narrow,
+                    longest: POINTS[1],
+                });
+                for how in hows.into_iter().filter(|how| how.together(length) == together) {
+                    let most = how.group(length, across != 0);
+                    let variant = variant(stages, most, doing | across, how).to_vec();
                     if !all.contains(&variant) {
                         all.push(variant);
                     }
@@ -149,24 +176,41 @@ fn pass_variants(doings: &[u32]) -> Vec<Vec<(&'static str, f64)>> {
     all
 }
 
+/// What passes do.
 #[cfg(test)]
-fn complex_variants() -> Vec<Vec<(&'static str, f64)>> {
-    use flags::{AFTER_TWO, CHIRP_IN, CHIRP_OUT, CONJUGATE_IN, CONJUGATE_OUT, FILTER, TURN, TWICE};
-    let chirp = TWICE | CHIRP_IN | CHIRP_OUT | AFTER_TWO;
-    pass_variants(&[0, CONJUGATE_IN | CONJUGATE_OUT, TURN, chirp, CHIRP_IN | TURN, FILTER | CONJUGATE_OUT])
+mod doings {
+    use super::flags::{
+        AFTER_TWO, CHIRP_IN, CHIRP_OUT, CONJUGATE_IN, CONJUGATE_OUT, FILTER, FOLD, GIVEN_SOME, KEPT_SOME, MIRROR,
+        PAIRS, TURN, TWICE, UNFOLD, WINDOW,
+    };
+
+    const CHIRP: u32 = TWICE | CHIRP_IN | CHIRP_OUT | AFTER_TWO | GIVEN_SOME | KEPT_SOME;
+    const BACK: u32 = CONJUGATE_IN | CONJUGATE_OUT;
+    pub(super) const COMPLEX: [u32; 6] = [0, BACK, TURN, CHIRP, CHIRP_IN | TURN | GIVEN_SOME, FILTER | CONJUGATE_OUT];
+    pub(super) const FROM_REAL: [u32; 5] =
+        [0, WINDOW | KEPT_SOME, PAIRS | UNFOLD, PAIRS | TURN | WINDOW, PAIRS | CHIRP];
+    pub(super) const TO_REAL: [u32; 4] = [BACK | FOLD | PAIRS, BACK | MIRROR, PAIRS | CONJUGATE_OUT, MIRROR | CHIRP];
+}
+
+/// The variants of a kernel of one transform at a time, and of its twin of two.
+#[cfg(test)]
+macro_rules! variants {
+    ($($one:ident, $two:ident: $doings:ident;)+) => {
+        $(fn $one() -> Vec<Vec<(&'static str, f64)>> {
+            pass_variants(&doings::$doings, 1)
+        }
+
+        fn $two() -> Vec<Vec<(&'static str, f64)>> {
+            pass_variants(&doings::$doings, 2)
+        })+
+    };
 }
 
 #[cfg(test)]
-fn from_real_variants() -> Vec<Vec<(&'static str, f64)>> {
-    use flags::{PAIRS, TURN, UNFOLD, WINDOW};
-    pass_variants(&[0, WINDOW, PAIRS | UNFOLD, PAIRS | TURN | WINDOW])
-}
-
-#[cfg(test)]
-fn to_real_variants() -> Vec<Vec<(&'static str, f64)>> {
-    use flags::{CONJUGATE_IN, CONJUGATE_OUT, FOLD, MIRROR, PAIRS};
-    let back = CONJUGATE_IN | CONJUGATE_OUT;
-    pass_variants(&[back | FOLD | PAIRS, back | MIRROR, PAIRS | CONJUGATE_OUT])
+variants! {
+    complex, two_complex: COMPLEX;
+    from_real, two_from_real: FROM_REAL;
+    to_real, two_to_real: TO_REAL;
 }
 
 #[cfg(test)]
@@ -182,8 +226,17 @@ fn band_variants() -> Vec<Vec<(&'static str, f64)>> {
 kernels! {
     /// Complex numbers to complex numbers.
     Transform = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
-    ] variants complex_variants {
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/one.wgsl", "fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
+    ] variants complex {
+        uniform params: Pass,
+        read tables: [f32; 2],
+        read input: [f32; 2],
+        write output: [f32; 2],
+    }
+    /// Complex numbers to complex numbers, two transforms at a time.
+    TwoTransforms = [
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/two.wgsl", "fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
+    ] variants two_complex {
         uniform params: Pass,
         read tables: [f32; 2],
         read input: [f32; 2],
@@ -191,8 +244,18 @@ kernels! {
     }
     /// Reals to complex numbers.
     FromReal = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
-    ] variants from_real_variants {
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/one.wgsl", "fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
+    ] variants from_real {
+        uniform params: Pass,
+        read tables: [f32; 2],
+        read input: f32,
+        read window: f32,
+        write output: [f32; 2],
+    }
+    /// Reals to complex numbers, two transforms at a time.
+    TwoFromReal = [
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/two.wgsl", "fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
+    ] variants two_from_real {
         uniform params: Pass,
         read tables: [f32; 2],
         read input: f32,
@@ -201,8 +264,17 @@ kernels! {
     }
     /// Complex numbers to reals.
     ToReal = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
-    ] variants to_real_variants {
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/one.wgsl", "fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
+    ] variants to_real {
+        uniform params: Pass,
+        read tables: [f32; 2],
+        read input: [f32; 2],
+        write output: f32,
+    }
+    /// Complex numbers to reals, two transforms at a time.
+    TwoToReal = [
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/two.wgsl", "fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
+    ] variants two_to_real {
         uniform params: Pass,
         read tables: [f32; 2],
         read input: [f32; 2],

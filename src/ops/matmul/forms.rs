@@ -21,9 +21,8 @@ pub(super) enum Form {
     Tiny { order: u32 },
     /// Tiles of `8 side` rows and columns, `depth` terms a step.
     Tile { side: u32, depth: u32 },
-    /// Tiles of 64 rows and 8 columns without workgroup memory, for adapters on a CPU: there 2.3 times as fast as tiles of 64
-    /// (lavapipe, n = 512, 2026-11-21).
-    Direct,
+    /// Tiles an invocation without workgroup memory, 16 rows and columns, or 8 where there are no more, for adapters on a CPU.
+    Direct { tall: bool, wide: bool },
     /// Tiles of `4 piece` rows and columns on the matrix units, `piece x piece`, of four subgroups of so many lanes.
     Cooperative { piece: u32, lanes: u32 },
 }
@@ -55,16 +54,17 @@ impl Plan {
             let span = span_of(adapter, [m, n, k], piece / 2, 32, cooperative_loops(piece, lanes));
             return Some(Self { form, span, together: 1, depth: 32 });
         }
+        let fours = k > 0 && [m, n, k].iter().all(|side| side.is_multiple_of(4));
+        if adapter.software && !half && fours && adapter.uses("direct") {
+            let form = Form::Direct { tall: m > 8, wide: n > 8 };
+            return Some(Self { form, span: span(adapter, m, n, k, 8, 8), together: 1, depth: 4 });
+        }
         if m.max(n) <= TINY && k <= TINY_TERMS && adapter.uses("tiny") && has(16 << 10, WIDTH) {
             let (down, across) = (m.div_ceil(4).max(1), n.div_ceil(4).max(1));
             let together = WIDTH / (down * across);
             let depth = (ROOM / (together * down.max(across))).clamp(1, k.max(1));
             let order = if m == n && n == k && ORDERS.contains(&m) { m } else { 0 };
             return Some(Self { form: Form::Tiny { order }, span: k.max(1), together, depth });
-        }
-        let fours = [m, n, k].iter().all(|side| side.is_multiple_of(4));
-        if adapter.software && !half && fours && adapter.uses("direct") {
-            return Some(Self { form: Form::Direct, span: span(adapter, m, n, k, 8, 8), together: 1, depth: 4 });
         }
         let large = adapter.uses("tile_128") && has(16 << 10, 256);
         let small = adapter.uses("tile_64") && has(8 << 10, 64);
@@ -92,9 +92,9 @@ impl Plan {
         match self.form {
             Form::Tiny { .. } => batch.div_ceil(self.together),
             Form::Tile { side, .. } => Self::tiled(m, n, side, parts, batch),
-            Form::Direct => {
-                let tiles = u64::from(m.div_ceil(64)) * u64::from(n.div_ceil(8));
-                u32::try_from(tiles).unwrap_or(u32::MAX).saturating_mul(parts).saturating_mul(batch)
+            Form::Direct { tall, wide } => {
+                let invocations = m.div_ceil(direct_side(tall)) * n.div_ceil(direct_side(wide));
+                invocations.saturating_mul(parts).saturating_mul(batch).div_ceil(DIRECT)
             }
             Form::Cooperative { piece, .. } => Self::tiled(m, n, piece / 2, parts, batch),
         }
@@ -109,10 +109,20 @@ impl Plan {
         match self.form {
             Form::Tiny { .. } => 2.0 * f64::from(16 * WIDTH) * f64::from(k.max(1)),
             Form::Tile { side, .. } => 128.0 * f64::from(side * side) * f64::from(self.span.min(k).max(1)),
-            Form::Direct => 1024.0 * f64::from(self.span.min(k).max(1)),
+            Form::Direct { tall, wide } => {
+                2.0 * f64::from(DIRECT * direct_side(tall) * direct_side(wide)) * f64::from(self.span.min(k).max(1))
+            }
             Form::Cooperative { piece, .. } => f64::from(32 * piece * piece) * f64::from(self.span.min(k).max(1)),
         }
     }
+}
+
+/// Invocations of a workgroup without memory: software adapters take as long for wider ones, or longer.
+const DIRECT: u32 = 8;
+
+/// Rows, or columns, of such an invocation.
+fn direct_side(long: bool) -> u32 {
+    if long { 16 } else { 8 }
 }
 
 /// Tiles of `8 side` rows and columns.

@@ -1,7 +1,7 @@
 //! The device's products: which kernel, in which order, with which buffers. Everything is recorded, nothing waits.
 
 use super::forms::{Form, Plan};
-use super::kernels::{Cooperative, Direct, Lie, Params, SmallCooperative, Sum, SumOfScaled, Tile, Tiny};
+use super::kernels::{Cooperative, Direct, Manner, Params, SmallCooperative, Sum, SumOfScaled, Tile, Tiny};
 use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
 
@@ -52,8 +52,10 @@ pub(in crate::ops) struct Bias<'a> {
 }
 
 impl Product<'_> {
-    fn lie(&self) -> Lie {
-        Lie { transpose_a: self.a.transposed, transpose_b: self.b.transposed, half: self.half }
+    /// What is compiled in. Raw sums end plainly.
+    fn manner(&self, raw: bool) -> Manner {
+        let plain = raw || self.ending.is_plain();
+        Manner { transpose_a: self.a.transposed, transpose_b: self.b.transposed, half: self.half, plain }
     }
 
     /// The parameters of a dispatch, but for what it takes of the work.
@@ -92,6 +94,11 @@ impl Product<'_> {
 impl Ending<'_> {
     /// The sums as they are.
     pub(super) const NONE: Self = Self { alpha: 1.0, beta: 0.0, c: None, bias: None, activation: 0 };
+
+    /// Whether it is a sum times alpha.
+    fn is_plain(&self) -> bool {
+        self.c.is_none() && self.bias.is_none() && self.activation == 0
+    }
 }
 
 /// Whether the device has kernels for that shape.
@@ -159,7 +166,7 @@ fn multiply(
     let c = product.ending.c.map_or_else(|| a.clone(), |(c, _)| c.cast());
     let bias = product.ending.bias.map_or_else(|| a.clone(), |bias| bias.buffer.cast());
     let mut out = out.cast::<u32>();
-    let lie = product.lie().overrides();
+    let manner = product.manner(params.raw != 0).overrides();
     let flops = plan.flops(product.k);
     for piece in rec.pieces(plan.units(product.m, product.n, params.parts, product.batch), flops) {
         let count = piece.end - piece.start;
@@ -168,19 +175,20 @@ fn multiply(
         let (a, b, c, bias, out) = (&a, &b, &c, &bias, &mut out);
         match plan.form {
             Form::Tiny { order } => {
-                let variant = [&lie[..], &[("ORDER", order.into())]].concat();
+                let variant = [&manner[..], &[("ORDER", order.into())]].concat();
                 rec.dispatch(&Tiny { params, a, b, c, bias, out }, &variant, grid, flops)?;
             }
             Form::Tile { side, depth } => {
-                let variant = [&lie[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat();
+                let variant = [&manner[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat();
                 rec.dispatch(&Tile { params, a, b, c, bias, out }, &variant, grid, flops)?;
             }
-            Form::Direct => {
-                let (a, b) = (&a.cast(), &b.cast());
-                rec.dispatch(&Direct { params, a, b, c, bias, out }, &lie, grid, flops)?;
+            Form::Direct { tall, wide } => {
+                let variant = [&manner[..], &[("TALL", tall.into()), ("WIDE", wide.into())]].concat();
+                let (a, b, out) = (&a.cast(), &b.cast(), &mut out.cast());
+                rec.dispatch(&Direct { params, a, b, c, bias, out }, &variant, grid, flops)?;
             }
             Form::Cooperative { piece, lanes } => {
-                let variant = [&lie[..], &[("LANES", lanes.into())]].concat();
+                let variant = [&manner[..], &[("LANES", lanes.into())]].concat();
                 let (a, b) = (&a.cast(), &b.cast());
                 if piece == 8 {
                     rec.dispatch(&SmallCooperative { params, a, b, c, bias, out }, &variant, grid, flops)?;
@@ -241,7 +249,7 @@ fn finish(
         let count = piece.end - piece.start;
         let params = Params { first: piece.start * SUMMED, ..params };
         let (c, bias, out) = (&c, &bias, &mut out);
-        let variant = [("HALF", product.half.into())];
+        let variant = [("HALF", product.half.into()), ("PLAIN", product.ending.is_plain().into())];
         let (grid, flops) = (Grid::Workgroups(count), flops * f64::from(count));
         match exponents {
             None => rec.dispatch(&Sum { params, sums, c, bias, out }, &variant, grid, flops)?,

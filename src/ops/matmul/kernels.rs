@@ -34,39 +34,44 @@ pub(super) const ORDERS: [u32; 4] = [4, 8, 16, 32];
 #[cfg(test)]
 pub(super) const TILES: [(u32, u32); 3] = [(8, 8), (16, 8), (16, 16)];
 
-/// How the factors lie, and whether in f16.
+/// What is compiled into the kernels of a product: how the factors lie, whether in f16, and whether results are sums times alpha.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Lie {
+pub(super) struct Manner {
     pub(super) transpose_a: bool,
     pub(super) transpose_b: bool,
     pub(super) half: bool,
+    pub(super) plain: bool,
 }
 
-impl Lie {
+impl Manner {
     /// A row of op(A) lies side by side where A is transposed, a column of op(B) where B is not.
-    pub(super) fn overrides(self) -> [(&'static str, f64); 3] {
-        [("A_ALONG", self.transpose_a.into()), ("B_ALONG", (!self.transpose_b).into()), ("HALF", self.half.into())]
+    pub(super) fn overrides(self) -> [(&'static str, f64); 4] {
+        let (a, b) = (self.transpose_a.into(), (!self.transpose_b).into());
+        [("A_ALONG", a), ("B_ALONG", b), ("HALF", self.half.into()), ("PLAIN", self.plain.into())]
     }
 
     #[cfg(test)]
     fn all() -> impl Iterator<Item = Self> {
-        (0..8).map(|bits| Self { transpose_a: bits & 1 != 0, transpose_b: bits & 2 != 0, half: bits & 4 != 0 })
+        (0..16).map(|bits| {
+            let bit = |bit: u32| bits & 1 << bit != 0;
+            Self { transpose_a: bit(0), transpose_b: bit(1), half: bit(2), plain: bit(3) }
+        })
     }
 }
 
 #[cfg(test)]
 fn tiny_variants() -> Vec<Vec<(&'static str, f64)>> {
     let orders = [0].into_iter().chain(ORDERS);
-    let variant = |order: u32, lie: Lie| [&lie.overrides()[..], &[("ORDER", order.into())]].concat();
-    orders.flat_map(|order| Lie::all().map(move |lie| variant(order, lie))).collect()
+    let variant = |order: u32, manner: Manner| [&manner.overrides()[..], &[("ORDER", order.into())]].concat();
+    orders.flat_map(|order| Manner::all().map(move |manner| variant(order, manner))).collect()
 }
 
 #[cfg(test)]
 fn tile_variants() -> Vec<Vec<(&'static str, f64)>> {
-    let variant = |(side, depth): (u32, u32), lie: Lie| {
-        [&lie.overrides()[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat()
+    let variant = |(side, depth): (u32, u32), manner: Manner| {
+        [&manner.overrides()[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat()
     };
-    TILES.into_iter().flat_map(|tile| Lie::all().map(move |lie| variant(tile, lie))).collect()
+    TILES.into_iter().flat_map(|tile| Manner::all().map(move |manner| variant(tile, manner))).collect()
 }
 
 /// Lanes of the subgroups that matrix units ship for: those of 16 x 16, and those of 8 x 8.
@@ -75,9 +80,9 @@ pub(super) const SMALL_TEAMS: [u32; 4] = [4, 8, 16, 32];
 
 #[cfg(test)]
 fn of_teams(teams: &[u32]) -> Vec<Vec<(&'static str, f64)>> {
-    let variant = |lanes: u32, lie: Lie| [&lie.overrides()[..], &[("LANES", lanes.into())]].concat();
-    let halves = || Lie::all().filter(|lie| lie.half);
-    teams.iter().flat_map(|&lanes| halves().map(move |lie| variant(lanes, lie))).collect()
+    let variant = |lanes: u32, manner: Manner| [&manner.overrides()[..], &[("LANES", lanes.into())]].concat();
+    let halves = || Manner::all().filter(|manner| manner.half);
+    teams.iter().flat_map(|&lanes| halves().map(move |manner| variant(lanes, manner))).collect()
 }
 
 #[cfg(test)]
@@ -92,17 +97,23 @@ fn small_cooperative_variants() -> Vec<Vec<(&'static str, f64)>> {
 
 #[cfg(test)]
 fn direct_variants() -> Vec<Vec<(&'static str, f64)>> {
-    Lie::all().filter(|lie| !lie.half).map(|lie| lie.overrides().to_vec()).collect()
+    let sizes = [(false, false), (false, true), (true, false), (true, true)];
+    let manners = || Manner::all().filter(|manner| !manner.half);
+    let variant = |(tall, wide): (bool, bool), manner: Manner| {
+        [&manner.overrides()[..], &[("TALL", tall.into()), ("WIDE", wide.into())]].concat()
+    };
+    sizes.into_iter().flat_map(|size| manners().map(move |manner| variant(size, manner))).collect()
 }
 
 #[cfg(test)]
 fn sum_variants() -> Vec<Vec<(&'static str, f64)>> {
-    [0.0, 1.0].map(|half| vec![("HALF", half)]).into()
+    let bits = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)];
+    bits.map(|(half, plain)| vec![("HALF", half), ("PLAIN", plain)]).into()
 }
 
 #[cfg(test)]
 fn unscaled_variants() -> Vec<Vec<(&'static str, f64)>> {
-    vec![vec![("HALF", 0.0)]]
+    [0.0, 1.0].map(|plain| vec![("HALF", 0.0), ("PLAIN", plain)]).into()
 }
 
 #[cfg(test)]
@@ -135,16 +146,16 @@ kernels! {
         read bias: u32,
         write out: u32,
     }
-    /// A tile of a product a workgroup, without memory of its own.
+    /// A tile of a product an invocation, without workgroup memory.
     Direct = [
-        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/put.wgsl", "matmul/direct.wgsl"
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/direct.wgsl"
     ] variants direct_variants {
         uniform params: Params,
         read a: [f32; 4],
         read b: [f32; 4],
         read c: u32,
         read bias: u32,
-        write out: u32,
+        write out: [f32; 4],
     }
     /// A tile of a product of f16 on matrix units of 16 x 16.
     Cooperative = [

@@ -85,7 +85,7 @@ mod tests {
                     if out[i] > 3u { out[i] = 13u; }
                 }
             }";
-        let module = Shader { name: "test", source }.reflect(overrides).unwrap().module;
+        let module = Shader { family: "fold", name: "test", source }.reflect(overrides).unwrap().module;
         let first = module.functions.iter().next().map(|(_, f)| format!("{:?}", f.body));
         format!("{:?} {:?}", first, module.entry_points[0].function.body)
     }

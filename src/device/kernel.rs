@@ -103,6 +103,7 @@ macro_rules! kernels {
         }
         impl $crate::device::Kernel for $name<'_> {
             const SHADER: $crate::device::Shader = $crate::device::Shader {
+                family: module_path!(),
                 name: stringify!($name),
                 source: concat!($(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $part)), "\n"),+),
             };

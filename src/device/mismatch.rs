@@ -35,7 +35,7 @@ macro_rules! kernel {
     ($name:ident, $wgsl:expr, $signature:expr) => {
         struct $name;
         impl Kernel for $name {
-            const SHADER: Shader = Shader { name: stringify!($name), source: $wgsl };
+            const SHADER: Shader = Shader { family: module_path!(), name: stringify!($name), source: $wgsl };
             fn signature() -> Vec<(&'static str, VarKind)> {
                 $signature.into()
             }

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A kernel's name and the bits of its overrides.
-type Key = (&'static str, Vec<(&'static str, u64)>);
+/// A kernel's family and name, and the bits of its overrides: names are a family's own.
+type Key = (&'static str, &'static str, Vec<(&'static str, u64)>);
 
 /// A compiled variant of a kernel.
 #[derive(Debug)]
@@ -40,7 +40,8 @@ impl Pipelines {
 
     /// The compiled variant; the first call reflects, compares with the Rust declaration, checks limits and compiles.
     pub(super) fn get<K: Kernel>(&self, overrides: Overrides<'_>, adapter: &Adapter) -> Result<Arc<Pipeline>> {
-        let key = (K::SHADER.name, overrides.iter().map(|&(name, value)| (name, value.to_bits())).collect());
+        let bits = overrides.iter().map(|&(name, value)| (name, value.to_bits())).collect();
+        let key = (K::SHADER.family, K::SHADER.name, bits);
         if let Some(found) = self.compiled.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(Arc::clone(found));
         }

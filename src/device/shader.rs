@@ -13,7 +13,9 @@ pub(crate) type Overrides<'a> = &'a [(&'static str, f64)];
 /// WGSL text: the `shared` parts and the kernel's own file. WGSL is order-free at module scope, so joining is enough.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shader {
-    /// The kernel's name.
+    /// The module that declares it.
+    pub(crate) family: &'static str,
+    /// The kernel's name, its own within the module.
     pub(crate) name: &'static str,
     /// The joined text.
     pub(crate) source: &'static str,

@@ -3,7 +3,7 @@
 use crate::device::{Adapter, Buffer, DeviceOptions, Element, Gpu, KernelTime, PoolCounters, WgpuDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kept::Kept;
-use crate::policy::{Backend, Choice, DeviceClass, Policy, Rates, Workload};
+use crate::policy::{self, Backend, Choice, DeviceClass, Machine, Policy, Rates, Stored, Tuning, Workload};
 use std::sync::Arc;
 
 /// The byte budget where none is given: a quarter of the smallest discrete GPU in use, and harmless beside a CPU.
@@ -30,6 +30,8 @@ pub struct ContextBuilder {
     profile: bool,
     software_as_gpu: bool,
     kernels: Option<&'static [&'static str]>,
+    tuned: bool,
+    rates: Option<Rates>,
 }
 
 impl Default for ContextBuilder {
@@ -43,6 +45,8 @@ impl Default for ContextBuilder {
             profile: false,
             software_as_gpu: false,
             kernels: None,
+            tuned: true,
+            rates: None,
         }
     }
 }
@@ -85,15 +89,37 @@ impl Context {
             Some("integrated") => DeviceClass::Integrated,
             Some(_) => DeviceClass::Discrete,
         };
-        let rates = Rates::of(class, rayon::current_num_threads());
-        let policy = Policy { backend: builder.backend.unwrap_or_default(), class, rates };
+        let (rates, measured) = match &builder.rates {
+            Some(rates) => (rates.clone(), [true; 2]),
+            None => rates(class, gpu.as_ref().map(|gpu| gpu.adapter()), builder.tuned),
+        };
+        let policy = Policy { backend: builder.backend.unwrap_or_default(), class, rates: rates.into(), measured };
         Self { gpu, policy, budget: builder.budget(), without_gpu, kept: Arc::default() }
     }
 
     /// This context with another wish about where operations run.
     #[must_use]
     pub fn with_backend(&self, backend: Backend) -> Self {
-        Self { policy: Policy { backend, ..self.policy }, ..self.clone() }
+        Self { policy: Policy { backend, ..self.policy.clone() }, ..self.clone() }
+    }
+
+    /// This context with other rates: those that were measured a moment ago.
+    #[must_use]
+    pub fn with_rates(&self, rates: Rates) -> Self {
+        let policy = Policy { rates: rates.into(), measured: [true; 2], ..self.policy.clone() };
+        Self { policy, ..self.clone() }
+    }
+
+    /// Threads of the CPU that operations share.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        rayon::current_num_threads()
+    }
+
+    /// What the choices rest upon.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// The adapter in use.
@@ -244,6 +270,20 @@ impl ContextBuilder {
         self
     }
 
+    /// Whether what `fiedler tune` measured on this machine is read (default: yes).
+    #[must_use]
+    pub fn tuned(mut self, yes: bool) -> Self {
+        self.tuned = yes;
+        self
+    }
+
+    /// The rates by which times are predicted, in the place of what was measured and of the defaults.
+    #[must_use]
+    pub fn rates(mut self, rates: Rates) -> Self {
+        self.rates = Some(rates);
+        self
+    }
+
     /// What the environment says, where nothing was said before.
     ///
     /// # Errors
@@ -261,6 +301,7 @@ impl ContextBuilder {
                 Error::domain("FIEDLER_MEMORY_BUDGET", format!("expected bytes such as 512M or 2G, found `{text}`"))
             })?);
         }
+        self.software_as_gpu |= said("FIEDLER_SOFTWARE_AS_GPU").is_some_and(|value| value == "1");
         Ok(self)
     }
 
@@ -296,6 +337,21 @@ impl ContextBuilder {
         let Self { checked, poison, profile, kernels, .. } = *self;
         DeviceOptions { budget: self.budget(), checked, poison, profile, kernels }
     }
+}
+
+/// The defaults of the class, or what is stored of this CPU and this adapter; and whether that was found.
+fn rates(class: DeviceClass, adapter: Option<&Adapter>, tuned: bool) -> (Rates, [bool; 2]) {
+    let threads = rayon::current_num_threads();
+    let (mut rates, mut measured) = (Rates::of(class, threads), [false; 2]);
+    let Some(folder) = policy::folder().filter(|_| tuned) else { return (rates, measured) };
+    if let Some(Tuning::Cpu(cpu)) = Stored::of(&folder, &Machine::cpu(threads)).tuning() {
+        (rates.cpu, measured[0]) = (cpu, true);
+    }
+    let gpu = adapter.map(|a| Machine::adapter(&a.name, &a.backend, &a.driver));
+    if let Some(Tuning::Gpu(gpu)) = gpu.and_then(|machine| Stored::of(&folder, &machine).tuning()) {
+        (rates.gpu, measured[1]) = (gpu, true);
+    }
+    (rates, measured)
 }
 
 /// Bytes from `123`, `64K`, `512M`, `2G` (powers of 1024; `KiB` and `KB` say the same).

@@ -32,6 +32,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss))]
 
 pub mod array;
+pub mod bench;
 pub mod cache;
 mod context;
 mod device;

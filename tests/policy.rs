@@ -1,18 +1,26 @@
 //! The policy: a workload in, a choice with its reason out. Arithmetic, without a device.
 
-use fiedler::policy::{Backend, DeviceClass, Policy, Rates, Reason, Side, Workload};
+use fiedler::policy::{
+    Backend, CpuRates, Curve, Curves, DeviceClass, Family, GpuRates, Point, Policy, Rates, Reason, Side, Workload,
+};
 use fiedler::{Context, ErrorKind};
 
 /// Rates that make the arithmetic plain: one thread of 1 Gflop/s against a device of 100, 1 GB/s, 10 us a dispatch, 100 us a round trip.
-const RATES: Rates =
-    Rates { cpu_flops: 1e9, threads: 1.0, gpu_flops: 1e11, transfer: 1e9, dispatch: 1e-5, round_trip: 1e-4 };
+fn rates() -> Rates {
+    let cpu = CpuRates { threads: 1.0, copy: 0.0, fma: 0.0, curves: Curves::flat(1e9, 1e9) };
+    Rates { cpu, gpu: GpuRates { dispatch: 1e-5, round_trip: 1e-4, ..GpuRates::flat(1e11, 1e9) } }
+}
 
 fn policy(backend: Backend, class: DeviceClass) -> Policy {
-    Policy { backend, class, rates: RATES }
+    of(backend, class, rates())
+}
+
+fn of(backend: Backend, class: DeviceClass, rates: Rates) -> Policy {
+    Policy { backend, class, rates: rates.into(), measured: [false; 2] }
 }
 
 fn workload(flops: f64, bytes: f64, dispatches: f64) -> Workload {
-    Workload { cpu_flops: flops, gpu_flops: flops, bytes_to_move: bytes, dispatches }
+    Workload { cpu_flops: flops, gpu_flops: flops, upload: bytes, dispatches, ..Workload::default() }
 }
 
 #[test]
@@ -41,9 +49,15 @@ fn the_faster_side_wins() {
 #[test]
 fn threads_share_the_work_of_the_cpu() {
     let work = workload(1e6, 0.0, 1.0);
-    for (threads, side) in [(0.0, Side::Gpu), (1.0, Side::Gpu), (8.0, Side::Gpu), (9.0, Side::Cpu), (64.0, Side::Cpu)] {
-        let rates = Rates { threads, ..RATES };
-        let choice = Policy { backend: Backend::Auto, class: DeviceClass::Discrete, rates }.choose(&work, true);
+    for (threads, side) in
+        [(0.0_f64, Side::Gpu), (1.0, Side::Gpu), (8.0, Side::Gpu), (9.0, Side::Cpu), (64.0, Side::Cpu)]
+    {
+        let curves = Curves::flat(1e9 * threads.max(1.0), 1e9);
+        let rates = Rates { cpu: CpuRates { threads, curves, ..rates().cpu }, ..rates() };
+        let many = Workload { items: 1000.0, ..work };
+        let choice = of(Backend::Auto, DeviceClass::Discrete, rates.clone()).choose(&many, true);
+        // One item is one thread's, however many there are.
+        assert_eq!(of(Backend::Auto, DeviceClass::Discrete, rates).choose(&work, true).cpu_seconds, 1e-3);
         // 1 ms by threads against 120 us.
         assert_eq!(choice.side, side, "{threads} threads: {choice:?}");
     }
@@ -86,8 +100,8 @@ fn forced_absent_software_and_beyond() {
 /// However fast its rates claim to be: nobody but the caller chooses a software adapter.
 #[test]
 fn software_never_wins_by_itself() {
-    let rates = Rates { gpu_flops: 1e30, transfer: 1e30, dispatch: 0.0, round_trip: 0.0, ..RATES };
-    let policy = Policy { backend: Backend::Auto, class: DeviceClass::Software, rates };
+    let gpu = GpuRates { dispatch: 0.0, round_trip: 0.0, ..GpuRates::flat(1e30, 1e30) };
+    let policy = of(Backend::Auto, DeviceClass::Software, Rates { gpu, ..rates() });
     for flops in [0.0, 1.0, 1e9, 1e30] {
         assert_eq!(policy.choose(&workload(flops, 0.0, 0.0), true).side, Side::Cpu);
     }
@@ -98,18 +112,64 @@ fn the_default_rates_order_the_classes() {
     let rates = |class| Rates::of(class, 4);
     let [discrete, integrated, software] =
         [DeviceClass::Discrete, DeviceClass::Integrated, DeviceClass::Software].map(rates);
-    assert!(discrete.gpu_flops > integrated.gpu_flops && integrated.gpu_flops > software.gpu_flops);
-    assert_eq!(discrete.threads, 4.0);
+    let full = |rates: &Rates| rates.gpu.curves.other[0];
+    assert!(full(&discrete) > full(&integrated) && full(&integrated) > full(&software));
+    assert_eq!(discrete.cpu.threads, 4.0);
     // A data set's worth of small eigenproblems goes to a discrete GPU, one of them does not.
     let eigh = |count: f64| Workload {
         cpu_flops: 9.0 * 32_f64.powi(3) * count,
         gpu_flops: 46.0 * 32_f64.powi(3) * count,
-        bytes_to_move: 8192.0 * count,
+        family: Family::Eigh,
+        size: 32.0,
+        items: count,
+        upload: 4096.0 * count,
+        download: 4096.0 * count,
         dispatches: 16.0,
     };
-    let policy = Policy { backend: Backend::Auto, class: DeviceClass::Discrete, rates: discrete };
+    let policy = of(Backend::Auto, DeviceClass::Discrete, discrete);
     assert_eq!(policy.choose(&eigh(1.0), true).side, Side::Cpu);
     assert_eq!(policy.choose(&eigh(100_000.0), true).side, Side::Gpu);
+}
+
+/// Between two points along a line in logarithms, beyond them as at the last one, and of one item as one item.
+#[test]
+fn curves_are_followed() {
+    let point = |size: f64, full: f64, alone: f64| Point { size, full, alone };
+    let curve = Curve { points: vec![point(10.0, 1e9, 1e8), point(1000.0, 1e11, 1e10)], first: 0.25 };
+    let mut measured = rates();
+    measured.gpu.curves.own.push((Family::Svd, curve));
+    let policy = of(Backend::Gpu, DeviceClass::Discrete, measured);
+    let fixed = 1e-4;
+    for (size, items, seconds) in [
+        (10.0, 1e6, 1.0),
+        (10.0, 1.0, 10.0),
+        (10.0, 5.0, 2.0),
+        (100.0, 1e6, 0.1),
+        (1000.0, 1e6, 0.01),
+        (1.0, 1e6, 1.0),
+        (1e6, 1e6, 0.01),
+    ] {
+        let work = Workload { family: Family::Svd, size, items, gpu_flops: 1e9, ..Workload::default() };
+        let choice = policy.choose(&work, true);
+        let off = (choice.gpu_seconds - fixed - seconds).abs();
+        assert!(off <= 1e-12 * seconds.max(1.0), "{size}, {items}: {choice:?}");
+        assert_eq!((choice.first_seconds, choice.workload), (0.25, work));
+    }
+    // Another family has the rate of all that have no curve.
+    let work = Workload { family: Family::Eigh, size: 10.0, items: 9.0, gpu_flops: 1e11, ..Workload::default() };
+    assert!((policy.choose(&work, true).gpu_seconds - fixed - 1.0).abs() < 1e-12);
+    assert_eq!(policy.choose(&work, true).first_seconds, 0.0);
+}
+
+/// What comes back travels at its own rate.
+#[test]
+fn up_and_down_have_their_own_rates() {
+    let gpu = GpuRates { upload: 1e9, download: 1e8, ..rates().gpu };
+    let policy = of(Backend::Gpu, DeviceClass::Discrete, Rates { gpu, ..rates() });
+    let work = Workload { upload: 1e9, download: 1e9, ..Workload::default() };
+    let choice = policy.choose(&work, true);
+    assert!((choice.gpu_seconds - 1e-4 - 1.0 - 10.0).abs() < 1e-9, "{choice:?}");
+    assert_eq!(choice.margin(), 0.0 / choice.gpu_seconds);
 }
 
 #[test]

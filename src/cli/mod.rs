@@ -1,10 +1,13 @@
 //! The commands, one file each, and what they share: the backend's words, exit codes, errors.
 
+mod bench;
 mod doctor;
 mod encode;
+mod explain;
 mod generate;
 mod run;
 mod stores;
+mod tune;
 mod values;
 
 use clap::{Args, Command as Words, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -18,7 +21,8 @@ use std::process::ExitCode;
     version,
     after_help = "Exit status: 0 done; 1 it failed; 2 the call is wrong; 3 done, but some matrices have no \
 Converged status.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_MEMORY_BUDGET (such as 512M), \
-FIEDLER_CACHE_DIR, FIEDLER_CACHE_BYTES (1G; 0 keeps nothing), RUST_LOG."
+FIEDLER_CACHE_DIR, FIEDLER_CACHE_BYTES (1G; 0 keeps nothing), FIEDLER_SOFTWARE_AS_GPU (1 weighs a software adapter as if it \
+were a GPU), RUST_LOG."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -33,6 +37,12 @@ enum Command {
     Run(run::Run),
     /// Show the adapters of this machine, what they offer, and what would be chosen.
     Doctor(doctor::Doctor),
+    /// Measure this machine once: what `auto` chooses by from then on.
+    Tune(tune::Tune),
+    /// Say where a workload would run, how long it would take, and why.
+    Explain(explain::Explain),
+    /// Measure operations on the CPU and on the adapter, beside what is predicted.
+    Bench(bench::Bench),
     /// Write a data set or a graph: made to a plan, or from a seed.
     Generate(generate::Generate),
 }
@@ -117,6 +127,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Encode(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Doctor(command) => command.run(),
+        Command::Tune(command) => command.run(),
+        Command::Explain(command) => command.run(),
+        Command::Bench(command) => command.run(),
         Command::Generate(command) => command.run(),
     };
     match outcome {

@@ -1,6 +1,20 @@
 //! A workload in, a choice with its reason out: arithmetic, without a device.
+//!
+//! `time = fixed cost + dispatches + bytes / bandwidth + flop / rate by size class`, for the CPU and for the device; the rates are
+//! measured on this machine ([`Tuning`]), or the defaults of its class.
+
+mod rates;
+mod stored;
+mod tuning;
+mod workload;
+
+pub use rates::{CpuRates, Curve, Curves, GpuRates, Point, Rates};
+pub use stored::{Stored, folder};
+pub use tuning::{Machine, Tuning, parse};
+pub use workload::{Family, Workload};
 
 use std::fmt;
+use std::sync::Arc;
 
 /// Where a caller wants operations to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,19 +37,6 @@ pub enum Side {
     Gpu,
 }
 
-/// What an operation has to do.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Workload {
-    /// Floating-point operations of the CPU's algorithm.
-    pub cpu_flops: f64,
-    /// Floating-point operations of the device's algorithm.
-    pub gpu_flops: f64,
-    /// Bytes that have to cross to the device and back; what lies there already costs nothing.
-    pub bytes_to_move: f64,
-    /// Dispatches.
-    pub dispatches: f64,
-}
-
 /// What the adapter is to the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceClass {
@@ -49,62 +50,50 @@ pub enum DeviceClass {
     Discrete,
 }
 
-/// The rates by which times are predicted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rates {
-    /// flop/s of one CPU thread in the decompositions here.
-    pub cpu_flops: f64,
-    /// CPU threads.
-    pub threads: f64,
-    /// flop/s of the adapter's kernels.
-    pub gpu_flops: f64,
-    /// Bytes/s between host and device.
-    pub transfer: f64,
-    /// Seconds that a dispatch costs on its own.
-    pub dispatch: f64,
-    /// Seconds from submitting to the first byte read back.
-    pub round_trip: f64,
-}
-
 impl Rates {
-    /// Before anything is measured on this machine. CPU: `eigh` in f32 in lanes of AVX-512 on one core, n = 16 to 64, counted as
-    /// 9 n^3 flop (2026-11-21). Devices: deliberately low shares of the published rates of their class, because no GPU has been
-    /// measured yet: dispatch and round trip after gfx-rs/wgpu#5766 and arXiv 2604.02344, transfers at half of PCIe 4.0 x16.
+    /// Before anything is measured on this machine. Devices: deliberately low shares of the published rates of their class, because no
+    /// GPU has been measured yet; transfers at half of PCIe 4.0 x16.
     #[must_use]
     pub fn of(class: DeviceClass, threads: usize) -> Self {
-        let (gpu_flops, transfer) = match class {
+        let (flops, transfer) = match class {
             DeviceClass::Discrete => (1e12, 12e9),
             DeviceClass::Integrated => (1e11, 10e9),
             DeviceClass::Software | DeviceClass::Absent => (1e9, 5e9),
         };
-        #[expect(clippy::cast_precision_loss, reason = "a count of threads")]
-        let threads = threads as f64;
-        Self { cpu_flops: 2e10, threads, gpu_flops, transfer, dispatch: 3e-5, round_trip: 3e-4 }
+        Self { cpu: CpuRates::default_of(threads), gpu: GpuRates::flat(flops, transfer) }
     }
 }
 
 /// Chooses a side for each workload.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     /// What the caller asked for.
     pub backend: Backend,
     /// The adapter at hand.
     pub class: DeviceClass,
     /// The rates.
-    pub rates: Rates,
+    pub rates: Arc<Rates>,
+    /// Whether the CPU's rates were measured on this machine, and the device's.
+    pub measured: [bool; 2],
 }
 
 /// A side, the predicted times of both, and why.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
+    /// What has to be done.
+    pub workload: Workload,
     /// Where it runs.
     pub side: Side,
     /// Predicted seconds on the CPU.
     pub cpu_seconds: f64,
-    /// Predicted seconds on the adapter; infinite where it cannot run.
+    /// Predicted seconds on the adapter, transfers counted; infinite where it cannot run.
     pub gpu_seconds: f64,
+    /// Seconds that a first call there takes longer, where that was measured; it decides nothing.
+    pub first_seconds: f64,
     /// Why.
     pub reason: Reason,
+    /// Whether the CPU's rates were measured on this machine, and the device's.
+    pub measured: [bool; 2],
 }
 
 /// Why a side was chosen.
@@ -127,14 +116,9 @@ impl Policy {
     /// Where `workload` runs; `fits` tells whether the device's kernels can take it.
     #[must_use]
     pub fn choose(&self, workload: &Workload, fits: bool) -> Choice {
-        let r = &self.rates;
-        let cpu_seconds = workload.cpu_flops / (r.cpu_flops * r.threads.max(1.0));
-        let gpu_seconds = if !fits || self.class == DeviceClass::Absent {
-            f64::INFINITY
-        } else {
-            let moved = workload.bytes_to_move / r.transfer;
-            r.round_trip + workload.dispatches * r.dispatch + moved + workload.gpu_flops / r.gpu_flops
-        };
+        let cpu_seconds = self.rates.cpu.seconds(workload);
+        let gpu_seconds =
+            if !fits || self.class == DeviceClass::Absent { f64::INFINITY } else { self.rates.gpu.seconds(workload) };
         let (side, reason) = match (self.backend, self.class) {
             (Backend::Cpu, _) => (Side::Cpu, Reason::Asked),
             (Backend::Gpu, _) => (Side::Gpu, Reason::Asked),
@@ -144,7 +128,32 @@ impl Policy {
             _ if gpu_seconds < cpu_seconds => (Side::Gpu, Reason::Faster),
             _ => (Side::Cpu, Reason::Faster),
         };
-        Choice { side, cpu_seconds, gpu_seconds, reason }
+        let first = match side {
+            Side::Cpu => &self.rates.cpu.curves,
+            Side::Gpu => &self.rates.gpu.curves,
+        };
+        let first_seconds = first.first(workload.family);
+        Choice { workload: *workload, side, cpu_seconds, gpu_seconds, first_seconds, reason, measured: self.measured }
+    }
+}
+
+impl Choice {
+    /// How many times longer the other side is predicted to take: below 1 where the choice was not by time.
+    #[must_use]
+    pub fn margin(&self) -> f64 {
+        match self.side {
+            Side::Cpu => self.gpu_seconds / self.cpu_seconds,
+            Side::Gpu => self.cpu_seconds / self.gpu_seconds,
+        }
+    }
+
+    /// Predicted seconds where it runs.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        match self.side {
+            Side::Cpu => self.cpu_seconds,
+            Side::Gpu => self.gpu_seconds,
+        }
     }
 }
 

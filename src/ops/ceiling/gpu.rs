@@ -47,6 +47,28 @@ pub(super) fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceili
     Ok(Ceilings { copy: 32.0 * f64::from(vectors) / copied, fma: flops / computed, call })
 }
 
+/// Dispatches of one submission that are compared with one alone.
+const MANY: u32 = 65;
+
+pub(super) fn dispatch(ctx: &Context, rounds: usize) -> Result<f64> {
+    let gpu = ctx.gpu()?;
+    let given: Buffer<[f32; 4]> = gpu.record().array(1)?;
+    let mut made: Buffer<[f32; 4]> = gpu.record().array(1)?;
+    let mut submit = |count: u32| -> Result<()> {
+        let mut rec = gpu.record();
+        for _ in 0..count {
+            let params = Span { first: 0, count: 1 };
+            rec.dispatch(&Copy { params, given: &given, made: &mut made }, &[], Grid::Workgroups(1), 1.0)?;
+        }
+        drop(rec);
+        gpu.wait()
+    };
+    let one = best(rounds, || submit(1))?;
+    let many = best(rounds, || submit(MANY))?;
+    // Where the clock cannot tell them apart, it is less than a hundredth of what one takes.
+    Ok(((many - one) / f64::from(MANY - 1)).max(1e-2 * one))
+}
+
 /// Workgroups of a chain: enough for every core of the largest GPU, and a moment's work for a program on the CPU.
 fn groups(gpu: &Gpu) -> u32 {
     if gpu.adapter().software { 16 } else { 4096 }

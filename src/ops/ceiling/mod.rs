@@ -45,6 +45,14 @@ pub fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
     cpu::ceilings(bytes, rounds)
 }
 
+/// Seconds that a dispatch costs on its own, among others of one submission.
+///
+/// # Errors
+/// Device errors; [`crate::ErrorKind::NoAdapter`] where there is none.
+pub fn dispatch(ctx: &Context) -> Result<f64> {
+    gpu::dispatch(ctx, 5)
+}
+
 /// The fewest seconds of `rounds` calls, after one.
 fn best(rounds: usize, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
     call()?;

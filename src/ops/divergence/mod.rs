@@ -197,7 +197,14 @@ pub fn choose_divergence<T: Real>(ctx: &Context, terms: usize, shapes: &[Shape],
         let bytes = shapes.iter().enumerate().filter(|(i, _)| !lies(*i)).map(|(_, shape)| 4.0 * shape.len() as f64);
         (terms as f64, bytes.sum())
     };
-    let work = Workload { cpu_flops: 100.0 * terms, gpu_flops: 40.0 * terms, bytes_to_move: moved, dispatches: 3.0 };
+    let work = Workload {
+        items: terms,
+        cpu_flops: 100.0 * terms,
+        gpu_flops: 40.0 * terms,
+        upload: moved,
+        dispatches: 3.0,
+        ..Workload::default()
+    };
     let fits = T::ON_DEVICE && ctx.gpu().is_ok_and(|gpu| gpu::check(gpu, shapes).is_ok());
     ctx.explain(&work, fits)
 }

@@ -14,7 +14,7 @@ use super::certificate::{Certificates, CertificatesRead, all_converged};
 use crate::array::{Array, Incoming, Ragged, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::policy::{Backend, Choice, Side, Workload};
+use crate::policy::{Backend, Choice, Family, Side, Workload};
 use crate::shape::{Layout, Shape};
 use pieces::Take;
 use std::ops::Range;
@@ -200,13 +200,29 @@ pub(crate) fn eigh_uncertified<T: Real>(ctx: &Context, a: &Ragged<T>, choose: Ch
 /// Where [`eigh_ragged`] would run on matrices of these orders, and why.
 #[must_use]
 pub fn choose_eigh<T: Real>(ctx: &Context, orders: &[u32], resident: bool) -> Choice {
-    let mut work = Workload { dispatches: 16.0, ..Workload::default() };
+    choose::<T>(ctx, Family::Eigh, orders, resident)
+}
+
+/// Where [`eigvalsh`] would run on matrices of these orders, and why.
+#[must_use]
+pub fn choose_eigvalsh<T: Real>(ctx: &Context, orders: &[u32], resident: bool) -> Choice {
+    choose::<T>(ctx, Family::Eigvalsh, orders, resident)
+}
+
+fn choose<T: Real>(ctx: &Context, family: Family, orders: &[u32], resident: bool) -> Choice {
+    let mut work = Workload { family, dispatches: 16.0, items: orders.len() as f64, ..Workload::default() };
+    let mut sizes = 0.0;
     for &order in orders {
-        work.cpu_flops += cpu::flops(order);
-        work.gpu_flops += gpu::flops(order);
         let n = f64::from(order);
-        work.bytes_to_move += 4.0 * n * n * if resident { 1.0 } else { 2.0 };
+        let flops = cpu::flops(order);
+        sizes += n * flops;
+        work.cpu_flops += flops;
+        work.gpu_flops += gpu::flops(order);
+        work.upload += if resident { 0.0 } else { 4.0 * n * n };
+        work.download += 4.0 * if family == Family::Eigvalsh { n } else { n * n };
     }
+    // Of mixed orders that one which most of the work is of.
+    work.size = if work.cpu_flops > 0.0 { sizes / work.cpu_flops } else { 0.0 };
     let largest = orders.iter().copied().max().unwrap_or(0);
     ctx.explain(&work, T::ON_DEVICE && largest <= device_order_limit(ctx))
 }
@@ -342,8 +358,9 @@ fn solve<T: Real>(
     whole: bool,
 ) -> Result<RaggedEigh<T>> {
     let resident = matches!(a, Storage::Device(_));
-    let choice = choose_eigh::<T>(ctx, layout.orders(), resident);
-    log::debug!("eigh of {} matrices: {choice}", layout.batch());
+    let family = if matches!(ask, Ask::Values) { Family::Eigvalsh } else { Family::Eigh };
+    let choice = choose::<T>(ctx, family, layout.orders(), resident);
+    log::debug!("{family} of {} matrices: {choice}", layout.batch());
     if choice.side == Side::Cpu {
         let choose: Choose<'_> = match &ask {
             Ask::Places(places) => &|_, _| places.clone(),

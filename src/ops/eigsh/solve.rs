@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::eigen::Which;
 use crate::ops::sparse::Operator;
-use crate::policy::{Backend, Choice, Side, Workload};
+use crate::policy::{Backend, Choice, Family, Side, Workload};
 use rayon::prelude::*;
 
 /// Solves every problem of the operator, each by its own method.
@@ -45,9 +45,13 @@ pub fn choose_eigsh<T: Real>(ctx: &Context, (rows, entries): (usize, usize), k: 
     let flops = PRODUCTS * (2.0 * entries + 6.0 * rows) * width;
     // Products gather: the CPU's come to half of the rate that the policy knows, a device's to a fraction of its own.
     let work = Workload {
+        family: Family::Eigsh,
+        size: rows,
+        items: 1.0,
         cpu_flops: 2.0 * flops,
         gpu_flops: 4.0 * flops,
-        bytes_to_move: 4.0 * entries + 4.0 * rows * (4.0 + width + k as f64),
+        upload: 4.0 * entries + 4.0 * rows * (4.0 + width),
+        download: 4.0 * rows * k as f64,
         dispatches: 4.0 * PRODUCTS,
     };
     ctx.explain(&work, T::ON_DEVICE)

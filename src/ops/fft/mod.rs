@@ -11,7 +11,7 @@ mod tables;
 use crate::array::{Array, Real, Scalar, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::policy::{Choice, Side, Workload};
+use crate::policy::{Choice, Family, Side, Workload};
 use crate::shape::{Axis, Shape};
 pub use features::{PowerSpectrum, Window, power_spectrum};
 use gpu::{Kind, Lines};
@@ -120,13 +120,22 @@ where
     cols.run(ctx, &half, None)
 }
 
-/// Where [`fft`], and near enough the others, would run on an array of that shape, and why.
+/// Where [`fft`], and near enough [`ifft`], would run on an array of that shape, and why.
 #[must_use]
 pub fn choose_fft<T: Real>(ctx: &Context, shape: Shape, axis: Axis, resident: bool) -> Choice {
+    choose::<T>(ctx, Kind::Forward, shape, axis, resident)
+}
+
+/// Where [`rfft`], and near enough [`irfft`], would run on an array of reals of that shape, and why.
+#[must_use]
+pub fn choose_rfft<T: Real>(ctx: &Context, shape: Shape, axis: Axis, resident: bool) -> Choice {
+    choose::<T>(ctx, Kind::RealForward, shape, axis, resident)
+}
+
+fn choose<T: Real>(ctx: &Context, kind: Kind, shape: Shape, axis: Axis, resident: bool) -> Choice {
     let (n, lines) = lines_of(shape, axis);
-    let task = Task { name: "fft", kind: Kind::Forward, n: n.max(1), lines, shape, plan: None };
-    let plan = plan(ctx, n.max(1), false).and_then(Result::ok);
-    Task { plan, ..task }.choose(ctx, T::ON_DEVICE, resident)
+    let plan = plan(ctx, n.max(1), kind.is_real()).and_then(Result::ok);
+    Task { name: "fft", kind, n: n.max(1), lines, shape, plan }.choose(ctx, T::ON_DEVICE, resident)
 }
 
 /// For the adapter, if there is one.
@@ -193,7 +202,11 @@ impl Task {
         let work = Workload {
             cpu_flops: 0.5 * cpu * count,
             gpu_flops: self.plan.as_ref().map_or(0.0, FftPlan::flops) * count,
-            bytes_to_move: moved(after * to) + if resident { 0.0 } else { moved(before * from) },
+            family: if self.kind.is_real() { Family::Rfft } else { Family::Fft },
+            size: n,
+            items: count,
+            upload: if resident { 0.0 } else { moved(before * from) },
+            download: moved(after * to),
             dispatches: self.plan.as_ref().map_or(1.0, |plan| plan.dispatches() as f64),
         };
         let fits = on_device && self.plan.as_ref().is_some_and(|plan| pieces::fits(ctx, plan, self.kind));

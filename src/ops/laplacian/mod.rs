@@ -10,7 +10,7 @@ use crate::array::{Ragged, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::GraphBatch;
-use crate::policy::{Side, Workload};
+use crate::policy::{Choice, Family, Side, Workload};
 use crate::shape::Layout;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -28,14 +28,8 @@ use std::sync::Arc;
 pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Normalization) -> Result<Ragged<T>> {
     let layout = Arc::new(layout(graphs)?);
     let elements = layout.len() as f64;
-    let edges = graphs.entries() as f64;
-    let work = Workload {
-        cpu_flops: 4.0 * elements,
-        gpu_flops: elements,
-        bytes_to_move: 8.0 * edges + 4.0 * elements,
-        dispatches: 2.0,
-    };
-    let choice = ctx.explain(&work, T::ON_DEVICE);
+    let (largest, edges) = (layout.orders().iter().copied().max().unwrap_or(0), graphs.entries() as f64);
+    let choice = ctx.explain(&workload(largest, graphs.len() as f64, elements, edges), T::ON_DEVICE);
     if choice.side == Side::Cpu {
         let mut data = vec![T::from_f64(0.0); layout.len()];
         let mut parts = Vec::with_capacity(graphs.len());
@@ -54,6 +48,27 @@ pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Nor
     }
     let buffer = gpu::laplacian(ctx.gpu()?, graphs, &layout, normalization)?;
     Ok(Ragged::from_storage(layout, Storage::Device(buffer)))
+}
+
+/// Where [`laplacian`] of so many graphs of so many nodes and entries each would run, and why.
+#[must_use]
+pub fn choose_laplacian<T: Real>(ctx: &Context, nodes: u32, entries: usize, graphs: usize) -> Choice {
+    let count = graphs as f64;
+    let elements = f64::from(nodes) * f64::from(nodes) * count;
+    ctx.explain(&workload(nodes, count, elements, entries as f64 * count), T::ON_DEVICE)
+}
+
+fn workload(largest: u32, graphs: f64, elements: f64, entries: f64) -> Workload {
+    Workload {
+        family: Family::Laplacian,
+        size: f64::from(largest),
+        items: graphs,
+        cpu_flops: 4.0 * elements,
+        gpu_flops: elements,
+        upload: 8.0 * entries,
+        download: 4.0 * elements,
+        dispatches: 2.0,
+    }
 }
 
 /// Where the dense matrices of these graphs lie.

@@ -11,7 +11,7 @@ mod split;
 use crate::array::{Array, Scalar, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::policy::{self, Choice, Workload};
+use crate::policy::{self, Choice, Family, Workload};
 use crate::shape::Shape;
 use half::f16;
 pub use options::{Activation, Bias, Gemm, Precision};
@@ -213,9 +213,13 @@ fn choose<T: Multiplied>(ctx: &Context, problem: &Problem, precision: Precision,
     let flops = 2.0 * m * n * k * batch * EASIER * products + MOVED * numbers * products;
     let words = as_f64(T::words(1 << 10)) / 1024.0;
     let work = Workload {
+        family: Family::Matmul,
+        size: (m * n * k).cbrt(),
+        items: batch,
         cpu_flops: flops,
         gpu_flops: flops,
-        bytes_to_move: if resident { 0.0 } else { 4.0 * words * numbers },
+        upload: if resident { 0.0 } else { 4.0 * words * as_f64(problem.given()) },
+        download: if resident { 0.0 } else { 4.0 * words * m * n * batch },
         dispatches: 1.0,
     };
     let fits = T::ON_DEVICE

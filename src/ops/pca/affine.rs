@@ -33,8 +33,16 @@ impl<T: Real> Map<T> {
         let shape = Shape { cols, ..given };
         let count = |n: usize| n as f64;
         let flops = 2.0 * count(given.len()) * count(cols);
-        let moved = count(shape.len()) + if x.is_resident() { 0.0 } else { count(given.len()) };
-        let work = Workload { cpu_flops: flops / 2.0, gpu_flops: flops, bytes_to_move: 4.0 * moved, dispatches: 1.0 };
+        let work = Workload {
+            size: count(cols),
+            items: count(given.rows * given.batch),
+            cpu_flops: flops / 2.0,
+            gpu_flops: flops,
+            upload: if x.is_resident() { 0.0 } else { 4.0 * count(given.len()) },
+            download: 4.0 * count(shape.len()),
+            dispatches: 1.0,
+            ..Workload::default()
+        };
         let fitting = ctx.gpu().is_ok_and(|gpu| fits(gpu, given, cols, ctx.memory_budget()).is_ok());
         let choice = ctx.explain(&work, fitting && T::ON_DEVICE);
         log::debug!("{operation} of {given}: {choice}");

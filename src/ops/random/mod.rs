@@ -166,7 +166,7 @@ pub fn choose_random<T: Scalar>(ctx: &Context, shape: Shape) -> Choice {
 fn choose<T: Scalar>(ctx: &Context, shape: Shape, words: u128) -> Choice {
     #[expect(clippy::cast_precision_loss, reason = "a count for the cost model")]
     let flops = 50.0 * shape.len() as f64 * words as f64;
-    let work = Workload { cpu_flops: flops, gpu_flops: flops, bytes_to_move: 0.0, dispatches: 1.0 };
+    let work = Workload { items: flops, cpu_flops: flops, gpu_flops: flops, dispatches: 1.0, ..Workload::default() };
     let fits =
         T::ON_DEVICE && ctx.gpu().is_ok_and(|gpu| gpu::bytes(shape.len()) <= gpu.adapter().limits.storage_binding);
     ctx.explain(&work, fits)

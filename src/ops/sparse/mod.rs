@@ -18,9 +18,31 @@ pub(in crate::ops) use null::NONE;
 use crate::array::{Array, Real};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::policy::{Side, Workload};
+use crate::policy::{Choice, Family, Side, Workload};
 use crate::shape::Shape;
 use cpu::{Combination, Rows, WIDTHS};
+
+/// Where [`spmm`] of so many rows, entries and columns would run, and why.
+#[must_use]
+pub fn choose_spmm<T: Real>(ctx: &Context, (rows, entries): (usize, usize), cols: usize, resident: bool) -> Choice {
+    ctx.explain(&workload((rows, entries), cols, resident), T::ON_DEVICE)
+}
+
+/// Products gather: the CPU's come to half of the rate that the policy's defaults know, a device's to a quarter of its own.
+fn workload((rows, entries): (usize, usize), cols: usize, resident: bool) -> Workload {
+    let (rows, entries, cols) = (rows as f64, entries as f64, cols as f64);
+    let flops = 2.0 * (entries + 3.0 * rows) * cols;
+    Workload {
+        family: Family::Spmm,
+        size: rows,
+        items: rows,
+        cpu_flops: 2.0 * flops,
+        gpu_flops: 4.0 * flops,
+        upload: 4.0 * (entries + 4.0 * rows + if resident { 0.0 } else { rows * cols }),
+        download: 4.0 * rows * cols,
+        dispatches: 8.0,
+    }
+}
 
 /// The product of a sparse symmetric matrix with a block of vectors: `Y = A X`.
 ///
@@ -36,11 +58,7 @@ use cpu::{Combination, Rows, WIDTHS};
 pub fn spmm<T: Real>(ctx: &Context, a: &Operator<'_, T>, x: &Array<T>) -> Result<Array<T>> {
     let shape = x.shape();
     fits_block(shape, (a.problems(), a.rows()))?;
-    let flops = 2.0 * (a.entries() + 3 * a.rows()) as f64 * shape.rows as f64;
-    let moved =
-        if x.is_resident() { 1.0 } else { 2.0 } * shape.len() as f64 + a.entries() as f64 + 4.0 * a.rows() as f64;
-    // Products gather: the CPU's come to half of the rate that the policy knows, a device's to a quarter of its own.
-    let work = Workload { cpu_flops: 2.0 * flops, gpu_flops: 4.0 * flops, bytes_to_move: 4.0 * moved, dispatches: 8.0 };
+    let work = workload((a.rows(), a.entries()), shape.rows, x.is_resident());
     if ctx.explain(&work, T::ON_DEVICE).side == Side::Gpu {
         let Some(narrow) = a.narrowed().filter(|_| T::ON_DEVICE) else {
             let what =

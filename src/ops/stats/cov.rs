@@ -9,7 +9,7 @@ use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::policy::{Choice, Side, Workload};
+use crate::policy::{Choice, Family, Side, Workload};
 use crate::shape::Shape;
 use rayon::prelude::*;
 
@@ -55,9 +55,18 @@ pub fn choose_cov<T: Real>(ctx: &Context, shape: Shape, resident: bool) -> Choic
 pub(super) fn workload(shape: Shape, resident: bool) -> Workload {
     let flops = count(shape.len()) * (count(shape.cols) + 8.0);
     let made = count(shape.batch) * count(shape.cols) * count(shape.cols);
-    let bytes_to_move = 4.0 * (made + if resident { 0.0 } else { count(shape.len()) });
-    // Products run at several times the rate of decompositions.
-    Workload { cpu_flops: flops / 4.0, gpu_flops: flops, bytes_to_move, dispatches: 16.0 }
+    Workload {
+        family: Family::Cov,
+        size: count(shape.cols),
+        // Rows are summed side by side.
+        items: count(shape.rows) * count(shape.batch),
+        // Products run at several times the rate of decompositions.
+        cpu_flops: flops / 4.0,
+        gpu_flops: flops,
+        upload: if resident { 0.0 } else { 4.0 * count(shape.len()) },
+        download: 4.0 * made,
+        dispatches: 16.0,
+    }
 }
 
 /// Means `(1, cols)` and covariances or correlations `(cols, cols)` of every matrix; covariances in units of 4 to the power that

@@ -6,7 +6,7 @@ use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
 use crate::error::{Error, Result};
-use crate::policy::{Choice, Side, Workload};
+use crate::policy::{Choice, Family, Side, Workload};
 use crate::shape::{Axis, Shape};
 use std::sync::Arc;
 
@@ -148,8 +148,16 @@ pub fn choose_describe<T: Real>(ctx: &Context, shape: Shape, resident: bool) -> 
 /// About twelve operations a number, twenty on the device.
 pub(super) fn workload(shape: Shape, resident: bool) -> Workload {
     let numbers = count(shape.len());
-    let bytes_to_move = if resident { 0.0 } else { 4.0 * numbers };
-    Workload { cpu_flops: 12.0 * numbers, gpu_flops: 20.0 * numbers, bytes_to_move, dispatches: 16.0 }
+    Workload {
+        family: Family::Describe,
+        size: count(shape.rows),
+        items: numbers,
+        cpu_flops: 12.0 * numbers,
+        gpu_flops: 20.0 * numbers,
+        upload: if resident { 0.0 } else { 4.0 * numbers },
+        download: 0.0,
+        dispatches: 16.0,
+    }
 }
 
 /// Results of so many bytes, where they are far larger than what was given.

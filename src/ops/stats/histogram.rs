@@ -66,8 +66,11 @@ pub fn histogram<T: Real>(
     let work = Workload {
         cpu_flops: 20.0 * numbers,
         gpu_flops: 10.0 * numbers,
-        bytes_to_move: if x.is_resident() { 0.0 } else { 4.0 * numbers },
+        size: count(view.len),
+        items: numbers,
+        upload: if x.is_resident() { 0.0 } else { 4.0 * numbers },
         dispatches: 2.0,
+        ..Workload::default()
     };
     let fits = ctx.gpu().is_ok_and(|gpu| select::histogram_fits(gpu, view, bins, ctx.memory_budget()).is_ok());
     let side = side::<T>("histogram", ctx, &work, fits)?;

@@ -41,8 +41,11 @@ pub fn quantiles<T: Real>(
     let work = Workload {
         cpu_flops: 40.0 * numbers,
         gpu_flops: 32.0 * numbers * count(q.len()),
-        bytes_to_move: if x.is_resident() { 0.0 } else { 4.0 * numbers },
+        size: count(view.len),
+        items: count(view.series()),
+        upload: if x.is_resident() { 0.0 } else { 4.0 * numbers },
         dispatches: 8.0,
+        ..Workload::default()
     };
     let fits = ctx.gpu().is_ok_and(|gpu| select::fits(gpu, view, q.len(), ctx.memory_budget()).is_ok());
     let side = side::<T>("quantiles", ctx, &work, fits)?;

@@ -13,7 +13,7 @@ use super::certificate::{Certificate, Certificates, all_converged};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::policy::{Choice, Side, Workload};
+use crate::policy::{Choice, Family, Side, Workload};
 use crate::shape::Shape;
 use std::sync::Arc;
 pub use truncated::{SvdTruncated, TruncatedOptions, choose_svd_truncated, svd_truncated};
@@ -99,9 +99,13 @@ pub fn choose_svd<T: Real>(ctx: &Context, shape: Shape, vectors: Vectors, reside
     let given = as_f64(shape.len());
     let made: f64 = problem.shapes().iter().map(|shape| as_f64(shape.len())).sum();
     let work = Workload {
+        family: Family::Svd,
+        size: as_f64(shape.rows.min(shape.cols)),
+        items: as_f64(shape.batch),
         cpu_flops: flops,
         gpu_flops: flops,
-        bytes_to_move: 4.0 * (made + if resident { 0.0 } else { given }),
+        upload: if resident { 0.0 } else { 4.0 * given },
+        download: 4.0 * made,
         dispatches: 64.0,
     };
     let fits = T::ON_DEVICE && ctx.gpu().is_ok_and(|gpu| gpu::fits(gpu, &problem));

@@ -1,0 +1,158 @@
+//! How figures are written: three digits, a unit, and a dash where there is nothing to write.
+
+/// What stands for a figure that is not there.
+pub(super) const NONE: &str = "–";
+
+/// Prefixes of units from 1e-12 up, by thousands.
+const PREFIXES: [&str; 11] = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
+
+/// Where in [`PREFIXES`] the unit itself stands.
+const UNIT: i32 = 4;
+
+/// The greatest prefix, E, is 1000 to the sixth.
+const GREATEST: i32 = 6;
+
+/// The value, where a log axis can show it: finite, above zero and within what is ever measured.
+pub(super) fn usable(value: f64) -> Option<f64> {
+    (1e-30..=1e30).contains(&value).then_some(value)
+}
+
+/// `a / b`, where both and their quotient can be shown.
+pub(super) fn quotient(a: f64, b: f64) -> Option<f64> {
+    usable(usable(a)? / usable(b)?)
+}
+
+/// The power of ten of the first digit, once rounded to three.
+#[expect(clippy::cast_possible_truncation, reason = "the logarithm of a double is within 400 of zero")]
+fn power(value: f64) -> i32 {
+    let power = value.abs().log10().floor() as i32;
+    let scaled = value.abs() / 10f64.powi(power);
+    if scaled >= 9.995 { power + 1 } else { power }
+}
+
+/// Three digits: `0.0123`, `1.20`, `45.6`, `789`, `12300`.
+pub(super) fn three(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let Some(size) = usable(value.abs()) else { return NONE.to_owned() };
+    let power = power(size);
+    if power >= 3 {
+        let step = 10f64.powi(power - 2);
+        return format!("{:.0}", (value / step).round() * step);
+    }
+    format!("{value:.*}", usize::try_from(2 - power).unwrap_or(0))
+}
+
+/// A value with a prefix of at most 1000 to the `most` before its unit: three digits, or as few as it needs where `short`.
+fn with_prefix(value: f64, unit: &str, most: i32, short: bool) -> String {
+    if value == 0.0 {
+        return format!("0 {unit}").trim_end().to_owned();
+    }
+    let Some(value) = usable(value) else { return NONE.to_owned() };
+    let thousands = power(value).div_euclid(3).clamp(-UNIT, most);
+    let scaled = value / 10f64.powi(3 * thousands);
+    let digits = if short { trimmed(scaled) } else { three(scaled) };
+    let prefix = usize::try_from(thousands + UNIT).ok().and_then(|place| PREFIXES.get(place)).unwrap_or(&"");
+    format!("{digits} {prefix}{unit}").trim_end().to_owned()
+}
+
+/// Three digits, without zeros at the end of the fraction: what a tick is labelled with.
+fn trimmed(value: f64) -> String {
+    let text = three(value);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// Seconds: `12.3 µs`; no prefix above the second.
+pub(super) fn seconds(value: f64) -> String {
+    with_prefix(value, "s", 0, false)
+}
+
+/// A rate: `1.23 Tflop/s`, `456 GB/s`.
+pub(super) fn rate(value: f64, unit: &str) -> String {
+    with_prefix(value, unit, GREATEST, false)
+}
+
+/// A ratio: `12.3×`.
+pub(super) fn ratio(value: f64) -> String {
+    let text = three(value);
+    if text == NONE { text } else { text + "×" }
+}
+
+/// A share of one: `45.6 %`; what is next to nothing is said to be that.
+pub(super) fn percent(value: f64) -> String {
+    if value > 0.0 && value < 1e-4 {
+        return "< 0.01 %".to_owned();
+    }
+    let text = three(value * 100.0);
+    if text == NONE { text } else { text + " %" }
+}
+
+/// A size or a count: whole up to 999999, as in the workloads' names; with a prefix beyond.
+pub(super) fn count(value: f64) -> String {
+    if (0.0..999_999.5).contains(&value) && value.fract() == 0.0 {
+        return format!("{value:.0}");
+    }
+    if (1e-3..1e4).contains(&value) { trimmed(value) } else { with_prefix(value, "", GREATEST, true) }
+}
+
+/// The label of a tick on an axis of seconds.
+pub(super) fn tick_seconds(value: f64) -> String {
+    with_prefix(value, "s", 0, true)
+}
+
+/// The label of a tick on an axis of ratios.
+pub(super) fn tick_ratio(value: f64) -> String {
+    count(value) + "×"
+}
+
+/// The label of a tick on an axis of rates, whose unit stands at the axis.
+pub(super) fn tick_rate(value: f64) -> String {
+    with_prefix(value, "", GREATEST, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_and_a_unit() {
+        assert_eq!(seconds(1.234e-5), "12.3 µs");
+        assert_eq!(seconds(9.999e-4), "1.00 ms", "rounding moves on to the next prefix");
+        assert_eq!(seconds(0.0), "0 s");
+        assert_eq!(seconds(1234.0), "1230 s");
+        assert_eq!(seconds(3e-14), "0.0300 ps");
+        assert_eq!(rate(6.7e13, "flop/s"), "67.0 Tflop/s");
+        assert_eq!(rate(3.4e24, "flop/s"), "3400000 Eflop/s");
+        assert_eq!(ratio(0.01234), "0.0123×");
+        assert_eq!(ratio(12_345.0), "12300×");
+        assert_eq!(percent(0.4567), "45.7 %");
+        assert_eq!(percent(1.8e-6), "< 0.01 %");
+    }
+
+    #[test]
+    fn ticks_are_short() {
+        assert_eq!(tick_seconds(1e-5), "10 µs");
+        assert_eq!(tick_seconds(100.0), "100 s");
+        assert_eq!(tick_ratio(0.2), "0.2×");
+        assert_eq!(tick_rate(5e9), "5 G");
+        assert_eq!(count(1000.0), "1000");
+        assert_eq!(count(65_536.0), "65536");
+        assert_eq!(count(2_500_000.0), "2.5 M");
+        assert_eq!(count(1e-5), "10 µ");
+    }
+
+    #[test]
+    fn what_is_no_number_is_a_dash() {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
+            assert_eq!(seconds(value), NONE);
+            assert_eq!(tick_rate(value), NONE);
+            assert_eq!(usable(value), None);
+        }
+        assert_eq!(ratio(f64::NAN), NONE);
+        assert_eq!(percent(f64::NAN), NONE);
+        assert_eq!(quotient(1.0, 0.0), None);
+        assert_eq!(quotient(1e29, 1e-29), None);
+        assert_eq!(quotient(1.0, 4.0), Some(0.25));
+    }
+}

@@ -1,0 +1,72 @@
+//! The table of all rows.
+
+use super::numbers::{NONE, percent, ratio, seconds, usable};
+use super::svg::escape;
+use super::view::View;
+use std::fmt::Write as _;
+
+/// A cell with a figure: what is shown, and the bare value for sorting.
+fn cell(html: &mut String, value: Option<f64>, write: fn(f64) -> String) {
+    match value.filter(|v| v.is_finite() && *v >= 0.0) {
+        Some(v) => {
+            let _ = write!(html, "<td data-v=\"{v:e}\">{}</td>", escape(&write(v)));
+        }
+        None => {
+            let _ = write!(html, "<td>{NONE}</td>");
+        }
+    }
+}
+
+/// All rows, by workload.
+pub(super) fn table(view: &View<'_>) -> String {
+    let rows = view.sorted();
+    let mut html = "<section>\n<h2>All figures</h2>\n".to_owned();
+    if rows.is_empty() {
+        return html + "<p class=\"none\">Nothing was measured.</p>\n</section>\n";
+    }
+    let notes = rows.iter().any(|row| !row.note.is_empty());
+    html.push_str(
+        "<p>Resident: the data lies on that side already. With transfers: from host to host. First call: compiling \
+         counted. Share of the roof: of what this side's measured copy and fma rates allow. Spread: (max − min) / \
+         median.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All figures\">\n<table>\n<thead><tr>",
+    );
+    let heads = ["workload", "side", "resident", "with transfers", "first call", "predicted / measured"];
+    for head in heads.into_iter().chain(["share of the roof", "spread"]).chain(notes.then_some("note")) {
+        let class = if ["workload", "side", "note"].contains(&head) { " class=\"text\"" } else { "" };
+        let _ = write!(html, "<th scope=\"col\"{class}>{head}</th>");
+    }
+    html.push_str("</tr></thead>\n<tbody>\n");
+    let mut before = "";
+    for row in rows {
+        // A rule where the next workload begins.
+        let class = if row.workload == before { "" } else { " class=\"next\"" };
+        before = &row.workload;
+        // Where there is little room a name is broken at its slashes.
+        let (workload, side) = (escape(&row.workload).replace('/', "/<wbr>"), escape(&row.side));
+        let _ = write!(html, "<tr{class}><th scope=\"row\">{workload}</th><td class=\"text\">{side}</td>");
+        for value in [row.resident, row.transfers, row.first] {
+            cell(&mut html, value, seconds);
+        }
+        match row.prediction() {
+            Some(p) if !(0.5..=2.0).contains(&p) => {
+                let _ = write!(html, "<td data-v=\"{p:e}\"><span class=\"flag\">off</span> {}</td>", ratio(p));
+            }
+            p => cell(&mut html, p, ratio),
+        }
+        cell(&mut html, view.share(row), percent);
+        if row.noisy() {
+            let spread = row.spread.max(0.0);
+            let text = if usable(spread).is_some() { percent(spread) } else { "not known".to_owned() };
+            let value = if spread.is_finite() { spread } else { 1e9 };
+            let _ = write!(html, "<td data-v=\"{value:e}\"><span class=\"flag\">noise</span> {}</td>", escape(&text));
+        } else {
+            cell(&mut html, row.measured().then_some(row.spread), percent);
+        }
+        if notes {
+            let _ = write!(html, "<td class=\"text note\">{}</td>", escape(&row.note));
+        }
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</tbody>\n</table>\n</div>\n</section>\n");
+    html
+}

@@ -1,0 +1,259 @@
+//! What the plots and the table ask of the rows: who is compared with whom, shares of the roof, crossovers.
+
+use super::numbers::{quotient, usable};
+use super::{Ceiling, Report, Row};
+use std::collections::{BTreeSet, HashMap};
+
+/// Beyond this spread, (max - min) / median, a figure is noise.
+pub(super) const NOISE: f64 = 0.3;
+
+impl Row {
+    /// From host to host: on the CPU the data is there already.
+    pub(super) fn call(&self) -> Option<f64> {
+        let seconds = if self.on_cpu { self.resident.or(self.transfers) } else { self.transfers };
+        seconds.and_then(usable)
+    }
+
+    /// What the processor itself took.
+    pub(super) fn compute(&self) -> Option<f64> {
+        if self.on_cpu { self.call() } else { self.resident.and_then(usable) }
+    }
+
+    /// What the prediction speaks of: the whole call, or the computation where only that was measured.
+    pub(super) fn foretold(&self) -> Option<f64> {
+        self.call().or_else(|| self.compute())
+    }
+
+    /// Predicted / measured.
+    pub(super) fn prediction(&self) -> Option<f64> {
+        quotient(self.predicted?, self.foretold()?)
+    }
+
+    /// Whether anything at all was measured.
+    pub(super) fn measured(&self) -> bool {
+        [self.resident, self.transfers, self.first].into_iter().flatten().any(|v| usable(v).is_some())
+    }
+
+    /// Whether the spread is too wide (or unknown) to trust the figure.
+    pub(super) fn noisy(&self) -> bool {
+        self.measured() && (self.spread.is_nan() || self.spread > NOISE)
+    }
+
+    /// What tells apart workloads of the same family, size and batch: the parts of the name that are no sizes.
+    fn variant(&self) -> String {
+        self.workload.split('/').filter(|part| !part.contains('=')).collect::<Vec<_>>().join("/")
+    }
+
+    /// Operations a byte.
+    pub(super) fn intensity(&self) -> Option<f64> {
+        quotient(self.flops, self.bytes)
+    }
+
+    /// Operations a second.
+    pub(super) fn flop_rate(&self) -> Option<f64> {
+        quotient(self.flops, self.compute()?)
+    }
+
+    /// How much of what this side could give at best was reached: of the copy rate where nothing is computed.
+    pub(super) fn share(&self, ceiling: &Ceiling) -> Option<f64> {
+        let seconds = self.compute()?;
+        let least = [quotient(self.flops, ceiling.fma), quotient(self.bytes, ceiling.copy)];
+        usable(least.into_iter().flatten().reduce(f64::max)? / seconds)
+    }
+}
+
+/// A report, looked through once.
+#[derive(Debug)]
+pub(super) struct View<'a> {
+    /// The report itself.
+    pub(super) report: &'a Report,
+    /// Families in the order in which they come: the index is the family's mark.
+    pub(super) families: Vec<&'a str>,
+    /// Sides, those on the CPU first: the index is the side's mark.
+    pub(super) sides: Vec<&'a str>,
+    /// Batches in rising order: the index is the batch's mark.
+    pub(super) batches: Vec<f64>,
+    /// The sides that are not on the CPU.
+    pub(super) adapters: Vec<&'a str>,
+    /// The first side on the CPU: speed-ups are taken over it.
+    pub(super) baseline: Option<&'a str>,
+    /// Rows by workload and side.
+    found: HashMap<(&'a str, &'a str), &'a Row>,
+}
+
+/// Rows of one family that belong on one line: the same batch and the same variant of the operation.
+#[derive(Debug)]
+pub(super) struct Series<'a> {
+    /// What of the workload's name tells it from its neighbours; empty where there is only one.
+    pub(super) variant: String,
+    /// Which of the family's variants it is.
+    pub(super) index: usize,
+    /// The rows, by size.
+    pub(super) rows: Vec<&'a Row>,
+}
+
+/// Each name once, in the order of its first coming.
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = BTreeSet::new();
+    names.filter(|&name| seen.insert(name)).collect()
+}
+
+impl<'a> View<'a> {
+    /// Looks a report through.
+    pub(super) fn new(report: &'a Report) -> Self {
+        let rows = &report.rows;
+        let on_cpu = |wanted| rows.iter().filter(move |row| row.on_cpu == wanted).map(|row| row.side.as_str());
+        let (cpus, adapters) = (distinct(on_cpu(true)), distinct(on_cpu(false)));
+        let mut batches: Vec<f64> = rows.iter().filter_map(|row| usable(row.items)).collect();
+        batches.sort_by(f64::total_cmp);
+        batches.dedup();
+        let mut found = HashMap::new();
+        for row in rows {
+            found.entry((row.workload.as_str(), row.side.as_str())).or_insert(row);
+        }
+        Self {
+            report,
+            families: distinct(rows.iter().map(|row| row.family.as_str())),
+            sides: distinct(cpus.iter().chain(&adapters).copied()),
+            batches,
+            baseline: cpus.first().copied(),
+            adapters,
+            found,
+        }
+    }
+
+    /// The row of a workload on a side.
+    pub(super) fn row(&self, workload: &str, side: &str) -> Option<&'a Row> {
+        self.found.get(&(workload, side)).copied()
+    }
+
+    /// The CPU's row of the same workload.
+    pub(super) fn cpu_of(&self, row: &Row) -> Option<&'a Row> {
+        self.row(&row.workload, self.baseline?)
+    }
+
+    /// CPU time / this side's time, transfers counted; none for the CPU itself.
+    pub(super) fn speedup(&self, row: &Row) -> Option<f64> {
+        if row.on_cpu { None } else { quotient(self.cpu_of(row)?.call()?, row.call()?) }
+    }
+
+    /// The measured ceilings of a side.
+    pub(super) fn ceiling(&self, side: &str) -> Option<&'a Ceiling> {
+        self.report.ceilings.iter().find(|c| c.side == side)
+    }
+
+    /// The share of the roof that a row reached.
+    pub(super) fn share(&self, row: &Row) -> Option<f64> {
+        row.share(self.ceiling(&row.side)?)
+    }
+
+    /// Which mark a batch has.
+    pub(super) fn batch_mark(&self, items: f64) -> usize {
+        self.batches.iter().position(|&batch| batch == items).unwrap_or(0)
+    }
+
+    /// A family's rows on a side, by variant, each by size.
+    pub(super) fn variants(&self, family: &str, side: &str) -> Vec<Series<'a>> {
+        let of_family = || self.report.rows.iter().filter(|row| row.family == family);
+        let variants: BTreeSet<String> = of_family().map(Row::variant).collect();
+        let several = variants.len() > 1;
+        let series = variants.into_iter().enumerate().map(|(index, variant)| {
+            let mut rows: Vec<&Row> = of_family().filter(|r| r.side == side && r.variant() == variant).collect();
+            rows.sort_by(|a, b| a.size.total_cmp(&b.size));
+            Series { variant: if several { variant } else { String::new() }, index, rows }
+        });
+        series.filter(|series| !series.rows.is_empty()).collect()
+    }
+
+    /// Rows in the order of the table: by operation, size and batch, the CPU before the adapters.
+    pub(super) fn sorted(&self) -> Vec<&'a Row> {
+        let mut rows: Vec<(String, &Row)> = self.report.rows.iter().map(|row| (row.variant(), row)).collect();
+        let place = |side: &str| self.sides.iter().position(|&s| s == side);
+        rows.sort_by(|(v, a), (w, b)| {
+            v.cmp(w)
+                .then(a.size.total_cmp(&b.size))
+                .then(a.items.total_cmp(&b.items))
+                .then_with(|| a.workload.cmp(&b.workload))
+                .then_with(|| place(&a.side).cmp(&place(&b.side)))
+        });
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+}
+
+/// Where a line of (size, speed-up) passes 1, interpolated between its neighbours in logarithms, and whether it rises
+/// there. Points are in order of size.
+pub(super) fn crossovers(points: &[(f64, f64)]) -> Vec<(f64, bool)> {
+    let mut found = Vec::new();
+    for pair in points.windows(2) {
+        let [(x0, y0), (x1, y1)] = [pair[0], pair[1]].map(|(x, y)| (x.ln(), y.ln()));
+        if (y0 < 0.0) != (y1 < 0.0) {
+            found.push(((x0 + (x1 - x0) * (y0 / (y0 - y1))).exp(), y0 < 0.0));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{report, row};
+    use super::*;
+
+    #[test]
+    fn the_crossover_is_interpolated_in_logarithms() {
+        // Half as fast at 10, twice as fast at 1000: even in the middle of the logarithms.
+        let found = crossovers(&[(10.0, 0.5), (1000.0, 2.0)]);
+        assert_eq!(found.len(), 1);
+        assert!((found[0].0 - 100.0).abs() < 1e-9 && found[0].1);
+        let falls = crossovers(&[(8.0, 4.0), (16.0, 0.5)]);
+        assert!((falls[0].0 - 8.0 * 2f64.powf(2.0 / 3.0)).abs() < 1e-9 && !falls[0].1);
+        assert_eq!(crossovers(&[(8.0, 0.5), (16.0, 1.0)]), [(16f64.ln().exp(), true)], "reached, not passed");
+        assert!(crossovers(&[(8.0, 2.0), (16.0, 3.0)]).is_empty());
+        assert!(crossovers(&[(8.0, 2.0)]).is_empty() && crossovers(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_share_is_of_the_lower_roof() {
+        let ceiling = Ceiling { side: String::new(), copy: 100.0, fma: 1000.0 };
+        let mut r = row("a/f32/n=8/batch=1", "CPU", true, Some(1.0));
+        (r.flops, r.bytes) = (50.0, 50.0);
+        assert_eq!(r.share(&ceiling), Some(0.5), "memory bounds it: 50 of 100 bytes a second");
+        (r.flops, r.bytes) = (500.0, 5.0);
+        assert_eq!(r.share(&ceiling), Some(0.5), "arithmetic bounds it");
+        (r.flops, r.bytes) = (0.0, 25.0);
+        assert_eq!(r.share(&ceiling), Some(0.25), "nothing is computed");
+        r.resident = Some(0.0);
+        assert_eq!(r.share(&ceiling), None);
+    }
+
+    #[test]
+    fn speed_up_counts_the_transfers() {
+        let mut gpu = row("a/f32/n=8/batch=1", "GPU", false, Some(0.1));
+        gpu.transfers = Some(0.5);
+        let report = report(vec![row("a/f32/n=8/batch=1", "CPU", true, Some(1.0)), gpu]);
+        let view = View::new(&report);
+        assert_eq!(view.speedup(&report.rows[1]), Some(2.0));
+        assert_eq!(view.speedup(&report.rows[0]), None);
+    }
+
+    #[test]
+    fn the_table_is_in_order_of_numbers() {
+        let name = |n: f64| format!("a/f32/n={n}/batch=1");
+        let mut rows: Vec<Row> = [128.0, 16.0, 8.0].map(|n| row(&name(n), "CPU", true, Some(n))).into();
+        for (r, n) in rows.iter_mut().zip([128.0, 16.0, 8.0]) {
+            r.size = n;
+        }
+        let report = report(rows);
+        let sizes: Vec<f64> = View::new(&report).sorted().iter().map(|r| r.size).collect();
+        assert_eq!(sizes, [8.0, 16.0, 128.0]);
+    }
+
+    #[test]
+    fn an_unknown_spread_is_noise() {
+        let mut r = row("a", "CPU", true, Some(1.0));
+        assert!(!r.noisy());
+        r.spread = f64::NAN;
+        assert!(r.noisy());
+        (r.resident, r.transfers, r.first) = (None, None, None);
+        assert!(!r.noisy(), "there is no figure to doubt");
+    }
+}

@@ -1,0 +1,165 @@
+//! What was measured of one side of a machine, as a small file that people can read.
+
+use super::rates::{CpuRates, Curve, Curves, GpuRates, Point};
+use super::workload::Family;
+use serde_json::{Value, json};
+
+/// The file's own version: one that is not this is not understood.
+const FORMAT: u64 = 1;
+
+/// What the rates of a file hold for; any difference and they do not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// The adapter's name, or `cpu`.
+    pub name: String,
+    /// The driver and its version; of a CPU its model's name.
+    pub driver: String,
+    /// Threads of the CPU; 0 of an adapter.
+    pub threads: usize,
+    /// This library's version.
+    pub version: String,
+}
+
+impl Machine {
+    /// An adapter.
+    #[must_use]
+    pub fn adapter(name: &str, backend: &str, driver: &str) -> Self {
+        let driver = format!("{backend} {driver}");
+        Self { name: name.to_owned(), driver, threads: 0, version: env!("CARGO_PKG_VERSION").to_owned() }
+    }
+
+    /// The CPU with so many threads.
+    #[must_use]
+    pub fn cpu(threads: usize) -> Self {
+        Self { name: "cpu".to_owned(), driver: model(), threads, version: env!("CARGO_PKG_VERSION").to_owned() }
+    }
+
+    /// The name of its file.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        let plain: String =
+            self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+        let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).take(6).collect();
+        let all = format!("{}\n{}\n{}\n{}", self.name, self.driver, self.threads, self.version);
+        format!("{}-{}.json", words.join("-"), &blake3::hash(all.as_bytes()).to_hex()[..8])
+    }
+
+    fn to_json(&self) -> Value {
+        json!({ "name": self.name, "driver": self.driver, "threads": self.threads, "fiedler": self.version })
+    }
+
+    fn from_json(value: &Value) -> Option<Self> {
+        let text = |key: &str| value[key].as_str().map(str::to_owned);
+        let threads = usize::try_from(value["threads"].as_u64()?).ok()?;
+        Some(Self { name: text("name")?, driver: text("driver")?, threads, version: text("fiedler")? })
+    }
+}
+
+/// The processor's name, where the system tells it.
+fn model() -> String {
+    let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = told.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split_once(':'));
+    line.map_or(std::env::consts::ARCH, |(_, name)| name.trim()).to_owned()
+}
+
+/// One side's rates.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tuning {
+    /// The CPU's.
+    Cpu(CpuRates),
+    /// An adapter's.
+    Gpu(GpuRates),
+}
+
+impl Tuning {
+    /// The text of a file.
+    #[must_use]
+    pub fn to_text(&self, machine: &Machine, date: &str) -> String {
+        let (copy, fma) = ("copy_bytes_per_s", "fma_flop_per_s");
+        let (fixed, curves) = match self {
+            Self::Cpu(r) => (json!({ copy: rounded(r.copy), fma: rounded(r.fma) }), &r.curves),
+            Self::Gpu(r) => (
+                json!({
+                    "round_trip_s": rounded(r.round_trip), "dispatch_s": rounded(r.dispatch),
+                    "upload_bytes_per_s": rounded(r.upload), "download_bytes_per_s": rounded(r.download),
+                    copy: rounded(r.copy), fma: rounded(r.fma),
+                }),
+                &r.curves,
+            ),
+        };
+        // A family a line: people read it.
+        let own: Vec<String> = curves
+            .own
+            .iter()
+            .map(|(family, curve)| {
+                let point = |p: &Point| json!([rounded(p.size), rounded(p.full), rounded(p.alone)]);
+                let points: Vec<Value> = curve.points.iter().map(point).collect();
+                let curve = json!({ "first_call_s": rounded(curve.first), "size_full_alone": points });
+                format!("    \"{family}\": {curve}")
+            })
+            .collect();
+        format!(
+            "{{\n  \"format\": {FORMAT},\n  \"measured\": \"{date}\",\n  \"machine\": {},\n  \"fixed\": {fixed},\n  \
+             \"other_full_alone\": {},\n  \"curves\": {{\n{}\n  }}\n}}\n",
+            machine.to_json(),
+            json!(curves.other.map(rounded)),
+            own.join(",\n")
+        )
+    }
+}
+
+/// To four digits: more were not measured.
+fn rounded(x: f64) -> f64 {
+    format!("{x:.3e}").parse().unwrap_or(x)
+}
+
+/// The machine and the rates of a file's text.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn parse(text: &str) -> Result<(Machine, Tuning), String> {
+    let all: Value = serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?;
+    if all["format"].as_u64() != Some(FORMAT) {
+        return Err(format!("expected format {FORMAT}, found {}", all["format"]));
+    }
+    let machine = Machine::from_json(&all["machine"]).ok_or("no machine that it holds for")?;
+    let rate = |value: &Value, what: &str| match value.as_f64() {
+        Some(x) if x.is_finite() && x > 0.0 => Ok(x),
+        _ => Err(format!("{what}: expected a number above 0, found {value}")),
+    };
+    let fixed = |key: &str| rate(&all["fixed"][key], key);
+    let pair = |value: &Value, what: &str| Ok::<_, String>([rate(&value[0], what)?, rate(&value[1], what)?]);
+    let mut own = Vec::new();
+    for (name, curve) in all["curves"].as_object().ok_or("no curves")? {
+        let family = Family::named(name).ok_or_else(|| format!("curves: `{name}` is no family"))?;
+        let mut points = Vec::new();
+        for point in curve["size_full_alone"].as_array().ok_or_else(|| format!("{name}: no points"))? {
+            let size = rate(&point[0], name)?;
+            let [full, alone] = pair(&json!([point[1], point[2]]), name)?;
+            points.push(Point { size, full, alone });
+        }
+        if points.is_empty() || !points.is_sorted_by(|a, b| a.size < b.size) {
+            return Err(format!("{name}: expected points of ascending sizes"));
+        }
+        let first = curve["first_call_s"].as_f64().filter(|x| x.is_finite() && *x >= 0.0).unwrap_or(0.0);
+        own.push((family, Curve { points, first }));
+    }
+    let curves = Curves { other: pair(&all["other_full_alone"], "other_full_alone")?, own };
+    #[expect(clippy::cast_precision_loss, reason = "a count of threads")]
+    let threads = machine.threads as f64;
+    let (copy, fma) = (fixed("copy_bytes_per_s")?, fixed("fma_flop_per_s")?);
+    let tuning = if machine.threads > 0 {
+        Tuning::Cpu(CpuRates { threads, copy, fma, curves })
+    } else {
+        Tuning::Gpu(GpuRates {
+            round_trip: fixed("round_trip_s")?,
+            dispatch: fixed("dispatch_s")?,
+            upload: fixed("upload_bytes_per_s")?,
+            download: fixed("download_bytes_per_s")?,
+            copy,
+            fma,
+            curves,
+        })
+    };
+    Ok((machine, tuning))
+}

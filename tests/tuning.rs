@@ -1,0 +1,123 @@
+//! Tuning files: what is written is read, and what does not hold is left aside with a word.
+
+use fiedler::policy::{CpuRates, Curve, Curves, Family, GpuRates, Machine, Point, Stored, Tuning, parse};
+use std::fs;
+
+fn curves() -> Curves {
+    let point = |size: f64, full: f64, alone: f64| Point { size, full, alone };
+    let curve = Curve { points: vec![point(8.0, 1.25e9, 1e8), point(64.0, 2.5e10, 3e9)], first: 0.125 };
+    Curves { other: [1e10, 1e9], own: vec![(Family::Eigh, curve.clone()), (Family::Matmul, curve)] }
+}
+
+fn cpu() -> Tuning {
+    Tuning::Cpu(CpuRates { threads: 3.0, copy: 2e10, fma: 2e11, curves: curves() })
+}
+
+fn gpu() -> Tuning {
+    Tuning::Gpu(GpuRates {
+        round_trip: 1.25e-4,
+        dispatch: 5e-6,
+        upload: 1.2e10,
+        download: 1.1e10,
+        copy: 1e12,
+        fma: 4e13,
+        curves: curves(),
+    })
+}
+
+fn machine(threads: usize) -> Machine {
+    Machine { name: "A \"GPU\" (TM)".to_owned(), driver: "driver 1.2".to_owned(), threads, version: "9.9".to_owned() }
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    for (tuning, machine) in [(cpu(), machine(3)), (gpu(), machine(0))] {
+        let path = tuning.save(folder.path(), &machine, "2026-11-22").unwrap();
+        assert_eq!(parse(&fs::read_to_string(&path).unwrap()).unwrap(), (machine.clone(), tuning.clone()));
+        assert_eq!(Stored::of(folder.path(), &machine), Stored::Found(tuning));
+    }
+    // A file each, and nothing beside.
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn another_machine_has_another_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = machine(0);
+    gpu().save(folder.path(), &own, "2026-11-22").unwrap();
+    for other in [
+        Machine { driver: "driver 1.3".to_owned(), ..own.clone() },
+        Machine { version: "9.8".to_owned(), ..own.clone() },
+        Machine { name: "B".to_owned(), ..own.clone() },
+    ] {
+        assert_eq!(Stored::of(folder.path(), &other), Stored::Nothing);
+        // Nor does a copy of the file under its name serve.
+        fs::copy(folder.path().join(own.file_name()), folder.path().join(other.file_name())).unwrap();
+        let Stored::Ignored(why) = Stored::of(folder.path(), &other) else { panic!("{other:?}") };
+        assert!(why.contains(&other.name) && why.contains(&own.driver), "{why}");
+    }
+}
+
+/// Cut anywhere, or with one value spoilt: a word, never rates, never a panic.
+#[test]
+fn a_damaged_file_is_left_aside() {
+    let text = gpu().to_text(&machine(0), "2026-11-22");
+    for len in 0..text.trim_end().len() {
+        if text.is_char_boundary(len) {
+            parse(&text[..len]).expect_err("half a file");
+        }
+    }
+    for (good, bad, word) in [
+        ("\"format\": 1", "\"format\": 2", "format"),
+        ("\"fixed\": {", "\"mixed\": {", "expected a number above 0"),
+        ("0.000125", "-1.0", "round_trip_s"),
+        ("0.000125", "\"fast\"", "round_trip_s"),
+        ("\"eigh\"", "\"eig\"", "eig"),
+        ("[8.0,1250000000.0", "[80.0,1250000000.0", "ascending"),
+        ("[8.0,1250000000.0", "[8.0,null", "eigh"),
+        ("[8.0,1250000000.0,100000000.0],[64.0,25000000000.0,3000000000.0]", "", "points"),
+        ("\"threads\":0", "\"threads\":-1", "machine"),
+    ] {
+        assert!(text.contains(good), "{good} in {text}");
+        let why = parse(&text.replacen(good, bad, 1)).expect_err(bad);
+        assert!(why.contains(word), "{bad}: {why}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(machine(0).file_name()), &text[..text.len() / 2]).unwrap();
+    assert!(matches!(Stored::of(folder.path(), &machine(0)), Stored::Ignored(_)));
+}
+
+/// Many writers at once leave one whole file of one of them.
+#[test]
+fn writers_at_once_leave_one_whole_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = machine(0);
+    std::thread::scope(|scope| {
+        for i in 1..=8_u32 {
+            let (folder, machine) = (folder.path(), &machine);
+            scope.spawn(move || {
+                let Tuning::Gpu(rates) = gpu() else { unreachable!() };
+                let own = Tuning::Gpu(GpuRates { fma: f64::from(i), ..rates });
+                for _ in 0..20 {
+                    own.save(folder, machine, "2026-11-22").unwrap();
+                    let Stored::Found(Tuning::Gpu(found)) = Stored::of(folder, machine) else {
+                        panic!("no whole file")
+                    };
+                    assert!((1.0..=8.0).contains(&found.fma));
+                }
+            });
+        }
+    });
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_an_error_that_names_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let error = cpu().save(&file, &machine(3), "2026-11-22").expect_err("a file is no folder").to_string();
+    assert!(error.contains("file"), "{error}");
+    assert!(matches!(Stored::of(&file, &machine(3)), Stored::Ignored(_) | Stored::Nothing));
+}

@@ -1,10 +1,13 @@
 //! What every operation is handed: the device, if there is one, the policy and the budget.
 
-use crate::device::{Adapter, Buffer, DeviceOptions, Element, Gpu, KernelTime, PoolCounters, WgpuDevice};
+use crate::device::{Adapter, Buffer, DeviceOptions, Element, Gpu, PoolCounters, WgpuDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kept::Kept;
 use crate::policy::{self, Backend, Choice, DeviceClass, Machine, Policy, Rates, Stored, Tuning, Workload};
+use crate::profile::{Profile, Stopwatch};
+use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The byte budget where none is given: a quarter of the smallest discrete GPU in use, and harmless beside a CPU.
 const DEFAULT_BUDGET: u64 = 2 << 30;
@@ -17,6 +20,7 @@ pub struct Context {
     budget: u64,
     without_gpu: Option<String>,
     kept: Arc<Kept>,
+    stopwatch: Stopwatch,
 }
 
 /// How a [`Context`] is made.
@@ -28,6 +32,7 @@ pub struct ContextBuilder {
     checked: bool,
     poison: bool,
     profile: bool,
+    timestamps: bool,
     software_as_gpu: bool,
     kernels: Option<&'static [&'static str]>,
     tuned: bool,
@@ -43,6 +48,7 @@ impl Default for ContextBuilder {
             checked: cfg!(debug_assertions),
             poison: false,
             profile: false,
+            timestamps: true,
             software_as_gpu: false,
             kernels: None,
             tuned: true,
@@ -94,7 +100,8 @@ impl Context {
             None => rates(class, gpu.as_ref().map(|gpu| gpu.adapter()), builder.tuned),
         };
         let policy = Policy { backend: builder.backend.unwrap_or_default(), class, rates: rates.into(), measured };
-        Self { gpu, policy, budget: builder.budget(), without_gpu, kept: Arc::default() }
+        let stopwatch = gpu.as_ref().map_or_else(|| Stopwatch::new(builder.profile), |gpu| gpu.stopwatch().clone());
+        Self { gpu, policy, budget: builder.budget(), without_gpu, kept: Arc::default(), stopwatch }
     }
 
     /// This context with another wish about where operations run.
@@ -159,12 +166,29 @@ impl Context {
         }
     }
 
-    /// Device time by kernel since the last call; `None` where it is not measured (no device, no timestamps, or not asked for).
+    /// Where the time went since the last call, after all that is recorded is done; `None` where nobody asked for it
+    /// ([`ContextBuilder::profile`]).
     ///
     /// # Errors
     /// Device errors.
-    pub fn profile(&self) -> Result<Option<Vec<KernelTime>>> {
-        self.gpu.as_ref().map_or(Ok(None), |gpu| gpu.profile())
+    pub fn profile(&self) -> Result<Option<Profile>> {
+        let clock = match &self.gpu {
+            Some(gpu) if self.stopwatch.runs() => Some(gpu.booked()?),
+            _ => None,
+        };
+        let pool = self.pool();
+        Ok(self.stopwatch.take().map(|mut booked: Profile| {
+            booked.adapter = self.adapter().map(|adapter| adapter.name.clone());
+            booked.clock = clock.unwrap_or(booked.clock);
+            (booked.peak_bytes, booked.budget) = (pool.peak, pool.budget);
+            booked
+        }))
+    }
+
+    /// Books a stage of the program's own in the profile, of this thread and of that time. Nothing happens where no profile was
+    /// asked for.
+    pub fn stage(&self, stage: &'static str, time: Range<Instant>) {
+        self.stopwatch.own(stage, time);
     }
 
     /// Submits what is recorded and waits until all of it is done.
@@ -246,10 +270,18 @@ impl ContextBuilder {
         self
     }
 
-    /// Measure each kernel with timestamps, where the adapter has them. Costs a pass for each dispatch.
+    /// Book where the time goes, for [`Context::profile`]: each kernel by timestamps, which costs a pass for each dispatch; where the
+    /// adapter has none, by the host's clock, which costs a submission and a wait for each dispatch.
     #[must_use]
     pub fn profile(mut self, yes: bool) -> Self {
         self.profile = yes;
+        self
+    }
+
+    /// Measure kernels with the adapter's timestamps (default), or by the host's clock as if it had none.
+    #[must_use]
+    pub fn timestamps(mut self, yes: bool) -> Self {
+        self.timestamps = yes;
         self
     }
 
@@ -313,8 +345,13 @@ impl ContextBuilder {
         if self.backend == Some(Backend::Cpu) {
             return Ok(Context::assemble(None, &self, Some("the CPU alone was asked for".to_owned())));
         }
+        let began = Instant::now();
         match Gpu::open(self.adapter.as_deref(), self.options()) {
-            Ok(gpu) => Ok(Context::assemble(Some(gpu), &self, None)),
+            Ok(gpu) => {
+                let ctx = Context::assemble(Some(gpu), &self, None);
+                ctx.stopwatch.end("open", "", Some(began));
+                Ok(ctx)
+            }
             Err(error) if self.backend != Some(Backend::Gpu) && self.adapter.is_none() => {
                 log::info!("the CPU alone: {error}");
                 Ok(Context::assemble(None, &self, Some(error.to_string())))
@@ -334,8 +371,8 @@ impl ContextBuilder {
     }
 
     fn options(&self) -> DeviceOptions {
-        let Self { checked, poison, profile, kernels, .. } = *self;
-        DeviceOptions { budget: self.budget(), checked, poison, profile, kernels }
+        let Self { checked, poison, profile, timestamps, kernels, .. } = *self;
+        DeviceOptions { budget: self.budget(), checked, poison, profile, timestamps, kernels }
     }
 }
 

@@ -44,10 +44,12 @@ mod kept;
 mod lanes;
 pub mod ops;
 pub mod policy;
+mod profile;
 mod shape;
 
 pub use context::{Context, ContextBuilder, bytes_from};
-pub use device::{Adapter, AdapterLimits, KernelTime, PoolCounters, WgpuBuffer, WgpuDevice};
+pub use device::{Adapter, AdapterLimits, PoolCounters, WgpuBuffer, WgpuDevice};
 pub use error::{Error, ErrorKind, Result};
 pub use policy::Backend;
+pub use profile::{Clock, KernelTime, Profile, StageTime};
 pub use shape::{Axis, Layout, Shape};

@@ -1,5 +1,6 @@
 //! `fiedler encode`: a data set of graphs in, certified encodings out.
 
+use super::profile::Profiling;
 use super::stores::Stores;
 use super::values::whole;
 use super::{Failure, Outcome, Where, check_output, print};
@@ -35,6 +36,8 @@ pub(super) struct Encode {
     which: End,
     #[command(flatten)]
     place: Where,
+    #[command(flatten)]
+    profiling: Profiling,
     /// The Laplacian of which library: its self-loops, duplicate edges, isolated nodes.
     #[arg(long, value_enum)]
     preset: Option<PresetName>,
@@ -114,18 +117,20 @@ enum Symmetrize {
 impl Encode {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         check_output(&self.output, &self.input, &["npz", "safetensors", "csv"])?;
+        self.profiling.check()?;
         if self.quiet {
             // Warnings are not errors.
             log::set_max_level(log::LevelFilter::Error);
         }
         let stores = Stores::new(!self.no_cache, self.resume.then_some(&self.output))?;
         let started = Instant::now();
-        let ctx = self.place.context()?;
+        let ctx = self.profiling.context(&self.place, None)?;
         let opened = started.elapsed().as_secs_f64();
 
         let started = Instant::now();
         let data = fiedler::io::read(&self.input, &self.conventions())?;
         let read = started.elapsed().as_secs_f64();
+        self.profiling.stage("read");
 
         let started = Instant::now();
         let bar = self.progress_bar(data.graphs.len());
@@ -135,15 +140,18 @@ impl Encode {
             .inspect_err(|_| bar.abandon())?;
         bar.finish_and_clear();
         let encoded = started.elapsed().as_secs_f64();
+        self.profiling.stage("encode");
 
         let started = Instant::now();
         fiedler::io::write(&self.output, &arrays(&encoding, data.node_ids.as_ref()))?;
         let wrote = started.elapsed().as_secs_f64();
         stores.done();
+        self.profiling.stage("write");
         let seconds = [("open", opened), ("read", read), ("encode", encoded), ("write", wrote)];
         if !self.quiet {
             print(self.report(&ctx, &data, &encoding, &report, &stores, &seconds));
         }
+        self.profiling.finish()?;
         Ok(if encoding.uncertified() == 0 { Outcome::Done } else { Outcome::Uncertified })
     }
 

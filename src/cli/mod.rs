@@ -5,13 +5,14 @@ mod doctor;
 mod encode;
 mod explain;
 mod generate;
+mod profile;
 mod run;
 mod stores;
 mod tune;
 mod values;
 
 use clap::{Args, Command as Words, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use fiedler::{Backend, Context, Error, ErrorKind};
+use fiedler::{Backend, Context, ContextBuilder, Error, ErrorKind};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -61,12 +62,16 @@ struct Where {
 impl Where {
     /// The context that the options, or else the environment, ask for.
     fn context(&self) -> Result<Context, Failure> {
+        self.with(Context::builder())
+    }
+
+    /// The same, made to measure.
+    fn with(&self, mut builder: ContextBuilder) -> Result<Context, Failure> {
         if let (Some(Backend::Cpu), Some(name)) = (self.backend, &self.adapter) {
             return Err(Failure::Call(format!(
                 "--adapter {name} belongs to --backend gpu or auto, found --backend cpu"
             )));
         }
-        let mut builder = Context::builder();
         if let Some(name) = &self.adapter {
             builder = builder.adapter(name);
         }

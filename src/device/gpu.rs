@@ -9,8 +9,9 @@ use super::pipelines::Pipelines;
 use super::pool::{Pool, PoolCounters};
 use super::read::Read;
 use super::recorder::{Recorder, Recording};
-use super::timing::{KernelTime, Timing};
+use super::timing::Timing;
 use crate::error::{ErrorKind, Result};
+use crate::profile::{Clock, Stopwatch};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,8 +28,10 @@ pub(crate) struct DeviceOptions {
     pub(crate) checked: bool,
     /// Fill every buffer that the pool hands out.
     pub(crate) poison: bool,
-    /// Measure each kernel with timestamps, where the adapter has them.
+    /// Book where the time goes.
     pub(crate) profile: bool,
+    /// Measure each kernel with timestamps, where the adapter has them.
+    pub(crate) timestamps: bool,
     /// The forms of kernels that may be used, where not all.
     pub(crate) kernels: Option<&'static [&'static str]>,
 }
@@ -80,12 +83,13 @@ impl Gpu {
         let described = Adapter::describe(&adapter, device.features(), &device.limits());
         let adapter = Adapter { kernels: options.kernels, ..described };
         let max_buffer = adapter.limits.buffer / 4 * 4;
-        let pool = Pool::new(&device, &queue, &faults, max_buffer, options.budget, options.poison);
-        let pipelines = Pipelines::new(&device, &faults, options.checked);
-        let timing = options.profile.then(|| Timing::new(&device)).flatten();
+        let stopwatch = Stopwatch::new(options.profile);
+        let pool = Pool::new(&device, &queue, &faults, max_buffer, options.budget, options.poison, &stopwatch);
+        let pipelines = Pipelines::new(&device, &faults, options.checked, &stopwatch);
+        let timing = (options.profile && options.timestamps).then(|| Timing::new(&device)).flatten();
         let recording = Mutex::new(Recording::new(&device));
         Arc::new(Self {
-            core: Core { adapter, device, queue, faults, pool, pipelines, timing },
+            core: Core { adapter, device, queue, faults, pool, pipelines, timing, stopwatch },
             recording,
             constants: Mutex::default(),
         })
@@ -162,11 +166,17 @@ impl Gpu {
         recorder.wait()
     }
 
-    /// Device time by kernel since the last call; none where it is not measured.
-    pub(crate) fn profile(&self) -> Result<Option<Vec<KernelTime>>> {
-        let Some(timing) = &self.core.timing else { return Ok(None) };
+    /// What books where the time goes.
+    pub(crate) fn stopwatch(&self) -> &Stopwatch {
+        &self.core.stopwatch
+    }
+
+    /// Waits until all work is done and booked; what it was measured with.
+    pub(crate) fn booked(&self) -> Result<Clock> {
         self.wait()?;
-        Ok(Some(timing.take(self.core.queue.get_timestamp_period())))
+        let Some(timing) = &self.core.timing else { return Ok(Clock::Wall) };
+        timing.book(self.core.queue.get_timestamp_period(), &self.core.stopwatch);
+        Ok(Clock::Timestamps)
     }
 
     /// Destroys the device, as a driver that resets would.

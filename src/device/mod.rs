@@ -1,7 +1,7 @@
 //! The device floor: the only room that names wgpu or naga. It knows buffers, kernels, submissions and faults, and no
 //! mathematics.
 //!
-//! Inside: `gpu` stands on `recorder` and `read`, these on `core`, which holds `pool`, `pipelines`, `faults` and `timing`;
+//! Inside: `gpu` stands on `recorder` and `read`, `recorder` on `submit`, these on `core`, which holds `pool`, `pipelines`, `faults` and `timing`;
 //! `pipelines` on `kernel`, `kernel` on `shader` and `buffer`, `buffer` on `pool`.
 
 mod adapter;
@@ -18,6 +18,7 @@ mod pool;
 mod read;
 mod recorder;
 mod shader;
+mod submit;
 mod timing;
 #[cfg(test)]
 mod translate;
@@ -33,6 +34,5 @@ pub(crate) use pool::size_class;
 pub(crate) use read::Read;
 pub(crate) use recorder::{Grid, Recorder};
 pub(crate) use shader::{Shader, VarKind};
-pub use timing::KernelTime;
 #[cfg(test)]
 pub(crate) use translate::check_kernel;

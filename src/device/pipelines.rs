@@ -5,6 +5,7 @@ use super::faults::{Faults, scoped};
 use super::kernel::Kernel;
 use super::shader::{Overrides, Reflection, VarKind, Variable, variant_text};
 use crate::error::{ErrorKind, Result};
+use crate::profile::Stopwatch;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
@@ -31,11 +32,13 @@ pub(super) struct Pipelines {
     /// Whether the driver keeps its run-time checks of indices, loops and divisions (tests do).
     checked: bool,
     compiled: Mutex<HashMap<Key, Arc<Pipeline>>>,
+    stopwatch: Stopwatch,
 }
 
 impl Pipelines {
-    pub(super) fn new(device: &wgpu::Device, faults: &Arc<Faults>, checked: bool) -> Self {
-        Self { device: device.clone(), faults: Arc::clone(faults), checked, compiled: Mutex::default() }
+    pub(super) fn new(device: &wgpu::Device, faults: &Arc<Faults>, checked: bool, stopwatch: &Stopwatch) -> Self {
+        let (device, faults, stopwatch) = (device.clone(), Arc::clone(faults), stopwatch.clone());
+        Self { device, faults, checked, compiled: Mutex::default(), stopwatch }
     }
 
     /// The compiled variant; the first call reflects, compares with the Rust declaration, checks limits and compiles.
@@ -45,6 +48,7 @@ impl Pipelines {
         if let Some(found) = self.compiled.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(Arc::clone(found));
         }
+        let began = self.stopwatch.begin();
         let reflection = K::SHADER.reflect(overrides)?;
         K::agree(&reflection, overrides)?;
         check_limits::<K>(&reflection, overrides, adapter)?;
@@ -52,6 +56,7 @@ impl Pipelines {
         self.faults.ask(&self.device)?;
         let pipeline = Arc::new(self.compile::<K>(reflection, overrides)?);
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&pipeline));
+        self.stopwatch.end("compile", K::SHADER.name, began);
         Ok(pipeline)
     }
 

@@ -6,6 +6,7 @@
 
 use super::faults::{Faults, error_of, scoped};
 use crate::error::{ErrorKind, Result};
+use crate::profile::Stopwatch;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wgpu::BufferUsages;
@@ -70,6 +71,7 @@ pub(crate) struct Pool {
     max_buffer: u64,
     poison: bool,
     state: Mutex<State>,
+    stopwatch: Stopwatch,
 }
 
 #[derive(Debug)]
@@ -96,6 +98,7 @@ impl Pool {
         max_buffer: u64,
         budget: u64,
         poison: bool,
+        stopwatch: &Stopwatch,
     ) -> Arc<Self> {
         let state = State {
             free: HashMap::new(),
@@ -111,6 +114,7 @@ impl Pool {
             max_buffer,
             poison,
             state: Mutex::new(state),
+            stopwatch: stopwatch.clone(),
         })
     }
 
@@ -128,7 +132,7 @@ impl Pool {
         let class = size_class(bytes).min(self.max_buffer);
         let (raw, id) = match self.reserve(class, usage)? {
             (Some(raw), id) => (raw, id),
-            (None, id) => match self.create(class, usage) {
+            (None, id) => match self.timed(class, usage) {
                 Ok(raw) => (raw, id),
                 Err(error) => {
                     self.state().give_up(id);
@@ -162,6 +166,13 @@ impl Pool {
         state.counters.in_use += class;
         state.lent.insert(id, (class, usage));
         Ok((raw, id))
+    }
+
+    fn timed(&self, class: u64, usage: Usage) -> Result<wgpu::Buffer> {
+        let began = self.stopwatch.begin();
+        let made = self.create(class, usage);
+        self.stopwatch.end("allocate", "", began);
+        made
     }
 
     /// Makes a buffer; if the device has no memory, once more after everything unused is let go. The pool is not locked meanwhile:

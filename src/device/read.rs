@@ -5,6 +5,7 @@ use super::core::Core;
 use super::faults::{Faults, scoped};
 use super::pool::Lease;
 use crate::error::{ErrorKind, Result};
+use crate::profile::Stopwatch;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -22,6 +23,7 @@ pub(crate) struct Read<T> {
     mapping: Arc<Mutex<Mapping>>,
     /// Whether a thread drives the device for a task that awaits.
     driven: bool,
+    stopwatch: Stopwatch,
     of: PhantomData<fn() -> T>,
 }
 
@@ -51,7 +53,8 @@ impl<T: Element> Read<T> {
             log::error!("a read cannot begin: {error}");
         }
         let (device, faults) = (core.device.clone(), Arc::clone(&core.faults));
-        Self { device, faults, lease, len, mapping, driven: false, of: PhantomData }
+        let stopwatch = core.stopwatch.clone();
+        Self { device, faults, lease, len, mapping, driven: false, stopwatch, of: PhantomData }
     }
 
     /// Blocks until the array is here.
@@ -62,7 +65,9 @@ impl<T: Element> Read<T> {
             }
             let wait = wgpu::PollType::Wait { submission_index: None, timeout: Some(Duration::from_secs(1)) };
             // A time-out is no fault: the work goes on, and a lost device shows in `faults`.
+            let began = self.stopwatch.begin();
             let _ = self.device.poll(wait);
+            self.stopwatch.end("wait", "", began);
             self.faults.check()?;
         }
     }
@@ -74,6 +79,7 @@ impl<T: Element> Read<T> {
     }
 
     fn finish(&self, done: Result<(), wgpu::BufferAsyncError>) -> Result<Vec<T>> {
+        let began = self.stopwatch.begin();
         // A lost device may still "map": what it says is only trusted when it is alive.
         self.faults.check()?;
         done.map_err(|e| ErrorKind::Device { message: format!("reading back: {e}") })?;
@@ -86,6 +92,7 @@ impl<T: Element> Read<T> {
         let data = bytemuck::pod_collect_to_vec(&view[..]);
         drop(view);
         self.faults.check()?;
+        self.stopwatch.end("read back", "", began);
         Ok(data)
     }
 }

@@ -10,6 +10,7 @@ use super::pipelines::Pipeline;
 use super::pool::{Lease, Usage};
 use super::read::Read;
 use super::shader::Overrides;
+use super::submit::{Command, submit};
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -46,25 +47,6 @@ pub(super) struct Recording {
     staged: u64,
     belt: StagingBelt,
     in_flight: VecDeque<wgpu::SubmissionIndex>,
-}
-
-#[derive(Debug)]
-enum Command {
-    Dispatch {
-        pipeline: Arc<Pipeline>,
-        bind_group: wgpu::BindGroup,
-        uniform_offset: Option<u32>,
-        workgroups: u32,
-        _keep: Vec<Arc<Lease>>,
-    },
-    Copy {
-        from: wgpu::Buffer,
-        from_offset: u64,
-        to: Arc<Lease>,
-        to_offset: u64,
-        bytes: u64,
-        _keep: Option<Arc<Lease>>,
-    },
 }
 
 impl Recording {
@@ -128,6 +110,7 @@ impl<'a> Recorder<'a> {
     fn stage(&mut self, bytes: &[u8], to: &Arc<Lease>, to_offset: u64, first: bool) -> Result<()> {
         let Some(size) = wgpu::BufferSize::new(bytes.len() as u64) else { return Ok(()) };
         self.core.faults.check()?;
+        let began = self.core.stopwatch.begin();
         let belt = &mut self.open.belt;
         let (staged, caught) = scoped(&self.core.device, || {
             let slice = belt.allocate(size, wgpu::BufferSize::MIN);
@@ -148,6 +131,7 @@ impl<'a> Recorder<'a> {
         } else {
             self.open.commands.push(copy);
         }
+        self.core.stopwatch.end("upload", "", began);
         self.open.staged += size.get();
         Ok(())
     }
@@ -179,7 +163,13 @@ impl<'a> Recorder<'a> {
             return Ok(());
         }
         let slots = kernel.slots();
+        if slots.iter().any(|slot| matches!(slot.bound, Bound::Uniform(_))) {
+            // Lent before the stage begins: a flush on the way is none of it.
+            self.uniform_lease()?;
+        }
+        let began = self.core.stopwatch.begin();
         let mut uniform_offset = None;
+        let mut bytes_bound = 0_u64;
         let mut bound = Vec::with_capacity(slots.len());
         for slot in &slots {
             let number = pipeline.bindings.iter().find(|(name, _)| name == slot.name).map_or(0, |(_, n)| *n);
@@ -189,7 +179,10 @@ impl<'a> Recorder<'a> {
                     uniform_offset = Some(offset);
                     (lease, bytes.len() as u64)
                 }
-                Bound::Buffer(lease, bytes) => (Arc::clone(lease), bytes),
+                Bound::Buffer(lease, bytes) => {
+                    bytes_bound += bytes;
+                    (Arc::clone(lease), bytes)
+                }
             };
             let allowed = self.core.adapter.limits.storage_binding;
             if bytes > allowed {
@@ -199,9 +192,11 @@ impl<'a> Recorder<'a> {
         }
         let bind_group = self.bind_group(&pipeline, &bound);
         let keep = bound.into_iter().map(|(_, lease, _)| lease).collect();
-        let dispatch = Command::Dispatch { pipeline, bind_group, uniform_offset, workgroups, _keep: keep };
+        let (name, work) = (pipeline.name, (flops, bytes_bound));
+        let dispatch = Command::Dispatch { pipeline, bind_group, uniform_offset, workgroups, work, _keep: keep };
         self.open.commands.push(dispatch);
         self.open.seconds += seconds;
+        self.core.stopwatch.end("record", name, began);
         Ok(())
     }
 
@@ -239,16 +234,19 @@ impl<'a> Recorder<'a> {
         u64::from(self.core.adapter.limits.uniform_alignment.max(256))
     }
 
+    /// The buffer of this submission's uniforms.
+    fn uniform_lease(&mut self) -> Result<Arc<Lease>> {
+        if let Some(lease) = &self.open.uniform_buffer {
+            return Ok(Arc::clone(lease));
+        }
+        let lease = Arc::new(self.with_room(|core| core.pool.lend(UNIFORMS, Usage::Uniform))?);
+        self.open.uniform_buffer = Some(Arc::clone(&lease));
+        Ok(lease)
+    }
+
     /// Appends to this submission's uniforms; returns their buffer and the offset in it.
     fn push_uniform(&mut self, bytes: &[u8]) -> Result<(Arc<Lease>, u32)> {
-        let lease = match &self.open.uniform_buffer {
-            Some(lease) => Arc::clone(lease),
-            None => {
-                let lease = Arc::new(self.with_room(|core| core.pool.lend(UNIFORMS, Usage::Uniform))?);
-                self.open.uniform_buffer = Some(Arc::clone(&lease));
-                lease
-            }
-        };
+        let lease = self.uniform_lease()?;
         let offset = self.open.uniforms.len();
         let end = (offset + bytes.len()).next_multiple_of(to_usize(self.uniform_stride()));
         self.open.uniforms.extend_from_slice(bytes);
@@ -278,15 +276,14 @@ impl<'a> Recorder<'a> {
         (self.open.seconds, self.open.staged) = (0.0, 0);
         let core = self.core;
         let belt = &mut self.open.belt;
+        let began = core.stopwatch.begin();
         let (submission, caught) = scoped(&core.device, || {
             belt.finish();
-            let submission = core.queue.submit([encode(core, &commands)]);
+            let submission = submit(core, &commands);
             belt.recall();
             submission
         });
-        if let Some(timing) = &core.timing {
-            timing.submitted(core.queue.get_timestamp_period());
-        }
+        core.stopwatch.end(if core.by_wall_clock() { "submit and wait" } else { "submit" }, "", began);
         if let Some(error) = caught {
             // Arrays that were promised are not there: nothing of this device can be trusted any more.
             core.faults.set_lost(format!("a submission was refused: {error}"));
@@ -310,7 +307,9 @@ impl<'a> Recorder<'a> {
 
     fn wait_oldest(&mut self) -> Result<()> {
         let submission_index = self.open.in_flight.pop_front();
+        let began = self.core.stopwatch.begin();
         let polled = self.core.device.poll(wgpu::PollType::Wait { submission_index, timeout: None });
+        self.core.stopwatch.end("wait", "", began);
         polled.map(drop).map_err(|e| self.device_error(&e.to_string()))
     }
 
@@ -347,39 +346,4 @@ fn limit(kernel: &str, what: &str, needed: u64, allowed: u64) -> Error {
 /// Chunk sizes fit every address space.
 fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
-}
-
-/// One command buffer; dispatches that follow each other share a pass, unless each is timed.
-fn encode(core: &Core, commands: &[Command]) -> wgpu::CommandBuffer {
-    let mut encoder = core.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("fiedler") });
-    let is_dispatch = |c: &Command| matches!(c, Command::Dispatch { .. });
-    for run in commands.chunk_by(|a, b| core.timing.is_none() && is_dispatch(a) && is_dispatch(b)) {
-        match &run[0] {
-            Command::Copy { from, from_offset, to, to_offset, bytes, .. } => {
-                encoder.copy_buffer_to_buffer(from, *from_offset, &to.raw, *to_offset, *bytes);
-            }
-            Command::Dispatch { pipeline, .. } => {
-                let query = core.timing.as_ref().map(|timing| timing.begin(pipeline.name, &mut encoder));
-                let timestamp_writes = query.as_ref().and_then(|q| q.compute_pass_timestamp_writes());
-                let descriptor = wgpu::ComputePassDescriptor { label: None, timestamp_writes };
-                let mut pass = encoder.begin_compute_pass(&descriptor);
-                run.iter().for_each(|command| dispatch(&mut pass, command));
-                drop(pass);
-                if let (Some(timing), Some(query)) = (&core.timing, query) {
-                    timing.end(&mut encoder, query);
-                }
-            }
-        }
-    }
-    if let Some(timing) = &core.timing {
-        timing.resolve(&mut encoder);
-    }
-    encoder.finish()
-}
-
-fn dispatch(pass: &mut wgpu::ComputePass<'_>, command: &Command) {
-    let Command::Dispatch { pipeline, bind_group, uniform_offset, workgroups, .. } = command else { return };
-    pass.set_pipeline(&pipeline.raw);
-    pass.set_bind_group(0, bind_group, uniform_offset.as_slice());
-    pass.dispatch_workgroups(*workgroups, 1, 1);
 }

@@ -1,26 +1,18 @@
 //! Device time of every kernel, from timestamps at the ends of its pass.
 
-use std::collections::BTreeMap;
+use crate::profile::Stopwatch;
+use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wgpu_profiler::{GpuProfiler, GpuProfilerQuery, GpuProfilerSettings};
-
-/// How long a kernel took on the device.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct KernelTime {
-    /// The kernel.
-    pub kernel: String,
-    /// Its dispatches.
-    pub calls: u64,
-    /// Seconds of device time altogether.
-    pub seconds: f64,
-}
 
 pub(super) struct Timing(Mutex<State>);
 
 struct State {
     profiler: GpuProfiler,
-    totals: BTreeMap<String, (u64, f64)>,
+    /// Flops and bound bytes of the dispatches since the last submission.
+    open: Vec<(f64, u64)>,
+    /// The same of submissions that have not been booked, with the host's time at which each was submitted.
+    submitted: VecDeque<(f64, Vec<(f64, u64)>)>,
 }
 
 impl std::fmt::Debug for Timing {
@@ -38,15 +30,22 @@ impl Timing {
         // More frames may be open than submissions are in flight, or the profiler drops the oldest.
         let settings = GpuProfilerSettings { max_num_pending_frames: 64, ..Default::default() };
         let profiler = GpuProfiler::new(device, settings).ok()?;
-        Some(Self(Mutex::new(State { profiler, totals: BTreeMap::new() })))
+        Some(Self(Mutex::new(State { profiler, open: Vec::new(), submitted: VecDeque::new() })))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn begin(&self, kernel: &'static str, encoder: &mut wgpu::CommandEncoder) -> GpuProfilerQuery {
-        self.state().profiler.begin_pass_query(kernel, encoder)
+    pub(super) fn begin(
+        &self,
+        kernel: &'static str,
+        work: (f64, u64),
+        encoder: &mut wgpu::CommandEncoder,
+    ) -> GpuProfilerQuery {
+        let mut state = self.state();
+        state.open.push(work);
+        state.profiler.begin_pass_query(kernel, encoder)
     }
 
     pub(super) fn end(&self, encoder: &mut wgpu::CommandEncoder, query: GpuProfilerQuery) {
@@ -57,31 +56,34 @@ impl Timing {
         self.state().profiler.resolve_queries(encoder);
     }
 
-    /// Closes the frame of a submission, and books those that have ended.
-    pub(super) fn submitted(&self, period: f32) {
+    /// Closes the frame of a submission, made at `host`, and books those that have ended.
+    pub(super) fn submitted(&self, host: f64, period: f32, stopwatch: &Stopwatch) {
         let mut state = self.state();
-        if let Err(error) = state.profiler.end_frame() {
-            log::warn!("timestamps of one submission are lost: {error}");
+        let work = std::mem::take(&mut state.open);
+        match state.profiler.end_frame() {
+            Ok(()) => state.submitted.push_back((host, work)),
+            Err(error) => log::warn!("timestamps of one submission are lost: {error}"),
         }
-        state.book(period);
+        state.book(period, stopwatch);
     }
 
-    /// What was measured since the last call.
-    pub(super) fn take(&self, period: f32) -> Vec<KernelTime> {
-        let mut state = self.state();
-        state.book(period);
-        let totals = std::mem::take(&mut state.totals);
-        totals.into_iter().map(|(kernel, (calls, seconds))| KernelTime { kernel, calls, seconds }).collect()
+    /// Books all that has ended.
+    pub(super) fn book(&self, period: f32, stopwatch: &Stopwatch) {
+        self.state().book(period, stopwatch);
     }
 }
 
 impl State {
-    fn book(&mut self, period: f32) {
+    fn book(&mut self, period: f32, stopwatch: &Stopwatch) {
+        // Frames end in the order in which they were submitted, and the queries of one are in the order of its dispatches.
         while let Some(frame) = self.profiler.process_finished_frame(period) {
-            for query in frame {
-                let seconds = query.time.map_or(0.0, |t| t.end - t.start);
-                let total = self.totals.entry(query.label).or_default();
-                *total = (total.0 + 1, total.1 + seconds);
+            let (host, work) = self.submitted.pop_front().unwrap_or_default();
+            if let Some(first) = frame.first().and_then(|query| query.time.as_ref()) {
+                stopwatch.aligned(host, first.start);
+            }
+            for (i, query) in frame.iter().enumerate() {
+                let time = query.time.clone().unwrap_or_default();
+                stopwatch.kernel(&query.label, work.get(i).copied().unwrap_or_default(), time.start, time.end);
             }
         }
     }

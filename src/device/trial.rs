@@ -26,7 +26,14 @@ const SWIFTSHADER: [&str; 4] = [
 /// Where the body does, or an adapter that is required is not there.
 pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)) {
     if let Ok(adapter) = std::env::var(TRIAL) {
-        let options = DeviceOptions { budget: 1 << 30, checked: true, poison: true, profile: false, kernels: None };
+        let options = DeviceOptions {
+            budget: 1 << 30,
+            checked: true,
+            poison: true,
+            profile: false,
+            timestamps: true,
+            kernels: None,
+        };
         match Gpu::open(Some(&adapter), options) {
             Ok(gpu) => body(&gpu),
             Err(error) if matches!(error.kind(), ErrorKind::NoAdapter { .. }) => eprintln!("{ABSENT}"),

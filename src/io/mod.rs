@@ -20,4 +20,4 @@ pub use matrix_market::{SparseRows, read_matrix};
 pub use named::{Data, NamedArray, Rows};
 pub use npy::{Npy, NpyData, NpyFile, read_npy};
 pub use tudataset::write_tudataset;
-pub use write::write;
+pub use write::{write, write_text};

@@ -4,7 +4,16 @@ use super::atomic::write_whole;
 use super::named::NamedArray;
 use super::{csv, npz, safetensors};
 use crate::error::{Error, Result};
+use std::io::Write as _;
 use std::path::Path;
+
+/// Writes text into `path`. The file appears whole or not at all.
+///
+/// # Errors
+/// [`Io`](crate::ErrorKind::Io) where the system refuses.
+pub fn write_text(path: &Path, text: &str) -> Result<()> {
+    write_whole(path, |out| out.write_all(text.as_bytes()).map_err(|error| Error::io("write", path, error)))
+}
 
 /// Writes arrays into `path`: `.npz` and `.safetensors` hold any; `.csv` is a table with a row a node, in which the
 /// values of graphs are repeated for their nodes and a second axis becomes numbered columns. It needs the array

@@ -1,5 +1,6 @@
 //! `fiedler run ceilings`: what this machine can do at most, measured, so that a benchmark can say how near it comes.
 
+use crate::cli::profile::Profiling;
 use crate::cli::values::counted;
 use crate::cli::{Failure, Outcome, Where, print};
 use clap::Args;
@@ -16,6 +17,8 @@ pub(super) struct Ceilings {
     rounds: usize,
     #[command(flatten)]
     place: Where,
+    #[command(flatten)]
+    profiling: Profiling,
 }
 
 fn parse_bytes(text: &str) -> Result<u64, String> {
@@ -25,16 +28,19 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
 impl Ceilings {
     /// Prints one JSON object: bytes/s, flop/s, and the milliseconds of the smallest call.
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
-        let ctx = self.place.context()?;
+        self.profiling.check()?;
+        let ctx = self.profiling.context(&self.place, None)?;
         let binding = ctx.adapter().map_or(u64::MAX, |adapter| adapter.limits.storage_binding);
         let most = (256 << 20).min(binding).min(ctx.memory_budget() / 8) / 16 * 16;
         let found = ceilings(&ctx, self.bytes.unwrap_or(most.max(16)), self.rounds)?;
+        self.profiling.stage("measure");
         print(serde_json::json!({
             "adapter": ctx.adapter().map_or("cpu", |adapter| adapter.name.as_str()),
             "copy_bytes_per_s": found.copy,
             "fma_flop_per_s": found.fma,
             "call_ms": found.call * 1e3,
         }));
+        self.profiling.finish()?;
         Ok(Outcome::Done)
     }
 }

@@ -134,7 +134,7 @@ impl Common {
         let state = if bad == 0 { "all converged".to_owned() } else { format!("{bad} NOT converged") };
         let worst = residual.iter().fold(0.0, |m: f64, &x| if x.is_nan() || x > m { x } else { m });
         let what = format_args!("{}: {}", operation.name(), input.described());
-        self.to.say(ctx, what, format_args!("{state}, residual <= {worst:.1e}"), first);
+        self.to.say(ctx, what, format_args!("{state}, residual <= {worst:.1e}"), first)?;
 
         let there = self.to.placed(ctx, &a, operation.runs_on_device(ctx, &a))?;
         self.to.report(first, || operation.call(ctx, &a).map(drop), || operation.leave_there(ctx, &there))?;

@@ -169,7 +169,7 @@ impl Divergence {
             _ => std::iter::once(batch).chain(own).collect(),
         };
         self.to.write(&[NamedArray { name: "d", rows: Rows::Other, shape, data: wrap(&in_rows(&found)) }])?;
-        self.to.say(ctx, format_args!("divergence: {} of {}", self.kind, described.join(", ")), "done", first);
+        self.to.say(ctx, format_args!("divergence: {} of {}", self.kind, described.join(", ")), "done", first)?;
         let shapes = [p.shape(), q.as_ref().map_or(p.shape(), Array::shape)];
         let side = choose_divergence::<T>(ctx, p.shape().len(), &shapes, &[true, true]).side;
         let there = |a: &Array<T>| self.to.placed(ctx, a, side == Side::Gpu);

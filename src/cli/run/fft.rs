@@ -277,7 +277,7 @@ impl<'a> Numpy<'a> {
         let name =
             NamedArray { name: "y", rows: Rows::Other, shape: self.axes(made.shape()), data: stored(made.as_slice()) };
         to.write(&[name])?;
-        to.say(&ctx, format_args!("{}: {}", self.name, self.input.described()), "done", first);
+        to.say(&ctx, format_args!("{}: {}", self.name, self.input.described()), "done", first)?;
         let there = there && choose_fft::<f32>(&ctx, self.shape, self.axis, true).side == Side::Gpu;
         let in_place = to.placed(&ctx, &array, there)?;
         to.report(
@@ -357,7 +357,7 @@ impl<'a> Numpy<'a> {
             made.iter().map(|(name, made)| named(name, self.axes(made.shape()), T::reals(made.as_slice()))).collect();
         arrays.push(named("frequencies", vec![frequencies.len()], Data::F64(&frequencies)));
         to.write(&arrays)?;
-        to.say(&ctx, format_args!("{}: {}", self.name, self.input.described()), "done", first);
+        to.say(&ctx, format_args!("{}: {}", self.name, self.input.described()), "done", first)?;
         let there = T::ON_DEVICE && choose_fft::<T>(&ctx, self.shape, self.axis, true).side == Side::Gpu;
         let in_place = to.placed(&ctx, &array, there)?;
         to.report(

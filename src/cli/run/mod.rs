@@ -12,6 +12,7 @@ mod random;
 mod sparse;
 mod stats;
 
+use super::profile::Profiling;
 use super::values::whole;
 use super::{Failure, Outcome, Where, check_output, print};
 use clap::{Args, Subcommand, ValueEnum};
@@ -163,6 +164,8 @@ struct To {
     output: PathBuf,
     #[command(flatten)]
     place: Where,
+    #[command(flatten)]
+    profiling: Profiling,
     /// Call it N more times; the last line printed is a JSON object with first_ms, transfers_ms and resident_ms.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>)]
     time: usize,
@@ -178,6 +181,7 @@ impl To {
             // Warnings are not errors.
             log::set_max_level(log::LevelFilter::Error);
         }
+        self.profiling.check()?;
         let endings = ["npz", "safetensors"];
         match inputs {
             [] => super::check_place(&self.output, &endings),
@@ -187,7 +191,7 @@ impl To {
 
     /// Where to compute with these inputs, in the precision that was asked for.
     fn context(&self, precision: Option<Precision>, inputs: &[&Input<'_>]) -> Result<Context, Failure> {
-        let ctx = self.place.context()?;
+        let ctx = self.profiling.context(&self.place, Some("read"))?;
         // f64 on the CPU, whatever else was asked for.
         let ctx = if precision == Some(Precision::Refined) { ctx.with_backend(Backend::Cpu) } else { ctx };
         match inputs.iter().find(|input| input.is_wide() && insists(&ctx)) {
@@ -196,15 +200,20 @@ impl To {
         }
     }
 
-    /// Says in one line what was computed of what, where, how it ended, and in how many seconds.
-    fn say(&self, ctx: &Context, what: impl Display, state: impl Display, seconds: f64) {
+    /// Says in one line what was computed of what, where, how it ended, and in how many seconds; and, if that is asked for, where the
+    /// time went.
+    fn say(&self, ctx: &Context, what: impl Display, state: impl Display, seconds: f64) -> Result<(), Failure> {
         if !self.quiet {
             print(format_args!("{what}, {}; {state}; {seconds:.3} s", place_of(ctx)));
         }
+        self.profiling.finish()
     }
 
     fn write(&self, arrays: &[NamedArray<'_>]) -> Result<(), Error> {
-        fiedler::io::write(&self.output, arrays)
+        self.profiling.stage("compute");
+        fiedler::io::write(&self.output, arrays)?;
+        self.profiling.stage("write");
+        Ok(())
     }
 
     /// Prints the times in milliseconds, if they are asked for: of the first call, of calls from host to host, of calls whose data

@@ -156,7 +156,7 @@ impl Random {
             (_, false) => "float32",
         };
         let what = format_args!("random: {} {} {kind}", self.distribution, numpy(&self.shape));
-        self.to.say(ctx, what, "done", first);
+        self.to.say(ctx, what, "done", first)?;
         self.to.report(
             first,
             || make(&mut stream.clone())?.to_host(ctx).map(drop),

@@ -212,7 +212,7 @@ impl Operation for Eigsh {
             certificate.residual,
             certificate.status.name()
         );
-        self.to.say(ctx, what, state, first);
+        self.to.say(ctx, what, state, first)?;
         // The pairs are on the host in either case.
         self.to.report(first, || call().map(drop), || call().map(drop))?;
         Ok(if found.certificate.status == Status::Converged { Outcome::Done } else { Outcome::Uncertified })
@@ -248,7 +248,7 @@ impl Operation for Multiplied<'_> {
         let shape = vec![a.rows(), width];
         to.write(&[NamedArray { name: "y", rows: Rows::Other, shape, data }])?;
         let (file, n, entries) = (matrix.input.display(), a.rows(), a.entries());
-        to.say(ctx, format_args!("spmm: {file}: n = {n}, {entries} entries, {width} columns"), "done", first);
+        to.say(ctx, format_args!("spmm: {file}: n = {n}, {entries} entries, {width} columns"), "done", first)?;
         let from_host = || spmm(ctx, a, &x)?.to_host(ctx).map(drop);
         let on_device = ctx.explain(&Default::default(), false).side == Side::Gpu || spmm(ctx, a, &x)?.is_resident();
         match a.in_f32().filter(|_| on_device && to.time > 0) {

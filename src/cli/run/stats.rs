@@ -201,7 +201,7 @@ impl Common {
             .chain(found.counts.iter().map(|(name, shape, data)| array(*name, shape, Data::I64(data))))
             .collect();
         self.to.write(&arrays)?;
-        self.to.say(ctx, format_args!("{}: {}", O::NAME, input.described()), &found.state, first);
+        self.to.say(ctx, format_args!("{}: {}", O::NAME, input.described()), &found.state, first)?;
         let there = self.to.placed(ctx, &x, operation.runs_on_device(ctx, &x))?;
         self.to.report(
             first,

@@ -1,4 +1,5 @@
 //! The command as tests call it.
+#![allow(dead_code, reason = "each test binary calls it in its own way")]
 
 use std::process::{Command, Output};
 

@@ -66,7 +66,7 @@ fn is_whole(family: Family) -> bool {
 
 impl Context {
     /// Measures the rates of the CPU and of this context's adapter, if it has one: fixed costs, bandwidths, ceilings, and every family
-    /// at a few sizes, one item and many. Results are not compared here: [`super::bench`] does.
+    /// at a few sizes, one item and many. Results are not compared here: [`super::measure`] does that.
     ///
     /// # Errors
     /// Device errors.

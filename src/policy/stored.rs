@@ -2,7 +2,7 @@
 
 use super::tuning::{Machine, Tuning, parse};
 use crate::error::{Error, Result};
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 /// What was found for a machine.
@@ -32,7 +32,10 @@ impl Stored {
         let path = folder.join(machine.file_name());
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Self::Nothing,
+            // Nor can there be one below what is no folder.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Self::Nothing;
+            }
             Err(error) => return Self::Ignored(format!("{}: {error}", path.display())),
         };
         match parse(&text) {

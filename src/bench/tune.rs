@@ -39,7 +39,7 @@ const MOVED: usize = 16 << 20;
 /// Seconds of a call that says what a machine does with many items: short calls are noise.
 const LONG: f64 = 0.02;
 /// The most numbers of one workload's input.
-const MOST: usize = 1 << 23;
+const MOST: usize = 1 << 20;
 /// The least share of a time that is the kernels' own, where the rest is counted apart.
 const OWN: f64 = 0.1;
 
@@ -151,7 +151,7 @@ fn curve(
     for &size in sizes(family) {
         let left = end.saturating_duration_since(Instant::now()).as_secs_f64();
         // The next size takes several times as long.
-        if !curve.points.is_empty() && left < 8.0 * last {
+        if !curve.points.is_empty() && left < 4.0 * last {
             break;
         }
         let started = Instant::now();
@@ -174,7 +174,7 @@ fn curve(
         let mut full = alone;
         if !is_whole(family) {
             let numbers = one.shape().len().max(1);
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count between 16 and 2^23")]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count between 16 and 2^20")]
             let items = (8.0 * LONG / seconds).clamp(16.0, (MOST / numbers).max(16) as f64) as usize;
             // Of what takes long alone there is no time for many.
             if seconds * 4.0 < left.max(LONG) {

@@ -110,13 +110,6 @@ impl Context {
         Self { policy: Policy { backend, ..self.policy.clone() }, ..self.clone() }
     }
 
-    /// This context with other rates: those that were measured a moment ago.
-    #[must_use]
-    pub fn with_rates(&self, rates: Rates) -> Self {
-        let policy = Policy { rates: rates.into(), measured: [true; 2], ..self.policy.clone() };
-        Self { policy, ..self.clone() }
-    }
-
     /// Threads of the CPU that operations share.
     #[must_use]
     pub fn threads(&self) -> usize {

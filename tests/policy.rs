@@ -169,7 +169,9 @@ fn up_and_down_have_their_own_rates() {
     let work = Workload { upload: 1e9, download: 1e9, ..Workload::default() };
     let choice = policy.choose(&work, true);
     assert!((choice.gpu_seconds - 1e-4 - 1.0 - 10.0).abs() < 1e-9, "{choice:?}");
-    assert_eq!(choice.margin(), 0.0 / choice.gpu_seconds);
+    // The other side, a second of work, beside 11.0001 seconds of travelling.
+    let choice = policy.choose(&Workload { cpu_flops: 1e9, ..work }, true);
+    assert!((choice.margin() - 1.0 / 11.0001).abs() < 1e-12, "{choice:?}");
 }
 
 #[test]

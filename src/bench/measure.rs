@@ -28,14 +28,6 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// The share of the roof that its least bytes and operations come to: of `copy` bytes/s or `fma` flop/s, whichever is nearer.
-    #[must_use]
-    pub fn share(&self, copy: f64, fma: f64) -> f64 {
-        let [bytes, flops] = self.case.least();
-        let seconds = self.resident.map_or(self.transfers.median, |times| times.median);
-        (bytes / copy).max(flops / fma) / seconds
-    }
-
     /// How far the prediction is off: measured by predicted, or the other way round, at least 1.
     #[must_use]
     pub fn off(&self) -> f64 {
@@ -125,7 +117,7 @@ pub fn grid(extent: Extent) -> Vec<Case> {
 pub fn differ(a: &Measured, b: &Measured) -> bool {
     let (a, b) = (&a.transfers, &b.transfers);
     let (fast, slow) = if a.median < b.median { (a, b) } else { (b, a) };
-    slow.median > 1.1 * fast.median && slow.least > fast.median && slow.median > fast.median
+    slow.median > 1.1 * fast.median && slow.least > fast.median
 }
 
 /// Seconds that the choice itself takes, in the middle of many.

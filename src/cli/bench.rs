@@ -1,15 +1,13 @@
 //! `fiedler bench`: operations on the CPU and on the adapter, beside what is predicted of them.
 
-use super::explain::time;
 use super::{Failure, Outcome, Where, check_place, print};
 use clap::Args;
 use comfy_table::Table;
 use fiedler::Context;
-use fiedler::bench::page::{Ceiling, Report, Row, page};
+use fiedler::bench::page::{Ceiling, Report, Row, page, seconds as time};
 use fiedler::bench::{Case, Extent, Measured, choice_seconds, differ, grid, measure, on_device, today};
 use fiedler::policy::{Family, Side};
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -60,7 +58,7 @@ impl Bench {
         let mut ctx = self.place.context()?;
         let budget = Duration::from_millis(if self.quick { 60 } else { 200 });
         let adapter = ctx.adapter().map_or("none", |a| &a.name).to_owned();
-        let mut all = Vec::new();
+        let (mut all, mut failed) = (Vec::new(), Vec::<String>::new());
         let mut table = Table::new();
         table.load_style(comfy_table::presets::NOTHING);
         table.set_header([
@@ -93,9 +91,15 @@ impl Bench {
                         }
                         all.push(m);
                     }
-                    // One that cannot be measured spoils no other.
+                    // One that cannot be measured spoils no other; the exit status tells.
                     Err(error) => {
+                        if self.json {
+                            print(serde_json::json!({
+                                "workload": case.to_string(), "device": name, "ms": null, "note": error.to_string(),
+                            }));
+                        }
                         table.add_row([case.to_string(), name.to_owned(), error.to_string()]);
+                        failed.push(format!("{case} on {name}"));
                         if error.is_device() {
                             ctx = self.place.context()?;
                         }
@@ -107,10 +111,14 @@ impl Bench {
             print(&table);
         }
         if let Some(path) = &self.html {
-            write(path, &report(&all, &ctx)?)?;
+            fiedler::io::write_text(path, &page(&report(&all, &ctx)?))?;
+            print(format_args!("page: {}", path.display()));
         }
         if self.policy {
             judge(&all, &ctx, self.json);
+        }
+        if let Some(first) = failed.first() {
+            return Err(Failure::Said(format!("bench: {} could not be measured; the first is {first}", failed.len())));
         }
         Ok(Outcome::Done)
     }
@@ -185,17 +193,6 @@ fn report(all: &[Measured], ctx: &Context) -> Result<Report, Failure> {
         ceilings,
         rows: all.iter().map(row).collect(),
     })
-}
-
-/// The page, whole or not at all.
-fn write(path: &Path, report: &Report) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::Said(format!("bench: cannot write {}: {error}", path.display()));
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(page(report).as_bytes()).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    print(format_args!("page: {}", path.display()));
-    Ok(())
 }
 
 /// What others took, in ms, by workload.

@@ -4,6 +4,7 @@ use super::{Failure, Outcome, Where, print};
 use clap::Args;
 use fiedler::Context;
 use fiedler::bench::Case;
+use fiedler::bench::page::seconds as time;
 use fiedler::policy::{Choice, Side};
 
 /// Say where a workload would run, how long it would take, and why.
@@ -92,23 +93,6 @@ fn change(case: &Case, choice: &Choice, turns: Option<(usize, Side)>) -> String 
 
 fn of(measured: bool) -> &'static str {
     if measured { "measured on this machine" } else { "defaults, `fiedler tune` measures" }
-}
-
-/// Three digits and a unit.
-pub(super) fn time(seconds: f64) -> String {
-    let (value, unit) = match seconds {
-        s if s < 1e-3 => (1e6 * s, "us"),
-        s if s < 1.0 => (1e3 * s, "ms"),
-        s => (s, "s"),
-    };
-    let digits = if value >= 100.0 {
-        0
-    } else if value >= 10.0 {
-        1
-    } else {
-        2
-    };
-    format!("{value:.digits$} {unit}")
 }
 
 fn as_json(case: &Case, ctx: &Context, choice: &Choice, turns: Option<(usize, Side)>) -> serde_json::Value {

@@ -11,6 +11,7 @@ mod tests;
 mod time;
 mod view;
 
+pub use numbers::seconds;
 use numbers::{percent, ratio};
 use std::fmt::Write as _;
 use svg::escape;

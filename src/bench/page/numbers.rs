@@ -64,7 +64,8 @@ fn trimmed(value: f64) -> String {
 }
 
 /// Seconds: `12.3 µs`; no prefix above the second.
-pub(super) fn seconds(value: f64) -> String {
+#[must_use]
+pub fn seconds(value: f64) -> String {
     with_prefix(value, "s", 0, false)
 }
 

@@ -3,7 +3,7 @@
 use crate::device::{Adapter, Buffer, DeviceOptions, Element, Gpu, PoolCounters, WgpuDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kept::Kept;
-use crate::policy::{self, Backend, Choice, DeviceClass, Machine, Policy, Rates, Stored, Tuning, Workload};
+use crate::policy::{self, Backend, Choice, DeviceClass, Machine, Policy, Rates, Slower, Stored, Tuning, Workload};
 use crate::profile::{Profile, Stopwatch};
 use std::ops::Range;
 use std::sync::Arc;
@@ -69,11 +69,12 @@ impl Context {
         Self::builder().environment()?.build()
     }
 
-    /// The CPU alone.
+    /// The CPU alone, as the built-in defaults know it: nothing is read, so that it costs nothing to make one.
     #[must_use]
     pub fn cpu() -> Self {
         let why = "the CPU alone was asked for".to_owned();
-        Self::assemble(None, &ContextBuilder { backend: Some(Backend::Cpu), ..ContextBuilder::default() }, Some(why))
+        let builder = ContextBuilder { backend: Some(Backend::Cpu), tuned: false, ..ContextBuilder::default() };
+        Self::assemble(None, &builder, builder.found(None), Some(why))
     }
 
     /// A context on a wgpu device that somebody else owns; [`ContextBuilder::build_on`] is the same with options.
@@ -88,17 +89,13 @@ impl Context {
         ContextBuilder::default()
     }
 
-    fn assemble(gpu: Option<Arc<Gpu>>, builder: &ContextBuilder, without_gpu: Option<String>) -> Self {
-        let class = match gpu.as_ref().map(|gpu| gpu.adapter().class) {
-            None => DeviceClass::Absent,
-            Some("software") if !builder.software_as_gpu => DeviceClass::Software,
-            Some("integrated") => DeviceClass::Integrated,
-            Some(_) => DeviceClass::Discrete,
-        };
-        let (rates, measured) = match &builder.rates {
-            Some(rates) => (rates.clone(), [true; 2]),
-            None => rates(class, gpu.as_ref().map(|gpu| gpu.adapter()), builder.tuned),
-        };
+    fn assemble(
+        gpu: Option<Arc<Gpu>>,
+        builder: &ContextBuilder,
+        (rates, measured): (Rates, [bool; 2]),
+        without_gpu: Option<String>,
+    ) -> Self {
+        let class = builder.class(gpu.as_ref().map(|gpu| gpu.adapter()));
         let policy = Policy { backend: builder.backend.unwrap_or_default(), class, rates: rates.into(), measured };
         let stopwatch = gpu.as_ref().map_or_else(|| Stopwatch::new(builder.profile), |gpu| gpu.stopwatch().clone());
         Self { gpu, policy, budget: builder.budget(), without_gpu, kept: Arc::default(), stopwatch }
@@ -302,7 +299,7 @@ impl ContextBuilder {
         self
     }
 
-    /// The rates by which times are predicted, in the place of what was measured and of the defaults.
+    /// The rates by which times are predicted and forms of kernels chosen, in the place of what was measured and of the defaults.
     #[must_use]
     pub fn rates(mut self, rates: Rates) -> Self {
         self.rates = Some(rates);
@@ -336,18 +333,24 @@ impl ContextBuilder {
     /// [`ErrorKind::NoAdapter`] if a named adapter, or under [`Backend::Gpu`] any GPU, is not there; device errors.
     pub fn build(self) -> Result<Context> {
         if self.backend == Some(Backend::Cpu) {
-            return Ok(Context::assemble(None, &self, Some("the CPU alone was asked for".to_owned())));
+            return Ok(Context::assemble(
+                None,
+                &self,
+                self.found(None),
+                Some("the CPU alone was asked for".to_owned()),
+            ));
         }
         let began = Instant::now();
-        match Gpu::open(self.adapter.as_deref(), self.options()) {
+        let mut found = None;
+        match Gpu::open(self.adapter.as_deref(), self.options(), &mut |adapter| self.learn(adapter, &mut found)) {
             Ok(gpu) => {
-                let ctx = Context::assemble(Some(gpu), &self, None);
+                let ctx = Context::assemble(Some(gpu), &self, found.unwrap_or_else(|| self.found(None)), None);
                 ctx.stopwatch.end("open", "", Some(began));
                 Ok(ctx)
             }
             Err(error) if self.backend != Some(Backend::Gpu) && self.adapter.is_none() => {
                 log::info!("the CPU alone: {error}");
-                Ok(Context::assemble(None, &self, Some(error.to_string())))
+                Ok(Context::assemble(None, &self, self.found(None), Some(error.to_string())))
             }
             Err(error) => Err(error),
         }
@@ -356,7 +359,44 @@ impl ContextBuilder {
     /// The same on a wgpu device that somebody else owns. No adapter is chosen.
     #[must_use]
     pub fn build_on(self, device: WgpuDevice) -> Context {
-        Context::assemble(Some(Gpu::adopt(device, self.options())), &self, None)
+        let mut found = None;
+        let gpu = Gpu::adopt(device, self.options(), &mut |adapter| self.learn(adapter, &mut found));
+        Context::assemble(Some(gpu), &self, found.unwrap_or_else(|| self.found(None)), None)
+    }
+
+    /// What the adapter is to the policy.
+    fn class(&self, adapter: Option<&Adapter>) -> DeviceClass {
+        match adapter.map(|adapter| adapter.class) {
+            None => DeviceClass::Absent,
+            Some("software") if !self.software_as_gpu => DeviceClass::Software,
+            Some("integrated") => DeviceClass::Integrated,
+            Some(_) => DeviceClass::Discrete,
+        }
+    }
+
+    /// The rates, and which of them were measured on this machine: those that were handed over, those that are stored, or the defaults
+    /// of the class.
+    fn found(&self, adapter: Option<&Adapter>) -> (Rates, [bool; 2]) {
+        if let Some(rates) = &self.rates {
+            return (rates.clone(), [true; 2]);
+        }
+        let threads = rayon::current_num_threads();
+        let (mut rates, mut measured) = (Rates::of(self.class(adapter), threads), [false; 2]);
+        let Some(folder) = policy::folder().filter(|_| self.tuned) else { return (rates, measured) };
+        if let Some(Tuning::Cpu(cpu)) = Stored::of(&folder, &Machine::cpu(threads)).tuning() {
+            (rates.cpu, measured[0]) = (cpu, true);
+        }
+        let gpu = adapter.map(|a| Machine::adapter(&a.name, &a.backend, &a.driver));
+        if let Some(Tuning::Gpu(gpu)) = gpu.and_then(|machine| Stored::of(&folder, &machine).tuning()) {
+            (rates.gpu, measured[1]) = (gpu, true);
+        }
+        (rates, measured)
+    }
+
+    /// Finds the rates of an adapter; the device has to know which forms of kernels are slower.
+    fn learn(&self, adapter: &Adapter, found: &mut Option<(Rates, [bool; 2])>) -> Vec<Slower> {
+        let (rates, _) = found.insert(self.found(Some(adapter)));
+        rates.gpu.slower.clone()
     }
 
     fn budget(&self) -> u64 {
@@ -367,21 +407,6 @@ impl ContextBuilder {
         let Self { checked, poison, profile, timestamps, kernels, .. } = *self;
         DeviceOptions { budget: self.budget(), checked, poison, profile, timestamps, kernels }
     }
-}
-
-/// The defaults of the class, or what is stored of this CPU and this adapter; and whether that was found.
-fn rates(class: DeviceClass, adapter: Option<&Adapter>, tuned: bool) -> (Rates, [bool; 2]) {
-    let threads = rayon::current_num_threads();
-    let (mut rates, mut measured) = (Rates::of(class, threads), [false; 2]);
-    let Some(folder) = policy::folder().filter(|_| tuned) else { return (rates, measured) };
-    if let Some(Tuning::Cpu(cpu)) = Stored::of(&folder, &Machine::cpu(threads)).tuning() {
-        (rates.cpu, measured[0]) = (cpu, true);
-    }
-    let gpu = adapter.map(|a| Machine::adapter(&a.name, &a.backend, &a.driver));
-    if let Some(Tuning::Gpu(gpu)) = gpu.and_then(|machine| Stored::of(&folder, &machine).tuning()) {
-        (rates.gpu, measured[1]) = (gpu, true);
-    }
-    (rates, measured)
 }
 
 /// Bytes from `123`, `64K`, `512M`, `2G` (powers of 1024; `KiB` and `KB` say the same).

@@ -9,8 +9,9 @@ use common::on_gpus;
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits, judge, solve};
 use fiedler::array::Array;
-use fiedler::ops::eigen::{HostEigh, device_order_limit, eigh, eigvalsh};
+use fiedler::ops::eigen::{HostEigh, choose_eigh, device_order_limit, eigh, eigvalsh};
 use fiedler::ops::{Certificate, Status};
+use fiedler::policy::{DeviceClass, Rates, Slower};
 use fiedler::{Context, Shape};
 use std::time::Duration;
 
@@ -33,6 +34,7 @@ fn main() -> std::process::ExitCode {
         on_gpus("lane, among others", |ctx| among_others(ctx, LANE)),
         on_gpus("register, among others", |ctx| among_others(ctx, (&["register"], &[0, 1, 2, 16, 17, 33, 64]))),
         on_gpus("lane, subgroups of 16", wide_lanes),
+        on_gpus("forms that lost are left aside", left_aside),
         on_gpus("a million of order 3 under 512 MiB", million),
     ])
 }
@@ -178,4 +180,34 @@ fn million(ctx: &Context) -> Checked {
     let alone = eigvalsh(&ctx, &a)?;
     assert_eq!(bits(alone.values.to_host(&ctx)?.as_slice()), bits(values.as_slice()));
     Ok(())
+}
+
+/// What a trial found to be slower is used neither at the sizes that it was found for nor missed at others; and where all of them lost,
+/// one of them computes all the same.
+fn left_aside(ctx: &Context) -> Checked {
+    let form = |ctx: &Context, order: u32| choose_eigh::<f32>(ctx, &[order; 20], true).workload.algorithms[1];
+    let without = |forms: &[&str]| {
+        let one = |form: &&str| Slower { family: "eigh".to_owned(), form: (*form).to_owned(), sizes: [5.0, 20.0] };
+        let mut rates = Rates::of(DeviceClass::Discrete, 1);
+        rates.gpu.slower = forms.iter().map(one).collect();
+        alike(ctx).rates(rates).build()
+    };
+    let mut lost = Vec::new();
+    loop {
+        let ctx = without(&lost)?;
+        let now = form(&ctx, 8);
+        certified(&ctx, &lapack_types(8, 7))?;
+        for order in [4, 21, 64] {
+            if form(&ctx, order) != form(&without(&[])?, order) {
+                return Err(format!("{lost:?}: order {order} is none of theirs").into());
+            }
+        }
+        if lost.contains(&now) {
+            break;
+        }
+        lost.push(now);
+    }
+    println!("{lost:?} of order 8");
+    // Registers, workgroups and blocks at least.
+    if lost.len() < 3 { Err(format!("only {lost:?}").into()) } else { Ok(()) }
 }

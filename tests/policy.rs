@@ -7,7 +7,7 @@ use fiedler::{Context, ErrorKind};
 
 /// Rates that make the arithmetic plain: one thread of 1 Gflop/s against a device of 100, 1 GB/s, 10 us a dispatch, 100 us a round trip.
 fn rates() -> Rates {
-    let cpu = CpuRates { threads: 1.0, copy: 0.0, fma: 0.0, curves: Curves::flat(1e9, 1e9) };
+    let cpu = CpuRates { threads: 1.0, copy: 0.0, fma: 0.0, fresh: f64::INFINITY, curves: Curves::flat(1e9, 1e9) };
     Rates { cpu, gpu: GpuRates { dispatch: 1e-5, round_trip: 1e-4, ..GpuRates::flat(1e11, 1e9) } }
 }
 
@@ -124,41 +124,79 @@ fn the_default_rates_order_the_classes() {
         items: count,
         upload: 4096.0 * count,
         download: 4096.0 * count,
-        dispatches: 16.0,
+        dispatches: 1.0,
+        ..Workload::default()
     };
     let policy = of(Backend::Auto, DeviceClass::Discrete, discrete);
     assert_eq!(policy.choose(&eigh(1.0), true).side, Side::Cpu);
     assert_eq!(policy.choose(&eigh(100_000.0), true).side, Side::Gpu);
 }
 
-/// Between two points along a line in logarithms, beyond them as at the last one, and of one item as one item.
+/// Between sizes along a line in logarithms, beyond them at the last one's rate; between counts of items along a line, of fewer as long
+/// as of the fewest, of more at the rate of the most. Launches are in it.
 #[test]
 fn curves_are_followed() {
-    let point = |size: f64, full: f64, alone: f64| Point { size, full, alone };
-    let curve = Curve { points: vec![point(10.0, 1e9, 1e8), point(1000.0, 1e11, 1e10)], first: 0.25 };
+    // 10 flop a second of one, 100 of a hundred: 0.1 s and 1 s for each flop of an item.
+    let slow = Point { size: 10.0, rates: vec![[1.0, 10.0], [100.0, 100.0]] };
+    let fast = Point { size: 1000.0, rates: vec![[1.0, 1000.0], [100.0, 10_000.0]] };
+    let curve = Curve { points: vec![slow, fast], first: 0.25 };
     let mut measured = rates();
     measured.gpu.curves.own.push((Family::Svd, curve));
     let policy = of(Backend::Gpu, DeviceClass::Discrete, measured);
-    let fixed = 1e-4;
     for (size, items, seconds) in [
-        (10.0, 1e6, 1.0),
-        (10.0, 1.0, 10.0),
-        (10.0, 5.0, 2.0),
-        (100.0, 1e6, 0.1),
-        (1000.0, 1e6, 0.01),
-        (1.0, 1e6, 1.0),
-        (1e6, 1e6, 0.01),
+        (10.0, 1.0, 0.1),
+        (10.0, 0.5, 0.1),
+        (10.0, 100.0, 1.0),
+        (10.0, 34.0, 0.4),
+        (10.0, 1000.0, 10.0),
+        (100.0, 1.0, 0.01),
+        (100.0, 34.0, 0.04),
+        (1000.0, 100.0, 0.01),
+        (1.0, 1.0, 0.1),
+        (1e6, 1.0, 0.001),
     ] {
-        let work = Workload { family: Family::Svd, size, items, gpu_flops: 1e9, ..Workload::default() };
+        let flops = f64::max(items, 1.0);
+        let work =
+            Workload { family: Family::Svd, size, items, gpu_flops: flops, dispatches: 9.0, ..Workload::default() };
         let choice = policy.choose(&work, true);
-        let off = (choice.gpu_seconds - fixed - seconds).abs();
-        assert!(off <= 1e-12 * seconds.max(1.0), "{size}, {items}: {choice:?}");
+        // A power and a few roundings.
+        assert!((choice.gpu_seconds - seconds).abs() <= 1e-12 * seconds, "{size}, {items}: {choice:?}");
         assert_eq!((choice.first_seconds, choice.workload), (0.25, work));
     }
-    // Another family has the rate of all that have no curve.
+    // Nothing takes less than the round trip, and transfers come on top.
+    let work =
+        Workload { family: Family::Svd, size: 1e6, items: 1.0, gpu_flops: 1e-3, upload: 1e9, ..Workload::default() };
+    assert!((policy.choose(&work, true).gpu_seconds - 1.0001).abs() < 1e-12);
+    // Another family has the rate of all that have no curve, and its launches apart.
     let work = Workload { family: Family::Eigh, size: 10.0, items: 9.0, gpu_flops: 1e11, ..Workload::default() };
-    assert!((policy.choose(&work, true).gpu_seconds - fixed - 1.0).abs() < 1e-12);
+    assert!((policy.choose(&work, true).gpu_seconds - 1e-4 - 1.0).abs() < 1e-12);
     assert_eq!(policy.choose(&work, true).first_seconds, 0.0);
+}
+
+/// Results beyond what an allocator keeps pay for new pages, on either side.
+#[test]
+fn large_results_pay_for_their_pages() {
+    let cpu = CpuRates { fresh: 1e9, ..rates().cpu };
+    let policy = of(Backend::Auto, DeviceClass::Discrete, Rates { cpu, ..rates() });
+    let of = |download: f64| policy.choose(&Workload { download, ..Workload::default() }, true);
+    for (bytes, pages) in [(33_554_431.0, 0.0), (33_554_432.0, 0.033_554_432), (1e9, 1.0)] {
+        let choice = of(bytes);
+        assert!((choice.cpu_seconds - pages).abs() < 1e-12, "{choice:?}");
+        assert!((choice.gpu_seconds - 1e-4 - bytes / 1e9 - pages).abs() < 1e-12, "{choice:?}");
+    }
+}
+
+/// The algorithm is that of the side that was chosen.
+#[test]
+fn a_choice_names_its_algorithm() {
+    let work = Workload { algorithms: ["lanes", "register"], ..workload(1e9, 0.0, 1.0) };
+    for (backend, name, words) in
+        [(Backend::Cpu, "lanes", "cpu (lanes): asked"), (Backend::Auto, "register", "gpu (register): ")]
+    {
+        let choice = policy(backend, DeviceClass::Discrete).choose(&work, true);
+        assert_eq!(choice.algorithm(), name);
+        assert!(choice.to_string().starts_with(words), "{choice}");
+    }
 }
 
 /// What comes back travels at its own rate.

@@ -1,16 +1,16 @@
 //! Tuning files: what is written is read, and what does not hold is left aside with a word.
 
-use fiedler::policy::{CpuRates, Curve, Curves, Family, GpuRates, Machine, Point, Stored, Tuning, parse};
+use fiedler::policy::{CpuRates, Curve, Curves, Family, GpuRates, Machine, Point, Slower, Stored, Tuning, parse};
 use std::fs;
 
 fn curves() -> Curves {
-    let point = |size: f64, full: f64, alone: f64| Point { size, full, alone };
+    let point = |size: f64, full: f64, alone: f64| Point { size, rates: vec![[1.0, alone], [16.0, full]] };
     let curve = Curve { points: vec![point(8.0, 1.25e9, 1e8), point(64.0, 2.5e10, 3e9)], first: 0.125 };
     Curves { other: [1e10, 1e9], own: vec![(Family::Eigh, curve.clone()), (Family::Matmul, curve)] }
 }
 
 fn cpu() -> Tuning {
-    Tuning::Cpu(CpuRates { threads: 3.0, copy: 2e10, fma: 2e11, curves: curves() })
+    Tuning::Cpu(CpuRates { threads: 3.0, copy: 2e10, fma: 2e11, fresh: 1e9, curves: curves() })
 }
 
 fn gpu() -> Tuning {
@@ -22,6 +22,7 @@ fn gpu() -> Tuning {
         copy: 1e12,
         fma: 4e13,
         curves: curves(),
+        slower: vec![Slower { family: "eigh".to_owned(), form: "lane".to_owned(), sizes: [8.0, 32.0] }],
     })
 }
 
@@ -69,14 +70,17 @@ fn a_damaged_file_is_left_aside() {
         }
     }
     for (good, bad, word) in [
-        ("\"format\": 1", "\"format\": 2", "format"),
+        ("\"format\": 2", "\"format\": 1", "format"),
         ("\"fixed\": {", "\"mixed\": {", "expected a number above 0"),
         ("0.000125", "-1.0", "round_trip_s"),
         ("0.000125", "\"fast\"", "round_trip_s"),
-        ("\"eigh\"", "\"eig\"", "eig"),
-        ("[8.0,1250000000.0", "[80.0,1250000000.0", "ascending"),
-        ("[8.0,1250000000.0", "[8.0,null", "eigh"),
-        ("[8.0,1250000000.0,100000000.0],[64.0,25000000000.0,3000000000.0]", "", "points"),
+        ("\"eigh\":", "\"eig\":", "eig"),
+        ("[8.0,[", "[80.0,[", "ascending sizes"),
+        ("[16.0,1250000000.0", "[0.5,1250000000.0", "ascending items"),
+        ("[16.0,1250000000.0", "[16.0,null", "eigh"),
+        ("[[1.0,100000000.0],[16.0,1250000000.0]]", "[]", "items"),
+        ("[\"eigh\",\"lane\",8.0,32.0]", "[\"eigh\",\"lane\",8.0]", "slower_forms"),
+        ("[\"eigh\",\"lane\",8.0,32.0]", "[7,\"lane\",8.0,32.0]", "slower_forms"),
         ("\"threads\":0", "\"threads\":-1", "machine"),
     ] {
         assert!(text.contains(good), "{good} in {text}");

@@ -3,6 +3,7 @@
 use super::case::Case;
 use crate::array::{Array, HostArray, Real, Scalar};
 use crate::context::Context;
+use crate::encode::SpectralEncoder;
 use crate::error::Result;
 use crate::graph::generate::{cycle, grid, uniform};
 use crate::graph::{Graph, GraphBatch};
@@ -183,6 +184,20 @@ pub(super) fn with_calls<R>(case: &Case, ctx: &Context, use_them: impl FnOnce(Ca
                     let truth = truth.to_host(&Context::cpu())?;
                     // Sums of tens of terms up to 1.
                     Ok(apart(spmm(ctx, &operator, &x)?.to_host(ctx)?.as_slice(), truth.as_slice()) / (64.0 * EPS))
+                }),
+            })
+        }
+        Family::Encode => {
+            let graphs = GraphBatch::from_graphs(&vec![uniform(case.size, case.links(), SEED)?; case.items])?;
+            let encoder = SpectralEncoder::new(case.k);
+            let encode = || encoder.encode(ctx, &graphs);
+            use_them(Calls {
+                resident: None,
+                transfers: Box::new(move || encode().map(drop)),
+                check: Box::new(move || {
+                    let found = encode()?;
+                    let certificates: Vec<_> = (0..found.graphs()).map(|i| found.certificate(i)).collect();
+                    worst(&certificates, 10.0 * case.size as f64 * EPS)
                 }),
             })
         }

@@ -1,6 +1,7 @@
 //! Workloads by name, as every benchmark here and `dense_peers.py` write them: `eigh/f32/n=32/batch=10000`.
 
 use crate::context::Context;
+use crate::encode::{SpectralEncoder, choose_encode};
 use crate::error::{Error, Result};
 use crate::ops::eigen::{choose_eigh, choose_eigvalsh};
 use crate::ops::eigsh::choose_eigsh;
@@ -24,11 +25,11 @@ const LINKS: usize = 10;
 pub struct Case {
     /// The operation.
     pub family: Family,
-    /// `n`, of covariances `cols`, of sparse products `nodes`, of `eigsh` the side of the `grid`, of `describe` the numbers of a series.
+    /// `n`, of covariances `cols`, of sparse products and encodings `nodes`, of `eigsh` the side of the `grid`, of `describe` the numbers of a series.
     pub size: usize,
-    /// `batch`, of covariances `rows`, of sparse products `edges`.
+    /// `batch`, of covariances `rows`, of sparse products `edges`, of encodings `graphs`.
     pub items: usize,
-    /// Pairs of `eigsh`, columns of a dense block; 0 elsewhere.
+    /// Pairs of `eigsh` and of encodings, columns of a dense block; 0 elsewhere.
     pub k: usize,
 }
 
@@ -39,6 +40,7 @@ fn words(family: Family) -> (&'static str, &'static str, &'static str, usize) {
         Family::Cov => ("f32", "cols", "rows", 0),
         Family::Spmm => ("f32", "nodes", "edges", 32),
         Family::Eigsh => ("f32", "grid", "", 16),
+        Family::Encode => ("f32", "nodes", "graphs", 8),
         _ => ("f32", "n", "batch", 0),
     }
 }
@@ -110,6 +112,7 @@ impl Case {
             Family::Rfft | Family::Describe | Family::Cov => size * items,
             Family::Spmm => 2.0 * items + size * self.k as f64,
             Family::Eigsh => 5.0 * size * size,
+            Family::Encode => size * (self.k as f64 + 5.0) * items,
             Family::Matmul => 2.0 * size * size * items,
             _ => size * size * items,
         }
@@ -123,6 +126,7 @@ impl Case {
         let square = n * n * items;
         match self.family {
             // 9 n^3, 4/3 n^3, 22 n^3: Golub and Van Loan's counts, with vectors and without, and of U, S and V.
+            Family::Encode => [4.0 * n * items * (5.0 + self.k as f64), 9.0 * cube],
             Family::Eigh => [4.0 * (2.0 * square + n * items), 9.0 * cube],
             Family::Eigvalsh => [4.0 * (square + n * items), 4.0 / 3.0 * cube],
             Family::Svd => [4.0 * (3.0 * square + n * items), 22.0 * cube],
@@ -152,8 +156,14 @@ impl Case {
         match self.family {
             Family::Spmm => 2 * self.items,
             Family::Eigsh => 4 * self.size * (self.size - 1),
+            Family::Encode => 2 * self.links(),
             _ => 2 * self.size,
         }
+    }
+
+    /// Links of a graph that is encoded: two a node, as molecules have, where there are so many pairs.
+    pub(super) fn links(&self) -> usize {
+        (2 * self.size).min(self.size * self.size.saturating_sub(1) / 2)
     }
 
     /// Where it would run, and why; `resident`: its data lies on the device.
@@ -174,6 +184,9 @@ impl Case {
             Family::Matmul => Gemm::<f32>::new()
                 .choose(ctx, shape, shape, resident)
                 .unwrap_or_else(|_| ctx.explain(&crate::policy::Workload::default(), false)),
+            Family::Encode => {
+                choose_encode(ctx, &SpectralEncoder::new(self.k), (self.size, self.entries()), self.items)
+            }
             Family::Describe | Family::Other => choose_describe::<f32>(ctx, shape, resident),
         }
     }
@@ -208,7 +221,7 @@ impl fmt::Display for Case {
         match family {
             Family::Cov => write!(f, "{items_are}={items}/{size_is}={size}"),
             Family::Eigsh => write!(f, "{size_is}={size}/k={k}"),
-            Family::Spmm => write!(f, "{size_is}={size}/{items_are}={items}/k={k}"),
+            Family::Spmm | Family::Encode => write!(f, "{size_is}={size}/{items_are}={items}/k={k}"),
             _ => write!(f, "{size_is}={size}/{items_are}={items}"),
         }
     }

@@ -76,7 +76,7 @@ pub enum Extent {
 }
 
 /// Sizes and items of the families, in the order of the work.
-const GRID: [(Family, &[usize], &[usize]); 8] = [
+const GRID: [(Family, &[usize], &[usize]); 9] = [
     (Family::Eigh, &[8, 16, 32, 64, 128, 256], &[1, 10, 100, 1000, 10_000]),
     (Family::Svd, &[8, 16, 32, 64, 128], &[1, 10, 100, 1000, 10_000]),
     (Family::Fft, &[64, 256, 1000, 1024, 4096, 65_536], &[1, 16, 256, 4096]),
@@ -85,6 +85,7 @@ const GRID: [(Family, &[usize], &[usize]); 8] = [
     (Family::Laplacian, &[16, 64, 256], &[1, 100, 1000]),
     (Family::Spmm, &[1000, 10_000, 100_000], &[0]),
     (Family::Eigsh, &[24, 48, 96], &[1]),
+    (Family::Encode, &[16, 32, 64, 128, 400], &[10, 100, 1000]),
 ];
 
 /// The workloads of an extent. The largest products of size and items are left out as the extent says.

@@ -41,20 +41,26 @@ impl Explain {
         let rates = &ctx.policy().rates;
         print(format_args!("{case}: {choice}"));
         print(format_args!(
-            "  CPU, {} threads: {}; {}",
+            "  CPU, {} threads{}: {}; {}",
             rates.cpu.threads,
+            named(choice.workload.algorithms[0]),
             time(choice.cpu_seconds),
             of(choice.measured[0])
         ));
         if choice.gpu_seconds.is_finite() {
             let work = &choice.workload;
-            let moved = work.upload / rates.gpu.upload + work.download / rates.gpu.download;
+            let moved = rates.gpu.transfers(work);
             print(format_args!(
-                "  {adapter}: {}, of it {} for transfers and {} for {} dispatches and the round trip; {}",
+                "  {adapter}{}: {}, of it {} for transfers and about {} for {} and the round trip; {}",
+                named(work.algorithms[1]),
                 time(choice.gpu_seconds),
                 time(moved),
-                time(rates.gpu.overhead(work)),
-                work.dispatches,
+                time(rates.gpu.launches(work).min(choice.gpu_seconds - moved)),
+                if work.dispatches == 1.0 {
+                    "a dispatch".to_owned()
+                } else {
+                    format!("{} dispatches", work.dispatches)
+                },
                 of(choice.measured[1])
             ));
         } else {
@@ -91,6 +97,11 @@ fn change(case: &Case, choice: &Choice, turns: Option<(usize, Side)>) -> String 
     }
 }
 
+/// An algorithm's name, where it has one.
+fn named(algorithm: &str) -> String {
+    if algorithm.is_empty() { String::new() } else { format!(" ({algorithm})") }
+}
+
 fn of(measured: bool) -> &'static str {
     if measured { "measured on this machine" } else { "defaults, `fiedler tune` measures" }
 }
@@ -100,6 +111,7 @@ fn as_json(case: &Case, ctx: &Context, choice: &Choice, turns: Option<(usize, Si
     serde_json::json!({
         "workload": case.to_string(),
         "side": side(choice.side),
+        "algorithms": {"cpu": choice.workload.algorithms[0], "gpu": choice.workload.algorithms[1]},
         "adapter": ctx.adapter().map(|a| &a.name),
         "cpu_s": choice.cpu_seconds,
         "gpu_s": Some(choice.gpu_seconds).filter(|s| s.is_finite()),

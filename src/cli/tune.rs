@@ -4,7 +4,7 @@ use super::{Failure, Outcome, Where, print};
 use clap::Args;
 use fiedler::Context;
 use fiedler::bench::{TuneOptions, today};
-use fiedler::policy::{Curves, Machine, Tuning, folder};
+use fiedler::policy::{Curves, Machine, Slower, Tuning, folder};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 
@@ -77,14 +77,22 @@ fn summary(machine: &Machine, tuning: &Tuning, path: &Path) -> String {
             let (round, dispatch) = (1e6 * r.round_trip, 1e6 * r.dispatch);
             let text = format!(
                 "round trip {round:.0} us, dispatch {dispatch:.1} us; up {up:.1}, down {down:.1}, copy {copy:.1} GB/s, \
-                 {:.0} Gflop/s",
-                r.fma / 1e9
+                 {:.0} Gflop/s{}",
+                r.fma / 1e9,
+                forms(&r.slower)
             );
             (text, &r.curves)
         }
     };
     let name = if machine.threads > 0 { &machine.driver } else { &machine.name };
     format!("{name}: {fixed}\n  measured: {}\n  kept in {}", families(curves), path.display())
+}
+
+/// The forms of kernels that others beat.
+fn forms(slower: &[Slower]) -> String {
+    let each = slower.iter().map(|s| format!("{} for {} {} to {}", s.form, s.family, s.sizes[0], s.sizes[1]));
+    let all: Vec<String> = each.collect();
+    if all.is_empty() { String::new() } else { format!("\n  kernels left aside as slower: {}", all.join(", ")) }
 }
 
 fn families(curves: &Curves) -> String {

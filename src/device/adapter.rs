@@ -30,8 +30,21 @@ pub struct Adapter {
     pub(crate) cooperative: Option<u32>,
     /// The forms of kernels that may be used, where not all.
     pub(super) kernels: Option<&'static [&'static str]>,
+    /// Forms that were measured to be slower than others.
+    pub(super) slower: Vec<Slower>,
     /// Rough rate of a kernel in flop/s: it bounds the work of one submission, nothing else.
     pub(super) rate: f64,
+}
+
+/// A form of kernels that was measured to be slower than another one for the same work, and the sizes for which.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slower {
+    /// The family of the work.
+    pub family: String,
+    /// The form.
+    pub form: String,
+    /// The smallest size and the largest.
+    pub sizes: [f64; 2],
 }
 
 /// The limits of an adapter that bear upon the kernels here.
@@ -177,6 +190,7 @@ impl Adapter {
             loop_budget,
             cooperative,
             kernels: None,
+            slower: Vec::new(),
             rate,
             name: info.name,
         }
@@ -185,6 +199,22 @@ impl Adapter {
     /// Whether this form of a kernel, one of several for the same work, may be used.
     pub(crate) fn uses(&self, form: &str) -> bool {
         self.kernels.is_none_or(|forms| forms.contains(&form))
+    }
+
+    /// Whether this form may be used and was not measured to be slower than another for work of that size.
+    pub(crate) fn prefers(&self, family: &str, form: &str, size: f64) -> bool {
+        let slower = |s: &Slower| s.family == family && s.form == form && s.sizes[0] <= size && size <= s.sizes[1];
+        self.uses(form) && !self.slower.iter().any(slower)
+    }
+
+    /// What `choose` makes of the forms that are preferred for work of that size, or else of all that may be used.
+    pub(crate) fn form<T>(
+        &self,
+        family: &str,
+        size: f64,
+        choose: impl Fn(&dyn Fn(&str) -> bool) -> Option<T>,
+    ) -> Option<T> {
+        choose(&|form| self.prefers(family, form, size)).or_else(|| choose(&|form| self.uses(form)))
     }
 
     /// Whether the driver compiles a long kernel without loops in seconds. SwiftShader's compiler takes minutes for what others take a

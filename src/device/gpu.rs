@@ -1,7 +1,7 @@
 //! An opened adapter: device, queue, pool, compiled kernels, the open recording.
 
 use super::Buffer;
-use super::adapter::{self, Adapter, WgpuDevice};
+use super::adapter::{self, Adapter, Slower, WgpuDevice};
 use super::buffer::Element;
 use super::core::Core;
 use super::faults::Faults;
@@ -36,6 +36,9 @@ pub(crate) struct DeviceOptions {
     pub(crate) kernels: Option<&'static [&'static str]>,
 }
 
+/// What was learned of an adapter: the forms of kernels that are slower there than others.
+pub(crate) type Learned<'a> = &'a mut dyn FnMut(&Adapter) -> Vec<Slower>;
+
 /// Leave to open a device for matrix units.
 #[expect(unsafe_code, reason = "wgpu has matrix units as an experiment alone")]
 fn with_matrix_units() -> wgpu::ExperimentalFeatures {
@@ -55,7 +58,7 @@ pub(crate) struct Gpu {
 
 impl Gpu {
     /// Opens the adapter of that name, or the best one that is no software adapter.
-    pub(crate) fn open(name: Option<&str>, options: DeviceOptions) -> Result<Arc<Self>> {
+    pub(crate) fn open(name: Option<&str>, options: DeviceOptions, learned: Learned<'_>) -> Result<Arc<Self>> {
         let (raw, facts) = adapter::choose(name)?;
         let required_limits = raw.limits();
         let mut required_features = adapter::wanted_features(raw.features());
@@ -74,14 +77,16 @@ impl Gpu {
         };
         let (device, queue) = pollster::block_on(raw.request_device(&descriptor))
             .map_err(|e| ErrorKind::Device { message: format!("{} cannot be opened: {e}", facts.name) })?;
-        Ok(Self::adopt(WgpuDevice { adapter: raw, device, queue }, options))
+        Ok(Self::adopt(WgpuDevice { adapter: raw, device, queue }, options, learned))
     }
 
     /// Takes a device that somebody else opened.
-    pub(crate) fn adopt(WgpuDevice { adapter, device, queue }: WgpuDevice, options: DeviceOptions) -> Arc<Self> {
+    pub(crate) fn adopt(device: WgpuDevice, options: DeviceOptions, learned: Learned<'_>) -> Arc<Self> {
+        let WgpuDevice { adapter, device, queue } = device;
         let faults = Faults::watch(&device);
         let described = Adapter::describe(&adapter, device.features(), &device.limits());
-        let adapter = Adapter { kernels: options.kernels, ..described };
+        let slower = learned(&described);
+        let adapter = Adapter { kernels: options.kernels, slower, ..described };
         let max_buffer = adapter.limits.buffer / 4 * 4;
         let stopwatch = Stopwatch::new(options.profile);
         let pool = Pool::new(&device, &queue, &faults, max_buffer, options.budget, options.poison, &stopwatch);

@@ -156,6 +156,7 @@ fn small_adapter() -> Adapter {
     Adapter {
         cooperative: None,
         kernels: None,
+        slower: Vec::new(),
         name: "made up".into(),
         backend: "none".into(),
         driver: String::new(),

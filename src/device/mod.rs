@@ -25,7 +25,7 @@ mod translate;
 #[cfg(test)]
 pub(crate) mod trial;
 
-pub use adapter::{Adapter, AdapterLimits, WgpuBuffer, WgpuDevice};
+pub use adapter::{Adapter, AdapterLimits, Slower, WgpuBuffer, WgpuDevice};
 pub(crate) use buffer::{Bound, Buffer, Element};
 pub(crate) use gpu::{DeviceOptions, Gpu};
 pub(crate) use kernel::{Kernel, Slot, Uniform, kernels, read_kind, uniform, write_kind};

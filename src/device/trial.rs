@@ -34,7 +34,7 @@ pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)
             timestamps: true,
             kernels: None,
         };
-        match Gpu::open(Some(&adapter), options) {
+        match Gpu::open(Some(&adapter), options, &mut |_| Vec::new()) {
             Ok(gpu) => body(&gpu),
             Err(error) if matches!(error.kind(), ErrorKind::NoAdapter { .. }) => eprintln!("{ABSENT}"),
             Err(error) => panic!("{adapter}: {error}"),

@@ -2,12 +2,14 @@
 //! encoding, does not depend upon how the set is cut.
 
 use super::settings::{Method, Settings};
+use super::spectral::SpectralEncoder;
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{GraphBatch, GraphRef};
+use crate::graph::GraphBatch;
 use crate::ops::eigen::{choose_eigh, device_order_limit};
 use crate::ops::eigsh::choose_eigsh;
-use crate::policy::{Choice, Side};
+use crate::policy::{Choice, Family, Side, Workload};
+use std::collections::BTreeMap;
 
 /// Graphs that are solved together.
 #[derive(Debug)]
@@ -20,7 +22,7 @@ pub(super) struct Chunk {
     pub(super) weighted: bool,
 }
 
-/// The chunks, and the choice for the graphs that the device's kernels could take.
+/// The chunks, and the choice for all of them together.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) chunks: Vec<Chunk>,
@@ -45,8 +47,8 @@ fn graph_bytes(graphs: &GraphBatch) -> u64 {
 /// On the CPU (medians, k = 4, 8, 16, 32, 2026-11-21) the dense matrix takes this many times as long: at n = 300 0.6 to 2.3
 /// (meshes and trees the larger, many pairs of random graphs the smaller), at n = 400 0.9 to 4.0 for k up to 16, at n = 500 0.9
 /// to 5.6 for k = 32 too. Below, what could be won is 4 ms a graph, and the dense answer is nearer.
-fn is_sparse(settings: &Settings, graph: GraphRef<'_>) -> bool {
-    let (n, k) = (graph.nodes(), settings.k);
+fn is_sparse(settings: &Settings, n: usize) -> bool {
+    let k = settings.k;
     match settings.method {
         Method::Exact => false,
         Method::Fast => n > 0,
@@ -67,22 +69,18 @@ fn sparse_bytes(settings: &Settings, nodes: usize) -> u64 {
 pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> Result<Plan> {
     let limit = device_order_limit(ctx) as usize;
     let orders: Vec<usize> = graphs.iter().map(|graph| graph.nodes()).collect();
-    let sparse: Vec<bool> = graphs.iter().map(|graph| is_sparse(settings, graph)).collect();
+    let sparse: Vec<bool> = graphs.iter().map(|graph| is_sparse(settings, graph.nodes())).collect();
     let asked_for_gpu = ctx.explain(&Default::default(), false).side == Side::Gpu;
-    // Without a device the choice is about all of them.
-    let small =
-        orders.iter().zip(&sparse).filter(|&(&n, &sparse)| !sparse && (n <= limit || limit == 0 || asked_for_gpu));
-    let small = small.map(|(&n, _)| n);
-    let small: Vec<u32> = small.map(|n| u32::try_from(n).unwrap_or(u32::MAX)).collect();
-    let choice = choose_eigh::<f32>(ctx, &small, false);
-    if choice.side == Side::Gpu {
+    if asked_for_gpu {
         let adapter = &ctx.gpu()?.adapter().name;
-        if let Some(i) = (0..orders.len()).find(|&i| orders[i] > limit && !sparse[i]).filter(|_| asked_for_gpu) {
+        if let Some(i) = (0..orders.len()).find(|&i| orders[i] > limit && !sparse[i]) {
             let what =
                 format!("nodes of graph {i} in the kernels of eigh on {adapter}; the cpu backend takes larger ones");
             return Err(ErrorKind::Limit { what, needed: orders[i] as u64, allowed: limit as u64 }.into());
         }
     }
+    let sizes: Vec<(usize, usize)> = graphs.iter().map(|graph| (graph.nodes(), graph.entries())).collect();
+    let (choice, sides) = choose(ctx, settings, &sizes);
     let mut sorted: Vec<usize> = (0..orders.len()).collect();
     // Kernels for weights may round otherwise than those for implied ones: a graph's are not its neighbours' affair.
     let weighted: Vec<bool> = graphs.iter().map(|graph| graph.is_weighted()).collect();
@@ -91,13 +89,7 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut filled = u64::MAX;
     for i in sorted {
-        let (sparse, weighted) = (sparse[i], weighted[i]);
-        // By the graph's own size, so that its side does not depend upon the others.
-        let side = match sparse {
-            true => choose_eigsh::<f32>(ctx, (orders[i], graphs.graph(i).entries()), settings.k).side,
-            false if orders[i] <= limit => choice.side,
-            false => Side::Cpu,
-        };
+        let (sparse, weighted, side) = (sparse[i], weighted[i], sides[i]);
         let bytes = if sparse { sparse_bytes(settings, orders[i]) } else { working_bytes(orders[i], side) };
         if bytes > ctx.memory_budget() {
             let what = format!(
@@ -122,4 +114,84 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
         }
     }
     Ok(Plan { chunks, choice })
+}
+
+/// Where graphs of so many nodes and entries would run, each by the graphs of about its size: those within a factor of the square root
+/// of 2, which take about as long. And all of it as one choice: where most of the time goes.
+pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)]) -> (Choice, Vec<Side>) {
+    let limit = device_order_limit(ctx) as usize;
+    let mut classes: BTreeMap<(bool, bool, u32), Vec<usize>> = BTreeMap::new();
+    for (i, &(nodes, _)) in sizes.iter().enumerate() {
+        let sparse = is_sparse(settings, nodes);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "twice a logarithm of a count")]
+        let class = (2.0 * (nodes.max(1) as f64).log2()) as u32;
+        classes.entry((sparse, sparse || nodes <= limit, class)).or_default().push(i);
+    }
+    let mut sides = vec![Side::Cpu; sizes.len()];
+    let mut parts = Vec::new();
+    for ((sparse, fits, _), members) in classes {
+        let all = members.iter().map(|&i| sizes[i]);
+        let choice = ctx.explain(&if sparse { iterated(ctx, settings, all) } else { decomposed(ctx, all) }, fits);
+        for i in members {
+            sides[i] = choice.side;
+        }
+        parts.push(choice);
+    }
+    (together(ctx, &parts), sides)
+}
+
+/// What dense decompositions have to do.
+fn decomposed(ctx: &Context, sizes: impl Iterator<Item = (usize, usize)>) -> Workload {
+    let orders: Vec<u32> = sizes.map(|(nodes, _)| u32::try_from(nodes).unwrap_or(u32::MAX)).collect();
+    Workload { family: Family::Encode, ..choose_eigh::<f32>(ctx, &orders, false).workload }
+}
+
+/// What iterations have to do.
+fn iterated(ctx: &Context, settings: &Settings, sizes: impl Iterator<Item = (usize, usize)>) -> Workload {
+    let mut all = Workload { family: Family::Encode, ..Workload::default() };
+    for size in sizes {
+        let one = choose_eigsh::<f32>(ctx, size, settings.k).workload;
+        all = joined(all, one);
+        // Graphs are iterated side by side.
+        (all.size, all.dispatches) = (all.size + one.size, one.dispatches);
+    }
+    Workload { size: all.size / all.items.max(1.0), ..all }
+}
+
+fn joined(a: Workload, b: Workload) -> Workload {
+    Workload {
+        items: a.items + b.items,
+        cpu_flops: a.cpu_flops + b.cpu_flops,
+        gpu_flops: a.gpu_flops + b.gpu_flops,
+        upload: a.upload + b.upload,
+        download: a.download + b.download,
+        dispatches: a.dispatches + b.dispatches,
+        ..a
+    }
+}
+
+/// The choices as one: the sums of both sides, and of the rest that of the part that takes longest.
+fn together(ctx: &Context, parts: &[Choice]) -> Choice {
+    let Some(first) = parts.iter().max_by(|a, b| a.seconds().total_cmp(&b.seconds())) else {
+        return ctx.explain(&Workload { family: Family::Encode, ..Workload::default() }, true);
+    };
+    let rest = parts.iter().filter(|part| !std::ptr::eq(*part, first));
+    rest.fold(*first, |all, part| Choice {
+        workload: joined(all.workload, part.workload),
+        cpu_seconds: all.cpu_seconds + part.cpu_seconds,
+        gpu_seconds: all.gpu_seconds + part.gpu_seconds,
+        ..all
+    })
+}
+
+/// Where [`SpectralEncoder::encode`](super::SpectralEncoder::encode) would take most of its time with that many graphs of so many nodes
+/// and entries, and why.
+#[must_use]
+pub fn choose_encode(
+    ctx: &Context,
+    encoder: &SpectralEncoder,
+    (nodes, entries): (usize, usize),
+    graphs: usize,
+) -> Choice {
+    choose(ctx, encoder.settings(), &vec![(nodes, entries); graphs]).0
 }

@@ -34,7 +34,7 @@ pub struct Progress {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// The choice for the graphs that the device's kernels could take, with its reason.
+    /// The choice for all graphs together, with its reason; each goes where graphs of about its size are faster.
     pub choice: Choice,
     /// Graphs solved on the CPU.
     pub on_cpu: usize,
@@ -129,6 +129,10 @@ impl SpectralEncoder {
     pub fn cache(mut self, cache: Arc<Cache>) -> Self {
         self.1.add(cache);
         self
+    }
+
+    pub(super) fn settings(&self) -> &Settings {
+        &self.0
     }
 
     /// Encodes every graph.

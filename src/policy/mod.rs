@@ -8,6 +8,7 @@ mod stored;
 mod tuning;
 mod workload;
 
+pub use crate::device::Slower;
 pub use rates::{CpuRates, Curve, Curves, GpuRates, Point, Rates};
 pub use stored::{Stored, folder};
 pub use tuning::{Machine, Tuning, parse};
@@ -117,8 +118,11 @@ impl Policy {
     #[must_use]
     pub fn choose(&self, workload: &Workload, fits: bool) -> Choice {
         let cpu_seconds = self.rates.cpu.seconds(workload);
-        let gpu_seconds =
-            if !fits || self.class == DeviceClass::Absent { f64::INFINITY } else { self.rates.gpu.seconds(workload) };
+        let gpu_seconds = if !fits || self.class == DeviceClass::Absent {
+            f64::INFINITY
+        } else {
+            self.rates.gpu.seconds(workload) + self.rates.cpu.new_pages(workload.download)
+        };
         let (side, reason) = match (self.backend, self.class) {
             (Backend::Cpu, _) => (Side::Cpu, Reason::Asked),
             (Backend::Gpu, _) => (Side::Gpu, Reason::Asked),
@@ -147,6 +151,12 @@ impl Choice {
         }
     }
 
+    /// The algorithm, or the form of kernels, that runs there; empty where there is but one.
+    #[must_use]
+    pub fn algorithm(&self) -> &'static str {
+        self.workload.algorithms[usize::from(self.side == Side::Gpu)]
+    }
+
     /// Predicted seconds where it runs.
     #[must_use]
     pub fn seconds(&self) -> f64 {
@@ -167,7 +177,11 @@ impl fmt::Display for Choice {
             Reason::BeyondKernels => "the device's kernels cannot take it",
             Reason::Faster => "predicted to be faster",
         };
-        write!(f, "{side}: {why} (cpu {:.2e} s, ", self.cpu_seconds)?;
+        f.write_str(side)?;
+        if !self.algorithm().is_empty() {
+            write!(f, " ({})", self.algorithm())?;
+        }
+        write!(f, ": {why} (cpu {:.2e} s, ", self.cpu_seconds)?;
         if self.gpu_seconds.is_finite() {
             write!(f, "gpu {:.2e} s)", self.gpu_seconds)
         } else {

@@ -1,19 +1,35 @@
-//! What a machine does in a second: curves over the size, one a family, and the fixed costs.
+//! What a machine does in a second: curves over sizes and items, one a family, and the fixed costs.
 
 use super::workload::{Family, Workload};
+use crate::device::Slower;
 
 /// One size of a family.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// The size.
     pub size: f64,
-    /// flop/s with as many items as the machine wants.
-    pub full: f64,
-    /// flop/s of one item alone.
-    pub alone: f64,
+    /// Items side by side, in ascending order, and flop/s of so many together: a call's launches are in it, its transfers are not.
+    pub rates: Vec<[f64; 2]>,
 }
 
-/// flop/s over the size; between points along lines in logarithms, beyond them as at the last one.
+impl Point {
+    /// Seconds of `items` for each flop of one of them: between two measured counts along a line, fewer than were measured take as long
+    /// as the fewest, more go at the rate of the most.
+    fn seconds(&self, items: f64) -> f64 {
+        let after = self.rates.partition_point(|[count, _]| *count < items);
+        let before = after.checked_sub(1).and_then(|i| self.rates.get(i));
+        match (before, self.rates.get(after)) {
+            (Some(&[low, slow]), Some(&[high, fast])) => {
+                low / slow + (high / fast - low / slow) * (items - low) / (high - low)
+            }
+            (None, Some([fewest, rate])) => fewest / rate,
+            (Some([_, rate]), None) => items / rate,
+            (None, None) => 0.0,
+        }
+    }
+}
+
+/// What a family takes over the size; between points along lines in logarithms, beyond them at the rate of the last one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
     /// In ascending order of sizes.
@@ -23,20 +39,17 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The rates at a size.
-    fn at(&self, size: f64) -> Option<Point> {
+    /// Seconds of `items` of a size for each flop of one of them; none where nothing was measured.
+    fn seconds(&self, size: f64, items: f64) -> Option<f64> {
         let after = self.points.partition_point(|point| point.size < size);
-        let (Some(&low), Some(&high)) =
-            (self.points.get(after.saturating_sub(1)), self.points.get(after).or(self.points.last()))
-        else {
-            return None;
-        };
-        if high.size <= low.size || size <= low.size {
-            return Some(Point { size, ..low });
+        let low = self.points.get(after.saturating_sub(1))?;
+        let high = self.points.get(after).unwrap_or(low);
+        let least = low.seconds(items);
+        if size <= low.size || high.size <= low.size {
+            return Some(least);
         }
         let share = (size / low.size).ln() / (high.size / low.size).ln();
-        let between = |a: f64, b: f64| a * (b / a).powf(share.min(1.0));
-        Some(Point { size, full: between(low.full, high.full), alone: between(low.alone, high.alone) })
+        Some(least * (high.seconds(items) / least).powf(share))
     }
 }
 
@@ -62,10 +75,15 @@ impl Curves {
         self.own.iter().find(|(own, _)| *own == family).map(|(_, curve)| curve)
     }
 
-    /// Seconds of so many operations of a workload: those of one item at least, which nothing can share.
-    fn seconds(&self, work: &Workload, flops: f64) -> f64 {
-        let [full, alone] =
-            self.of(work.family).and_then(|curve| curve.at(work.size)).map_or(self.other, |p| [p.full, p.alone]);
+    /// Seconds of so many operations by the family's curve, launches counted.
+    fn measured(&self, work: &Workload, flops: f64) -> Option<f64> {
+        let items = work.items.max(1.0);
+        Some(self.of(work.family)?.seconds(work.size, items)? * flops / items)
+    }
+
+    /// Seconds of them where there is no curve, launches apart: those of one item at least, which nothing can share.
+    fn estimated(&self, work: &Workload, flops: f64) -> f64 {
+        let [full, alone] = self.other;
         (flops / full).max(flops / work.items.max(1.0) / alone)
     }
 
@@ -93,6 +111,8 @@ pub struct CpuRates {
     pub copy: f64,
     /// flop/s of multiply-adds in registers; 0 where it was not measured.
     pub fma: f64,
+    /// Bytes/s at which memory that the system has just handed out is written for the first time; infinite where it was not measured.
+    pub fresh: f64,
     /// All threads' rates.
     pub curves: Curves,
 }
@@ -114,7 +134,12 @@ pub struct GpuRates {
     pub fma: f64,
     /// The kernels' rates.
     pub curves: Curves,
+    /// Forms of kernels that another one beat.
+    pub slower: Vec<Slower>,
 }
+
+/// From this size on an allocation is the system's own and goes back when it is freed: the most that glibc's limit grows to.
+const MAPPED: f64 = (32_u64 << 20) as f64;
 
 impl CpuRates {
     /// Before anything is measured on this machine: `eigh` in f32 in lanes of AVX-512 on one core, n = 16 to 64, counted as 9 n^3
@@ -123,13 +148,20 @@ impl CpuRates {
     pub fn default_of(threads: usize) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a count of threads")]
         let threads = threads.max(1) as f64;
-        Self { threads, copy: 0.0, fma: 0.0, curves: Curves::flat(2e10 * threads, 2e10) }
+        Self { threads, copy: 0.0, fma: 0.0, fresh: f64::INFINITY, curves: Curves::flat(2e10 * threads, 2e10) }
     }
 
     /// Seconds of a workload.
     #[must_use]
     pub fn seconds(&self, work: &Workload) -> f64 {
-        self.curves.seconds(work, work.cpu_flops)
+        let computed = self.curves.measured(work, work.cpu_flops);
+        computed.unwrap_or_else(|| self.curves.estimated(work, work.cpu_flops)) + self.new_pages(work.download)
+    }
+
+    /// Seconds that results of so many bytes take longer on either side, because their memory comes from the system and not from what a
+    /// program freed before.
+    pub(super) fn new_pages(&self, bytes: f64) -> f64 {
+        if bytes >= MAPPED { bytes / self.fresh } else { 0.0 }
     }
 }
 
@@ -146,19 +178,27 @@ impl GpuRates {
             copy: 0.0,
             fma: 0.0,
             curves: Curves::flat(flops, flops),
+            slower: Vec::new(),
         }
     }
 
     /// Seconds of a workload.
     #[must_use]
     pub fn seconds(&self, work: &Workload) -> f64 {
-        let moved = work.upload / self.upload + work.download / self.download;
-        self.round_trip + work.dispatches * self.dispatch + moved + self.curves.seconds(work, work.gpu_flops)
+        let measured = self.curves.measured(work, work.gpu_flops).map(|seconds| seconds.max(self.round_trip));
+        let estimated = || self.launches(work) + self.curves.estimated(work, work.gpu_flops);
+        self.transfers(work) + measured.unwrap_or_else(estimated)
     }
 
-    /// The part of it that is not the kernels' own.
+    /// Seconds of a workload's transfers.
     #[must_use]
-    pub fn overhead(&self, work: &Workload) -> f64 {
+    pub fn transfers(&self, work: &Workload) -> f64 {
+        work.upload / self.upload + work.download / self.download
+    }
+
+    /// Seconds of its launches, the round trip among them.
+    #[must_use]
+    pub fn launches(&self, work: &Workload) -> f64 {
         self.round_trip + work.dispatches * self.dispatch
     }
 }

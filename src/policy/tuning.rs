@@ -2,10 +2,11 @@
 
 use super::rates::{CpuRates, Curve, Curves, GpuRates, Point};
 use super::workload::Family;
+use crate::device::Slower;
 use serde_json::{Value, json};
 
 /// The file's own version: one that is not this is not understood.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 /// What the rates of a file hold for; any difference and they do not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,8 +77,12 @@ impl Tuning {
     #[must_use]
     pub fn to_text(&self, machine: &Machine, date: &str) -> String {
         let (copy, fma) = ("copy_bytes_per_s", "fma_flop_per_s");
+        let slower: &[Slower] = if let Self::Gpu(r) = self { &r.slower } else { &[] };
         let (fixed, curves) = match self {
-            Self::Cpu(r) => (json!({ copy: rounded(r.copy), fma: rounded(r.fma) }), &r.curves),
+            Self::Cpu(r) => (
+                json!({ copy: rounded(r.copy), fma: rounded(r.fma), "fresh_bytes_per_s": rounded(r.fresh) }),
+                &r.curves,
+            ),
             Self::Gpu(r) => (
                 json!({
                     "round_trip_s": rounded(r.round_trip), "dispatch_s": rounded(r.dispatch),
@@ -87,22 +92,29 @@ impl Tuning {
                 &r.curves,
             ),
         };
-        // A family a line: people read it.
+        // A size a line: people read it.
         let own: Vec<String> = curves
             .own
             .iter()
             .map(|(family, curve)| {
-                let point = |p: &Point| json!([rounded(p.size), rounded(p.full), rounded(p.alone)]);
-                let points: Vec<Value> = curve.points.iter().map(point).collect();
-                let curve = json!({ "first_call_s": rounded(curve.first), "size_full_alone": points });
-                format!("    \"{family}\": {curve}")
+                let rates = |p: &Point| p.rates.iter().map(|r| json!(r.map(rounded))).collect::<Vec<_>>();
+                let points = curve.points.iter().map(|p| json!([rounded(p.size), rates(p)]));
+                let points: Vec<String> = points.map(|point| format!("      {point}")).collect();
+                let first = rounded(curve.first);
+                format!(
+                    "    \"{family}\": {{ \"first_call_s\": {first}, \"size_items_rates\": [\n{}\n    ] }}",
+                    points.join(",\n")
+                )
             })
             .collect();
+        let form = |s: &Slower| format!("    {}", json!([s.family, s.form, s.sizes[0], s.sizes[1]]));
+        let slower: Vec<String> = slower.iter().map(form).collect();
         format!(
             "{{\n  \"format\": {FORMAT},\n  \"measured\": \"{date}\",\n  \"machine\": {},\n  \"fixed\": {fixed},\n  \
-             \"other_full_alone\": {},\n  \"curves\": {{\n{}\n  }}\n}}\n",
+             \"other_full_alone\": {},\n  \"slower_forms\": [\n{}\n  ],\n  \"curves\": {{\n{}\n  }}\n}}\n",
             machine.to_json(),
             json!(curves.other.map(rounded)),
+            slower.join(",\n"),
             own.join(",\n")
         )
     }
@@ -133,10 +145,13 @@ pub fn parse(text: &str) -> Result<(Machine, Tuning), String> {
     for (name, curve) in all["curves"].as_object().ok_or("no curves")? {
         let family = Family::named(name).ok_or_else(|| format!("curves: `{name}` is no family"))?;
         let mut points = Vec::new();
-        for point in curve["size_full_alone"].as_array().ok_or_else(|| format!("{name}: no points"))? {
-            let size = rate(&point[0], name)?;
-            let [full, alone] = pair(&json!([point[1], point[2]]), name)?;
-            points.push(Point { size, full, alone });
+        for point in curve["size_items_rates"].as_array().ok_or_else(|| format!("{name}: no points"))? {
+            let all = point[1].as_array().ok_or_else(|| format!("{name}: a point without rates"))?;
+            let rates = all.iter().map(|one| pair(one, name)).collect::<Result<Vec<_>, _>>()?;
+            if rates.is_empty() || !rates.is_sorted_by(|a, b| a[0] < b[0]) {
+                return Err(format!("{name}: expected rates of ascending items"));
+            }
+            points.push(Point { size: rate(&point[0], name)?, rates });
         }
         if points.is_empty() || !points.is_sorted_by(|a, b| a.size < b.size) {
             return Err(format!("{name}: expected points of ascending sizes"));
@@ -144,12 +159,18 @@ pub fn parse(text: &str) -> Result<(Machine, Tuning), String> {
         let first = curve["first_call_s"].as_f64().filter(|x| x.is_finite() && *x >= 0.0).unwrap_or(0.0);
         own.push((family, Curve { points, first }));
     }
+    let mut slower = Vec::new();
+    for form in all["slower_forms"].as_array().ok_or("no slower_forms")? {
+        let word = |value: &Value| value.as_str().map(str::to_owned).ok_or("slower_forms: expected a name");
+        let sizes = pair(&json!([form[2], form[3]]), "slower_forms")?;
+        slower.push(Slower { family: word(&form[0])?, form: word(&form[1])?, sizes });
+    }
     let curves = Curves { other: pair(&all["other_full_alone"], "other_full_alone")?, own };
     #[expect(clippy::cast_precision_loss, reason = "a count of threads")]
     let threads = machine.threads as f64;
     let (copy, fma) = (fixed("copy_bytes_per_s")?, fixed("fma_flop_per_s")?);
     let tuning = if machine.threads > 0 {
-        Tuning::Cpu(CpuRates { threads, copy, fma, curves })
+        Tuning::Cpu(CpuRates { threads, copy, fma, fresh: fixed("fresh_bytes_per_s")?, curves })
     } else {
         Tuning::Gpu(GpuRates {
             round_trip: fixed("round_trip_s")?,
@@ -159,6 +180,7 @@ pub fn parse(text: &str) -> Result<(Machine, Tuning), String> {
             copy,
             fma,
             curves,
+            slower,
         })
     };
     Ok((machine, tuning))

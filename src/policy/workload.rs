@@ -26,6 +26,8 @@ pub enum Family {
     Spmm,
     /// A few eigenpairs of sparse matrices; the size is the rows.
     Eigsh,
+    /// Encodings of graphs, from the edges to the canonical vectors; the size is the nodes of a graph.
+    Encode,
     /// Moments, smallest and largest; the size is the numbers of a series.
     Describe,
     /// Whatever has no curve of its own.
@@ -35,7 +37,7 @@ pub enum Family {
 
 impl Family {
     /// Those that are measured.
-    pub const MEASURED: [Self; 11] = [
+    pub const MEASURED: [Self; 12] = [
         Self::Eigh,
         Self::Eigvalsh,
         Self::Svd,
@@ -47,6 +49,7 @@ impl Family {
         Self::Spmm,
         Self::Eigsh,
         Self::Describe,
+        Self::Encode,
     ];
 
     /// Its name in workloads and files.
@@ -64,6 +67,7 @@ impl Family {
             Self::Spmm => "spmm",
             Self::Eigsh => "eigsh",
             Self::Describe => "describe",
+            Self::Encode => "encode",
             Self::Other => "other",
         }
     }
@@ -104,4 +108,6 @@ pub struct Workload {
     pub download: f64,
     /// Dispatches.
     pub dispatches: f64,
+    /// The names of the CPU's algorithm and of the device's, or of the form of its kernels; empty where there is but one.
+    pub algorithms: [&'static str; 2],
 }

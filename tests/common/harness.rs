@@ -126,7 +126,7 @@ fn child(tests: &[Test], trial: &str) -> Result<(), String> {
         Body::Free(run) => run(),
         Body::Device { run, .. } if backend == "cpu" => run(&Context::cpu()),
         Body::Device { run, .. } => {
-            let builder = Context::builder().adapter(backend).backend(Backend::Gpu).poison(true);
+            let builder = Context::builder().adapter(backend).backend(Backend::Gpu).poison(true).tuned(false);
             run(&builder.build().map_err(|e| format!("no context on {backend}: {e}"))?)
         }
     }

@@ -22,8 +22,10 @@ pub fn bits(x: &[f32]) -> Vec<u32> {
 /// Settings for one more context of the same kind as `ctx`: the same adapter, or the CPU.
 pub fn alike(ctx: &Context) -> ContextBuilder {
     match ctx.adapter() {
-        Some(adapter) => Context::builder().adapter(adapter.name.clone()).backend(Backend::Gpu).poison(true),
-        None => Context::builder().backend(Backend::Cpu),
+        Some(adapter) => {
+            Context::builder().adapter(adapter.name.clone()).backend(Backend::Gpu).poison(true).tuned(false)
+        }
+        None => Context::builder().backend(Backend::Cpu).tuned(false),
     }
 }
 

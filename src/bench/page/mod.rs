@@ -15,6 +15,7 @@ pub use numbers::seconds;
 use numbers::{percent, ratio};
 use std::fmt::Write as _;
 use svg::escape;
+pub use view::NOISE;
 use view::View;
 
 /// What was measured of one workload on one side.
@@ -40,7 +41,7 @@ pub struct Row {
     pub first: Option<f64>,
     /// What the cost model says of `transfers`; of `resident` on the CPU.
     pub predicted: Option<f64>,
-    /// (max - min) / median: beyond 0.3 the figure is noise and is drawn hollow.
+    /// (max - min) / median: beyond [`NOISE`] the figure is noise and is drawn hollow.
     pub spread: f64,
     /// The least bytes that must move.
     pub bytes: f64,
@@ -165,6 +166,6 @@ fn cards(html: &mut String, view: &View<'_>) {
         );
     }
     let noise = rows.iter().filter(|row| row.noisy()).count();
-    card(&noise.to_string(), &format!("{} with a spread beyond 30 %: noise", plural(noise, "figure")));
+    card(&noise.to_string(), &format!("{} with a spread beyond {}: noise", plural(noise, "figure"), percent(NOISE)));
     html.push_str("</ul>\n");
 }

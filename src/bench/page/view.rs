@@ -5,7 +5,7 @@ use super::{Ceiling, Report, Row};
 use std::collections::{BTreeSet, HashMap};
 
 /// Beyond this spread, (max - min) / median, a figure is noise.
-pub(super) const NOISE: f64 = 0.3;
+pub const NOISE: f64 = 0.5;
 
 impl Row {
     /// From host to host: on the CPU the data is there already.

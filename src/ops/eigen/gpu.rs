@@ -28,8 +28,10 @@ enum Way {
 
 impl Way {
     fn of(adapter: &Adapter, order: u32) -> Option<Self> {
-        let small = Small::of(adapter, order).map(Self::Small);
-        small.or_else(|| Method::of_definite(adapter, order).map(Self::Jacobi))
+        adapter.form("eigh", order.into(), |may| {
+            let small = Small::of(adapter, order, may).map(Self::Small);
+            small.or_else(|| Method::of_definite(adapter, order, may).map(Self::Jacobi))
+        })
     }
 }
 
@@ -59,6 +61,19 @@ pub(super) fn elements_within(gpu: &Gpu, layout: &Layout, bytes: u64) -> u64 {
 pub(super) fn flops(order: u32) -> f64 {
     let n = f64::from(order);
     if order > 128 { 80.0 * n * n * n } else { 7.0 * (n * n / 2.0) * 12.0 * n + 4.0 * n * n * n }
+}
+
+/// The name of the kernels' form for that order, and about how many dispatches they take: of the blocked form, a round of pairs of
+/// blocks each, three to a round, and about ten sweeps.
+pub(super) fn form(gpu: &Gpu, order: u32) -> (&'static str, f64) {
+    match Way::of(gpu.adapter(), order) {
+        None => ("", 0.0),
+        Some(Way::Small(small)) => (small.name(), 1.0),
+        Some(Way::Jacobi(Method::Blocked(columns))) => {
+            ("blocked", 8.0 + 30.0 * (f64::from(columns) / 16.0 - 1.0).max(1.0))
+        }
+        Some(Way::Jacobi(method)) => (method.name(), 3.0),
+    }
 }
 
 /// Records the eigendecomposition of every matrix of `a`. Without `vectors`, what stands in their place means nothing.

@@ -210,7 +210,7 @@ pub fn choose_eigvalsh<T: Real>(ctx: &Context, orders: &[u32], resident: bool) -
 }
 
 fn choose<T: Real>(ctx: &Context, family: Family, orders: &[u32], resident: bool) -> Choice {
-    let mut work = Workload { family, dispatches: 16.0, items: orders.len() as f64, ..Workload::default() };
+    let mut work = Workload { family, items: orders.len() as f64, ..Workload::default() };
     let mut sizes = 0.0;
     for &order in orders {
         let n = f64::from(order);
@@ -224,6 +224,10 @@ fn choose<T: Real>(ctx: &Context, family: Family, orders: &[u32], resident: bool
     // Of mixed orders that one which most of the work is of.
     work.size = if work.cpu_flops > 0.0 { sizes / work.cpu_flops } else { 0.0 };
     let largest = orders.iter().copied().max().unwrap_or(0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an order, which was a u32")]
+    let order = work.size.round() as u32;
+    let (form, dispatches) = ctx.gpu().map_or(("", 0.0), |gpu| gpu::form(gpu, order));
+    (work.dispatches, work.algorithms) = (dispatches, [cpu::algorithm(order, orders.len()), form]);
     ctx.explain(&work, T::ON_DEVICE && largest <= device_order_limit(ctx))
 }
 

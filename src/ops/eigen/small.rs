@@ -30,10 +30,10 @@ fn lane_class(subgroup: u32, order: u32) -> Option<u32> {
 }
 
 impl Small {
-    /// The smallest that holds the order, where this adapter uses these kernels.
-    pub(super) fn of(adapter: &Adapter, order: u32) -> Option<Self> {
-        let tiny = TINY.into_iter().find(|&n| order <= n && adapter.uses("tiny")).map(Self::Tiny);
-        let fits = adapter.uses("lane") && WIDTHS[1] <= adapter.limits.workgroup_invocations;
+    /// The smallest that holds the order, of the forms that may be used.
+    pub(super) fn of(adapter: &Adapter, order: u32, may: &dyn Fn(&str) -> bool) -> Option<Self> {
+        let tiny = TINY.into_iter().find(|&n| order <= n && may("tiny")).map(Self::Tiny);
+        let fits = may("lane") && WIDTHS[1] <= adapter.limits.workgroup_invocations;
         let lane = || adapter.subgroup().filter(|_| fits).and_then(|size| lane_class(size, order)).map(Self::Lane);
         tiny.or_else(lane)
     }
@@ -42,6 +42,14 @@ impl Small {
     pub(super) fn largest_order(self) -> u32 {
         match self {
             Self::Tiny(order) | Self::Lane(order) => order,
+        }
+    }
+
+    /// Its form's name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Tiny(_) => "tiny",
+            Self::Lane(_) => "lane",
         }
     }
 

@@ -53,6 +53,7 @@ pub fn choose_eigsh<T: Real>(ctx: &Context, (rows, entries): (usize, usize), k: 
         upload: 4.0 * entries + 4.0 * rows * (4.0 + width),
         download: 4.0 * rows * k as f64,
         dispatches: 4.0 * PRODUCTS,
+        ..Workload::default()
     };
     ctx.explain(&work, T::ON_DEVICE)
 }

@@ -74,7 +74,7 @@ pub(super) fn transform(
     if count == 0 {
         return Ok(output);
     }
-    let how = How::on(gpu.adapter());
+    let how = How::on(gpu.adapter(), plan.length());
     let job = Job { plan, kind, lines, tables: &constants, at: Offsets::of(plan), before, after, how };
     job.record(&mut rec, input, window, &mut output)?;
     Ok(output)

@@ -62,10 +62,10 @@ pub(super) mod flags {
 /// Complex numbers that a workgroup holds: in the 16 KiB that every adapter has, and in 32.
 const POINTS: [usize; 2] = [2048, 4096];
 
-/// Complex numbers that a workgroup of the adapter holds.
-pub(super) fn longest_pass(adapter: &Adapter) -> usize {
+/// Complex numbers that a workgroup of the adapter holds in transforms of length `n`.
+pub(super) fn longest_pass(adapter: &Adapter, n: usize) -> usize {
     let room = adapter.limits.workgroup_storage as usize >= 8 * POINTS[1];
-    POINTS[usize::from(room && adapter.uses("long"))]
+    POINTS[usize::from(room && adapter.prefers("fft", "long", n as f64))]
 }
 
 /// The overrides of a pass of at most so many transforms a workgroup, or twos of them: they follow from the length and what is done alone,
@@ -100,12 +100,27 @@ pub(super) struct How {
 }
 
 impl How {
-    /// Of an adapter, by the forms that it may use.
-    pub(super) fn on(adapter: &Adapter) -> Self {
+    /// Of an adapter for transforms of length `n`, by the forms that it prefers.
+    pub(super) fn on(adapter: &Adapter, n: usize) -> Self {
+        let prefers = |form| adapter.prefers("fft", form, n as f64);
         Self {
-            known: adapter.uses("known") && adapter.compiles_long_kernels(),
-            narrow: adapter.software && adapter.uses("narrow"),
-            longest: longest_pass(adapter),
+            known: prefers("known") && adapter.compiles_long_kernels(),
+            narrow: adapter.software && prefers("narrow"),
+            longest: longest_pass(adapter, n),
+        }
+    }
+
+    /// The names of these forms.
+    pub(super) fn name(self) -> &'static str {
+        match (self.known, self.longest > POINTS[0], self.narrow) {
+            (false, false, false) => "general",
+            (false, false, true) => "general, narrow",
+            (false, true, false) => "general, long",
+            (false, true, true) => "general, long, narrow",
+            (true, false, false) => "known",
+            (true, false, true) => "known, narrow",
+            (true, true, false) => "known, long",
+            (true, true, true) => "known, long, narrow",
         }
     }
 

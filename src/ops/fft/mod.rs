@@ -140,7 +140,7 @@ fn choose<T: Real>(ctx: &Context, kind: Kind, shape: Shape, axis: Axis, resident
 
 /// For the adapter, if there is one.
 fn plan(ctx: &Context, n: usize, real: bool) -> Option<Result<FftPlan>> {
-    Some(FftPlan::within(kernels::longest_pass(ctx.adapter()?), n, real))
+    Some(FftPlan::within(kernels::longest_pass(ctx.adapter()?, n), n, real))
 }
 
 /// Elements along the axis, and the lines of them.
@@ -208,6 +208,7 @@ impl Task {
             upload: if resident { 0.0 } else { moved(before * from) },
             download: moved(after * to),
             dispatches: self.plan.as_ref().map_or(1.0, |plan| plan.dispatches() as f64),
+            algorithms: ["rustfft", ctx.adapter().map_or("", |adapter| kernels::How::on(adapter, self.n).name())],
         };
         let fits = on_device && self.plan.as_ref().is_some_and(|plan| pieces::fits(ctx, plan, self.kind));
         ctx.explain(&work, fits)

@@ -21,24 +21,39 @@ pub(in crate::ops) enum Method {
 }
 
 impl Method {
-    /// The method for matrices of that order; none if they are beyond this adapter.
-    pub(in crate::ops) fn of(adapter: &Adapter, order: u32) -> Option<Self> {
+    /// The method for matrices of that order in a family's work; none if they are beyond this adapter.
+    pub(in crate::ops) fn of(adapter: &Adapter, family: &str, order: u32) -> Option<Self> {
+        adapter.form(family, order.into(), |may| Self::within(adapter, order, may))
+    }
+
+    /// The method among the forms that may be used.
+    fn within(adapter: &Adapter, order: u32, may: &dyn Fn(&str) -> bool) -> Option<Self> {
         let limits = &adapter.limits;
         SIZE_CLASSES
             .into_iter()
             .find(|class| {
-                adapter.uses("workgroup")
+                may("workgroup")
                     && order <= class.capacity
                     && class.workgroup_bytes() <= limits.workgroup_storage
                     && class.invocations() <= limits.workgroup_invocations
             })
             .map(Self::Workgroup)
-            .or_else(|| blocked::class_of(order).filter(|_| adapter.uses("blocked")).map(Self::Blocked))
+            .or_else(|| blocked::class_of(order).filter(|_| may("blocked")).map(Self::Blocked))
     }
 
-    /// The method for matrices that are safely positive definite.
-    pub(in crate::ops) fn of_definite(adapter: &Adapter, order: u32) -> Option<Self> {
-        Register::of(adapter, order).map(Self::Register).or_else(|| Self::of(adapter, order))
+    /// The method for matrices that are safely positive definite, among the forms that may be used.
+    pub(in crate::ops) fn of_definite(adapter: &Adapter, order: u32, may: &dyn Fn(&str) -> bool) -> Option<Self> {
+        let register = Register::of(adapter, order).filter(|_| may("register"));
+        register.map(Self::Register).or_else(|| Self::within(adapter, order, may))
+    }
+
+    /// Its form's name.
+    pub(in crate::ops) fn name(self) -> &'static str {
+        match self {
+            Self::Workgroup(_) => "workgroup",
+            Self::Register(_) => "register",
+            Self::Blocked(_) => "blocked",
+        }
     }
 
     /// The largest order of the matrices that are solved in this way.

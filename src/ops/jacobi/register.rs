@@ -23,9 +23,9 @@ const PARTS: u32 = 4;
 pub(in crate::ops) struct Register(u32);
 
 impl Register {
-    /// The smallest for an order, where this adapter uses these kernels.
+    /// The smallest for an order on this adapter.
     pub(super) fn of(adapter: &Adapter, order: u32) -> Option<Self> {
-        Self::within(adapter.limits.workgroup_invocations, order).filter(|_| adapter.uses("register"))
+        Self::within(adapter.limits.workgroup_invocations, order)
     }
 
     /// The smallest for an order on workgroups of so many invocations. None takes more than WebGPU's least workgroup memory

@@ -17,7 +17,7 @@ pub(super) fn laplacian(
     layout: &Layout,
     normalization: Normalization,
 ) -> Result<Buffer<f32>> {
-    check(gpu, layout)?;
+    check(gpu, layout.largest(), layout.len() as u64)?;
     let conventions = graphs.conventions();
     let table: Vec<[u32; 4]> = (0..layout.batch())
         .map(|i| [layout.orders()[i], to_u32(layout.elements(i).start), to_u32(layout.rows(i).start), to_u32(i)])
@@ -72,14 +72,19 @@ pub(super) fn laplacian(
     Ok(laplacian)
 }
 
+/// Whether the device takes graphs of up to so many nodes, in matrices of so many elements altogether.
+pub(super) fn fits(gpu: &Gpu, largest: u32, elements: u64) -> bool {
+    check(gpu, largest, elements).is_ok()
+}
+
 /// Whether the matrices fit a binding, and each within the loops that an invocation of [`Assemble`] may run: one
 /// row in 64, twice its columns.
-fn check(gpu: &Gpu, layout: &Layout) -> Result<()> {
+fn check(gpu: &Gpu, largest: u32, elements: u64) -> Result<()> {
     let adapter = gpu.adapter();
-    let largest = u64::from(layout.largest());
+    let largest = u64::from(largest);
     let loops = largest.div_ceil(64) * 2 * largest;
     let limits = [
-        ("bytes of one binding", 4 * layout.len() as u64, adapter.limits.storage_binding),
+        ("bytes of one binding", 4 * elements, adapter.limits.storage_binding),
         ("loop iterations of an invocation", loops, adapter.loop_budget.into()),
     ];
     within_limits(format_args!("dense Laplacians on {}", adapter.name), limits)

@@ -29,7 +29,8 @@ pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Nor
     let layout = Arc::new(layout(graphs)?);
     let elements = layout.len() as f64;
     let (largest, edges) = (layout.orders().iter().copied().max().unwrap_or(0), graphs.entries() as f64);
-    let choice = ctx.explain(&workload(largest, graphs.len() as f64, elements, edges), T::ON_DEVICE);
+    let fits = T::ON_DEVICE && ctx.gpu().is_ok_and(|gpu| gpu::fits(gpu, largest, layout.len() as u64));
+    let choice = ctx.explain(&workload(largest, graphs.len() as f64, elements, edges), fits);
     if choice.side == Side::Cpu {
         let mut data = vec![T::from_f64(0.0); layout.len()];
         let mut parts = Vec::with_capacity(graphs.len());
@@ -55,7 +56,9 @@ pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Nor
 pub fn choose_laplacian<T: Real>(ctx: &Context, nodes: u32, entries: usize, graphs: usize) -> Choice {
     let count = graphs as f64;
     let elements = f64::from(nodes) * f64::from(nodes) * count;
-    ctx.explain(&workload(nodes, count, elements, entries as f64 * count), T::ON_DEVICE)
+    let total = (u64::from(nodes) * u64::from(nodes)).saturating_mul(graphs as u64);
+    let fits = T::ON_DEVICE && ctx.gpu().is_ok_and(|gpu| gpu::fits(gpu, nodes, total));
+    ctx.explain(&workload(nodes, count, elements, entries as f64 * count), fits)
 }
 
 fn workload(largest: u32, graphs: f64, elements: f64, entries: f64) -> Workload {
@@ -68,6 +71,7 @@ fn workload(largest: u32, graphs: f64, elements: f64, entries: f64) -> Workload 
         upload: 8.0 * entries,
         download: 4.0 * elements,
         dispatches: 2.0,
+        ..Workload::default()
     }
 }
 

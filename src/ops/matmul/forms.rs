@@ -41,6 +41,11 @@ pub(super) struct Plan {
 impl Plan {
     /// How an adapter multiplies op(A), `m x k`, by op(B), `k x n`; nothing where no form that may be used is there.
     pub(super) fn of(adapter: &Adapter, m: u32, n: u32, k: u32, half: bool) -> Option<Self> {
+        let side = |x: u32| f64::from(x);
+        adapter.form("gemm", (side(m) * side(n) * side(k)).cbrt(), |may| Self::within(adapter, [m, n, k], half, may))
+    }
+
+    fn within(adapter: &Adapter, [m, n, k]: [u32; 3], half: bool, may: &dyn Fn(&str) -> bool) -> Option<Self> {
         let limits = &adapter.limits;
         let has = |bytes: u32, invocations: u32| {
             limits.workgroup_storage >= bytes && limits.workgroup_invocations >= invocations
@@ -55,19 +60,19 @@ impl Plan {
             return Some(Self { form, span, together: 1, depth: 32 });
         }
         let fours = k > 0 && [m, n, k].iter().all(|side| side.is_multiple_of(4));
-        if adapter.software && !half && fours && adapter.uses("direct") {
+        if adapter.software && !half && fours && may("direct") {
             let form = Form::Direct { tall: m > 8, wide: n > 8 };
             return Some(Self { form, span: span(adapter, m, n, k, 8, 8), together: 1, depth: 4 });
         }
-        if m.max(n) <= TINY && k <= TINY_TERMS && adapter.uses("tiny") && has(16 << 10, WIDTH) {
+        if m.max(n) <= TINY && k <= TINY_TERMS && may("tiny") && has(16 << 10, WIDTH) {
             let (down, across) = (m.div_ceil(4).max(1), n.div_ceil(4).max(1));
             let together = WIDTH / (down * across);
             let depth = (ROOM / (together * down.max(across))).clamp(1, k.max(1));
             let order = if m == n && n == k && ORDERS.contains(&m) { m } else { 0 };
             return Some(Self { form: Form::Tiny { order }, span: k.max(1), together, depth });
         }
-        let large = adapter.uses("tile_128") && has(16 << 10, 256);
-        let small = adapter.uses("tile_64") && has(8 << 10, 64);
+        let large = may("tile_128") && has(16 << 10, 256);
+        let small = may("tile_64") && has(8 << 10, 64);
         let (side, depth) = match (large, small) {
             (true, _) if !small || tiles(m, n, 16) >= BUSY.into() => (16, if has(32 << 10, 256) { 16 } else { 8 }),
             (_, true) => (8, 8),
@@ -75,6 +80,17 @@ impl Plan {
         };
         let span = span(adapter, m, n, k, side, depth);
         Some(Self { form: Form::Tile { side, depth }, span, together: 1, depth })
+    }
+
+    /// Its form's name.
+    pub(super) fn name(&self) -> &'static str {
+        match self.form {
+            Form::Tiny { .. } => "tiny",
+            Form::Tile { side: 16, .. } => "tile_128",
+            Form::Tile { .. } => "tile_64",
+            Form::Direct { .. } => "direct",
+            Form::Cooperative { .. } => "cooperative",
+        }
     }
 
     /// Parts of sums of `k` terms.

@@ -101,9 +101,9 @@ impl Ending<'_> {
     }
 }
 
-/// Whether the device has kernels for that shape.
-pub(in crate::ops) fn fits(gpu: &Gpu, m: u32, n: u32, k: u32, half: bool) -> bool {
-    Plan::of(gpu.adapter(), m, n, k, half).is_some()
+/// The name of the kernel for that shape, if the device has one.
+pub(in crate::ops) fn form(gpu: &Gpu, m: u32, n: u32, k: u32, half: bool) -> Option<&'static str> {
+    Plan::of(gpu.adapter(), m, n, k, half).map(|plan| plan.name())
 }
 
 /// The plan for that shape.

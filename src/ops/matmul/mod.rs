@@ -212,6 +212,10 @@ fn choose<T: Multiplied>(ctx: &Context, problem: &Problem, precision: Precision,
     let products = if precision == Precision::SplitF16 { f64::from(split::PRODUCTS) } else { 1.0 };
     let flops = 2.0 * m * n * k * batch * EASIER * products + MOVED * numbers * products;
     let words = as_f64(T::words(1 << 10)) / 1024.0;
+    let half = T::words(2) == 1 || precision == Precision::SplitF16;
+    let side = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
+    let form = ctx.gpu().ok().filter(|_| T::ON_DEVICE);
+    let form = form.and_then(|gpu| gpu::form(gpu, side(problem.m), side(problem.n), side(problem.k), half));
     let work = Workload {
         family: Family::Matmul,
         size: (m * n * k).cbrt(),
@@ -221,14 +225,9 @@ fn choose<T: Multiplied>(ctx: &Context, problem: &Problem, precision: Precision,
         upload: if resident { 0.0 } else { 4.0 * words * as_f64(problem.given()) },
         download: if resident { 0.0 } else { 4.0 * words * m * n * batch },
         dispatches: 1.0,
+        algorithms: [if m.max(n).max(k) <= as_f64(cpu::TINY) { "own vectors" } else { "faer" }, form.unwrap_or("")],
     };
-    let fits = T::ON_DEVICE
-        && ctx.gpu().is_ok_and(|gpu| {
-            let side = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
-            let half = T::words(2) == 1 || precision == Precision::SplitF16;
-            gpu::fits(gpu, side(problem.m), side(problem.n), side(problem.k), half)
-        });
-    ctx.explain(&work, fits)
+    ctx.explain(&work, form.is_some())
 }
 
 fn as_f64(count: usize) -> f64 {

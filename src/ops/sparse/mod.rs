@@ -35,12 +35,13 @@ fn workload((rows, entries): (usize, usize), cols: usize, resident: bool) -> Wor
     Workload {
         family: Family::Spmm,
         size: rows,
-        items: rows,
+        items: 1.0,
         cpu_flops: 2.0 * flops,
         gpu_flops: 4.0 * flops,
         upload: 4.0 * (entries + 4.0 * rows + if resident { 0.0 } else { rows * cols }),
         download: 4.0 * rows * cols,
-        dispatches: 8.0,
+        dispatches: 2.0,
+        ..Workload::default()
     }
 }
 

@@ -65,7 +65,8 @@ pub(super) fn workload(shape: Shape, resident: bool) -> Workload {
         gpu_flops: flops,
         upload: if resident { 0.0 } else { 4.0 * count(shape.len()) },
         download: 4.0 * made,
-        dispatches: 16.0,
+        dispatches: 8.0,
+        ..Workload::default()
     }
 }
 

@@ -151,12 +151,13 @@ pub(super) fn workload(shape: Shape, resident: bool) -> Workload {
     Workload {
         family: Family::Describe,
         size: count(shape.rows),
-        items: numbers,
+        items: numbers / count(shape.rows).max(1.0),
         cpu_flops: 12.0 * numbers,
         gpu_flops: 20.0 * numbers,
         upload: if resident { 0.0 } else { 4.0 * numbers },
         download: 0.0,
-        dispatches: 16.0,
+        dispatches: 6.0,
+        ..Workload::default()
     }
 }
 

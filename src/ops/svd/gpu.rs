@@ -30,6 +30,11 @@ pub(super) fn fits(gpu: &Gpu, problem: &Problem) -> bool {
     limits(gpu, problem).is_ok()
 }
 
+/// The name of the form in which the triangle's columns are made orthogonal.
+pub(super) fn form(gpu: &Gpu, problem: &Problem) -> &'static str {
+    Method::of(gpu.adapter(), "svd", Shape::of(problem).short).map_or("", Method::name)
+}
+
 /// Bytes of device memory that one matrix takes while it is solved and read back, apart from the matrix as it was given.
 pub(super) fn bytes_of_one(problem: &Problem) -> u64 {
     let [u, s, vh] = problem.shapes().map(|shape| shape.matrix_len() as u64);
@@ -56,7 +61,7 @@ fn limits(gpu: &Gpu, problem: &Problem) -> Result<Shape> {
     if needed > adapter.loop_budget / 2 {
         return limit("loop iterations for the rows of a matrix", needed.into(), (adapter.loop_budget / 2).into());
     }
-    if Method::of(adapter, shape.short).is_none() {
+    if Method::of(adapter, "svd", shape.short).is_none() {
         return limit("order of the triangle of a matrix", shape.short.into(), 0);
     }
     Ok(shape)
@@ -343,7 +348,7 @@ fn jacobi(
     state: &mut Buffer<[u32; 4]>,
 ) -> Result<()> {
     let Shape { short, batch, .. } = shape;
-    let Some(method) = Method::of(adapter, short) else { return Ok(()) };
+    let Some(method) = Method::of(adapter, "svd", short) else { return Ok(()) };
     let entry = |place: u32| [short, place * short * short, place * short, place];
     let table = rec.upload(&(0..batch).map(entry).collect::<Vec<_>>())?;
     let batch = Batch { table: &table, range: 0..batch };

@@ -106,7 +106,9 @@ pub fn choose_svd<T: Real>(ctx: &Context, shape: Shape, vectors: Vectors, reside
         gpu_flops: flops,
         upload: if resident { 0.0 } else { 4.0 * given },
         download: 4.0 * made,
-        dispatches: 64.0,
+        // Reflections, the triangle's sweeps, U and Vh; in blocks a round of pairs of them each.
+        dispatches: if problem.short() > 128 { 400.0 } else { 12.0 },
+        algorithms: [cpu::algorithm(&problem), ctx.gpu().map_or("", |gpu| gpu::form(gpu, &problem))],
     };
     let fits = T::ON_DEVICE && ctx.gpu().is_ok_and(|gpu| gpu::fits(gpu, &problem));
     ctx.explain(&work, fits)

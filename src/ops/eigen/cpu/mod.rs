@@ -62,6 +62,16 @@ pub(super) fn flops(order: u32) -> f64 {
     9.0 * f64::from(order).powi(3)
 }
 
+/// The algorithm for matrices of that order in a batch of so many.
+pub(super) fn algorithm(order: u32, batch: usize) -> &'static str {
+    if order as usize <= up_to(batch) { "a matrix a SIMD lane" } else { "faer" }
+}
+
+/// The largest order that goes one matrix a lane in a whole batch of so many.
+fn up_to(batch: usize) -> usize {
+    if batch < LANES_FOR { ALWAYS_LANES } else { LANES_UP_TO }
+}
+
 /// What was found for every matrix of a batch.
 pub(super) struct Found<T> {
     pub(super) values: Vec<T>,
@@ -98,7 +108,7 @@ fn in_f64(matrices: Vec<Matrix<'_, f64>>, want: Want<'_>) {
 
 fn solve<T: Real>(mut matrices: Vec<Matrix<'_, T>>, want: Want<'_>) {
     matrices.sort_by_key(|m| m.order);
-    let up_to = if want.whole && matrices.len() < LANES_FOR { ALWAYS_LANES } else { LANES_UP_TO };
+    let up_to = if want.whole { up_to(matrices.len()) } else { LANES_UP_TO };
     let small = matrices.partition_point(|m| m.order <= up_to);
     let (small, large) = matrices.split_at_mut(small);
     let width = T::in_lanes(Width);

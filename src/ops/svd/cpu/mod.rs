@@ -19,6 +19,11 @@ trait Working: Real + faer::traits::RealField {}
 impl Working for f32 {}
 impl Working for f64 {}
 
+/// The algorithm for a problem.
+pub(super) fn algorithm(problem: &Problem) -> &'static str {
+    if group::takes(problem) { "a matrix a SIMD lane" } else { "faer" }
+}
+
 /// All matrices of `a`; without U and Vh unless `vectors`.
 pub(super) fn svd<T: Real>(problem: &Problem, a: &[T], vectors: bool) -> Parts<T> {
     let [u, s, vh] = problem.shapes().map(|shape| shape.len());

@@ -6,10 +6,13 @@
 mod command;
 
 use command::{fiedler, run};
-use fiedler::{Adapter, Backend, Context, doctor::self_test};
+use fiedler::doctor::self_test;
+use fiedler::policy::{Machine, Tuning};
+use fiedler::{Adapter, Backend, Context};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
+use tempfile::TempDir;
 
 /// Where distributions put the manifests of the software drivers.
 const LAVAPIPE: [&str; 2] = ["/usr/share/vulkan/icd.d/lvp_icd.x86_64.json", "/usr/share/vulkan/icd.d/lvp_icd.json"];
@@ -37,6 +40,15 @@ fn lines(value: &Value) -> String {
     value.as_array().expect("lines").iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n")
 }
 
+/// What is wrong, each with what to do about it.
+fn problems(report: &Value) -> String {
+    let problem = |problem: &Value| {
+        let part = |key: &str| problem[key].as_str().filter(|text| !text.is_empty()).expect("a text").to_owned();
+        format!("{} -> {}", part("what"), part("what_to_do"))
+    };
+    report["problems"].as_array().expect("problems").iter().map(problem).collect::<Vec<_>>().join("\n")
+}
+
 /// How many checks there are of each side, and which families failed.
 fn checks(report: &Value, on: &str) -> (usize, Vec<String>) {
     let own: Vec<&Value> = report["checks"].as_array().expect("checks").iter().filter(|c| c["on"] == on).collect();
@@ -59,6 +71,7 @@ fn no_adapter_at_all_is_nothing_wrong() {
         assert!(lines(&report["advice"]).contains("unset VK_DRIVER_FILES"), "{report:#}");
         let (count, failed) = checks(&report, "cpu");
         assert!(count > FAMILIES.len() && failed.is_empty(), "{report:#}");
+        assert!(report["without_adapter"].as_str().is_some_and(|why| !why.contains("fiedler doctor")), "{report:#}");
         for family in FAMILIES {
             assert!(report["checks"].as_array().unwrap().iter().any(|check| check["family"] == family), "{family}");
         }
@@ -66,7 +79,11 @@ fn no_adapter_at_all_is_nothing_wrong() {
     // Who insists on what is not here is told so, and by name.
     let (code, report) = asked(&["--adapter", "llvmpipe"], &[("VK_DRIVER_FILES", "/dev/null")]);
     assert_eq!(code, Some(1));
-    assert!(lines(&report["problems"]).contains("llvmpipe"), "{report:#}");
+    let said = problems(&report);
+    assert!(said.contains("llvmpipe") && said.contains("leave --adapter"), "{said}");
+    assert!(report["without_adapter"].as_str().is_some_and(|why| why.contains("llvmpipe")), "{report:#}");
+    let (code, report) = asked(&["--backend", "gpu"], &[("VK_DRIVER_FILES", "/dev/null")]);
+    assert!(code == Some(1) && problems(&report).contains("leave --backend gpu"), "{report:#}");
 }
 
 #[test]
@@ -98,18 +115,37 @@ fn two_adapters_are_told_apart() {
     }
 }
 
+/// Whether the command makes faults on purpose here.
+fn faulty_build() -> bool {
+    if !cfg!(debug_assertions) {
+        eprintln!("not run: FIEDLER_TEST_FAULT is for builds with debug assertions");
+    }
+    cfg!(debug_assertions)
+}
+
 #[test]
 fn an_adapter_that_cannot_be_opened_is_wrong() {
     let Some(adapter) = Adapter::all().into_iter().next() else { return eprintln!("not run: no adapter") };
+    let error = Context::builder().adapter(&adapter.name).fail_to_open(true).build().map(drop).expect_err("refused");
+    assert!(error.is_device(), "{error}");
+    if !faulty_build() {
+        return;
+    }
     let (code, report) = asked(&["--adapter", &adapter.name], &[("FIEDLER_TEST_FAULT", "open")]);
     assert!(code == Some(1) && report["chosen"].is_null(), "{report:#}");
-    let problems = lines(&report["problems"]);
-    assert!(problems.contains(&adapter.name) && problems.contains("cannot be opened"), "{problems}");
+    let said = problems(&report);
+    assert!(said.contains(&adapter.name) && said.contains("cannot be opened") && said.contains("driver"), "{said}");
+    assert!(report["without_adapter"].as_str().is_some_and(|why| why.contains("cannot be opened")), "{report:#}");
+    // Nobody takes a fault on purpose for a real one.
+    assert!(lines(&report["notes"]).contains("on purpose"), "{report:#}");
     // The CPU is tried all the same.
     let (count, failed) = checks(&report, "cpu");
     assert!(count > 0 && failed.is_empty(), "{report:#}");
-    let error = Context::builder().adapter(adapter.name).fail_to_open(true).build().map(drop).expect_err("refused");
-    assert!(error.is_device(), "{error}");
+    // A hardware adapter is missed unasked, too; a software one is not.
+    let (code, _) = asked(&[], &[("FIEDLER_TEST_FAULT", "open")]);
+    assert_eq!(code, Some(i32::from(!adapter.software)));
+    let output = fiedler(&["doctor", "--quick"]).env("FIEDLER_TEST_FAULT", "opne").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "a fault of no known name");
 }
 
 /// Kernels that, made wrong, show in these families; those of them that the adapter uses are tried.
@@ -161,15 +197,93 @@ fn a_kernel_that_is_wrong_is_found_and_its_family_named() {
 }
 
 #[test]
-fn the_command_names_the_kernel_that_is_wrong_and_fails() {
+fn the_command_names_the_family_that_is_wrong_and_fails() {
     let Some(adapter) = Adapter::all().into_iter().next() else { return eprintln!("not run: no adapter") };
-    if !cfg!(debug_assertions) {
-        return eprintln!("not run: this build makes no faults on purpose");
+    if !faulty_build() {
+        return;
     }
     let (code, report) = asked(&["--adapter", &adapter.name], &[("FIEDLER_TEST_FAULT", "kernel=Assemble")]);
-    let problems = lines(&report["problems"]);
-    assert!(code == Some(1) && problems.contains("laplacian on"), "{code:?} {problems}");
-    assert!(lines(&report["advice"]).contains("update its driver"), "{report:#}");
+    let said = problems(&report);
+    assert!(code == Some(1) && said.contains("laplacian on") && said.contains("update its driver"), "{code:?} {said}");
+    let (_, failed) = checks(&report, &adapter.name);
+    assert_eq!(failed, ["laplacian"]);
+    // For a person: the row, what it means, what to do, and how many.
+    let mut command = fiedler(&["doctor", "--quick", "--adapter", &adapter.name]);
+    let output =
+        command.env_remove("FIEDLER_BACKEND").env("FIEDLER_TEST_FAULT", "kernel=Assemble").output().expect("it starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    let row = text.lines().find(|line| line.starts_with("  laplacian")).expect("a row").to_owned();
+    assert!(row.contains("WRONG"), "{row}");
+    for words in ["WRONG: laplacian on", "what to do: use --backend cpu", "one thing is wrong", "on purpose"] {
+        assert!(text.contains(words), "no `{words}` in {text}");
+    }
+    narrow(&text);
+}
+
+/// Every line has its place in 80 columns, but for a path that is longer.
+fn narrow(text: &str) {
+    for line in text.lines() {
+        let words = line.split_whitespace().map(|word| word.chars().count()).max().unwrap_or_default();
+        assert!(line.chars().count() <= 80 || words > 60, "{line}");
+    }
+}
+
+/// How the doctor sees the tuning of each side, in a cache folder.
+fn tuning(folder: &TempDir, arguments: &[&str]) -> (Vec<Value>, String) {
+    let (code, report) = asked(arguments, &[("FIEDLER_CACHE_DIR", folder.path().to_str().unwrap())]);
+    assert_eq!(code, Some(0), "{report:#}");
+    (report["tuning"].as_array().expect("a list").clone(), lines(&report["advice"]))
+}
+
+#[test]
+fn the_state_of_tuning_is_told() {
+    let folder = TempDir::new().unwrap();
+    let cpu = Context::cpu();
+    let kept = folder.path().join("tuning");
+    let (all, advice) = tuning(&folder, &["--backend", "cpu"]);
+    assert!(all.len() == 1 && all[0]["of"] == "cpu" && all[0]["state"] == "none", "{all:?}");
+    assert!(advice.contains("run `fiedler tune`"), "{advice}");
+    // Of defaults these two are not known, and no file is without them.
+    let mut rates = (cpu.policy().rates.cpu.clone(), cpu.policy().rates.gpu.clone());
+    (rates.0.copy, rates.0.fma, rates.1.copy, rates.1.fma) = (1e10, 1e11, 1e11, 1e12);
+    let file = Tuning::Cpu(rates.0).save(&kept, &Machine::cpu(cpu.threads()), "2026-11-20").unwrap();
+    let (all, advice) = tuning(&folder, &["--backend", "cpu"]);
+    assert!(all[0]["state"] == "measured" && all[0]["date"] == "2026-11-20", "{all:?}");
+    assert!(!advice.contains("fiedler tune"), "{advice}");
+    let mut command = fiedler(&["doctor", "--quick"]);
+    let output = command.env("FIEDLER_CACHE_DIR", folder.path()).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("cpu: measured 2026-11-20"));
+    // Damaged, and of another machine.
+    let whole = std::fs::read_to_string(&file).unwrap();
+    for (text, why) in
+        [(&whole[..whole.len() / 2], "no JSON"), (&whole.replace("\"cpu\"", "\"gpu\""), "measured on gpu")]
+    {
+        std::fs::write(&file, text).unwrap();
+        let (all, advice) = tuning(&folder, &["--backend", "cpu"]);
+        assert!(all[0]["state"] == "ignored" && all[0]["why"].as_str().unwrap().contains(why), "{all:?}");
+        assert!(advice.contains("run `fiedler tune`"), "{advice}");
+    }
+    // An adapter has a file of its own.
+    let Some(adapter) = Adapter::all().into_iter().next() else { return eprintln!("not run further: no adapter") };
+    std::fs::write(&file, whole).unwrap();
+    let named = ["--adapter", adapter.name.as_str()];
+    let (all, advice) = tuning(&folder, &named);
+    assert!(all.len() == 2 && all[0]["state"] == "measured" && all[1]["state"] == "none", "{all:?}");
+    assert!(advice.contains(&format!("fiedler tune --adapter '{}'", adapter.name)), "{advice}");
+    let machine = Machine::adapter(&adapter.name, &adapter.backend, &adapter.driver);
+    Tuning::Gpu(rates.1).save(&kept, &machine, "2026-11-21").unwrap();
+    let (all, advice) = tuning(&folder, &named);
+    assert!(all[1]["date"] == "2026-11-21" && !advice.contains("fiedler tune"), "{all:?} {advice}");
+    // Where the turning points are, is said of an adapter that may be chosen, and of no other.
+    let turns = |as_gpu: &str| {
+        let folder = folder.path().to_str().unwrap();
+        asked(&named, &[("FIEDLER_CACHE_DIR", folder), ("FIEDLER_SOFTWARE_AS_GPU", as_gpu)]).1
+    };
+    assert_eq!(lines(&turns("0")["advice"]).contains("eigh, n = 32"), !adapter.software);
+    let report = turns("1");
+    assert!(lines(&report["advice"]).contains("eigh, n = 32: "), "{report:#}");
+    assert_eq!(report["turns_at"].as_array().map(Vec::len), Some(3));
 }
 
 #[test]
@@ -186,4 +300,5 @@ fn speed_is_measured_beside_its_class() {
     for words in ["chosen: the CPU alone", "self-test", "nothing is wrong", "stored results", "memory budget"] {
         assert!(text.contains(words), "no `{words}` in {text}");
     }
+    narrow(&text);
 }

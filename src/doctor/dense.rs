@@ -19,10 +19,10 @@ pub(super) fn trials() -> Vec<Trial> {
     let laplacian = Trial::new("laplacian", "a ring, a path and a complete graph", laplacian);
     let eigh = ORDERS
         .into_iter()
-        .map(|n| Trial::new("eigh", format!("{BATCH} of order {n}, known spectrum"), move |ctx| eigh(ctx, n)));
-    let svd = RECTANGLES
-        .into_iter()
-        .map(|(m, n)| Trial::new("svd", format!("{BATCH} of {m} x {n}, known values"), move |ctx| svd(ctx, m, n)));
+        .map(|n| Trial::new("eigh", format!("{BATCH} matrices of order {n}, known values"), move |ctx| eigh(ctx, n)));
+    let svd = RECTANGLES.into_iter().map(|(m, n)| {
+        Trial::new("svd", format!("{BATCH} matrices of {m} x {n}, known values"), move |ctx| svd(ctx, m, n))
+    });
     std::iter::once(laplacian).chain(eigh).chain(svd).collect()
 }
 

@@ -132,6 +132,7 @@ fn narrow(x: f64) -> f32 {
 mod tests {
     use super::{apart, larger, self_test};
     use crate::Context;
+    use std::collections::HashSet;
 
     #[test]
     fn nan_and_missing_numbers_are_apart() {
@@ -145,5 +146,9 @@ mod tests {
         let checks = self_test(&Context::cpu());
         let wrong: Vec<_> = checks.iter().filter(|check| !check.ok()).collect();
         assert!(wrong.is_empty() && checks.iter().all(|check| check.on == "cpu"), "{wrong:#?}");
+        // A report tells them apart, and has them in a line.
+        let names: HashSet<_> = checks.iter().map(|check| (check.family, &check.what)).collect();
+        assert_eq!(names.len(), checks.len());
+        assert!(checks.iter().all(|check| check.what.chars().count() <= 38), "{names:?}");
     }
 }

@@ -13,7 +13,7 @@ use std::f64::consts::TAU;
 
 pub(super) fn trials() -> Vec<Trial> {
     vec![
-        Trial::new("spmm", "Laplacian of a ring of 500 on its waves", ring),
+        Trial::new("spmm", "Laplacian of a ring of 500, its waves", ring),
         Trial::new("eigsh", "10 pairs of a hypercube of 512 nodes", cube),
     ]
 }

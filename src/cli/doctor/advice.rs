@@ -19,9 +19,15 @@ pub(super) fn hidden(
     backend: Backend,
 ) -> Vec<String> {
     let mut lines = Vec::new();
+    if let Some(fault) = super::fault() {
+        lines.push(format!("FIEDLER_TEST_FAULT={fault} is set: this fault is made on purpose"));
+    }
     let best = adapters.iter().find(|adapter| !adapter.software);
     if let Some(chosen) = chosen.filter(|chosen| chosen.software) {
         lines.push(format!("{} is a program on the CPU: it is for tests, the CPU backend is faster", chosen.name));
+        if std::env::var("FIEDLER_SOFTWARE_AS_GPU").is_ok_and(|value| value == "1") {
+            lines.push("FIEDLER_SOFTWARE_AS_GPU=1 is set: it is weighed as if it were a GPU".to_owned());
+        }
         if let (Some(best), Some(named)) = (best, named) {
             lines.push(format!(
                 "a faster adapter, {}, is hidden: --adapter or FIEDLER_ADAPTER names `{named}`",
@@ -73,19 +79,14 @@ pub(super) fn advice(report: &Report) -> Vec<String> {
              not open the device (Linux: the groups `render` and `video`)"
         ));
     }
-    if report.tried.checks.iter().any(|check| !check.ok() && check.on != "cpu") {
-        lines.push(
-            "an adapter computes wrongly: use --backend cpu, update its driver, and report what is wrong above with the driver's \
-             version"
-                .to_owned(),
-        );
-    }
-    if report.tried.speed.iter().any(|speed| !speed.far_below().is_empty()) {
-        lines.push(
-            "what is far below its class may be throttled (heat, a power limit, a laptop's battery), shared, or busy with other work: \
-             see what else runs, and try again"
-                .to_owned(),
-        );
+    if report.tuned.iter().any(|tuned| !tuned.holds()) {
+        let chosen = report.named.as_ref().filter(|_| report.ctx.adapter().is_some());
+        let named = chosen.map(|name| format!(" --adapter '{name}'")).unwrap_or_default();
+        let why =
+            if report.chooses() { "`auto` chooses by them" } else { "`fiedler explain` and this report use them" };
+        lines.push(format!(
+            "run `fiedler tune{named}` once, a minute: predicted times are defaults of a class until this machine is measured; {why}"
+        ));
     }
     let Some(a) = report.ctx.adapter() else { return lines };
     if !a.features.contains(&"timestamps") {
@@ -100,7 +101,10 @@ pub(super) fn advice(report: &Report) -> Vec<String> {
     }
     for (n, batch) in &report.turns {
         lines.push(match batch {
-            Some(batch) => format!("eigh, n = {n}: below {batch} matrices at once the CPU is faster here: batch more"),
+            Some(1) => format!("eigh, n = {n}: one matrix is enough for the adapter to be faster here"),
+            Some(batch) => {
+                format!("eigh, n = {n}: below {batch} matrices in a call the CPU is faster here: batch more")
+            }
             None => format!("eigh, n = {n}: the CPU is faster here, however many matrices there are"),
         });
     }

@@ -215,9 +215,11 @@ fn the_command_names_the_family_that_is_wrong_and_fails() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     let row = text.lines().find(|line| line.starts_with("  laplacian")).expect("a row").to_owned();
     assert!(row.contains("WRONG"), "{row}");
-    for words in ["WRONG: laplacian on", "what to do: use --backend cpu", "one thing is wrong", "on purpose"] {
+    for words in ["WRONG: laplacian on", "what to do: use --backend cpu", "on purpose"] {
         assert!(text.contains(words), "no `{words}` in {text}");
     }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("doctor: one thing is wrong") && !text.contains("nothing is wrong"), "{said}");
     narrow(&text);
 }
 
@@ -284,6 +286,16 @@ fn the_state_of_tuning_is_told() {
     let report = turns("1");
     assert!(lines(&report["advice"]).contains("eigh, n = 32: "), "{report:#}");
     assert_eq!(report["turns_at"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn what_has_no_memory_is_not_called_a_wrong_result() {
+    let (code, report) = asked(&["--backend", "cpu"], &[("FIEDLER_MEMORY_BUDGET", "64K")]);
+    let said = problems(&report);
+    assert!(code == Some(1) && said.contains("could not be tried") && !said.contains("is wrong"), "{said}");
+    assert!(said.lines().all(|line| line.contains("-> raise FIEDLER_MEMORY_BUDGET")), "{said}");
+    let (code, _) = asked(&["--backend", "cpu"], &[("FIEDLER_MEMORY_BUDGET", "64M")]);
+    assert_eq!(code, Some(0), "what is promised to be enough is");
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl Problem {
     fn failed(check: &Check, why: &str, ctx: &Context) -> Self {
         let Check { family, what, on, found, .. } = check;
         let remedy = if found.is_none() && ctx.memory_budget() < ENOUGH {
-            "raise FIEDLER_MEMORY_BUDGET: what is tried needs 64 MiB at most".to_owned()
+            BUDGET.to_owned()
         } else if on == "cpu" {
             "report this with the processor's name; see that its memory is sound, and that it is not overclocked"
                 .to_owned()
@@ -48,9 +48,13 @@ impl Problem {
             let driver = ctx.adapter().map_or("", |a| &a.driver);
             format!("use --backend cpu, update its driver, and report this with the driver's version ({driver})")
         };
-        Self::new(format!("{family} on {on} is wrong ({what}): {why}"), remedy)
+        let verdict = if found.is_none() { "could not be tried" } else { "is wrong" };
+        Self::new(format!("{family} on {on} {verdict} ({what}): {why}"), remedy)
     }
 }
+
+/// What to do where there is too little memory for trying.
+const BUDGET: &str = "raise FIEDLER_MEMORY_BUDGET: what is tried needs 64 MiB at most";
 
 /// What to do about a device that does not open.
 const DRIVER: &str = "update its driver; see that no other program has the device to itself, and that this user may open it (Linux: the \
@@ -74,7 +78,8 @@ pub(super) fn tried(ctx: &Context, fast: bool) -> Tried {
     let mut problems: Vec<Problem> = checks.iter().filter_map(wrong).collect();
     let measured = if fast { speed(ctx) } else { Ok(Vec::new()) };
     let speed = measured.unwrap_or_else(|error| {
-        let remedy = "run `fiedler doctor --quick`, which measures no speed; update the driver if that fails too";
+        let quick = "run `fiedler doctor --quick`, which measures no speed; update the driver if that fails too";
+        let remedy = if ctx.memory_budget() < ENOUGH { BUDGET } else { quick };
         problems.push(Problem::new(format!("speed cannot be measured: {error}"), remedy));
         Vec::new()
     });

@@ -45,7 +45,7 @@ impl Doctor {
         if self.json {
             print(json::of(&report));
         } else {
-            print(&report);
+            print(report.to_string().trim_end());
         }
         match report.problems.len() {
             0 => Ok(Outcome::Done),

@@ -51,11 +51,8 @@ impl Display for Report {
             }
         }
         self.advice.iter().try_for_each(|line| wrapped(f, "advice: ", line))?;
-        match self.problems.len() {
-            0 => f.write_str("nothing is wrong"),
-            1 => f.write_str("one thing is wrong"),
-            many => write!(f, "{many} things are wrong"),
-        }
+        // Otherwise the command says how many things are, where all commands say why they failed.
+        if self.problems.is_empty() { f.write_str("nothing is wrong") } else { Ok(()) }
     }
 }
 
@@ -113,7 +110,11 @@ fn write_checks(f: &mut Formatter<'_>, checks: &[Check]) -> Result {
         }
         // Of one that did not come so far the promise is not known.
         let promised = twin.map_or(0.0, |twin| twin.allowed).max(own.allowed);
-        let promised = if promised > 0.0 { format!("{promised:.1e}") } else { "0".to_owned() };
+        let promised = match promised {
+            _ if own.found.is_none() && twin.is_none_or(|twin| twin.found.is_none()) => "-".to_owned(),
+            0.0 => "0".to_owned(),
+            promised => format!("{promised:.1e}"),
+        };
         writeln!(f, "{:>9}{promised:>9}", error(own))?;
     }
     Ok(())
@@ -121,9 +122,10 @@ fn write_checks(f: &mut Formatter<'_>, checks: &[Check]) -> Result {
 
 fn error(check: &Check) -> String {
     match check.found {
+        None => "FAILED".to_owned(),
         _ if !check.ok() => "WRONG".to_owned(),
-        Some(found) if found > 0.0 => format!("{found:.1e}"),
-        _ => "0".to_owned(),
+        Some(0.0) => "0".to_owned(),
+        Some(found) => format!("{found:.1e}"),
     }
 }
 

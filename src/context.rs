@@ -37,6 +37,8 @@ pub struct ContextBuilder {
     kernels: Option<&'static [&'static str]>,
     tuned: bool,
     rates: Option<Rates>,
+    refused: bool,
+    spoilt: Option<String>,
 }
 
 impl Default for ContextBuilder {
@@ -53,6 +55,8 @@ impl Default for ContextBuilder {
             kernels: None,
             tuned: true,
             rates: None,
+            refused: false,
+            spoilt: None,
         }
     }
 }
@@ -306,6 +310,21 @@ impl ContextBuilder {
         self
     }
 
+    /// Be refused the device when it is opened, as a driver might: for tests of what is said then.
+    #[must_use]
+    pub fn fail_to_open(mut self, yes: bool) -> Self {
+        self.refused = yes;
+        self
+    }
+
+    /// Make the kernel of that name wrong, as a driver's compiler might: sums of floating-point numbers become differences, and what is
+    /// stored of them is a sixteenth too large. For tests of what tells right from wrong.
+    #[must_use]
+    pub fn spoil_kernel(mut self, name: impl Into<String>) -> Self {
+        self.spoilt = Some(name.into());
+        self
+    }
+
     /// What the environment says, where nothing was said before.
     ///
     /// # Errors
@@ -404,8 +423,9 @@ impl ContextBuilder {
     }
 
     fn options(&self) -> DeviceOptions {
-        let Self { checked, poison, profile, timestamps, kernels, .. } = *self;
-        DeviceOptions { budget: self.budget(), checked, poison, profile, timestamps, kernels }
+        let Self { checked, poison, profile, timestamps, kernels, refused, .. } = *self;
+        let (budget, spoilt) = (self.budget(), self.spoilt.clone());
+        DeviceOptions { budget, checked, poison, profile, timestamps, kernels, refused, spoilt }
     }
 }
 

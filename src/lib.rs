@@ -36,6 +36,7 @@ pub mod bench;
 pub mod cache;
 mod context;
 mod device;
+pub mod doctor;
 pub mod encode;
 mod error;
 pub mod graph;

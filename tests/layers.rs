@@ -14,12 +14,13 @@ use source::Source;
 const ROOT: u32 = u32::MAX;
 
 /// The floor of each room: it may import what lies on a floor below.
-const FLOORS: [(&str, u32); 20] = [
+const FLOORS: [(&str, u32); 21] = [
     ("main", 7),
     ("cli", 7),
     ("features", 6),
     ("train", 6),
     ("bench", 6),
+    ("doctor", 5),
     ("encode", 5),
     ("io", 5),
     ("cache", 4),

@@ -36,7 +36,7 @@ enum Command {
     Encode(encode::Encode),
     /// Run one operation on a stored array (.npy), as numpy would.
     Run(run::Run),
-    /// Show the adapters of this machine, what they offer, and what would be chosen.
+    /// Show the adapters of this machine, what would be chosen, what is wrong and what to do.
     Doctor(doctor::Doctor),
     /// Measure this machine once: what `auto` chooses by from then on.
     Tune(tune::Tune),
@@ -65,7 +65,18 @@ impl Where {
         self.with(Context::builder())
     }
 
-    /// The same, made to measure.
+    /// The backend that the options, or else the environment, ask for.
+    fn backend(&self) -> Backend {
+        let said = || std::env::var("FIEDLER_BACKEND").ok().and_then(|text| text.parse().ok());
+        self.backend.or_else(said).unwrap_or_default()
+    }
+
+    /// The adapter that they name.
+    fn adapter(&self) -> Option<String> {
+        self.adapter.clone().or_else(|| std::env::var("FIEDLER_ADAPTER").ok()).filter(|name| !name.is_empty())
+    }
+
+    /// The context that they ask for, made to measure.
     fn with(&self, mut builder: ContextBuilder) -> Result<Context, Failure> {
         if let (Some(Backend::Cpu), Some(name)) = (self.backend, &self.adapter) {
             return Err(Failure::Call(format!(

@@ -20,7 +20,7 @@ const CONSTANTS_SHARE: u64 = 32;
 const CONSTANTS: u64 = 64 << 20;
 
 /// How a device is opened.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct DeviceOptions {
     /// The most bytes that the buffers of this device may take.
     pub(crate) budget: u64,
@@ -34,6 +34,9 @@ pub(crate) struct DeviceOptions {
     pub(crate) timestamps: bool,
     /// The forms of kernels that may be used, where not all.
     pub(crate) kernels: Option<&'static [&'static str]>,
+    /// Be refused the device, and make this kernel wrong: for tests.
+    pub(crate) refused: bool,
+    pub(crate) spoilt: Option<String>,
 }
 
 /// What was learned of an adapter: the forms of kernels that are slower there than others.
@@ -75,6 +78,10 @@ impl Gpu {
             experimental_features,
             ..Default::default()
         };
+        if options.refused {
+            let message = format!("{} cannot be opened: refused, as was asked for", facts.name);
+            return Err(ErrorKind::Device { message }.into());
+        }
         let (device, queue) = pollster::block_on(raw.request_device(&descriptor))
             .map_err(|e| ErrorKind::Device { message: format!("{} cannot be opened: {e}", facts.name) })?;
         Ok(Self::adopt(WgpuDevice { adapter: raw, device, queue }, options, learned))
@@ -90,7 +97,7 @@ impl Gpu {
         let max_buffer = adapter.limits.buffer / 4 * 4;
         let stopwatch = Stopwatch::new(options.profile);
         let pool = Pool::new(&device, &queue, &faults, max_buffer, options.budget, options.poison, &stopwatch);
-        let pipelines = Pipelines::new(&device, &faults, options.checked, &stopwatch);
+        let pipelines = Pipelines::new(&device, &faults, options.checked, &stopwatch, options.spoilt);
         let timing = (options.profile && options.timestamps).then(|| Timing::new(&device)).flatten();
         let recording = Mutex::new(Recording::new(&device));
         Arc::new(Self {

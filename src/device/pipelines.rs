@@ -4,6 +4,7 @@ use super::adapter::Adapter;
 use super::faults::{Faults, scoped};
 use super::kernel::Kernel;
 use super::shader::{Overrides, Reflection, VarKind, Variable, variant_text};
+use super::spoil::spoil;
 use crate::error::{ErrorKind, Result};
 use crate::profile::Stopwatch;
 use std::borrow::Cow;
@@ -33,12 +34,20 @@ pub(super) struct Pipelines {
     checked: bool,
     compiled: Mutex<HashMap<Key, Arc<Pipeline>>>,
     stopwatch: Stopwatch,
+    /// A kernel that is made wrong on purpose.
+    spoilt: Option<String>,
 }
 
 impl Pipelines {
-    pub(super) fn new(device: &wgpu::Device, faults: &Arc<Faults>, checked: bool, stopwatch: &Stopwatch) -> Self {
+    pub(super) fn new(
+        device: &wgpu::Device,
+        faults: &Arc<Faults>,
+        checked: bool,
+        stopwatch: &Stopwatch,
+        spoilt: Option<String>,
+    ) -> Self {
         let (device, faults, stopwatch) = (device.clone(), Arc::clone(faults), stopwatch.clone());
-        Self { device, faults, checked, compiled: Mutex::default(), stopwatch }
+        Self { device, faults, checked, compiled: Mutex::default(), stopwatch, spoilt }
     }
 
     /// The compiled variant; the first call reflects, compares with the Rust declaration, checks limits and compiles.
@@ -49,7 +58,11 @@ impl Pipelines {
             return Ok(Arc::clone(found));
         }
         let began = self.stopwatch.begin();
-        let reflection = K::SHADER.reflect(overrides)?;
+        let mut reflection = K::SHADER.reflect(overrides)?;
+        if self.spoilt.as_deref() == Some(K::SHADER.name) {
+            let places = spoil(&mut reflection.module);
+            log::warn!("kernel {} is made wrong in {places} places, as was asked for", K::SHADER.name);
+        }
         K::agree(&reflection, overrides)?;
         check_limits::<K>(&reflection, overrides, adapter)?;
         // A device that was lost before is no fault of this kernel.

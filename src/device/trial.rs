@@ -33,6 +33,8 @@ pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)
             profile: false,
             timestamps: true,
             kernels: None,
+            refused: false,
+            spoilt: None,
         };
         match Gpu::open(Some(&adapter), options, &mut |_| Vec::new()) {
             Ok(gpu) => body(&gpu),

@@ -1,0 +1,93 @@
+//! `fiedler doctor`: what this machine's adapters offer, what is wrong with them, and what to do about it.
+
+mod advice;
+mod checks;
+mod json;
+mod report;
+mod state;
+mod text;
+
+use super::{Failure, Outcome, Where, print};
+use checks::Problem;
+use clap::Args;
+use fiedler::cache::Cache;
+use fiedler::{Adapter, Backend, Context, ContextBuilder};
+use indicatif::ProgressBar;
+use report::Report;
+use std::time::Duration;
+
+/// Show the adapters of this machine, what they offer, what would be chosen, what is wrong and what to do: kernels are tried on problems
+/// whose answers are known, and speed is measured. Exit status 1 if anything is wrong; that there is no GPU is not.
+#[derive(Debug, Args)]
+pub(super) struct Doctor {
+    #[command(flatten)]
+    place: Where,
+    /// Measure no speed.
+    #[arg(long)]
+    quick: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Doctor {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        let adapters = Adapter::all();
+        let mut problems = Vec::new();
+        let ctx = self.open(&adapters, &mut problems)?;
+        let cache = Cache::new().user_disk().map_err(|error| Failure::Call(error.to_string()))?;
+        // Seconds, most of them compilation; shown where a person is looking.
+        let bar = ProgressBar::new_spinner().with_message("trying every family of kernels");
+        bar.enable_steady_tick(Duration::from_millis(100));
+        let tried = checks::tried(&ctx, !self.quick);
+        bar.finish_and_clear();
+        let report = Report::new(&self.place, adapters, ctx, cache.folder(), tried, problems);
+        if self.json {
+            print(json::of(&report));
+        } else {
+            print(report.to_string().trim_end());
+        }
+        match report.problems.len() {
+            0 => Ok(Outcome::Done),
+            1 => Err(Failure::Said("doctor: one thing is wrong".to_owned())),
+            many => Err(Failure::Said(format!("doctor: {many} things are wrong"))),
+        }
+    }
+
+    /// The context that was asked for, or where there is none the CPU, and why.
+    fn open(&self, adapters: &[Adapter], problems: &mut Vec<Problem>) -> Result<Context, Failure> {
+        let ctx = match self.place.with(faulty(Context::builder())?) {
+            Ok(ctx) => ctx,
+            Err(Failure::Failed(error)) => {
+                problems.push(Problem::unopened(&error, self.place.adapter().is_some()));
+                return Where { backend: Some(Backend::Cpu), adapter: None }.context();
+            }
+            Err(other) => return Err(other),
+        };
+        // Unasked, the CPU steps in for an adapter that cannot be opened.
+        let cpu_alone = self.place.backend() == Backend::Cpu;
+        if let (None, false, Some(best)) = (ctx.adapter(), cpu_alone, adapters.iter().find(|a| !a.software)) {
+            problems
+                .push(Problem::unusable(&best.name, ctx.without_adapter_because().unwrap_or("no reason was given")));
+        }
+        Ok(ctx)
+    }
+}
+
+/// The fault that a test asks for, in builds with debug assertions alone: `open`, or `kernel=NAME`.
+fn fault() -> Option<String> {
+    let said = std::env::var("FIEDLER_TEST_FAULT").ok().filter(|fault| !fault.is_empty());
+    said.filter(|_| cfg!(debug_assertions))
+}
+
+/// Faults on purpose, for tests of what is said then.
+fn faulty(builder: ContextBuilder) -> Result<ContextBuilder, Failure> {
+    match fault().as_deref() {
+        None => Ok(builder),
+        Some("open") => Ok(builder.fail_to_open(true)),
+        Some(fault) => match fault.strip_prefix("kernel=") {
+            Some(name) => Ok(builder.spoil_kernel(name)),
+            None => Err(Failure::Call(format!("FIEDLER_TEST_FAULT: expected open or kernel=NAME, found `{fault}`"))),
+        },
+    }
+}

@@ -6,14 +6,15 @@
 # FIEDLER names the binary (default: target/release/fiedler); TESTS, if set, a folder with the suite's test binaries (from
 # `cargo test --no-run`), which are run on every adapter first; PEERS, if set, a command whose JSON lines are kept beside ours;
 # PEERS_DIR, if set, the folder of dense_peers.py, for dense operations (benches/dense.py) and large sparse graphs (benches/sparse.py) beside
-# numpy, SciPy and torch, or CuPy, JAX and torch. These are the last steps: where a result of ours is wrong there, the exit status is 1.
+# numpy, SciPy and torch, or CuPy, JAX and torch; AUTO, if set, the binary of benches/auto.rs. These are the last steps: where a result of ours is wrong there, the exit status is 1.
 set -euo pipefail
 out=$1
 shift
 fiedler=${FIEDLER:-target/release/fiedler}
 mkdir -p "$out"
-"$fiedler" doctor "$@" | tee "$out/doctor.txt"
-"$fiedler" doctor --json "$@" >"$out/doctor.json"
+# What is wrong is in the report; measuring goes on.
+"$fiedler" doctor "$@" | tee "$out/doctor.txt" || true
+"$fiedler" doctor --json "$@" >"$out/doctor.json" || true
 if [ -n "${TESTS:-}" ]; then
     for binary in "$TESTS"/*; do
         "$binary" 2>&1 | tee -a "$out/suite.txt"
@@ -24,6 +25,18 @@ largest=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["larg
 scale=1
 [ "${1:-}" = --backend ] && [ "${2:-}" = gpu ] && scale=16
 python3 "$(dirname "$0")/chart.py" --fiedler "$fiedler" --largest "$largest" --scale "$scale" -- "$@" | tee "$out/chart.jsonl"
+# What `auto` chooses by, whether it chooses well, and the page of it all: without the words that take the choice away.
+where=()
+args=("$@")
+for ((i = 0; i < ${#args[@]}; i++)); do
+    if [ "${args[i]}" = --backend ]; then ((++i)); else where+=("${args[i]}"); fi
+done
+"$fiedler" tune "${where[@]}" | tee "$out/tune.txt"
+"$fiedler" bench --full --policy --json --html "$out/bench.html" "${where[@]}" >"$out/bench.jsonl" || true
+python3 "$(dirname "$0")/when.py" "this machine" "$out/bench.jsonl" | tee "$out/when.md"
+if [ -n "${AUTO:-}" ]; then
+    "$AUTO" | tee "$out/auto.md"
+fi
 set=$(mktemp -d)/molecules
 "$fiedler" generate molecules --graphs 20000 --seed 1 -o "$set"
 for _ in 1 2 3; do

@@ -17,6 +17,7 @@ fn gpu() -> Tuning {
     Tuning::Gpu(GpuRates {
         round_trip: 1.25e-4,
         dispatch: 5e-6,
+        handover: 2e-5,
         upload: 1.2e10,
         download: 1.1e10,
         copy: 1e12,

@@ -124,6 +124,8 @@ pub struct GpuRates {
     pub round_trip: f64,
     /// Seconds that a dispatch costs on its own.
     pub dispatch: f64,
+    /// Seconds by which a call takes longer whose data comes from the host and goes back, beside its bytes.
+    pub handover: f64,
     /// Bytes/s to the device.
     pub upload: f64,
     /// Bytes/s from the device.
@@ -173,6 +175,7 @@ impl GpuRates {
         Self {
             round_trip: 3e-4,
             dispatch: 3e-5,
+            handover: 0.0,
             upload: transfer,
             download: transfer,
             copy: 0.0,
@@ -193,7 +196,8 @@ impl GpuRates {
     /// Seconds of a workload's transfers.
     #[must_use]
     pub fn transfers(&self, work: &Workload) -> f64 {
-        work.upload / self.upload + work.download / self.download
+        let handover = if work.upload > 0.0 { self.handover } else { 0.0 };
+        handover + work.upload / self.upload + work.download / self.download
     }
 
     /// Seconds of its launches, the round trip among them.

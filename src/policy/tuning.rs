@@ -85,7 +85,7 @@ impl Tuning {
             ),
             Self::Gpu(r) => (
                 json!({
-                    "round_trip_s": rounded(r.round_trip), "dispatch_s": rounded(r.dispatch),
+                    "round_trip_s": rounded(r.round_trip), "dispatch_s": rounded(r.dispatch), "handover_s": rounded(r.handover),
                     "upload_bytes_per_s": rounded(r.upload), "download_bytes_per_s": rounded(r.download),
                     copy: rounded(r.copy), fma: rounded(r.fma),
                 }),
@@ -175,6 +175,7 @@ pub fn parse(text: &str) -> Result<(Machine, Tuning), String> {
         Tuning::Gpu(GpuRates {
             round_trip: fixed("round_trip_s")?,
             dispatch: fixed("dispatch_s")?,
+            handover: fixed("handover_s")?,
             upload: fixed("upload_bytes_per_s")?,
             download: fixed("download_bytes_per_s")?,
             copy,

@@ -117,11 +117,16 @@ fn fixed(ctx: &Context, before: GpuRates) -> Result<GpuRates> {
     let up = timed(&mut send, budget)?.median;
     let mut bring: Call<'_> = Box::new(|| there.to_host(ctx).map(drop));
     let down = timed(&mut bring, budget)?.median;
+    let few = Array::from_vec(Shape::new(16, 1, 1), vec![0.5_f32; 16])?;
+    let mut both: Call<'_> = Box::new(|| few.to_device(ctx)?.to_host(ctx).map(drop));
+    let both = timed(&mut both, budget)?.median;
     let bytes = MOVED as f64;
     let rate = |seconds: f64| bytes / (seconds - top.call).max(OWN * seconds);
     Ok(GpuRates {
         round_trip: top.call,
         dispatch: ceiling::dispatch(ctx)?,
+        // Something above nothing: what is stored is above 0.
+        handover: (both - top.call).max(1e-7),
         upload: rate(up),
         download: rate(down),
         copy: top.copy,

@@ -1,0 +1,113 @@
+//! Whether `auto` ever loses: encodings of sets of graphs under each backend, in turns.
+//!
+//! `cargo bench --bench auto -- [ADAPTER [SECONDS]]`, after `fiedler tune` with the same adapter; a side that is predicted to take more
+//! than so many seconds (20) is not run where the other is predicted to be ten times faster. The environment is the command's:
+//! FIEDLER_SOFTWARE_AS_GPU=1 weighs a software adapter as if it were a GPU.
+
+use fiedler::encode::SpectralEncoder;
+use fiedler::graph::generate::uniform;
+use fiedler::graph::{Graph, GraphBatch};
+use fiedler::policy::Choice;
+use fiedler::{Backend, Context};
+use std::time::Instant;
+
+const COUNTS: [usize; 5] = [10, 100, 1000, 10_000, 100_000];
+/// Nodes from, to.
+const SIZES: [[usize; 2]; 5] = [[10, 16], [10, 40], [40, 120], [120, 600], [10, 600]];
+/// Pairs of each graph.
+const K: usize = 8;
+/// Nodes of a whole set: beyond, it takes minutes everywhere.
+const MOST: usize = 4_000_000;
+const ROUNDS: usize = 5;
+/// Seconds of all calls after which these rounds are enough: short calls are noise.
+const LONG: f64 = 2.0;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // `cargo bench` adds `--bench`.
+    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
+    let mut builder = Context::builder();
+    if let Some(name) = arguments.next() {
+        builder = builder.adapter(name);
+    }
+    let most: f64 = arguments.next().map_or(Ok(20.0), |seconds| seconds.parse())?;
+    let ctx = builder.environment()?.build()?;
+    let adapter = ctx.adapter().ok_or("there is no adapter to choose")?.name.clone();
+    println!("{adapter}; measured: {:?}", ctx.policy().measured);
+    println!(
+        "| graphs | nodes | cpu | {adapter} | auto | on the GPU | auto beside the better |\n|---|---|---|---|---|---|---|"
+    );
+    let encoder = SpectralEncoder::new(K);
+    let mut worst = 0.0_f64;
+    for [from, to] in SIZES {
+        for count in COUNTS {
+            if count * usize::midpoint(from, to) > MOST {
+                continue;
+            }
+            let graphs = set(count, from, to)?;
+            let [cpu, gpu, auto] = [Backend::Cpu, Backend::Gpu, Backend::Auto].map(|backend| ctx.with_backend(backend));
+            // The first call compiles; of the prediction it is not.
+            let first = started(|| encoder.encode_with(&auto, &graphs, |_| ()))?;
+            let (choice, on_gpu) = (first.1.1.choice, first.1.1.on_gpu);
+            let runs = runs(&choice, most);
+            let mut seconds: [Vec<f64>; 3] = Default::default();
+            for round in 0.. {
+                for ((ctx, all), run) in [&cpu, &gpu, &auto].into_iter().zip(&mut seconds).zip([runs[0], runs[1], true])
+                {
+                    if run {
+                        let took = started(|| encoder.encode(ctx, &graphs))?.0;
+                        // After one that wakes threads; a long one needs no waking.
+                        if round > 0 || took > 1.0 {
+                            all.push(took);
+                        }
+                    }
+                }
+                let all: f64 = seconds.iter().flatten().sum();
+                if all > most || round >= ROUNDS && all > LONG || round >= 10 * ROUNDS {
+                    break;
+                }
+            }
+            let [cpu, gpu, auto] = seconds.map(median);
+            let ratio = auto / cpu.min(gpu);
+            worst = worst.max(ratio);
+            let time = |seconds: f64| if seconds.is_finite() { format!("{:.2} ms", 1e3 * seconds) } else { "-".into() };
+            println!(
+                "| {count} | {from} to {to} | {} | {} | {} | {on_gpu} | {ratio:.2} |",
+                time(cpu),
+                time(gpu),
+                time(auto)
+            );
+        }
+    }
+    println!("the worst: {worst:.2}");
+    Ok(())
+}
+
+/// Which sides are run at all.
+fn runs(choice: &Choice, most: f64) -> [bool; 2] {
+    let (cpu, gpu) = (choice.cpu_seconds, choice.gpu_seconds);
+    [cpu < most || cpu < 10.0 * gpu, gpu < most || gpu < 10.0 * cpu]
+}
+
+/// Graphs of `from` to `to` nodes, each as likely, twice as many links: a few hundred of them, over and over.
+fn set(count: usize, from: usize, to: usize) -> fiedler::Result<GraphBatch> {
+    let kinds = count.min(256);
+    let one = |i: usize| {
+        let nodes = from + (to - from) * i / kinds.max(2);
+        uniform(nodes, 2 * nodes, i as u64)
+    };
+    let some = (0..kinds).map(one).collect::<fiedler::Result<Vec<Graph>>>()?;
+    let all: Vec<Graph> = some.iter().cycle().take(count).cloned().collect();
+    GraphBatch::from_graphs(&all)
+}
+
+fn started<T>(call: impl FnOnce() -> fiedler::Result<T>) -> fiedler::Result<(f64, T)> {
+    let begun = Instant::now();
+    let made = call()?;
+    Ok((begun.elapsed().as_secs_f64(), made))
+}
+
+/// Infinite of nothing.
+fn median(mut seconds: Vec<f64>) -> f64 {
+    seconds.sort_by(f64::total_cmp);
+    seconds.get(seconds.len() / 2).copied().unwrap_or(f64::INFINITY)
+}

@@ -7,12 +7,56 @@ mod command;
 
 use command::{fiedler, run};
 use fiedler::doctor::self_test;
-use fiedler::policy::{Machine, Tuning};
+use fiedler::policy::{CpuRates, GpuRates, Machine, Tuning};
 use fiedler::{Adapter, Backend, Context};
+use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 use tempfile::TempDir;
+
+fn main() -> std::process::ExitCode {
+    let linux = if cfg!(target_os = "linux") { None } else { Some("a loader whose drivers VK_DRIVER_FILES hides") };
+    let faults = if cfg!(debug_assertions) { None } else { Some("a build that makes faults on purpose") };
+    let missing = |there: bool, what: &'static str| if there { None } else { Some(what) };
+    let any = missing(adapter().is_some(), "an adapter");
+    let lavapipe = missing(first(&LAVAPIPE).is_some(), "lavapipe");
+    let both = lavapipe.or(missing(first(&SWIFTSHADER).is_some(), "SwiftShader"));
+    let trials = vec![
+        trial("no adapter at all is nothing wrong", linux, no_adapter_at_all_is_nothing_wrong),
+        trial(
+            "a software adapter alone is nothing wrong",
+            linux.or(lavapipe),
+            a_software_adapter_alone_is_nothing_wrong,
+        ),
+        trial("two adapters are told apart", linux.or(both), two_adapters_are_told_apart),
+        trial("an adapter that cannot be opened is wrong", any.or(faults), an_adapter_that_cannot_be_opened_is_wrong),
+        trial("a kernel that is wrong is found", any, a_kernel_that_is_wrong_is_found_and_its_family_named),
+        trial(
+            "the command names the family and fails",
+            any.or(faults),
+            the_command_names_the_family_that_is_wrong_and_fails,
+        ),
+        trial("the state of tuning", None, the_state_of_tuning_is_told),
+        trial("the state of an adapter's tuning", any, the_state_of_an_adapters_tuning_is_told),
+        trial("what has no memory is not called wrong", None, what_has_no_memory_is_not_called_a_wrong_result),
+        trial("speed beside its class", None, speed_is_measured_beside_its_class),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// Ignored by name where something is missing; where adapters are required, that is a failure.
+fn trial(name: &str, missing: Option<&'static str>, test: fn()) -> Trial {
+    let required = std::env::var("FIEDLER_REQUIRE_ADAPTERS").is_ok_and(|names| !names.is_empty());
+    let run = move || match missing {
+        Some(what) => Err(format!("{what} is not here").into()),
+        None => {
+            test();
+            Ok(())
+        }
+    };
+    Trial::test(name, run).with_ignored_flag(missing.is_some() && !required)
+}
 
 /// Where distributions put the manifests of the software drivers.
 const LAVAPIPE: [&str; 2] = ["/usr/share/vulkan/icd.d/lvp_icd.x86_64.json", "/usr/share/vulkan/icd.d/lvp_icd.json"];
@@ -65,11 +109,7 @@ fn checks(report: &Value, on: &str) -> (usize, Vec<String>) {
 const FAMILIES: [&str; 11] =
     ["laplacian", "eigh", "svd", "fft", "matmul", "stats", "cov", "random", "divergence", "spmm", "eigsh"];
 
-#[test]
 fn no_adapter_at_all_is_nothing_wrong() {
-    if !cfg!(target_os = "linux") {
-        return eprintln!("not run: VK_DRIVER_FILES hides nothing here");
-    }
     for drivers in ["/dev/null", "/no/such/icd.json"] {
         let (code, report) = asked(&[], &[("VK_DRIVER_FILES", drivers)]);
         assert_eq!((code, report["ok"].as_bool()), (Some(0), Some(true)), "{report:#}");
@@ -94,12 +134,8 @@ fn no_adapter_at_all_is_nothing_wrong() {
     assert!(code == Some(1) && problems(&report).contains("leave --backend gpu"), "{report:#}");
 }
 
-#[test]
 fn a_software_adapter_alone_is_nothing_wrong() {
-    if !cfg!(target_os = "linux") {
-        return eprintln!("not run: VK_DRIVER_FILES hides nothing here");
-    }
-    let Some(drivers) = first(&LAVAPIPE) else { return eprintln!("not run: lavapipe is not here") };
+    let drivers = first(&LAVAPIPE).expect("lavapipe");
     let (code, report) = asked(&[], &[("VK_DRIVER_FILES", drivers)]);
     assert!(code == Some(0) && report["chosen"].is_null(), "{report:#}");
     assert!(lines(&report["advice"]).contains("only software adapters"), "{report:#}");
@@ -112,15 +148,8 @@ fn a_software_adapter_alone_is_nothing_wrong() {
     assert!(report["device_memory"]["peak"].as_u64().is_some_and(|bytes| bytes > 0), "{report:#}");
 }
 
-#[test]
 fn two_adapters_are_told_apart() {
-    if !cfg!(target_os = "linux") {
-        return eprintln!("not run: VK_DRIVER_FILES hides nothing here");
-    }
-    let (Some(one), Some(other)) = (first(&LAVAPIPE), first(&SWIFTSHADER)) else {
-        return eprintln!("not run: lavapipe or SwiftShader is not here");
-    };
-    let both = format!("{one}:{other}");
+    let both = [first(&LAVAPIPE), first(&SWIFTSHADER)].map(|drivers| drivers.expect("both")).join(":");
     for name in ["llvmpipe", "SwiftShader"] {
         let (code, report) = asked(&["--adapter", name], &[("VK_DRIVER_FILES", &both)]);
         assert_eq!(report["adapters"].as_array().unwrap().len(), 2, "{report:#}");
@@ -129,22 +158,10 @@ fn two_adapters_are_told_apart() {
     }
 }
 
-/// Whether the command makes faults on purpose here.
-fn faulty_build() -> bool {
-    if !cfg!(debug_assertions) {
-        eprintln!("not run: FIEDLER_TEST_FAULT is for builds with debug assertions");
-    }
-    cfg!(debug_assertions)
-}
-
-#[test]
 fn an_adapter_that_cannot_be_opened_is_wrong() {
-    let Some(adapter) = adapter() else { return eprintln!("not run: no adapter") };
+    let adapter = adapter().expect("an adapter");
     let error = Context::builder().adapter(&adapter.name).fail_to_open(true).build().map(drop).expect_err("refused");
     assert!(error.is_device(), "{error}");
-    if !faulty_build() {
-        return;
-    }
     let (code, report) = asked(&["--adapter", &adapter.name], &[("FIEDLER_TEST_FAULT", "open")]);
     assert!(code == Some(1) && report["chosen"].is_null(), "{report:#}");
     let said = problems(&report);
@@ -179,9 +196,8 @@ const SPOILT: [(&str, &str); 13] = [
     ("Reduce", "eigsh"),
 ];
 
-#[test]
 fn a_kernel_that_is_wrong_is_found_and_its_family_named() {
-    let Some(adapter) = adapter() else { return eprintln!("not run: no adapter") };
+    let adapter = adapter().expect("an adapter");
     let builder = || Context::builder().adapter(adapter.name.clone()).backend(Backend::Gpu);
     let well = builder().profile(true).build().expect("a context");
     let wrong: Vec<_> = self_test(&well).into_iter().filter(|check| !check.ok()).collect();
@@ -210,12 +226,8 @@ fn a_kernel_that_is_wrong_is_found_and_its_family_named() {
     }
 }
 
-#[test]
 fn the_command_names_the_family_that_is_wrong_and_fails() {
-    let Some(adapter) = adapter() else { return eprintln!("not run: no adapter") };
-    if !faulty_build() {
-        return;
-    }
+    let adapter = adapter().expect("an adapter");
     let (code, report) = asked(&["--adapter", &adapter.name], &[("FIEDLER_TEST_FAULT", "kernel=Assemble")]);
     let said = problems(&report);
     assert!(code == Some(1) && said.contains("laplacian on") && said.contains("update its driver"), "{code:?} {said}");
@@ -252,7 +264,6 @@ fn tuning(folder: &TempDir, arguments: &[&str]) -> (Vec<Value>, String) {
     (report["tuning"].as_array().expect("a list").clone(), lines(&report["advice"]))
 }
 
-#[test]
 fn the_state_of_tuning_is_told() {
     let folder = TempDir::new().unwrap();
     let cpu = Context::cpu();
@@ -260,10 +271,7 @@ fn the_state_of_tuning_is_told() {
     let (all, advice) = tuning(&folder, &["--backend", "cpu"]);
     assert!(all.len() == 1 && all[0]["of"] == "cpu" && all[0]["state"] == "none", "{all:?}");
     assert!(advice.contains("run `fiedler tune`"), "{advice}");
-    // Of defaults these two are not known, and no file is without them.
-    let mut rates = (cpu.policy().rates.cpu.clone(), cpu.policy().rates.gpu.clone());
-    (rates.0.copy, rates.0.fma, rates.1.copy, rates.1.fma) = (1e10, 1e11, 1e11, 1e12);
-    let file = Tuning::Cpu(rates.0).save(&kept, &Machine::cpu(cpu.threads()), "2026-11-20").unwrap();
+    let file = Tuning::Cpu(rates(&cpu).0).save(&kept, &Machine::cpu(cpu.threads()), "2026-11-20").unwrap();
     let (all, advice) = tuning(&folder, &["--backend", "cpu"]);
     assert!(all[0]["state"] == "measured" && all[0]["date"] == "2026-11-20", "{all:?}");
     assert!(!advice.contains("fiedler tune"), "{advice}");
@@ -280,9 +288,24 @@ fn the_state_of_tuning_is_told() {
         assert!(all[0]["state"] == "ignored" && all[0]["why"].as_str().unwrap().contains(why), "{all:?}");
         assert!(advice.contains("run `fiedler tune`"), "{advice}");
     }
-    // An adapter has a file of its own.
-    let Some(adapter) = adapter() else { return eprintln!("not run further: no adapter") };
-    std::fs::write(&file, whole).unwrap();
+}
+
+/// Rates that a file may hold: of defaults some are not known, and no file is without them.
+fn rates(cpu: &Context) -> (CpuRates, GpuRates) {
+    let mut rates = (cpu.policy().rates.cpu.clone(), cpu.policy().rates.gpu.clone());
+    (rates.0.copy, rates.0.fma, rates.0.fresh) = (1e10, 1e11, 1e9);
+    (rates.1.copy, rates.1.fma, rates.1.handover) = (1e11, 1e12, 1e-5);
+    rates
+}
+
+/// An adapter has a file of its own.
+fn the_state_of_an_adapters_tuning_is_told() {
+    let adapter = adapter().expect("an adapter");
+    let folder = TempDir::new().unwrap();
+    let cpu = Context::cpu();
+    let kept = folder.path().join("tuning");
+    let rates = rates(&cpu);
+    Tuning::Cpu(rates.0).save(&kept, &Machine::cpu(cpu.threads()), "2026-11-20").unwrap();
     let named = ["--adapter", adapter.name.as_str()];
     let (all, advice) = tuning(&folder, &named);
     assert!(all.len() == 2 && all[0]["state"] == "measured" && all[1]["state"] == "none", "{all:?}");
@@ -302,7 +325,6 @@ fn the_state_of_tuning_is_told() {
     assert_eq!(report["turns_at"].as_array().map(Vec::len), Some(3));
 }
 
-#[test]
 fn what_has_no_memory_is_not_called_a_wrong_result() {
     let (code, report) = asked(&["--backend", "cpu"], &[("FIEDLER_MEMORY_BUDGET", "64K")]);
     let said = problems(&report);
@@ -312,7 +334,6 @@ fn what_has_no_memory_is_not_called_a_wrong_result() {
     assert_eq!(code, Some(0), "what is promised to be enough is");
 }
 
-#[test]
 fn speed_is_measured_beside_its_class() {
     let output = run(&["doctor", "--json"]);
     let report: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");

@@ -6,11 +6,13 @@ use common::batches::{all_bits, graph, spectrum, tied_graphs};
 use common::graphs;
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits};
-use common::{on_cpu, on_each};
+use common::{on_cpu, on_each, on_gpus};
 use fiedler::encode::{Encoding, Method, SpectralEncoder, Which};
+use fiedler::graph::generate::uniform;
 use fiedler::graph::{Conventions, Graph, GraphBatch, GraphRef, IsolatedDiagonal, Symmetrization, molecules};
 use fiedler::ops::laplacian::{Laplacian, Normalization};
-use fiedler::{Context, ErrorKind};
+use fiedler::policy::{Curve, DeviceClass, Family, Point, Rates};
+use fiedler::{Backend, Context, ErrorKind};
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 
@@ -25,6 +27,7 @@ fn main() -> std::process::ExitCode {
         on_each("isolated nodes", isolated),
         on_each("twice, and under small budgets, bit by bit", cuts),
         on_each("what is refused", refused),
+        on_gpus("each class of orders where it is faster", sides),
         on_cpu("walks", walks),
     ])
 }
@@ -322,5 +325,37 @@ fn walks(ctx: &Context) -> Checked {
     }
     let without = SpectralEncoder::new(2).encode(ctx, &molecules(3, 1)?)?;
     assert!(without.random_walk.is_empty() && without.walk_steps == 0);
+    Ok(())
+}
+
+/// Rates by which the CPU is faster with small graphs and the device with large ones: each goes there, and has the bits that it has where
+/// that side takes all.
+fn sides(ctx: &Context) -> Checked {
+    let mut rates = Rates::of(DeviceClass::Discrete, 1);
+    let curve = |rates: [f64; 2]| {
+        let point = |(size, rate)| Point { size, rates: vec![[1.0, rate]] };
+        (Family::Encode, Curve { points: [8.0, 64.0].into_iter().zip(rates).map(point).collect(), first: 0.0 })
+    };
+    rates.cpu.curves.own.push(curve([1e12, 1e6]));
+    rates.gpu.curves.own.push(curve([1e6, 1e12]));
+    (rates.gpu.round_trip, rates.gpu.upload, rates.gpu.download) = (1e-9, 1e15, 1e15);
+    let auto = alike(ctx).backend(Backend::Auto).software_as_gpu(true).rates(rates).build()?;
+    // Small and large ones in turns.
+    let one = |i: usize| if i.is_multiple_of(3) { uniform(64, 100, i as u64) } else { uniform(8, 12, i as u64) };
+    let graphs = GraphBatch::from_graphs(&(0..30).map(one).collect::<fiedler::Result<Vec<_>>>()?)?;
+    let encoder = SpectralEncoder::new(5);
+    let (found, report) = encoder.encode_with(&auto, &graphs, |_| ())?;
+    if (report.on_cpu, report.on_gpu) != (20, 10) {
+        return Err(format!("{} on the CPU, {} on the device", report.on_cpu, report.on_gpu).into());
+    }
+    let [cpu, gpu] = [Backend::Cpu, Backend::Gpu].map(|backend| encoder.encode(&auto.with_backend(backend), &graphs));
+    let (cpu, gpu) = (cpu?, gpu?);
+    for i in 0..30 {
+        let (side, name) = if i.is_multiple_of(3) { (&gpu, "the device") } else { (&cpu, "the CPU") };
+        let all = |e: &Encoding| [bits(e.eigenvalues(i)), e.eigenvectors(i).iter().map(|x| x.to_bits()).collect()];
+        if all(&found) != all(side) {
+            return Err(format!("graph {i} has not the bits of {name}").into());
+        }
+    }
     Ok(())
 }

@@ -64,7 +64,7 @@ impl Explain {
                 of(choice.measured[1])
             ));
         } else {
-            print(format_args!("  {adapter}: cannot compute it"));
+            print(format_args!("  {adapter}{}", if ctx.adapter().is_some() { ": cannot compute it" } else { "" }));
         }
         if choice.first_seconds > 0.0 {
             print(format_args!("  the first call of a program takes {} longer", time(choice.first_seconds)));

@@ -41,7 +41,8 @@ impl Tune {
             ProgressStyle::with_template("{bar:30} {elapsed} {wide_msg}")
                 .unwrap_or_else(|_| ProgressStyle::default_bar()),
         );
-        let options = if self.thorough { TuneOptions { seconds: 240 } } else { TuneOptions::default() };
+        let options =
+            if self.thorough { TuneOptions { seconds: 240, ..TuneOptions::default() } } else { TuneOptions::default() };
         let rates = ctx.tune(options, |progress| {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of 1000")]
             bar.set_position((1000.0 * progress.share) as u64);

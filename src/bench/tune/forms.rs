@@ -15,12 +15,16 @@ const TRIED: [(Family, &[&str], &[usize]); 3] = [
 ];
 /// Numbers of a trial's input: many items.
 const NUMBERS: usize = 1 << 18;
-/// What another form has to come down to, of the time: less is noise.
-const BETTER: f64 = 0.85;
 
 /// The forms that others beat on the adapter of `ctx`, as far as there is time to try.
-pub(super) fn slower(ctx: &Context, rates: &Rates, end: Instant, say: &mut dyn FnMut(&str)) -> Result<Vec<Slower>> {
-    let mut contexts = Contexts { ctx, rates, open: Vec::new() };
+pub(super) fn slower(
+    ctx: &Context,
+    rates: &Rates,
+    margin: f64,
+    end: Instant,
+    say: &mut dyn FnMut(&str),
+) -> Result<Vec<Slower>> {
+    let mut contexts = Contexts { ctx, rates, margin, open: Vec::new() };
     let mut found: Vec<Slower> = Vec::new();
     for (family, forms, sizes) in TRIED {
         for (i, &size) in sizes.iter().enumerate() {
@@ -66,6 +70,7 @@ pub(super) fn context(ctx: &Context, rates: &Rates) -> Result<Option<Context>> {
 struct Contexts<'a> {
     ctx: &'a Context,
     rates: &'a Rates,
+    margin: f64,
     open: Vec<(Family, Vec<String>, Context)>,
 }
 
@@ -93,7 +98,7 @@ impl Contexts<'_> {
                 *least = least.min(seconds(case, on)?.0);
             }
         }
-        Ok(least[1] < BETTER * least[0])
+        Ok(self.margin * least[1] < least[0])
     }
 
     /// The context without these forms of a family.

@@ -16,16 +16,18 @@ use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
 /// How long measuring may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TuneOptions {
     /// For all of it, about.
     pub seconds: u64,
+    /// How many times as fast another form of a kernel has to be to take a form's place: less is noise.
+    pub margin: f64,
 }
 
 impl Default for TuneOptions {
     /// Under a minute.
     fn default() -> Self {
-        Self { seconds: 50 }
+        Self { seconds: 50, margin: 1.18 }
     }
 }
 
@@ -81,7 +83,8 @@ impl Context {
         let gpu = self.with_backend(Backend::Gpu);
         rates.gpu = fixed(&gpu, rates.gpu)?;
         let left = (begun + whole).saturating_duration_since(Instant::now());
-        rates.gpu.slower = forms::slower(&gpu, &rates, Instant::now() + left.mul_f64(SHARES[1]), &mut say)?;
+        rates.gpu.slower =
+            forms::slower(&gpu, &rates, options.margin, Instant::now() + left.mul_f64(SHARES[1]), &mut say)?;
         // Curves are those of the forms that were found to be best.
         let ctx = forms::context(&gpu, &rates)?.unwrap_or(gpu);
         let mut gpu = Measuring { ctx, side: Side::Gpu, say: &mut say };

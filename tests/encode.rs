@@ -350,7 +350,7 @@ fn sides(ctx: &Context) -> Checked {
     }
     let [cpu, gpu] = [Backend::Cpu, Backend::Gpu].map(|backend| encoder.encode(&auto.with_backend(backend), &graphs));
     let (cpu, gpu) = (cpu?, gpu?);
-    for i in 0..30 {
+    for i in 0..30_usize {
         let (side, name) = if i.is_multiple_of(3) { (&gpu, "the device") } else { (&cpu, "the CPU") };
         let all = |e: &Encoding| [bits(e.eigenvalues(i)), e.eigenvectors(i).iter().map(|x| x.to_bits()).collect()];
         if all(&found) != all(side) {

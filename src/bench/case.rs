@@ -1,7 +1,7 @@
 //! Workloads by name, as every benchmark here and `dense_peers.py` write them: `eigh/f32/n=32/batch=10000`.
 
 use crate::context::Context;
-use crate::encode::{SpectralEncoder, choose_encode};
+use crate::encode::SpectralEncoder;
 use crate::error::{Error, Result};
 use crate::ops::eigen::{choose_eigh, choose_eigvalsh};
 use crate::ops::eigsh::choose_eigsh;
@@ -184,9 +184,7 @@ impl Case {
             Family::Matmul => Gemm::<f32>::new()
                 .choose(ctx, shape, shape, resident)
                 .unwrap_or_else(|_| ctx.explain(&crate::policy::Workload::default(), false)),
-            Family::Encode => {
-                choose_encode(ctx, &SpectralEncoder::new(self.k), (self.size, self.entries()), self.items)
-            }
+            Family::Encode => SpectralEncoder::new(self.k).choose(ctx, (self.size, self.entries()), self.items),
             Family::Describe | Family::Other => choose_describe::<f32>(ctx, shape, resident),
         }
     }

@@ -12,6 +12,5 @@ mod walks;
 
 pub use crate::ops::eigen::Which;
 pub use encoding::{Encoding, RowMajor};
-pub use plan::choose_encode;
 pub use settings::Method;
 pub use spectral::{Progress, Report, SpectralEncoder};

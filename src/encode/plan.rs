@@ -2,7 +2,6 @@
 //! encoding, does not depend upon how the set is cut.
 
 use super::settings::{Method, Settings};
-use super::spectral::SpectralEncoder;
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::GraphBatch;
@@ -182,16 +181,4 @@ fn together(ctx: &Context, parts: &[Choice]) -> Choice {
         gpu_seconds: all.gpu_seconds + part.gpu_seconds,
         ..all
     })
-}
-
-/// Where [`SpectralEncoder::encode`](super::SpectralEncoder::encode) would take most of its time with that many graphs of so many nodes
-/// and entries, and why.
-#[must_use]
-pub fn choose_encode(
-    ctx: &Context,
-    encoder: &SpectralEncoder,
-    (nodes, entries): (usize, usize),
-    graphs: usize,
-) -> Choice {
-    choose(ctx, encoder.settings(), &vec![(nodes, entries); graphs]).0
 }

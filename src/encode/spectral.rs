@@ -2,7 +2,7 @@
 
 use super::encoding::Encoding;
 use super::pairs::{Pairs, needed, pairs};
-use super::plan::{Chunk, Plan, plan};
+use super::plan::{Chunk, Plan, choose, plan};
 use super::settings::{Method, Settings};
 use super::sparse;
 use super::stored::{Call, Stores};
@@ -131,8 +131,10 @@ impl SpectralEncoder {
         self
     }
 
-    pub(super) fn settings(&self) -> &Settings {
-        &self.0
+    /// Where [`SpectralEncoder::encode`] would take most of its time with so many graphs of so many nodes and entries each, and why.
+    #[must_use]
+    pub fn choose(&self, ctx: &Context, (nodes, entries): (usize, usize), graphs: usize) -> Choice {
+        choose(ctx, &self.0, &vec![(nodes, entries); graphs]).0
     }
 
     /// Encodes every graph.

@@ -1,6 +1,5 @@
 //! What is tried: kernels on problems whose answers are known, and speed.
 
-use super::report::of_the_doctor;
 use fiedler::doctor::{Check, Speed, self_test, speed};
 use fiedler::{Context, Error, ErrorKind};
 
@@ -51,6 +50,11 @@ impl Problem {
         let verdict = if found.is_none() { "could not be tried" } else { "is wrong" };
         Self::new(format!("{family} on {on} {verdict} ({what}): {why}"), remedy)
     }
+}
+
+/// What an error says, without sending the reader here.
+pub(super) fn of_the_doctor(text: &str) -> String {
+    text.replace(" (`fiedler doctor` says what to install)", "")
 }
 
 /// What to do where there is too little memory for trying.

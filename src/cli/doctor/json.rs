@@ -1,5 +1,6 @@
 //! The same as one JSON object.
 
+use super::advice::advice;
 use super::checks::Problem;
 use super::report::Report;
 use super::state::{Tuned, Tuning};
@@ -30,7 +31,7 @@ pub(super) fn of(report: &Report) -> Value {
         "checks": report.tried.checks.iter().map(check).collect::<Vec<_>>(),
         "speed": report.tried.speed.iter().map(speed).collect::<Vec<_>>(),
         "problems": report.problems.iter().map(problem).collect::<Vec<_>>(),
-        "advice": report.advice,
+        "advice": advice(report),
         "ok": report.problems.is_empty(),
     })
 }

@@ -2,6 +2,7 @@
 
 mod advice;
 mod checks;
+mod hidden;
 mod json;
 mod report;
 mod state;

@@ -1,7 +1,7 @@
 //! Everything that the doctor found out.
 
-use super::advice::{advice, hidden};
-use super::checks::{Problem, Tried};
+use super::checks::{Problem, Tried, of_the_doctor};
+use super::hidden::hidden;
 use super::state::Tuned;
 use crate::cli::Where;
 use fiedler::bench::Case;
@@ -36,7 +36,6 @@ pub(super) struct Report {
     pub(super) tried: Tried,
     pub(super) notes: Vec<String>,
     pub(super) problems: Vec<Problem>,
-    pub(super) advice: Vec<String>,
 }
 
 impl Report {
@@ -61,33 +60,13 @@ impl Report {
             .map(|case| (case, case.choose(&ctx, false)))
             .to_vec();
         let (turns, tuned) = (turns(&ctx), Tuned::all(&ctx));
-        let mut report = Self {
-            adapters,
-            ctx,
-            without,
-            named,
-            stored,
-            tuned,
-            choices,
-            turns,
-            tried,
-            notes,
-            problems,
-            advice: Vec::new(),
-        };
-        report.advice = advice(&report);
-        report
+        Self { adapters, ctx, without, named, stored, tuned, choices, turns, tried, notes, problems }
     }
 
     /// Whether operations may run on the adapter without having been told to.
     pub(super) fn chooses(&self) -> bool {
         chooses(&self.ctx)
     }
-}
-
-/// What an error says, without sending the reader here.
-pub(super) fn of_the_doctor(text: &str) -> String {
-    text.replace(" (`fiedler doctor` says what to install)", "")
 }
 
 fn chooses(ctx: &Context) -> bool {

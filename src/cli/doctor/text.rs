@@ -1,5 +1,6 @@
 //! The report as a person reads it, in 80 columns.
 
+use super::advice::advice;
 use super::checks::Problem;
 use super::report::Report;
 use super::state::{mib, state};
@@ -50,7 +51,7 @@ impl Display for Report {
                 wrapped(f, "  what to do: ", remedy)?;
             }
         }
-        self.advice.iter().try_for_each(|line| wrapped(f, "advice: ", line))?;
+        advice(self).iter().try_for_each(|line| wrapped(f, "advice: ", line))?;
         // Otherwise the command says how many things are, where all commands say why they failed.
         if self.problems.is_empty() { f.write_str("nothing is wrong") } else { Ok(()) }
     }

@@ -5,7 +5,7 @@
 //! FIEDLER_SOFTWARE_AS_GPU=1 weighs a software adapter as if it were a GPU.
 
 use fiedler::encode::SpectralEncoder;
-use fiedler::graph::generate::uniform;
+use fiedler::graph::generate::preferential_attachment;
 use fiedler::graph::{Graph, GraphBatch};
 use fiedler::policy::Choice;
 use fiedler::{Backend, Context};
@@ -88,12 +88,12 @@ fn runs(choice: &Choice, most: f64) -> [bool; 2] {
     [cpu < most || cpu < 10.0 * gpu, gpu < most || gpu < 10.0 * cpu]
 }
 
-/// Graphs of `from` to `to` nodes, each as likely, twice as many links: a few hundred of them, over and over.
+/// Graphs of `from` to `to` nodes, connected, about twice as many links: a few hundred of them, over and over.
 fn set(count: usize, from: usize, to: usize) -> fiedler::Result<GraphBatch> {
     let kinds = count.min(256);
     let one = |i: usize| {
         let nodes = from + (to - from) * i / kinds.max(2);
-        uniform(nodes, 2 * nodes, i as u64)
+        preferential_attachment(nodes, 2, i as u64)
     };
     let some = (0..kinds).map(one).collect::<fiedler::Result<Vec<Graph>>>()?;
     let all: Vec<Graph> = some.iter().cycle().take(count).cloned().collect();

@@ -4,7 +4,7 @@
     fiedler bench --full --json > machine.jsonl
     python3 benches/when.py "discrete: NVIDIA H200" h200.jsonl "software: lavapipe" lavapipe.jsonl
 
-For each file a table: a family and a size a line, from how many items the adapter was faster from host to host, how many times as fast it
+For each file a table (the fixed costs by class are what `fiedler tune` prints): a family and a size a line, from how many items the adapter was faster from host to host, how many times as fast it
 was at best, the same with the data on the device, and what the CPU took. Then one line a file for the summary by class.
 """
 
@@ -65,10 +65,12 @@ def show(title, path):
             where += ", not always"
         top = max(rows, key=lambda r: r[1] / r[2])
         there = max(rows, key=lambda r: r[1] / r[3])
+        # Where there is no call with the data on the device, both are the same one.
+        has_there = any(r[2] != r[3] for r in rows)
         at = lambda r: f" ({items_are}={r[0]})" if items_are else ""
         print(
             f"| {family} {size_is}={size} | {where} | {ratio(top[1] / top[2])}{at(top)} "
-            f"| {ratio(there[1] / there[3])}{at(there)} | {time(top[1])} |"
+            f"| {ratio(there[1] / there[3]) + at(there) if has_there else '-'} | {time(top[1])} |"
         )
         wins += sum(r[2] < r[1] for r in rows)
         all_of_them += len(rows)

@@ -66,7 +66,7 @@ fn threads_share_the_work_of_the_cpu() {
 #[test]
 fn forced_absent_software_and_beyond() {
     use Backend::{Auto, Cpu, Gpu};
-    use DeviceClass::{Absent, Discrete, Integrated, Software};
+    use DeviceClass::{Absent, Discrete, Integrated, Software, Unopened};
     let (small, large) = (workload(1.0, 0.0, 1.0), workload(1e15, 1.0, 1.0));
     // (backend, class, fits, small's side, large's side, reason)
     let table = [
@@ -76,6 +76,8 @@ fn forced_absent_software_and_beyond() {
         (Auto, Integrated, false, Side::Cpu, Side::Cpu, Reason::BeyondKernels),
         (Auto, Absent, true, Side::Cpu, Side::Cpu, Reason::NoAdapter),
         (Auto, Absent, false, Side::Cpu, Side::Cpu, Reason::NoAdapter),
+        (Auto, Unopened, true, Side::Cpu, Side::Cpu, Reason::TooLittle),
+        (Cpu, Unopened, true, Side::Cpu, Side::Cpu, Reason::Asked),
         (Auto, Software, true, Side::Cpu, Side::Cpu, Reason::SoftwareAdapter),
         (Auto, Software, false, Side::Cpu, Side::Cpu, Reason::SoftwareAdapter),
         (Cpu, Discrete, true, Side::Cpu, Side::Cpu, Reason::Asked),
@@ -91,7 +93,7 @@ fn forced_absent_software_and_beyond() {
             let choice = policy(backend, class).choose(&work, fits);
             let what = format!("{backend:?}, {class:?}, fits {fits}, {work:?}: {choice:?}");
             assert_eq!((choice.side, choice.reason), (side, reason), "{what}");
-            assert_eq!(choice.gpu_seconds.is_infinite(), !fits || class == Absent, "{what}");
+            assert_eq!(choice.gpu_seconds.is_infinite(), !fits || matches!(class, Absent | Unopened), "{what}");
             assert!(choice.cpu_seconds.is_finite(), "{what}");
         }
     }
@@ -152,7 +154,7 @@ fn curves_are_followed() {
         (100.0, 1.0, 0.01),
         (100.0, 34.0, 0.04),
         (1000.0, 100.0, 0.01),
-        (1.0, 1.0, 0.1),
+        (1.0, 1.0, 100.0),
         (1e6, 1.0, 0.001),
     ] {
         let flops = f64::max(items, 1.0);

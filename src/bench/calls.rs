@@ -5,7 +5,7 @@ use crate::array::{Array, HostArray, Real, Scalar};
 use crate::context::Context;
 use crate::encode::SpectralEncoder;
 use crate::error::Result;
-use crate::graph::generate::{cycle, grid, uniform};
+use crate::graph::generate::{cycle, grid, path, preferential_attachment, uniform};
 use crate::graph::{Graph, GraphBatch};
 use crate::ops::certificate::all_converged;
 use crate::ops::sparse::{OnDevice, Operator};
@@ -116,11 +116,17 @@ pub(super) fn with_calls<R>(case: &Case, ctx: &Context, use_them: impl FnOnce(Ca
                 transfers: Box::new(|| matmul(ctx, &a, &b)?.to_host(ctx).map(drop)),
                 check: Box::new(|| {
                     let few = few(case, case.size * case.size);
-                    let [a64, b64] = [&a, &b].map(|x| wide(x, few, |x: f32| f64::from(x)));
-                    let truth = matmul(&Context::cpu(), &a64?, &b64?)?.to_host(&Context::cpu())?;
-                    // Numbers of -1 to 1: |A||B| is about n / 4 in every place; half of that is below all of them but by chance.
-                    let allowed = 4.0 * EPS * (case.size as f64).sqrt() * (case.size as f64 / 8.0).max(0.25);
-                    Ok(apart(matmul(ctx, &a, &b)?.to_host(ctx)?.as_slice(), truth.as_slice()) / allowed)
+                    let product = |widen: fn(f32) -> f64| {
+                        let [a, b] = [&a, &b].map(|x| wide(x, few, widen));
+                        matmul(&Context::cpu(), &a?, &b?)?.to_host(&Context::cpu())
+                    };
+                    // |A||B| of every place.
+                    let (truth, size) = (product(f64::from)?, product(|x| f64::from(x.abs()))?);
+                    let found = matmul(ctx, &a, &b)?.to_host(ctx)?;
+                    let each = found.as_slice().iter().zip(truth.as_slice()).zip(size.as_slice());
+                    let shares = each.map(|((&f, t), size)| (f64::from(f) - t).abs() / size.max(f64::MIN_POSITIVE));
+                    let worst = shares.fold(0.0, |worst, e| if e.is_nan() { f64::INFINITY } else { e.max(worst) });
+                    Ok(worst / (4.0 * EPS * (case.size as f64).sqrt()))
                 }),
             })
         }
@@ -148,9 +154,12 @@ pub(super) fn with_calls<R>(case: &Case, ctx: &Context, use_them: impl FnOnce(Ca
                 check: Box::new(|| {
                     let truth =
                         describe(&Context::cpu(), &wide(&host, usize::MAX, |x: f32| f64::from(x))?, rows, options)?;
-                    let truth = truth.variance.to_host(&Context::cpu())?;
-                    let found = describe(ctx, &host, rows, options)?.variance.to_host(ctx)?;
-                    Ok(apart(found.as_slice(), truth.as_slice()) / 1e-5)
+                    let found = describe(ctx, &host, rows, options)?;
+                    let of = |found: &Array<f32>, truth: &Array<f64>| {
+                        let (found, truth) = (found.to_host(ctx)?, truth.to_host(&Context::cpu())?);
+                        Ok::<_, crate::Error>(apart(found.as_slice(), truth.as_slice()) / 1e-5)
+                    };
+                    Ok(of(&found.mean, &truth.mean)?.max(of(&found.variance, &truth.variance)?))
                 }),
             })
         }
@@ -188,7 +197,7 @@ pub(super) fn with_calls<R>(case: &Case, ctx: &Context, use_them: impl FnOnce(Ca
             })
         }
         Family::Encode => {
-            let graphs = GraphBatch::from_graphs(&vec![uniform(case.size, case.links(), SEED)?; case.items])?;
+            let graphs = GraphBatch::from_graphs(&vec![tree_and_more(case.size)?; case.items])?;
             let encoder = SpectralEncoder::new(case.k);
             let encode = || encoder.encode(ctx, &graphs);
             use_them(Calls {
@@ -223,6 +232,11 @@ fn on_device(ctx: &Context) -> bool {
 /// Each node linked to the next ones.
 fn ring(nodes: usize) -> Result<Graph> {
     cycle(nodes.max(3))
+}
+
+/// A connected graph with about two links a node.
+fn tree_and_more(nodes: usize) -> Result<Graph> {
+    if nodes > 3 { preferential_attachment(nodes, 2, SEED) } else { path(nodes) }
 }
 
 /// Numbers in -1..1.
@@ -266,7 +280,9 @@ impl FromNarrow<Complex<f32>> for Complex<f64> {
 
 /// The largest difference; infinite where something is no number.
 fn apart<T: Real>(found: &[T], truth: &[f64]) -> f64 {
-    let differences = found.iter().zip(truth).map(|(f, t)| (f.to_f64() - t).abs());
+    // What has to be no number, as the variance of one, is none.
+    let difference = |(f, t): (&T, &f64)| if f.to_f64().is_nan() && t.is_nan() { 0.0 } else { (f.to_f64() - t).abs() };
+    let differences = found.iter().zip(truth).map(difference);
     differences.fold(0.0, |worst, d| if d.is_nan() { f64::INFINITY } else { d.max(worst) })
 }
 

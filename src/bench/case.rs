@@ -17,6 +17,8 @@ use std::fmt;
 
 /// The most items that a search for the turning point looks at.
 const MOST: usize = 1 << 22;
+/// The most items of a workload: each is looked at.
+const MOST_ITEMS: usize = 1 << 26;
 /// Links of a node in the graphs of sparse workloads, where nothing is said.
 const LINKS: usize = 10;
 
@@ -97,6 +99,10 @@ impl Case {
             let what = format!("{self}: expected at most 2^40 numbers, found {numbers:.1e}");
             return Err(Error::domain("workload", what));
         }
+        if self.items > MOST_ITEMS && self.family != Family::Spmm {
+            let what = format!("{self}: expected at most 2^26 {}", self.items_are());
+            return Err(Error::domain("workload", what));
+        }
         if self.family == Family::Eigsh && self.k > self.size * self.size {
             let what = format!("{self}: expected at most {} pairs", self.size * self.size);
             return Err(Error::domain("workload", what));
@@ -156,14 +162,9 @@ impl Case {
         match self.family {
             Family::Spmm => 2 * self.items,
             Family::Eigsh => 4 * self.size * (self.size - 1),
-            Family::Encode => 2 * self.links(),
+            Family::Encode => 4 * self.size,
             _ => 2 * self.size,
         }
-    }
-
-    /// Links of a graph that is encoded: two a node, as molecules have, where there are so many pairs.
-    pub(super) fn links(&self) -> usize {
-        (2 * self.size).min(self.size * self.size.saturating_sub(1) / 2)
     }
 
     /// Where it would run, and why; `resident`: its data lies on the device.
@@ -184,7 +185,7 @@ impl Case {
             Family::Matmul => Gemm::<f32>::new()
                 .choose(ctx, shape, shape, resident)
                 .unwrap_or_else(|_| ctx.explain(&crate::policy::Workload::default(), false)),
-            Family::Encode => SpectralEncoder::new(self.k).choose(ctx, (self.size, self.entries()), self.items),
+            Family::Encode => SpectralEncoder::new(self.k).choose_alike(ctx, (self.size, self.entries()), self.items),
             Family::Describe | Family::Other => choose_describe::<f32>(ctx, shape, resident),
         }
     }

@@ -5,11 +5,11 @@ use super::stores::Stores;
 use super::values::whole;
 use super::{Failure, Outcome, Where, check_output, print};
 use clap::{Args, ValueEnum};
-use fiedler::Context;
 use fiedler::encode::{Encoding, Progress, Report, SpectralEncoder, Which};
 use fiedler::graph::{Conventions, Preset, Symmetrization};
 use fiedler::io::{Data, DataSet, NamedArray, NodeIds, Rows};
 use fiedler::ops::Normalization;
+use fiedler::{Backend, Context};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -114,6 +114,10 @@ enum Symmetrize {
     Error,
 }
 
+/// Seconds of the CPU's work from which `auto` looks for an adapter: to look, open one and compile its first kernels takes from 0.1 s (two
+/// software adapters, 2026-11-22) to a second.
+const WORTH_OPENING: f64 = 0.5;
+
 impl Encode {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         check_output(&self.output, &self.input, &["npz", "safetensors", "csv"])?;
@@ -123,19 +127,29 @@ impl Encode {
             log::set_max_level(log::LevelFilter::Error);
         }
         let stores = Stores::new(!self.no_cache, self.resume.then_some(&self.output))?;
-        let started = Instant::now();
-        let ctx = self.profiling.context(&self.place, None)?;
-        let opened = started.elapsed().as_secs_f64();
-
-        let started = Instant::now();
+        let encoder = self.encoder(&stores);
+        // A device that was asked for is opened, or missed, before a large file is read.
+        let asked = self.place.backend() != Backend::Auto || self.place.adapter().is_some();
+        let mut started = Instant::now();
+        let mut lap = || std::mem::replace(&mut started, Instant::now()).elapsed().as_secs_f64();
+        let early = if asked { Some((self.profiling.context(&self.place, true, None)?, lap())) } else { None };
         let data = fiedler::io::read(&self.input, &self.conventions())?;
-        let read = started.elapsed().as_secs_f64();
-        self.profiling.stage("read");
+        let read = lap();
+        let (ctx, opened) = match early {
+            Some(early) => {
+                self.profiling.stage("read");
+                early
+            }
+            None => {
+                let cpu = self.place.with(Context::builder().device(false))?;
+                let device = encoder.choose(&cpu, &data.graphs).cpu_seconds >= WORTH_OPENING;
+                (self.profiling.context(&self.place, device, Some("read"))?, lap())
+            }
+        };
 
         let started = Instant::now();
         let bar = self.progress_bar(data.graphs.len());
-        let (encoding, report) = self
-            .encoder(&stores)
+        let (encoding, report) = encoder
             .encode_with(&ctx, &data.graphs, |Progress { done, .. }| bar.set_position(done as u64))
             .inspect_err(|_| bar.abandon())?;
         bar.finish_and_clear();

@@ -11,7 +11,7 @@ use fiedler::policy::{Choice, Side};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Workloads: eigh, eigvalsh, svd, fft, rfft, gemm, laplacian, describe n= batch=; cov cols= rows=; \
-spmm nodes= edges= k=; eigsh grid= k=. What benchmarks print is understood too: eigh/f32/n=32/batch=10000."
+spmm nodes= edges= k=; eigsh grid= k=; encode nodes= graphs= k=. What benchmarks print is understood too: eigh/f32/n=32/batch=10000."
 )]
 pub(super) struct Explain {
     /// The operation and its sizes: eigh n=32 batch=1000.
@@ -82,18 +82,20 @@ fn change(case: &Case, choice: &Choice, turns: Option<(usize, Side)>) -> String 
     use fiedler::policy::Reason;
     match (choice.reason, turns) {
         (Reason::Asked, _) => "it was asked for; --backend auto chooses".to_owned(),
-        (Reason::NoAdapter, _) => "an adapter would let it choose: `fiedler doctor` says what is there".to_owned(),
+        (Reason::NoAdapter | Reason::TooLittle, _) => {
+            "an adapter would let it choose: `fiedler doctor` says what is there".to_owned()
+        }
         (Reason::SoftwareAdapter, _) => {
             "a GPU would let it choose; FIEDLER_SOFTWARE_AS_GPU=1 weighs this adapter as if it were one".to_owned()
         }
-        (Reason::BeyondKernels, _) => "smaller matrices would let it choose".to_owned(),
+        (Reason::BeyondKernels, _) => "less of it, or smaller, would let it choose".to_owned(),
         (_, Some((items, side))) => {
             let way = if items > case.items { "from about" } else { "down to about" };
             let side = if side == Side::Gpu { "the GPU" } else { "the CPU" };
             format!("{side} would be chosen {way} {}={items}", case.items_are())
         }
         (_, None) if case.items_are().is_empty() => "no other number of items to look at".to_owned(),
-        (_, None) => format!("the same is chosen at every {}", case.items_are()),
+        (_, None) => format!("the same is chosen at every {} that was looked at, to four million", case.items_are()),
     }
 }
 

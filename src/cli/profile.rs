@@ -35,11 +35,16 @@ impl Profiling {
         self.profile.iter().flatten().try_for_each(|path| check_place(path, &["json"]))
     }
 
-    /// The context of `place`, which books what it does where a profile is asked for. What went on till now is the stage
+    /// The context of `place`, which books what it does where a profile is asked for; `device`: an adapter may be looked for unasked. What went on till now is the stage
     /// `before`, if any.
-    pub(super) fn context(&self, place: &Where, before: Option<&'static str>) -> Result<Context, Failure> {
+    pub(super) fn context(
+        &self,
+        place: &Where,
+        device: bool,
+        before: Option<&'static str>,
+    ) -> Result<Context, Failure> {
         let began = self.began.replace(Some(Instant::now()));
-        let ctx = place.with(Context::builder().profile(self.profile.is_some()))?;
+        let ctx = place.with(Context::builder().profile(self.profile.is_some()).device(device))?;
         if self.profile.is_some() {
             if let (Some(before), Some(began), Some(ended)) = (before, began, self.began.get()) {
                 ctx.stage(before, began..ended);

@@ -37,6 +37,8 @@ impl Tune {
         if self.forget {
             return forget(&folder, &machines);
         }
+        // Where nothing can be kept, a minute of measuring is saved.
+        writable(&folder)?;
         let bar = ProgressBar::new(1000).with_style(
             ProgressStyle::with_template("{bar:30} {elapsed} {wide_msg}")
                 .unwrap_or_else(|_| ProgressStyle::default_bar()),
@@ -58,6 +60,12 @@ impl Tune {
         }
         Ok(Outcome::Done)
     }
+}
+
+/// Whether a file can be written there; makes the folder.
+fn writable(folder: &Path) -> Result<(), Failure> {
+    let tried = std::fs::create_dir_all(folder).and_then(|()| tempfile::NamedTempFile::new_in(folder));
+    tried.map(drop).map_err(|error| Failure::Said(format!("tune: cannot write into {}: {error}", folder.display())))
 }
 
 /// The CPU, and the adapter if there is one.

@@ -115,46 +115,35 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
     Ok(Plan { chunks, choice })
 }
 
-/// Where graphs of so many nodes and entries would run, each by the graphs of about its size: those within a factor of the square root
-/// of 2, which take about as long. And all of it as one choice: where most of the time goes.
+/// Where graphs of so many nodes and entries would run. Those that are decomposed go by the graphs of about their size: within a factor
+/// of the square root of 2, which take about as long. One that is iterated goes by its own. And all of it as one choice: where most of the
+/// time goes.
 pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)]) -> (Choice, Vec<Side>) {
     let limit = device_order_limit(ctx) as usize;
-    let mut classes: BTreeMap<(bool, bool, u32), Vec<usize>> = BTreeMap::new();
-    for (i, &(nodes, _)) in sizes.iter().enumerate() {
-        let sparse = is_sparse(settings, nodes);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "twice a logarithm of a count")]
-        let class = (2.0 * (nodes.max(1) as f64).log2()) as u32;
-        classes.entry((sparse, sparse || nodes <= limit, class)).or_default().push(i);
-    }
+    let mut classes: BTreeMap<(bool, u32), Vec<usize>> = BTreeMap::new();
     let mut sides = vec![Side::Cpu; sizes.len()];
     let mut parts = Vec::new();
-    for ((sparse, fits, _), members) in classes {
-        let all = members.iter().map(|&i| sizes[i]);
-        let choice = ctx.explain(&if sparse { iterated(ctx, settings, all) } else { decomposed(ctx, all) }, fits);
+    for (i, &(nodes, entries)) in sizes.iter().enumerate() {
+        if is_sparse(settings, nodes) {
+            let choice = choose_eigsh::<f32>(ctx, (nodes, entries), settings.k);
+            sides[i] = choice.side;
+            parts.push(choice);
+            continue;
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "twice a logarithm of a count")]
+        let class = (2.0 * (nodes.max(1) as f64).log2()) as u32;
+        classes.entry((nodes <= limit, class)).or_default().push(i);
+    }
+    for ((fits, _), members) in classes {
+        let orders = members.iter().map(|&i| u32::try_from(sizes[i].0).unwrap_or(u32::MAX));
+        let work = choose_eigh::<f32>(ctx, &orders.collect::<Vec<_>>(), false).workload;
+        let choice = ctx.explain(&Workload { family: Family::Encode, ..work }, fits);
         for i in members {
             sides[i] = choice.side;
         }
         parts.push(choice);
     }
     (together(ctx, &parts), sides)
-}
-
-/// What dense decompositions have to do.
-fn decomposed(ctx: &Context, sizes: impl Iterator<Item = (usize, usize)>) -> Workload {
-    let orders: Vec<u32> = sizes.map(|(nodes, _)| u32::try_from(nodes).unwrap_or(u32::MAX)).collect();
-    Workload { family: Family::Encode, ..choose_eigh::<f32>(ctx, &orders, false).workload }
-}
-
-/// What iterations have to do.
-fn iterated(ctx: &Context, settings: &Settings, sizes: impl Iterator<Item = (usize, usize)>) -> Workload {
-    let mut all = Workload { family: Family::Encode, ..Workload::default() };
-    for size in sizes {
-        let one = choose_eigsh::<f32>(ctx, size, settings.k).workload;
-        all = joined(all, one);
-        // Graphs are iterated side by side.
-        (all.size, all.dispatches) = (all.size + one.size, one.dispatches);
-    }
-    Workload { size: all.size / all.items.max(1.0), ..all }
 }
 
 fn joined(a: Workload, b: Workload) -> Workload {

@@ -131,9 +131,16 @@ impl SpectralEncoder {
         self
     }
 
-    /// Where [`SpectralEncoder::encode`] would take most of its time with so many graphs of so many nodes and entries each, and why.
+    /// Where [`SpectralEncoder::encode`] would take most of its time, the predicted times of both sides, and why.
     #[must_use]
-    pub fn choose(&self, ctx: &Context, (nodes, entries): (usize, usize), graphs: usize) -> Choice {
+    pub fn choose(&self, ctx: &Context, graphs: &GraphBatch) -> Choice {
+        let sizes: Vec<_> = graphs.iter().map(|graph| (graph.nodes(), graph.entries())).collect();
+        choose(ctx, &self.0, &sizes).0
+    }
+
+    /// [`SpectralEncoder::choose`] for so many graphs of so many nodes and entries each.
+    #[must_use]
+    pub fn choose_alike(&self, ctx: &Context, (nodes, entries): (usize, usize), graphs: usize) -> Choice {
         choose(ctx, &self.0, &vec![(nodes, entries); graphs]).0
     }
 

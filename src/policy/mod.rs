@@ -43,6 +43,8 @@ pub enum Side {
 pub enum DeviceClass {
     /// There is none.
     Absent,
+    /// Nobody looked for one.
+    Unopened,
     /// A program on the CPU: it never wins by itself.
     Software,
     /// Shares the CPU's memory.
@@ -59,7 +61,7 @@ impl Rates {
         let (flops, transfer) = match class {
             DeviceClass::Discrete => (1e12, 12e9),
             DeviceClass::Integrated => (1e11, 10e9),
-            DeviceClass::Software | DeviceClass::Absent => (1e9, 5e9),
+            DeviceClass::Software | DeviceClass::Absent | DeviceClass::Unopened => (1e9, 5e9),
         };
         Self { cpu: CpuRates::default_of(threads), gpu: GpuRates::flat(flops, transfer) }
     }
@@ -108,6 +110,8 @@ pub enum Reason {
     Asked,
     /// There is no adapter.
     NoAdapter,
+    /// It is done before an adapter is open.
+    TooLittle,
     /// A software adapter is slower than the CPU itself.
     SoftwareAdapter,
     /// The kernels cannot take it: its precision, or a matrix beyond their largest order.
@@ -121,7 +125,7 @@ impl Policy {
     #[must_use]
     pub fn choose(&self, workload: &Workload, fits: bool) -> Choice {
         let cpu_seconds = self.rates.cpu.seconds(workload);
-        let gpu_seconds = if !fits || self.class == DeviceClass::Absent {
+        let gpu_seconds = if !fits || matches!(self.class, DeviceClass::Absent | DeviceClass::Unopened) {
             f64::INFINITY
         } else {
             self.rates.gpu.seconds(workload) + self.rates.cpu.new_pages(workload.download)
@@ -130,6 +134,7 @@ impl Policy {
             (Backend::Cpu, _) => (Side::Cpu, Reason::Asked),
             (Backend::Gpu, _) => (Side::Gpu, Reason::Asked),
             (Backend::Auto, DeviceClass::Absent) => (Side::Cpu, Reason::NoAdapter),
+            (Backend::Auto, DeviceClass::Unopened) => (Side::Cpu, Reason::TooLittle),
             (Backend::Auto, DeviceClass::Software) => (Side::Cpu, Reason::SoftwareAdapter),
             _ if !fits => (Side::Cpu, Reason::BeyondKernels),
             _ if gpu_seconds * TIE < cpu_seconds => (Side::Gpu, Reason::Faster),
@@ -176,6 +181,7 @@ impl fmt::Display for Choice {
         let why = match self.reason {
             Reason::Asked => "asked for",
             Reason::NoAdapter => "there is no adapter",
+            Reason::TooLittle => "no adapter was opened, this is done before one is",
             Reason::SoftwareAdapter => "a software adapter is slower than the CPU itself",
             Reason::BeyondKernels => "the device's kernels cannot take it",
             Reason::Faster => "predicted to be faster",

@@ -29,7 +29,7 @@ impl Point {
     }
 }
 
-/// What a family takes over the size; between points along lines in logarithms, beyond them at the rate of the last one.
+/// What a family takes over the size; between points along lines in logarithms, above them at the rate of the last one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
     /// In ascending order of sizes.
@@ -39,13 +39,17 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Seconds of `items` of a size for each flop of one of them; none where nothing was measured.
-    fn seconds(&self, size: f64, items: f64) -> Option<f64> {
+    /// Seconds of `items` of a size for each flop of one of them, whose flops grow with a power of the size; none where nothing was
+    /// measured. What is smaller than the smallest takes as long.
+    fn seconds(&self, size: f64, items: f64, power: i32) -> Option<f64> {
         let after = self.points.partition_point(|point| point.size < size);
         let low = self.points.get(after.saturating_sub(1))?;
         let high = self.points.get(after).unwrap_or(low);
         let least = low.seconds(items);
-        if size <= low.size || high.size <= low.size {
+        if size <= low.size {
+            return Some(least * (low.size / size.max(1.0)).powi(power));
+        }
+        if high.size <= low.size {
             return Some(least);
         }
         let share = (size / low.size).ln() / (high.size / low.size).ln();
@@ -78,7 +82,7 @@ impl Curves {
     /// Seconds of so many operations by the family's curve, launches counted.
     fn measured(&self, work: &Workload, flops: f64) -> Option<f64> {
         let items = work.items.max(1.0);
-        Some(self.of(work.family)?.seconds(work.size, items)? * flops / items)
+        Some(self.of(work.family)?.seconds(work.size, items, work.family.power())? * flops / items)
     }
 
     /// Seconds of them where there is no curve, launches apart: those of one item at least, which nothing can share.

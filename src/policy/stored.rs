@@ -30,6 +30,10 @@ impl Stored {
     #[must_use]
     pub fn of(folder: &Path, machine: &Machine) -> Self {
         let path = folder.join(machine.file_name());
+        // What is no file, a pipe for one, could be waited for without an end.
+        if path.exists() && !path.is_file() {
+            return Self::Ignored(format!("{}: expected a file", path.display()));
+        }
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             // Nor can there be one below what is no folder.

@@ -41,7 +41,8 @@ impl Machine {
         let plain: String =
             self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
         let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).take(6).collect();
-        let all = format!("{}\n{}\n{}\n{}", self.name, self.driver, self.threads, self.version);
+        // Not the driver's version, nor ours: a newer one finds the file, and is told that it does not hold.
+        let all = format!("{}\n{}", self.name, self.threads);
         format!("{}-{}.json", words.join("-"), &blake3::hash(all.as_bytes()).to_hex()[..8])
     }
 
@@ -136,8 +137,8 @@ pub fn parse(text: &str) -> Result<(Machine, Tuning), String> {
     }
     let machine = Machine::from_json(&all["machine"]).ok_or("no machine that it holds for")?;
     let rate = |value: &Value, what: &str| match value.as_f64() {
-        Some(x) if x.is_finite() && x > 0.0 => Ok(x),
-        _ => Err(format!("{what}: expected a number above 0, found {value}")),
+        Some(x) if (1e-15..=1e30).contains(&x) => Ok(x),
+        _ => Err(format!("{what}: expected a number from 1e-15 to 1e30, found {value}")),
     };
     let fixed = |key: &str| rate(&all["fixed"][key], key);
     let pair = |value: &Value, what: &str| Ok::<_, String>([rate(&value[0], what)?, rate(&value[1], what)?]);

@@ -72,6 +72,15 @@ impl Family {
         }
     }
 
+    /// The power of the size that its operations grow with, about.
+    pub(super) fn power(self) -> i32 {
+        match self {
+            Self::Eigh | Self::Eigvalsh | Self::Svd | Self::Matmul | Self::Encode => 3,
+            Self::Cov | Self::Laplacian => 2,
+            Self::Fft | Self::Rfft | Self::Spmm | Self::Eigsh | Self::Describe | Self::Other => 1,
+        }
+    }
+
     /// The family of that name; products may be called `matmul` too, and moments `stats`.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {

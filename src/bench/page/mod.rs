@@ -121,7 +121,8 @@ fn heading(html: &mut String, report: &Report) {
     let _ = write!(
         html,
         "</dl>\n<p>These figures are of this machine, its drivers and this version{again}. Each is the median of several \
-         runs; where the runs lie more than 30&nbsp;% apart the figure is noise, and its marker is hollow.</p>\n</header>\n",
+         runs; where the runs lie more than {}&nbsp;% apart the figure is noise, and its marker is hollow.</p>\n</header>\n",
+        100.0 * NOISE
     );
 }
 
@@ -166,6 +167,9 @@ fn cards(html: &mut String, view: &View<'_>) {
         );
     }
     let noise = rows.iter().filter(|row| row.noisy()).count();
-    card(&noise.to_string(), &format!("{} with a spread beyond {}: noise", plural(noise, "figure"), percent(NOISE)));
+    card(
+        &noise.to_string(),
+        &format!("{} with a spread beyond {}\u{a0}%: noise", plural(noise, "figure"), 100.0 * NOISE),
+    );
     html.push_str("</ul>\n");
 }

@@ -23,16 +23,16 @@ const EACH: Duration = Duration::from_millis(50);
 /// Sizes of a family, small ones first: with what comes before, each is a few times the work of the one before.
 fn sizes(family: Family) -> &'static [usize] {
     match family {
-        Family::Eigh | Family::Eigvalsh => &[4, 8, 16, 32, 64, 128, 256, 512, 1024],
-        Family::Svd => &[4, 8, 16, 32, 64, 128, 256],
-        Family::Fft | Family::Rfft => &[16, 64, 256, 1024, 4096, 16_384, 65_536],
-        Family::Matmul => &[4, 8, 16, 32, 64, 128, 256, 512, 1024],
+        Family::Eigh | Family::Eigvalsh => &[2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
+        Family::Svd => &[2, 4, 8, 16, 32, 64, 128, 256],
+        Family::Fft | Family::Rfft => &[4, 16, 64, 256, 1024, 4096, 16_384, 65_536],
+        Family::Matmul => &[2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
         Family::Cov => &[4, 16, 64, 256, 1024],
         Family::Laplacian => &[8, 32, 128, 512],
         Family::Spmm => &[100, 1000, 10_000, 100_000],
         Family::Eigsh => &[24, 48, 96],
-        Family::Describe => &[1000, 100_000],
-        Family::Encode => &[8, 16, 32, 64, 128, 256, 400, 600],
+        Family::Describe => &[16, 1000, 100_000],
+        Family::Encode => &[4, 8, 16, 32, 64, 128, 256],
         Family::Other => &[],
     }
 }

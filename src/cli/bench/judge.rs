@@ -14,6 +14,9 @@ pub(super) fn judge(all: &[Measured], ctx: &Context, json: bool) {
             pairs.push((cpu, gpu));
         }
     }
+    if pairs.is_empty() && !json {
+        return print("choices: nothing was measured on both sides, so there is nothing to judge");
+    }
     let mut failed = Vec::new();
     let (mut right, mut worst) = (0, 1.0_f64);
     for (cpu, gpu) in &pairs {

@@ -6,6 +6,7 @@ mod show;
 
 use super::{Failure, Outcome, Where, check_place, print};
 use clap::Args;
+use fiedler::Backend;
 use fiedler::bench::page::page;
 use fiedler::bench::{Case, Extent, grid, measure, on_device};
 use fiedler::policy::{Family, Side};
@@ -20,7 +21,7 @@ pub(super) struct Bench {
     #[arg(value_name = "WORKLOAD")]
     workloads: Vec<String>,
     /// Only these families.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "workloads")]
     only: Vec<String>,
     /// Under a minute.
     #[arg(long)]
@@ -38,7 +39,7 @@ pub(super) struct Bench {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Lay what others took beside ours: JSON lines of dense_peers.py.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
     peers: Option<PathBuf>,
     #[command(flatten)]
     place: Where,
@@ -47,6 +48,11 @@ pub(super) struct Bench {
 impl Bench {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         let cases = self.cases()?;
+        if self.policy && self.place.backend() != Backend::Auto {
+            let what =
+                "bench: --policy judges what `auto` chooses, and --backend (FIEDLER_BACKEND) takes the choice away";
+            return Err(Failure::Call(what.to_owned()));
+        }
         if let Some(path) = &self.html {
             check_place(path, &["html", "htm"])?;
         }
@@ -56,7 +62,7 @@ impl Bench {
         let adapter = ctx.adapter().map_or("none", |a| &a.name).to_owned();
         let short = adapter.split(" (").next().unwrap_or_default().to_owned();
         let ceilings = show::ceilings(&ctx)?;
-        let (mut all, mut failed) = (Vec::new(), Vec::<String>::new());
+        let (mut all, mut failed, mut without) = (Vec::new(), Vec::<String>::new(), Vec::new());
         let mut table = show::table(peers.as_ref());
         let style = ProgressStyle::with_template("{bar:30} {pos} of {len} {wide_msg}");
         let bar =
@@ -70,26 +76,28 @@ impl Bench {
                 let (name, word) = if side == Side::Cpu { ("CPU", "CPU") } else { (adapter.as_str(), short.as_str()) };
                 bar.set_message(format!("{case} on {word}"));
                 match measure(case, &ctx, side, budget) {
-                    Ok(m) => {
+                    Ok(m) if m.error <= 1.0 => {
                         if self.json {
                             print(show::as_json(&m, name));
                         }
                         table.add_row(show::line(&m, word, ceilings.get(roof), peers.as_ref()));
-                        if m.error > 1.0 {
-                            failed.push(format!("{case} on {name}, off by {:.2} times what is promised", m.error));
-                        }
                         all.push(m);
                     }
-                    // One that cannot be measured spoils no other; the exit status tells.
-                    Err(error) => {
+                    // What is wrong, or cannot be measured, has no figure, and spoils no other; the exit status tells.
+                    found => {
+                        let (why, lost) = match found {
+                            Ok(m) => (format!("wrong: off by {:.2} times what is promised", m.error), false),
+                            Err(error) => (error.to_string(), error.is_device()),
+                        };
                         if self.json {
                             print(serde_json::json!({
-                                "workload": case.to_string(), "device": name, "ms": null, "note": error.to_string(),
+                                "workload": case.to_string(), "device": name, "ms": null, "note": why,
                             }));
                         }
                         table.add_row([case.to_string(), word.to_owned(), "-".to_owned(), "failed".to_owned()]);
-                        failed.push(format!("{case} on {name}: {error}"));
-                        if error.is_device() {
+                        failed.push(format!("{case} on {name}: {why}"));
+                        without.push((*case, side, why));
+                        if lost {
                             ctx = self.place.context()?;
                         }
                     }
@@ -101,11 +109,15 @@ impl Bench {
             print(&table);
         }
         if let Some(path) = &self.html {
-            fiedler::io::write_text(path, &page(&show::report(&all, &ctx, ceilings)))?;
+            fiedler::io::write_text(path, &page(&show::report(&all, &without, &ctx, ceilings)))?;
             // JSON lines stay JSON lines.
             if !self.json {
                 print(format_args!("page: {}", path.display()));
             }
+        }
+        let known = |name: &String| all.iter().any(|m| m.case.to_string() == *name);
+        if peers.as_ref().is_some_and(|peers| !peers.keys().any(known)) {
+            log::warn!("bench: --peers has no workload that was measured here");
         }
         if self.policy {
             judge::judge(&all, &ctx, self.json);

@@ -19,6 +19,10 @@ pub(super) fn peers(path: &Path) -> Result<Peers, Failure> {
         if let (Some(workload), Some(peer), Some(ms)) =
             (value["workload"].as_str(), value["peer"].as_str(), value["ms"].as_f64())
         {
+            if !(ms.is_finite() && ms > 0.0) {
+                let place = format!("{}:{}", path.display(), i + 1);
+                return Err(Failure::Said(format!("bench: {place}: expected ms above 0, found {ms}")));
+            }
             all.entry(workload.to_owned()).or_default().push((peer.to_owned(), ms));
         }
     }

@@ -5,7 +5,7 @@ use crate::cli::Failure;
 use comfy_table::Table;
 use fiedler::Context;
 use fiedler::bench::page::{Ceiling, NOISE, Report, Row, seconds as time};
-use fiedler::bench::{Measured, today};
+use fiedler::bench::{Case, Measured, today};
 use fiedler::policy::Side;
 
 /// Bytes of one array of the copy that is a ceiling.
@@ -66,6 +66,9 @@ pub(super) fn line(m: &Measured, name: &str, roof: Option<&Ceiling>, peers: Opti
 /// To two digits: what is reached of a roof may be little.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
+    if percent > 100.0 {
+        return format!("{percent:.0} %, cache");
+    }
     if percent < 0.95 { format!("{percent:.2} %") } else { format!("{percent:.0} %") }
 }
 
@@ -73,35 +76,50 @@ fn percent(share: f64) -> String {
 pub(super) fn as_json(m: &Measured, name: &str) -> serde_json::Value {
     let [bytes, flops] = m.case.least();
     let ms = |seconds: f64| 1e3 * seconds;
+    let there = m.resident.unwrap_or(m.transfers);
     serde_json::json!({
         "workload": m.case.to_string(), "peer": format!("fiedler {}", env!("CARGO_PKG_VERSION")), "device": name,
-        "ms": ms(m.resident.unwrap_or(m.transfers).median), "min": ms(m.transfers.least), "max": ms(m.transfers.most),
+        "ms": ms(there.median), "min": ms(there.least), "max": ms(there.most),
         "transfers_ms": ms(m.transfers.median), "first_ms": ms(m.first), "predicted_ms": ms(m.predicted),
         "spread": m.transfers.spread(), "error_share": m.error, "bytes": bytes, "flops": flops,
     })
 }
 
 /// What the page is made of.
-pub(super) fn report(all: &[Measured], ctx: &Context, ceilings: Vec<Ceiling>) -> Report {
+pub(super) fn report(
+    all: &[Measured],
+    without: &[(Case, Side, String)],
+    ctx: &Context,
+    ceilings: Vec<Ceiling>,
+) -> Report {
     let cpu = name(ctx, Side::Cpu);
-    let row = |m: &Measured| {
-        let [bytes, flops] = m.case.least();
+    let empty = |case: &Case, side: Side| {
+        let [bytes, flops] = case.least();
         Row {
-            workload: m.case.to_string(),
-            family: m.case.family.to_string(),
-            size: m.case.size as f64,
-            items: m.case.items as f64,
-            side: name(ctx, m.side),
-            on_cpu: m.side == Side::Cpu,
-            resident: m.resident.map(|times| times.median),
-            transfers: Some(m.transfers.median),
-            first: Some(m.first),
-            predicted: Some(m.predicted),
-            spread: m.transfers.spread(),
+            workload: case.to_string(),
+            family: case.family.to_string(),
+            size: case.size as f64,
+            items: case.items as f64,
+            side: name(ctx, side),
+            on_cpu: side == Side::Cpu,
+            resident: None,
+            transfers: None,
+            first: None,
+            predicted: None,
+            spread: f64::NAN,
             bytes,
             flops,
             note: String::new(),
         }
+    };
+    let failed = |(case, side, why): &(Case, Side, String)| Row { note: why.clone(), ..empty(case, *side) };
+    let row = |m: &Measured| Row {
+        resident: m.resident.map(|times| times.median),
+        transfers: Some(m.transfers.median),
+        first: Some(m.first),
+        predicted: Some(m.predicted),
+        spread: m.transfers.spread(),
+        ..empty(&m.case, m.side)
     };
     let machine = match ctx.adapter() {
         Some(a) => format!("{cpu}; {} ({} {})", a.name, a.backend, a.driver),
@@ -111,8 +129,23 @@ pub(super) fn report(all: &[Measured], ctx: &Context, ceilings: Vec<Ceiling>) ->
         date: today(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         machine,
-        command: std::env::args().collect::<Vec<_>>().join(" "),
+        command: command(),
         ceilings,
-        rows: all.iter().map(row).collect(),
+        rows: all.iter().map(row).chain(without.iter().map(failed)).collect(),
     }
+}
+
+/// The call that made the page, as a shell takes it, with what the environment said.
+fn command() -> String {
+    let said = ["FIEDLER_BACKEND", "FIEDLER_ADAPTER", "FIEDLER_SOFTWARE_AS_GPU", "RAYON_NUM_THREADS"];
+    let said = said.iter().filter_map(|name| Some(format!("{name}={}", quoted(&std::env::var(name).ok()?))));
+    said.chain(std::env::args().map(|word| quoted(&word))).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_=/.,:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }

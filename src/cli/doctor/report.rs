@@ -70,7 +70,8 @@ impl Report {
 }
 
 fn chooses(ctx: &Context) -> bool {
-    ctx.adapter().is_some() && !matches!(ctx.policy().class, DeviceClass::Absent | DeviceClass::Software)
+    ctx.adapter().is_some()
+        && !matches!(ctx.policy().class, DeviceClass::Absent | DeviceClass::Unopened | DeviceClass::Software)
 }
 
 /// From how many matrices on the adapter is faster, to a power of two.

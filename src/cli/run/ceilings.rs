@@ -29,7 +29,7 @@ impl Ceilings {
     /// Prints one JSON object: bytes/s, flop/s, and the milliseconds of the smallest call.
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
         self.profiling.check()?;
-        let ctx = self.profiling.context(&self.place, None)?;
+        let ctx = self.profiling.context(&self.place, true, None)?;
         let binding = ctx.adapter().map_or(u64::MAX, |adapter| adapter.limits.storage_binding);
         let most = (256 << 20).min(binding).min(ctx.memory_budget() / 8) / 16 * 16;
         let found = ceilings(&ctx, self.bytes.unwrap_or(most.max(16)), self.rounds)?;

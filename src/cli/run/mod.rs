@@ -191,7 +191,7 @@ impl To {
 
     /// Where to compute with these inputs, in the precision that was asked for.
     fn context(&self, precision: Option<Precision>, inputs: &[&Input<'_>]) -> Result<Context, Failure> {
-        let ctx = self.profiling.context(&self.place, Some("read"))?;
+        let ctx = self.profiling.context(&self.place, true, Some("read"))?;
         // f64 on the CPU, whatever else was asked for.
         let ctx = if precision == Some(Precision::Refined) { ctx.with_backend(Backend::Cpu) } else { ctx };
         match inputs.iter().find(|input| input.is_wide() && insists(&ctx)) {

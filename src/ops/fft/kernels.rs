@@ -110,9 +110,9 @@ impl How {
         }
     }
 
-    /// The names of these forms.
-    pub(super) fn name(self) -> &'static str {
-        match (self.known, self.longest > POINTS[0], self.narrow) {
+    /// The names of those of these forms that bear upon transforms of length `n`.
+    pub(super) fn name(self, n: usize) -> &'static str {
+        match (self.known && n.is_power_of_two(), self.longest > POINTS[0] && n > POINTS[0], self.narrow) {
             (false, false, false) => "general",
             (false, false, true) => "general, narrow",
             (false, true, false) => "general, long",

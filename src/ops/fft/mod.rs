@@ -210,7 +210,7 @@ impl Task {
             upload: if resident { 0.0 } else { moved(before * from) },
             download: moved(after * to),
             dispatches: self.plan.as_ref().map_or(1.0, |plan| plan.dispatches() as f64),
-            algorithms: ["rustfft", ctx.adapter().map_or("", |adapter| kernels::How::on(adapter, self.n).name())],
+            algorithms: ["rustfft", ctx.adapter().map_or("", |adapter| kernels::How::on(adapter, self.n).name(self.n))],
         };
         let fits = on_device && self.plan.as_ref().is_some_and(|plan| pieces::fits(ctx, plan, self.kind));
         ctx.explain(&work, fits)

@@ -92,7 +92,7 @@ fn the_life_of_a_tuning_file() {
     assert_eq!(files(), 0);
     assert!(done(folder.path(), &["tune"]).contains("kept in"));
     assert_eq!(files(), 1);
-    assert!(done(folder.path(), &["tune", "--show"]).contains("eigh 4 to"));
+    assert!(done(folder.path(), &["tune", "--show"]).contains("eigh 2 to"));
     let explained = done(folder.path(), &["explain", "eigh", "n=32"]);
     assert!(explained.contains("measured on this machine"), "{explained}");
 

@@ -11,7 +11,7 @@ use fiedler::cache::Cache;
 use fiedler::encode::{Encoding, SpectralEncoder, Which};
 use fiedler::graph::{Conventions, Graph, GraphBatch, molecules};
 use fiedler::ops::laplacian::Normalization;
-use fiedler::policy::{Reason, Side};
+use fiedler::policy::{DeviceClass, Rates, Reason, Side};
 use fiedler::{Backend, Context};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -170,7 +170,10 @@ fn auto(ctx: &Context) -> Checked {
 /// Small graphs on the adapter, large ones on the CPU, as `auto` does beside a GPU: each as it would be alone, whatever the cut. The
 /// kernels in workgroup memory alone, so that what is too large for them is small.
 fn mixed(ctx: &Context) -> Checked {
-    let auto = alike(ctx).backend(Backend::Auto).software_as_gpu(true).kernels(&["workgroup"]);
+    // A device on which whatever fits is faster.
+    let mut rates = Rates::of(DeviceClass::Discrete, 1);
+    (rates.gpu.round_trip, rates.gpu.dispatch, rates.gpu.upload, rates.gpu.download) = (1e-12, 1e-12, 1e15, 1e15);
+    let auto = alike(ctx).backend(Backend::Auto).software_as_gpu(true).kernels(&["workgroup"]).rates(rates);
     let limit = fiedler::ops::eigen::device_order_limit(&auto.clone().build()?) as usize;
     let mut all: Vec<Graph> = (0..300).map(|i| graph(&graphs::random(&mut SplitMix64::new(i)))).collect();
     for n in [limit - 1, limit, limit + 1, 2 * limit] {
@@ -180,16 +183,14 @@ fn mixed(ctx: &Context) -> Checked {
     let encoder = SpectralEncoder::new(5).walk_steps(2);
     let (whole, report) = encoder.encode_with(&auto.clone().build()?, &batch, |_| ())?;
     assert_eq!((report.on_gpu, report.on_cpu), (302, 2), "{report:?}");
-    assert_eq!((report.choice.side, report.choice.reason), (Side::Gpu, Reason::Faster));
     compare(&batch, Normalization::Symmetric, &whole, &encoder.encode(&Context::cpu(), &batch)?)?;
     let (cut, report) = encoder.encode_with(&auto.clone().memory_budget(8 << 20).build()?, &batch, |_| ())?;
     assert!(report.chunks > 2, "{report:?}");
     assert_eq!(all_bits(&cut), all_bits(&whole));
-    // Two small ones alone are not worth the way to the adapter; in the whole batch they go there, whatever is stored of them.
+    // What is stored of the CPU's work is not what the adapter would make of it.
     let cache = Arc::new(Cache::new().memory(1000, 1 << 30));
     let (encoder, auto) = (encoder.cache(cache), auto.build()?);
-    let (_, report) = encoder.encode_with(&auto, &batch.select(&[0, 1, 300]), |_| ())?;
-    assert_eq!((report.on_gpu, report.on_cpu), (0, 3), "{report:?}");
+    encoder.encode(&Context::cpu(), &batch.select(&[0, 1, 300]))?;
     for stored in [0, 304] {
         let (again, report) = encoder.encode_with(&auto, &batch, |_| ())?;
         assert!(report.stored == stored && all_bits(&again) == all_bits(&whole), "{report:?}");

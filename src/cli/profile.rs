@@ -35,8 +35,8 @@ impl Profiling {
         self.profile.iter().flatten().try_for_each(|path| check_place(path, &["json"]))
     }
 
-    /// The context of `place`, which books what it does where a profile is asked for; `device`: an adapter may be looked for unasked. What went on till now is the stage
-    /// `before`, if any.
+    /// The context of `place`, which books what it does where a profile is asked for; `device`: an adapter may be looked for unasked. What
+    /// went on till now is the stage `before`, if any.
     pub(super) fn context(
         &self,
         place: &Where,

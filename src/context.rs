@@ -305,7 +305,7 @@ impl ContextBuilder {
         self
     }
 
-    /// Whether an adapter is looked for at all, unless the backend is the GPU (default: yes). Where there is little to do, all of it is
+    /// Whether an adapter is looked for unasked, by name or by [`Backend::Gpu`] (default: yes). Where there is little to do, all of it is
     /// done on the CPU in less time than a device takes to open: a tenth of a second to one.
     #[must_use]
     pub fn device(mut self, yes: bool) -> Self {
@@ -369,7 +369,7 @@ impl ContextBuilder {
                 Some("the CPU alone was asked for".to_owned()),
             ));
         }
-        if !self.device && self.backend != Some(Backend::Gpu) {
+        if !self.device && self.backend != Some(Backend::Gpu) && self.adapter.is_none() {
             return Ok(Context::assemble(None, &self, self.found(None), Some("nobody looked for one".to_owned())));
         }
         let began = Instant::now();

@@ -275,6 +275,7 @@ fn arrays<'a>(encoding: &'a Encoding, ids: Option<&'a NodeIds>) -> Vec<NamedArra
         array("status", Rows::Graphs, &[graphs], Data::U8(&encoding.status)),
         array("components", Rows::Graphs, &[graphs], Data::I64(&encoding.components)),
         array("tie_group", Rows::Graphs, &[graphs, k], Data::I64(&encoding.tie_group)),
+        array("tie_cut", Rows::Graphs, &[graphs], Data::U8(&encoding.tie_cut)),
         array("mask", Rows::Graphs, &[graphs, k], Data::U8(&encoding.mask)),
     ];
     if encoding.walk_steps > 0 {

@@ -20,23 +20,6 @@
 /// (No rule is without such a threshold: there is no continuous choice of a basis for every subspace.)
 const TIE: f64 = 1e-2;
 
-/// The tie group of each eigenvalue, counted from 0: chains of neighbours at most `resolution` apart are one group.
-///
-/// `values` ascend; `resolution` is absolute. A value that is not finite is a group of its own.
-#[must_use]
-pub(super) fn tie_groups(values: &[f64], resolution: f64) -> Vec<u32> {
-    let mut group = 0;
-    let mut groups = Vec::with_capacity(values.len());
-    for (i, value) in values.iter().enumerate() {
-        if i > 0 {
-            let tied = value - values[i - 1] <= resolution; // false where either is NaN
-            group += u32::from(!tied);
-        }
-        groups.push(group);
-    }
-    groups
-}
-
 /// Makes the columns of `group` (column-major, `n` rows) the canonical basis of the space that they span, or its first `wanted`
 /// vectors; the rest is left as it comes. The columns are orthonormal, or a projection of such.
 ///
@@ -73,6 +56,29 @@ fn pivot_row(columns: &[f64], n: usize) -> Option<usize> {
     squares.iter().position(|&s| s > 0.0 && s >= enough)
 }
 
+/// Whether the sign of a single vector's canonical form is open: its entries, each times the row's `scale`, are known to `error` times
+/// that scale, and with some choice within that the lowest entry among the largest has another sign.
+pub(super) fn sign_in_doubt(column: &[f64], error: f64, scale: impl Fn(usize) -> f64) -> bool {
+    let entries = || column.iter().enumerate().map(|(row, x)| (x * scale(row), (error * scale(row)).abs()));
+    // The largest magnitude is somewhere between these.
+    let least = entries().map(|(x, e)| x.abs() - e).fold(0.0, f64::max);
+    let most = entries().map(|(x, e)| x.abs() + e).fold(0.0, f64::max);
+    let mut sign = 0.0;
+    for (x, e) in entries() {
+        if x.abs() + e < (1.0 - TIE) * least {
+            continue; // not the pivot, whatever the errors are
+        }
+        if sign != 0.0 && sign != x.signum() || x.abs() <= e {
+            return true;
+        }
+        sign = x.signum();
+        if x.abs() - e >= (1.0 - TIE) * most {
+            return false; // the pivot at the latest
+        }
+    }
+    true
+}
+
 /// Rotates the columns among themselves so that the row `pivot` becomes `(r, 0, ..., 0)` with `r > 0`.
 fn reflect(columns: &mut [f64], n: usize, pivot: usize) {
     let mut x: Vec<f64> = columns.chunks_exact(n).map(|column| column[pivot]).collect();
@@ -100,7 +106,13 @@ mod tests {
 
     /// The groups of `values`, and the canonical basis of each group in `vectors`.
     fn canonicalise(values: &[f64], vectors: &mut [f64], n: usize, resolution: f64) -> Vec<u32> {
-        let groups = tie_groups(values, resolution);
+        let mut group = 0;
+        let near = |i: usize| i > 0 && values[i] - values[i - 1] <= resolution;
+        let tied = |i| {
+            group += u32::from(i > 0 && !near(i));
+            group
+        };
+        let groups: Vec<u32> = (0..values.len()).map(tied).collect();
         let mut start = 0;
         for members in groups.chunk_by(|a, b| a == b) {
             let end = start + members.len();
@@ -176,15 +188,6 @@ mod tests {
 
     fn largest(difference: &DMatrix<f64>) -> f64 {
         difference.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
-    }
-
-    #[test]
-    fn groups_are_chains() {
-        assert_eq!(tie_groups(&[], 0.1), [0_u32; 0]);
-        assert_eq!(tie_groups(&[1.0], 0.1), [0]);
-        assert_eq!(tie_groups(&[0.0, 0.0, 0.05, 0.11, 0.3, 0.35, 1.0], 0.06), [0, 0, 0, 0, 1, 1, 2]);
-        assert_eq!(tie_groups(&[0.0, 0.0, f64::NAN, f64::NAN], 1.0), [0, 0, 1, 2]);
-        assert_eq!(tie_groups(&[1.0, 1.0, 2.0], 0.0), [0, 0, 1]);
     }
 
     #[test]
@@ -289,6 +292,34 @@ mod tests {
                 // One division by a norm that is 1 but for rounding.
                 assert!(got.iter().zip(want).all(|(a, b)| (a - b).abs() <= 1e-15), "{given:?} gave {got:?}");
             }
+        }
+    }
+
+    /// Whatever the errors are, a sign that is not in doubt is the one that comes out.
+    #[test]
+    fn signs_within_their_error() {
+        let ones = |_: usize| 1.0;
+        assert!(!sign_in_doubt(&[0.1, -3.0, 2.0], 0.1, ones));
+        assert!(!sign_in_doubt(&[-1.0, 1.0], 1e-3, ones), "the first is the pivot, whichever is larger");
+        assert!(sign_in_doubt(&[-0.9901, 1.0], 1e-3, ones), "within 1 % or not");
+        assert!(!sign_in_doubt(&[0.9901, 1.0], 1e-3, ones), "one sign either way");
+        assert!(sign_in_doubt(&[0.0, 0.0], 1e-3, ones) && sign_in_doubt(&[1.0], 2.0, ones));
+        assert!(sign_in_doubt(&[-0.5, 1.0], 1e-3, |row| [1.9802, 1.0][row]), "the scaled vector counts");
+        let mut noise = Noise(5);
+        for _ in 0..2000 {
+            let error = 10_f64.powf(-1.0 - 5.0 * noise.next().abs());
+            let given: Vec<f64> = (0..6).map(|_| (4.0 * noise.next()).round() + error * noise.next()).collect();
+            if sign_in_doubt(&given, error, ones) {
+                continue;
+            }
+            let canonical = |x: &[f64]| {
+                let mut x = x.to_vec();
+                canonical_basis(&mut x, 6, 1);
+                x
+            };
+            let moved: Vec<f64> = given.iter().map(|x| x + error * noise.next()).collect();
+            let along: f64 = canonical(&given).iter().zip(canonical(&moved)).map(|(x, y)| x * y).sum();
+            assert!(along > 0.0, "{given:?} and {moved:?}, error {error:e}");
         }
     }
 

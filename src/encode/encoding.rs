@@ -1,24 +1,27 @@
 //! What an encoder gives: k eigenpairs of every graph, padded, with certificates.
 
+use crate::array::Real;
 use crate::ops::{Certificate, Status};
 use nalgebra::{DMatrixView, Dyn};
 
 /// The row-major view of one graph's part of an array.
-pub type RowMajor<'a> = nalgebra::MatrixView<'a, f32, Dyn, Dyn, Dyn, Dyn>;
+pub type RowMajor<'a, T = f32> = nalgebra::MatrixView<'a, T, Dyn, Dyn, Dyn, Dyn>;
 
 /// The spectral encodings of a batch of graphs. Arrays are row-major; columns beyond a graph's pairs are masked: value NaN,
 /// vector 0, tie group -1, mask 0.
+///
+/// Eigenvalues and eigenvectors are of `T`: f32, or f64 where an encoder was asked for that.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Encoding {
+pub struct Encoding<T = f32> {
     /// Pairs asked for of each graph.
     pub k: usize,
     /// Steps of the random walk; 0 where none were asked for.
     pub walk_steps: usize,
     /// `(graphs, k)`, ascending.
-    pub eigenvalues: Vec<f32>,
+    pub eigenvalues: Vec<T>,
     /// `(nodes, k)`: unit 2-norm columns within a graph.
-    pub eigenvectors: Vec<f32>,
+    pub eigenvectors: Vec<T>,
     /// `(graphs + 1)`: where each graph's rows begin.
     pub node_offsets: Vec<i64>,
     /// `(graphs)`: `max_j |L v_j - l_j v_j|_2 / |L|_1` over the pairs given, measured in f64 on what is given.
@@ -29,15 +32,19 @@ pub struct Encoding {
     pub status: Vec<u8>,
     /// `(graphs)`: connected components.
     pub components: Vec<i64>,
-    /// `(graphs, k)`: pairs of one number are tied, and their vectors are the canonical basis of the space they span.
+    /// `(graphs, k)`: pairs of one number are tied, and their vectors are the canonical basis of the space they span. The known null
+    /// space is a group of its own; other values are tied where their square roots are within 1e-10 of the square root of the
+    /// spectrum's bound.
     pub tie_group: Vec<i64>,
+    /// `(graphs)`: 1 where the last tie group, or the null space, has more pairs than the k that are here.
+    pub tie_cut: Vec<u8>,
     /// `(graphs, k)`: 1 where there is a pair.
     pub mask: Vec<u8>,
     /// `(nodes, walk_steps)`: the diagonals of the powers 1, 2, ... of D^-1 W.
     pub random_walk: Vec<f32>,
 }
 
-impl Encoding {
+impl<T: Real> Encoding<T> {
     /// Graphs.
     #[must_use]
     pub fn graphs(&self) -> usize {
@@ -49,7 +56,7 @@ impl Encoding {
     /// # Panics
     /// If there is no graph `i`, as indexing does.
     #[must_use]
-    pub fn eigenvalues(&self, i: usize) -> &[f32] {
+    pub fn eigenvalues(&self, i: usize) -> &[T] {
         &self.eigenvalues[i * self.k..(i + 1) * self.k]
     }
 
@@ -58,7 +65,7 @@ impl Encoding {
     /// # Panics
     /// If there is no graph `i`, as indexing does.
     #[must_use]
-    pub fn eigenvectors(&self, i: usize) -> RowMajor<'_> {
+    pub fn eigenvectors(&self, i: usize) -> RowMajor<'_, T> {
         self.rows(&self.eigenvectors, i, self.k)
     }
 
@@ -91,7 +98,7 @@ impl Encoding {
         self.status.iter().filter(|&&s| s != Status::Converged as u8).count()
     }
 
-    fn rows<'a>(&self, array: &'a [f32], i: usize, columns: usize) -> RowMajor<'a> {
+    fn rows<'a, U: nalgebra::Scalar>(&self, array: &'a [U], i: usize, columns: usize) -> RowMajor<'a, U> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "offsets were made from usize")]
         let (begin, end) = (self.node_offsets[i] as usize, self.node_offsets[i + 1] as usize);
         let part = &array[begin * columns..end * columns];

@@ -1,9 +1,12 @@
 //! Encodings of graphs: which operations make one, and in which order.
 
 mod canonical;
+mod dense;
 mod encoding;
 mod pairs;
 mod plan;
+mod run;
+mod separate;
 mod settings;
 mod sparse;
 mod spectral;

@@ -1,173 +1,204 @@
-//! From the eigendecomposition of one graph's Laplacian to the pairs that its encoding gives: selection, canonical vectors,
-//! certificate. In f64, on the host, the same for every backend.
+//! From the eigenpairs that a solver found of one graph's Laplacian to those that its encoding gives: the known null space, close
+//! values told apart, tie groups, canonical vectors, certificate. In f64, on the host, the same for every solver.
 
-use super::canonical::{canonical_basis, tie_groups};
+use super::canonical::canonical_basis;
+use super::separate::{CLOSE, is_due, separate};
 use super::settings::Settings;
 use super::walks::return_probabilities;
 use crate::array::Real;
-use crate::graph::{Components, GraphRef, IsolatedDiagonal};
+use crate::graph::GraphRef;
 use crate::ops::eigen::{Certificate, Which};
 use crate::ops::laplacian::{Laplacian, Normalization};
+use crate::ops::sparse::Operator;
+use crate::ops::ties::tie_groups;
+use crate::ops::{ITERATED, Status};
 use std::ops::Range;
-
-/// Eigenvalues closer than this, times the largest magnitude of the spectrum, are one tie group. The kernels' values are off by at
-/// most about 2 eps |L|_1 (measured, ops/eigen), two of them by twice that; below 16 eps f32 cannot tell a tie from a gap.
-const RESOLUTION: f64 = 16.0 * f32::EPSILON as f64;
 
 /// The encoding of one graph.
 #[derive(Debug)]
-pub(super) struct Pairs {
+pub(super) struct Pairs<T> {
     /// As many as there are, at most k.
-    pub(super) values: Vec<f32>,
+    pub(super) values: Vec<T>,
     /// A column for each value, column-major.
-    pub(super) vectors: Vec<f32>,
+    pub(super) vectors: Vec<T>,
     pub(super) tie_group: Vec<i64>,
+    /// Whether a tie group goes on beyond the k pairs.
+    pub(super) tie_cut: bool,
     pub(super) certificate: Certificate,
     pub(super) components: usize,
     /// `(n, walk_steps)`.
     pub(super) random_walk: Vec<f32>,
 }
 
-/// The columns that [`pairs`] looks at: those selected, and the rest of their tie groups.
-pub(super) fn needed(settings: &Settings, graph: GraphRef<'_>, values: &[f64]) -> Range<usize> {
-    let trivial = match settings.drop_trivial {
-        true => zero_modes(graph, &graph.components(), settings.normalization).len(),
-        false => 0,
-    };
-    let selected = selected(settings, trivial, values.len());
-    let groups = groups(values);
-    let (Some(first), Some(last)) = (groups.get(selected.start), groups.get(selected.end.wrapping_sub(1))) else {
-        return 0..0;
-    };
-    groups.partition_point(|g| g < first)..groups.partition_point(|g| g <= last)
+/// Which pairs of a spectrum are handed out.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Selection {
+    /// Vectors of the known null space: the first pairs.
+    pub(super) known: usize,
+    /// Then these of the others, counted from the smallest.
+    pub(super) others: Range<usize>,
 }
 
-/// The places of the pairs that are handed out.
-fn selected(settings: &Settings, trivial: usize, n: usize) -> Range<usize> {
-    match settings.which {
-        Which::Smallest => trivial.min(n)..trivial.saturating_add(settings.k).min(n),
-        Which::Largest => n.saturating_sub(settings.k).max(trivial.min(n))..n,
+impl Selection {
+    /// Of a spectrum of n values, of which `null` are known to be 0.
+    pub(super) fn new(settings: &Settings, null: usize, n: usize) -> Self {
+        let (k, rest) = (settings.k, n - null);
+        let zeros = if settings.drop_trivial { 0 } else { null };
+        match settings.which {
+            Which::Smallest => {
+                let known = zeros.min(k);
+                Self { known, others: 0..(k - known).min(rest) }
+            }
+            Which::Largest => {
+                let known = k.saturating_sub(rest).min(zeros);
+                Self { known, others: rest - (k - known).min(rest)..rest }
+            }
+        }
     }
 }
 
-fn groups(values: &[f64]) -> Vec<u32> {
-    let largest = values.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-    tie_groups(values, RESOLUTION * largest)
+/// What a solver found beside the known null space.
+#[derive(Debug, Default)]
+pub(super) struct Candidates {
+    /// Neighbors in the spectrum, ascending; tie groups are whole, as far as the solver could.
+    pub(super) values: Vec<f64>,
+    /// A column each, column-major, orthonormal, orthogonal to the null space.
+    pub(super) vectors: Vec<f64>,
+    /// Which of them are handed out.
+    pub(super) selected: Range<usize>,
+    /// The next larger value, where one is known.
+    pub(super) next: Option<f64>,
+    /// How the solver ended.
+    pub(super) status: Status,
+    /// Whether it is an iteration: what its residuals are judged by.
+    pub(super) iterated: bool,
 }
 
-/// What of the eigendecomposition (`values` ascending, `vectors` column-major) goes into the encoding.
+/// The encoding of one graph; `operator` is the Laplacian that was solved, in f64.
 pub(super) fn pairs<T: Real>(
     settings: &Settings,
     graph: GraphRef<'_>,
-    values: &[T],
-    vectors: &[T],
-    solved: Certificate,
-) -> Pairs {
+    operator: &Operator<'_, f64>,
+    known: usize,
+    candidates: Candidates,
+) -> Pairs<T> {
     let n = graph.nodes();
-    let components = graph.components();
-    let random_walk = return_probabilities(graph, settings.walk_steps);
-    let zero_modes = zero_modes(graph, &components, settings.normalization);
-    let trivial = if settings.drop_trivial { zero_modes.len() } else { 0 };
-    let selected = selected(settings, trivial, n);
-    let found = selected.len();
-    let values: Vec<f64> = values.iter().map(|x| x.to_f64()).collect();
-    if !values.iter().all(|x| x.is_finite()) {
-        let (values, vectors) = (vec![f32::NAN; found], vec![0.0; found * n]);
-        let count = components.count;
-        return Pairs {
-            values,
-            vectors,
-            tie_group: vec![-1; found],
-            certificate: solved,
-            components: count,
-            random_walk,
-        };
+    let bounds = operator.bounds(0);
+    let null = operator.null_vectors();
+    let Candidates { mut values, mut vectors, selected, next, status, iterated } = candidates;
+    if is_due(&values, null > 0, bounds.upper) {
+        values = separate(graph, super::sparse::solved(settings.normalization), &mut vectors);
     }
-
-    let groups = groups(&values);
-    let mut basis = vec![0.0; found * n];
+    let groups = tie_groups(&values, bounds.upper);
+    let mut basis = operator.canonical_null(known);
+    let mut unresolved = false;
     let mut start = 0;
     for members in groups.chunk_by(|a, b| a == b) {
         let group = start..start + members.len();
         start = group.end;
-        if group.start < selected.end && group.end > selected.start {
-            let mut space: Vec<f64> = vectors[group.start * n..group.end * n].iter().map(|x| x.to_f64()).collect();
-            // Zero modes that are dropped may be tied with pairs that stay: what stays is orthogonal to them.
-            let dropped = trivial.clamp(group.start, group.end) - group.start;
-            if dropped > 0 {
-                zero_modes.iter().for_each(|mode| deflate(&mut space, n, mode));
-            }
-            let first = group.start + dropped;
-            canonical_basis(&mut space, n, selected.end.min(group.end) - first);
-            let taken = first.max(selected.start)..group.end.min(selected.end);
-            let (from, to) = ((taken.start - first) * n, (taken.start - selected.start) * n);
-            let length = taken.len() * n;
-            basis[to..to + length].copy_from_slice(&space[from..from + length]);
+        let taken = group.start.max(selected.start)..group.end.min(selected.end);
+        if taken.is_empty() {
+            continue;
         }
+        let space = &mut vectors[group.start * n..group.end * n];
+        canonical_basis(space, n, taken.end - group.start);
+        let columns = &space[(taken.start - group.start) * n..(taken.end - group.start) * n];
+        if null > 0 && values[group.start] <= DOUBTFUL * bounds.upper {
+            let beyond = values[group.start..].windows(2).find(|pair| pair[1] - pair[0] > CLOSE * bounds.upper);
+            let beyond = beyond.map(|pair| pair[1]).or(next);
+            unresolved |= !is_told_from_zero(operator, &values[taken.clone()], columns, beyond);
+        }
+        basis.extend_from_slice(columns);
     }
-    let values: Vec<f32> = values[selected.clone()].iter().map(|&x| f32::from_f64(x)).collect();
-    let tie_group = groups[selected].iter().map(|&g| g.into()).collect();
+    let inner = match settings.which {
+        Which::Smallest => selected.end,
+        Which::Largest => selected.start,
+    };
+    let cut_within = inner > 0 && inner < groups.len() && groups[inner] == groups[inner - 1] && !selected.is_empty();
+    let tie_cut = cut_within || (known > 0 && known < null);
+    // The null space is a group of its own.
+    let own = i64::from(known > 0);
+    let tie_group = std::iter::repeat_n(0, known).chain(groups[selected.clone()].iter().map(|&g| own + i64::from(g)));
+    let first = groups.get(selected.start).map_or(0, |&g| i64::from(g));
+    let tie_group = tie_group.enumerate().map(|(i, g)| if i < known { g } else { g - first }).collect();
+    let values: Vec<T> =
+        std::iter::repeat_n(0.0, known).chain(values[selected].iter().copied()).map(stored::<T>).collect();
     let Finished { vectors, residual, orthogonality } = finish(settings, graph, &values, basis);
-    let certificate = Certificate { residual, orthogonality, ..solved }.judged(n, f32::EPSILON.into());
-    Pairs { values, vectors, tie_group, certificate, components: components.count, random_walk }
+    let certificate = Certificate { status, sweeps: 0, residual, orthogonality };
+    let certificate = if iterated {
+        certificate.judged_as(ITERATED.residual::<T>(), ITERATED.orthogonality::<T>())
+    } else {
+        certificate.judged(n, T::EPSILON)
+    };
+    let status = match certificate.status {
+        Status::Converged if unresolved => Status::Unresolved,
+        other => other,
+    };
+    let certificate = Certificate { status, ..certificate };
+    let components = graph.components().count;
+    let random_walk = return_probabilities(graph, settings.walk_steps);
+    Pairs { values, vectors, tie_group, tie_cut, certificate, components, random_walk }
+}
+
+/// What is said of a graph whose Laplacian is not finite.
+pub(super) fn not_finite<T: Real>(
+    settings: &Settings,
+    graph: GraphRef<'_>,
+    found: usize,
+    solved: Certificate,
+) -> Pairs<T> {
+    Pairs {
+        values: vec![T::from_f64(f64::NAN); found],
+        vectors: vec![T::from_f64(0.0); found * graph.nodes()],
+        tie_group: vec![-1; found],
+        tie_cut: false,
+        certificate: solved,
+        components: graph.components().count,
+        random_walk: return_probabilities(graph, settings.walk_steps),
+    }
+}
+
+/// Values from this share of the spectrum's bound on are told from 0 by any solver here.
+const DOUBTFUL: f64 = 1e-5;
+
+/// Whether these values are told from 0: a Rayleigh quotient is off by at most the square of its vector's residual over the distance from the
+/// values beyond its own (Temple 1928), and by the residual itself where that distance is not known.
+fn is_told_from_zero(operator: &Operator<'_, f64>, values: &[f64], columns: &[f64], beyond: Option<f64>) -> bool {
+    let residuals = operator.residuals(values, columns);
+    values.iter().zip(residuals).all(|(&value, residual)| {
+        let distance = beyond.map_or(residual, |beyond| beyond - value);
+        value > if distance > residual { residual * residual / distance } else { residual }
+    })
+}
+
+/// A number as it is handed out: one sign of zero.
+fn stored<T: Real>(x: f64) -> T {
+    T::from_f64(x) + T::from_f64(0.0)
 }
 
 /// What is handed out, and what is measured of it.
-pub(super) struct Finished {
-    pub(super) vectors: Vec<f32>,
-    pub(super) residual: f64,
-    pub(super) orthogonality: f64,
+struct Finished<T> {
+    vectors: Vec<T>,
+    residual: f64,
+    orthogonality: f64,
 }
 
-/// From the canonical basis in f64 to the vectors of the Laplacian that was asked for, in f32, with their measures.
-pub(super) fn finish(settings: &Settings, graph: GraphRef<'_>, values: &[f32], mut basis: Vec<f64>) -> Finished {
+/// From the canonical basis to the vectors of the Laplacian that was asked for, with their measures.
+fn finish<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: &[T], mut basis: Vec<f64>) -> Finished<T> {
     let n = graph.nodes();
-    let orthogonality = orthogonality(&basis, n, values.len());
+    let orthogonality = orthogonality::<T>(&basis, n, values.len());
     let laplacian = Laplacian::new(graph, settings.normalization);
     if settings.normalization == Normalization::RandomWalk {
         to_random_walk(&mut basis, n, &laplacian.similarity_scale());
     }
-    let vectors: Vec<f32> = basis.into_iter().map(f32::from_f64).collect();
+    let vectors: Vec<T> = basis.into_iter().map(stored::<T>).collect();
     let residual = residual(&laplacian, values, &vectors);
     Finished { vectors, residual, orthogonality }
 }
 
-/// A vector of the null space that is known in advance: the nodes of one component, and the value on each.
-type ZeroMode = Vec<(usize, f64)>;
-
-/// One for each component: constant for D - W, D^1/2 for the normalised forms, where a node of degree 0 has one only if its
-/// diagonal is 0. Unit 2-norm. Those of the random walk are its symmetric similar's.
-fn zero_modes(graph: GraphRef<'_>, components: &Components, normalization: Normalization) -> Vec<ZeroMode> {
-    let degrees = graph.degrees();
-    let combinatorial = normalization == Normalization::Combinatorial;
-    let isolated_is_zero = combinatorial || graph.conventions().isolated == IsolatedDiagonal::Zero;
-    let mut modes: Vec<ZeroMode> = vec![Vec::new(); components.count];
-    for (node, &label) in components.labels.iter().enumerate() {
-        let degree = degrees[node];
-        if degree > 0.0 || isolated_is_zero {
-            let value = if combinatorial || degree == 0.0 { 1.0 } else { degree.sqrt() };
-            modes[label as usize].push((node, value));
-        }
-    }
-    modes.retain(|mode| !mode.is_empty());
-    for mode in &mut modes {
-        let norm = mode.iter().map(|(_, x)| x * x).sum::<f64>().sqrt();
-        mode.iter_mut().for_each(|(_, x)| *x /= norm);
-    }
-    modes
-}
-
-/// Takes the part along `mode` out of every column.
-fn deflate(columns: &mut [f64], n: usize, mode: &ZeroMode) {
-    for column in columns.chunks_exact_mut(n) {
-        let along: f64 = mode.iter().map(|&(i, x)| x * column[i]).sum();
-        mode.iter().for_each(|&(i, x)| column[i] -= along * x);
-    }
-}
-
-/// `max |V'V - I|` of what is given, that is of the columns rounded to f32.
-fn orthogonality(basis: &[f64], n: usize, columns: usize) -> f64 {
-    let column = |j: usize| basis[j * n..(j + 1) * n].iter().map(|&x| f64::from(f32::from_f64(x)));
+/// `max |V'V - I|` of what is given, that is of the columns rounded to T.
+fn orthogonality<T: Real>(basis: &[f64], n: usize, columns: usize) -> f64 {
+    let column = |j: usize| basis[j * n..(j + 1) * n].iter().map(|&x| T::from_f64(x).to_f64());
     let mut worst = 0.0;
     for j in 0..columns {
         for i in 0..=j {
@@ -189,16 +220,16 @@ fn to_random_walk(basis: &mut [f64], n: usize, scale: &[f64]) {
 }
 
 /// `max_j |L v_j - l_j v_j|_2 / |L|_1` of what is given.
-fn residual(laplacian: &Laplacian<'_>, values: &[f32], vectors: &[f32]) -> f64 {
+fn residual<T: Real>(laplacian: &Laplacian<'_>, values: &[T], vectors: &[T]) -> f64 {
     let n = laplacian.order();
     let norm = laplacian.norm_1();
     let mut worst = 0.0;
     for (value, column) in values.iter().zip(vectors.chunks_exact(n.max(1))) {
-        let v: Vec<f64> = column.iter().map(|&x| x.into()).collect();
+        let v = T::all_to_f64(column);
         let square: f64 = (0..n)
             .map(|row| {
                 let product: f64 = laplacian.row(row).map(|(column, x)| x * v[column]).sum();
-                ((laplacian.diagonal(row) - f64::from(*value)) * v[row] + product).powi(2)
+                ((laplacian.diagonal(row) - value.to_f64()) * v[row] + product).powi(2)
             })
             .sum();
         let relative = square.sqrt() / if norm == 0.0 { 1.0 } else { norm };

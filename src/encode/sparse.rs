@@ -1,22 +1,13 @@
-//! From the pairs that an iteration found on a sparse Laplacian to the pairs that its encoding gives: as [`super::pairs`], but
-//! only the wanted end of the spectrum is there, and the null space is known without being solved for.
+//! From the pairs that an iteration found on a sparse Laplacian to the [`Candidates`] of an encoding: only the wanted end of the
+//! spectrum is there, and the null space is known without being solved for.
 
-use super::canonical::{canonical_basis, tie_groups};
-use super::pairs::{Finished, Pairs, finish};
+use super::canonical::sign_in_doubt;
+use super::pairs::{Candidates, Selection};
 use super::settings::Settings;
-use super::walks::return_probabilities;
-use crate::array::Real;
-use crate::graph::GraphRef;
-use crate::ops::eigen::{Certificate, Which};
+use crate::ops::eigen::Which;
 use crate::ops::eigsh::{Solved, Wanted};
 use crate::ops::sparse::Operator;
 use crate::ops::{Normalization, Status};
-
-/// What an iteration is asked for, whichever precision it computes in: a residual, relative to |L|_1.
-pub(super) const TOLERANCE: f64 = 2e-6;
-
-/// What a residual may be, relative to |L|_1: what an iteration is asked for, and the rounding of what is handed out to f32.
-const PROMISE: f64 = 1e-5;
 
 /// The Laplacian whose pairs are iterated: the random walk's symmetric similar.
 pub(super) fn solved(normalization: Normalization) -> Normalization {
@@ -28,74 +19,63 @@ pub(super) fn solved(normalization: Normalization) -> Normalization {
 
 /// What an iteration is asked for, beside a null space of that dimension, in a graph of n nodes.
 pub(super) fn wanted(settings: &Settings, null: usize, n: usize) -> Wanted {
-    let Settings { k, which, drop_trivial, .. } = *settings;
-    let rest = n - null;
-    let count = match which {
-        Which::Smallest if !drop_trivial => k.saturating_sub(null),
-        _ => k,
-    };
-    Wanted { count: count.min(rest), most: k, which, whole_groups: true }
+    let count = Selection::new(settings, null, n).others.len();
+    Wanted { count, most: settings.k, which: settings.which, separate: true }
 }
 
-/// The encoding of one graph of what was found on its operator.
-pub(super) fn pairs<T: Real>(
-    settings: &Settings,
-    graph: GraphRef<'_>,
-    operator: &Operator<'_, T>,
-    found: &Solved,
-) -> Pairs {
-    let n = graph.nodes();
-    let null = if settings.drop_trivial { 0 } else { operator.null_vectors() };
-    let rest = n - operator.null_vectors();
-    let components = graph.components().count;
-    let random_walk = return_probabilities(graph, settings.walk_steps);
-    let bounds = operator.bounds(0);
-
-    let known = match settings.which {
-        Which::Smallest => null.min(settings.k),
-        Which::Largest => settings.k.saturating_sub(rest).min(null),
-    };
-    // Ascending: iterations give pairs from the wanted end inward.
+/// What was found, ascending.
+pub(super) fn candidates(settings: &Settings, selection: &Selection, n: usize, found: &Solved) -> Candidates {
     let m = found.values.len();
-    let taken = m.min(settings.k - known);
-    let (selected, place): (_, Box<dyn Fn(usize) -> usize>) = match settings.which {
-        Which::Smallest => (0..taken, Box::new(|i| i)),
-        Which::Largest => (m - taken..m, Box::new(move |i| m - 1 - i)),
+    let taken = m.min(selection.others.len());
+    let (values, vectors, selected) = match settings.which {
+        Which::Smallest => (found.values.clone(), found.vectors.clone(), 0..taken),
+        // Iterations give pairs from the wanted end inward.
+        Which::Largest => (
+            found.values.iter().rev().copied().collect(),
+            found.vectors.chunks_exact(n.max(1)).rev().flatten().copied().collect(),
+            m - taken..m,
+        ),
     };
-    let ascending: Vec<f64> = (0..m).map(|i| found.values[place(i)]).collect();
-    let groups = tie_groups(&ascending, found.resolution);
-    let mut basis = operator.canonical_null(known);
-    let mut start = 0;
-    for members in groups.chunk_by(|a, b| a == b) {
-        let group = start..start + members.len();
-        start = group.end;
-        let taken = group.start.max(selected.start)..group.end.min(selected.end);
-        if !taken.is_empty() {
-            let column = |i: usize| found.vectors[place(i) * n..(place(i) + 1) * n].iter().copied();
-            let mut space: Vec<f64> = group.clone().flat_map(column).collect();
-            canonical_basis(&mut space, n, taken.end - group.start);
-            basis.extend_from_slice(&space[(taken.start - group.start) * n..(taken.end - group.start) * n]);
+    let next = found.next.filter(|_| settings.which == Which::Smallest);
+    Candidates { values, vectors, selected, next, status: Status::Converged, iterated: true }
+}
+
+/// The error of a vector that f32 may leave, as a share of its length.
+const ERROR: f64 = 1e-2;
+
+/// Whether anything that is to be decided about pairs of an iteration in f32 lies within their error: which values are tied, which are
+/// selected, which way a vector points.
+pub(super) fn is_doubtful(
+    candidates: &Candidates,
+    found: &Solved,
+    operator: &Operator<'_, f64>,
+    similarity: Option<&[f64]>,
+) -> bool {
+    let (n, values) = (operator.rows(), &candidates.values);
+    let null = operator.null_vectors() > 0;
+    // Rounding to f32 is in the values, whatever the residuals say.
+    let residual =
+        found.residuals.iter().copied().fold(4.0 * f64::from(f32::EPSILON) * operator.bounds(0).norm, f64::max);
+    let before = |i: usize| {
+        if i > 0 {
+            values[i] - values[i - 1]
+        } else if null {
+            values[0]
+        } else {
+            f64::INFINITY
         }
-    }
-    // The null space is a group of its own.
-    let own = u32::from(known > 0);
-    let values: Vec<f64> = std::iter::repeat_n(0.0, known).chain(ascending[selected.clone()].iter().copied()).collect();
-    let tie_group =
-        std::iter::repeat_n(0, known).chain(groups[selected.clone()].iter().map(|&g| i64::from(own + g))).collect();
-    // A value that its own residual, or rounding, does not tell from the null space.
-    let unresolved = operator.null_vectors() > 0
-        && selected.clone().any(|i| {
-            let (value, residual) = (ascending[i], found.residuals[place(i)]);
-            value.abs() <= residual.max(16.0 * found.epsilon * bounds.norm)
-        });
-    let values: Vec<f32> = values.into_iter().map(f32::from_f64).collect();
-    let Finished { vectors, residual, orthogonality } = finish(settings, graph, &values, basis);
-    let kept = residual <= PROMISE && orthogonality <= PROMISE;
-    let status = match (kept, unresolved) {
-        (false, _) => Status::NotConverged,
-        (true, true) => Status::Unresolved,
-        (true, false) => Status::Converged,
     };
-    let certificate = Certificate { status, sweeps: 0, residual, orthogonality };
-    Pairs { values, vectors, tie_group, certificate, components, random_walk }
+    let after = |i: usize| match values.get(i + 1) {
+        Some(next) => next - values[i],
+        None => candidates.next.map_or(f64::INFINITY, |next| next - values[i]),
+    };
+    candidates.selected.clone().any(|i| {
+        let column = &candidates.vectors[i * n..(i + 1) * n];
+        // The inner end's neighbor is known for the smallest alone; its own residual is what there is.
+        let error = residual / before(i).min(after(i));
+        error > ERROR
+            || error.is_nan()
+            || sign_in_doubt(column, error, |_| 1.0)
+            || similarity.is_some_and(|scale| sign_in_doubt(column, error, |row| scale[row]))
+    })
 }

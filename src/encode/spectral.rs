@@ -1,24 +1,18 @@
 //! Laplacian encodings: k eigenpairs of every graph of a batch.
 
 use super::encoding::Encoding;
-use super::pairs::{Pairs, needed, pairs};
-use super::plan::{Chunk, Plan, choose, plan};
+use super::plan::{Plan, choose, plan};
+use super::run::Run;
 use super::settings::{Method, Settings};
-use super::sparse;
 use super::stored::{Call, Stores};
 use crate::array::Real;
 use crate::cache::Cache;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::graph::GraphBatch;
-use crate::ops::EigshOptions;
-use crate::ops::eigen::{EighRead, HostEigh, Which, eigh_uncertified};
-use crate::ops::eigsh::solve_each;
-use crate::ops::laplacian::{Normalization, laplacian};
-use crate::ops::sparse::Operator;
+use crate::ops::eigen::Which;
+use crate::ops::laplacian::Normalization;
 use crate::policy::{Backend, Choice, Side};
-use rayon::prelude::*;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// How far an encoding has come.
@@ -40,6 +34,9 @@ pub struct Report {
     pub on_cpu: usize,
     /// Graphs solved on the adapter.
     pub on_gpu: usize,
+    /// Of those on the adapter, graphs of which something lay within the error of f32, such as whether two values are tied: the CPU
+    /// solved them again in f64.
+    pub again: usize,
     /// Graphs that were found in a cache.
     pub stored: usize,
     /// Chunks that the rest was cut into.
@@ -49,9 +46,10 @@ pub struct Report {
 /// Computes k eigenpairs of the Laplacian of every graph: the smallest of the symmetric normalised one, zero modes kept, unless told
 /// otherwise.
 ///
-/// Vectors are canonical: eigenvalues that the working precision cannot tell apart are one tie group, inside of which the basis
-/// is the pivoted Cholesky factor of the group's projector; of any vector the entry of largest magnitude is positive, the lowest
-/// index among those within 1 %.
+/// Vectors are canonical: eigenvalues that f64 cannot tell apart are one tie group, inside of which the basis is the pivoted Cholesky
+/// factor of the group's projector; of any vector the entry of largest magnitude is positive, the lowest index among those within
+/// 1 %. The null space is known, a vector for each connected component, and a group of its own. Whatever a device's f32 leaves open of
+/// this is decided in f64 on the host: see [`Report::again`].
 ///
 /// ```
 /// use fiedler::{Context, encode::SpectralEncoder, graph::{Conventions, Graph}};
@@ -161,31 +159,67 @@ impl SpectralEncoder {
         &self,
         ctx: &Context,
         graphs: &GraphBatch,
-        mut progress: impl FnMut(Progress),
+        progress: impl FnMut(Progress),
     ) -> Result<(Encoding, Report)> {
+        self.run(ctx, graphs, progress)
+    }
+
+    /// [`SpectralEncoder::encode_with`] in f64, on the CPU: eigenvalues and eigenvectors as they are computed, not rounded to f32.
+    /// Pairs of an iteration have residuals of 1e-10, not 2e-6.
+    ///
+    /// # Errors
+    /// As [`SpectralEncoder::encode`]; [`crate::ErrorKind::Domain`] where a device was insisted upon.
+    ///
+    /// ```
+    /// use fiedler::{Context, encode::SpectralEncoder, graph::generate::path};
+    /// let (encoding, _) = SpectralEncoder::new(2).encode_f64(&Context::cpu(), &path(3)?.into(), |_| ())?;
+    /// assert!((encoding.eigenvalues(0)[1] - 1.0_f64).abs() < 1e-15);
+    /// # Ok::<(), fiedler::Error>(())
+    /// ```
+    pub fn encode_f64(
+        &self,
+        ctx: &Context,
+        graphs: &GraphBatch,
+        progress: impl FnMut(Progress),
+    ) -> Result<(Encoding<f64>, Report)> {
+        if ctx.explain(&Default::default(), false).side == Side::Gpu {
+            return Err(Error::domain(
+                "encode",
+                "f64 is computed on the CPU alone, found a device that was insisted upon",
+            ));
+        }
+        self.run(&ctx.with_backend(Backend::Cpu), graphs, progress)
+    }
+
+    fn run<T: Real>(
+        &self,
+        ctx: &Context,
+        graphs: &GraphBatch,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<(Encoding<T>, Report)> {
         if let Some(directed) = graphs.iter().position(|graph| !graph.is_symmetric()) {
             let what = format!("graph {directed} is directed; choose a symmetrisation (sum, mean or max)");
             return Err(Error::domain("encode", what));
         }
         let Plan { chunks, choice } = plan(ctx, &self.0, graphs)?;
-        let mut run = Run { settings: &self.0, ctx, graphs, encoding: self.empty(graphs)?, done: 0 };
+        let mut run = Run { settings: &self.0, ctx, graphs, encoding: self.empty(graphs)?, done: 0, again: 0 };
         let left = self.1.find(&self.0, ctx, graphs, chunks, &mut run.encoding);
         let chunks = || left.calls.iter().flat_map(|call| &call.chunks);
-        let on_cpu = chunks().filter(|c| c.side == Side::Cpu).map(|c| c.graphs.len()).sum();
-        let on_gpu = graphs.len() - left.found - on_cpu;
-        let report = Report { choice, on_cpu, on_gpu, stored: left.found, chunks: chunks().count() };
-        run.done = left.found;
+        let on_cpu: usize = chunks().filter(|c| c.side == Side::Cpu).map(|c| c.graphs.len()).sum();
+        let (stored, chunks) = (left.found, chunks().count());
+        run.done = stored;
         for Call { chunks, pieces } in left.calls {
             run.through(chunks, &mut progress)?;
             self.1.keep(&pieces, graphs, &mut run.encoding);
         }
         self.1.call_ended();
         progress(Progress { done: graphs.len(), total: graphs.len() });
-        Ok((run.encoding, report))
+        let on_gpu = graphs.len() - stored - on_cpu;
+        Ok((run.encoding, Report { choice, on_cpu, on_gpu, again: run.again, stored, chunks }))
     }
 
     /// The encoding of nothing yet: everything masked.
-    fn empty(&self, graphs: &GraphBatch) -> Result<Encoding> {
+    fn empty<T: Real>(&self, graphs: &GraphBatch) -> Result<Encoding<T>> {
         let Settings { k, walk_steps, .. } = self.0;
         let (count, nodes) = (graphs.len(), graphs.nodes());
         #[expect(clippy::cast_possible_wrap, reason = "counts of nodes that lie in memory")]
@@ -193,14 +227,15 @@ impl SpectralEncoder {
         Ok(Encoding {
             k,
             walk_steps,
-            eigenvalues: filled(count, k, f32::NAN)?,
-            eigenvectors: filled(nodes, k, 0.0)?,
+            eigenvalues: filled(count, k, T::from_f64(f64::NAN))?,
+            eigenvectors: filled(nodes, k, T::from_f64(0.0))?,
             node_offsets,
             residual: vec![0.0; count],
             orthogonality: vec![0.0; count],
             status: vec![0; count],
             components: vec![0; count],
             tie_group: filled(count, k, -1)?,
+            tie_cut: vec![0; count],
             mask: filled(count, k, 0)?,
             random_walk: filled(nodes, walk_steps, 0.0)?,
         })
@@ -218,141 +253,4 @@ fn filled<T: Copy>(rows: usize, columns: usize, value: T) -> Result<Vec<T>> {
     }
     all.resize(length, value);
     Ok(all)
-}
-
-/// A chunk on its way.
-struct Submitted {
-    indices: Vec<usize>,
-    graphs: GraphBatch,
-    solution: Solution,
-}
-
-/// The precision follows the side: the CPU computes in f64.
-enum Solution {
-    Gpu(EighRead<f32>),
-    Cpu(EighRead<f64>),
-    Sparse(Vec<Pairs>),
-}
-
-struct Run<'a> {
-    settings: &'a Settings,
-    ctx: &'a Context,
-    graphs: &'a GraphBatch,
-    encoding: Encoding,
-    done: usize,
-}
-
-impl Run<'_> {
-    /// Computes these chunks, and waits for them.
-    fn through(&mut self, chunks: Vec<Chunk>, progress: &mut impl FnMut(Progress)) -> Result<()> {
-        let mut queue = VecDeque::from(chunks);
-        let mut in_flight: Option<Submitted> = None;
-        while let Some(chunk) = queue.pop_front() {
-            match self.submit(chunk) {
-                Ok(submitted) => {
-                    // The device works on this chunk while the host finishes the one before.
-                    if let Some(before) = in_flight.replace(submitted) {
-                        self.collect(before)?;
-                        progress(Progress { done: self.done, total: self.graphs.len() });
-                    }
-                }
-                Err((chunk, error)) if error.is_out_of_memory() => {
-                    if let Some(before) = in_flight.take() {
-                        self.collect(before)?;
-                        queue.push_front(chunk);
-                    } else if chunk.graphs.len() > 1 {
-                        log::info!("{error}; {} graphs go on in halves", chunk.graphs.len());
-                        let (left, right) = chunk.graphs.split_at(chunk.graphs.len() / 2);
-                        queue.push_front(Chunk { graphs: right.to_vec(), ..chunk });
-                        queue.push_front(Chunk { graphs: left.to_vec(), ..chunk });
-                    } else {
-                        return Err(error);
-                    }
-                    self.ctx.trim();
-                }
-                Err((_, error)) => return Err(error),
-            }
-        }
-        match in_flight {
-            Some(last) => self.collect(last),
-            None => Ok(()),
-        }
-    }
-
-    /// Begins a chunk; hands it back with the error if that fails.
-    fn submit(&self, chunk: Chunk) -> Result<Submitted, (Chunk, Error)> {
-        let graphs = self.graphs.select(&chunk.graphs);
-        let solution = match chunk.side {
-            Side::Gpu if chunk.sparse => self.iterate::<f32>(&graphs, Backend::Gpu).map(Solution::Sparse),
-            Side::Cpu if chunk.sparse => self.iterate::<f64>(&graphs, Backend::Cpu).map(Solution::Sparse),
-            Side::Gpu => self.solve(&graphs, Backend::Gpu).map(Solution::Gpu),
-            Side::Cpu => self.solve(&graphs, Backend::Cpu).map(Solution::Cpu),
-        };
-        match solution {
-            Ok(solution) => Ok(Submitted { indices: chunk.graphs, graphs, solution }),
-            Err(error) => Err((chunk, error)),
-        }
-    }
-
-    fn solve<T: Real>(&self, graphs: &GraphBatch, backend: Backend) -> Result<EighRead<T>> {
-        let ctx = self.ctx.with_backend(backend);
-        let solved = sparse::solved(self.settings.normalization);
-        let needed = |i: usize, values: &[f64]| needed(self.settings, graphs.graph(i), values);
-        eigh_uncertified(&ctx, &laplacian::<T>(&ctx, graphs, solved)?, &needed)?.read(&ctx)
-    }
-
-    /// Iterates on the sparse Laplacians of a chunk.
-    fn iterate<T: Real>(&self, graphs: &GraphBatch, backend: Backend) -> Result<Vec<Pairs>> {
-        let operators = Operator::<T>::laplacians(graphs, sparse::solved(self.settings.normalization))?;
-        let problems = 0..operators.problems();
-        let wanted: Vec<_> = problems
-            .clone()
-            .map(|i| sparse::wanted(self.settings, operators.null_vectors_of(i), operators.order(i)))
-            .collect();
-        let options = EigshOptions::default().tolerance(sparse::TOLERANCE);
-        let solved = solve_each(&self.ctx.with_backend(backend), &operators, &wanted, &options)?;
-        let one = |i: usize| sparse::pairs(self.settings, graphs.graph(i), &operators.problem(i), &solved[i]);
-        Ok(problems.into_par_iter().with_max_len(16).map(one).collect())
-    }
-
-    /// Waits for a chunk and writes its graphs' encodings where they belong.
-    fn collect(&mut self, submitted: Submitted) -> Result<()> {
-        let Submitted { indices, graphs, solution } = submitted;
-        let found = match solution {
-            Solution::Gpu(read) => self.finish(&graphs, &read.wait()?),
-            Solution::Cpu(read) => self.finish(&graphs, &read.wait()?),
-            Solution::Sparse(pairs) => pairs,
-        };
-        for (&graph, pairs) in indices.iter().zip(&found) {
-            self.write(graph, pairs);
-        }
-        self.done += indices.len();
-        Ok(())
-    }
-
-    fn finish<T: Real>(&self, graphs: &GraphBatch, solved: &HostEigh<T>) -> Vec<Pairs> {
-        let one = |i: usize| {
-            let (values, vectors) = (&solved.values[solved.layout.rows(i)], &solved.vectors[solved.layout.elements(i)]);
-            pairs(self.settings, graphs.graph(i), values, vectors, solved.certificates[i])
-        };
-        (0..graphs.len()).into_par_iter().with_max_len(16).map(one).collect()
-    }
-
-    fn write(&mut self, graph: usize, pairs: &Pairs) {
-        let (k, steps, out) = (self.settings.k, self.settings.walk_steps, &mut self.encoding);
-        let rows = self.graphs.node_offsets()[graph]..self.graphs.node_offsets()[graph + 1];
-        let (n, found) = (rows.len(), pairs.values.len());
-        let columns = graph * k..graph * k + found;
-        out.eigenvalues[columns.clone()].copy_from_slice(&pairs.values);
-        out.tie_group[columns.clone()].copy_from_slice(&pairs.tie_group);
-        out.mask[columns].fill(1);
-        for (i, row) in out.eigenvectors[rows.start * k..rows.end * k].chunks_exact_mut(k.max(1)).enumerate() {
-            row.iter_mut().zip(0..found).for_each(|(x, j)| *x = pairs.vectors[j * n + i]);
-        }
-        out.random_walk[rows.start * steps..rows.end * steps].copy_from_slice(&pairs.random_walk);
-        out.residual[graph] = f32::from_f64(pairs.certificate.residual);
-        out.orthogonality[graph] = f32::from_f64(pairs.certificate.orthogonality);
-        out.status[graph] = pairs.certificate.status as u8;
-        out.components[graph] = i64::try_from(pairs.components).unwrap_or(i64::MAX);
-    }
 }

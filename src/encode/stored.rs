@@ -15,6 +15,7 @@
 use super::encoding::Encoding;
 use super::plan::Chunk;
 use super::settings::Settings;
+use crate::array::Real;
 use crate::cache::{Cache, Key, KeyHasher, Value};
 use crate::context::Context;
 use crate::graph::{Conventions, GraphBatch};
@@ -24,9 +25,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The version of the numerics: a change that may move a bit of any encoding goes with a new number.
-const NUMERICS: u64 = 4;
+const NUMERICS: u64 = 5;
 /// The meaning and the layout of the values.
-const DOMAIN: &str = "fiedler 2026-11-21 spectral encodings of a run of graphs, native byte order";
+const DOMAIN: &str = "fiedler 2026-11-22 spectral encodings of a run of graphs, native byte order";
 /// Of [`work`], summed over the graphs: about 60 ms of one core (9 n^3 flop at the 2e10 flop/s of `policy::Rates`).
 const PIECE_WORK: u64 = 1 << 27;
 /// 2 MiB of vectors at k = 8.
@@ -63,13 +64,13 @@ impl Stores {
     }
 
     /// Writes what is stored into the encoding, and sorts the rest of the chunks into calls.
-    pub(super) fn find(
+    pub(super) fn find<T: Real>(
         &self,
         settings: &Settings,
         ctx: &Context,
         graphs: &GraphBatch,
         chunks: Vec<Chunk>,
-        encoding: &mut Encoding,
+        encoding: &mut Encoding<T>,
     ) -> Left {
         if self.0.is_empty() {
             return Left { found: 0, calls: vec![Call { chunks, pieces: Vec::new() }] };
@@ -80,7 +81,7 @@ impl Stores {
             chunk.graphs.iter().for_each(|&graph| routes[graph] = route);
         }
         let work = |graph: usize| work(settings, graphs, graph, routes[graph].sparse);
-        let common = common_part(settings, graphs.conventions());
+        let common = common_part::<T>(settings, graphs.conventions());
         let mut found = 0;
         let mut calls: Vec<Call> = Vec::new();
         let mut filled = u64::MAX;
@@ -112,7 +113,7 @@ impl Stores {
     }
 
     /// Stores the pieces of a call that is done.
-    pub(super) fn keep(&self, call: &[Piece], graphs: &GraphBatch, encoding: &mut Encoding) {
+    pub(super) fn keep<T: Real>(&self, call: &[Piece], graphs: &GraphBatch, encoding: &mut Encoding<T>) {
         for piece in call {
             let value = Value::from(arrays(encoding, graphs, &piece.graphs).map(|array| &*array).concat());
             self.0.iter().for_each(|cache| cache.put(piece.key, &value));
@@ -124,7 +125,7 @@ impl Stores {
     }
 
     /// The first that has it gives it, also to those before.
-    fn look_up(&self, piece: &Piece, graphs: &GraphBatch, encoding: &mut Encoding) -> bool {
+    fn look_up<T: Real>(&self, piece: &Piece, graphs: &GraphBatch, encoding: &mut Encoding<T>) -> bool {
         for (place, cache) in self.0.iter().enumerate() {
             let Some(value) = cache.get(&piece.key) else { continue };
             let mut arrays = arrays(encoding, graphs, &piece.graphs);
@@ -202,7 +203,7 @@ impl Task<f64> for Width {
 }
 
 /// What the keys of all pieces begin with. Every field is named, so that a new one is not forgotten.
-fn common_part(settings: &Settings, conventions: Conventions) -> KeyHasher {
+fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHasher {
     // The method shows in the routes.
     let Settings { k, normalization, which, drop_trivial, walk_steps, method: _ } = *settings;
     // The others have done their work when the graph was made.
@@ -215,6 +216,7 @@ fn common_part(settings: &Settings, conventions: Conventions) -> KeyHasher {
         .bytes(std::env::consts::ARCH.as_bytes())
         .number(u64::from(cfg!(target_endian = "big")));
     key.number(k as u64).number(normalization as u64).number(which as u64);
+    key.bytes(T::NAME.as_bytes());
     key.number(drop_trivial.into()).number(walk_steps as u64);
     key.number(degree as u64).number(isolated as u64).number(zero_degree_scale as u64);
     key
@@ -243,7 +245,7 @@ fn key(common: &KeyHasher, ctx: &Context, graphs: &GraphBatch, run: Range<usize>
 }
 
 /// The parts of all arrays that belong to a run of graphs, as bytes: what is stored of it, in this order.
-fn arrays<'a>(encoding: &'a mut Encoding, graphs: &GraphBatch, run: &Range<usize>) -> [&'a mut [u8]; 9] {
+fn arrays<'a, T: Real>(encoding: &'a mut Encoding<T>, graphs: &GraphBatch, run: &Range<usize>) -> [&'a mut [u8]; 10] {
     let nodes = graphs.node_offsets()[run.start]..graphs.node_offsets()[run.end];
     let (k, steps) = (encoding.k, encoding.walk_steps);
     let of = |rows: &Range<usize>, width: usize| rows.start * width..rows.end * width;
@@ -255,6 +257,7 @@ fn arrays<'a>(encoding: &'a mut Encoding, graphs: &GraphBatch, run: &Range<usize
         &mut encoding.status[run.clone()],
         bytemuck::cast_slice_mut(&mut encoding.components[run.clone()]),
         bytemuck::cast_slice_mut(&mut encoding.tie_group[of(run, k)]),
+        &mut encoding.tie_cut[run.clone()],
         &mut encoding.mask[of(run, k)],
         bytemuck::cast_slice_mut(&mut encoding.random_walk[of(&nodes, steps)]),
     ]

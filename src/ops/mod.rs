@@ -15,7 +15,9 @@ pub mod random;
 pub mod sparse;
 pub mod stats;
 pub mod svd;
+pub(crate) mod ties;
 
+pub(crate) use certificate::ITERATED;
 pub use certificate::{Certificate, Status};
 pub use eigen::{Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_ragged, eigh_refined, eigh_subset, eigvalsh};
 pub use eigsh::{Eigsh, EigshMethod, EigshOptions, eigsh};

@@ -6,11 +6,13 @@
 //! is orthogonalised in between.
 
 use super::ritz::{Ritz, rayleigh_ritz};
+use super::solved::spread;
 use super::space::{Course, Filter, Grams, Space};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ops::eigen::Which;
 use crate::ops::sparse::Bounds;
+use crate::ops::ties::tied;
 use std::fmt;
 
 /// The largest growth of the wanted end over the rest of the block in one filter. Columns of a block that differ by more are
@@ -29,6 +31,10 @@ const FEWEST_STEPS: usize = 8;
 const PATIENCE: usize = 4;
 /// Looks that a block may take to find the wanted end at all.
 const EARLY: usize = 12;
+/// The share of a value's distance from the next that its residual may be, where pairs are to be told apart.
+const APART: f64 = 1e-4;
+/// Residuals over the norm that rounding in f64 leaves, and a little more: nothing is brought below.
+const FLOOR: f64 = 2e-13;
 /// X'X beyond this condition, times the error of its sums, has left the block not orthonormal enough: it is looked at once more.
 const ORTHONORMAL: f64 = 1e-8;
 
@@ -43,6 +49,8 @@ pub(super) struct Goal {
     pub(super) tolerance: f64,
     /// Pairs closer than this belong together: the iteration goes on until it has the whole of the last group, if the block holds it.
     pub(super) resolution: f64,
+    /// Whether each vector is to be near its own eigenvector, not just small in its residual: see [`State::aim`].
+    pub(super) separate: bool,
 }
 
 /// How an iteration goes about it.
@@ -145,7 +153,7 @@ impl fmt::Display for State {
             residuals[wanted],
             values[last],
             residuals[last],
-            self.aim()
+            self.aim(wanted)
         )
     }
 }
@@ -166,12 +174,33 @@ impl State {
         (self.goal.wanted + rest).min(values.len())
     }
 
-    /// What residuals are brought down to: a thousandth of the wanted values where the tolerance is more, but not below a tenth of it.
-    /// Against |A| the small values of a graph with hubs are nothing, but they are what was asked for.
-    fn aim(&self) -> f64 {
-        let Goal { tolerance, .. } = self.goal;
-        let last = self.found.values[self.goal.wanted - 1].abs();
-        tolerance.min((1e-3 * last).max(0.1 * tolerance))
+    /// What the residual of a pair is brought down to: a thousandth of the wanted values where the tolerance is more, but not below a
+    /// tenth of it. Against |A| the small values of a graph with hubs are nothing, but they are what was asked for.
+    ///
+    /// Where pairs are to be told apart, also [`APART`] of the distance from the next value that is not tied: the angle between a
+    /// vector and its eigenvector is at most the residual over that distance (Davis and Kahan 1970). Of small values the Rayleigh
+    /// quotient, whose error is the residual's square over the distance, is to be right too.
+    fn aim(&self, pair: usize) -> f64 {
+        let Goal { tolerance, bounds, separate, .. } = self.goal;
+        let values = &self.found.values;
+        let last = values[self.goal.wanted - 1].abs();
+        let aim = tolerance.min((1e-3 * last).max(0.1 * tolerance));
+        if !separate {
+            return aim;
+        }
+        let distance = self.distance(pair);
+        let quotient = if self.which == Which::Smallest { (APART * values[pair].abs() * distance).sqrt() } else { aim };
+        aim.min((APART * distance).min(quotient).max(FLOOR * bounds.norm))
+    }
+
+    /// How far the next value is that is not tied with this one.
+    fn distance(&self, pair: usize) -> f64 {
+        let values = &self.found.values;
+        let bound = spread(self.goal.bounds);
+        let same = |i: &usize| tied(values[*i], values[i + 1], bound);
+        let before = (0..pair).rev().find(|i| !same(i)).map(|i| (values[i + 1] - values[i]).abs());
+        let after = (pair..values.len() - 1).find(|i| !same(i)).map(|i| (values[i + 1] - values[i]).abs());
+        before.unwrap_or(f64::INFINITY).min(after.unwrap_or(f64::INFINITY))
     }
 
     fn judge(&mut self) {
@@ -180,8 +209,7 @@ impl State {
         }
         let wanted = self.wanted();
         let residuals = &self.found.residuals;
-        let aim = self.aim();
-        self.found.converged = residuals[..wanted].iter().take_while(|&&r| r <= aim).count();
+        self.found.converged = (0..wanted).take_while(|&i| residuals[i] <= self.aim(i)).count();
         // Only what is not there yet counts: pairs at the floor of rounding go up and down.
         let missing: f64 = residuals[self.found.converged..wanted].iter().sum();
         if missing < 0.7 * self.best {
@@ -267,7 +295,7 @@ impl State {
         let Found { values, residuals, converged, .. } = &self.found;
         let wanted = self.wanted();
         let steps = (*converged..wanted)
-            .map(|i| (residuals[i] / (0.3 * self.aim())).max(1.0).ln() / self.rate(values[i]).max(1e-9))
+            .map(|i| (residuals[i] / (0.3 * self.aim(i))).max(1.0).ln() / self.rate(values[i]).max(1e-9))
             .fold(0.0, f64::max);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
         let steps = steps.clamp(FEWEST_STEPS as f64, MOST_STEPS as f64) as usize;

@@ -4,7 +4,7 @@ use super::chebyshev::{Effort, Found, iterate};
 use super::cpu::{CpuSpace, check_memory, shift_invert};
 use super::lanczos::{End, Pairs, Quest, lanczos};
 use super::options::{EigshMethod, EigshOptions};
-use super::solved::{FINE, RESOLUTION, Solved, Wanted, collect, goal, spread};
+use super::solved::{Solved, Wanted, collect, goal};
 use super::space::Space;
 use super::{dense, subspace};
 use crate::array::Real;
@@ -29,12 +29,13 @@ pub(super) fn width_of(wanted: usize) -> usize {
     if width <= 8 { 8 } else { width.next_multiple_of(16) }
 }
 
-/// One problem on the CPU.
+/// One problem on the CPU. Iterations begin from `start`, where there is one.
 pub(super) fn on_cpu<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
     wanted: Wanted,
     options: &EigshOptions,
+    start: Option<&Solved>,
 ) -> Result<Solved> {
     let rest = a.rows() - a.null.len();
     let wanted = Wanted { count: wanted.count.min(rest), ..wanted };
@@ -60,13 +61,13 @@ pub(super) fn on_cpu<T: Real>(
             let seconds = THIN * iteration_seconds(a, width);
             match by_shift_invert(ctx, a, wanted, options, seconds)? {
                 Some(solved) => Ok(solved),
-                None => chebyshev(ctx, a, wanted, width, options),
+                None => chebyshev(ctx, a, wanted, width, options, start),
             }
         }
         _ if width > rest => densely(ctx, a, wanted),
         EigshMethod::Subspace => subspace::iterate_blocks(ctx, a, wanted, width, options),
         EigshMethod::Power => subspace::power(ctx, a, wanted, options),
-        _ => chebyshev(ctx, a, wanted, width, options),
+        _ => chebyshev(ctx, a, wanted, width, options, start),
     }
 }
 
@@ -109,14 +110,12 @@ fn by_lanczos<T: Real>(a: &Operator<'_, T>, wanted: Wanted, options: &EigshOptio
         let what = format!("Lanczos found {} of {} pairs in {products} products", values.len(), wanted.count);
         return Err(Error::domain("eigsh", what));
     }
-    let (method, epsilon) = (EigshMethod::Lanczos, f64::EPSILON);
-    let resolution = RESOLUTION * spread(goal.bounds);
-    Ok(Solved { values, vectors, residuals, resolution, epsilon, method, products, looks: restarts })
+    Ok(Solved { values, vectors, residuals, next: None, method: EigshMethod::Lanczos, products, looks: restarts })
 }
 
 /// Pairs at most, with those that are tied with the last wanted one.
 fn most_of(wanted: &Wanted, rest: usize) -> usize {
-    let more = if wanted.whole_groups { wanted.count.max(8) } else { 0 };
+    let more = if wanted.separate { wanted.count.max(8) } else { 0 };
     (wanted.count + more).min(rest)
 }
 
@@ -145,9 +144,7 @@ fn by_shift_invert<T: Real>(
     }
     // It costs nothing to come nearer than was asked.
     let tolerance = options.tolerance_in::<T>().min(1e-10);
-    let mut goal = goal(&wide, wanted, tolerance);
-    goal.resolution *= FINE / RESOLUTION;
-    let resolution = FINE * spread(goal.bounds);
+    let goal = goal(&wide, wanted, tolerance);
     let Some((found, vectors)) = shift_invert::solve(ctx, &wide, plan, goal, most, options.seed)? else {
         return Ok(None);
     };
@@ -157,8 +154,7 @@ fn by_shift_invert<T: Real>(
         values,
         vectors,
         residuals,
-        resolution,
-        epsilon: f64::EPSILON,
+        next: None,
         method: EigshMethod::ShiftInvert,
         products,
         looks,
@@ -177,23 +173,14 @@ fn multiple_of_one<T: Real>(a: &Operator<'_, T>, wanted: Wanted, method: EigshMe
         let mut vectors = vec![0.0; n * count];
         vectors.iter_mut().step_by(n + 1).for_each(|x| *x = 1.0);
         let (values, residuals) = (vec![a.bounds(0).lower; count], vec![0.0; count]);
-        Solved { values, vectors, residuals, resolution: 0.0, epsilon: f64::EPSILON, method, products: 0, looks: 0 }
+        Solved { values, vectors, residuals, next: None, method, products: 0, looks: 0 }
     })
 }
 
 /// Of no pair.
 fn nothing() -> Solved {
-    let (values, vectors) = (Vec::new(), Vec::new());
-    Solved {
-        values,
-        vectors,
-        residuals: Vec::new(),
-        resolution: 0.0,
-        epsilon: 0.0,
-        method: EigshMethod::Auto,
-        products: 0,
-        looks: 0,
-    }
+    let (values, vectors, residuals) = (Vec::new(), Vec::new(), Vec::new());
+    Solved { values, vectors, residuals, next: None, method: EigshMethod::Auto, products: 0, looks: 0 }
 }
 
 fn densely<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted) -> Result<Solved> {
@@ -205,9 +192,7 @@ fn densely<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted) -> Resul
     }
     let (values, vectors) = dense::pairs(ctx, a, &wanted)?;
     let residuals = vec![0.0; values.len()];
-    let resolution = RESOLUTION * spread(a.bounds(0));
-    let (method, epsilon) = (EigshMethod::Dense, f64::EPSILON);
-    Ok(Solved { values, vectors, residuals, resolution, epsilon, method, products: 0, looks: 0 })
+    Ok(Solved { values, vectors, residuals, next: None, method: EigshMethod::Dense, products: 0, looks: 0 })
 }
 
 fn chebyshev<T: Real>(
@@ -216,22 +201,27 @@ fn chebyshev<T: Real>(
     wanted: Wanted,
     width: usize,
     options: &EigshOptions,
+    start: Option<&Solved>,
 ) -> Result<Solved> {
     let effort = Effort { which: wanted.which, most_products: options.most_products };
     let tolerance = options.tolerance_in::<T>();
     check_memory::<T>(ctx, a.rows(), width)?;
     let mut space = CpuSpace::new(a, width);
     let mut before = Found::default();
-    match a.narrowed().filter(|_| T::EPSILON < 1e-10) {
+    match (start, a.narrowed().filter(|_| T::EPSILON < 1e-10)) {
+        (Some(start), _) => {
+            space.randomize(options.seed)?;
+            space.load(&start.vectors);
+        }
         // As far as f32 goes it costs half.
-        Some(narrow) => {
+        (None, Some(narrow)) => {
             let mut rough = CpuSpace::new(&narrow, width);
             rough.randomize(options.seed)?;
             let near = goal(&narrow, wanted, tolerance.max(options.tolerance_in::<f32>()));
             before = iterate(ctx, &mut rough, &[near], effort)?.remove(0);
             space.load(&rough.read(0, 0..width)?);
         }
-        None => space.randomize(options.seed)?,
+        (None, None) => space.randomize(options.seed)?,
     }
     let found = iterate(ctx, &mut space, &[goal(a, wanted, tolerance)], effort)?.remove(0);
     if !found.values.iter().all(|x| x.is_finite()) {
@@ -240,5 +230,5 @@ fn chebyshev<T: Real>(
             "the iteration overflowed: entries beyond 1e30, or a bound that does not hold",
         ));
     }
-    collect(&mut space, 0, wanted, &found, &before, (a.bounds(0), T::EPSILON), EigshMethod::Chebyshev)
+    collect(&mut space, 0, wanted, &found, &before, EigshMethod::Chebyshev)
 }

@@ -47,8 +47,8 @@ pub struct Eigsh<T> {
     pub vectors: DMatrix<T>,
     /// Of each pair, `|A v - l v|_2 / |A|_1`, measured in f64 on what is given.
     pub residuals: Vec<f64>,
-    /// Of each pair: Converged where its residual is within the tolerance, Unresolved where the working precision cannot tell its
-    /// value from the known null space, NotConverged elsewhere.
+    /// Of each pair: NotConverged where its residual is beyond the tolerance, Unresolved where its residual or the working
+    /// precision does not tell its value from 0 (a null vector that is known in advance is exactly that), else Converged.
     pub statuses: Vec<Status>,
     /// Of all pairs together: the worst of each.
     pub certificate: Certificate,
@@ -103,8 +103,8 @@ pub fn eigsh<T: Real>(
         // The null space is the smallest end: of it is handed out what is left when everything else is.
         Which::Largest => k.saturating_sub(n - a.null.len()),
     };
-    let wanted = Wanted { count: k - known, most: k, which, whole_groups: false };
-    let solved = solve_each(ctx, a, &[wanted], options)?.remove(0);
+    let wanted = Wanted { count: k - known, most: k, which, separate: false };
+    let solved = solve_each(ctx, a, &[wanted], options, &[])?.remove(0);
     let mut pairs: Vec<(f64, Vec<f64>)> = (0..known).map(|component| (0.0, a.null.vector(component))).collect();
     let found = solved.values.iter().zip(solved.vectors.chunks_exact(n.max(1)));
     pairs.extend(found.take(k - known).map(|(&value, vector)| (value, vector.to_vec())));
@@ -125,9 +125,7 @@ pub fn eigsh<T: Real>(
             // Written so that NaN is not Converged.
             match residuals[j] <= allowed {
                 false => Status::NotConverged,
-                true if !is_known && !a.null.is_empty() && value.abs() <= (floor * norm).max(residuals[j] * norm) => {
-                    Status::Unresolved
-                }
+                true if !is_known && value.abs() <= (floor * norm).max(residuals[j] * norm) => Status::Unresolved,
                 true => Status::Converged,
             }
         })

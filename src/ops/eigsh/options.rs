@@ -2,6 +2,7 @@
 
 use crate::array::Real;
 use crate::error::{Error, Result};
+use crate::ops::ITERATED;
 use std::fmt;
 
 /// How the pairs are found.
@@ -101,8 +102,7 @@ impl EigshOptions {
     }
 
     pub(crate) fn tolerance_in<T: Real>(&self) -> f64 {
-        // f32: four times what residuals come down to in hub-rich graphs (measured, 2026-11-21); f64: far within what f32 output can show.
-        self.tolerance.unwrap_or(if T::EPSILON > 1e-10 { 2e-6 } else { 1e-10 })
+        self.tolerance.unwrap_or(ITERATED.residual::<T>())
     }
 
     pub(super) fn check(&self) -> Result<()> {

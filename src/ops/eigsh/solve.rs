@@ -16,6 +16,8 @@ use rayon::prelude::*;
 
 /// Solves every problem of the operator, each by its own method.
 ///
+/// `starts` has approximate pairs of each problem, or nothing: an iteration on the CPU begins from them.
+///
 /// # Errors
 /// As [`super::eigsh`].
 pub(crate) fn solve_each<T: Real>(
@@ -23,6 +25,7 @@ pub(crate) fn solve_each<T: Real>(
     a: &Operator<'_, T>,
     wanted: &[Wanted],
     options: &EigshOptions,
+    starts: &[Solved],
 ) -> Result<Vec<Solved>> {
     let on_host = ctx.with_backend(Backend::Cpu);
     let most = wanted.iter().map(|wanted| wanted.count).max().unwrap_or(0);
@@ -31,9 +34,9 @@ pub(crate) fn solve_each<T: Real>(
     if choice.side == Side::Gpu && iterated {
         return on_device(ctx, a, wanted, options);
     }
-    let one = |problem: usize| on_cpu(&on_host, &a.problem(problem), wanted[problem], options);
+    let one = |problem: usize| on_cpu(&on_host, &a.problem(problem), wanted[problem], options, starts.get(problem));
     if wanted.len() == 1 {
-        return Ok(vec![on_cpu(&on_host, a, wanted[0], options)?]);
+        return Ok(vec![on_cpu(&on_host, a, wanted[0], options, starts.first())?]);
     }
     (0..wanted.len()).into_par_iter().map(one).collect()
 }
@@ -83,7 +86,7 @@ fn on_device<T: Real>(
     let goals: Vec<Goal> = (0..a.problems())
         .map(|i| {
             let count = if is_small(i) || is_far(i) { 0 } else { wanted[i].count.min(rests[i]) };
-            goal_of(operator.bounds(i), Wanted { count, ..wanted[i] }, tolerance)
+            goal_of::<f32>(operator.bounds(i), Wanted { count, ..wanted[i] }, tolerance)
         })
         .collect();
     let mut iterated = Vec::new();
@@ -98,15 +101,7 @@ fn on_device<T: Real>(
             let method = EigshMethod::Chebyshev;
             iterated.push(match goals[i].wanted {
                 0 => None,
-                _ => Some(collect(
-                    &mut space,
-                    i,
-                    wanted,
-                    found,
-                    &Found::default(),
-                    (goals[i].bounds, T::EPSILON),
-                    method,
-                )?),
+                _ => Some(collect(&mut space, i, wanted, found, &Found::default(), method)?),
             });
         }
     }
@@ -114,8 +109,8 @@ fn on_device<T: Real>(
     (0..a.problems())
         .map(|i| match iterated.next().flatten() {
             Some(solved) => Ok(solved),
-            None if is_far(i) && !is_small(i) => on_cpu(&on_host, &a.problem(i), wanted[i], options),
-            None => on_cpu(&on_host, &a.problem(i), wanted[i], &options.method(EigshMethod::Dense)),
+            None if is_far(i) && !is_small(i) => on_cpu(&on_host, &a.problem(i), wanted[i], options, None),
+            None => on_cpu(&on_host, &a.problem(i), wanted[i], &options.method(EigshMethod::Dense), None),
         })
         .collect()
 }

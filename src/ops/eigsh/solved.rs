@@ -7,11 +7,12 @@ use crate::array::Real;
 use crate::error::Result;
 use crate::ops::eigen::Which;
 use crate::ops::sparse::{Bounds, Operator};
+use crate::ops::ties::TIE;
 
-/// Pairs closer than this, relative to the spectrum, are one tie group of an encoding (`encode::pairs`).
-pub(super) const RESOLUTION: f64 = 16.0 * f32::EPSILON as f64;
-/// The same of pairs that are known to 1e-10: a hundred times that.
-pub(super) const FINE: f64 = 1e-8;
+/// Values closer than this, relative to the spectrum, are one to an iteration in f32: two of them are off by 4 eps at most.
+const RESOLUTION: f64 = 16.0 * f32::EPSILON as f64;
+/// Values closer than this, relative to the spectrum, may be tied (`ops::ties`): what [`TIE`] comes to at the spectrum's far end.
+pub(super) const FINE: f64 = 2.0 * TIE;
 
 /// What is wanted of a problem, beside the null space that is known.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +21,9 @@ pub(crate) struct Wanted {
     /// As many as any problem of the call may want: what the width of a device's blocks follows from, whoever shares them.
     pub(crate) most: usize,
     pub(crate) which: Which,
-    /// Also the rest of the last tie group, as far as the block holds it.
-    pub(crate) whole_groups: bool,
+    /// Whether pairs are to be told apart as far as the precision does: each vector is brought close in the measure of its value's
+    /// distance from the next, and the rest of the last tie group is found too, as far as the block holds it.
+    pub(crate) separate: bool,
 }
 
 /// Pairs of one problem beside its known null space, from the wanted end inward: at least as many as were wanted.
@@ -32,24 +34,15 @@ pub(crate) struct Solved {
     pub(crate) vectors: Vec<f64>,
     /// `|A v - l v|_2` of each, as the iteration saw it.
     pub(crate) residuals: Vec<f64>,
-    /// Values closer than this cannot be told apart.
-    pub(crate) resolution: f64,
-    /// The working precision's spacing at 1.
-    pub(crate) epsilon: f64,
+    /// About where the next value inward lies, if that is known.
+    pub(crate) next: Option<f64>,
     pub(crate) method: EigshMethod,
     pub(crate) products: usize,
     pub(crate) looks: usize,
 }
 
 pub(super) fn goal<T: Real>(a: &Operator<'_, T>, wanted: Wanted, tolerance: f64) -> Goal {
-    goal_of(a.bounds(0), wanted, tolerance)
-}
-
-/// How far apart values with such residuals have to be to be told apart: their residuals' sum, twice over. A tie group is
-/// recombined, and its spread becomes its vectors' residual: in graphs with hubs 16 eps |L| is more than the values themselves.
-fn resolution(residuals: &[f64], bounds: Bounds) -> f64 {
-    let worst = residuals.iter().copied().fold(0.0, f64::max);
-    (4.0 * worst).clamp(FINE * spread(bounds), RESOLUTION * spread(bounds))
+    goal_of::<T>(a.bounds(0), wanted, tolerance)
 }
 
 /// The largest magnitude that an eigenvalue can have.
@@ -57,9 +50,12 @@ pub(super) fn spread(bounds: Bounds) -> f64 {
     bounds.upper.abs().max(bounds.lower.abs())
 }
 
-pub(super) fn goal_of(bounds: Bounds, wanted: Wanted, tolerance: f64) -> Goal {
-    let resolution = if wanted.whole_groups { RESOLUTION * spread(bounds) } else { 0.0 };
-    Goal { wanted: wanted.count, bounds, tolerance: tolerance * bounds.norm, resolution }
+/// The tolerance is relative to the norm. A tenth of it is left for the rounding of what is handed out.
+pub(super) fn goal_of<T: Real>(bounds: Bounds, wanted: Wanted, tolerance: f64) -> Goal {
+    let in_f32 = T::EPSILON > 1e-10;
+    let resolution = if wanted.separate { spread(bounds) * if in_f32 { RESOLUTION } else { FINE } } else { 0.0 };
+    let separate = wanted.separate && !in_f32;
+    Goal { wanted: wanted.count, bounds, tolerance: 0.9 * tolerance * bounds.norm, resolution, separate }
 }
 
 /// Brings the wanted columns home.
@@ -69,7 +65,6 @@ pub(super) fn collect<S: Space>(
     wanted: Wanted,
     found: &Found,
     before: &Found,
-    (bounds, epsilon): (Bounds, f64),
     method: EigshMethod,
 ) -> Result<Solved> {
     let count = found.converged.max(wanted.count);
@@ -77,8 +72,7 @@ pub(super) fn collect<S: Space>(
         values: found.values[..count].to_vec(),
         vectors: space.read(problem, 0..count)?,
         residuals: found.residuals[..count].to_vec(),
-        resolution: resolution(&found.residuals[..count], bounds),
-        epsilon,
+        next: found.values.get(count).copied(),
         method,
         products: found.products + before.products,
         looks: found.looks + before.looks,

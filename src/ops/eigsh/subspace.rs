@@ -8,7 +8,7 @@ use super::chebyshev::Found;
 use super::cpu::{CpuSpace, check_memory};
 use super::options::{EigshMethod, EigshOptions};
 use super::ritz::rayleigh_ritz;
-use super::solved::{RESOLUTION, Solved, Wanted, collect, goal, spread};
+use super::solved::{Solved, Wanted, collect, goal};
 use super::space::{Course, Space, Step};
 use crate::array::Real;
 use crate::context::Context;
@@ -64,7 +64,7 @@ pub(super) fn iterate_blocks<T: Real>(
         space.filter(&course)?;
         found.products += BETWEEN;
     }
-    collect(&mut space, 0, wanted, &found, &Found::default(), (goal.bounds, T::EPSILON), EigshMethod::Subspace)
+    collect(&mut space, 0, wanted, &found, &Found::default(), EigshMethod::Subspace)
 }
 
 /// Power iteration (von Mises and Pollaczek-Geiringer 1929): one vector, multiplied until it stops turning, then taken out of
@@ -118,8 +118,7 @@ pub(super) fn power<T: Real>(
     let (values, residuals) = order.iter().map(|&i| found[i]).unzip();
     let vectors = order.iter().flat_map(|&i| vectors[i * n..(i + 1) * n].iter().copied()).collect();
     let method = EigshMethod::Power;
-    let (epsilon, resolution) = (T::EPSILON, RESOLUTION * spread(goal.bounds));
-    Ok(Solved { values, vectors, residuals, resolution, epsilon, method, products, looks })
+    Ok(Solved { values, vectors, residuals, next: None, method, products, looks })
 }
 
 /// Takes the columns of `others` out of x, twice, and gives it unit norm.

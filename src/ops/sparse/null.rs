@@ -103,6 +103,14 @@ impl<T: Real> NullSpace<T> {
         self.labels.iter().zip(&self.values).map(entry).collect()
     }
 
+    /// Takes the part along every vector out of a column over all rows.
+    pub(crate) fn deflate(&self, column: &mut [f64]) {
+        let mut along = vec![0.0; self.len()];
+        let members = || self.labels.iter().zip(&self.values).enumerate().filter(|(_, (label, _))| **label != NONE);
+        members().for_each(|(row, (&label, value))| along[label as usize] += value.to_f64() * column[row]);
+        members().for_each(|(row, (&label, value))| column[row] -= along[label as usize] * value.to_f64());
+    }
+
     /// The first `count` columns of the pivoted Cholesky factor of the null space's projector, whose pivots are the lowest rows within
     /// 1 % of the largest: what `encode::canonical` makes of any basis. The vectors have no row in common, so each column is
     /// one of them; the order is all that there is to find.

@@ -32,7 +32,7 @@ pub struct Operator<'a, T: Real = f32> {
     /// Of each problem.
     pub(in crate::ops) bounds: Vec<Bounds>,
     /// What is known of the null space in advance.
-    pub(in crate::ops) null: NullSpace<T>,
+    pub(crate) null: NullSpace<T>,
 }
 
 /// Where the spectrum of a matrix lies.
@@ -339,7 +339,7 @@ impl<'a, T: Real> Operator<'a, T> {
     }
 
     /// `|A v_j - l_j v_j|_2` of the only problem, in f64; vectors column-major.
-    pub(in crate::ops) fn residuals(&self, values: &[T], vectors: &[T]) -> Vec<f64> {
+    pub(crate) fn residuals(&self, values: &[T], vectors: &[T]) -> Vec<f64> {
         let n = self.rows();
         let of = |(value, vector): (&T, &[T])| {
             let square: f64 = (0..n)

@@ -130,7 +130,7 @@ mod tests {
 
     fn values_of(operator: &Operator<'_, f64>, wanted: usize, resolution: f64) -> Vec<f64> {
         let bounds = operator.bounds(0);
-        let goal = Goal { wanted, bounds, tolerance: 1e-10 * bounds.norm, resolution };
+        let goal = Goal { wanted, bounds, tolerance: 1e-10 * bounds.norm, resolution, separate: false };
         let plan = plan(operator, wanted, 2 * wanted).unwrap();
         let (found, vectors) = solve(&Context::cpu(), operator, plan, goal, 2 * wanted, 1).unwrap().unwrap();
         assert_eq!(vectors.len(), found.values.len() * operator.rows());
@@ -199,7 +199,7 @@ mod tests {
         let mut operator =
             Operator::<f64>::from_csr(vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0, 1.0, 1.0, 0.5]).unwrap();
         operator.bounds[0].lower = 0.0;
-        let goal = Goal { wanted: 1, bounds: operator.bounds(0), tolerance: 1e-10, resolution: 0.0 };
+        let goal = Goal { wanted: 1, bounds: operator.bounds(0), tolerance: 1e-10, resolution: 0.0, separate: false };
         let plan = plan(&operator, 1, 1).unwrap();
         assert!(solve(&Context::cpu(), &operator, plan, goal, 1, 1).unwrap().is_none());
     }

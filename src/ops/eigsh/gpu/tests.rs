@@ -337,7 +337,7 @@ fn an_iteration_finds_the_pairs() {
         for which in [Which::Smallest, Which::Largest] {
             let goal = |problem: usize| {
                 let bounds = operator.bounds(problem);
-                Goal { wanted: 8, bounds, tolerance: 2e-6 * bounds.norm, resolution: 0.0 }
+                Goal { wanted: 8, bounds, tolerance: 2e-6 * bounds.norm, resolution: 0.0, separate: false }
             };
             let goals: Vec<Goal> = (0..families.len()).map(goal).collect();
             let mut space = GpuSpace::new(gpu, &operator, 20).unwrap();

@@ -1,0 +1,122 @@
+//! From a dense eigendecomposition to the [`Candidates`] of an encoding: which columns are needed, and which results of f32 leave
+//! something to be decided again.
+
+use super::canonical::sign_in_doubt;
+use super::pairs::{Candidates, Selection};
+use super::separate::{CLOSE, complement};
+use super::settings::Settings;
+use crate::array::Real;
+use crate::graph::{GraphRef, IsolatedDiagonal};
+use crate::ops::Normalization;
+use crate::ops::eigen::Certificate;
+use crate::ops::sparse::Operator;
+use std::ops::Range;
+
+/// The columns of a decomposition in f64 that an encoding looks at: the selected ones and whatever is too close to them to be left out.
+/// `values` are all of the spectrum, ascending.
+pub(super) fn needed(settings: &Settings, graph: GraphRef<'_>, values: &[f64]) -> Range<usize> {
+    let null = null_vectors(graph, settings.normalization);
+    closed(&Selection::new(settings, null, values.len()), null, values)
+}
+
+/// How many null vectors are known: the components, but for isolated nodes whose diagonal is 1.
+fn null_vectors(graph: GraphRef<'_>, normalization: Normalization) -> usize {
+    let ones = normalization != Normalization::Combinatorial && graph.conventions().isolated == IsolatedDiagonal::One;
+    let alone = if ones { graph.degrees().iter().filter(|&&d| d == 0.0).count() } else { 0 };
+    graph.components().count - alone
+}
+
+/// The selected ones of all values, taken as far as [`CLOSE`] neighbors go. What reaches the null space begins with it.
+fn closed(selection: &Selection, null: usize, values: &[f64]) -> Range<usize> {
+    if selection.others.is_empty() {
+        return 0..0;
+    }
+    let largest = values.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    let close = |i: usize| values[i] - values[i - 1] <= CLOSE * largest;
+    let (mut start, mut end) = (null + selection.others.start, null + selection.others.end);
+    while end < values.len() && close(end) {
+        end += 1;
+    }
+    while start > null && close(start) {
+        start -= 1;
+    }
+    if start == null && null > 0 && close(null) { 0..end } else { start..end }
+}
+
+/// What a decomposition in f64 found. `values` are all of the spectrum, ascending; of `vectors` the [`needed`] columns are there.
+pub(super) fn candidates(
+    selection: &Selection,
+    operator: &Operator<'_, f64>,
+    values: &[f64],
+    vectors: &[f64],
+    solved: Certificate,
+) -> Candidates {
+    let (n, null) = (operator.rows(), operator.null_vectors());
+    let range = closed(selection, null, values);
+    let columns = &vectors[range.start * n..range.end * n];
+    let (first, vectors) = if range.start < null {
+        // Null vectors and others are mixed: what is known is taken out.
+        (0, complement(columns, n, &operator.null))
+    } else {
+        (range.start - null, columns.to_vec())
+    };
+    let values = values[range.start.max(null)..range.end.max(null)].to_vec();
+    let Range { start, end } = selection.others;
+    let selected = if values.is_empty() { 0..0 } else { start - first..end - first };
+    Candidates { values, vectors, selected, next: None, status: solved.status, iterated: false }
+}
+
+/// The backward error of a device's decomposition over the spectrum's bound: its residuals come to 2 eps of f32 at most on molecules and on
+/// LAPACK's families, and as much is added for the matrix's own rounding.
+const ERROR: f64 = 4.0 * f32::EPSILON as f64;
+/// Values closer than this over the bound are left to f64: beyond, vectors are off by half a percent at most.
+const TOO_CLOSE: f64 = 1e-4;
+
+/// What a decomposition in f32 found; none where anything that is to be decided about it lies within its error: which values are tied,
+/// which are selected, which way a vector points.
+pub(super) fn decided<T: Real>(
+    selection: &Selection,
+    operator: &Operator<'_, f64>,
+    similarity: Option<&[f64]>,
+    (values, vectors): (&[T], &[T]),
+    solved: Certificate,
+) -> Option<Candidates> {
+    let (n, null) = (operator.rows(), operator.null_vectors());
+    let bound = operator.bounds(0).upper;
+    let rest: Vec<f64> = values[null..].iter().map(|x| x.to_f64()).collect();
+    let selected = selection.others.clone();
+    // The distance of each from the next on either side; the null space is a neighbor of the first.
+    let below = |i: usize| {
+        if i > 0 {
+            rest[i] - rest[i - 1]
+        } else if null > 0 {
+            rest[0]
+        } else {
+            f64::INFINITY
+        }
+    };
+    let gap = |i: usize| below(i).min(if i + 1 < rest.len() { below(i + 1) } else { f64::INFINITY });
+    if selected.clone().any(|i| gap(i) <= TOO_CLOSE * bound) {
+        return None;
+    }
+    let mut columns = T::all_to_f64(&vectors[(null + selected.start) * n..(null + selected.end) * n]).into_owned();
+    for (i, column) in selected.clone().zip(columns.chunks_exact_mut(n.max(1))) {
+        operator.null.deflate(column);
+        let error = ERROR * bound / gap(i);
+        let ones = |_: usize| 1.0;
+        let doubtful = sign_in_doubt(column, error, ones)
+            || similarity.is_some_and(|scale| sign_in_doubt(column, error, |row| scale[row]));
+        if doubtful {
+            return None;
+        }
+    }
+    let values = rest[selected.clone()].to_vec();
+    Some(Candidates {
+        values,
+        vectors: columns,
+        selected: 0..selected.len(),
+        next: None,
+        status: solved.status,
+        iterated: false,
+    })
+}

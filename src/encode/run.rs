@@ -1,0 +1,239 @@
+//! The work of one call: chunks go to their sides, what comes back is finished and written where it belongs.
+
+use super::encoding::Encoding;
+use super::pairs::{Pairs, Selection, not_finite, pairs};
+use super::plan::Chunk;
+use super::settings::Settings;
+use super::spectral::Progress;
+use super::{dense, sparse};
+use crate::array::Real;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::graph::{GraphBatch, GraphRef};
+use crate::ops::eigen::{EighRead, HostEigh, eigh_uncertified};
+use crate::ops::eigsh::{Solved, solve_each};
+use crate::ops::laplacian::{Laplacian, Normalization, laplacian};
+use crate::ops::sparse::Operator;
+use crate::ops::{EigshOptions, ITERATED};
+use crate::policy::{Backend, Side};
+use rayon::prelude::*;
+use std::collections::VecDeque;
+
+/// A chunk on its way.
+struct Submitted {
+    indices: Vec<usize>,
+    graphs: GraphBatch,
+    solution: Solution,
+}
+
+/// The precision follows the side: the CPU computes in f64.
+enum Solution {
+    Gpu(EighRead<f32>),
+    Cpu(EighRead<f64>),
+    /// What was iterated, and whether in f64.
+    Sparse(Vec<Solved>, bool),
+}
+
+/// What became of a graph: its pairs, or, where f32 leaves something open, none.
+type Finished<T> = Result<Option<Pairs<T>>>;
+
+pub(super) struct Run<'a, T> {
+    pub(super) settings: &'a Settings,
+    pub(super) ctx: &'a Context,
+    pub(super) graphs: &'a GraphBatch,
+    pub(super) encoding: Encoding<T>,
+    pub(super) done: usize,
+    /// Graphs that the CPU solved again.
+    pub(super) again: usize,
+}
+
+impl<T: Real> Run<'_, T> {
+    /// Computes these chunks, and waits for them.
+    pub(super) fn through(&mut self, chunks: Vec<Chunk>, progress: &mut impl FnMut(Progress)) -> Result<()> {
+        let mut queue = VecDeque::from(chunks);
+        let mut in_flight: Option<Submitted> = None;
+        while let Some(chunk) = queue.pop_front() {
+            match self.submit(chunk) {
+                Ok(submitted) => {
+                    // The device works on this chunk while the host finishes the one before.
+                    if let Some(before) = in_flight.replace(submitted) {
+                        self.collect(before)?;
+                        progress(Progress { done: self.done, total: self.graphs.len() });
+                    }
+                }
+                Err((chunk, error)) if error.is_out_of_memory() => {
+                    if let Some(before) = in_flight.take() {
+                        self.collect(before)?;
+                        queue.push_front(chunk);
+                    } else if chunk.graphs.len() > 1 {
+                        log::info!("{error}; {} graphs go on in halves", chunk.graphs.len());
+                        let (left, right) = chunk.graphs.split_at(chunk.graphs.len() / 2);
+                        queue.push_front(Chunk { graphs: right.to_vec(), ..chunk });
+                        queue.push_front(Chunk { graphs: left.to_vec(), ..chunk });
+                    } else {
+                        return Err(error);
+                    }
+                    self.ctx.trim();
+                }
+                Err((_, error)) => return Err(error),
+            }
+        }
+        match in_flight {
+            Some(last) => self.collect(last),
+            None => Ok(()),
+        }
+    }
+
+    /// Begins a chunk; hands it back with the error if that fails.
+    fn submit(&self, chunk: Chunk) -> Result<Submitted, (Chunk, Error)> {
+        let graphs = self.graphs.select(&chunk.graphs);
+        let solution = match chunk.side {
+            Side::Gpu if chunk.sparse => {
+                self.iterate::<f32>(&graphs, Backend::Gpu, &[]).map(|found| Solution::Sparse(found, false))
+            }
+            Side::Cpu if chunk.sparse => {
+                self.iterate::<f64>(&graphs, Backend::Cpu, &[]).map(|found| Solution::Sparse(found, true))
+            }
+            Side::Gpu => self.solve(&graphs, Backend::Gpu).map(Solution::Gpu),
+            Side::Cpu => self.solve(&graphs, Backend::Cpu).map(Solution::Cpu),
+        };
+        match solution {
+            Ok(solution) => Ok(Submitted { indices: chunk.graphs, graphs, solution }),
+            Err(error) => Err((chunk, error)),
+        }
+    }
+
+    fn solve<U: Real>(&self, graphs: &GraphBatch, backend: Backend) -> Result<EighRead<U>> {
+        let ctx = self.ctx.with_backend(backend);
+        let solved = sparse::solved(self.settings.normalization);
+        let needed = |i: usize, values: &[f64]| dense::needed(self.settings, graphs.graph(i), values);
+        eigh_uncertified(&ctx, &laplacian::<U>(&ctx, graphs, solved)?, &needed)?.read(&ctx)
+    }
+
+    /// Iterates on the sparse Laplacians of a chunk.
+    fn iterate<U: Real>(&self, graphs: &GraphBatch, backend: Backend, starts: &[Solved]) -> Result<Vec<Solved>> {
+        let operators = Operator::<U>::laplacians(graphs, sparse::solved(self.settings.normalization))?;
+        let wanted: Vec<_> = (0..operators.problems())
+            .map(|i| sparse::wanted(self.settings, operators.null_vectors_of(i), operators.order(i)))
+            .collect();
+        // What is handed out decides, whichever precision computes it.
+        let options = EigshOptions::default().tolerance(ITERATED.residual::<T>());
+        solve_each(&self.ctx.with_backend(backend), &operators, &wanted, &options, starts)
+    }
+
+    /// Waits for a chunk and writes its graphs' encodings where they belong. What a device leaves open is solved again here.
+    fn collect(&mut self, submitted: Submitted) -> Result<()> {
+        let Submitted { indices, graphs, solution } = submitted;
+        let decompose = |run: &Self, chosen: &GraphBatch, _: &[usize]| {
+            let found = run.solve::<f64>(chosen, Backend::Cpu)?.wait()?;
+            each(chosen, |i| run.decomposed(chosen.graph(i), &found, i))
+        };
+        match solution {
+            Solution::Gpu(read) => {
+                let found = read.wait()?;
+                let finished = each(&graphs, |i| self.decomposed(graphs.graph(i), &found, i))?;
+                self.write_all(&indices, &graphs, finished, decompose)
+            }
+            Solution::Cpu(read) => {
+                let found = read.wait()?;
+                let finished = each(&graphs, |i| self.decomposed(graphs.graph(i), &found, i))?;
+                self.write_all(&indices, &graphs, finished, decompose)
+            }
+            Solution::Sparse(found, in_f64) => {
+                let finished = each(&graphs, |i| self.iterated(graphs.graph(i), &found[i], in_f64))?;
+                self.write_all(&indices, &graphs, finished, |run, chosen, open| {
+                    let starts: Vec<Solved> = open.iter().map(|&i| found[i].clone()).collect();
+                    let found = run.iterate::<f64>(chosen, Backend::Cpu, &starts)?;
+                    each(chosen, |i| run.iterated(chosen.graph(i), &found[i], true))
+                })
+            }
+        }
+    }
+
+    /// Writes what is finished, and what `again` makes of the graphs that are not.
+    fn write_all(
+        &mut self,
+        indices: &[usize],
+        graphs: &GraphBatch,
+        mut finished: Vec<Option<Pairs<T>>>,
+        again: impl FnOnce(&Self, &GraphBatch, &[usize]) -> Result<Vec<Option<Pairs<T>>>>,
+    ) -> Result<()> {
+        let open: Vec<usize> = (0..finished.len()).filter(|&i| finished[i].is_none()).collect();
+        if !open.is_empty() {
+            log::debug!("{} of {} graphs are decided in f64", open.len(), finished.len());
+            self.again += open.len();
+            for (&i, pairs) in open.iter().zip(again(self, &graphs.select(&open), &open)?) {
+                finished[i] = pairs;
+            }
+        }
+        for (&graph, pairs) in indices.iter().zip(finished.iter().flatten()) {
+            self.write(graph, pairs);
+        }
+        self.done += indices.len();
+        Ok(())
+    }
+
+    /// The pairs of a graph whose Laplacian was decomposed; of f32 only where nothing is left open.
+    fn decomposed<U: Real>(&self, graph: GraphRef<'_>, solved: &HostEigh<U>, i: usize) -> Finished<T> {
+        let (values, vectors) = (&solved.values[solved.layout.rows(i)], &solved.vectors[solved.layout.elements(i)]);
+        let certificate = solved.certificates[i];
+        let operator = self.operator(graph)?;
+        let selection = Selection::new(self.settings, operator.null_vectors(), graph.nodes());
+        if !values.iter().all(|x| x.to_f64().is_finite()) {
+            let count = selection.known + selection.others.len();
+            return Ok(Some(not_finite(self.settings, graph, count, certificate)));
+        }
+        let candidates = if U::ON_DEVICE {
+            let similarity = self.similarity(graph);
+            dense::decided(&selection, &operator, similarity.as_deref(), (values, vectors), certificate)
+        } else {
+            let (values, vectors) = (U::all_to_f64(values), U::all_to_f64(vectors));
+            Some(dense::candidates(&selection, &operator, &values, &vectors, certificate))
+        };
+        Ok(candidates.map(|found| pairs(self.settings, graph, &operator, selection.known, found)))
+    }
+
+    /// The pairs of a graph whose Laplacian was iterated; of f32 only where nothing is left open.
+    fn iterated(&self, graph: GraphRef<'_>, found: &Solved, in_f64: bool) -> Finished<T> {
+        let operator = self.operator(graph)?;
+        let selection = Selection::new(self.settings, operator.null_vectors(), graph.nodes());
+        let candidates = sparse::candidates(self.settings, &selection, graph.nodes(), found);
+        let open = !in_f64 && sparse::is_doubtful(&candidates, found, &operator, self.similarity(graph).as_deref());
+        Ok((!open).then(|| pairs(self.settings, graph, &operator, selection.known, candidates)))
+    }
+
+    /// The Laplacian that is solved, in f64.
+    fn operator<'g>(&self, graph: GraphRef<'g>) -> Result<Operator<'g, f64>> {
+        Operator::laplacian(graph, sparse::solved(self.settings.normalization))
+    }
+
+    /// What vectors of the symmetric form are multiplied by to be those of the random walk's.
+    fn similarity(&self, graph: GraphRef<'_>) -> Option<Vec<f64>> {
+        let normalization = self.settings.normalization;
+        (normalization == Normalization::RandomWalk).then(|| Laplacian::new(graph, normalization).similarity_scale())
+    }
+
+    fn write(&mut self, graph: usize, pairs: &Pairs<T>) {
+        let (k, steps, out) = (self.settings.k, self.settings.walk_steps, &mut self.encoding);
+        let rows = self.graphs.node_offsets()[graph]..self.graphs.node_offsets()[graph + 1];
+        let (n, found) = (rows.len(), pairs.values.len());
+        let columns = graph * k..graph * k + found;
+        out.eigenvalues[columns.clone()].copy_from_slice(&pairs.values);
+        out.tie_group[columns.clone()].copy_from_slice(&pairs.tie_group);
+        out.tie_cut[graph] = pairs.tie_cut.into();
+        out.mask[columns].fill(1);
+        for (i, row) in out.eigenvectors[rows.start * k..rows.end * k].chunks_exact_mut(k.max(1)).enumerate() {
+            row.iter_mut().zip(0..found).for_each(|(x, j)| *x = pairs.vectors[j * n + i]);
+        }
+        out.random_walk[rows.start * steps..rows.end * steps].copy_from_slice(&pairs.random_walk);
+        out.residual[graph] = f32::from_f64(pairs.certificate.residual);
+        out.orthogonality[graph] = f32::from_f64(pairs.certificate.orthogonality);
+        out.status[graph] = pairs.certificate.status as u8;
+        out.components[graph] = i64::try_from(pairs.components).unwrap_or(i64::MAX);
+    }
+}
+
+/// What `one` makes of each graph.
+fn each<P: Send>(graphs: &GraphBatch, one: impl Fn(usize) -> Result<P> + Sync + Send) -> Result<Vec<P>> {
+    (0..graphs.len()).into_par_iter().with_max_len(16).map(one).collect()
+}

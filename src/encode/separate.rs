@@ -1,0 +1,163 @@
+//! Close small eigenvalues of a Laplacian, told apart: a Rayleigh-Ritz step that never subtracts what is nearly equal.
+//!
+//! A decomposition in f64 is off by some eps |L|, so eigenvalues below that, those of weakly joined clusters, come out as noise, their
+//! vectors mixed with each other and with the known null space. The space that they span together is accurate, because the rest
+//! of the spectrum is far away. Inside it the quadratic form is a sum over edges,
+//! `v'Lw = sum W_ij (y_i - y_j) (z_i - z_j)`, with `y = v` and `z = w`, or `D^-1/2 v` and `D^-1/2 w` for the normalized form. Vectors
+//! that are constant on a cluster have differences of rounding alone there, which enter with their squares, eps^2. So the small
+//! matrix is accurate entry by entry in the measure of its own diagonal, and Jacobi's method keeps that (Demmel and Veselic 1992).
+
+use crate::graph::{GraphRef, IsolatedDiagonal};
+use crate::ops::Normalization;
+use crate::ops::sparse::NullSpace;
+use nalgebra::DMatrix;
+use rayon::prelude::*;
+
+/// Values closer than this, over the spectrum's bound, are told apart here: an f64 solver's vectors are off by some 1e-15 over the
+/// distance, 1e-8 from here on, which f32 does not show.
+pub(super) const CLOSE: f64 = 1e-7;
+/// Larger values than this, over the bound, are as well off with the decomposition itself: two of them that are no tie
+/// (`ops::ties`) are 2e-11 of the bound apart, ten thousand times its rounding.
+const SMALL: f64 = 1e-2;
+
+/// Whether these values, ascending, beside a null space at 0, have small neighbors that a decomposition does not separate well enough.
+pub(super) fn is_due(values: &[f64], null: bool, bound: f64) -> bool {
+    let close = |gap: f64| gap <= CLOSE * bound;
+    null && values.first().is_some_and(|&first| close(first))
+        || values.windows(2).any(|pair| pair[0] <= SMALL * bound && close(pair[1] - pair[0]))
+}
+
+/// Replaces orthonormal columns by the eigenvectors of the Laplacian within the space that they span, ascending. Returns the values.
+pub(super) fn separate(graph: GraphRef<'_>, normalization: Normalization, columns: &mut [f64]) -> Vec<f64> {
+    let n = graph.nodes().max(1);
+    let m = columns.len() / n;
+    let (values, q) = jacobi(form(graph, normalization, columns, m));
+    // Row by row in place: a row of V Q needs its row of V alone.
+    let mut row = vec![0.0; m];
+    for i in 0..n {
+        for (j, to) in row.iter_mut().enumerate() {
+            *to = (0..m).map(|l| columns[l * n + i] * q[(l, j)]).sum();
+        }
+        row.iter().enumerate().for_each(|(j, &x)| columns[j * n + i] = x);
+    }
+    values
+}
+
+/// Rows of a graph that are summed together: the sums' order is theirs, whatever the number of threads.
+const ROWS: usize = 1 << 12;
+
+/// `V'LV` as a sum over edges.
+fn form(graph: GraphRef<'_>, normalization: Normalization, columns: &[f64], m: usize) -> DMatrix<f64> {
+    let n = graph.nodes();
+    let normalized = normalization != Normalization::Combinatorial;
+    let degrees = graph.degrees();
+    let scale = |i: usize| if normalized && degrees[i] > 0.0 { 1.0 / degrees[i].sqrt() } else { 1.0 };
+    let alone = normalized && graph.conventions().isolated == IsolatedDiagonal::One;
+    let of_rows = |first: usize| {
+        let mut sum = DMatrix::<f64>::zeros(m, m);
+        let mut difference = vec![0.0; m];
+        let mut add = |sum: &mut DMatrix<f64>, weight: f64, entry: &dyn Fn(usize) -> f64| {
+            difference.iter_mut().enumerate().for_each(|(j, d)| *d = entry(j));
+            for a in 0..m {
+                let along = weight * difference[a];
+                (0..=a).for_each(|b| sum[(a, b)] += along * difference[b]);
+            }
+        };
+        for i in first..(first + ROWS).min(n) {
+            let own = scale(i);
+            for (j, weight) in graph.row(i).filter(|&(j, _)| j > i) {
+                let other = scale(j);
+                add(&mut sum, weight, &|l| own * columns[l * n + i] - other * columns[l * n + j]);
+            }
+            if alone && degrees[i] == 0.0 {
+                add(&mut sum, 1.0, &|l| columns[l * n + i]);
+            }
+        }
+        sum
+    };
+    let sums: Vec<DMatrix<f64>> = (0..n.div_ceil(ROWS)).into_par_iter().map(|part| of_rows(part * ROWS)).collect();
+    let mut all = sums.into_iter().fold(DMatrix::zeros(m, m), |all, sum| all + sum);
+    all.fill_upper_triangle_with_lower_triangle();
+    all
+}
+
+/// Sweeps after which a small matrix counts as diagonal, whatever is left: it takes 6 to 10.
+const SWEEPS: usize = 40;
+
+/// Eigenvalues, ascending, and eigenvectors of a small positive semidefinite matrix by Jacobi's method (Golub and Van Loan, Matrix
+/// Computations, 8.5), which stops at entries that are nothing beside *their own* diagonal: so small values keep their digits.
+fn jacobi(mut a: DMatrix<f64>) -> (Vec<f64>, DMatrix<f64>) {
+    let m = a.nrows();
+    let mut q = DMatrix::<f64>::identity(m, m);
+    for _ in 0..SWEEPS {
+        let mut rotated = false;
+        for i in 0..m {
+            for j in 0..i {
+                let (x, y, xy) = (a[(i, i)], a[(j, j)], a[(i, j)]);
+                if xy.abs() <= f64::EPSILON * (x.abs() * y.abs()).sqrt() || xy == 0.0 {
+                    continue;
+                }
+                rotated = true;
+                let tau = (y - x) / (2.0 * xy);
+                let t = if tau >= 0.0 { 1.0 } else { -1.0 } / (tau.abs() + tau.hypot(1.0));
+                let c = 1.0 / t.hypot(1.0);
+                rotate(&mut a, &mut q, (i, j), (c, t * c));
+                // What the rotation makes of these three, without the rounding of the general formula.
+                (a[(i, i)], a[(j, j)]) = (x - t * xy, y + t * xy);
+                (a[(i, j)], a[(j, i)]) = (0.0, 0.0);
+            }
+        }
+        if !rotated {
+            break;
+        }
+    }
+    let mut order: Vec<usize> = (0..m).collect();
+    order.sort_by(|&i, &j| a[(i, i)].total_cmp(&a[(j, j)]));
+    (order.iter().map(|&i| a[(i, i)].max(0.0)).collect(), q.select_columns(&order))
+}
+
+/// Turns rows and columns i and j of A, and columns i and j of Q.
+fn rotate(a: &mut DMatrix<f64>, q: &mut DMatrix<f64>, (i, j): (usize, usize), (c, s): (f64, f64)) {
+    for l in 0..a.nrows() {
+        let (x, y) = (a[(l, i)], a[(l, j)]);
+        (a[(l, i)], a[(l, j)]) = (c * x - s * y, s * x + c * y);
+        let (x, y) = (q[(l, i)], q[(l, j)]);
+        (q[(l, i)], q[(l, j)]) = (c * x - s * y, s * x + c * y);
+    }
+    for l in 0..a.nrows() {
+        let (x, y) = (a[(i, l)], a[(j, l)]);
+        (a[(i, l)], a[(j, l)]) = (c * x - s * y, s * x + c * y);
+    }
+}
+
+/// What is left of the space that orthonormal columns span when the known null space, which lies in it, is taken out of it:
+/// orthonormal columns, as many fewer as there are null vectors.
+pub(super) fn complement(columns: &[f64], n: usize, null: &NullSpace<f64>) -> Vec<f64> {
+    let mut left: Vec<Vec<f64>> = columns.chunks_exact(n.max(1)).map(<[f64]>::to_vec).collect();
+    let count = left.len().saturating_sub(null.len());
+    let mut out: Vec<f64> = Vec::with_capacity(count * n);
+    left.iter_mut().for_each(|column| null.deflate(column));
+    let square = |x: &Vec<f64>| x.iter().map(|x| x * x).sum::<f64>();
+    for _ in 0..count {
+        // The longest is left: of r dimensions in s columns it has at least r / s of a unit vector's square.
+        let longest = (0..left.len()).max_by(|&i, &j| square(&left[i]).total_cmp(&square(&left[j])).then(j.cmp(&i)));
+        let Some(longest) = longest else { break };
+        let mut chosen = left.swap_remove(longest);
+        for _ in 0..2 {
+            null.deflate(&mut chosen);
+            for other in out.chunks_exact(n.max(1)) {
+                take_out(&mut chosen, other);
+            }
+            let norm = square(&chosen).sqrt();
+            chosen.iter_mut().for_each(|x| *x /= if norm > 0.0 { norm } else { 1.0 });
+        }
+        left.iter_mut().for_each(|column| take_out(column, &chosen));
+        out.append(&mut chosen);
+    }
+    out
+}
+
+fn take_out(column: &mut [f64], other: &[f64]) {
+    let along: f64 = column.iter().zip(other).map(|(x, y)| x * y).sum();
+    column.iter_mut().zip(other).for_each(|(x, y)| *x -= along * y);
+}

@@ -39,6 +39,8 @@ pub(super) enum End {
     Inverse {
         shift: f64,
     },
+    /// The map is `(A - sigma)^-1`; the values of A nearest sigma are wanted, and a place is the distance from it.
+    Nearest,
 }
 
 impl End {
@@ -49,6 +51,7 @@ impl End {
             Self::Largest => -value,
             Self::Inverse { shift } if value > 0.0 => 1.0 / value - shift,
             Self::Inverse { .. } => f64::INFINITY,
+            Self::Nearest => 1.0 / value.abs(),
         }
     }
 
@@ -56,7 +59,7 @@ impl End {
     fn error(self, value: f64, error: f64) -> f64 {
         match self {
             Self::Smallest | Self::Largest => error,
-            Self::Inverse { .. } => error / (value * value),
+            Self::Inverse { .. } | Self::Nearest => error / (value * value),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One problem on the CPU, by each of the methods.
 
 use super::chebyshev::{Effort, Found, iterate};
+use super::cpu::fill::separator;
 use super::cpu::{CpuSpace, check_memory, shift_invert};
 use super::lanczos::{End, Pairs, Quest, lanczos};
 use super::options::{EigshMethod, EigshOptions};
@@ -17,7 +18,7 @@ use crate::ops::sparse::{Bounds, Operator};
 /// Up to this order a problem is decomposed as a dense matrix: it takes less than the looks of an iteration.
 pub(super) const DENSE: usize = 96;
 
-/// Products with the block that an iteration is expected to take: what graphs without large gaps take to 2e-6 (preferential
+/// Products with the block that an iteration is expected to take, where nothing is known of it: what graphs without large gaps take to 2e-6 (preferential
 /// attachment, grids and torus of 10,000 to 100,000 nodes: 150 to 300, 2026-11-21).
 pub(super) const PRODUCTS: f64 = 250.0;
 
@@ -50,18 +51,18 @@ pub(super) fn on_cpu<T: Real>(
         EigshMethod::Dense => densely(ctx, a, wanted),
         EigshMethod::Auto | EigshMethod::Chebyshev if small => densely(ctx, a, wanted),
         EigshMethod::Lanczos => by_lanczos(a, wanted, options),
-        EigshMethod::ShiftInvert => match by_shift_invert(ctx, a, wanted, options, f64::INFINITY)? {
+        EigshMethod::ShiftInvert => match by_shift_invert(ctx, a, wanted, options, None)? {
             Some(solved) => Ok(solved),
             None => Err(Error::domain(
                 "eigsh",
-                "shift-invert takes the smallest pairs of semidefinite matrices whose factor fits into the memory budget",
+                "shift-invert finds the smallest pairs of matrices that are positive semidefinite, and whose factor fits into the memory \
+                 budget; of others, the pairs nearest a number are found with sigma",
             )),
         },
         EigshMethod::Auto if wanted.which == Which::Smallest => {
-            let seconds = THIN * iteration_seconds(a, width);
-            match by_shift_invert(ctx, a, wanted, options, seconds)? {
+            match by_shift_invert(ctx, a, wanted, options, Some(width))? {
                 Some(solved) => Ok(solved),
-                None => chebyshev(ctx, a, wanted, width, options, start),
+                None => iterated_or_dense(ctx, a, wanted, width, options, start),
             }
         }
         _ if width > rest => densely(ctx, a, wanted),
@@ -71,15 +72,59 @@ pub(super) fn on_cpu<T: Real>(
     }
 }
 
-/// What an iteration on the CPU should take where gaps are as usual: a product moves some 130 bytes an entry and block of 32 columns.
-/// (Preferential attachment of 100,000 nodes, 1e6 entries: 3.2 ms a product, 2026-11-21.)
-fn iteration_seconds<T: Real>(a: &Operator<'_, T>, width: usize) -> f64 {
-    PRODUCTS * width as f64 * (1e-10 * a.entries() as f64 + 3e-10 * a.rows() as f64)
+/// What a product takes in f32: some 130 bytes move for an entry and a block of 32 columns. (Preferential attachment of 100,000 nodes, 1e6
+/// entries: 3.2 ms, 2026-11-21.)
+fn product_seconds<T: Real>(a: &Operator<'_, T>, width: usize) -> f64 {
+    width as f64 * (1e-10 * a.entries() as f64 + 3e-10 * a.rows() as f64)
 }
 
-/// Graphs whose factor is thin are far across, and their smallest values close together: iterations take many times as long as on
-/// others (a grid of 1000 x 1000: 38 s, not 5.6; by its factor 5.4 s. 2026-11-21).
-const THIN: f64 = 4.0;
+/// Products that an iteration takes at the least: a few looks at a graph that expands.
+const FEWEST: f64 = 100.0;
+/// Products over the graph's length, its rows over a separator's: small values are those of waves along it, and a polynomial's degree
+/// goes with the root of theirs (grids of 100 x 100 to 1000 x 1000: 1.2 to 1.5, 2026-11-22).
+const ALONG: f64 = 1.5;
+/// What of an iteration for f64 goes on in f64 behind the f32 part, at twice the price a product.
+const IN_F64: f64 = 2.5;
+
+/// What an iteration for the smallest pairs should take. Of a Laplacian its structure tells: where separators are small, so are the
+/// smallest eigenvalues (Cheeger). Hubs stretch the spectrum of `D - W` without moving its smallest values.
+fn iteration_seconds<T: Real>(a: &Operator<'_, T>, width: usize, separator: usize) -> f64 {
+    let (rows, entries) = (a.rows() as f64, a.entries() as f64);
+    let products = if a.null.is_empty() {
+        // Nothing is known of small eigenvalues; of ill-conditioned matrices they are far below what polynomials tell apart.
+        4.0 * PRODUCTS
+    } else {
+        let stretch =
+            if a.scale.is_some() { 1.0 } else { (a.bounds(0).upper * rows / (2.0 * entries).max(1.0)).sqrt() };
+        (ALONG * rows / (separator as f64).max(1.0)).max(FEWEST) * stretch.clamp(1.0, 4.0)
+    };
+    products * product_seconds(a, width) * if T::EPSILON < 1e-10 { IN_F64 } else { 1.0 }
+}
+
+/// Up to this order a matrix whose iteration failed is decomposed: some ten seconds of two cores.
+const DENSE_AFTER_ALL: usize = 4096;
+
+/// The iteration, and, where that does not converge and nothing is known of the null space, the dense decomposition if the memory budget
+/// holds it.
+fn iterated_or_dense<T: Real>(
+    ctx: &Context,
+    a: &Operator<'_, T>,
+    wanted: Wanted,
+    width: usize,
+    options: &EigshOptions,
+    start: Option<&Solved>,
+) -> Result<Solved> {
+    let solved = chebyshev(ctx, a, wanted, width, options, start)?;
+    let allowed = options.tolerance_in::<T>() * a.bounds(0).norm;
+    let told = |(&value, &residual): (&f64, &f64)| residual <= allowed && value.abs() > residual;
+    let done = !a.null.is_empty() || solved.values.iter().zip(&solved.residuals).all(told);
+    let n = a.rows();
+    if done || n > DENSE_AFTER_ALL || dense_bytes(n) > ctx.memory_budget() {
+        return Ok(solved);
+    }
+    log::debug!("the iteration did not tell the pairs from 0: the matrix of order {n} is decomposed");
+    densely(ctx, a, wanted)
+}
 
 /// Thick-restart Lanczos, in f64.
 fn by_lanczos<T: Real>(a: &Operator<'_, T>, wanted: Wanted, options: &EigshOptions) -> Result<Solved> {
@@ -119,22 +164,32 @@ fn most_of(wanted: &Wanted, rest: usize) -> usize {
     (wanted.count + more).min(rest)
 }
 
-/// By the inverse, where that is known to be no slower than so many seconds and fits; none otherwise.
+/// By the inverse, where that fits and, beside an iteration with a block of that `width`, should be the faster one; none otherwise.
 fn by_shift_invert<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
     wanted: Wanted,
     options: &EigshOptions,
-    seconds: f64,
+    width: Option<usize>,
 ) -> Result<Option<Solved>> {
     if wanted.which != Which::Smallest {
         return Ok(None);
     }
     let wide = a.widened();
     let most = most_of(&wanted, a.rows() - a.null.len());
-    let Some(plan) = shift_invert::plan(&wide, wanted.count, most) else { return Ok(None) };
+    let separator = separator(&wide);
+    let seconds = width.map_or(f64::INFINITY, |width| iteration_seconds(a, width, separator));
+    // What a plan costs is paid whether it is followed or not.
+    let planning = shift_invert::planning_seconds(a.entries(), a.rows(), separator);
+    if planning > seconds {
+        log::debug!(
+            "an iteration should take {seconds:.1e} s, to plan another way {planning:.1e} s (separator {separator})"
+        );
+        return Ok(None);
+    }
+    let Some(plan) = shift_invert::plan(&wide, separator, (wanted.count, most)) else { return Ok(None) };
     log::debug!(
-        "shift-invert: {:.1e} entries of L, {:.1e} bytes, {:.2} s; an iteration: {seconds:.2} s",
+        "shift-invert: {:.1e} entries of L, {:.1e} bytes, {:.1e} s; an iteration: {seconds:.1e} s (separator {separator})",
         plan.entries,
         plan.bytes,
         plan.seconds
@@ -183,11 +238,16 @@ fn nothing() -> Solved {
     Solved { values, vectors, residuals, next: None, method: EigshMethod::Auto, products: 0, looks: 0 }
 }
 
+/// Bytes of a dense decomposition of that order.
+fn dense_bytes(n: usize) -> u64 {
+    (n as u64).saturating_mul(n as u64).saturating_mul(48)
+}
+
 fn densely<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted) -> Result<Solved> {
-    let n = a.rows() as u64;
-    let (needed, allowed) = (n.saturating_mul(n).saturating_mul(48), ctx.memory_budget());
+    let (needed, allowed) = (dense_bytes(a.rows()), ctx.memory_budget());
     if needed > allowed {
-        let what = format!("bytes for {} pairs of a sparse matrix of order {n}, a dense problem", wanted.count);
+        let what =
+            format!("bytes for {} pairs of a sparse matrix of order {}, a dense problem", wanted.count, a.rows());
         return Err(Error::budget(what, needed, allowed));
     }
     let (values, vectors) = dense::pairs(ctx, a, &wanted)?;

@@ -36,6 +36,7 @@ use crate::ops::{Certificate, Status};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use nalgebra::DMatrix;
+use std::ops::Range;
 
 /// k eigenpairs of a sparse symmetric matrix, on the host.
 #[derive(Clone, Debug)]
@@ -65,7 +66,8 @@ pub struct Eigsh<T> {
 /// The `k` smallest or largest eigenvalues (ascending) of a sparse symmetric matrix, and their vectors.
 ///
 /// The default method is Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006), or whatever else is
-/// predicted to be faster; see [`EigshMethod`]. It computes in `T`; f64 begins in f32 and ends in f64.
+/// predicted to be faster; see [`EigshMethod`]. It computes in `T`; f64 begins in f32 and ends in f64. With [`EigshOptions::sigma`] the
+/// pairs are those nearest a number.
 ///
 /// # Shapes
 /// `a` has one problem of order n; values `k`, vectors `(n, k)`.
@@ -98,20 +100,10 @@ pub fn eigsh<T: Real>(
     }
     options.check()?;
     let n = a.rows();
-    let known = match which {
-        Which::Smallest => a.null.len().min(k),
-        // The null space is the smallest end: of it is handed out what is left when everything else is.
-        Which::Largest => k.saturating_sub(n - a.null.len()),
+    let (known, solved, pairs) = match options.sigma {
+        Some(sigma) => around(ctx, a, (sigma, k), options)?,
+        None => at_an_end(ctx, a, k, which, options)?,
     };
-    let wanted = Wanted { count: k - known, most: k, which, separate: false };
-    let solved = solve_each(ctx, a, &[wanted], options, &[])?.remove(0);
-    let mut pairs: Vec<(f64, Vec<f64>)> = (0..known).map(|component| (0.0, a.null.vector(component))).collect();
-    let found = solved.values.iter().zip(solved.vectors.chunks_exact(n.max(1)));
-    pairs.extend(found.take(k - known).map(|(&value, vector)| (value, vector.to_vec())));
-    // Ascending: the null space is the smallest end of a Laplacian, and pairs come from the wanted end inward.
-    if which == Which::Largest {
-        pairs[known..].reverse();
-    }
     let values: Vec<T> = pairs.iter().map(|(value, _)| T::from_f64(*value)).collect();
     let vectors = DMatrix::from_iterator(n, k, pairs.iter().flat_map(|(_, v)| v.iter().map(|&x| T::from_f64(x))));
     let norm = if a.bounds(0).norm > 0.0 { a.bounds(0).norm } else { 1.0 };
@@ -120,7 +112,7 @@ pub fn eigsh<T: Real>(
     let floor = 16.0 * T::EPSILON;
     let statuses: Vec<Status> = (0..k)
         .map(|j| {
-            let is_known = j < known;
+            let is_known = known.contains(&j);
             let value = values[j].to_f64();
             // Written so that NaN is not Converged.
             match residuals[j] <= allowed {
@@ -145,6 +137,71 @@ pub fn eigsh<T: Real>(
         products: solved.products,
         looks: solved.looks,
     })
+}
+
+/// A pair in f64.
+type Pair = (f64, Vec<f64>);
+
+/// The pairs at an end of the spectrum, ascending; where among them those of the known null space are, and how the others were found.
+fn at_an_end<T: Real>(
+    ctx: &Context,
+    a: &Operator<'_, T>,
+    k: usize,
+    which: Which,
+    options: &EigshOptions,
+) -> Result<(Range<usize>, Solved, Vec<Pair>)> {
+    let n = a.rows();
+    let known = match which {
+        Which::Smallest => a.null.len().min(k),
+        // The null space is the smallest end: of it is handed out what is left when everything else is.
+        Which::Largest => k.saturating_sub(n - a.null.len()),
+    };
+    let wanted = Wanted { count: k - known, most: k, which, separate: false };
+    let solved = solve_each(ctx, a, &[wanted], options, &[])?.remove(0);
+    let mut pairs: Vec<Pair> = (0..known).map(|component| (0.0, a.null.vector(component))).collect();
+    let found = solved.values.iter().zip(solved.vectors.chunks_exact(n.max(1)));
+    pairs.extend(found.take(k - known).map(|(&value, vector)| (value, vector.to_vec())));
+    // Ascending: the null space is the smallest end of a Laplacian, and pairs come from the wanted end inward.
+    if which == Which::Largest {
+        pairs[known..].reverse();
+    }
+    Ok((0..known, solved, pairs))
+}
+
+/// The pairs nearest a number, as [`at_an_end`]. On the CPU, in f64.
+fn around<T: Real>(
+    ctx: &Context,
+    a: &Operator<'_, T>,
+    (sigma, k): (f64, usize),
+    options: &EigshOptions,
+) -> Result<(Range<usize>, Solved, Vec<Pair>)> {
+    let wide = a.widened();
+    let (n, null) = (a.rows(), a.null.len());
+    let goal = (options.tolerance_in::<T>(), options.seed);
+    let (found, vectors) = cpu::nearest::nearest(ctx, &wide, (sigma, k.min(n - null)), goal)?;
+    let own = found.values.iter().copied().zip(vectors.chunks_exact(n.max(1)).map(<[f64]>::to_vec));
+    let mut pairs: Vec<(bool, Pair)> = own.map(|pair| (false, pair)).collect();
+    pairs.extend((0..null.min(k)).map(|component| (true, (0.0, wide.null.vector(component)))));
+    pairs.sort_by(|x, y| (x.1.0 - sigma).abs().total_cmp(&(y.1.0 - sigma).abs()));
+    pairs.truncate(k);
+    if pairs.len() < k {
+        let what =
+            format!("found {} of the {k} pairs nearest {sigma}; try another sigma, or --method dense", pairs.len());
+        return Err(Error::domain("eigsh", what));
+    }
+    pairs.sort_by(|x, y| x.1.0.total_cmp(&y.1.0));
+    let first = pairs.iter().position(|(known, _)| *known).unwrap_or(0);
+    let known = first..first + pairs.iter().filter(|(known, _)| *known).count();
+    let solved = Solved {
+        values: Vec::new(),
+        vectors: Vec::new(),
+        residuals: Vec::new(),
+        next: None,
+        method: EigshMethod::ShiftInvert,
+        products: found.products,
+        looks: found.looks,
+    };
+    Ok((known, solved, pairs.into_iter().map(|(_, pair)| pair).collect()))
 }
 
 /// `max |V'V - I|`, in f64.

@@ -18,8 +18,9 @@ pub enum EigshMethod {
     Chebyshev,
     /// Thick-restart Lanczos (Wu and Simon 2000), one vector at a time, in f64, on the CPU.
     Lanczos,
-    /// Thick-restart Lanczos on `(A + s I)^-1`, by a sparse Cholesky factorisation: the smallest pairs of Laplacians whose factor is
-    /// thin, such as meshes, roads and trees. In f64, on the CPU.
+    /// Thick-restart Lanczos on `(A + s I)^-1`, by a sparse Cholesky factorization: the smallest pairs of Laplacians and of positive definite
+    /// matrices whose factor is thin, such as those of meshes, roads and trees. With [`EigshOptions::sigma`] on `(A - sigma I)^-1`. In
+    /// f64, on the CPU.
     ShiftInvert,
     /// Block subspace iteration: `X <- orthonormal basis of (A - s I)^m X`. The plain form of the default, for teaching and for well
     /// separated pairs. For the smallest pairs it works on `upper bound - A`.
@@ -60,6 +61,9 @@ pub struct EigshOptions {
     pub tolerance: Option<f64>,
     /// How.
     pub method: EigshMethod,
+    /// The pairs whose values are nearest this number are found, wherever it lies in the spectrum, by a factorization of A - sigma:
+    /// `which` does not count, `method` is [`EigshMethod::ShiftInvert`] or [`EigshMethod::Auto`].
+    pub sigma: Option<f64>,
     /// The start vectors' seed.
     pub seed: u64,
     /// The most products of A with a vector of the block.
@@ -68,7 +72,7 @@ pub struct EigshOptions {
 
 impl Default for EigshOptions {
     fn default() -> Self {
-        Self { tolerance: None, method: EigshMethod::Auto, seed: 1, most_products: 30_000 }
+        Self { tolerance: None, method: EigshMethod::Auto, sigma: None, seed: 1, most_products: 30_000 }
     }
 }
 
@@ -84,6 +88,13 @@ impl EigshOptions {
     #[must_use]
     pub fn method(mut self, method: EigshMethod) -> Self {
         self.method = method;
+        self
+    }
+
+    /// The pairs nearest a number, instead of those at an end.
+    #[must_use]
+    pub fn sigma(mut self, sigma: f64) -> Self {
+        self.sigma = Some(sigma);
         self
     }
 
@@ -106,6 +117,16 @@ impl EigshOptions {
     }
 
     pub(super) fn check(&self) -> Result<()> {
+        match self.sigma {
+            Some(sigma) if !sigma.is_finite() => {
+                return Err(Error::domain("eigsh", format!("expected a finite sigma, found {sigma}")));
+            }
+            Some(_) if !matches!(self.method, EigshMethod::Auto | EigshMethod::ShiftInvert) => {
+                let what = format!("sigma goes with the methods auto and shift-invert, found {}", self.method);
+                return Err(Error::domain("eigsh", what));
+            }
+            _ => {}
+        }
         match self.tolerance {
             Some(t) if !(t.is_finite() && t > 0.0) => {
                 Err(Error::domain("eigsh", format!("expected a positive tolerance, found {t}")))

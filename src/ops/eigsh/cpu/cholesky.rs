@@ -44,12 +44,12 @@ impl Pattern {
         self.rows.len()
     }
 
-    fn symbolic(&self) -> SymbolicSparseColMatRef<'_, u32> {
+    pub(super) fn symbolic(&self) -> SymbolicSparseColMatRef<'_, u32> {
         SymbolicSparseColMatRef::new_checked(self.order, self.order, &self.offsets, None, &self.rows)
     }
 
     /// The entries of `A + shift` beside the pattern.
-    fn values(&self, operator: &Operator<'_, f64>, shift: f64) -> Vec<f64> {
+    pub(super) fn values(&self, operator: &Operator<'_, f64>, shift: f64) -> Vec<f64> {
         let scale = |i: usize| operator.scale.as_ref().map_or(1.0, |s| s[i]);
         let mut values = Vec::with_capacity(self.rows.len());
         for column in 0..self.order {

@@ -6,7 +6,7 @@ use crate::ops::sparse::Operator;
 /// A guess at the narrowest place of the widest component: how many rows the widest of its separators has, if a breadth-first search
 /// finds one. Trees that hang on a component are taken off first, they cost no fill. A hub that everything is joined to makes the
 /// guess far too large; a real separator is smaller than a search's levels by a factor of a few.
-pub(super) fn separator(operator: &Operator<'_, f64>) -> usize {
+pub(in crate::ops::eigsh) fn separator(operator: &Operator<'_, f64>) -> usize {
     let n = operator.rows();
     let neighbors =
         |row: u32| operator.columns[operator.entries_of(row as usize)].iter().copied().filter(move |&c| c != row);

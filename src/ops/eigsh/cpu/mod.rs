@@ -2,7 +2,8 @@
 
 mod cholesky;
 mod deflate;
-mod fill;
+pub(super) mod fill;
+pub(super) mod nearest;
 pub(super) mod shift_invert;
 mod triangular;
 

@@ -1,9 +1,8 @@
-//! The smallest pairs of a semidefinite matrix by the largest of its inverse, a little shifted: where a Cholesky factor has
+//! The smallest pairs of a matrix that is positive definite, or would be with a tiny shift, by the largest of its inverse, a little shifted: where a Cholesky factor has
 //! little fill (paths, grids, meshes, roads), a few dozen solves replace thousands of products.
 
 use super::CpuSpace;
 use super::cholesky::{Factor, Ordering, Pattern};
-use super::fill::separator;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ops::eigen::Which;
@@ -40,15 +39,23 @@ pub(in crate::ops::eigsh) struct Plan {
     pub(in crate::ops::eigsh) seconds: f64,
 }
 
-/// What it would take to find `wanted` pairs beside the null space, `most` if some are tied. None where the matrix is not known to be
-/// semidefinite, is too large to be numbered, or has no small separators by the look of it. Takes about a microsecond for each
-/// edge of a graph with much fill, a fifth for others.
-pub(in crate::ops::eigsh) fn plan(operator: &Operator<'_, f64>, wanted: usize, most: usize) -> Option<Plan> {
-    if operator.problems() != 1 || operator.bounds(0).lower < 0.0 {
-        return None;
-    }
+/// Seconds that [`plan`] takes: about a microsecond for each entry of a graph with much fill, a fifth for others (two Zen 5 cores,
+/// 2026-11-21).
+pub(in crate::ops::eigsh) fn planning_seconds(entries: usize, rows: usize, separator: usize) -> f64 {
+    // Much fill is a separator well beyond a plane's.
+    let thin = separator * separator <= 16 * rows;
+    entries as f64 * if thin { 2e-7 } else { 1e-6 }
+}
+
+/// What it would take to find `wanted` pairs beside the null space, `most` if some are tied. None where the matrix
+/// is too large to be numbered, or its separators, of which one has about `separator` rows, are not small.
+pub(in crate::ops::eigsh) fn plan(
+    operator: &Operator<'_, f64>,
+    separator: usize,
+    (wanted, most): (usize, usize),
+) -> Option<Plan> {
     // The root of the elimination tree is a dense triangle of a separator's order, guessed at a quarter of a search's level.
-    if (separator(operator) as f64 / 4.0).powi(3) / 3.0 > MOST_PRODUCTS {
+    if operator.problems() != 1 || (separator as f64 / 4.0).powi(3) / 3.0 > MOST_PRODUCTS {
         return None;
     }
     let pattern = Pattern::new(operator)?;
@@ -121,6 +128,7 @@ pub(in crate::ops::eigsh) fn solve(
 
 #[cfg(test)]
 mod tests {
+    use super::super::fill::separator;
     use super::{Goal, plan, solve};
     use crate::context::Context;
     use crate::graph::spectra::Family;
@@ -131,7 +139,7 @@ mod tests {
     fn values_of(operator: &Operator<'_, f64>, wanted: usize, resolution: f64) -> Vec<f64> {
         let bounds = operator.bounds(0);
         let goal = Goal { wanted, bounds, tolerance: 1e-10 * bounds.norm, resolution, separate: false };
-        let plan = plan(operator, wanted, 2 * wanted).unwrap();
+        let plan = plan(operator, separator(operator), (wanted, 2 * wanted)).unwrap();
         let (found, vectors) = solve(&Context::cpu(), operator, plan, goal, 2 * wanted, 1).unwrap().unwrap();
         assert_eq!(vectors.len(), found.values.len() * operator.rows());
         assert_eq!(found.converged, found.values.len());
@@ -191,16 +199,18 @@ mod tests {
         assert!(values_of(&operator, 3, 0.0).is_empty());
     }
 
-    /// An indefinite matrix is not offered; one that its bounds call semidefinite wrongly is found out.
+    /// An indefinite matrix is found out by a pivot, whatever its bounds say.
     #[test]
     fn indefinite_matrices_are_refused() {
         let operator = Operator::<f64>::from_csr(vec![0, 1, 2], vec![1, 0], vec![1.0, 1.0]).unwrap();
-        assert!(plan(&operator, 1, 1).is_none());
+        let goal = Goal { wanted: 1, bounds: operator.bounds(0), tolerance: 1e-10, resolution: 0.0, separate: false };
+        let planned = plan(&operator, 0, (1, 1)).unwrap();
+        assert!(solve(&Context::cpu(), &operator, planned, goal, 1, 1).unwrap().is_none());
         let mut operator =
             Operator::<f64>::from_csr(vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0, 1.0, 1.0, 0.5]).unwrap();
         operator.bounds[0].lower = 0.0;
         let goal = Goal { wanted: 1, bounds: operator.bounds(0), tolerance: 1e-10, resolution: 0.0, separate: false };
-        let plan = plan(&operator, 1, 1).unwrap();
+        let plan = plan(&operator, 0, (1, 1)).unwrap();
         assert!(solve(&Context::cpu(), &operator, plan, goal, 1, 1).unwrap().is_none());
     }
 }

@@ -1,0 +1,142 @@
+//! The pairs nearest a number anywhere in the spectrum: Lanczos on `(A - sigma)^-1` (Ericsson and Ruhe 1980), by a sparse `L B L'` factorization
+//! that is indefinite where sigma lies within the spectrum.
+
+use super::CpuSpace;
+use super::cholesky::{Ordering, Pattern, analyze};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::ops::eigen::Which;
+use crate::ops::eigsh::chebyshev::Found;
+use crate::ops::eigsh::lanczos::{End, Quest, default_basis, lanczos};
+use crate::ops::eigsh::ritz::rayleigh_ritz;
+use crate::ops::eigsh::space::Space;
+use crate::ops::sparse::Operator;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::perm::PermRef;
+use faer::sparse::SparseColMatRef;
+use faer::sparse::linalg::cholesky::{IntranodeLbltRef, SymbolicCholesky};
+use faer::{Conj, MatMut, Par, Side, Spec};
+
+/// Columns that are solved for together.
+const BLOCK: usize = 4;
+/// Over the norm: how far sigma is moved where it is an eigenvalue itself, so many times.
+const STEP: f64 = 1e-11;
+const TRIES: i32 = 4;
+
+/// `L B L' = A - sigma`, rows and columns in an order of their own; pivots of 1 x 1 and 2 x 2 within supernodes.
+struct Factor {
+    symbolic: SymbolicCholesky<u32>,
+    values: Vec<f64>,
+    subdiagonal: Vec<f64>,
+    forward: Vec<u32>,
+    inverse: Vec<u32>,
+}
+
+impl Factor {
+    /// None where memory ends.
+    fn new(operator: &Operator<'_, f64>, pattern: &Pattern, ordering: &Ordering, sigma: f64) -> Option<Self> {
+        let n = operator.rows();
+        let symbolic = analyze(pattern, ordering)?;
+        let scratch = symbolic.factorize_numeric_intranode_lblt_scratch::<f64>(Par::Seq, Spec::default());
+        let mut memory = MemBuffer::try_new(scratch).ok()?;
+        let (mut values, mut subdiagonal) = (vec![0.0; symbolic.len_val()], vec![0.0; n]);
+        let (mut forward, mut inverse) = (vec![0; n], vec![0; n]);
+        let entries = pattern.values(operator, -sigma);
+        let matrix = SparseColMatRef::new(pattern.symbolic(), &entries);
+        let stack = MemStack::new(&mut memory);
+        symbolic.factorize_numeric_intranode_lblt(
+            &mut values,
+            &mut subdiagonal,
+            &mut forward,
+            &mut inverse,
+            matrix,
+            Side::Upper,
+            Par::Seq,
+            stack,
+            Spec::default(),
+        );
+        Some(Self { symbolic, values, subdiagonal, forward, inverse })
+    }
+
+    /// Each column of a column-major block becomes `(A - sigma)^-1` times itself.
+    fn solve(&self, block: &mut [f64]) {
+        let n = self.subdiagonal.len();
+        let columns = block.len() / n;
+        let order = PermRef::new_checked(&self.forward, &self.inverse, n);
+        let factor = IntranodeLbltRef::new(&self.symbolic, &self.values, &self.subdiagonal, order);
+        let mut memory = MemBuffer::new(self.symbolic.solve_in_place_scratch::<f64>(columns, Par::Seq));
+        let right = MatMut::from_column_major_slice_mut(block, n, columns);
+        factor.solve_in_place_with_conj(Conj::No, right, Par::Seq, MemStack::new(&mut memory));
+    }
+}
+
+/// The pairs beside the known null space whose values are nearest sigma, ascending, with the vectors column-major. Values are Rayleigh quotients and
+/// residuals those of the matrix itself.
+///
+/// # Errors
+/// [`Limit`](crate::ErrorKind::Limit) where the factor is beyond the memory budget; [`Domain`](crate::ErrorKind::Domain) where A - sigma
+/// stays singular.
+pub(in crate::ops::eigsh) fn nearest(
+    ctx: &Context,
+    operator: &Operator<'_, f64>,
+    (sigma, count): (f64, usize),
+    (tolerance, seed): (f64, u64),
+) -> Result<(Found, Vec<f64>)> {
+    let n = operator.rows();
+    let too_large = |needed: f64| {
+        let what = format!("bytes for the factor of a sparse matrix of order {n}, --sigma");
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of bytes")]
+        Error::budget(what, needed as u64, ctx.memory_budget())
+    };
+    let pattern = Pattern::new(operator).ok_or_else(|| too_large(f64::INFINITY))?;
+    let ordering = Ordering::new(&pattern).ok_or_else(|| too_large(f64::INFINITY))?;
+    // L and as much again while it is made, the basis.
+    let needed = 24.0 * ordering.entries + 8.0 * (n * (count + default_basis(count) + 4 * BLOCK)) as f64;
+    if needed > ctx.memory_budget() as f64 {
+        return Err(too_large(needed));
+    }
+    let norm = operator.bounds(0).norm.max(f64::MIN_POSITIVE);
+    let mut found = None;
+    for attempt in 0..TRIES {
+        let sigma = sigma + f64::from(attempt) * STEP * norm;
+        let factor = Factor::new(operator, &pattern, &ordering, sigma).ok_or_else(|| too_large(needed))?;
+        let quest = Quest {
+            end: End::Nearest,
+            wanted: count,
+            most: count,
+            resolution: 0.0,
+            absolute: 0.0,
+            relative: tolerance.min(1e-10),
+            block: BLOCK,
+            basis: None,
+            most_products: 10_000,
+            seed,
+        };
+        let mut map = |x: &[f64], y: &mut [f64]| {
+            y.copy_from_slice(x);
+            factor.solve(y);
+            Ok(())
+        };
+        match lanczos(&mut map, &operator.null, quest) {
+            // A pivot of 0: sigma is an eigenvalue.
+            Err(error) if attempt + 1 == TRIES => return Err(error),
+            Err(_) => {}
+            Ok(pairs) => {
+                found = Some(pairs);
+                break;
+            }
+        }
+    }
+    let Some(pairs) = found.filter(|pairs| !pairs.values.is_empty()) else {
+        return Ok((Found::default(), Vec::new()));
+    };
+    let mut space = CpuSpace::new(operator, pairs.values.len());
+    space.load(&pairs.vectors);
+    let ritz = rayleigh_ritz(ctx, &space.grams()?, Which::Smallest, CpuSpace::<f64>::GRAM_EPSILON, false)?;
+    let rotations: Vec<_> = ritz.into_iter().map(|ritz| Some(ritz.rotation)).collect();
+    let residuals = space.rotate(&rotations)?.pop().unwrap_or_default();
+    let values: Vec<f64> = rotations.into_iter().flatten().flat_map(|rotation| rotation.values).collect();
+    let vectors = space.read(0, 0..values.len())?;
+    let (converged, products, looks) = (values.len(), pairs.products, pairs.restarts);
+    Ok((Found { values, residuals, converged, products, looks }, vectors))
+}

@@ -257,8 +257,8 @@ fn against_f64(graph: GraphRef<'_>, normalization: Normalization, which: Which, 
     for j in 0..e.k {
         let place = if which == Which::Smallest { j } else { n - e.k + j };
         let (got, want) = (f64::from(e.eigenvalues(0)[j]), values[place]);
-        // f64's own error is 16 n eps |A|; rounding to f32 is relative; an iteration's value is off by its residual's square.
-        if (got - want).abs() > EPS * want.abs() + 1e-10 * largest {
+        // A device's values are off by 2 eps |L| where they stand, and by their rounding; f64's own error is nothing beside that.
+        if (got - want).abs() > 4.0 * EPS * largest {
             return Err(format!("value {j}: {got:e}, in truth {want:e}"));
         }
         let below = if place > 0 { want - values[place - 1] } else { f64::INFINITY };
@@ -315,6 +315,9 @@ fn gaussian(ctx: &Context) -> Checked {
                 let e = SpectralEncoder::new(3).laplacian(normalization).method(method).encode(ctx, &graph)?;
                 against_f64(graph.graph(0), normalization, Which::Smallest, &e)
                     .map_err(|e| format!("{spread}, {normalization:?}, {method:?}: {e}"))?;
+                if normalization == Normalization::Symmetric {
+                    continue; // the entries go with the roots of the degrees
+                }
                 // The three clusters are three points in the plane of the two vectors beside the zero mode.
                 let v = e.eigenvectors(0);
                 let point = |c: usize| (f64::from(v[(12 * c, 1)]), f64::from(v[(12 * c, 2)]));

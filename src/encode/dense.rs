@@ -63,7 +63,7 @@ pub(super) fn candidates(
     let values = values[range.start.max(null)..range.end.max(null)].to_vec();
     let Range { start, end } = selection.others;
     let selected = if values.is_empty() { 0..0 } else { start - first..end - first };
-    Candidates { values, vectors, selected, next: None, status: solved.status, iterated: false }
+    Candidates { values, vectors, selected, apart: true, next: None, status: solved.status, iterated: false }
 }
 
 /// The backward error of a device's decomposition over the spectrum's bound: its residuals come to 2 eps of f32 at most on molecules and on
@@ -115,6 +115,7 @@ pub(super) fn decided<T: Real>(
         values,
         vectors: columns,
         selected: 0..selected.len(),
+        apart: true,
         next: None,
         status: solved.status,
         iterated: false,

@@ -66,6 +66,8 @@ pub(super) struct Candidates {
     pub(super) vectors: Vec<f64>,
     /// Which of them are handed out.
     pub(super) selected: Range<usize>,
+    /// Whether they are told apart as far as f64 does.
+    pub(super) apart: bool,
     /// The next larger value, where one is known.
     pub(super) next: Option<f64>,
     /// How the solver ended.
@@ -85,13 +87,13 @@ pub(super) fn pairs<T: Real>(
     let n = graph.nodes();
     let bounds = operator.bounds(0);
     let null = operator.null_vectors();
-    let Candidates { mut values, mut vectors, selected, next, status, iterated } = candidates;
+    let Candidates { mut values, mut vectors, selected, apart, next, status, iterated } = candidates;
     if is_due(&values, null > 0, bounds.upper) {
         values = separate(graph, super::sparse::solved(settings.normalization), &mut vectors);
     }
     let groups = tie_groups(&values, bounds.upper);
     let mut basis = operator.canonical_null(known);
-    let mut unresolved = false;
+    let mut unresolved = !apart;
     let mut start = 0;
     for members in groups.chunk_by(|a, b| a == b) {
         let group = start..start + members.len();

@@ -37,7 +37,7 @@ pub(super) fn candidates(settings: &Settings, selection: &Selection, n: usize, f
         ),
     };
     let next = found.next.filter(|_| settings.which == Which::Smallest);
-    Candidates { values, vectors, selected, next, status: Status::Converged, iterated: true }
+    Candidates { values, vectors, selected, apart: found.reached, next, status: Status::Converged, iterated: true }
 }
 
 /// The error of a vector that f32 may leave, as a share of its length.

@@ -11,6 +11,8 @@ const BANNER: &str = "a banner `%%MatrixMarket matrix coordinate <real|integer|p
 /// A sparse matrix in compressed sparse row form, in f64.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparseRows {
+    /// How many columns there are.
+    pub width: usize,
     /// (rows + 1) numbers from 0.
     pub row_offsets: Vec<usize>,
     /// Ascending in each row.
@@ -22,7 +24,10 @@ pub struct SparseRows {
 /// Row i, column j of the matrix is the edge from i to j; a symmetric file's entries stand for both directions. With
 /// the edges comes what is to be said of weights that may be times.
 pub(super) fn read(path: &Path) -> Result<(EdgeList, Option<String>)> {
-    let start = |lines: &Lines, order, entries| {
+    let start = |lines: &Lines, (order, width): (usize, usize), entries| {
+        if order != width {
+            return Err(not_square(path, (order, width)));
+        }
         let mut edges = EdgeList::new(order).map_err(|_| lines.unexpected("a matrix of fewer than 2^32 rows"))?;
         edges.reserve(entries);
         Ok(edges)
@@ -42,21 +47,21 @@ pub(super) fn visit_entries(path: &Path, entry: &mut dyn FnMut(u64, usize, usize
     visit(path, |_, _, _| Ok(()), |_, _| Ok(()), push)
 }
 
-/// The square matrix in a MatrixMarket coordinate file, entries listed more than once added up; a pattern's are 1.
+/// The matrix in a MatrixMarket coordinate file, of any shape, entries listed more than once added up; a pattern's are 1.
 ///
 /// # Errors
 /// [`Parse`](crate::ErrorKind::Parse) with line and expectation for what is not as the format wants it;
 /// [`Io`](crate::ErrorKind::Io) for what the system refuses.
 pub fn read_matrix(path: &Path) -> Result<SparseRows> {
     type Entry = (u32, u32, f64);
-    let start = |_: &Lines, order: usize, entries: usize| Ok((order, Vec::<Entry>::with_capacity(entries)));
-    let push = |(_, all): &mut (usize, Vec<Entry>), _, row, column, value: Option<f64>| {
+    let start = |_: &Lines, shape: (usize, usize), entries: usize| Ok((shape, Vec::<Entry>::with_capacity(entries)));
+    let push = |(_, all): &mut ((usize, usize), Vec<Entry>), _, row, column, value: Option<f64>| {
         all.push((row, column, value.unwrap_or(1.0)));
     };
-    let (order, mut entries) = visit(path, start, |lines, value| lines.number(value), push)?;
+    let ((rows, width), mut entries) = visit(path, start, |lines, value| lines.number(value), push)?;
     // Stable: what is listed twice is added in the order of the file.
     entries.sort_by_key(|&(row, column, _)| (row, column));
-    let mut matrix = SparseRows { row_offsets: vec![0; order + 1], columns: Vec::new(), values: Vec::new() };
+    let mut matrix = SparseRows { width, row_offsets: vec![0; rows + 1], columns: Vec::new(), values: Vec::new() };
     let mut last = None;
     for (row, column, value) in entries {
         match matrix.values.last_mut() {
@@ -69,7 +74,7 @@ pub fn read_matrix(path: &Path) -> Result<SparseRows> {
         }
         last = Some((row, column));
     }
-    for row in 0..order {
+    for row in 0..rows {
         matrix.row_offsets[row + 1] += matrix.row_offsets[row];
     }
     Ok(matrix)
@@ -82,8 +87,12 @@ pub fn read_matrix(path: &Path) -> Result<SparseRows> {
 /// `largest`; rows and columns count from 1, as in the file.
 pub fn read_symmetric_matrix(path: &Path, largest: f64) -> Result<SparseRows> {
     let matrix = read_matrix(path)?;
+    let rows = matrix.row_offsets.len() - 1;
+    if matrix.width != rows {
+        return Err(not_square(path, (rows, matrix.width)));
+    }
     let span = |row: usize| matrix.row_offsets[row]..matrix.row_offsets[row + 1];
-    for row in 0..matrix.row_offsets.len() - 1 {
+    for row in 0..rows {
         for place in span(row) {
             let (column, value) = (matrix.columns[place] as usize, matrix.values[place]);
             let across = span(column);
@@ -112,19 +121,27 @@ pub fn read_symmetric_matrix(path: &Path, largest: f64) -> Result<SparseRows> {
     Ok(matrix)
 }
 
-/// Hands out every entry of the file, both of a symmetric one's, to what `start` made of the order and a number of entries.
+/// That a matrix of another shape was wanted.
+fn not_square(path: &Path, (rows, columns): (usize, usize)) -> Error {
+    Error::parse(path, None, "a square matrix", format!("{rows} rows and {columns} columns"))
+}
+
+/// Hands out every entry of the file, both of a symmetric one's, to what `start` made of the shape and a number of entries.
 fn visit<S, T: Copy>(
     path: &Path,
-    start: impl FnOnce(&Lines, usize, usize) -> Result<S>,
+    start: impl FnOnce(&Lines, (usize, usize), usize) -> Result<S>,
     parse: impl Fn(&Lines, &[u8]) -> Result<T>,
     mut push: impl FnMut(&mut S, u64, u32, u32, Option<T>),
 ) -> Result<S> {
     let mut lines = Lines::open(path)?;
     let (pattern, symmetric) = banner(&mut lines)?;
-    let (order, entries) = size(&mut lines)?;
+    let ((rows, width), entries) = size(&mut lines)?;
+    if symmetric && rows != width {
+        return Err(lines.error("a square matrix, as symmetric ones are", format!("{rows} rows and {width} columns")));
+    }
     // The size line is only a claim: the shortest entry takes four bytes.
     let room = entries.min(lines.bytes() / 4 + 1).saturating_mul(if symmetric { 2 } else { 1 });
-    let mut all = start(&lines, order, room)?;
+    let mut all = start(&lines, (rows, width), room)?;
     let mut found = 0;
     while lines.advance()? {
         let mut parts = fields(lines.line());
@@ -136,8 +153,8 @@ fn visit<S, T: Copy>(
             return Err(lines.unexpected(format!("no more than the {entries} entries that the size line has")));
         }
         found += 1;
-        let row = index(&lines, row, order)?;
-        let column = index(&lines, parts.next().unwrap_or(b""), order)?;
+        let row = index(&lines, row, rows)?;
+        let column = index(&lines, parts.next().unwrap_or(b""), width)?;
         let value = match parts.next() {
             None if pattern => None,
             Some(value) if !pattern => Some(parse(&lines, value)?),
@@ -185,8 +202,8 @@ fn banner(lines: &mut Lines) -> Result<(bool, bool)> {
     }
 }
 
-/// The size line: the order of the square matrix, and how many entries follow.
-fn size(lines: &mut Lines) -> Result<(usize, usize)> {
+/// The size line: rows and columns, and how many entries follow.
+fn size(lines: &mut Lines) -> Result<((usize, usize), usize)> {
     const EXPECTED: &str = "a size line of rows, columns and entries";
     while lines.advance()? {
         let line = lines.line();
@@ -203,14 +220,13 @@ fn size(lines: &mut Lines) -> Result<(usize, usize)> {
         if parts.next().is_some() {
             return Err(lines.unexpected(EXPECTED));
         }
-        if rows != columns {
-            return Err(lines.error("a square matrix", format!("{rows} rows and {columns} columns")));
-        }
         let most = entries.saturating_mul(64).saturating_add(1 << 24);
-        if rows > most {
-            return Err(lines.error(format!("an order of at most {most} for {entries} entries"), rows.to_string()));
+        let longest = rows.max(columns);
+        if longest > most {
+            let expected = format!("at most {most} rows or columns for {entries} entries");
+            return Err(lines.error(expected, longest.to_string()));
         }
-        return Ok((rows, entries));
+        return Ok(((rows, columns), entries));
     }
     Err(lines.error(EXPECTED, "the end"))
 }

@@ -59,12 +59,11 @@ pub(super) fn on_cpu<T: Real>(
                  budget; of others, the pairs nearest a number are found with sigma",
             )),
         },
-        EigshMethod::Auto if wanted.which == Which::Smallest => {
-            match by_shift_invert(ctx, a, wanted, options, Some(width))? {
-                Some(solved) => Ok(solved),
-                None => iterated_or_dense(ctx, a, wanted, width, options, start),
-            }
-        }
+        EigshMethod::Auto if width > rest => densely(ctx, a, wanted),
+        EigshMethod::Auto => match by_shift_invert(ctx, a, wanted, options, Some(width))? {
+            Some(solved) => Ok(solved),
+            None => iterated_or_dense(ctx, a, wanted, width, options, start),
+        },
         _ if width > rest => densely(ctx, a, wanted),
         EigshMethod::Subspace => subspace::iterate_blocks(ctx, a, wanted, width, options),
         EigshMethod::Power => subspace::power(ctx, a, wanted, options),
@@ -104,8 +103,7 @@ fn iteration_seconds<T: Real>(a: &Operator<'_, T>, width: usize, separator: usiz
 /// Up to this order a matrix whose iteration failed is decomposed: some ten seconds of two cores.
 const DENSE_AFTER_ALL: usize = 4096;
 
-/// The iteration, and, where that does not converge and nothing is known of the null space, the dense decomposition if the memory budget
-/// holds it.
+/// The iteration, and, where that does not tell the wanted pairs apart, or from 0, the dense decomposition if the memory budget holds it.
 fn iterated_or_dense<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
@@ -115,14 +113,16 @@ fn iterated_or_dense<T: Real>(
     start: Option<&Solved>,
 ) -> Result<Solved> {
     let solved = chebyshev(ctx, a, wanted, width, options, start)?;
-    let allowed = options.tolerance_in::<T>() * a.bounds(0).norm;
-    let told = |(&value, &residual): (&f64, &f64)| residual <= allowed && value.abs() > residual;
-    let done = !a.null.is_empty() || solved.values.iter().zip(&solved.residuals).all(told);
+    // Of matrices without a known null space small values may be anything: their residuals have to tell them from 0.
+    let told = |(value, residual): (&f64, &f64)| !a.null.is_empty() || value.abs() > *residual;
+    let done = solved.reached && solved.values.iter().zip(&solved.residuals).all(told);
     let n = a.rows();
-    if done || n > DENSE_AFTER_ALL || dense_bytes(n) > ctx.memory_budget() {
+    // What a caller asks of an iteration alone is the residual, and that is told.
+    let matters = wanted.separate || a.null.is_empty();
+    if done || !matters || n > DENSE_AFTER_ALL || dense_bytes(n) > ctx.memory_budget() {
         return Ok(solved);
     }
-    log::debug!("the iteration did not tell the pairs from 0: the matrix of order {n} is decomposed");
+    log::debug!("the iteration did not tell the pairs apart: the matrix of order {n} is decomposed");
     densely(ctx, a, wanted)
 }
 
@@ -155,7 +155,16 @@ fn by_lanczos<T: Real>(a: &Operator<'_, T>, wanted: Wanted, options: &EigshOptio
         let what = format!("Lanczos found {} of {} pairs in {products} products", values.len(), wanted.count);
         return Err(Error::domain("eigsh", what));
     }
-    Ok(Solved { values, vectors, residuals, next: None, method: EigshMethod::Lanczos, products, looks: restarts })
+    Ok(Solved {
+        values,
+        vectors,
+        residuals,
+        reached: true,
+        next: None,
+        method: EigshMethod::Lanczos,
+        products,
+        looks: restarts,
+    })
 }
 
 /// Pairs at most, with those that are tied with the last wanted one.
@@ -209,6 +218,7 @@ fn by_shift_invert<T: Real>(
         values,
         vectors,
         residuals,
+        reached: true,
         next: None,
         method: EigshMethod::ShiftInvert,
         products,
@@ -228,14 +238,14 @@ fn multiple_of_one<T: Real>(a: &Operator<'_, T>, wanted: Wanted, method: EigshMe
         let mut vectors = vec![0.0; n * count];
         vectors.iter_mut().step_by(n + 1).for_each(|x| *x = 1.0);
         let (values, residuals) = (vec![a.bounds(0).lower; count], vec![0.0; count]);
-        Solved { values, vectors, residuals, next: None, method, products: 0, looks: 0 }
+        Solved { values, vectors, residuals, reached: true, next: None, method, products: 0, looks: 0 }
     })
 }
 
 /// Of no pair.
 fn nothing() -> Solved {
     let (values, vectors, residuals) = (Vec::new(), Vec::new(), Vec::new());
-    Solved { values, vectors, residuals, next: None, method: EigshMethod::Auto, products: 0, looks: 0 }
+    Solved { values, vectors, residuals, reached: true, next: None, method: EigshMethod::Auto, products: 0, looks: 0 }
 }
 
 /// Bytes of a dense decomposition of that order.
@@ -252,7 +262,16 @@ fn densely<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted) -> Resul
     }
     let (values, vectors) = dense::pairs(ctx, a, &wanted)?;
     let residuals = vec![0.0; values.len()];
-    Ok(Solved { values, vectors, residuals, next: None, method: EigshMethod::Dense, products: 0, looks: 0 })
+    Ok(Solved {
+        values,
+        vectors,
+        residuals,
+        reached: true,
+        next: None,
+        method: EigshMethod::Dense,
+        products: 0,
+        looks: 0,
+    })
 }
 
 fn chebyshev<T: Real>(

@@ -196,6 +196,7 @@ fn around<T: Real>(
         values: Vec::new(),
         vectors: Vec::new(),
         residuals: Vec::new(),
+        reached: true,
         next: None,
         method: EigshMethod::ShiftInvert,
         products: found.products,

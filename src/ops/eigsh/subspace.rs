@@ -118,7 +118,7 @@ pub(super) fn power<T: Real>(
     let (values, residuals) = order.iter().map(|&i| found[i]).unzip();
     let vectors = order.iter().flat_map(|&i| vectors[i * n..(i + 1) * n].iter().copied()).collect();
     let method = EigshMethod::Power;
-    Ok(Solved { values, vectors, residuals, next: None, method, products, looks })
+    Ok(Solved { values, vectors, residuals, reached: true, next: None, method, products, looks })
 }
 
 /// Takes the columns of `others` out of x, twice, and gives it unit norm.

@@ -2,13 +2,16 @@
 
 mod chunks;
 pub(in crate::ops) mod cpu;
+mod csr;
 mod edges;
+mod general;
 pub(in crate::ops) mod gpu;
 mod kernels;
 mod null;
 mod operator;
 mod resident;
 
+pub use general::SparseMatrix;
 pub use null::NullSpace;
 pub use operator::{Bounds, Operator};
 pub use resident::OnDevice;

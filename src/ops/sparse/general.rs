@@ -1,0 +1,85 @@
+//! Sparse matrices of any shape, for products.
+
+use super::{Operator, spmm};
+use crate::array::{Array, Real};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+
+/// A sparse matrix of any shape in compressed sparse row form: what [`Operator`] is to symmetric ones, for products alone.
+#[derive(Clone, Debug)]
+pub struct SparseMatrix<T: Real = f32> {
+    rows: usize,
+    cols: usize,
+    /// The same in the upper left corner of a square, the rest of which is empty.
+    square: Operator<'static, T>,
+}
+
+impl<T: Real> SparseMatrix<T> {
+    /// The matrix with `cols` columns whose row i has the entries `row_offsets[i]..row_offsets[i + 1]` of `columns`, which ascend, and of the
+    /// values beside them.
+    ///
+    /// # Errors
+    /// [`Shape`](crate::ErrorKind::Shape) where the arrays do not fit together; [`Domain`](crate::ErrorKind::Domain) for a column out of
+    /// range or out of order, or a value that is not finite.
+    pub fn from_csr(cols: usize, mut row_offsets: Vec<usize>, columns: Vec<u32>, values: Vec<T>) -> Result<Self> {
+        let rows = row_offsets.len().saturating_sub(1);
+        if let (true, Some(&last)) = (cols > rows, row_offsets.last()) {
+            row_offsets.resize(cols + 1, last);
+        }
+        let square = Operator::any_csr(row_offsets, (rows, cols), columns, values)?;
+        Ok(Self { rows, cols, square })
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many columns there are.
+    #[must_use]
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// The stored entries.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.square.entries()
+    }
+
+    /// The product with a block of vectors, `Y = A X`, as [`spmm`].
+    ///
+    /// # Shapes
+    /// `x` is `X'`, `(k, cols)`; the result is `Y'`, `(k, rows)`.
+    ///
+    /// # Errors
+    /// [`Shape`](crate::ErrorKind::Shape) where the block does not fit the matrix; else as [`spmm`].
+    ///
+    /// ```
+    /// use fiedler::{Context, Shape, array::Array, ops::sparse::SparseMatrix};
+    /// // [1 0 2; 0 3 0] times (1, 1, 1).
+    /// let a = SparseMatrix::<f32>::from_csr(3, vec![0, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0])?;
+    /// let ctx = Context::cpu();
+    /// let y = a.times(&ctx, &Array::from_vec(Shape::new(1, 3, 1), vec![1.0; 3])?)?;
+    /// assert_eq!(y.to_host(&ctx)?.as_slice(), [3.0, 3.0]);
+    /// # Ok::<(), fiedler::Error>(())
+    /// ```
+    pub fn times(&self, ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
+        let (shape, order) = (x.shape(), self.square.rows());
+        if shape.cols != self.cols || shape.batch != 1 {
+            let expected = format!("(columns, {}) for X'", self.cols);
+            return Err(Error::shape("spmm", expected, format!("X' {shape}")));
+        }
+        if self.rows == self.cols {
+            return spmm(ctx, &self.square, x);
+        }
+        let mut block = x.to_host(ctx)?.as_slice().to_vec();
+        block.resize(shape.rows * order, T::from_f64(0.0));
+        let y = spmm(ctx, &self.square, &Array::from_vec(Shape::new(shape.rows, order, 1), block)?)?;
+        let mut y = y.to_host(ctx)?.as_slice().to_vec();
+        y.truncate(shape.rows * self.rows);
+        Array::from_vec(Shape::new(shape.rows, self.rows, 1), y)
+    }
+}

@@ -309,13 +309,13 @@ fn what_is_no_data_set_names_the_formats() {
 }
 
 #[test]
-fn what_the_conventions_refuse_names_the_file() {
+fn what_the_conventions_refuse_names_the_file_and_the_line() {
     let strict = Conventions { duplicates: Duplicates::Error, ..Conventions::default() };
     let error = read_as("twice.txt", "0 1\n0 1\n", &strict).unwrap_err();
-    assert_parse_error(&error, "twice.txt", None, "listed 2 times");
+    assert_parse_error(&error, "twice.txt", Some(2), "found the edge from node 0 to node 1 2 times, on lines 1 and 2");
     let strict = Conventions { symmetrization: Symmetrization::Error, ..Conventions::default() };
     let error = read_as("one way.txt", "0 1\n", &strict).unwrap_err();
-    assert_parse_error(&error, "one way.txt", None, "from node 0 to node 1 has the weight 1, its reverse 0");
+    assert_parse_error(&error, "one way.txt", Some(1), "from node 0 to node 1, whose reverse is not listed");
 }
 
 /// Lines that cross the ends of the reader's blocks come whole.

@@ -1,13 +1,14 @@
 //! `fiedler encode`: a data set of graphs in, certified encodings out.
 
 use super::profile::Profiling;
+use super::reading::{Reading, notify};
 use super::stores::Stores;
 use super::values::whole;
 use super::{Failure, Outcome, Where, check_output, print};
 use clap::{Args, ValueEnum};
 use fiedler::encode::{Encoding, Progress, Report, SpectralEncoder, Which};
 use fiedler::graph::{Conventions, Preset, Symmetrization};
-use fiedler::io::{Data, DataSet, NamedArray, NodeIds, Rows};
+use fiedler::io::{Data, DataSet, Format, NamedArray, NodeIds, Rows};
 use fiedler::ops::Normalization;
 use fiedler::{Backend, Context};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -44,6 +45,8 @@ pub(super) struct Encode {
     /// What to do with edges that have no reverse.
     #[arg(long, value_enum, default_value_t = Symmetrize::Max)]
     symmetrize: Symmetrize,
+    #[command(flatten)]
+    reading: Reading,
     /// Leave out one zero mode for each connected component.
     #[arg(long)]
     drop_trivial: bool,
@@ -133,7 +136,12 @@ impl Encode {
         let mut started = Instant::now();
         let mut lap = || std::mem::replace(&mut started, Instant::now()).elapsed().as_secs_f64();
         let early = if asked { Some((self.profiling.context(&self.place, true, None)?, lap())) } else { None };
-        let data = fiedler::io::read(&self.input, &self.conventions())?;
+        let data = self.reading.read(&self.input, &self.conventions())?;
+        if !self.quiet && !self.json {
+            notify(&data);
+        }
+        // In its file, the first graph of a TUDataset is graph 1.
+        let encoder = encoder.first_graph(usize::from(data.format == Format::TuDataset));
         let read = lap();
         let (ctx, opened) = match early {
             Some(early) => {
@@ -235,7 +243,7 @@ impl Encode {
                 "on_gpu": report.on_gpu, "on_cpu": report.on_cpu, "stored": report.stored, "pieces": stores.as_json(), "chunks": report.chunks, "adapter": adapter,
                 "without_adapter": ctx.without_adapter_because(), "choice": report.choice.to_string(),
                 "uncertified": uncertified, "residual": worst(&encoding.residual),
-                "orthogonality": worst(&encoding.orthogonality), "seconds": times,
+                "orthogonality": worst(&encoding.orthogonality), "seconds": times, "notices": data.notices,
             })
             .to_string();
         }

@@ -6,6 +6,7 @@ mod encode;
 mod explain;
 mod generate;
 mod profile;
+mod reading;
 mod run;
 mod stores;
 mod tune;

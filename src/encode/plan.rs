@@ -73,8 +73,10 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
     if asked_for_gpu {
         let adapter = &ctx.gpu()?.adapter().name;
         if let Some(i) = (0..orders.len()).find(|&i| orders[i] > limit && !sparse[i]) {
-            let what =
-                format!("nodes of graph {i} in the kernels of eigh on {adapter}; the cpu backend takes larger ones");
+            let number = i + settings.first_graph;
+            let what = format!(
+                "nodes of graph {number} in the kernels of eigh on {adapter}; the cpu backend takes larger ones"
+            );
             return Err(ErrorKind::Limit { what, needed: orders[i] as u64, allowed: limit as u64 }.into());
         }
     }
@@ -92,8 +94,9 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
         let bytes = if sparse { sparse_bytes(settings, orders[i]) } else { working_bytes(orders[i], side) };
         if bytes > ctx.memory_budget() {
             let what = format!(
-                "bytes for the {} of graph {i} ({} nodes)",
+                "bytes for the {} of graph {} ({} nodes)",
                 if sparse { "vectors" } else { "dense matrices" },
+                i + settings.first_graph,
                 orders[i]
             );
             return Err(Error::budget(what, bytes, ctx.memory_budget()));

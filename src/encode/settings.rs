@@ -12,6 +12,8 @@ pub(super) struct Settings {
     pub(super) drop_trivial: bool,
     pub(super) walk_steps: usize,
     pub(super) method: Method,
+    /// What errors call the first graph.
+    pub(super) first_graph: usize,
 }
 
 /// How the pairs of a graph are found.

@@ -70,7 +70,7 @@ impl SpectralEncoder {
         let normalization = Normalization::Symmetric;
         let which = Which::Smallest;
         let method = Method::Auto;
-        let settings = Settings { k, normalization, which, drop_trivial: false, walk_steps: 0, method };
+        let settings = Settings { k, normalization, which, drop_trivial: false, walk_steps: 0, method, first_graph: 0 };
         Self(settings, Stores::default())
     }
 
@@ -99,6 +99,13 @@ impl SpectralEncoder {
     #[must_use]
     pub fn walk_steps(mut self, steps: usize) -> Self {
         self.0.walk_steps = steps;
+        self
+    }
+
+    /// The number that errors give the first graph, 0 unless this is called: 1 for a TUDataset, whose file counts from there.
+    #[must_use]
+    pub fn first_graph(mut self, number: usize) -> Self {
+        self.0.first_graph = number;
         self
     }
 
@@ -164,7 +171,8 @@ impl SpectralEncoder {
         mut progress: impl FnMut(Progress),
     ) -> Result<(Encoding, Report)> {
         if let Some(directed) = graphs.iter().position(|graph| !graph.is_symmetric()) {
-            let what = format!("graph {directed} is directed; choose a symmetrisation (sum, mean or max)");
+            let number = directed + self.0.first_graph;
+            let what = format!("graph {number} is directed; choose a symmetrisation (sum, mean or max)");
             return Err(Error::domain("encode", what));
         }
         let Plan { chunks, choice } = plan(ctx, &self.0, graphs)?;

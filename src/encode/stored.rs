@@ -204,7 +204,7 @@ impl Task<f64> for Width {
 /// What the keys of all pieces begin with. Every field is named, so that a new one is not forgotten.
 fn common_part(settings: &Settings, conventions: Conventions) -> KeyHasher {
     // The method shows in the routes.
-    let Settings { k, normalization, which, drop_trivial, walk_steps, method: _ } = *settings;
+    let Settings { k, normalization, which, drop_trivial, walk_steps, method: _, first_graph: _ } = *settings;
     // The others have done their work when the graph was made.
     let Conventions { degree, symmetrization: _, self_loops: _, duplicates: _, isolated, zero_degree_scale } =
         conventions;

@@ -1,9 +1,13 @@
 //! From listed edges to compressed sparse rows: counting sorts, graph by graph, so that scratch memory is one graph's.
 
+use super::refusal::{Reason, Refusal};
 use super::{Conventions, Duplicates, EdgeList, GraphBatch, SelfLoops, Symmetrization};
 use crate::error::{Error, Result};
 
-const BUILD: &str = "graph from edges";
+pub(super) const BUILD: &str = "graph from edges";
+
+/// An edge of the graph at hand, and why it is refused.
+type Refused = (usize, usize, Reason);
 
 /// The entries of some rows, each with its column and, where weights matter, its weight.
 #[derive(Default)]
@@ -13,7 +17,7 @@ struct Rows {
     weights: Vec<f32>,
 }
 
-pub(super) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<GraphBatch> {
+pub(super) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<GraphBatch, Refusal> {
     check(&edges)?;
     // Weights other than 1 come from the list, from summed duplicates, and from summing or halving two directions.
     let weighted = edges.weights.is_some()
@@ -25,17 +29,18 @@ pub(super) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<Gra
     row_offsets.push(0);
     let mut out = Rows { offsets: row_offsets, columns: Vec::with_capacity(listed.columns.len()), ..Rows::default() };
     let (mut rows, mut transposed, mut scratch) = (Rows::default(), Rows::default(), Vec::new());
-    for graph in node_offsets.windows(2) {
+    for (index, graph) in node_offsets.windows(2).enumerate() {
         let span = &listed.offsets[graph[0]..=graph[1]];
         check_graph(&listed, span, graph[0], graph[1])?;
-        rows.merge(&listed, span, graph[0], conventions.duplicates, &mut scratch)?;
+        let refused = |(row, column, reason)| Refusal::edge(index, graph[0], (row, column), reason);
+        rows.merge(&listed, span, graph[0], conventions.duplicates, &mut scratch).map_err(refused)?;
         if conventions.symmetrization == Symmetrization::Keep {
             transposed.become_empty(span.len());
         } else {
             transposed.become_transpose(&rows);
         }
         for row in 0..graph[1] - graph[0] {
-            append_row(&mut out, &rows, &transposed, row, conventions, weighted)?;
+            append_row(&mut out, &rows, &transposed, row, conventions, weighted).map_err(refused)?;
         }
     }
     let Rows { offsets: row_offsets, mut columns, mut weights } = out;
@@ -123,7 +128,7 @@ impl Rows {
         first: usize,
         rule: Duplicates,
         scratch: &mut Vec<(usize, f32)>,
-    ) -> Result<()> {
+    ) -> Result<(), Refused> {
         self.become_empty(1);
         for (row, pair) in span.windows(2).enumerate() {
             scratch.clear();
@@ -134,12 +139,11 @@ impl Rows {
             for run in scratch.chunk_by(|a, b| a.0 == b.0) {
                 let column = run[0].0;
                 if run.len() > 1 && rule == Duplicates::Error {
-                    let what = format!("the edge from node {row} to node {column} is listed {} times", run.len());
-                    return Err(Error::domain(BUILD, format!("{what}, in the graph whose first node is {first}")));
+                    return Err((row, column, Reason::Duplicate(run.len())));
                 }
                 self.columns.push(column as u32);
                 if !listed.weights.is_empty() {
-                    self.weights.push(merged(run, rule)?);
+                    self.weights.push(merged(run, rule).map_err(|sum| (row, column, Reason::Overflow(sum)))?);
                 }
             }
             self.offsets.push(self.columns.len());
@@ -180,8 +184,8 @@ impl Rows {
     }
 }
 
-/// One weight for a run of duplicates, which is never empty.
-fn merged(run: &[(usize, f32)], rule: Duplicates) -> Result<f32> {
+/// One weight for a run of duplicates, which is never empty; as an error, a sum that overflows.
+fn merged(run: &[(usize, f32)], rule: Duplicates) -> Result<f32, f64> {
     Ok(match rule {
         Duplicates::Sum => narrow(run.iter().map(|entry| f64::from(entry.1)).sum())?,
         Duplicates::Max => run.iter().map(|entry| entry.1).fold(0.0, f32::max),
@@ -192,9 +196,9 @@ fn merged(run: &[(usize, f32)], rule: Duplicates) -> Result<f32> {
 
 /// A sum of weights, rounded once.
 #[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is what is asked for; overflow is an error")]
-fn narrow(sum: f64) -> Result<f32> {
+fn narrow(sum: f64) -> Result<f32, f64> {
     let weight = sum as f32;
-    if weight.is_finite() { Ok(weight) } else { Err(Error::domain(BUILD, format!("weights add up to {sum:e}"))) }
+    if weight.is_finite() { Ok(weight) } else { Err(sum) }
 }
 
 /// Appends the row of the symmetrised matrix, from the row of W and the row of its transpose.
@@ -205,7 +209,7 @@ fn append_row(
     row: usize,
     conventions: &Conventions,
     weighted: bool,
-) -> Result<()> {
+) -> Result<(), Refused> {
     let mut forward = rows.row(row).peekable();
     let mut backward = transposed.row(row).peekable();
     let end = (u32::MAX, 0.0);
@@ -220,12 +224,11 @@ fn append_row(
         if conventions.self_loops == SelfLoops::Drop && column as usize == row {
             continue;
         }
-        let weight = combined(own, other, conventions.symmetrization).ok_or_else(|| {
-            let what = format!("the edge from node {row} to node {column} has the weight {own}, its reverse {other}");
-            Error::domain(BUILD, what)
-        })?;
+        let refused = |reason| (row, column as usize, reason);
+        let weight = combined(own, other, conventions.symmetrization);
+        let weight = weight.ok_or_else(|| refused(Reason::Asymmetric(own, other)))?;
         if !weight.is_finite() {
-            return Err(Error::domain(BUILD, format!("the weights between nodes {row} and {column} overflow")));
+            return Err(refused(Reason::Overflow(f64::from(own) + f64::from(other))));
         }
         // An edge of weight 0 is no edge: it changes no matrix, and it must not join components.
         if weight > 0.0 {

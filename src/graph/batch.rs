@@ -1,7 +1,7 @@
 //! One graph, and a ragged batch of graphs.
 
 use super::assemble::assemble;
-use super::{Conventions, EdgeList, GraphRef};
+use super::{Conventions, EdgeList, GraphRef, Refusal};
 use crate::error::{Error, Result};
 
 /// Many graphs of any sizes, in one compressed sparse row form.
@@ -26,6 +26,11 @@ impl GraphBatch {
     /// [`Domain`](crate::ErrorKind::Domain) for a node index out of range, an edge between two graphs, a weight that
     /// is negative or not finite, and for a duplicate or an asymmetry where the conventions make it an error.
     pub fn from_edge_list(edges: EdgeList, conventions: &Conventions) -> Result<Self> {
+        Ok(Self::assemble(edges, conventions)?)
+    }
+
+    /// [`GraphBatch::from_edge_list`]; what the conventions refuse comes as it is, for who has other names for the nodes.
+    pub(crate) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<Self, Refusal> {
         assemble(edges, conventions)
     }
 
@@ -177,7 +182,7 @@ impl Graph {
         for &(source, target) in edges {
             list.push(source, target);
         }
-        assemble(list, conventions).map(Self)
+        Ok(Self(assemble(list, conventions)?))
     }
 
     /// The graph of `nodes` nodes and the edges `(source, target, weight)`.
@@ -190,7 +195,7 @@ impl Graph {
         for &(source, target, weight) in edges {
             list.push_weighted(source, target, weight);
         }
-        assemble(list, conventions).map(Self)
+        Ok(Self(assemble(list, conventions)?))
     }
 
     /// The undirected unweighted graph of these rows, which ascend, have no loops and mirror each other: what any list of

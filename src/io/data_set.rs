@@ -1,9 +1,11 @@
 //! Which format a path has, and the data set in it.
 
+use super::edge_list::{self, Listed};
 use super::lines::quoted;
-use super::{edge_list, matrix_market, tudataset};
-use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{Conventions, EdgeList, GraphBatch};
+use super::refused::Source;
+use super::{magic, matrix_market, tudataset};
+use crate::error::{Error, Result};
+use crate::graph::{Conventions, EdgeList, GraphBatch, Refusal};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -42,19 +44,70 @@ pub struct DataSet {
     pub node_ids: Option<NodeIds>,
     /// The format that was found.
     pub format: Format,
+    /// What the reader did that another reader of the file might not have: a first line taken for a header, or for an edge where that is
+    /// doubtful; numbers that look like times taken for weights; edge attributes left alone. Sentences that name the file, and the line
+    /// where there is one.
+    pub notices: Vec<String>,
+}
+
+/// What [`read_with`] is to make of a file, beside the conventions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// The column of a TUDataset's `DS_edge_attributes.txt`, counted from 1, that holds the weights of the edges. None leaves every
+    /// weight 1.
+    pub edge_weight_column: Option<usize>,
+}
+
+impl ReadOptions {
+    /// [`ReadOptions::edge_weight_column`].
+    #[must_use]
+    pub const fn edge_weight_column(mut self, column: usize) -> Self {
+        self.edge_weight_column = Some(column);
+        self
+    }
 }
 
 /// Reads the data set at `path`, whose format shows from its content and name: a TUDataset folder (or `FOLDER/DS`, or
 /// its `DS_A.txt`), a MatrixMarket coordinate file, or an edge list.
 ///
+/// A first line of an edge list with the numbers of nodes and edges, or one of them, is a header where the rest of the file proves it;
+/// nodes that no edge has are then nodes too. What is doubtful is said in [`DataSet::notices`].
+///
 /// # Errors
-/// [`Parse`](ErrorKind::Parse) with file, line and expectation for what is not as its format wants it, and for graphs
-/// that the conventions make an error; [`Io`](ErrorKind::Io) for what the system refuses.
+/// [`Parse`](crate::ErrorKind::Parse) with file, line and expectation for what is not as its format wants it, and for graphs
+/// that the conventions make an error; [`Io`](crate::ErrorKind::Io) for what the system refuses.
 pub fn read(path: &Path, conventions: &Conventions) -> Result<DataSet> {
+    read_with(path, conventions, &ReadOptions::default())
+}
+
+/// [`read`] with options.
+///
+/// # Errors
+/// As [`read`], and [`Domain`](crate::ErrorKind::Domain) for options that the format has no use for.
+pub fn read_with(path: &Path, conventions: &Conventions, options: &ReadOptions) -> Result<DataSet> {
     let (format, place) = detect(path)?;
-    let (edges, node_ids) = match format {
-        Format::TuDataset => (tudataset::read(&place)?, None),
-        Format::MatrixMarket => (matrix_market::read(&place)?, None),
+    match options.edge_weight_column {
+        Some(0) => return Err(Error::domain("read", "the column of edge weights: expected 1 or more, found 0")),
+        Some(_) if format != Format::TuDataset => {
+            let what = format!(
+                "{}: a column of edge weights is chosen in a TUDataset's DS_edge_attributes.txt, found {}",
+                path.display(),
+                if format == Format::EdgeList { "an edge list" } else { "a MatrixMarket file" }
+            );
+            return Err(Error::domain("read", what));
+        }
+        _ => {}
+    }
+    let unnamed = |(edges, notice): (EdgeList, Option<String>)| Listed {
+        edges,
+        node_ids: None,
+        notices: notice.into_iter().collect(),
+        headed: false,
+    };
+    let Listed { edges, node_ids, notices, headed } = match format {
+        Format::TuDataset => unnamed(tudataset::read(&place, options.edge_weight_column)?),
+        Format::MatrixMarket => unnamed(matrix_market::read(&place)?),
         Format::EdgeList => edge_list::read(&place)?,
     };
     let name = match format {
@@ -62,15 +115,11 @@ pub fn read(path: &Path, conventions: &Conventions) -> Result<DataSet> {
         Format::EdgeList | Format::MatrixMarket => place.file_stem(),
     };
     let name = name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(DataSet { name, graphs: build(path, edges, conventions)?, node_ids, format })
-}
-
-/// The graphs under the conventions; what they refuse is the file's fault, so the error names it.
-fn build(path: &Path, edges: EdgeList, conventions: &Conventions) -> Result<GraphBatch> {
-    GraphBatch::from_edge_list(edges, conventions).map_err(|error| match error.kind() {
-        ErrorKind::Domain { what, .. } => Error::parse(path, None, "edges that the conventions allow", what.as_str()),
-        _ => error,
-    })
+    let graphs = GraphBatch::assemble(edges, conventions).map_err(|refusal| match refusal {
+        Refusal::Edge(edge) => Source { format, place: &place, node_ids: node_ids.as_ref(), headed }.refuse(&edge),
+        Refusal::List(error) => error,
+    })?;
+    Ok(DataSet { name, graphs, node_ids, format, notices })
 }
 
 /// The format, and the file or the TUDataset's prefix.
@@ -121,7 +170,10 @@ fn prefix_in(folder: &Path) -> Result<PathBuf> {
 fn sniff(path: &Path) -> Result<Format> {
     let mut head = Vec::new();
     let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-    file.take(4096).read_to_end(&mut head).map_err(|error| Error::io("read", path, error))?;
+    file.take(magic::LOOKED_AT as u64).read_to_end(&mut head).map_err(|error| Error::io("read", path, error))?;
+    if let Some(name) = magic::name(&head) {
+        return Err(Error::parse(path, None, KNOWN, name));
+    }
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
     let market = b"%%matrixmarket";
     if text.get(..market.len()).is_some_and(|start| start.eq_ignore_ascii_case(market)) {
@@ -129,12 +181,6 @@ fn sniff(path: &Path) -> Result<Format> {
     }
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("mtx")) {
         return Err(Error::parse(path, Some(1), "the banner %%MatrixMarket", quoted(first_line(text))));
-    }
-    let binary = head.iter().any(|&byte| byte < b' ' && !byte.is_ascii_whitespace());
-    // XML, JSON and GML begin so; no line of ids does.
-    let markup = [&b"<"[..], b"{", b"[", b"graph [", b"Creator"].iter().any(|start| text.starts_with(start));
-    if binary || markup {
-        return Err(Error::parse(path, None, KNOWN, quoted(first_line(text))));
     }
     Ok(Format::EdgeList)
 }

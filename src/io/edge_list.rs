@@ -1,31 +1,103 @@
-//! Edge lists: two ids a line, parted by white space or a comma, and perhaps a weight; `#` and `%` begin comments.
+//! Edge lists: two ids a line, parted by white space or a comma, and perhaps a weight; `#` and `%` begin comments. A first line of
+//! counts is a header where the rest proves it ([`Opening`]).
 
 use super::NodeIds;
-use super::lines::{Lines, natural};
+use super::lines::Lines;
+use super::opening::{Opening, Reading, Rest, integer};
+use super::rows::{Row, Rows};
 use crate::error::{Error, Result};
 use crate::graph::EdgeList;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Header lines of two columns that are told from an edge by their words alone.
-const HEADERS: [(&str, &str); 4] = [("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid")];
+/// What a file lists.
+pub(super) struct Listed {
+    pub(super) edges: EdgeList,
+    /// What the file calls the nodes, unless that is 0, 1, 2 and so on.
+    pub(super) node_ids: Option<NodeIds>,
+    pub(super) notices: Vec<String>,
+    /// Whether the first line is a header of counts.
+    pub(super) headed: bool,
+}
 
 /// The one graph of a file. Where all ids are natural numbers the nodes are in their order, otherwise in the order in
-/// which they appear; the ids come back unless they are 0, 1, 2 and so on.
-pub(super) fn read(path: &Path) -> Result<(EdgeList, Option<NodeIds>)> {
+/// which they appear.
+pub(super) fn read(path: &Path) -> Result<Listed> {
     match read_integers(path)? {
         Some(found) => Ok(found),
-        None => read_text(path),
+        None => read_text(path, None),
     }
 }
 
+/// Every line that is an edge, with its ids; `headed` is [`Listed::headed`].
+pub(super) fn visit(path: &Path, headed: bool, edge: &mut dyn FnMut(u64, &str, &str)) -> Result<()> {
+    let mut rows = Rows::open(path, headed)?;
+    while let Some(row) = rows.advance()? {
+        edge(row.line, row.source, row.target);
+    }
+    Ok(())
+}
+
+/// Each edge's weight, once any has one; the others weigh 1.
+#[derive(Default)]
+struct Weights(Vec<f32>);
+
+impl Weights {
+    /// The weight of the edge behind `before` others.
+    fn push(&mut self, before: usize, weight: Option<f32>) {
+        if weight.is_some() {
+            self.0.resize(before, 1.0);
+        }
+        if weight.is_some() || !self.0.is_empty() {
+            self.0.push(weight.unwrap_or(1.0));
+        }
+    }
+
+    /// Forgets the first edge's.
+    fn skip_first(&mut self) {
+        if !self.0.is_empty() {
+            self.0.remove(0);
+        }
+    }
+
+    fn list(&self, lines: &Lines, nodes: usize, pairs: impl ExactSizeIterator<Item = (u32, u32)>) -> Result<EdgeList> {
+        let too_many = |_| lines.error("fewer than 2^32 nodes", nodes.to_string());
+        let mut edges = EdgeList::new(nodes).map_err(too_many)?;
+        edges.reserve(pairs.len());
+        let mut weights = self.0.iter();
+        for (source, target) in pairs {
+            match weights.next() {
+                Some(&weight) => edges.push_weighted(source, target, weight),
+                None => edges.push(source, target),
+            }
+        }
+        Ok(edges)
+    }
+
+    /// What is to be said of a column that looks as if it were something else.
+    fn doubt(&self, path: &Path) -> Option<String> {
+        (!self.0.is_empty() && self.0.iter().all(|&weight| weight > STAMPS)).then(|| timestamps(path))
+    }
+}
+
+/// Seconds since 1970 passed this number in 1973; weights are seldom all beyond it.
+pub(super) const STAMPS: f32 = 1e8;
+
+/// That weights may be times.
+pub(super) fn timestamps(path: &Path) -> String {
+    format!(
+        "{}: the third column was read as weights, though each is beyond 1e8, as timestamps are; without that column every edge weighs 1.",
+        path.display()
+    )
+}
+
 /// None where an id is no natural number: then the file is read again, as text.
-fn read_integers(path: &Path) -> Result<Option<(EdgeList, Option<NodeIds>)>> {
-    let mut rows = Rows::open(path)?;
+fn read_integers(path: &Path) -> Result<Option<Listed>> {
+    let mut rows = Rows::open(path, false)?;
     let mut ids: Vec<u64> = Vec::with_capacity(rows.lines.bytes() / 4);
-    let mut weights = Vec::new();
+    let mut weights = Weights::default();
     let mut passed_over = false;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = rows.advance()? {
         let (Some(source), Some(target)) = (integer(row.source), integer(row.target)) else {
             // A first line of two words over numbers is a header; an odd number is an id like any other.
             let word = |field: &str| field.parse::<f64>().is_err();
@@ -35,33 +107,50 @@ fn read_integers(path: &Path) -> Result<Option<(EdgeList, Option<NodeIds>)>> {
             }
             return Ok(None);
         };
+        weights.push(ids.len() / 2, row.weight);
         ids.extend([source, target]);
-        weights.extend(row.weight);
     }
     if ids.is_empty() {
         return if passed_over { Ok(None) } else { Err(rows.nothing()) };
     }
-    let names = distinct(&ids);
-    let mut edges = new_list(&rows.lines, names.len())?;
-    let node = numbering(&names, ids.len());
-    edges.reserve(ids.len() / 2);
-    let mut weights = weights.into_iter();
-    for pair in ids.chunks_exact(2) {
-        let (source, target) = (node(pair[0]), node(pair[1]));
-        match weights.next() {
-            Some(weight) => edges.push_weighted(source, target, weight),
-            None => edges.push(source, target),
+    let mut names = distinct(&ids);
+    let (mut notices, mut headed) = (Vec::new(), false);
+    if let Some(opening) = &mut rows.opening {
+        let own = 2 * usize::from(opening.ends().is_some());
+        let (reading, notice) = opening.read(path, &rest_of(&names, &ids[own..], opening.ends()))?;
+        notices.extend(notice);
+        if let Reading::Header(nodes) = reading {
+            headed = true;
+            if own > 0 {
+                ids.drain(..own);
+                weights.skip_first();
+            }
+            names = nodes.map_or_else(|| distinct(&ids), |(first, nodes)| (first..first + nodes).collect());
         }
     }
+    notices.extend(weights.doubt(path));
+    let node = numbering(&names, ids.len());
+    let edges =
+        weights.list(&rows.lines, names.len(), ids.chunks_exact(2).map(|pair| (node(pair[0]), node(pair[1]))))?;
     let counting = names.iter().zip(0..).all(|(&name, index)| name == index);
     let node_ids = (!counting).then(|| NodeIds::Integers(names.iter().map(|&name| name.cast_signed()).collect()));
-    Ok(Some((edges, node_ids)))
+    Ok(Some(Listed { edges, node_ids, notices, headed }))
 }
 
-/// A natural number as people write it; `007` is a word, for it is not the same as `7`.
-fn integer(field: &str) -> Option<u64> {
-    let number = natural(field.as_bytes())?;
-    (number <= i64::MAX.cast_unsigned() && (!field.starts_with('0') || field.len() == 1)).then_some(number)
+/// What follows the first line; `names` has its numbers too.
+fn rest_of(names: &[u64], ids: &[u64], ends: Option<[u64; 2]>) -> Rest {
+    let range = ids.iter().fold(None, |range: Option<(u64, u64)>, &id| {
+        Some(range.map_or((id, id), |(least, greatest)| (least.min(id), greatest.max(id))))
+    });
+    let has = ends.map_or([true; 2], |ends| ends.map(|end| ids.contains(&end)));
+    let own = match ends {
+        Some([nodes, edges]) => {
+            let other = nodes != edges && names.binary_search(&edges).is_ok();
+            u64::from(!has[0]) + u64::from(other && !has[1])
+        }
+        None => 0,
+    };
+    Rest { edges: ids.len() as u64 / 2, ids: names.len() as u64 - own, range, has }
 }
 
 /// The length of a table over all ids, where that is not much more than the list itself.
@@ -105,12 +194,14 @@ fn numbering(names: &[u64], listed: usize) -> impl Fn(u64) -> u32 {
     }
 }
 
-fn read_text(path: &Path) -> Result<(EdgeList, Option<NodeIds>)> {
-    let mut rows = Rows::open(path)?;
+/// `header` is what is known of the first line by then: nothing, or that it is a header, and what was said of it.
+fn read_text(path: &Path, header: Option<Option<String>>) -> Result<Listed> {
+    let headed = header.is_some();
+    let mut rows = Rows::open(path, headed)?;
     let mut nodes: HashMap<String, u32> = HashMap::new();
     let mut pairs = Vec::new();
-    let mut weights = Vec::new();
-    while let Some(row) = rows.next()? {
+    let mut weights = Weights::default();
+    while let Some(row) = rows.advance()? {
         let mut node = |name: &str| -> Result<u32> {
             if let Some(&node) = nodes.get(name) {
                 return Ok(node);
@@ -120,126 +211,48 @@ fn read_text(path: &Path) -> Result<(EdgeList, Option<NodeIds>)> {
             nodes.insert(name.to_owned(), node);
             Ok(node)
         };
-        pairs.push((node(row.source)?, node(row.target)?));
-        weights.extend(row.weight);
+        let Row { source, target, weight, .. } = row;
+        weights.push(pairs.len(), weight);
+        pairs.push((node(source)?, node(target)?));
     }
     if pairs.is_empty() {
         return Err(rows.nothing());
     }
-    let mut edges = new_list(&rows.lines, nodes.len())?;
-    edges.reserve(pairs.len());
-    let mut weights = weights.into_iter();
-    for (source, target) in pairs {
-        match weights.next() {
-            Some(weight) => edges.push_weighted(source, target, weight),
-            None => edges.push(source, target),
+    let mut notices: Vec<String> = header.flatten().into_iter().collect();
+    let opening = rows.opening.as_mut().filter(|_| !headed);
+    if let Some(opening) = opening {
+        let (reading, notice) = read_opening(opening, path, &pairs, nodes.len())?;
+        match reading {
+            Reading::Header(_) if !opening.is_lone() => return read_text(path, Some(notice)),
+            _ => notices.extend(notice),
         }
     }
+    notices.extend(weights.doubt(path));
+    let edges = weights.list(&rows.lines, nodes.len(), pairs.into_iter())?;
     let mut names = vec![String::new(); nodes.len()];
     for (name, node) in nodes {
         names[node as usize] = name;
     }
-    Ok((edges, Some(NodeIds::Text(names))))
+    Ok(Listed { edges, node_ids: Some(NodeIds::Text(names)), notices, headed })
 }
 
-fn new_list(lines: &Lines, nodes: usize) -> Result<EdgeList> {
-    EdgeList::new(nodes).map_err(|_| lines.error("fewer than 2^32 nodes", nodes.to_string()))
-}
-
-/// The lines that are edges.
-struct Rows {
-    lines: Lines,
-    comma: bool,
-    /// 2 or 3; 0 before the first edge.
-    columns: usize,
-    header: bool,
-    /// Fields of a line with quotes, without them.
-    unquoted: csv::StringRecord,
-}
-
-struct Row<'a> {
-    source: &'a str,
-    target: &'a str,
-    weight: Option<f32>,
-    /// Whether it is the first, and no header came before.
-    first: bool,
-}
-
-impl Rows {
-    fn open(path: &Path) -> Result<Self> {
-        let lines = Lines::open(path)?;
-        Ok(Self { lines, comma: false, columns: 0, header: false, unquoted: csv::StringRecord::new() })
-    }
-
-    fn next(&mut self) -> Result<Option<Row<'_>>> {
-        loop {
-            if !self.lines.advance()? {
-                return Ok(None);
-            }
-            let line = self.lines.text()?.trim();
-            if line.is_empty() || line.starts_with(['#', '%']) {
-                continue;
-            }
-            if self.columns == 0 {
-                self.comma = line.contains(',');
-                let (parts, count) = split(line, self.comma, &mut self.unquoted);
-                if !self.header && is_header(parts, count, self.comma) {
-                    self.header = true;
-                    continue;
-                }
-            }
-            break;
-        }
-        let first = self.columns == 0 && !self.header;
-        let (parts, count) = split(self.lines.text()?.trim(), self.comma, &mut self.unquoted);
-        let fits = if self.columns == 0 { (2..=3).contains(&count) } else { count == self.columns };
-        if !fits || parts[0].is_empty() || parts[1].is_empty() {
-            return Err(self.lines.unexpected(match self.columns {
-                0 => "two ids and perhaps a weight, parted by white space or commas",
-                2 => "two ids, as in the lines before",
-                _ => "two ids and a weight, as in the lines before",
-            }));
-        }
-        self.columns = count;
-        let weight = if count == 3 { Some(self.lines.weight(parts[2].as_bytes())?) } else { None };
-        Ok(Some(Row { source: parts[0], target: parts[1], weight, first }))
-    }
-
-    fn nothing(&self) -> Error {
-        self.lines.error("at least one edge", "none before the end")
-    }
-}
-
-/// The first three fields, and how many there are.
-fn split<'a>(line: &'a str, comma: bool, unquoted: &'a mut csv::StringRecord) -> ([&'a str; 3], usize) {
-    if !comma {
-        return first_three(line.split_ascii_whitespace());
-    }
-    if line.contains('"') {
-        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
-        // Reading from memory fails at nothing; a quote that is left open ends with the line.
-        if let Ok(true) = reader.read_record(unquoted) {
-            return first_three(unquoted.iter().map(str::trim));
-        }
-    }
-    first_three(line.split(',').map(str::trim))
-}
-
-fn first_three<'a>(all: impl Iterator<Item = &'a str>) -> ([&'a str; 3], usize) {
-    let (mut parts, mut count) = ([""; 3], 0);
-    for field in all {
-        if let Some(part) = parts.get_mut(count) {
-            *part = field;
-        }
-        count += 1;
-    }
-    (parts, count)
-}
-
-/// Whether words name columns: known words, or three words with a comma where the third should be a weight.
-fn is_header(parts: [&str; 3], count: usize, comma: bool) -> bool {
-    let is = |field: &str, word| field.eq_ignore_ascii_case(word);
-    let known = HEADERS.iter().any(|(source, target)| is(parts[0], source) && is(parts[1], target));
-    let word = |field: &&str| !field.is_empty() && field.parse::<f64>().is_err();
-    known || (comma && count == 3 && parts.iter().all(word))
+/// How the first line is to be read, in view of edges between words. Its own ids, where it is an edge, are the first ones.
+fn read_opening(
+    opening: &mut Opening,
+    path: &Path,
+    pairs: &[(u32, u32)],
+    nodes: usize,
+) -> Result<(Reading, Option<String>)> {
+    let own = usize::from(!opening.is_lone());
+    let rest = &pairs[own..];
+    let ends = pairs[..own].first().map(|&(source, target)| [source, target]);
+    let has = ends.map_or([true; 2], |ends| ends.map(|end| rest.iter().any(|&(a, b)| a == end || b == end)));
+    let alone = match ends {
+        Some([source, target]) => u64::from(!has[0]) + u64::from(source != target && !has[1]),
+        None => 0,
+    };
+    let rest = Rest { edges: rest.len() as u64, ids: nodes as u64 - alone, range: None, has };
+    let (reading, notice) = opening.read(path, &rest)?;
+    let unknown = rest.edges > 0 && has == [false; 2] && matches!(reading, Reading::Edge);
+    Ok((reading, notice.or_else(|| unknown.then(|| opening.unknown_ids(path)))))
 }

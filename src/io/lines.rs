@@ -1,5 +1,6 @@
 //! Text files line by line, through one buffer, with the line's number at hand for errors.
 
+use super::magic;
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::Read;
@@ -33,6 +34,12 @@ impl Lines {
     /// Goes to the next line; false where there is none.
     pub(super) fn advance(&mut self) -> Result<bool> {
         let mut searched = self.next;
+        if self.number == 0 && self.filled == 0 && !self.at_end {
+            self.fill()?;
+            if let Some(name) = magic::name_of_lines(&self.buffer[..self.filled.min(magic::LOOKED_AT)]) {
+                return Err(self.error("text", name));
+            }
+        }
         let end = loop {
             if let Some(length) = self.buffer[searched..self.filled].iter().position(|&byte| byte == b'\n') {
                 break searched + length;
@@ -99,6 +106,21 @@ impl Lines {
         self.file.metadata().ok().and_then(|metadata| usize::try_from(metadata.len()).ok()).unwrap_or(0)
     }
 
+    /// The current line's number, from 1.
+    pub(super) fn at(&self) -> u64 {
+        self.number
+    }
+
+    /// The file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// An error at a line that was read before.
+    pub(super) fn error_at(&self, line: u64, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        Error::parse(&self.path, Some(line), expected, found)
+    }
+
     /// An error at the current line.
     pub(super) fn error(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
         Error::parse(&self.path, (self.number > 0).then_some(self.number), expected, found)
@@ -132,14 +154,20 @@ impl Lines {
     }
 }
 
-/// Bytes as an error shows them.
+/// Text as an error shows it; bytes that are none are not shown.
 pub(super) fn quoted(bytes: &[u8]) -> String {
     const SHOWN: usize = 60;
     if bytes.is_empty() {
         return "nothing".into();
     }
-    let more = if bytes.len() > SHOWN { "..." } else { "" };
-    format!("{:?}{more}", String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]))
+    let Ok(text) = std::str::from_utf8(bytes) else { return "bytes that are not UTF-8 text".into() };
+    if bytes.iter().any(|&byte| magic::is_odd(byte)) {
+        return "bytes that are no text".into();
+    }
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+        None => format!("{text:?}"),
+    }
 }
 
 /// A decimal number without a sign.

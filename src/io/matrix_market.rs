@@ -1,7 +1,8 @@
 //! MatrixMarket coordinate files, as streams: <https://math.nist.gov/MatrixMarket/formats.html>.
 
+use super::edge_list::{STAMPS, timestamps};
 use super::lines::{Lines, fields, natural, quoted};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::EdgeList;
 use std::path::Path;
 
@@ -18,18 +19,27 @@ pub struct SparseRows {
     pub values: Vec<f64>,
 }
 
-/// Row i, column j of the matrix is the edge from i to j; a symmetric file's entries stand for both directions.
-pub(super) fn read(path: &Path) -> Result<EdgeList> {
+/// Row i, column j of the matrix is the edge from i to j; a symmetric file's entries stand for both directions. With
+/// the edges comes what is to be said of weights that may be times.
+pub(super) fn read(path: &Path) -> Result<(EdgeList, Option<String>)> {
     let start = |lines: &Lines, order, entries| {
         let mut edges = EdgeList::new(order).map_err(|_| lines.unexpected("a matrix of fewer than 2^32 rows"))?;
         edges.reserve(entries);
         Ok(edges)
     };
-    let push = |edges: &mut EdgeList, source, target, weight| match weight {
+    let push = |edges: &mut EdgeList, _, source, target, weight| match weight {
         None => edges.push(source, target),
         Some(weight) => edges.push_weighted(source, target, weight),
     };
-    visit(path, start, |lines, value| lines.weight(value), push)
+    let edges = visit(path, start, |lines, value| lines.weight(value), push)?;
+    let stamps = edges.weights().is_some_and(|weights| weights.iter().all(|&weight| weight > STAMPS));
+    Ok((edges, stamps.then(|| timestamps(path))))
+}
+
+/// Every entry with its line, both of a symmetric file's; indices from 0.
+pub(super) fn visit_entries(path: &Path, entry: &mut dyn FnMut(u64, usize, usize)) -> Result<()> {
+    let push = |_: &mut (), line, row: u32, column: u32, _: Option<()>| entry(line, row as usize, column as usize);
+    visit(path, |_, _, _| Ok(()), |_, _| Ok(()), push)
 }
 
 /// The square matrix in a MatrixMarket coordinate file, entries listed more than once added up; a pattern's are 1.
@@ -40,7 +50,7 @@ pub(super) fn read(path: &Path) -> Result<EdgeList> {
 pub fn read_matrix(path: &Path) -> Result<SparseRows> {
     type Entry = (u32, u32, f64);
     let start = |_: &Lines, order: usize, entries: usize| Ok((order, Vec::<Entry>::with_capacity(entries)));
-    let push = |(_, all): &mut (usize, Vec<Entry>), row, column, value: Option<f64>| {
+    let push = |(_, all): &mut (usize, Vec<Entry>), _, row, column, value: Option<f64>| {
         all.push((row, column, value.unwrap_or(1.0)));
     };
     let (order, mut entries) = visit(path, start, |lines, value| lines.number(value), push)?;
@@ -65,12 +75,49 @@ pub fn read_matrix(path: &Path) -> Result<SparseRows> {
     Ok(matrix)
 }
 
+/// [`read_matrix`] of a matrix that has to be symmetric, with entries of a magnitude of at most `largest`.
+///
+/// # Errors
+/// As [`read_matrix`], and [`Parse`](crate::ErrorKind::Parse) at the line of an entry without its equal across the diagonal, or beyond
+/// `largest`; rows and columns count from 1, as in the file.
+pub fn read_symmetric_matrix(path: &Path, largest: f64) -> Result<SparseRows> {
+    let matrix = read_matrix(path)?;
+    let span = |row: usize| matrix.row_offsets[row]..matrix.row_offsets[row + 1];
+    for row in 0..matrix.row_offsets.len() - 1 {
+        for place in span(row) {
+            let (column, value) = (matrix.columns[place] as usize, matrix.values[place]);
+            let across = span(column);
+            let reverse = matrix.columns[across.clone()].binary_search_by(|&c| (c as usize).cmp(&row));
+            let reverse = reverse.ok().map(|place| matrix.values[across.start + place]);
+            let entry = || format!("the entry of row {} and column {}", row + 1, column + 1);
+            let wrong = if reverse != Some(value) {
+                let found = match reverse {
+                    Some(reverse) => format!("{}, {value}, and across the diagonal {reverse}", entry()),
+                    None => format!("{}, {value}, and none across the diagonal", entry()),
+                };
+                Some(("a symmetric matrix".to_owned(), found))
+            } else {
+                let large = value.abs() > largest;
+                large.then(|| {
+                    (format!("entries of a magnitude of at most {largest:e}"), format!("{}, {value:e}", entry()))
+                })
+            };
+            if let Some((expected, found)) = wrong {
+                let mut line = None;
+                visit_entries(path, &mut |at, r, c| line = line.or(((r, c) == (row, column)).then_some(at)))?;
+                return Err(Error::parse(path, line, expected, found));
+            }
+        }
+    }
+    Ok(matrix)
+}
+
 /// Hands out every entry of the file, both of a symmetric one's, to what `start` made of the order and a number of entries.
 fn visit<S, T: Copy>(
     path: &Path,
     start: impl FnOnce(&Lines, usize, usize) -> Result<S>,
     parse: impl Fn(&Lines, &[u8]) -> Result<T>,
-    mut push: impl FnMut(&mut S, u32, u32, Option<T>),
+    mut push: impl FnMut(&mut S, u64, u32, u32, Option<T>),
 ) -> Result<S> {
     let mut lines = Lines::open(path)?;
     let (pattern, symmetric) = banner(&mut lines)?;
@@ -100,9 +147,9 @@ fn visit<S, T: Copy>(
         if parts.next().is_some() {
             return Err(lines.unexpected("a row, a column and a value"));
         }
-        push(&mut all, row, column, value);
+        push(&mut all, lines.at(), row, column, value);
         if symmetric && row != column {
-            push(&mut all, column, row, value);
+            push(&mut all, lines.at(), column, row, value);
         }
     }
     if found < entries {

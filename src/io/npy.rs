@@ -1,5 +1,6 @@
 //! NumPy's array files: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
+use super::magic;
 use crate::error::{Error, Result};
 use half::f16;
 use num_complex::Complex;
@@ -79,7 +80,10 @@ impl NpyFile {
         let version = match start.strip_prefix(MAGIC) {
             Some(&[version @ 1..=3, _]) => version,
             Some(_) => return Err(error("an .npy file of version 1, 2 or 3", "another version".into())),
-            None => return Err(error("an .npy file", "another beginning".into())),
+            None => {
+                reader.take(magic::LOOKED_AT as u64).read_to_end(&mut start).map_err(refused)?;
+                return Err(error("an .npy file", magic::kind(&start).unwrap_or("another beginning").into()));
+            }
         };
         let mut length = vec![];
         reader.by_ref().take(if version == 1 { 2 } else { 4 }).read_to_end(&mut length).map_err(refused)?;

@@ -11,36 +11,33 @@ use std::path::{Path, PathBuf};
 pub(super) const ADJACENCY: &str = "_A.txt";
 pub(super) const INDICATOR: &str = "_graph_indicator.txt";
 
+/// Where edges have numbers; the one file of the format, of the optional ones, that changes a Laplacian.
+const EDGE_ATTRIBUTES: &str = "_edge_attributes.txt";
+
 /// The two files of the data set `prefix`, a path without `_A.txt`.
 pub(super) fn files(prefix: &Path) -> (PathBuf, PathBuf) {
-    let with = |suffix: &str| {
-        let mut name = prefix.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    (with(ADJACENCY), with(INDICATOR))
+    (with(prefix, ADJACENCY), with(prefix, INDICATOR))
 }
 
-/// Edges as they are listed: undirected sets list both directions.
-pub(super) fn read(prefix: &Path) -> Result<EdgeList> {
+fn with(prefix: &Path, suffix: &str) -> PathBuf {
+    let mut name = prefix.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Edges as they are listed: undirected sets list both directions. Their weights are a column of the edge attributes, counted from 1, if
+/// one is asked for; where there are attributes and none is, that is said.
+pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeList, Option<String>)> {
     let (adjacency, indicator) = files(prefix);
     let (offsets, graphs) = read_indicator(&indicator)?;
     let nodes = graphs.len();
-    let mut lines = Lines::open(&adjacency)?;
     let mut edges = EdgeList::batch(offsets)
         .map_err(|_| Error::parse(&indicator, None, "fewer than 2^32 nodes", format!("{nodes}")))?;
+    let mut lines = Lines::open(&adjacency)?;
     // The shortest line, "1,2", takes four bytes.
     edges.reserve(lines.bytes() / 8);
-    while lines.advance()? {
-        let line = lines.line().trim_ascii();
-        if line.is_empty() {
-            continue;
-        }
-        let mut parts = line.splitn(2, |&byte| byte == b',').map(<[u8]>::trim_ascii);
-        let (source, target) = (parts.next().and_then(natural), parts.next().and_then(natural));
-        let (Some(source), Some(target)) = (source, target) else {
-            return Err(lines.unexpected("an edge `r, c` of two node numbers"));
-        };
+    let mut weights = weight_column.map(|column| Attributes::open(prefix, column)).transpose()?;
+    while let Some((source, target)) = edge(&mut lines)? {
         let index = |node: u64| {
             let index = node.checked_sub(1).and_then(|index| u32::try_from(index).ok());
             let index = index.filter(|&index| (index as usize) < nodes);
@@ -52,9 +49,105 @@ pub(super) fn read(prefix: &Path) -> Result<EdgeList> {
             let found = format!("node {} in graph {one} and node {} in graph {other}", source + 1, target + 1);
             return Err(lines.error("an edge within one graph", found));
         }
-        edges.push(source, target);
+        match &mut weights {
+            Some(weights) => edges.push_weighted(source, target, weights.advance(&lines)?),
+            None => edges.push(source, target),
+        }
     }
-    Ok(edges)
+    if let Some(weights) = &mut weights {
+        weights.end(edges.len())?;
+    }
+    let attributes = with(prefix, EDGE_ATTRIBUTES);
+    let ignored = weights.is_none() && attributes.is_file();
+    let notice = || {
+        format!(
+            "{}: was not read, so every edge weighs 1; --edge-weight-column N takes the weights from its column N.",
+            attributes.display()
+        )
+    };
+    Ok((edges, ignored.then(notice)))
+}
+
+/// Every listed edge with its line, its ends counted from 0.
+pub(super) fn visit(prefix: &Path, found: &mut dyn FnMut(u64, usize, usize)) -> Result<()> {
+    let mut lines = Lines::open(&files(prefix).0)?;
+    let index = |node: u64| usize::try_from(node).unwrap_or(usize::MAX).wrapping_sub(1);
+    while let Some((source, target)) = edge(&mut lines)? {
+        found(lines.at(), index(source), index(target));
+    }
+    Ok(())
+}
+
+/// The two numbers of the next line that has any.
+fn edge(lines: &mut Lines) -> Result<Option<(u64, u64)>> {
+    while lines.advance()? {
+        let line = lines.line().trim_ascii();
+        if line.is_empty() {
+            continue;
+        }
+        let mut parts = line.splitn(2, |&byte| byte == b',').map(<[u8]>::trim_ascii);
+        return match (parts.next().and_then(natural), parts.next().and_then(natural)) {
+            (Some(source), Some(target)) => Ok(Some((source, target))),
+            _ => Err(lines.unexpected("an edge `r, c` of two node numbers")),
+        };
+    }
+    Ok(None)
+}
+
+/// A column of the edge attributes, in line with the edges.
+struct Attributes {
+    lines: Lines,
+    column: usize,
+    /// How many columns the first line has; 0 before it.
+    columns: usize,
+}
+
+impl Attributes {
+    fn open(prefix: &Path, column: usize) -> Result<Self> {
+        let path = with(prefix, EDGE_ATTRIBUTES);
+        if !path.is_file() {
+            return Err(Error::parse(&path, None, "the file that edge weights are to be read from", "no file"));
+        }
+        Ok(Self { lines: Lines::open(&path)?, column, columns: 0 })
+    }
+
+    /// Goes to the next line that is not empty.
+    fn next_line(&mut self) -> Result<bool> {
+        while self.lines.advance()? {
+            if !self.lines.line().trim_ascii().is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The weight of the edge at the current line of `edges`.
+    fn advance(&mut self, edges: &Lines) -> Result<f32> {
+        if !self.next_line()? {
+            let expected =
+                format!("a line for each edge, and one is on line {} of {}", edges.at(), edges.path().display());
+            return Err(self.lines.error(expected, "the end"));
+        }
+        let line = self.lines.line();
+        let columns = line.split(|&byte| byte == b',').count();
+        let wanted = if self.columns == 0 { columns } else { self.columns };
+        if columns != wanted {
+            return Err(self.lines.error(format!("{wanted} columns, as in the lines before"), columns.to_string()));
+        }
+        self.columns = columns;
+        match line.split(|&byte| byte == b',').nth(self.column.wrapping_sub(1)) {
+            Some(field) => self.lines.weight(field.trim_ascii()),
+            None => Err(self.lines.error(format!("a column {}", self.column), format!("{columns} in the line"))),
+        }
+    }
+
+    /// That there are no lines beyond those of the edges.
+    fn end(&mut self, edges: usize) -> Result<()> {
+        if self.next_line()? {
+            return Err(self.lines.unexpected(format!("the end, after a line for each of the {edges} edges")));
+        }
+        Ok(())
+    }
 }
 
 /// Where each graph's nodes begin, and the number of each node's graph.

@@ -3,6 +3,7 @@
 use super::input::{Axes, Input, REALS};
 use super::{Precision, To, insists, seconds, too_wide};
 use crate::cli::encode::End;
+use crate::cli::reading::{Reading, notify};
 use crate::cli::values::{positive, whole};
 use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// Which matrix of which file.
 #[derive(Debug, Args)]
 struct Matrix {
-    /// A graph: an edge list or a MatrixMarket file.
+    /// A graph: an edge list, a MatrixMarket file, or a TUDataset of one graph.
     input: PathBuf,
     /// Which matrix of the graph; `none` is the matrix in the MatrixMarket file itself, in f64.
     #[arg(long, value_enum, value_name = "MATRIX", default_value = "symmetric")]
@@ -27,6 +28,8 @@ struct Matrix {
     /// f32: compute an f64 matrix in f32, as the GPU's kernels do. refined: compute in f64, on the CPU.
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
+    #[command(flatten)]
+    reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -107,13 +110,20 @@ trait Operation {
 impl Matrix {
     /// Reads the matrix and runs the operation in the precision that was asked for: f64 for numbers that are, f32 for graphs unless what
     /// they are multiplied with is `wide`.
-    fn run(&self, ctx: &Context, wide: bool, operation: &impl Operation) -> Result<Outcome, Failure> {
+    fn run(&self, to: &To, wide: bool, operation: &impl Operation) -> Result<Outcome, Failure> {
+        let ctx = &to.context(None, &[])?;
         let normalization = match self.laplacian {
             MatrixName::None => {
                 if self.precision.is_none() {
                     self.wide_is_there(ctx)?;
                 }
-                let matrix = fiedler::io::read_matrix(&self.input)?;
+                if self.reading.edge_weight_column.is_some() {
+                    let what =
+                        "--edge-weight-column belongs to a TUDataset, found --laplacian none, the matrix of a file";
+                    return Err(Failure::Call(what.to_owned()));
+                }
+                let largest = if self.precision == Some(Precision::F32) { f32::MAX.into() } else { f64::MAX };
+                let matrix = fiedler::io::read_symmetric_matrix(&self.input, largest)?;
                 return match self.precision {
                     Some(Precision::F32) => by_entries::<f32>(ctx, matrix, operation),
                     _ => by_entries::<f64>(&ctx.with_backend(Backend::Cpu), matrix, operation),
@@ -123,7 +133,10 @@ impl Matrix {
             MatrixName::Symmetric => Normalization::Symmetric,
         };
         let conventions = Conventions { self_loops: SelfLoops::Drop, ..Conventions::default() };
-        let data = fiedler::io::read(&self.input, &conventions)?;
+        let data = self.reading.read(&self.input, &conventions)?;
+        if !to.quiet {
+            notify(&data);
+        }
         if data.graphs.len() != 1 {
             let what = format!("{}: expected one graph, found {}", self.input.display(), data.graphs.len());
             return Err(Failure::Call(what));
@@ -159,7 +172,7 @@ fn by_entries<T: Real>(ctx: &Context, matrix: SparseRows, operation: &impl Opera
 impl Eigsh {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         self.to.check(&[&self.matrix.input])?;
-        self.matrix.run(&self.to.context(None, &[])?, false, &self)
+        self.matrix.run(&self.to, false, &self)
     }
 }
 
@@ -226,7 +239,7 @@ impl Spmm {
         let block = self.block.as_deref().map(|path| Input::read(path, REALS, Axes::MATRIX, None)).transpose()?;
         let wide = block.as_ref().is_some_and(Input::is_wide);
         let multiplied = Multiplied { call: &self, block: block.map(Input::widened) };
-        self.matrix.run(&self.to.context(None, &[])?, wide, &multiplied)
+        self.matrix.run(&self.to, wide, &multiplied)
     }
 }
 

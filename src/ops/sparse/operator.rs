@@ -72,7 +72,7 @@ impl<'a, T: Real> Operator<'a, T> {
         normalization: Normalization,
     ) -> Result<Self> {
         if let Some(directed) = graphs.iter().position(|graph| !graph.is_symmetric()) {
-            let what = format!("graph {directed} is directed; choose a symmetrisation (sum, mean or max)");
+            let what = format!("graph {directed} (from 0) is directed; choose a symmetrisation (sum, mean or max)");
             return Err(Error::domain("sparse Laplacian", what));
         }
         let normalised = normalization != Normalization::Combinatorial;

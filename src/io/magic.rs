@@ -1,0 +1,145 @@
+//! What a file that is not read here is called, from how it begins; so that nobody is shown its bytes.
+
+/// How many bytes of a file's beginning are looked at: a tar archive says what it is at 257.
+pub(super) const LOOKED_AT: usize = 4096;
+
+const UNPACK: &str = "decompress it first";
+const ARRAY: &str = "a graph is read from text, and `fiedler run` takes arrays in .npy files";
+const TABLE: &str = "write an edge list of it, as CSV: two ids a line, and perhaps a weight";
+const NETWORKX: &str = "networkx reads it, and its write_edgelist(graph, path, data=False) writes an edge list";
+
+/// Beginnings of formats, what the format is called, and the way out where one is known.
+const BINARIES: &[(&[u8], &str, &str)] = &[
+    (b"\x93NUMPY", "a NumPy array (.npy)", ARRAY),
+    (b"\x1f\x8b", "a gzip file", UNPACK),
+    (b"BZh", "a bzip2 file", UNPACK),
+    (b"\xfd7zXZ\0", "an xz file", UNPACK),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard file", UNPACK),
+    (b"\x04\x22\x4d\x18", "an LZ4 file", UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it first"),
+    (b"Rar!\x1a\x07", "a RAR archive", "unpack it first"),
+    (b"PAR1", "a Parquet file", TABLE),
+    (b"ARROW1", "an Arrow file", TABLE),
+    (b"FEA1", "a Feather file", TABLE),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", TABLE),
+    (b"SQLite format 3\0", "an SQLite database", TABLE),
+    (b"MATLAB 5.0 MAT-file", "a MATLAB file", "scipy.io.mmwrite writes its matrix as MatrixMarket"),
+    (b"\x89PNG\r\n\x1a\n", "a PNG image", ""),
+    (b"\xff\xd8\xff", "a JPEG image", ""),
+    (b"GIF89a", "a GIF image", ""),
+    (b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
+    (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
+];
+
+/// How text begins that is no line of ids, in small letters, one space between words.
+const TEXTS: &[(&str, &str, &str)] = &[
+    ("%pdf-", "a PDF document", ""),
+    ("graph [", "GML", NETWORKX),
+    ("creator \"", "GML", NETWORKX),
+    ("*vertices ", "a Pajek network", NETWORKX),
+    (">>graph6<<", "graph6", NETWORKX),
+    (">>sparse6<<", "sparse6", NETWORKX),
+];
+
+const BINARY: Named = ("a binary file", "");
+
+/// Which foreign format begins with these bytes, with the way out behind a semicolon; none for what may be lines of text.
+pub(super) fn name(head: &[u8]) -> Option<String> {
+    named(head).map(with_way_out)
+}
+
+/// The same of a file that is read as lines: a byte that no text has, further down, is an error of its own line.
+pub(super) fn name_of_lines(head: &[u8]) -> Option<String> {
+    let first = head.iter().take_while(|&&byte| byte != b'\n');
+    known(head).or_else(|| first.copied().any(is_odd).then_some(BINARY)).map(with_way_out)
+}
+
+fn with_way_out((name, way_out): Named) -> String {
+    if way_out.is_empty() { name.to_owned() } else { format!("{name}; {way_out}") }
+}
+
+/// The format's name alone, for who wants something else of the file.
+pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
+    named(head).map(|(name, _)| name)
+}
+
+fn named(head: &[u8]) -> Option<Named> {
+    known(head).or_else(|| head.iter().any(|&byte| is_odd(byte)).then_some(BINARY))
+}
+
+fn known(head: &[u8]) -> Option<Named> {
+    binary(head, head.iter().any(|&byte| is_odd(byte))).or_else(|| markup(head))
+}
+
+/// Whether no text has this byte.
+pub(super) fn is_odd(byte: u8) -> bool {
+    byte < b' ' && !byte.is_ascii_whitespace()
+}
+
+type Named = (&'static str, &'static str);
+
+/// `odd` is whether there are bytes that no text has: without them, a beginning of letters is a word. `PAR1` is a gene, too.
+fn binary(head: &[u8], odd: bool) -> Option<Named> {
+    if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
+        return Some(archive(head));
+    }
+    // A pickle of protocol 2 or later says so.
+    if let [0x80, 2..=5, ..] = head {
+        return Some(("a Python pickle", "networkx.write_edgelist(graph, path, data=False) writes an edge list"));
+    }
+    // The length of the header, and the header, which is JSON.
+    if let Some((length, [b'{', ..])) = head.split_first_chunk::<8>()
+        && u64::from_le_bytes(*length) < 1 << 32
+    {
+        return Some(("a safetensors file", ARRAY));
+    }
+    if head.get(257..262) == Some(b"ustar") {
+        return Some(("a tar archive", "unpack it first"));
+    }
+    let is = |start: &[u8]| head.starts_with(start) && (odd || !start.iter().all(u8::is_ascii));
+    BINARIES.iter().find(|(start, ..)| is(start)).map(|&(_, name, way_out)| (name, way_out))
+}
+
+/// What a zip archive is for, which its first member's name tells.
+fn archive(head: &[u8]) -> Named {
+    let length = head.get(26..28).map_or(0, |bytes| usize::from(bytes[0]) | usize::from(bytes[1]) << 8);
+    let member = head.get(30..30 + length).unwrap_or_default();
+    if member.ends_with(b".npy") {
+        ("a NumPy archive (.npz)", "scipy.io.mmwrite writes a sparse matrix as MatrixMarket")
+    } else if member == b"[Content_Types].xml" {
+        ("an office document, such as an Excel workbook", TABLE)
+    } else if member.ends_with(b"/data.pkl") {
+        ("a PyTorch file", "write an edge list of it: two ids a line, and perhaps a weight")
+    } else {
+        ("a zip archive", "unpack it first")
+    }
+}
+
+fn markup(head: &[u8]) -> Option<Named> {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let text = String::from_utf8_lossy(text).to_ascii_lowercase();
+    let text = text.trim_ascii_start();
+    if text.starts_with("<http") {
+        return Some(("RDF (N-Triples)", "write an edge list of it: two ids a line"));
+    }
+    if text.starts_with('<') {
+        return Some(if text.contains("<graphml") {
+            ("GraphML", NETWORKX)
+        } else if text.contains("<gexf") {
+            ("GEXF", NETWORKX)
+        } else if text.contains("<html") || text.starts_with("<!doctype html") {
+            ("an HTML page", "perhaps what a server sent in place of the file")
+        } else {
+            ("XML", "")
+        });
+    }
+    if text.starts_with(['{', '[']) {
+        return Some(("JSON", "write an edge list of it: two ids a line, and perhaps a weight"));
+    }
+    let words: String = text.split_ascii_whitespace().take(4).flat_map(|word| [word, " "]).collect();
+    let dot = ["graph ", "digraph ", "strict graph ", "strict digraph "];
+    if dot.iter().any(|start| words.starts_with(start)) && words.contains("{ ") {
+        return Some(("a Graphviz graph (DOT)", NETWORKX));
+    }
+    TEXTS.iter().find(|(start, ..)| words.starts_with(start)).map(|&(_, name, way_out)| (name, way_out))
+}

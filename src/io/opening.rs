@@ -1,0 +1,215 @@
+//! The first line of an edge list: an edge, a header of counts, or a header of words. The rest of the file tells, and where it leaves
+//! a doubt, the reader says how the line was read.
+
+use super::lines::{Lines, natural, quoted};
+use super::rows::Form;
+use crate::error::{Error, Result};
+use std::path::Path;
+
+/// Among so few lines, the first edge may name their number by chance.
+const FEW: u64 = 10;
+
+/// The first line that is neither a comment nor a header of known words.
+pub(super) struct Opening {
+    pub(super) line: u64,
+    text: String,
+    fields: usize,
+    /// Its fields, where each is a number as people write it.
+    numbers: Option<[u64; 3]>,
+    /// Why it is no edge, if it is none: the next line has another form.
+    pub(super) misfit: Option<Error>,
+}
+
+/// The edges that follow.
+pub(super) struct Rest {
+    pub(super) edges: u64,
+    /// How many ids they have.
+    pub(super) ids: u64,
+    /// The least and the greatest id, where all are numbers.
+    pub(super) range: Option<(u64, u64)>,
+    /// Whether the first and the last number of the first line are ids of theirs.
+    pub(super) has: [bool; 2],
+}
+
+/// How the first line is to be read.
+pub(super) enum Reading {
+    /// As an edge like any other.
+    Edge,
+    /// As a header. Where it proves them, the nodes: the first one's id, and how many there are.
+    Header(Option<(u64, u64)>),
+}
+
+/// A natural number as people write it; `007` is a word, for it is not the same as `7`.
+pub(super) fn integer(field: &str) -> Option<u64> {
+    let number = natural(field.as_bytes())?;
+    (number <= i64::MAX.cast_unsigned() && (!field.starts_with('0') || field.len() == 1)).then_some(number)
+}
+
+fn count(number: u64, of: &str) -> String {
+    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
+}
+
+impl Opening {
+    pub(super) fn new(line: u64, text: &str, parts: [&str; 3], form: Form) -> Self {
+        let fields = form.columns;
+        let all = parts.iter().take(fields).map(|part| integer(part)).collect::<Option<Vec<u64>>>();
+        let number = |all: &[u64], place: usize| all.get(place).copied().unwrap_or(0);
+        let numbers = all.filter(|_| (1..=3).contains(&fields) && !form.data);
+        let numbers = numbers.map(|all| [number(&all, 0), number(&all, 1), number(&all, 2)]);
+        Self { line, text: text.chars().take(60).collect(), fields, numbers, misfit: None }
+    }
+
+    /// Whether it is a number and nothing else, so no edge.
+    pub(super) fn is_lone(&self) -> bool {
+        self.fields == 1 && self.numbers.is_some()
+    }
+
+    /// Whether it may be a header of counts, `nodes`, `nodes edges` or `nodes nodes edges`; words are another matter.
+    pub(super) fn may_be_header(&self) -> bool {
+        self.claim().is_some()
+    }
+
+    /// How many nodes and edges it speaks of, if it is a header of both.
+    fn claim(&self) -> Option<(u64, u64)> {
+        match (self.fields, self.numbers?) {
+            (2, [nodes, edges, _]) => Some((nodes, edges)),
+            (3, [rows, columns, edges]) if rows == columns => Some((rows, edges)),
+            _ => None,
+        }
+    }
+
+    /// The numbers that [`Rest::has`] is about.
+    pub(super) fn ends(&self) -> Option<[u64; 2]> {
+        self.claim().map(|(nodes, edges)| [nodes, edges])
+    }
+
+    /// That it is all there is.
+    pub(super) fn alone(&self, lines: &Lines) -> Error {
+        if self.is_lone() {
+            lines.error_at(self.line, "two ids and perhaps a weight, parted by white space or commas", self.shown())
+        } else {
+            lines.error("at least one edge", "none before the end")
+        }
+    }
+
+    fn shown(&self) -> String {
+        quoted(self.text.as_bytes())
+    }
+
+    fn notice(&self, path: &Path, what: impl std::fmt::Display) -> String {
+        format!("{}:{}: `{}` {what}", path.display(), self.line, self.text)
+    }
+
+    /// What a first line of words, or of numbers above words, was read as, where its ids occur nowhere else.
+    pub(super) fn unknown_ids(&self, path: &Path) -> String {
+        self.notice(path, "was read as an edge, though neither id occurs again; if it is a header, put # before it.")
+    }
+
+    /// What the line is, in view of the rest, and what is to be said of it.
+    pub(super) fn read(&mut self, path: &Path, rest: &Rest) -> Result<(Reading, Option<String>)> {
+        if self.is_lone() {
+            return self.read_lone(path, rest);
+        }
+        let claim = self.claim().filter(|&(nodes, _)| rest.edges > 0 && nodes >= rest.ids);
+        let Some((nodes, edges)) = claim else {
+            return self.misfit.take().map_or(Ok((Reading::Edge, None)), Err);
+        };
+        let counted = edges == rest.edges;
+        let first = rest.first_of(nodes);
+        let fits = first.is_some() || nodes == rest.ids;
+        // As an edge it would be a likely one: between ids like the others, or to the only one that they lack.
+        let likely = match first {
+            Some(first) => first == 1 && !rest.has[0] && rest.ids + 1 == nodes,
+            None => true,
+        };
+        let by_chance = self.misfit.is_none() && rest.has[1] && likely && rest.edges < FEW;
+        if counted && fits && !by_chance {
+            let nodes = first.map(|first| (first, nodes));
+            self.check_nodes(path, rest, nodes)?;
+            let isolated = rest.isolated(nodes);
+            let edge = match &self.misfit {
+                None => "; if it is an edge, move it below another one",
+                Some(_) => "",
+            };
+            let what = format!(
+                "was read as a header: {} among {}{isolated} follow{edge}.",
+                count(rest.edges, "edge"),
+                count(nodes.map_or(rest.ids, |(_, nodes)| nodes), "node")
+            );
+            return Ok((Reading::Header(nodes), Some(self.notice(path, what))));
+        }
+        let follow = format!("{} among {} follow", count(rest.edges, "edge"), count(rest.ids, "id"));
+        if self.misfit.take().is_some() {
+            let expected = format!("an edge as the next line has it, or a header that fits: {follow}");
+            return Err(Error::parse(path, Some(self.line), expected, self.shown()));
+        }
+        let doubtful = match self.fields {
+            2 => counted || rest.has == [false; 2] || (fits && rest.has != [true; 2]),
+            _ => counted || !rest.has[0],
+        };
+        let what = format!("was read as an edge; if it is a header, put # before it: {follow}.");
+        Ok((Reading::Edge, doubtful.then(|| self.notice(path, what))))
+    }
+
+    /// A count: of edges, or of nodes.
+    fn read_lone(&mut self, path: &Path, rest: &Rest) -> Result<(Reading, Option<String>)> {
+        let number = self.numbers.map_or(0, |numbers| numbers[0]);
+        let first = rest.first_of(number);
+        let (of_edges, of_nodes) = (number == rest.edges, first.is_some() || number == rest.ids);
+        let nodes = first.map(|first| (first, number)).filter(|_| !of_edges || number == rest.ids);
+        let what = match (of_edges, of_nodes) {
+            (true, true) if nodes.is_none() && number != rest.ids => format!(
+                "was read as the number of edges; as that of nodes it would mean {} without any.",
+                count(number - rest.ids, "node")
+            ),
+            (true, true) => "was read as a count: so many nodes and so many edges follow.".to_owned(),
+            (true, false) => "was read as the number of edges, for so many follow.".to_owned(),
+            (false, true) => {
+                self.check_nodes(path, rest, nodes)?;
+                format!("was read as the number of nodes, which the ids fit{}.", rest.isolated(nodes))
+            }
+            (false, false) => {
+                let expected = format!(
+                    "two ids, or the number of edges or nodes: {} among {} follow",
+                    count(rest.edges, "edge"),
+                    count(rest.ids, "id")
+                );
+                return Err(Error::parse(path, Some(self.line), expected, self.shown()));
+            }
+        };
+        Ok((Reading::Header(nodes), Some(self.notice(path, what))))
+    }
+
+    /// A count is only a claim; memory is not spent on any.
+    fn check_nodes(&self, path: &Path, rest: &Rest, nodes: Option<(u64, u64)>) -> Result<()> {
+        let most = rest.edges.saturating_mul(64).saturating_add(1 << 24);
+        match nodes {
+            Some((_, nodes)) if nodes > most => {
+                let expected = format!("at most {most} nodes for {}", count(rest.edges, "edge"));
+                Err(Error::parse(path, Some(self.line), expected, self.shown()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Rest {
+    /// The first id, if all ids are among `nodes` that count from 0 or from 1. Where they fit both, from 1: there is no 0.
+    fn first_of(&self, nodes: u64) -> Option<u64> {
+        let (least, greatest) = self.range?;
+        match least {
+            0 => (greatest < nodes).then_some(0),
+            _ => (greatest <= nodes).then_some(1),
+        }
+    }
+
+    fn isolated(&self, nodes: Option<(u64, u64)>) -> String {
+        match nodes {
+            Some((first, nodes)) if nodes > self.ids => {
+                let last = first + nodes - 1;
+                format!(" (ids {first} to {last}; {} without any edge)", nodes - self.ids)
+            }
+            _ => String::new(),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Files of other formats: each is called by its name, and nobody is shown its bytes.
+
+use fiedler::graph::Conventions;
+use fiedler::io::{read, read_matrix, read_npy};
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// The local header of a zip archive's first member.
+fn zip(member: &str) -> Vec<u8> {
+    let mut bytes = b"PK\x03\x04".to_vec();
+    bytes.resize(26, 0);
+    bytes.extend(u16::try_from(member.len()).unwrap().to_le_bytes());
+    bytes.extend([0, 0]);
+    bytes.extend(member.as_bytes());
+    bytes
+}
+
+fn tar() -> Vec<u8> {
+    let mut bytes = b"edges.txt".to_vec();
+    bytes.resize(257, 0);
+    bytes.extend(b"ustar\0");
+    bytes
+}
+
+fn formats() -> Vec<(Vec<u8>, &'static str, &'static str)> {
+    let text = |text: &str| text.as_bytes().to_vec();
+    vec![
+        (b"\x93NUMPY\x01\0v\0{'descr': '<f8'".to_vec(), "a NumPy array (.npy)", "`fiedler run` takes arrays"),
+        (zip("arr_0.npy"), "a NumPy archive (.npz)", "mmwrite"),
+        (zip("archive/data.pkl"), "a PyTorch file", "edge list"),
+        (zip("[Content_Types].xml"), "an office document", "CSV"),
+        (zip("edges.txt"), "a zip archive", "unpack it first"),
+        (b"\x1f\x8b\x08\0\0\0".to_vec(), "a gzip file", "decompress it first"),
+        (b"BZh91AY&SY\0\x01".to_vec(), "a bzip2 file", "decompress it first"),
+        (b"\xfd7zXZ\0\0\x04".to_vec(), "an xz file", "decompress it first"),
+        (b"\x28\xb5\x2f\xfd\x04".to_vec(), "a Zstandard file", "decompress it first"),
+        (b"\x04\x22\x4d\x18d".to_vec(), "an LZ4 file", "decompress it first"),
+        (b"7z\xbc\xaf\x27\x1c\0".to_vec(), "a 7-Zip archive", "unpack it first"),
+        (tar(), "a tar archive", "unpack it first"),
+        (b"PAR1\x15\x04".to_vec(), "a Parquet file", "edge list"),
+        (b"ARROW1\0\0".to_vec(), "an Arrow file", "edge list"),
+        (b"\x89HDF\r\n\x1a\n\0".to_vec(), "an HDF5 file", "edge list"),
+        (b"SQLite format 3\0".to_vec(), "an SQLite database", "edge list"),
+        (b"MATLAB 5.0 MAT-file, \0\x01IM".to_vec(), "a MATLAB file", "mmwrite"),
+        (b"\x80\x04\x95\x10\0".to_vec(), "a Python pickle", "write_edgelist"),
+        (b"%PDF-1.4\n%\xe2\xe3".to_vec(), "a PDF document", ""),
+        (b"\x89PNG\r\n\x1a\n\0".to_vec(), "a PNG image", ""),
+        (b"\xff\xd8\xff\xe0\0".to_vec(), "a JPEG image", ""),
+        (b"\x10\0\0\0\0\0\0\0{\"a\":{}}".to_vec(), "a safetensors file", ""),
+        (b"\xff\xfe0\0 \x001\0\n\0".to_vec(), "UTF-16 text", "save it as UTF-8"),
+        (b"\x01\x02\x03\x04secret".to_vec(), "a binary file", ""),
+        (text("<?xml version='1.0'?>\n<graphml xmlns='x'>"), "GraphML", "write_edgelist"),
+        (text("<gexf version='1.2'>"), "GEXF", "write_edgelist"),
+        (text("<!DOCTYPE html>\n<html>"), "an HTML page", "server"),
+        (text("<?xml version='1.0'?>\n<secret>"), "XML", ""),
+        (text("<http://a> <http://b> <http://c> .\n"), "RDF", "edge list"),
+        (text("{\"nodes\": []}"), "JSON", "edge list"),
+        (text("\u{feff}[[0, 1]]"), "JSON", "edge list"),
+        (text("graph [\n  directed 0\n"), "GML", "write_edgelist"),
+        (text("Creator \"secret\"\ngraph\n[\n"), "GML", "write_edgelist"),
+        (text("graph\n[\n"), "GML", "write_edgelist"),
+        (text("digraph G {\n  a -> b;\n"), "a Graphviz graph (DOT)", "write_edgelist"),
+        (text("graph {\n  a -- b;\n"), "a Graphviz graph (DOT)", "write_edgelist"),
+        (text("*Vertices 3\n1 \"a\"\n"), "a Pajek network", "write_edgelist"),
+        (text(">>graph6<<D?{\n"), "graph6", "write_edgelist"),
+    ]
+}
+
+fn file(folder: &TempDir, name: &str, content: &[u8]) -> PathBuf {
+    let path = folder.path().join(name);
+    fs::write(&path, content).unwrap();
+    path
+}
+
+/// Nothing of the file is shown but its name.
+fn assert_named(error: &fiedler::Error, name: &str, way_out: &str) {
+    let said = error.to_string();
+    let (_, found) = said.rsplit_once(", found ").unwrap_or_else(|| panic!("{said}"));
+    assert!(found.starts_with(name) && found.contains(way_out), "{said} does not say {name}; {way_out}");
+    assert!(!said.contains("\\u{") && !said.contains('\u{fffd}') && !said.contains("secret"), "{said}");
+}
+
+#[test]
+fn a_file_of_another_format_is_called_by_its_name() {
+    let folder = TempDir::new().unwrap();
+    for (content, name, way_out) in formats() {
+        for ending in ["data.bin", "data.mtx"] {
+            let error = read(&file(&folder, ending, &content), &Conventions::default()).unwrap_err();
+            assert_named(&error, name, way_out);
+            assert!(error.to_string().contains("an edge list (two ids a line"), "{error}");
+        }
+        assert_named(&read_matrix(&file(&folder, "a.mtx", &content)).unwrap_err(), name, way_out);
+        let set = TempDir::new().unwrap();
+        file(&set, "DS_A.txt", &content);
+        file(&set, "DS_graph_indicator.txt", b"1\n");
+        assert_named(&read(set.path(), &Conventions::default()).unwrap_err(), name, way_out);
+        if !name.contains("(.npy)") {
+            let error = read_npy(&file(&folder, "a.npy", &content)).unwrap_err();
+            assert_named(&error, name, "");
+            assert!(error.to_string().contains("expected an .npy file"), "{error}");
+        }
+    }
+}
+
+/// Letters that begin a binary format may begin an id, too.
+#[test]
+fn ids_that_look_like_the_names_of_formats_are_ids() {
+    let folder = TempDir::new().unwrap();
+    for content in ["PAR1 F2R\nF2R PAR1\n", "BZh9 x\nx y\n", "graph theory\ntheory graph\n", "digraph a\na b\n"] {
+        let set = read(&file(&folder, "g.txt", content.as_bytes()), &Conventions::default());
+        assert!(set.is_ok(), "{content:?}: {set:?}");
+    }
+}
+
+/// Behind the beginning, too, bytes that are no text are not shown.
+#[test]
+fn bytes_that_are_no_text_are_not_shown() {
+    let folder = TempDir::new().unwrap();
+    let before = b"0 1\n".repeat(3000);
+    for (line, words) in
+        [(&b"2 \x01\x02\n"[..], "bytes that are no text"), (b"2 \xff\xfe\n", "bytes that are not UTF-8 text")]
+    {
+        let content = [&before[..], line, b"\x07\n"].concat();
+        let error = read(&file(&folder, "g.txt", &content), &Conventions::default());
+        let said = error.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(said.contains(words) && !said.contains("\\u{"), "{said:?} lacks {words:?}");
+    }
+}

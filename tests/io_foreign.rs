@@ -26,7 +26,7 @@ fn tar() -> Vec<u8> {
 fn formats() -> Vec<(Vec<u8>, &'static str, &'static str)> {
     let text = |text: &str| text.as_bytes().to_vec();
     vec![
-        (b"\x93NUMPY\x01\0v\0{'descr': '<f8'".to_vec(), "a NumPy array (.npy)", "edge"),
+        (b"\x93NUMPY\x01\0v\0{'descr': '<f8'".to_vec(), "a NumPy array (.npy)", "`fiedler run` takes arrays"),
         (zip("arr_0.npy"), "a NumPy archive (.npz)", "mmwrite"),
         (zip("archive/data.pkl"), "a PyTorch file", "edge list"),
         (zip("[Content_Types].xml"), "an office document", "CSV"),

@@ -93,6 +93,10 @@ fn a_header_makes_nodes_of_ids_without_edges() {
     let set = parsed(&format!("6 6\n{}", k4(2)));
     assert_eq!(set.node_ids, Some(NodeIds::Integers((1..=6).collect())));
     assert_eq!(listed(&set)[0], "2-3");
+    // In numbers that are ids as well, an edge would leave the gap that the header explains.
+    let set = parsed("5 3\n0 1\n1 2\n2 3\n");
+    assert_eq!((set.graphs.nodes(), listed(&set)), (5, vec!["0-1".to_owned(), "1-2".into(), "2-3".into()]));
+    assert_eq!(parsed("6 3\n1 2\n2 3\n3 4\n").node_ids, Some(NodeIds::Integers((1..=6).collect())));
     // A count is a claim: no memory is spent on one that is out of all proportion.
     let error = read_as("g.txt", format!("4000000000 6\n{}", k4(0)), &Conventions::default()).unwrap_err();
     assert_parse_error(&error, "g.txt", Some(1), "at most 16777600 nodes for 6 edges");

@@ -36,7 +36,7 @@ impl Lines {
         let mut searched = self.next;
         if self.number == 0 && self.filled == 0 && !self.at_end {
             self.fill()?;
-            if let Some(name) = magic::name(&self.buffer[..self.filled.min(magic::LOOKED_AT)]) {
+            if let Some(name) = magic::name_of_lines(&self.buffer[..self.filled.min(magic::LOOKED_AT)]) {
                 return Err(self.error("text", name));
             }
         }

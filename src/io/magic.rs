@@ -41,10 +41,21 @@ const TEXTS: &[(&str, &str, &str)] = &[
     (">>sparse6<<", "sparse6", NETWORKX),
 ];
 
+const BINARY: Named = ("a binary file", "");
+
 /// Which foreign format begins with these bytes, with the way out behind a semicolon; none for what may be lines of text.
 pub(super) fn name(head: &[u8]) -> Option<String> {
-    let (name, way_out) = named(head)?;
-    Some(if way_out.is_empty() { name.to_owned() } else { format!("{name}; {way_out}") })
+    named(head).map(with_way_out)
+}
+
+/// The same of a file that is read as lines: a byte that no text has, further down, is an error of its own line.
+pub(super) fn name_of_lines(head: &[u8]) -> Option<String> {
+    let first = head.iter().take_while(|&&byte| byte != b'\n');
+    known(head).or_else(|| first.copied().any(is_odd).then_some(BINARY)).map(with_way_out)
+}
+
+fn with_way_out((name, way_out): Named) -> String {
+    if way_out.is_empty() { name.to_owned() } else { format!("{name}; {way_out}") }
 }
 
 /// The format's name alone, for who wants something else of the file.
@@ -53,8 +64,11 @@ pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
 }
 
 fn named(head: &[u8]) -> Option<Named> {
-    let odd = head.iter().any(|&byte| is_odd(byte));
-    binary(head, odd).or_else(|| markup(head)).or_else(|| odd.then_some(("a binary file", "")))
+    known(head).or_else(|| head.iter().any(|&byte| is_odd(byte)).then_some(BINARY))
+}
+
+fn known(head: &[u8]) -> Option<Named> {
+    binary(head, head.iter().any(|&byte| is_odd(byte))).or_else(|| markup(head))
 }
 
 /// Whether no text has this byte.

@@ -117,8 +117,12 @@ impl Opening {
         let counted = edges == rest.edges;
         let first = rest.first_of(nodes);
         let fits = first.is_some() || nodes == rest.ids;
-        let full = first.is_some() && nodes == rest.ids;
-        let by_chance = self.misfit.is_none() && rest.has[1] && !full && rest.edges < FEW;
+        // As an edge it would be a likely one: between ids like the others, or to the only one that they lack.
+        let likely = match first {
+            Some(first) => first == 1 && !rest.has[0] && rest.ids + 1 == nodes,
+            None => true,
+        };
+        let by_chance = self.misfit.is_none() && rest.has[1] && likely && rest.edges < FEW;
         if counted && fits && !by_chance {
             let nodes = first.map(|first| (first, nodes));
             self.check_nodes(path, rest, nodes)?;

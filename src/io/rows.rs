@@ -87,14 +87,15 @@ impl Rows {
         let first = first && !self.skip;
         let fixed = (self.form.columns > 0).then_some(self.form.comma);
         let (parts, form) = split(self.lines.text()?.trim(), fixed, &mut self.unquoted);
-        let fits = if self.form.columns == 0 {
-            // A line of three words above lines of other columns is no header of theirs.
-            (2..=3).contains(&form.columns) && (form.comma || self.header != Some(3) || form.columns == 3)
-        } else {
-            (form.columns, form.data) == (self.form.columns, self.form.data)
+        // A line of three words names three columns of what follows.
+        let named = self.form.columns == 0 && !form.comma && self.header == Some(3);
+        let wanted = if named { Form { columns: 3, ..form } } else { self.form };
+        let fits = match wanted.columns {
+            0 => (2..=3).contains(&form.columns),
+            columns => (form.columns, form.data) == (columns, wanted.data),
         };
         if !fits || parts[0].is_empty() || parts[1].is_empty() {
-            return Err(misfit(&self.lines, self.form));
+            return Err(misfit(&self.lines, wanted));
         }
         self.form = form;
         self.count += 1;

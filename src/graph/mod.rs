@@ -6,6 +6,7 @@ mod components;
 mod conventions;
 mod edges;
 pub mod generate;
+mod largest;
 pub mod spectra;
 mod view;
 
@@ -16,4 +17,5 @@ pub use conventions::{
 };
 pub use edges::EdgeList;
 pub use generate::molecules;
+pub use largest::LargestComponents;
 pub use view::GraphRef;

@@ -94,6 +94,20 @@ graph,node,node_id,status,eigenvalue_1,eigenvalue_2,eigenvector_1,eigenvector_2
 }
 
 #[test]
+fn npy_holds_one_array() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.npy");
+    let words = words();
+    write(&path, &arrays(&words)[1..2]).unwrap();
+    let file = npyz::NpyFile::new(fs::File::open(&path).unwrap()).unwrap();
+    assert_eq!(file.shape(), [3, 2]);
+    assert_eq!(file.into_vec::<f64>().unwrap(), VECTORS.to_vec());
+    write(&path, &[NamedArray { name: "one", rows: Rows::Other, shape: vec![], data: Data::I64(&[7]) }]).unwrap();
+    let file = npyz::NpyFile::new(fs::File::open(&path).unwrap()).unwrap();
+    assert_eq!((file.shape().to_vec(), file.into_vec::<i64>().unwrap()), (vec![], vec![7]));
+}
+
+#[test]
 fn the_same_arrays_are_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let words = words();
@@ -135,7 +149,7 @@ fn a_failed_write_leaves_what_was_there() {
     let words = words();
     let arrays = arrays(&words);
     let other = NamedArray { rows: Rows::Other, ..arrays[1].clone() };
-    let cases: [(&str, Vec<NamedArray<'_>>, &str); 6] = [
+    let cases: [(&str, Vec<NamedArray<'_>>, &str); 8] = [
         ("out.csv", vec![arrays[2].clone(), other], "eigenvectors has no row for each node or graph"),
         ("out.csv", vec![arrays[1].clone()], "a table needs the array node_offsets"),
         (
@@ -149,7 +163,9 @@ fn a_failed_write_leaves_what_was_there() {
             vec![NamedArray { shape: vec![3], ..arrays[3].clone() }],
             "expected [3] elements of status, found 2",
         ),
-        ("out.hdf5", arrays.clone(), "expected a name that ends in .npz, .safetensors or .csv"),
+        ("out.hdf5", arrays.clone(), "expected a name that ends in .npz, .safetensors, .npy or .csv"),
+        ("out.npy", arrays[..2].to_vec(), "found 2 (eigenvalues, eigenvectors); .npz holds them all"),
+        ("out.npy", vec![], "expected one array"),
     ];
     for (name, arrays, words) in cases {
         let error = write(&folder.path().join(name), &arrays).unwrap_err();

@@ -56,6 +56,22 @@ fn explain_says_where_how_long_and_why() {
     }
 }
 
+/// Canonical vectors and certificates of small graphs take several times as long as their decomposition (`encode::plan` has the figures).
+#[test]
+fn what_follows_the_solver_is_in_the_prediction() {
+    let folder = tempfile::tempdir().unwrap();
+    let seconds = |workload: &str| {
+        let told: Value = serde_json::from_str(&done(folder.path(), &["explain", workload, "--json"])).unwrap();
+        told["cpu_s"].as_f64().expect("seconds")
+    };
+    let solver = seconds("eigh n=23 batch=10000");
+    let [eight, sixteen] = [8, 16].map(|k| seconds(&format!("encode nodes=23 graphs=10000 k={k}")) / solver);
+    assert!(4.0 < eight && eight < sixteen && sixteen < 12.0, "{eight} {sixteen}");
+    // Large ones are the solver's.
+    let share = seconds("encode nodes=250 graphs=100 k=8") / seconds("eigh n=250 batch=100");
+    assert!(1.0 < share && share < 1.2, "{share}");
+}
+
 #[test]
 fn wrong_workloads_are_wrong_calls() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,8 +2,8 @@
 
 use fiedler::ErrorKind;
 use fiedler::graph::{
-    Conventions, Duplicates, EdgeList, Graph, GraphBatch, GraphRef, IsolatedDiagonal, Preset, SelfLoops,
-    Symmetrization, molecules,
+    Conventions, Duplicates, EdgeList, Graph, GraphBatch, GraphRef, IsolatedDiagonal, LargestComponents, Preset,
+    SelfLoops, Symmetrization, molecules,
 };
 use fiedler::ops::laplacian::{Laplacian, Normalization};
 use nalgebra::DMatrix;
@@ -265,6 +265,51 @@ fn components_are_counted_and_labelled_by_their_lowest_nodes() {
 }
 
 /// The laws of Laplacians on graphs with weights and isolated nodes, and the ways to read one against each other.
+#[test]
+fn the_largest_component_of_each_graph_is_left() {
+    // A triangle 1-3-5 with weights and the path 0-2-4; nothing; an edge; two nodes without one; a graph that is whole.
+    let weighted = [(1, 3, 2.0), (3, 5, 4.0), (5, 1, 8.0), (0, 2, 1.0), (2, 4, 1.0), (6, 7, 1.0)];
+    let conventions = Conventions::default();
+    let graphs = [
+        Graph::from_weighted_edges(8, &weighted, &conventions).unwrap(),
+        undirected(0, &[]),
+        undirected(3, &[(0, 2)]),
+        undirected(2, &[]),
+        undirected(2, &[(0, 1)]),
+    ];
+    let batch = GraphBatch::from_graphs(&graphs).unwrap();
+    let largest = batch.largest_components();
+    // Of equals the one with the lowest node: the path, whose weights are all 1.
+    assert_eq!(largest.nodes, [0, 2, 4, 8, 10, 11, 13, 14]);
+    assert_eq!(largest.graphs.node_offsets(), [0, 3, 3, 5, 6, 8]);
+    assert_eq!((largest.graphs.weights(), largest.graphs.conventions()), (None, conventions));
+    for (graph, want) in largest.graphs.iter().zip([
+        undirected(3, &[(0, 1), (1, 2)]),
+        undirected(0, &[]),
+        undirected(2, &[(0, 1)]),
+        undirected(1, &[]),
+        undirected(2, &[(0, 1)]),
+    ]) {
+        assert_eq!(adjacency(graph), adjacency(want.view()));
+    }
+    // With one node more the triangle is the larger, and keeps its weights.
+    let more = [&weighted[..], &[(5, 6, 16.0)]].concat();
+    let graph = Graph::from_weighted_edges(8, &more, &conventions).unwrap();
+    let LargestComponents { graphs, nodes, .. } = GraphBatch::from(graph.clone()).largest_components();
+    assert_eq!(nodes, [1, 3, 5, 6, 7]);
+    for (i, &row) in nodes.iter().enumerate() {
+        for (j, &column) in nodes.iter().enumerate() {
+            assert_eq!(graphs.graph(0).weight(i, j), graph.view().weight(row, column), "{row} {column}");
+        }
+    }
+    // What is connected stays what it is, bit for bit; directions do not part it.
+    let molecules = molecules(5, 3).unwrap();
+    assert_eq!(molecules.largest_components().graphs, molecules);
+    let directed = Graph::from_edges(4, &[(2, 0), (2, 3)], &Conventions::scipy()).unwrap();
+    let LargestComponents { graphs, nodes, .. } = GraphBatch::from(directed).largest_components();
+    assert_eq!((nodes, graphs.graph(0).neighbors(1)), (vec![0, 2, 3], &[0, 2][..]));
+}
+
 #[test]
 fn laplacians_obey_their_laws() {
     let conventions = Conventions { isolated: IsolatedDiagonal::One, ..Conventions::default() };

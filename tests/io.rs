@@ -382,6 +382,39 @@ fn npy_files_are_read_row_major() {
 }
 
 #[test]
+fn integers_and_booleans_are_read_as_float64_that_equals_them() {
+    let read = |descr: &str, bytes: &[u8], count: usize| {
+        read_npy_bytes(&npy(&format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({count},), }}"), bytes))
+    };
+    let is = |descr: &str, bytes: &[u8], want: &[f64]| {
+        let found = read(descr, bytes, want.len()).unwrap();
+        assert_eq!(found, Npy { shape: vec![want.len()], data: NpyData::F64(want.to_vec()) }, "{descr}");
+    };
+    is("|b1", &[0, 1, 7], &[0.0, 1.0, 1.0]);
+    is("|i1", &[0x80, 0x7f], &[-128.0, 127.0]);
+    is("|u1", &[0x80, 0xff], &[128.0, 255.0]);
+    is("<i2", &[0xfe, 0xff], &[-2.0]);
+    is(">u2", &[0x01, 0x02], &[258.0]);
+    is(">i4", &(-70000_i32).to_be_bytes(), &[-70000.0]);
+    is("<u4", &u32::MAX.to_le_bytes(), &[4_294_967_295.0]);
+    // 2^53 + 2 has a float, and so have the least and, of unsigned ones, half of the range.
+    is("<i8", &((1_i64 << 53) + 2).to_le_bytes(), &[9_007_199_254_740_994.0]);
+    is(">i8", &i64::MIN.to_be_bytes(), &[-9_223_372_036_854_775_808.0]);
+    is("<u8", &(1_u64 << 63).to_le_bytes(), &[9_223_372_036_854_775_808.0]);
+    // 2^53 + 1 has none, nor has the greatest of either.
+    for (descr, bytes, found) in [
+        ("<i8", [0, (1_i64 << 53) + 1].map(i64::to_le_bytes).concat(), "9007199254740993 as element 1"),
+        ("<i8", [0, i64::MAX].map(i64::to_le_bytes).concat(), "9223372036854775807 as element 1"),
+        ("<u8", [0, u64::MAX].map(u64::to_le_bytes).concat(), "18446744073709551615 as element 1"),
+    ] {
+        assert_parse_error(&read(descr, &bytes, 2).unwrap_err(), "a.npy", None, "integers that float64 holds exactly");
+        assert!(read(descr, &bytes, 2).unwrap_err().to_string().contains(found), "{descr}");
+    }
+    let columns = npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2), }", &[1, 0, 2, 0, 3, 0, 4, 0]);
+    assert_eq!(read_npy_bytes(&columns).unwrap().data, NpyData::F64(vec![1.0, 3.0, 2.0, 4.0]));
+}
+
+#[test]
 fn wrong_npy_files_say_what_was_wanted() {
     let with = |header: &str, bytes: usize| npy(header, &vec![0; bytes]);
     let cases = [
@@ -390,8 +423,8 @@ fn wrong_npy_files_say_what_was_wanted() {
         (b"\x93NUMPY\x09\x00\x00".to_vec(), "version 1, 2 or 3"),
         (b"\x93NUMPY\x01\x00\xff\xff{'descr'".to_vec(), "descr, fortran_order and shape"),
         (
-            with("{'descr': '<i8', 'fortran_order': False, 'shape': (1, 1), }", 8),
-            "complex64 or complex128, found the type <i8",
+            with("{'descr': '<M8[s]', 'fortran_order': False, 'shape': (1, 1), }", 8),
+            "integers or booleans, found the type <M8[s]",
         ),
         (
             with("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 1), }", 4),

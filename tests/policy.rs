@@ -225,6 +225,29 @@ fn up_and_down_have_their_own_rates() {
     assert!((choice.margin() - 1.0 / 11.0001).abs() < 1e-12, "{choice:?}");
 }
 
+/// What the CPU does on either side is in both times, at the CPU's rate; a curve that was measured has it already.
+#[test]
+fn what_follows_on_the_host_belongs_to_both_sides() {
+    let policy = policy(Backend::Auto, DeviceClass::Discrete);
+    let (without, work) = (workload(1e9, 0.0, 1.0), Workload { host_flops: 5e8, ..workload(1e9, 0.0, 1.0) });
+    let (before, after) = (policy.choose(&without, true), policy.choose(&work, true));
+    // 1e9 flop take the CPU a second, so half as many take half of one.
+    assert!((after.cpu_seconds - before.cpu_seconds - 0.5).abs() < 1e-12, "{before:?} {after:?}");
+    assert!((after.gpu_seconds - before.gpu_seconds - 0.5).abs() < 1e-12, "{before:?} {after:?}");
+    let family = Family::Encode;
+    let point = Point { size: 1.0, rates: vec![[1.0, 1e9]] };
+    let curve = vec![(family, Curve { points: vec![point], first: 0.0 })];
+    let curves = |flat: &Curves| Curves { own: curve.clone(), ..flat.clone() };
+    let Rates { cpu, gpu } = rates();
+    let measured = Rates {
+        cpu: CpuRates { curves: curves(&cpu.curves), ..cpu },
+        gpu: GpuRates { curves: curves(&gpu.curves), ..gpu },
+    };
+    let policy = of(Backend::Auto, DeviceClass::Discrete, measured);
+    let [without, with] = [without, work].map(|work| policy.choose(&Workload { family, size: 1.0, ..work }, true));
+    assert_eq!((without.cpu_seconds, without.gpu_seconds), (with.cpu_seconds, with.gpu_seconds));
+}
+
 #[test]
 fn choices_explain_themselves() {
     let work = workload(1e9, 0.0, 1.0);
@@ -234,14 +257,20 @@ fn choices_explain_themselves() {
             Backend::Auto,
             DeviceClass::Discrete,
             false,
-            "cpu: the device's kernels cannot take it (cpu 1.00e0 s, gpu none)",
+            "cpu: too large for the GPU's kernels, or not in f32 (cpu 1.00e0 s, gpu none)",
         ),
-        (Backend::Auto, DeviceClass::Absent, true, "cpu: there is no adapter (cpu 1.00e0 s, gpu none)"),
+        (Backend::Auto, DeviceClass::Absent, true, "cpu: there is no GPU (cpu 1.00e0 s, gpu none)"),
         (
             Backend::Auto,
             DeviceClass::Software,
             true,
             "cpu: a software adapter is slower than the CPU itself (cpu 1.00e0 s, gpu 1.01e-2 s)",
+        ),
+        (
+            Backend::Auto,
+            DeviceClass::Unopened,
+            true,
+            "cpu: too small to be worth opening a GPU (cpu 1.00e0 s, gpu none)",
         ),
         (Backend::Gpu, DeviceClass::Discrete, true, "gpu: asked for (cpu 1.00e0 s, gpu 1.01e-2 s)"),
         (Backend::Cpu, DeviceClass::Absent, false, "cpu: asked for (cpu 1.00e0 s, gpu none)"),

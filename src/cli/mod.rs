@@ -13,6 +13,7 @@ mod tune;
 mod values;
 
 use clap::{Args, Command as Words, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use fiedler::policy::Choice;
 use fiedler::{Backend, Context, ContextBuilder, Error, ErrorKind};
 use std::path::Path;
 use std::process::ExitCode;
@@ -49,6 +50,13 @@ enum Command {
     Generate(generate::Generate),
 }
 
+/// Seconds of the CPU's work from which `auto` looks for an adapter: to look, open one and compile its first kernels takes from 0.1 s (two
+/// software adapters, 2026-11-22) to a second.
+const WORTH_OPENING: f64 = 0.5;
+
+/// Why it is computed on the CPU, where nobody asked for that.
+const IN_F64: &str = "f64 is computed there";
+
 /// Where to compute.
 #[derive(Clone, Debug, Args)]
 struct Where {
@@ -70,6 +78,25 @@ impl Where {
     fn backend(&self) -> Backend {
         let said = || std::env::var("FIEDLER_BACKEND").ok().and_then(|text| text.parse().ok());
         self.backend.or_else(said).unwrap_or_default()
+    }
+
+    /// Whether somebody says where to compute: then nothing is weighed.
+    fn is_said(&self) -> bool {
+        self.backend() != Backend::Auto || self.adapter().is_some()
+    }
+
+    /// Whether a device is insisted upon.
+    fn insists(&self) -> bool {
+        self.backend() == Backend::Gpu
+    }
+
+    /// Whether a device is opened: where it is asked for, and where the CPU alone would take long enough.
+    fn opens_device(&self, choose: impl FnOnce(&Context) -> Result<Choice, Error>) -> Result<bool, Failure> {
+        if self.is_said() {
+            return Ok(true);
+        }
+        let cpu = self.with(Context::builder().device(false))?;
+        Ok(choose(&cpu)?.cpu_seconds >= WORTH_OPENING)
     }
 
     /// The adapter that they name.
@@ -175,6 +202,11 @@ fn negative_values(words: Words) -> Words {
             if option { arg.allow_negative_numbers(true) } else { arg }
         })
         .mut_subcommands(negative_values)
+}
+
+/// How many of something, in words.
+fn many(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
 }
 
 /// Prints to standard output; a reader that went away is no failure.

@@ -140,7 +140,8 @@ pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)
     for ((fits, _), members) in classes {
         let orders = members.iter().map(|&i| u32::try_from(sizes[i].0).unwrap_or(u32::MAX));
         let work = choose_eigh::<f32>(ctx, &orders.collect::<Vec<_>>(), false).workload;
-        let choice = ctx.explain(&Workload { family: Family::Encode, ..work }, fits);
+        let host_flops = members.iter().map(|&i| beside(settings.k, sizes[i])).sum();
+        let choice = ctx.explain(&Workload { family: Family::Encode, host_flops, ..work }, fits);
         for i in members {
             sides[i] = choice.side;
         }
@@ -149,11 +150,24 @@ pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)
     (together(ctx, &parts), sides)
 }
 
+/// What encode does on the CPU beside the solver: canonical vectors, ties, the certificate. In flop at the rate that the policy's
+/// defaults have, 2e10 a second and thread, by which it takes 12 us a graph, 80 ns for each number of the vectors and 4 ns for each entry
+/// and pair.
+///
+/// All of encode, in microseconds of a thread and graph, k = 8 and 16, measured beside predicted without this and with it (2026-11-22,
+/// a busy machine, least of five): molecules of 23 nodes 39 and 56 beside 8, 36 and 53; 40 nodes, 120 entries 67 and 97 beside 29, 70
+/// and 99; 100 nodes, 240 entries 254 and 374 beside 450, 534 and 605, of which the solver's part is too much: it finds k vectors alone.
+fn beside(k: usize, (nodes, entries): (usize, usize)) -> f64 {
+    let [k, nodes, entries] = [k.min(nodes), nodes, entries].map(|count| count as f64);
+    2.4e5 + k * (1600.0 * nodes + 80.0 * entries)
+}
+
 fn joined(a: Workload, b: Workload) -> Workload {
     Workload {
         items: a.items + b.items,
         cpu_flops: a.cpu_flops + b.cpu_flops,
         gpu_flops: a.gpu_flops + b.gpu_flops,
+        host_flops: a.host_flops + b.host_flops,
         upload: a.upload + b.upload,
         download: a.download + b.download,
         dispatches: a.dispatches + b.dispatches,

@@ -6,6 +6,7 @@ mod components;
 mod conventions;
 mod edges;
 pub mod generate;
+mod largest;
 mod refusal;
 pub mod spectra;
 mod view;
@@ -17,5 +18,6 @@ pub use conventions::{
 };
 pub use edges::EdgeList;
 pub use generate::molecules;
+pub use largest::LargestComponents;
 pub(crate) use refusal::{Reason, Refusal, RefusedEdge};
 pub use view::GraphRef;

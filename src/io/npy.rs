@@ -1,6 +1,7 @@
 //! NumPy's array files: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
 use super::magic;
+use super::named::{Data, NamedArray, text_width};
 use crate::error::{Error, Result};
 use half::f16;
 use num_complex::Complex;
@@ -19,7 +20,7 @@ pub struct Npy {
     pub data: NpyData,
 }
 
-/// The elements of an [`Npy`], in the precision that the file has.
+/// The elements of an [`Npy`], in the precision that the file has; integers and booleans are 64-bit floats.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NpyData {
     /// 32-bit floats.
@@ -48,11 +49,12 @@ impl NpyData {
     }
 }
 
-/// Reads an .npy file of floats or complex numbers with one, two or three axes; either byte order, C or Fortran order.
+/// Reads an .npy file of numbers with one, two or three axes; either byte order, C or Fortran order. Integers and booleans become 64-bit
+/// floats.
 ///
 /// # Errors
-/// [`Parse`](crate::ErrorKind::Parse) for another type, another number of axes, a file that is shorter or longer than
-/// its header says, and for what is no .npy file; [`Io`](crate::ErrorKind::Io) for what the system refuses.
+/// [`Parse`](crate::ErrorKind::Parse) for another type, an integer that no 64-bit float equals, another number of axes, a file that is
+/// shorter or longer than its header says, and for what is no .npy file; [`Io`](crate::ErrorKind::Io) for what the system refuses.
 pub fn read_npy(path: &Path) -> Result<Npy> {
     NpyFile::open(path)?.read()
 }
@@ -130,16 +132,19 @@ impl NpyFile {
         let (big, kind) = match header.descr.split_at_checked(1) {
             Some(("<", kind)) => (false, kind),
             Some((">", kind)) => (true, kind),
+            Some(("|", kind @ ("b1" | "i1" | "u1"))) => (false, kind),
             _ => (false, ""),
         };
         let width = match kind {
-            "f2" => 2,
-            "f4" => 4,
-            "f8" | "c8" => 8,
+            "b1" | "i1" | "u1" => 1,
+            "f2" | "i2" | "u2" => 2,
+            "f4" | "i4" | "u4" => 4,
+            "f8" | "c8" | "i8" | "u8" => 8,
             "c16" => 16,
             _ => {
-                let expected = "elements of type float16, float32, float64, complex64 or complex128".into();
-                return Err(error(expected, format!("the type {}", header.descr)));
+                let expected =
+                    "elements of type float16, float32, float64, complex64 or complex128, integers or booleans";
+                return Err(error(expected.into(), format!("the type {}", header.descr)));
             }
         };
         if !(1..=3).contains(&header.shape.len()) {
@@ -160,10 +165,20 @@ impl NpyFile {
         let f2 = |bytes| if big { f16::from_be_bytes(bytes) } else { f16::from_le_bytes(bytes) };
         let f4 = |bytes| if big { f32::from_be_bytes(bytes) } else { f32::from_le_bytes(bytes) };
         let f8 = |bytes| if big { f64::from_be_bytes(bytes) } else { f64::from_le_bytes(bytes) };
+        let raw = Raw { path: &path, bytes: &data, header: &header, big };
         let data = match kind {
             "f2" => NpyData::F16(elements(&data, shape, ordered, f2)),
             "f4" => NpyData::F32(elements(&data, shape, ordered, f4)),
             "f8" => NpyData::F64(elements(&data, shape, ordered, f8)),
+            "b1" => integers(|[byte]| (byte != 0).into(), &raw)?,
+            "i1" => integers(|bytes| i8::from_le_bytes(bytes).into(), &raw)?,
+            "u1" => integers(|bytes| u8::from_le_bytes(bytes).into(), &raw)?,
+            "i2" => integers(|bytes| i16::from_le_bytes(bytes).into(), &raw)?,
+            "u2" => integers(|bytes| u16::from_le_bytes(bytes).into(), &raw)?,
+            "i4" => integers(|bytes| i32::from_le_bytes(bytes).into(), &raw)?,
+            "u4" => integers(|bytes| u32::from_le_bytes(bytes).into(), &raw)?,
+            "i8" => integers(|bytes| i64::from_le_bytes(bytes).into(), &raw)?,
+            "u8" => integers(|bytes| u64::from_le_bytes(bytes).into(), &raw)?,
             "c8" => NpyData::C64(elements(&data, shape, ordered, |bytes: [u8; 8]| pair(bytes.as_chunks().0, f4))),
             _ => NpyData::C128(elements(&data, shape, ordered, |bytes: [u8; 16]| pair(bytes.as_chunks().0, f8))),
         };
@@ -180,6 +195,38 @@ fn elements<T: Copy, const N: usize>(
 ) -> Vec<T> {
     let all = bytes.as_chunks::<N>().0.iter().map(|&bytes| element(bytes)).collect();
     if fortran_order { to_row_major(shape, all) } else { all }
+}
+
+/// The bytes of a file's elements, and what they are.
+struct Raw<'a> {
+    path: &'a Path,
+    bytes: &'a [u8],
+    header: &'a Header,
+    /// Whether the highest byte comes first.
+    big: bool,
+}
+
+/// Integers as floats that equal them: beyond 2^53 not every one has such a float. `read` takes the lowest byte first.
+fn integers<const N: usize>(read: impl Fn([u8; N]) -> i128, raw: &Raw<'_>) -> Result<NpyData> {
+    let one = |mut bytes: [u8; N]| {
+        if raw.big {
+            bytes.reverse();
+        }
+        read(bytes)
+    };
+    let all = elements(raw.bytes, &raw.header.shape, raw.header.fortran_order, one);
+    let float = |(place, integer): (usize, i128)| {
+        #[expect(clippy::cast_precision_loss, reason = "what is lost is an error")]
+        let float = integer as f64;
+        #[expect(clippy::cast_possible_truncation, reason = "integers of 64 bits round to floats below 2^65")]
+        let back = float as i128;
+        if back == integer {
+            return Ok(float);
+        }
+        let found = format!("{integer} as element {place}");
+        Err(Error::parse(raw.path, None, "integers that float64 holds exactly", found))
+    };
+    all.into_iter().enumerate().map(float).collect::<Result<_>>().map(NpyData::F64)
 }
 
 /// Real and imaginary part.
@@ -239,8 +286,28 @@ fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     Some(rest.trim_start().strip_prefix(':')?.trim_start())
 }
 
+/// Writes an array as a file of its own.
+pub(super) fn write(out: &mut impl Write, array: &NamedArray<'_>) -> io::Result<()> {
+    write_header(out, &type_string(&array.data), &array.shape)?;
+    array.data.write_little_endian(out)
+}
+
+/// The array protocol's type string.
+fn type_string(data: &Data<'_>) -> String {
+    match data {
+        Data::F32(_) => "<f4".into(),
+        Data::F64(_) => "<f8".into(),
+        Data::F16(_) => "<f2".into(),
+        Data::C64(_) => "<c8".into(),
+        Data::C128(_) => "<c16".into(),
+        Data::I64(_) => "<i8".into(),
+        Data::U8(_) => "|u1".into(),
+        Data::Text(words) => format!("<U{}", text_width(words)),
+    }
+}
+
 /// Writes the header of version 1, padded so that elements begin at a multiple of 64 bytes.
-pub(super) fn write_header(out: &mut impl Write, type_name: &str, shape: &[usize]) -> io::Result<()> {
+fn write_header(out: &mut impl Write, type_name: &str, shape: &[usize]) -> io::Result<()> {
     let lengths: Vec<String> = shape.iter().map(ToString::to_string).collect();
     // Python writes a tuple of one with a comma.
     let shape = if shape.len() == 1 { format!("{},", lengths[0]) } else { lengths.join(", ") };

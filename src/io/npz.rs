@@ -1,7 +1,7 @@
 //! NumPy's archive: a zip file with an .npy file for each array, stored, not compressed, so that reading is a copy.
 
 use super::named::{Data, NamedArray, text_width};
-use super::npy::write_header;
+use super::npy;
 use std::io::{self, Seek, Write};
 use zip::result::ZipError;
 use zip::write::FileOptions;
@@ -26,25 +26,10 @@ fn write_all(archive: &mut ZipWriter<impl Write + Seek>, arrays: &[NamedArray<'_
             // zip64 from 4 GiB on; the header takes less than the 64 KiB that are kept for it.
             .large_file(bytes(array) >= (1 << 32) - (1 << 16));
         archive.start_file(format!("{}.npy", array.name), options).map_err(io_error)?;
-        write_header(&mut *archive, &type_name(&array.data), &array.shape)?;
-        array.data.write_little_endian(archive)?;
+        npy::write(&mut *archive, array)?;
     }
     archive.finish().map_err(io_error)?;
     Ok(())
-}
-
-/// The array protocol's type string.
-fn type_name(data: &Data<'_>) -> String {
-    match data {
-        Data::F32(_) => "<f4".into(),
-        Data::F64(_) => "<f8".into(),
-        Data::F16(_) => "<f2".into(),
-        Data::C64(_) => "<c8".into(),
-        Data::C128(_) => "<c16".into(),
-        Data::I64(_) => "<i8".into(),
-        Data::U8(_) => "|u1".into(),
-        Data::Text(words) => format!("<U{}", text_width(words)),
-    }
 }
 
 fn bytes(array: &NamedArray<'_>) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::atomic::write_whole;
 use super::named::NamedArray;
-use super::{csv, npz, safetensors};
+use super::{csv, npy, npz, safetensors};
 use crate::error::{Error, Result};
 use std::io::Write as _;
 use std::path::Path;
@@ -15,15 +15,15 @@ pub fn write_text(path: &Path, text: &str) -> Result<()> {
     write_whole(path, |out| out.write_all(text.as_bytes()).map_err(|error| Error::io("write", path, error)))
 }
 
-/// Writes arrays into `path`: `.npz` and `.safetensors` hold any; `.csv` is a table with a row a node, in which the
+/// Writes arrays into `path`: `.npz` and `.safetensors` hold any; `.npy` holds one, without its name; `.csv` is a table with a row a node, in which the
 /// values of graphs are repeated for their nodes and a second axis becomes numbered columns. It needs the array
 /// `node_offsets`, which says what graph a node is in, and tells the ids from `node_ids`.
 ///
 /// The file appears whole or not at all, and is the same byte for byte for the same arrays.
 ///
 /// # Errors
-/// [`Domain`](crate::ErrorKind::Domain) for an unknown ending, for two arrays of one name, and for what a table cannot
-/// hold; [`Shape`](crate::ErrorKind::Shape) where elements and shape do not fit; [`Io`](crate::ErrorKind::Io) where the
+/// [`Domain`](crate::ErrorKind::Domain) for an unknown ending, for two arrays of one name, for any number of arrays but one where `.npy`
+/// is asked for, and for what a table cannot hold; [`Shape`](crate::ErrorKind::Shape) where elements and shape do not fit; [`Io`](crate::ErrorKind::Io) where the
 /// system refuses.
 pub fn write(path: &Path, arrays: &[NamedArray<'_>]) -> Result<()> {
     for (index, array) in arrays.iter().enumerate() {
@@ -36,6 +36,16 @@ pub fn write(path: &Path, arrays: &[NamedArray<'_>]) -> Result<()> {
     let refused = |error| Error::io("write", path, error);
     match ending.as_ref().and_then(|ending| ending.to_str()) {
         Some("npz") => write_whole(path, |out| npz::write(out, arrays).map_err(refused)),
+        Some("npy") => match arrays {
+            [array] => write_whole(path, |out| npy::write(out, array).map_err(refused)),
+            _ => {
+                let names: Vec<&str> = arrays.iter().map(|array| array.name).collect();
+                let (shown, found) = (path.display(), names.join(", "));
+                let what =
+                    format!("expected one array for {shown}, found {} ({found}); .npz holds them all", names.len());
+                Err(Error::domain("write", what))
+            }
+        },
         Some("safetensors") => {
             let header = safetensors::header(arrays)?;
             write_whole(path, |out| safetensors::write(out, &header, arrays).map_err(refused))
@@ -45,7 +55,8 @@ pub fn write(path: &Path, arrays: &[NamedArray<'_>]) -> Result<()> {
             write_whole(path, |out| table.write(out).map_err(refused))
         }
         _ => {
-            let what = format!("expected a name that ends in .npz, .safetensors or .csv, found {}", path.display());
+            let what =
+                format!("expected a name that ends in .npz, .safetensors, .npy or .csv, found {}", path.display());
             Err(Error::domain("write", what))
         }
     }

@@ -110,7 +110,7 @@ pub enum Reason {
     Asked,
     /// There is no adapter.
     NoAdapter,
-    /// It is done before an adapter is open.
+    /// It is done on the CPU before an adapter would be open.
     TooLittle,
     /// A software adapter is slower than the CPU itself.
     SoftwareAdapter,
@@ -128,7 +128,9 @@ impl Policy {
         let gpu_seconds = if !fits || matches!(self.class, DeviceClass::Absent | DeviceClass::Unopened) {
             f64::INFINITY
         } else {
-            self.rates.gpu.seconds(workload) + self.rates.cpu.new_pages(workload.download)
+            let host =
+                if self.rates.gpu.curves.of(workload.family).is_some() { 0.0 } else { self.rates.cpu.host(workload) };
+            self.rates.gpu.seconds(workload) + self.rates.cpu.new_pages(workload.download) + host
         };
         let (side, reason) = match (self.backend, self.class) {
             (Backend::Cpu, _) => (Side::Cpu, Reason::Asked),
@@ -175,22 +177,27 @@ impl Choice {
     }
 }
 
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Asked => "asked for",
+            Self::NoAdapter => "there is no GPU",
+            Self::TooLittle => "too small to be worth opening a GPU",
+            Self::SoftwareAdapter => "a software adapter is slower than the CPU itself",
+            Self::BeyondKernels => "too large for the GPU's kernels, or not in f32",
+            Self::Faster => "predicted to be faster",
+        })
+    }
+}
+
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = if self.side == Side::Cpu { "cpu" } else { "gpu" };
-        let why = match self.reason {
-            Reason::Asked => "asked for",
-            Reason::NoAdapter => "there is no adapter",
-            Reason::TooLittle => "no adapter was opened, this is done before one is",
-            Reason::SoftwareAdapter => "a software adapter is slower than the CPU itself",
-            Reason::BeyondKernels => "the device's kernels cannot take it",
-            Reason::Faster => "predicted to be faster",
-        };
         f.write_str(side)?;
         if !self.algorithm().is_empty() {
             write!(f, " ({})", self.algorithm())?;
         }
-        write!(f, ": {why} (cpu {:.2e} s, ", self.cpu_seconds)?;
+        write!(f, ": {} (cpu {:.2e} s, ", self.reason, self.cpu_seconds)?;
         if self.gpu_seconds.is_finite() {
             write!(f, "gpu {:.2e} s)", self.gpu_seconds)
         } else {

@@ -161,7 +161,13 @@ impl CpuRates {
     #[must_use]
     pub fn seconds(&self, work: &Workload) -> f64 {
         let computed = self.curves.measured(work, work.cpu_flops);
-        computed.unwrap_or_else(|| self.curves.estimated(work, work.cpu_flops)) + self.new_pages(work.download)
+        computed.unwrap_or_else(|| self.curves.estimated(work, work.cpu_flops) + self.host(work))
+            + self.new_pages(work.download)
+    }
+
+    /// Seconds of what the CPU does on either side, where no curve has it already.
+    pub(super) fn host(&self, work: &Workload) -> f64 {
+        self.curves.estimated(work, work.host_flops)
     }
 
     /// Seconds that results of so many bytes take longer on either side, because their memory comes from the system and not from what a

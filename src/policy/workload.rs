@@ -111,6 +111,9 @@ pub struct Workload {
     pub cpu_flops: f64,
     /// Floating-point operations of the device's algorithm.
     pub gpu_flops: f64,
+    /// Floating-point operations, or what takes as long, that the CPU does on either side beside the algorithm. Curves that were
+    /// measured have them in their rates.
+    pub host_flops: f64,
     /// Bytes that have to go to the device; what lies there already costs nothing.
     pub upload: f64,
     /// Bytes that come back.

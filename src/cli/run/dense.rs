@@ -1,18 +1,18 @@
 //! `fiedler run eigh`, `eigvalsh`, `svd` and `svdvals`: decompositions of dense matrices, each with its certificate.
 
 use super::input::{Axes, Input, REALS};
-use super::layout::{in_rows, matrices};
-use super::{Precision, To, seconds};
+use super::layout::{in_rows, matrices, shape_of};
+use super::{Precision, To, many, one_zero, seconds};
 use crate::cli::encode::End;
 use crate::cli::values::whole;
 use crate::cli::{Failure, Outcome};
 use clap::Args;
 use fiedler::array::{Array, HostArray, Real};
 use fiedler::io::{Data, NamedArray, NpyData, Rows};
-use fiedler::ops::eigen::choose_eigh;
+use fiedler::ops::eigen::{choose_eigh, choose_eigvalsh};
 use fiedler::ops::svd::choose_svd;
 use fiedler::ops::{self, Certificate, Status, Vectors};
-use fiedler::policy::Side;
+use fiedler::policy::{Choice, Side};
 use fiedler::{Context, Error, Shape};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// What every decomposition is told.
 #[derive(Debug, Args)]
 struct Common {
-    /// `(n, n)` or `(batch, n, n)` in a .npy file: float32, float64, or float16 as float32. The lower triangles are read. Written
+    /// `(n, n)` or `(batch, n, n)` in a .npy file: float32, float64, float16 as float32, integers and booleans as float64. The lower triangles are read. Written
     /// beside the result, of each matrix: `residual`, `orthogonality`, `status`.
     input: PathBuf,
     #[command(flatten)]
@@ -89,13 +89,12 @@ impl Svdvals {
 
 impl Common {
     fn run(&self, operation: Operation) -> Result<Outcome, Failure> {
-        self.to.check(&[&self.input])?;
+        self.to.check(&[&self.input], operation.arrays())?;
         let input = Input::read(&self.input, REALS, Axes::MATRICES, self.precision)?.widened();
         operation.check(&input)?;
-        let ctx = self.to.context(self.precision, &[&input])?;
         match &input.data {
-            NpyData::F64(data) => self.solve(operation, &ctx, &input, data, |out| Data::F64(out)),
-            NpyData::F32(data) => self.solve(operation, &ctx, &input, data, |out| Data::F32(out)),
+            NpyData::F64(data) => self.solve(operation, &input, data, |out| Data::F64(out)),
+            NpyData::F32(data) => self.solve(operation, &input, data, |out| Data::F32(out)),
             // Nothing else is read.
             _ => Ok(Outcome::Done),
         }
@@ -104,12 +103,13 @@ impl Common {
     fn solve<T: Real>(
         &self,
         operation: Operation,
-        ctx: &Context,
         input: &Input<'_>,
         data: &[T],
         wrap: impl for<'a> Fn(&'a [T]) -> Data<'a>,
     ) -> Result<Outcome, Failure> {
         let shape = &input.shape;
+        let ctx =
+            &self.to.context(self.precision, &[input], |ctx| Ok(operation.choose::<T>(ctx, shape_of(shape), false)))?;
         let a = matrices(shape, data)?;
         let (found, first) = seconds(|| operation.call(ctx, &a))?;
 
@@ -119,8 +119,9 @@ impl Common {
         let array =
             |name, shape: &[usize], data| NamedArray { name, rows: Rows::Other, shape: with_batch(shape), data };
         let Found { arrays: computed, certificates } = &found;
-        let row_major: Vec<(&'static str, Vec<usize>, Vec<T>)> =
+        let mut row_major: Vec<(&'static str, Vec<usize>, Vec<T>)> =
             computed.iter().map(|(name, made)| (*name, numpy_shape(name, made.shape()), in_rows(made))).collect();
+        row_major.iter_mut().for_each(|(_, _, numbers)| one_zero(numbers));
         let mut arrays: Vec<NamedArray<'_>> =
             row_major.iter().map(|(name, shape, data)| array(name, shape, wrap(data))).collect();
         let residual: Vec<f64> = certificates.iter().map(|c| c.residual).collect();
@@ -131,12 +132,14 @@ impl Common {
         arrays.push(array("status", &[], Data::U8(&status)));
         self.to.write(&arrays)?;
         let bad = certificates.iter().filter(|c| c.status != Status::Converged).count();
+        let of = many(certificates.len(), "matrix", "matrices");
         let state = if bad == 0 { "all converged".to_owned() } else { format!("{bad} NOT converged") };
         let worst = residual.iter().fold(0.0, |m: f64, &x| if x.is_nan() || x > m { x } else { m });
-        let what = format_args!("{}: {}", operation.name(), input.described());
-        self.to.say(ctx, what, format_args!("{state}, residual <= {worst:.1e}"), first)?;
+        let what = format_args!("{}: {}: {of}", operation.name(), input.described());
+        self.to.say(ctx, what, format_args!("{state}, largest residual {worst:.1e}; done"), first)?;
 
-        let there = self.to.placed(ctx, &a, operation.runs_on_device(ctx, &a))?;
+        let on_device = operation.choose::<T>(ctx, a.shape(), true).side == Side::Gpu;
+        let there = self.to.placed(ctx, &a, on_device)?;
         self.to.report(first, || operation.call(ctx, &a).map(drop), || operation.leave_there(ctx, &there))?;
         Ok(if bad > 0 { Outcome::Uncertified } else { Outcome::Done })
     }
@@ -168,6 +171,16 @@ impl Operation {
             Self::Eigvalsh => "eigvalsh",
             Self::Svd(_) => "svd",
             Self::Svdvals => "svdvals",
+        }
+    }
+
+    /// The arrays of the output; one of values alone needs no archive, its certificate is said on the last line.
+    fn arrays(self) -> &'static [&'static str] {
+        match self {
+            Self::Eigh { .. } => &["w", "v", "residual", "orthogonality", "status"],
+            Self::Eigvalsh => &["w"],
+            Self::Svd(_) => &["u", "s", "vh", "residual", "orthogonality", "status"],
+            Self::Svdvals => &["s"],
         }
     }
 
@@ -228,17 +241,14 @@ impl Operation {
         ctx.wait()
     }
 
-    /// Whether the device would be chosen for what lies there already.
-    fn runs_on_device<T: Real>(self, ctx: &Context, a: &Array<T>) -> bool {
-        let shape = a.shape();
-        let choice = match self {
-            Self::Eigh { .. } | Self::Eigvalsh => {
-                let orders = vec![u32::try_from(shape.rows).unwrap_or(u32::MAX); shape.batch];
-                choose_eigh::<T>(ctx, &orders, true)
-            }
-            Self::Svd(vectors) => choose_svd::<T>(ctx, shape, vectors, true),
-            Self::Svdvals => choose_svd::<T>(ctx, shape, Vectors::Thin, true),
-        };
-        choice.side == Side::Gpu
+    /// Where matrices of that shape would be decomposed; `resident`: they lie on the device.
+    fn choose<T: Real>(self, ctx: &Context, shape: Shape, resident: bool) -> Choice {
+        let orders = || vec![u32::try_from(shape.rows).unwrap_or(u32::MAX); shape.batch];
+        match self {
+            Self::Eigh { .. } => choose_eigh::<T>(ctx, &orders(), resident),
+            Self::Eigvalsh => choose_eigvalsh::<T>(ctx, &orders(), resident),
+            Self::Svd(vectors) => choose_svd::<T>(ctx, shape, vectors, resident),
+            Self::Svdvals => choose_svd::<T>(ctx, shape, Vectors::Thin, resident),
+        }
     }
 }

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct Divergence {
-    /// `(bins,)`, `(count, bins)` or `(batch, count, bins)` in a .npy file, a histogram a row: float32, float64, or float16 as float32.
+    /// `(bins,)`, `(count, bins)` or `(batch, count, bins)` in a .npy file, a histogram a row: float32, float64, float16 as float32, integers and booleans as float64.
     p: PathBuf,
     /// The same, or one histogram for all of an entry: row i with row i. Without it all pairs of P's rows: entry (i, j) is D(row
     /// i, row j).
@@ -93,7 +93,7 @@ impl From<KindName> for Kind {
 impl Divergence {
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
         let files: Vec<_> = std::iter::once(&self.p).chain(&self.q).map(PathBuf::as_path).collect();
-        self.to.check(&files)?;
+        self.to.check(&files, &["d"])?;
         if let (Some(base), false) = (self.base, self.kind.has_logarithm()) {
             let what = format!("--base {base} belongs to --kind kl, js or js-distance, found --kind {}", self.kind);
             return Err(Failure::Call(what));
@@ -103,11 +103,10 @@ impl Divergence {
         let q = self.q.as_deref().map(read).transpose()?;
         self.check(&p, q.as_ref())?;
         let inputs: Vec<&Input<'_>> = std::iter::once(&p).chain(&q).collect();
-        let ctx = self.to.context(self.precision, &inputs)?;
         if inputs.iter().any(|input| input.is_wide()) {
-            self.solve::<f64>(&ctx, &inputs, |d| Data::F64(d))
+            self.solve::<f64>(&inputs, |d| Data::F64(d))
         } else {
-            self.solve::<f32>(&ctx, &inputs, |d| Data::F32(d))
+            self.solve::<f32>(&inputs, |d| Data::F32(d))
         }
     }
 
@@ -152,11 +151,16 @@ impl Divergence {
 
     fn solve<T: Real>(
         &self,
-        ctx: &Context,
         inputs: &[&Input<'_>],
         wrap: impl for<'a> Fn(&'a [T]) -> Data<'a>,
     ) -> Result<Outcome, Failure> {
         let axes = inputs[0].shape.len();
+        let shapes: Vec<Shape> = inputs.iter().map(|input| shape_of(&input.shape)).collect();
+        // Without Q each histogram meets all of its batch.
+        let terms = shapes[0].len() * if shapes.len() == 1 { shapes[0].cols } else { 1 };
+        let ctx = &self
+            .to
+            .context(self.precision, inputs, |ctx| Ok(choose_divergence::<T>(ctx, terms, &shapes, &[false; 2])))?;
         let described: Vec<String> = inputs.iter().map(|input| input.described()).collect();
         let (p, q) = (histograms::<T>(inputs[0])?, inputs.get(1).copied().map(histograms::<T>).transpose()?);
         let (found, first) = seconds(|| self.call(ctx, &p, q.as_ref())?.to_host(ctx))?;
@@ -170,8 +174,7 @@ impl Divergence {
         };
         self.to.write(&[NamedArray { name: "d", rows: Rows::Other, shape, data: wrap(&in_rows(&found)) }])?;
         self.to.say(ctx, format_args!("divergence: {} of {}", self.kind, described.join(", ")), "done", first)?;
-        let shapes = [p.shape(), q.as_ref().map_or(p.shape(), Array::shape)];
-        let side = choose_divergence::<T>(ctx, p.shape().len(), &shapes, &[true, true]).side;
+        let side = choose_divergence::<T>(ctx, terms, &shapes, &[true; 2]).side;
         let there = |a: &Array<T>| self.to.placed(ctx, a, side == Side::Gpu);
         let (on_p, on_q) = (there(&p)?, q.as_ref().map(there).transpose()?);
         self.to.report(

@@ -7,8 +7,8 @@ use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
 use fiedler::array::{Array, Real, Scalar};
 use fiedler::io::{Data, NamedArray, NpyData, Rows};
-use fiedler::ops::fft::{self, Window, choose_fft};
-use fiedler::policy::Side;
+use fiedler::ops::fft::{self, Window, choose_fft, choose_rfft};
+use fiedler::policy::{Choice, Side};
 use fiedler::{Axis, Context, Error, Shape};
 use num_complex::Complex;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// What every transform is told.
 #[derive(Debug, Args)]
 pub(super) struct Transform {
-    /// One to three axes in a .npy file: float32, float64, complex64, complex128, or float16 as float32.
+    /// One to three axes in a .npy file: float32, float64, complex64, complex128, float16 as float32, integers and booleans as float64.
     input: PathBuf,
     #[command(flatten)]
     to: To,
@@ -117,15 +117,16 @@ impl Transform {
         self.run(which, -2)
     }
 
-    fn read(&self, types: &[&str], axes: Axes) -> Result<Input<'_>, Failure> {
-        self.to.check(&[&self.input])?;
+    /// The input, where these arrays can be made of it and written.
+    fn read(&self, types: &[&str], axes: Axes, arrays: &[&str]) -> Result<Input<'_>, Failure> {
+        self.to.check(&[&self.input], arrays)?;
         Ok(Input::read(&self.input, types, axes, self.precision)?.widened())
     }
 
     fn run(&self, which: Which, axis: isize) -> Result<Outcome, Failure> {
         let types = if matches!(which, Which::Rfft) { REALS } else { NUMBERS };
         let both = matches!(which, Which::Fft2 | Which::Ifft2);
-        let mut input = self.read(types, if both { Axes::TWO_OR_THREE } else { Axes::ANY })?;
+        let mut input = self.read(types, if both { Axes::TWO_OR_THREE } else { Axes::ANY }, &["y"])?;
         let data = input.take();
         let numpy = Numpy::of(self, &input, axis, which.name())?;
         if both && input.shape.last() == Some(&0) {
@@ -159,7 +160,7 @@ impl Which {
 impl Back {
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
         let transform = &self.along.transform;
-        let mut input = transform.read(NUMBERS, Axes::ANY)?;
+        let mut input = transform.read(NUMBERS, Axes::ANY, &["y"])?;
         let data = input.take();
         let numpy = Numpy::of(transform, &input, self.along.axis, "irfft")?;
         let n = numpy.reals(self.n)?;
@@ -182,7 +183,8 @@ impl PowerSpectrum {
             return Err(Failure::Call(what));
         }
         let transform = &self.along.transform;
-        let mut input = transform.read(REALS, Axes::ANY)?;
+        let arrays = ["power", "frequencies", "spectral_centroid", "band_powers"];
+        let mut input = transform.read(REALS, Axes::ANY, &arrays[..if self.bands.is_empty() { 3 } else { 4 }])?;
         let data = input.take();
         let numpy = Numpy::of(transform, &input, self.along.axis, "power-spectrum")?;
         match data {
@@ -268,18 +270,17 @@ impl<'a> Numpy<'a> {
         data: Vec<I>,
         call: impl Fn(&Context, &Array<I>) -> Result<Array<O>, Error>,
         stored: impl for<'d> Fn(&'d [O]) -> Data<'d>,
-        there: bool,
+        choose: impl Fn(&Context, bool) -> Choice,
     ) -> Result<Outcome, Failure> {
         let to = &self.call.to;
-        let ctx = to.context(self.call.precision, &[self.input])?;
+        let ctx = to.context(self.call.precision, &[self.input], |ctx| Ok(choose(ctx, false)))?;
         let array = Array::from_vec(self.shape, data)?;
         let (made, first) = seconds(|| call(&ctx, &array)?.to_host(&ctx))?;
         let name =
             NamedArray { name: "y", rows: Rows::Other, shape: self.axes(made.shape()), data: stored(made.as_slice()) };
         to.write(&[name])?;
         to.say(&ctx, format_args!("{}: {}", self.name, self.input.described()), "done", first)?;
-        let there = there && choose_fft::<f32>(&ctx, self.shape, self.axis, true).side == Side::Gpu;
-        let in_place = to.placed(&ctx, &array, there)?;
+        let in_place = to.placed(&ctx, &array, choose(&ctx, true).side == Side::Gpu)?;
         to.report(
             first,
             || call(&ctx, &array)?.to_host(&ctx).map(drop),
@@ -302,7 +303,17 @@ impl<'a> Numpy<'a> {
             Which::Ifft2 => fft::ifft2(ctx, a),
             Which::Fft | Which::Rfft => fft::fft(ctx, a, axis),
         };
-        self.one(data, call, |data| T::complex(data), T::ON_DEVICE)
+        let choose = |ctx: &Context, resident: bool| {
+            let along = |axis| choose_fft::<T>(ctx, self.shape, axis, resident);
+            match which {
+                Which::Fft2 | Which::Ifft2 => {
+                    let (rows, cols) = (along(Axis::Rows), along(Axis::Cols));
+                    Choice { cpu_seconds: rows.cpu_seconds + cols.cpu_seconds, ..cols }
+                }
+                Which::Fft | Which::Ifft | Which::Rfft => along(axis),
+            }
+        };
+        self.one(data, call, |data| T::complex(data), choose)
     }
 
     fn real<T: Stored>(&self, data: Vec<T>) -> Result<Outcome, Failure>
@@ -310,7 +321,8 @@ impl<'a> Numpy<'a> {
         Complex<T>: Scalar,
     {
         let axis = self.axis;
-        self.one(data, |ctx, a: &Array<T>| fft::rfft(ctx, a, axis), |data| T::complex(data), T::ON_DEVICE)
+        let choose = |ctx: &Context, resident| choose_rfft::<T>(ctx, self.shape, axis, resident);
+        self.one(data, |ctx, a: &Array<T>| fft::rfft(ctx, a, axis), |data| T::complex(data), choose)
     }
 
     fn back<T: Stored>(&self, data: Vec<Complex<T>>, n: usize) -> Result<Outcome, Failure>
@@ -318,7 +330,8 @@ impl<'a> Numpy<'a> {
         Complex<T>: Scalar,
     {
         let axis = self.axis;
-        self.one(data, |ctx, a: &Array<Complex<T>>| fft::irfft(ctx, a, n, axis), |data| T::reals(data), T::ON_DEVICE)
+        let choose = |ctx: &Context, resident| choose_rfft::<T>(ctx, self.shape, axis, resident);
+        self.one(data, |ctx, a: &Array<Complex<T>>| fft::irfft(ctx, a, n, axis), |data| T::reals(data), choose)
     }
 
     fn power<T: Stored>(&self, data: Vec<T>, wanted: &PowerSpectrum) -> Result<Outcome, Failure>
@@ -326,7 +339,8 @@ impl<'a> Numpy<'a> {
         Complex<T>: Scalar,
     {
         let to = &self.call.to;
-        let ctx = to.context(self.call.precision, &[self.input])?;
+        let choose = |ctx: &Context, resident| choose_rfft::<T>(ctx, self.shape, self.axis, resident);
+        let ctx = to.context(self.call.precision, &[self.input], |ctx| Ok(choose(ctx, false)))?;
         let window = match wanted.window {
             WindowName::Rectangular => Window::Rectangular,
             WindowName::Hann => Window::Hann,
@@ -358,8 +372,7 @@ impl<'a> Numpy<'a> {
         arrays.push(named("frequencies", vec![frequencies.len()], Data::F64(&frequencies)));
         to.write(&arrays)?;
         to.say(&ctx, format_args!("{}: {}", self.name, self.input.described()), "done", first)?;
-        let there = T::ON_DEVICE && choose_fft::<T>(&ctx, self.shape, self.axis, true).side == Side::Gpu;
-        let in_place = to.placed(&ctx, &array, there)?;
+        let in_place = to.placed(&ctx, &array, choose(&ctx, true).side == Side::Gpu)?;
         to.report(
             first,
             || {

@@ -12,13 +12,17 @@ pub(super) const REALS: &[&str] = &["float16", "float32", "float64"];
 /// Real and complex numbers.
 pub(super) const NUMBERS: &[&str] = &["float16", "float32", "float64", "complex64", "complex128"];
 
+/// Integers and booleans: float64 to everything here.
+const INTEGERS: &[&str] = &["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"];
+
 // What help says of an input, where operations share their options and not this.
-pub(super) const REAL_AXES: &str = "One to three axes in a .npy file: float32, float64, or float16 as float32";
-pub(super) const TWO_AXES: &str =
-    "Two or three axes in a .npy file: float32, float64, complex64, complex128, or float16 as float32";
-pub(super) const MATRICES: &str = "`(m, n)` or `(batch, m, n)` in a .npy file: float32, float64, or float16 as float32";
-pub(super) const MATRIX: &str = "`(m, n)` in a .npy file, no batch: float32, float64, or float16 as float32";
-pub(super) const DECOMPOSED: &str = "`(m, n)` or `(batch, m, n)` in a .npy file: float32, float64, or float16 as float32. \
+pub(super) const REAL_AXES: &str =
+    "One to three axes in a .npy file: float32, float64, float16 as float32, integers and booleans as float64";
+pub(super) const TWO_AXES: &str = "Two or three axes in a .npy file: float32, float64, complex64, complex128, float16 as float32, integers and booleans as float64";
+pub(super) const MATRICES: &str = "`(m, n)` or `(batch, m, n)` in a .npy file: float32, float64, float16 as float32, integers and booleans as float64";
+pub(super) const MATRIX: &str =
+    "`(m, n)` in a .npy file, no batch: float32, float64, float16 as float32, integers and booleans as float64";
+pub(super) const DECOMPOSED: &str = "`(m, n)` or `(batch, m, n)` in a .npy file: float32, float64, float16 as float32, integers and booleans as float64. \
 Written beside the result, of each matrix: `residual`, `orthogonality`, `status`";
 
 /// How many axes, and what they are.
@@ -48,7 +52,7 @@ pub(super) struct Input<'a> {
     /// In the precision that was asked for.
     pub(super) data: NpyData,
     /// As the file has it.
-    kind: &'static str,
+    kind: String,
     wide: bool,
 }
 
@@ -65,9 +69,11 @@ impl<'a> Input<'a> {
             Err(Failure::Call(format!("{}: expected {wanted}, found {found}", file.display())))
         };
         let name = opened.type_name();
-        if !types.contains(&name.as_str()) {
+        // Where float64 is taken, so are they.
+        let whole = types.contains(&"float64") && INTEGERS.contains(&name.as_str());
+        if !whole && !types.contains(&name.as_str()) {
             let (last, others) = types.split_last().unwrap_or((&"", &[]));
-            return wrong(&format!("{} or {last}", others.join(", ")), &name);
+            return wrong(&format!("{} or {last}, integers or booleans", others.join(", ")), &name);
         }
         if !axes.counts().contains(&opened.shape().len()) {
             return wrong(axes.1, &numpy(opened.shape()));
@@ -75,6 +81,7 @@ impl<'a> Input<'a> {
         let Npy { shape, data } = opened.read()?;
         let kind = data.name();
         let data = Precision::of(precision, data);
+        let kind = if whole { format!("{name} as {}", data.name()) } else { kind.to_owned() };
         let wide = matches!(data, NpyData::F64(_) | NpyData::C128(_));
         Ok(Self { file, shape, data, kind, wide })
     }

@@ -5,12 +5,17 @@ use fiedler::{Error, Shape};
 
 /// The matrices of numpy's `(m, n)` or `(batch, m, n)`; a vector is a column.
 pub(super) fn matrices<T: Scalar>(shape: &[usize], data: &[T]) -> Result<Array<T>, Error> {
-    let (batch, rows, cols) = match *shape {
-        [batch, rows, cols] => (batch, rows, cols),
-        [rows, cols] => (1, rows, cols),
-        _ => (1, data.len(), 1),
-    };
-    Array::from_vec(Shape::new(rows, cols, batch), transposed(data, rows, cols))
+    let shape = shape_of(shape);
+    Array::from_vec(shape, transposed(data, shape.rows, shape.cols))
+}
+
+/// Their shape.
+pub(super) fn shape_of(shape: &[usize]) -> Shape {
+    match *shape {
+        [batch, rows, cols] => Shape::new(rows, cols, batch),
+        [rows, cols] => Shape::new(rows, cols, 1),
+        _ => Shape::new(shape.iter().product(), 1, 1),
+    }
 }
 
 /// Every matrix in numpy's order.

@@ -65,29 +65,27 @@ impl Sides {
 
 impl Matmul {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        self.to.check(&[&self.a, &self.b])?;
+        self.to.check(&[&self.a, &self.b], &["c"])?;
         let read = |file| Input::read(file, REALS, Axes::MATRICES, self.precision);
         let (mut a, mut b) = (read(&self.a)?, read(&self.b)?);
         if !(a.is_wide() && b.is_wide()) && (self.alpha.abs() > f64::from(f32::MAX)) {
             return Err(Failure::Call(format!("--alpha: expected a number within float32, found {}", self.alpha)));
         }
-        let ctx = self.to.context(self.precision, &[&a, &b])?;
         match (a.take(), b.take()) {
-            (NpyData::F32(x), NpyData::F32(y)) => self.solve(&ctx, (&a, x), (&b, y), |c| Data::F32(c)),
-            (NpyData::F64(x), NpyData::F64(y)) => self.solve(&ctx, (&a, x), (&b, y), |c| Data::F64(c)),
-            (NpyData::F16(x), NpyData::F16(y)) => self.solve(&ctx, (&a, x), (&b, y), |c| Data::F16(c)),
+            (NpyData::F32(x), NpyData::F32(y)) => self.solve((&a, x), (&b, y), |c| Data::F32(c)),
+            (NpyData::F64(x), NpyData::F64(y)) => self.solve((&a, x), (&b, y), |c| Data::F64(c)),
+            (NpyData::F16(x), NpyData::F16(y)) => self.solve((&a, x), (&b, y), |c| Data::F16(c)),
             _ => Err(Failure::Call(format!("{} and {}: expected one type", a.described(), b.described()))),
         }
     }
 
     fn solve<T: Multiplied>(
         &self,
-        ctx: &Context,
         (left, a): (&Input<'_>, Vec<T>),
         (right, b): (&Input<'_>, Vec<T>),
         wrap: impl for<'a> Fn(&'a [T]) -> Data<'a>,
     ) -> Result<Outcome, Failure> {
-        let inputs = format!("{}, {}", left.described(), right.described());
+        let (inputs, inputs_of) = (format!("{}, {}", left.described(), right.described()), [left, right]);
         let (of_a, of_b) = (Sides::of(left), Sides::of(right));
         let (x, y) = (of_a.batch.unwrap_or(1), of_b.batch.unwrap_or(1));
         let wrong =
@@ -104,8 +102,10 @@ impl Matmul {
             return wrong(&format!("equal batches, or one matrix for all, found {x} and {y}"));
         }
         // numpy's order is that of the transposes: C' = op(B)' op(A)', and nothing is rearranged.
+        let gemm = Gemm::<T>::new().transpose_a(self.transpose_b).transpose_b(self.transpose_a).alpha(self.alpha);
+        let choose = |ctx: &Context| gemm.choose(ctx, of_b.shape(), of_a.shape(), false);
+        let ctx = &self.to.context(self.precision, &inputs_of, choose)?;
         let (a, b) = (Array::from_vec(of_a.shape(), a)?, Array::from_vec(of_b.shape(), b)?);
-        let gemm = Gemm::new().transpose_a(self.transpose_b).transpose_b(self.transpose_a).alpha(self.alpha);
         let call = || -> Result<HostArray<T>, Error> { gemm.run(ctx, &b, &a)?.to_host(ctx) };
         let (found, first) = seconds(call)?;
 

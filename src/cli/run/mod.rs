@@ -14,14 +14,15 @@ mod stats;
 
 use super::profile::Profiling;
 use super::values::whole;
-use super::{Failure, Outcome, Where, check_output, print};
+use super::{Failure, IN_F64, Outcome, Where, check_output, many, print};
 use clap::{Args, Subcommand, ValueEnum};
 use fiedler::array::{Array, Real, Scalar};
 use fiedler::io::{NamedArray, NpyData};
-use fiedler::policy::{Reason, Side};
+use fiedler::policy::Choice;
 use fiedler::{Backend, Context, Error};
 use input::Input;
 use num_complex::Complex;
+use std::cell::OnceCell;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -48,6 +49,11 @@ enum Operation {
     /// Products of matrices: `c`.
     Matmul(matmul::Matmul),
     /// K eigenpairs of a sparse matrix: `w`, `v`, of each pair `residual` and `status`, and `null_space`.
+    ///
+    /// `w` ascends. `v` has columns of unit 2-norm. `residual` is |A v - l v|_2 / |A|_1 of each pair, measured in f64 on what is
+    /// written; a pair converged (`status` 0) where that is at most --tolerance. `null_space` is the dimension of a Laplacian's null
+    /// space, which is known beforehand: one vector for each connected component. The sign of a vector, and the basis of the space of
+    /// equal values, are those that the iteration ends with; `fiedler encode` makes both canonical, and says which values are tied.
     Eigsh(sparse::Eigsh),
     /// A sparse matrix times a block: `y`.
     Spmm(sparse::Spmm),
@@ -159,7 +165,7 @@ impl Precision {
 /// Where to compute, where to write, and how often: what every operation is told.
 #[derive(Debug, Args)]
 struct To {
-    /// Where to: .npz or .safetensors, in numpy's order.
+    /// Where to, in numpy's order: .npz or .safetensors, or .npy where one array is the result.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]
@@ -172,46 +178,97 @@ struct To {
     /// Print nothing but errors, and the times that --time asks for.
     #[arg(long)]
     quiet: bool,
+    /// Why it is computed where it is.
+    #[arg(skip)]
+    why: OnceCell<String>,
 }
 
 impl To {
-    /// Whether the output can be written, and is none of the inputs: asked before the work is done.
-    fn check(&self, inputs: &[&Path]) -> Result<(), Failure> {
+    /// Whether these arrays can be written, and into none of the inputs: asked before the work is done.
+    fn check(&self, inputs: &[&Path], arrays: &[&str]) -> Result<(), Failure> {
         if self.quiet {
             // Warnings are not errors.
             log::set_max_level(log::LevelFilter::Error);
         }
         self.profiling.check()?;
-        let endings = ["npz", "safetensors"];
+        let endings: &[&str] = if arrays.len() == 1 { &["npy", "npz", "safetensors"] } else { &["npz", "safetensors"] };
+        if arrays.len() > 1 && self.is_npy() {
+            let (shown, names) = (self.output.display(), arrays.join(", "));
+            return Err(Failure::Call(format!(
+                "{shown}: expected an output that ends in .npz or .safetensors for the arrays {names}; .npy holds one"
+            )));
+        }
         match inputs {
-            [] => super::check_place(&self.output, &endings),
-            _ => inputs.iter().try_for_each(|input| check_output(&self.output, input, &endings)),
+            [] => super::check_place(&self.output, endings),
+            _ => inputs.iter().try_for_each(|input| check_output(&self.output, input, endings)),
         }
     }
 
-    /// Where to compute with these inputs, in the precision that was asked for.
-    fn context(&self, precision: Option<Precision>, inputs: &[&Input<'_>]) -> Result<Context, Failure> {
-        let ctx = self.profiling.context(&self.place, true, Some("read"))?;
-        // f64 on the CPU, whatever else was asked for.
-        let ctx = if precision == Some(Precision::Refined) { ctx.with_backend(Backend::Cpu) } else { ctx };
-        match inputs.iter().find(|input| input.is_wide() && insists(&ctx)) {
-            Some(input) => Err(too_wide(input.described())),
-            None => Ok(ctx),
-        }
+    /// Whether the output holds one array.
+    fn is_npy(&self) -> bool {
+        self.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"))
     }
 
-    /// Says in one line what was computed of what, where, how it ended, and in how many seconds; and, if that is asked for, where the
-    /// time went.
+    /// Where to compute with these inputs, in the precision that was asked for; `choose` weighs it. Whatever can be wrong with the call
+    /// has been looked at before a device is.
+    fn context(
+        &self,
+        precision: Option<Precision>,
+        inputs: &[&Input<'_>],
+        choose: impl Fn(&Context) -> Result<Choice, Error>,
+    ) -> Result<Context, Failure> {
+        let wide = inputs.iter().find(|input| input.is_wide());
+        match wide {
+            Some(input) if precision != Some(Precision::Refined) => self.check_wide(input.described())?,
+            _ => {}
+        }
+        self.context_for(precision == Some(Precision::Refined) || wide.is_some(), choose)
+    }
+
+    /// Where to compute what `choose` weighs; on the CPU, whatever else was asked for, if it is to be computed in f64.
+    fn context_for(
+        &self,
+        in_f64: bool,
+        choose: impl Fn(&Context) -> Result<Choice, Error>,
+    ) -> Result<Context, Failure> {
+        let device = if in_f64 { self.place.is_said() } else { self.place.opens_device(&choose)? };
+        let ctx = self.profiling.context(&self.place, device, Some("read"))?;
+        let (ctx, why) = match in_f64 && self.place.backend() != Backend::Cpu {
+            true => (ctx.with_backend(Backend::Cpu), IN_F64.to_owned()),
+            false => {
+                let why = choose(&ctx)?.reason.to_string();
+                (ctx, why)
+            }
+        };
+        self.why.get_or_init(|| why);
+        Ok(ctx)
+    }
+
+    /// f64 is computed on the CPU, whatever else would be chosen; not where a device is insisted upon.
+    fn check_wide(&self, what: impl Display) -> Result<(), Failure> {
+        if !self.place.insists() {
+            return Ok(());
+        }
+        Err(Failure::Call(format!(
+            "{what}: f64 is computed on the CPU alone; ask for --precision f32 or not for --backend gpu"
+        )))
+    }
+
+    /// Says in one line what was computed of what, where and why there, how it ended, and in how many seconds; and, if that is asked
+    /// for, where the time went.
     fn say(&self, ctx: &Context, what: impl Display, state: impl Display, seconds: f64) -> Result<(), Failure> {
         if !self.quiet {
-            print(format_args!("{what}, {}; {state}; {seconds:.3} s", place_of(ctx)));
+            let why = self.why.get().map(|why| format!(" ({why})")).unwrap_or_default();
+            print(format_args!("{what}, {}{why}; {state} in {seconds:.3} s", place_of(ctx)));
         }
         self.profiling.finish()
     }
 
+    /// Writes the result and what goes with it; a file of one array holds the result alone.
     fn write(&self, arrays: &[NamedArray<'_>]) -> Result<(), Error> {
         self.profiling.stage("compute");
-        fiedler::io::write(&self.output, arrays)?;
+        let result = if self.is_npy() { &arrays[..1] } else { arrays };
+        fiedler::io::write(&self.output, result)?;
         self.profiling.stage("write");
         Ok(())
     }
@@ -249,15 +306,9 @@ impl To {
     }
 }
 
-/// That these numbers of f64 have no device.
-fn too_wide(what: impl Display) -> Failure {
-    Failure::Call(format!("{what}: f64 is computed on the CPU alone; ask for --precision f32 or not for --backend gpu"))
-}
-
-/// Whether the device was insisted upon.
-fn insists(ctx: &Context) -> bool {
-    let choice = ctx.explain(&Default::default(), true);
-    choice.side == Side::Gpu && choice.reason == Reason::Asked
+/// Numbers as they are written: one sign of zero.
+fn one_zero<T: Real>(numbers: &mut [T]) {
+    numbers.iter_mut().for_each(|x| *x = *x + T::from_f64(0.0));
 }
 
 /// Where the calls so far computed: a device that did anything has lent buffers.

@@ -6,9 +6,8 @@ use crate::cli::values::whole;
 use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
 use fiedler::array::{Array, Real};
-use fiedler::ops::pca::{Pca as Components, PcaOptions, Solver, pca};
-use fiedler::ops::stats::choose_cov;
-use fiedler::policy::Side;
+use fiedler::ops::pca::{Pca as Components, PcaOptions, Solver, choose_pca, pca};
+use fiedler::policy::Choice;
 use fiedler::{Context, Error, Shape};
 
 #[derive(Debug, Args)]
@@ -40,14 +39,18 @@ impl Pca {
         self.common.run(&self)
     }
 
-    fn found<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<(Components<T>, Array<T>), Error> {
+    fn options(&self) -> PcaOptions {
         let solver = match self.solver {
             SolverName::Auto => Solver::Auto,
             SolverName::Covariance => Solver::Covariance,
             SolverName::Svd => Solver::Svd,
             SolverName::Truncated => Solver::Truncated,
         };
-        let found = pca(ctx, x, self.k, PcaOptions { solver, ..PcaOptions::default() })?;
+        PcaOptions { solver, ..PcaOptions::default() }
+    }
+
+    fn found<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<(Components<T>, Array<T>), Error> {
+        let found = pca(ctx, x, self.k, self.options())?;
         let turned = found.transform(ctx, x, self.whiten)?;
         Ok((found, turned))
     }
@@ -99,7 +102,8 @@ impl Operation for Pca {
             0 => String::new(),
             count => format!("; {count} of {} directions within rounding, whitened to 0", self.k),
         };
-        let state = format!("{not}{}, residual <= {:.1e}{left_out}", certificate.status.name(), certificate.residual);
+        let (status, residual) = (certificate.status.name(), certificate.residual);
+        let state = format!("{not}{status}, largest residual {residual:.1e}{left_out}; done");
         Ok(Found { numbers, wide, counts, converged: found.converged(), state })
     }
 
@@ -107,7 +111,22 @@ impl Operation for Pca {
         self.found(ctx, x).map(drop)
     }
 
-    fn runs_on_device<T: Real>(&self, ctx: &Context, x: &Array<T>) -> bool {
-        choose_cov::<T>(ctx, x.shape(), true).side == Side::Gpu
+    fn arrays(&self) -> &'static [&'static str] {
+        &[
+            "components",
+            "explained_variance",
+            "explained_variance_ratio",
+            "singular_values",
+            "mean",
+            "transformed",
+            "noise_variance",
+            "residual",
+            "orthogonality",
+            "status",
+        ]
+    }
+
+    fn choose<T: Real>(&self, ctx: &Context, shape: Shape, _: usize, resident: bool) -> Choice {
+        choose_pca::<T>(ctx, shape, self.k, self.options(), resident)
     }
 }

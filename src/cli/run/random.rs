@@ -1,13 +1,13 @@
 //! `fiedler run random`: random numbers of a named stream, the same on every machine.
 
 use super::input::numpy;
-use super::{To, insists, seconds};
+use super::{To, seconds};
 use crate::cli::values::{finite, not_negative, share, whole};
 use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
 use fiedler::array::{Array, Real, Scalar};
 use fiedler::io::{Data, NamedArray, Rows};
-use fiedler::ops::random::{Stream, bernoulli, normal, uniform, words};
+use fiedler::ops::random::{Stream, bernoulli, choose_random, normal, uniform, words};
 use fiedler::{Context, Error, Shape};
 use std::fmt::{Display, Formatter};
 
@@ -66,7 +66,7 @@ impl Display for Distribution {
 
 impl Random {
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
-        self.to.check(&[])?;
+        self.to.check(&[], &["x"])?;
         let Some(len) = self.shape.iter().try_fold(1_usize, |product, &length| product.checked_mul(length)) else {
             return Err(Failure::Call(format!("--shape: expected numbers that memory holds, found {:?}", self.shape)));
         };
@@ -75,13 +75,16 @@ impl Random {
         } else {
             self.check::<f32>()?
         }
-        let (ctx, flat) = (self.to.context(None, &[])?, Shape::new(len, 1, 1));
-        if self.wide && insists(&ctx) {
+        if (self.distribution, self.wide) == (Distribution::Words, true) {
+            return Err(Failure::Call("--wide: words have 32 bits".to_owned()));
+        }
+        if self.wide && self.to.place.insists() {
             return Err(Failure::Call("--wide: f64 is made on the CPU alone; do not ask for --backend gpu".to_owned()));
         }
+        let flat = Shape::new(len, 1, 1);
+        let ctx = self.to.context_for(self.wide, |ctx| Ok(choose_random::<f32>(ctx, flat)))?;
         match (self.distribution, self.wide) {
-            (Distribution::Words, true) => Err(Failure::Call("--wide: words have 32 bits".to_owned())),
-            (Distribution::Words, false) => {
+            (Distribution::Words, _) => {
                 let wrap = |made: &[u32]| made.iter().map(|&word| i64::from(word)).collect::<Vec<_>>();
                 self.write(&ctx, |stream| words(&ctx, stream, flat), |made, write| write(Data::I64(&wrap(made))))
             }

@@ -1,7 +1,7 @@
 //! `fiedler run eigsh` and `fiedler run spmm`: operations on the sparse matrix of a file.
 
 use super::input::{Axes, Input, REALS};
-use super::{Precision, To, insists, seconds, too_wide};
+use super::{Precision, To, many, one_zero, seconds};
 use crate::cli::encode::End;
 use crate::cli::reading::{Reading, notify};
 use crate::cli::values::{positive, whole};
@@ -10,10 +10,11 @@ use clap::{Args, ValueEnum};
 use fiedler::array::{Array, Real};
 use fiedler::graph::{Conventions, SelfLoops};
 use fiedler::io::{Data, NamedArray, NpyData, Rows, SparseRows};
-use fiedler::ops::sparse::{OnDevice, Operator};
+use fiedler::ops::eigsh::choose_eigsh;
+use fiedler::ops::sparse::{OnDevice, Operator, SparseMatrix, choose_spmm};
 use fiedler::ops::{self, EigshMethod, EigshOptions, Normalization, Status, eigsh, spmm};
-use fiedler::policy::Side;
-use fiedler::{Backend, Context, Shape};
+use fiedler::policy::{Choice, Side};
+use fiedler::{Context, Shape};
 use std::iter;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +48,9 @@ pub(super) struct Eigsh {
     /// How.
     #[arg(long, value_enum, value_name = "METHOD", default_value = "auto")]
     method: MethodName,
+    /// The K pairs whose values are nearest S, wherever it lies in the spectrum, by a sparse factorization of A - S; --which does not count.
+    #[arg(long, value_name = "S", conflicts_with = "which")]
+    sigma: Option<f64>,
     /// The largest residual of a converged pair, relative to the 1-norm [default: 2e-6 in f32, 1e-10 in f64].
     #[arg(long, value_name = "T", value_parser = positive)]
     tolerance: Option<f64>,
@@ -61,7 +65,7 @@ pub(super) struct Spmm {
     matrix: Matrix,
     #[command(flatten)]
     to: To,
-    /// The block, `(n, columns)` in a .npy file: float32, float64, or float16 as float32.
+    /// The block, `(n, columns)` in a .npy file: float32, float64, float16 as float32, integers and booleans as float64.
     #[arg(long, value_name = "FILE", conflicts_with = "k", required_unless_present = "k")]
     block: Option<PathBuf>,
     /// Or K columns of small whole numbers.
@@ -104,29 +108,36 @@ impl From<MethodName> for EigshMethod {
 
 /// What is done with the matrix, in the precision that it has.
 trait Operation {
+    fn to(&self) -> &To;
+    /// Where it would be done with a matrix of so many rows and entries.
+    fn choose<T: Real>(&self, ctx: &Context, size: (usize, usize)) -> Choice;
+    /// Whether it can be done with the matrix; asked before a device is opened.
+    fn check<T: Real>(&self, a: &Operator<'_, T>) -> Result<(), Failure>;
     fn on<T: Real>(&self, ctx: &Context, a: &Operator<'_, T>) -> Result<Outcome, Failure>;
 }
 
 impl Matrix {
     /// Reads the matrix and runs the operation in the precision that was asked for: f64 for numbers that are, f32 for graphs unless what
     /// they are multiplied with is `wide`.
-    fn run(&self, to: &To, wide: bool, operation: &impl Operation) -> Result<Outcome, Failure> {
-        let ctx = &to.context(None, &[])?;
+    fn run(&self, wide: bool, operation: &impl Operation) -> Result<Outcome, Failure> {
+        let wide = wide || self.laplacian == MatrixName::None;
+        if wide && self.precision.is_none() {
+            // f64 is never narrowed unasked.
+            operation.to().check_wide(self.input.display())?;
+        }
+        let in_f64 = match self.precision {
+            None => wide,
+            Some(precision) => precision == Precision::Refined,
+        };
         let normalization = match self.laplacian {
             MatrixName::None => {
-                if self.precision.is_none() {
-                    self.wide_is_there(ctx)?;
-                }
-                if self.reading.edge_weight_column.is_some() {
-                    let what =
-                        "--edge-weight-column belongs to a TUDataset, found --laplacian none, the matrix of a file";
-                    return Err(Failure::Call(what.to_owned()));
-                }
-                let largest = if self.precision == Some(Precision::F32) { f32::MAX.into() } else { f64::MAX };
+                self.check_weights()?;
+                let largest = if in_f64 { f64::MAX } else { f32::MAX.into() };
                 let matrix = fiedler::io::read_symmetric_matrix(&self.input, largest)?;
-                return match self.precision {
-                    Some(Precision::F32) => by_entries::<f32>(ctx, matrix, operation),
-                    _ => by_entries::<f64>(&ctx.with_backend(Backend::Cpu), matrix, operation),
+                return if in_f64 {
+                    by_entries::<f64>(matrix, operation)
+                } else {
+                    by_entries::<f32>(matrix, operation)
                 };
             }
             MatrixName::Combinatorial => Normalization::Combinatorial,
@@ -134,7 +145,7 @@ impl Matrix {
         };
         let conventions = Conventions { self_loops: SelfLoops::Drop, ..Conventions::default() };
         let data = self.reading.read(&self.input, &conventions)?;
-        if !to.quiet {
+        if !operation.to().quiet {
             notify(&data);
         }
         if data.graphs.len() != 1 {
@@ -142,61 +153,101 @@ impl Matrix {
             return Err(Failure::Call(what));
         }
         let graph = data.graphs.graph(0);
-        match self.precision {
-            // f64 is never narrowed unasked.
-            None if wide => {
-                self.wide_is_there(ctx)?;
-                let ctx = ctx.with_backend(Backend::Cpu);
-                operation.on(&ctx, &Operator::<f64>::laplacian(graph, normalization)?)
-            }
-            Some(Precision::Refined) => {
-                let ctx = ctx.with_backend(Backend::Cpu);
-                operation.on(&ctx, &Operator::<f64>::laplacian(graph, normalization)?)
-            }
-            _ => operation.on(ctx, &Operator::<f32>::laplacian(graph, normalization)?),
+        if in_f64 {
+            done(&Operator::<f64>::laplacian(graph, normalization)?, operation)
+        } else {
+            done(&Operator::<f32>::laplacian(graph, normalization)?, operation)
         }
-    }
-
-    /// f64 is computed on the CPU, whatever else would be chosen; not where something else was insisted upon.
-    fn wide_is_there(&self, ctx: &Context) -> Result<(), Failure> {
-        if insists(ctx) { Err(too_wide(self.input.display())) } else { Ok(()) }
     }
 }
 
-fn by_entries<T: Real>(ctx: &Context, matrix: SparseRows, operation: &impl Operation) -> Result<Outcome, Failure> {
-    let SparseRows { row_offsets, columns, values } = matrix;
+impl Matrix {
+    /// Weights belong to graphs.
+    fn check_weights(&self) -> Result<(), Failure> {
+        if self.reading.edge_weight_column.is_none() {
+            return Ok(());
+        }
+        let what = "--edge-weight-column belongs to a TUDataset, found --laplacian none, the matrix of a file";
+        Err(Failure::Call(what.to_owned()))
+    }
+}
+
+fn by_entries<T: Real>(matrix: SparseRows, operation: &impl Operation) -> Result<Outcome, Failure> {
+    let SparseRows { row_offsets, columns, values, .. } = matrix;
     let values = values.into_iter().map(T::from_f64).collect();
-    operation.on(ctx, &Operator::from_csr(row_offsets, columns, values)?)
+    done(&Operator::<T>::from_csr(row_offsets, columns, values)?, operation)
+}
+
+/// The operation, where it is to be done.
+fn done<T: Real>(a: &Operator<'_, T>, operation: &impl Operation) -> Result<Outcome, Failure> {
+    operation.check(a)?;
+    let choose = |ctx: &Context| Ok(operation.choose::<T>(ctx, (a.rows(), a.entries())));
+    let ctx = operation.to().context_for(!T::ON_DEVICE, choose)?;
+    operation.on(&ctx, a)
 }
 
 impl Eigsh {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        self.to.check(&[&self.matrix.input])?;
-        self.matrix.run(&self.to, false, &self)
-    }
-}
-
-impl Operation for Eigsh {
-    fn on<T: Real>(&self, ctx: &Context, a: &Operator<'_, T>) -> Result<Outcome, Failure> {
-        let k = self.k;
-        if k > a.rows() {
-            let (n, file) = (a.rows(), self.matrix.input.display());
-            return Err(Failure::Call(format!(
-                "-k: expected at most {n}, the order of the matrix in {file}, found {k}"
-            )));
-        }
-        let mut options = EigshOptions::default().method(self.method.into()).seed(self.seed);
-        options.tolerance = self.tolerance;
+        self.to.check(&[&self.matrix.input], &["w", "v", "residual", "status", "null_space"])?;
         if let (MethodName::ShiftInvert, End::Largest) = (self.method, self.which) {
             let what = "--method shift-invert belongs to --which smallest, found --which largest";
             return Err(Failure::Call(what.to_owned()));
         }
+        if let Some(sigma) = self.sigma {
+            if !sigma.is_finite() {
+                return Err(Failure::Call(format!("--sigma: expected a finite number, found {sigma}")));
+            }
+            if !matches!(self.method, MethodName::Auto | MethodName::ShiftInvert) {
+                let what = "--sigma goes with --method auto and shift-invert, found another one";
+                return Err(Failure::Call(what.to_owned()));
+            }
+        }
+        self.matrix.run(false, &self)
+    }
+
+    /// What to try where pairs did not converge.
+    fn advice(&self, n: usize, status: Status) -> &'static str {
+        let in_f32 = self.matrix.laplacian != MatrixName::None && self.matrix.precision != Some(Precision::Refined);
+        match status {
+            Status::Converged => "",
+            _ if in_f32 || self.matrix.precision == Some(Precision::F32) => {
+                "; try --precision refined, which computes in f64"
+            }
+            _ if n <= 4096 => "; try --method dense",
+            _ => "; try --sigma with a number near the wanted values, or a larger --tolerance",
+        }
+    }
+}
+
+impl Operation for Eigsh {
+    fn to(&self) -> &To {
+        &self.to
+    }
+
+    fn choose<T: Real>(&self, ctx: &Context, size: (usize, usize)) -> Choice {
+        choose_eigsh::<T>(ctx, size, self.k)
+    }
+
+    fn check<T: Real>(&self, a: &Operator<'_, T>) -> Result<(), Failure> {
+        let (k, n, file) = (self.k, a.rows(), self.matrix.input.display());
+        if k <= n {
+            return Ok(());
+        }
+        Err(Failure::Call(format!("-k: expected at most {n}, the order of the matrix in {file}, found {k}")))
+    }
+
+    fn on<T: Real>(&self, ctx: &Context, a: &Operator<'_, T>) -> Result<Outcome, Failure> {
+        let k = self.k;
+        let mut options = EigshOptions::default().method(self.method.into()).seed(self.seed);
+        (options.tolerance, options.sigma) = (self.tolerance, self.sigma);
         let call = || eigsh(ctx, a, k, self.which.into(), &options);
         let (found, first) = seconds(call)?;
         let ops::Eigsh { values, vectors, residuals, statuses, .. } = &found;
-        let values: Vec<f64> = values.iter().map(|x| x.to_f64()).collect();
-        let rows: Vec<f64> =
+        let mut values: Vec<f64> = values.iter().map(|x| x.to_f64()).collect();
+        let mut rows: Vec<f64> =
             vectors.row_iter().flat_map(|row| row.iter().map(|x| x.to_f64()).collect::<Vec<_>>()).collect();
+        one_zero(&mut values);
+        one_zero(&mut rows);
         let narrow = |data: &[f64]| data.iter().map(|&x| f32::from_f64(x)).collect::<Vec<f32>>();
         let (w32, v32) = (narrow(&values), narrow(&rows));
         let (w, v) = match T::ON_DEVICE {
@@ -213,17 +264,18 @@ impl Operation for Eigsh {
             array("status", &[k], Data::U8(&status)),
             array("null_space", &[], Data::I64(&null_space)),
         ])?;
-        let (file, n, entries) = (self.matrix.input.display(), a.rows(), a.entries());
-        let (method, products, looks) = (found.method, found.products, found.looks);
+        let (pairs, method) = (many(k, "eigenpair", "eigenpairs"), found.method);
+        let (products, looks) = (many(found.products, "product", "products"), many(found.looks, "check", "checks"));
         let what = format_args!(
-            "eigsh: {file}: n = {n}, {entries} entries, k = {k}, by {method} ({products} products, {looks} looks)"
+            "eigsh: {}: {pairs} by {method} ({products} with the matrix, {looks} of the result)",
+            described(&self.matrix, a)
         );
-        let certificate = &found.certificate;
+        let (certificate, null) = (&found.certificate, found.null_space);
+        let not = if certificate.status == Status::Converged { "" } else { "NOT converged: " };
+        let (status, residual) = (certificate.status.name(), certificate.residual);
+        let advice = self.advice(a.rows(), certificate.status);
         let state = format_args!(
-            "null space {}, residual <= {:.1e}, {}",
-            found.null_space,
-            certificate.residual,
-            certificate.status.name()
+            "{not}{status}, largest residual {residual:.1e}; null space of dimension {null}{advice}; done"
         );
         self.to.say(ctx, what, state, first)?;
         // The pairs are on the host in either case.
@@ -232,14 +284,23 @@ impl Operation for Eigsh {
     }
 }
 
+/// The file, and how large its matrix is.
+fn described<T: Real>(matrix: &Matrix, a: &Operator<'_, T>) -> String {
+    let (rows, entries) = (many(a.rows(), "row", "rows"), many(a.entries(), "entry", "entries"));
+    format!("{}: {rows}, {entries}", matrix.input.display())
+}
+
 impl Spmm {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         let inputs: Vec<&Path> = iter::once(&self.matrix.input).chain(&self.block).map(PathBuf::as_path).collect();
-        self.to.check(&inputs)?;
+        self.to.check(&inputs, &["y"])?;
         let block = self.block.as_deref().map(|path| Input::read(path, REALS, Axes::MATRIX, None)).transpose()?;
         let wide = block.as_ref().is_some_and(Input::is_wide);
         let multiplied = Multiplied { call: &self, block: block.map(Input::widened) };
-        self.matrix.run(&self.to, wide, &multiplied)
+        match self.matrix.laplacian {
+            MatrixName::None => multiplied.of_any_shape(),
+            _ => self.matrix.run(wide, &multiplied),
+        }
     }
 }
 
@@ -250,6 +311,22 @@ struct Multiplied<'a> {
 }
 
 impl Operation for Multiplied<'_> {
+    fn to(&self) -> &To {
+        &self.call.to
+    }
+
+    fn choose<T: Real>(&self, ctx: &Context, size: (usize, usize)) -> Choice {
+        choose_spmm::<T>(ctx, size, self.width(), false)
+    }
+
+    fn check<T: Real>(&self, a: &Operator<'_, T>) -> Result<(), Failure> {
+        let (Some(block), n) = (&self.block, a.rows()) else { return Ok(()) };
+        if block.shape[0] == n {
+            return Ok(());
+        }
+        Err(block.wrong(format_args!("({n}, columns), as the matrix in {}", self.call.matrix.input.display())))
+    }
+
     fn on<T: Real>(&self, ctx: &Context, a: &Operator<'_, T>) -> Result<Outcome, Failure> {
         let Spmm { to, matrix, .. } = self.call;
         let x = self.block::<T>(ctx, a.rows())?;
@@ -260,8 +337,8 @@ impl Operation for Multiplied<'_> {
         let data = if T::ON_DEVICE { Data::F32(&narrow) } else { Data::F64(&wide) };
         let shape = vec![a.rows(), width];
         to.write(&[NamedArray { name: "y", rows: Rows::Other, shape, data }])?;
-        let (file, n, entries) = (matrix.input.display(), a.rows(), a.entries());
-        to.say(ctx, format_args!("spmm: {file}: n = {n}, {entries} entries, {width} columns"), "done", first)?;
+        let (matrix, columns) = (described(matrix, a), many(width, "column", "columns"));
+        to.say(ctx, format_args!("spmm: {matrix}, times {columns}"), "done", first)?;
         let from_host = || spmm(ctx, a, &x)?.to_host(ctx).map(drop);
         let on_device = ctx.explain(&Default::default(), false).side == Side::Gpu || spmm(ctx, a, &x)?.is_resident();
         match a.in_f32().filter(|_| on_device && to.time > 0) {
@@ -281,6 +358,51 @@ impl Operation for Multiplied<'_> {
 }
 
 impl Multiplied<'_> {
+    /// The product with the matrix of a MatrixMarket file itself, which need be neither symmetric nor square.
+    fn of_any_shape(&self) -> Result<Outcome, Failure> {
+        let Matrix { input, precision, .. } = &self.call.matrix;
+        self.call.matrix.check_weights()?;
+        if precision.is_none() {
+            // f64 is never narrowed unasked.
+            self.to().check_wide(input.display())?;
+        }
+        let matrix = fiedler::io::read_matrix(input)?;
+        if *precision == Some(Precision::F32) { self.any::<f32>(matrix) } else { self.any::<f64>(matrix) }
+    }
+
+    fn any<T: Real>(&self, matrix: SparseRows) -> Result<Outcome, Failure> {
+        let (to, input) = (self.to(), &self.call.matrix.input);
+        let SparseRows { width, row_offsets, columns, values } = matrix;
+        let a = SparseMatrix::from_csr(width, row_offsets, columns, values.into_iter().map(T::from_f64).collect())?;
+        let wanted = || format!("({width}, columns), as the matrix in {} has columns", input.display());
+        match &self.block {
+            Some(block) if block.shape[0] != width => return Err(block.wrong(wanted())),
+            _ => {}
+        }
+        let ctx = to.context_for(!T::ON_DEVICE, |ctx| {
+            Ok(choose_spmm::<T>(ctx, (a.rows(), a.entries()), self.width(), false))
+        })?;
+        let x = self.block::<T>(&ctx, width)?;
+        let (y, first) = seconds(|| a.times(&ctx, &x)?.to_host(&ctx))?;
+        let wide: Vec<f64> = y.as_slice().iter().map(|x| x.to_f64()).collect();
+        let narrow = T::for_device(y.as_slice());
+        let data = if T::ON_DEVICE { Data::F32(&narrow) } else { Data::F64(&wide) };
+        to.write(&[NamedArray { name: "y", rows: Rows::Other, shape: vec![a.rows(), self.width()], data }])?;
+        let (rows, cols) = (many(a.rows(), "row", "rows"), many(width, "column", "columns"));
+        let entries = many(a.entries(), "entry", "entries");
+        let times = many(self.width(), "column", "columns");
+        let what = format_args!("spmm: {}: {rows}, {cols}, {entries}, times {times}", input.display());
+        to.say(&ctx, what, "done", first)?;
+        let again = || a.times(&ctx, &x)?.to_host(&ctx).map(drop);
+        to.report(first, again, again)?;
+        Ok(Outcome::Done)
+    }
+
+    /// Columns of the block.
+    fn width(&self) -> usize {
+        self.block.as_ref().map_or(self.call.k.unwrap_or(0), |block| block.shape[1])
+    }
+
     /// The block of `--block`, `(n, columns)` in numpy's order, which is `(columns, n)` in ours; or `-k` columns of small whole numbers.
     fn block<T: Real>(&self, ctx: &Context, n: usize) -> Result<Array<T>, Failure> {
         let Some(block) = &self.block else {
@@ -296,18 +418,12 @@ impl Multiplied<'_> {
             let cycle = |i: usize| T::from_f64(f64::from(u8::try_from(i % 11).unwrap_or(0)) - 5.0);
             return Ok(Array::from_vec(Shape::new(k, n, 1), (0..k * n).map(cycle).collect())?);
         };
-        let [rows, columns] = block.shape[..] else { return Err(block.wrong("(n, columns)")) };
-        if rows != n {
-            return Err(
-                block.wrong(format_args!("({n}, columns), as the matrix in {}", self.call.matrix.input.display()))
-            );
-        }
         let data = match &block.data {
             NpyData::F32(data) => data.iter().map(|&x| T::from_f64(x.into())).collect(),
             NpyData::F64(data) => data.iter().map(|&x| T::from_f64(x)).collect(),
             // Nothing else is read.
             _ => Vec::new(),
         };
-        Ok(Array::from_vec(Shape::new(columns, rows, 1), data)?)
+        Ok(Array::from_vec(Shape::new(self.width(), n, 1), data)?)
     }
 }

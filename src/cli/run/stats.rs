@@ -1,24 +1,25 @@
 //! `fiedler run stats`, `quantiles`, `histogram`, `cov` and `corr`; and what `pca` shares with them.
 
 use super::input::{Axes, Input, REALS};
-use super::layout::{in_rows, matrices, transposed};
-use super::{Precision, To, insists, seconds};
+use super::layout::{in_rows, matrices, shape_of, transposed};
+use super::{Precision, To, one_zero, seconds};
 use crate::cli::values::{self, finite, share, whole};
 use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
 use fiedler::array::{Array, HostArray, Real};
 use fiedler::io::{Data, NamedArray, NpyData, Rows};
 use fiedler::ops::stats::{
-    self, Nan, StatsOptions, choose_cov, choose_describe, corr, cov, describe, histogram, quantiles,
+    self, Nan, StatsOptions, choose_cov, choose_describe, choose_histogram, choose_quantiles, corr, cov, describe,
+    histogram, quantiles,
 };
-use fiedler::policy::Side;
+use fiedler::policy::{Choice, Side};
 use fiedler::{Axis, Context, Error, Shape};
 use std::path::PathBuf;
 
 /// What every statistic is told.
 #[derive(Debug, Args)]
 pub(super) struct Common {
-    /// `(n,)`, `(m, n)` or `(batch, m, n)` in a .npy file: float32, float64, or float16 as float32.
+    /// `(n,)`, `(m, n)` or `(batch, m, n)` in a .npy file: float32, float64, float16 as float32, integers and booleans as float64.
     input: PathBuf,
     #[command(flatten)]
     to: To,
@@ -158,40 +159,41 @@ pub(super) trait Operation {
     fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<Found<T>, Error>;
     /// Results left where they are made.
     fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<(), Error>;
-    /// Whether the device would be chosen for what lies there already.
-    fn runs_on_device<T: Real>(&self, ctx: &Context, x: &Array<T>) -> bool {
-        choose_describe::<T>(ctx, x.shape(), true).side == Side::Gpu
-    }
+    /// The arrays of the output.
+    fn arrays(&self) -> &'static [&'static str];
+    /// Where it would run on an array of that shape, of which the file has so many axes; `resident`: it lies on the device.
+    fn choose<T: Real>(&self, ctx: &Context, shape: Shape, axes: usize, resident: bool) -> Choice;
 }
+
+/// Arrays of a decomposition: their zeros have one sign.
+const DECOMPOSED: &[&str] =
+    &["components", "explained_variance", "explained_variance_ratio", "singular_values", "transformed"];
 
 impl Common {
     pub(super) fn run<O: Operation>(&self, operation: &O) -> Result<Outcome, Failure> {
-        self.to.check(&[&self.input])?;
+        self.to.check(&[&self.input], operation.arrays())?;
         let input = Input::read(&self.input, REALS, O::AXES, self.precision)?.widened();
         operation.check(&input)?;
-        let ctx = self.to.context(self.precision, &[&input])?;
-        if let Some(option) = operation.on_cpu_alone().filter(|_| insists(&ctx)) {
+        if let Some(option) = operation.on_cpu_alone().filter(|_| self.to.place.insists()) {
             return Err(Failure::Call(format!(
                 "{option}: it is computed on the CPU alone; do not ask for --backend gpu"
             )));
         }
         match &input.data {
-            NpyData::F64(data) => self.on(operation, &ctx, &input, data),
-            NpyData::F32(data) => self.on(operation, &ctx, &input, data),
+            NpyData::F64(data) => self.on(operation, &input, data),
+            NpyData::F32(data) => self.on(operation, &input, data),
             // Nothing else is read.
             _ => Ok(Outcome::Done),
         }
     }
 
-    fn on<T: Real, O: Operation>(
-        &self,
-        operation: &O,
-        ctx: &Context,
-        input: &Input<'_>,
-        data: &[T],
-    ) -> Result<Outcome, Failure> {
-        let (x, axes) = (matrices(&input.shape, data)?, input.shape.len());
-        let (found, first) = seconds(|| operation.call(ctx, &x, axes))?;
+    fn on<T: Real, O: Operation>(&self, operation: &O, input: &Input<'_>, data: &[T]) -> Result<Outcome, Failure> {
+        let (shape, axes) = (shape_of(&input.shape), input.shape.len());
+        let choose = |ctx: &Context| Ok(operation.choose::<T>(ctx, shape, axes, false));
+        let ctx = &self.to.context(self.precision, &[input], choose)?;
+        let x = matrices(&input.shape, data)?;
+        let (mut found, first) = seconds(|| operation.call(ctx, &x, axes))?;
+        found.numbers.iter_mut().filter(|(name, _, _)| DECOMPOSED.contains(name)).for_each(|(_, _, x)| one_zero(x));
         let array = |name, shape: &[usize], data| NamedArray { name, rows: Rows::Other, shape: shape.to_vec(), data };
         let arrays: Vec<NamedArray<'_>> = found
             .numbers
@@ -202,7 +204,8 @@ impl Common {
             .collect();
         self.to.write(&arrays)?;
         self.to.say(ctx, format_args!("{}: {}", O::NAME, input.described()), &found.state, first)?;
-        let there = self.to.placed(ctx, &x, operation.runs_on_device(ctx, &x))?;
+        let on_device = operation.choose::<T>(ctx, shape, axes, true).side == Side::Gpu;
+        let there = self.to.placed(ctx, &x, on_device)?;
         self.to.report(
             first,
             || operation.call(ctx, &x, axes).map(drop),
@@ -279,6 +282,14 @@ impl Operation for Stats {
         Ok(Found { counts, ..Found::of(numbers) })
     }
 
+    fn arrays(&self) -> &'static [&'static str] {
+        &["count", "mean", "variance", "min", "max", "skewness", "kurtosis"]
+    }
+
+    fn choose<T: Real>(&self, ctx: &Context, shape: Shape, _: usize, resident: bool) -> Choice {
+        choose_describe::<T>(ctx, shape, resident)
+    }
+
     fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<(), Error> {
         describe(ctx, x, self.along.axis(axes), self.options()).map(drop)
     }
@@ -302,6 +313,14 @@ impl Operation for Quantiles {
         let axis = self.along.axis(axes);
         let found = quantiles(ctx, x, axis, &self.q, nan_of(self.omit_nan))?;
         Ok(Found::of(vec![made("quantiles", ctx, &found, |shape| reduced(shape, axis, true, axes == 3))?]))
+    }
+
+    fn arrays(&self) -> &'static [&'static str] {
+        &["quantiles"]
+    }
+
+    fn choose<T: Real>(&self, ctx: &Context, shape: Shape, axes: usize, resident: bool) -> Choice {
+        choose_quantiles::<T>(ctx, shape, self.along.axis(axes), self.q.len(), resident)
     }
 
     fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<(), Error> {
@@ -359,6 +378,14 @@ impl Operation for Histogram {
         Ok(Found { counts, wide: vec![("edges", vec![found.edges.len()], found.edges)], ..Found::of(Vec::new()) })
     }
 
+    fn arrays(&self) -> &'static [&'static str] {
+        &["counts", "edges", "below", "above", "nan"]
+    }
+
+    fn choose<T: Real>(&self, ctx: &Context, shape: Shape, axes: usize, resident: bool) -> Choice {
+        choose_histogram::<T>(ctx, shape, self.along.axis(axes), self.bins, resident)
+    }
+
     fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<(), Error> {
         histogram(ctx, x, self.along.axis(axes), self.bins, self.range()).map(drop)
     }
@@ -388,8 +415,12 @@ impl Operation for Cov {
         cov(ctx, x).map(drop)
     }
 
-    fn runs_on_device<T: Real>(&self, ctx: &Context, x: &Array<T>) -> bool {
-        choose_cov::<T>(ctx, x.shape(), true).side == Side::Gpu
+    fn arrays(&self) -> &'static [&'static str] {
+        &[Self::NAME]
+    }
+
+    fn choose<T: Real>(&self, ctx: &Context, shape: Shape, _: usize, resident: bool) -> Choice {
+        choose_cov::<T>(ctx, shape, resident)
     }
 }
 
@@ -411,7 +442,11 @@ impl Operation for Corr {
         corr(ctx, x).map(drop)
     }
 
-    fn runs_on_device<T: Real>(&self, ctx: &Context, x: &Array<T>) -> bool {
-        choose_cov::<T>(ctx, x.shape(), true).side == Side::Gpu
+    fn arrays(&self) -> &'static [&'static str] {
+        &[Self::NAME]
+    }
+
+    fn choose<T: Real>(&self, ctx: &Context, shape: Shape, _: usize, resident: bool) -> Choice {
+        choose_cov::<T>(ctx, shape, resident)
     }
 }

@@ -204,6 +204,7 @@ impl Task {
         let work = Workload {
             cpu_flops: 0.5 * cpu * count,
             gpu_flops: self.plan.as_ref().map_or(0.0, FftPlan::flops) * count * mixed,
+            host_flops: 0.0,
             family: if self.kind.is_real() { Family::Rfft } else { Family::Fft },
             size: n,
             items: count,

@@ -6,11 +6,11 @@ mod kernels;
 use super::certificate::{Certificate, Status, all_converged};
 use super::eigen::{Which, eigh_subset};
 use super::stats::{Form, NONE, RunningCovariance, choose_cov, covariance, in_f64};
-use super::svd::{TruncatedOptions, Vectors, svd, svd_truncated};
+use super::svd::{TruncatedOptions, Vectors, choose_svd, choose_svd_truncated, svd, svd_truncated};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::policy::{Backend, Side};
+use crate::policy::{Backend, Choice, Side};
 use crate::shape::Shape;
 use affine::Map;
 
@@ -95,12 +95,7 @@ pub fn pca<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) 
     if k > rows.min(cols) {
         return Err(Error::domain("pca", format!("k = {k} is more than either side of {shape}")));
     }
-    let solver = match options.solver {
-        Solver::Auto if cols <= COVARIANCE && cols <= rows => Solver::Covariance,
-        Solver::Auto if rows.min(cols) <= WHOLE => Solver::Svd,
-        Solver::Auto => Solver::Truncated,
-        named => named,
-    };
+    let solver = options.solver.on(shape);
     log::debug!("pca of {shape} by {solver:?}");
     if solver == Solver::Covariance {
         if choose_cov::<T>(ctx, shape, x.is_resident()).side == Side::Cpu {
@@ -111,6 +106,28 @@ pub fn pca<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) 
         return of_resident(ctx, &mean, matrix, exponent, rows as u64, k);
     }
     of_rows(ctx, x, k, solver, options.truncated)
+}
+
+/// Where [`pca`] would do most of its work on a matrix of that shape, and why.
+#[must_use]
+pub fn choose_pca<T: Real>(ctx: &Context, shape: Shape, k: usize, options: PcaOptions, resident: bool) -> Choice {
+    match options.solver.on(shape) {
+        Solver::Truncated => choose_svd_truncated(ctx, shape, k, options.truncated),
+        Solver::Svd => choose_svd::<T>(ctx, shape, Vectors::Thin, resident),
+        Solver::Auto | Solver::Covariance => choose_cov::<T>(ctx, shape, resident),
+    }
+}
+
+impl Solver {
+    /// Itself, or what [`Solver::Auto`] is for a matrix of that shape.
+    fn on(self, Shape { rows, cols, .. }: Shape) -> Self {
+        match self {
+            Self::Auto if cols <= COVARIANCE && cols <= rows => Self::Covariance,
+            Self::Auto if rows.min(cols) <= WHOLE => Self::Svd,
+            Self::Auto => Self::Truncated,
+            named => named,
+        }
+    }
 }
 
 /// [`pca`] of a stream of rows, from its covariance; more rows may be pushed afterwards.

@@ -1,11 +1,11 @@
 //! Histograms with bins of one width.
 
 use super::describe::{StatsOptions, describe};
-use super::{View, count, reduced, select, side};
+use super::{View, chosen, count, reduced, select};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::policy::{Side, Workload};
+use crate::policy::{Choice, Side, Workload};
 use crate::shape::{Axis, Shape};
 use rayon::prelude::*;
 
@@ -62,18 +62,7 @@ pub fn histogram<T: Real>(
         None => found(ctx, x)?,
     };
     let edges = edges(low, high, bins)?;
-    let numbers = count(view.len());
-    let work = Workload {
-        cpu_flops: 20.0 * numbers,
-        gpu_flops: 10.0 * numbers,
-        size: count(view.len),
-        items: numbers,
-        upload: if x.is_resident() { 0.0 } else { 4.0 * numbers },
-        dispatches: 2.0,
-        ..Workload::default()
-    };
-    let fits = ctx.gpu().is_ok_and(|gpu| select::histogram_fits(gpu, view, bins, ctx.memory_budget()).is_ok());
-    let side = side::<T>("histogram", ctx, &work, fits)?;
+    let side = chosen::<T>("histogram", &choose_histogram::<T>(ctx, x.shape(), axis, bins, x.is_resident()))?;
     if side == Side::Cpu || view.len() == 0 {
         return Ok(on_cpu(&x.storage().to_vec(ctx)?, view, shape, edges));
     }
@@ -88,6 +77,30 @@ pub fn histogram<T: Real>(
     };
     let all = select::histogram(gpu, &buffer, view, &edges)?;
     Ok(spread(&all, view, shape, edges))
+}
+
+/// Where [`histogram`] of so many bins would count an array of that shape, and why.
+#[must_use]
+pub fn choose_histogram<T: Real>(
+    ctx: &Context,
+    shape: Shape,
+    axis: impl Into<Option<Axis>>,
+    bins: usize,
+    resident: bool,
+) -> Choice {
+    let view = View::of(shape, axis.into());
+    let numbers = count(view.len());
+    let work = Workload {
+        cpu_flops: 20.0 * numbers,
+        gpu_flops: 10.0 * numbers,
+        size: count(view.len),
+        items: numbers,
+        upload: if resident { 0.0 } else { 4.0 * numbers },
+        dispatches: 2.0,
+        ..Workload::default()
+    };
+    let fits = ctx.gpu().is_ok_and(|gpu| select::histogram_fits(gpu, view, bins, ctx.memory_budget()).is_ok());
+    ctx.explain(&work, fits && T::ON_DEVICE)
 }
 
 /// The ends of so many bins of one width, by numpy's rule.

@@ -24,10 +24,10 @@ pub use cov::{choose_cov, corr, cov};
 pub(in crate::ops) use cov::{covariance, in_f64};
 pub use describe::{Description, StatsOptions, choose_describe, describe};
 pub(in crate::ops) use gpu_cov::{Form, NONE};
-pub use histogram::{Histogram, histogram};
+pub use histogram::{Histogram, choose_histogram, histogram};
 pub(in crate::ops) use histogram::{counted, edges};
 pub use moments::Moments;
-pub use quantiles::quantiles;
+pub use quantiles::{choose_quantiles, quantiles};
 pub use running::RunningStats;
 pub use running_cov::RunningCovariance;
 
@@ -94,7 +94,11 @@ impl View {
 
 /// The side for so much arithmetic on an array; an error where the device was insisted upon and has no kernels for the precision.
 fn side<T: Real>(operation: &'static str, ctx: &Context, work: &Workload, fits: bool) -> Result<Side> {
-    let choice: Choice = ctx.explain(work, fits && T::ON_DEVICE);
+    chosen::<T>(operation, &ctx.explain(work, fits && T::ON_DEVICE))
+}
+
+/// The side of a choice; an error as of [`side`].
+fn chosen<T: Real>(operation: &'static str, choice: &Choice) -> Result<Side> {
     log::debug!("{operation}: {choice}");
     if choice.side == Side::Gpu && !T::ON_DEVICE {
         let what =

@@ -1,12 +1,13 @@
 //! Quantiles, exact: order statistics by selection, numpy's linear interpolation between them.
 
 use super::describe::room;
-use super::{Nan, View, count, reduced, select, side};
+use super::{Nan, View, chosen, count, reduced, select};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::policy::{Side, Workload};
+use crate::policy::{Choice, Side, Workload};
 use crate::shape::Axis;
+use crate::shape::Shape;
 use rayon::prelude::*;
 
 /// Quantiles of every series: `q` of n sorted numbers is at place `q (n - 1)`, between two of them on the line through both, as
@@ -37,18 +38,7 @@ pub fn quantiles<T: Real>(
     let axis = axis.into();
     let (shape, view) = (reduced(x.shape(), axis, q.len()), View::of(x.shape(), axis));
     room(ctx, "quantiles", x.shape(), (shape.len() as u64).saturating_mul(8))?;
-    let numbers = count(view.len());
-    let work = Workload {
-        cpu_flops: 40.0 * numbers,
-        gpu_flops: 32.0 * numbers * count(q.len()),
-        size: count(view.len),
-        items: count(view.series()),
-        upload: if x.is_resident() { 0.0 } else { 4.0 * numbers },
-        dispatches: 8.0,
-        ..Workload::default()
-    };
-    let fits = ctx.gpu().is_ok_and(|gpu| select::fits(gpu, view, q.len(), ctx.memory_budget()).is_ok());
-    let side = side::<T>("quantiles", ctx, &work, fits)?;
+    let side = chosen::<T>("quantiles", &choose_quantiles::<T>(ctx, x.shape(), axis, q.len(), x.is_resident()))?;
     if side == Side::Cpu || view.len() == 0 || q.is_empty() {
         let data = on_cpu(&x.storage().to_vec(ctx)?, view, q, nan);
         return Ok(Array::from_storage(shape, Storage::host(data)));
@@ -63,6 +53,30 @@ pub fn quantiles<T: Real>(
         Storage::Host(data) => gpu.record().upload(&T::for_device(data))?,
     };
     Ok(Array::from_storage(shape, Storage::Device(select::quantiles(gpu, &buffer, view, q, nan, ctx.memory_budget())?)))
+}
+
+/// Where [`quantiles`], so many of each series, would run on an array of that shape, and why.
+#[must_use]
+pub fn choose_quantiles<T: Real>(
+    ctx: &Context,
+    shape: Shape,
+    axis: impl Into<Option<Axis>>,
+    quantiles: usize,
+    resident: bool,
+) -> Choice {
+    let view = View::of(shape, axis.into());
+    let numbers = count(view.len());
+    let work = Workload {
+        cpu_flops: 40.0 * numbers,
+        gpu_flops: 32.0 * numbers * count(quantiles),
+        size: count(view.len),
+        items: count(view.series()),
+        upload: if resident { 0.0 } else { 4.0 * numbers },
+        dispatches: 8.0,
+        ..Workload::default()
+    };
+    let fits = ctx.gpu().is_ok_and(|gpu| select::fits(gpu, view, quantiles, ctx.memory_budget()).is_ok());
+    ctx.explain(&work, fits && T::ON_DEVICE)
 }
 
 fn on_cpu<T: Real>(x: &[T], view: View, q: &[f64], nan: Nan) -> Vec<T> {

@@ -104,6 +104,7 @@ pub fn choose_svd<T: Real>(ctx: &Context, shape: Shape, vectors: Vectors, reside
         items: as_f64(shape.batch),
         cpu_flops: flops,
         gpu_flops: flops,
+        host_flops: 0.0,
         upload: if resident { 0.0 } else { 4.0 * given },
         download: 4.0 * made,
         // Reflections, the triangle's sweeps, U and Vh; in blocks a round of pairs of them each.

@@ -1,29 +1,37 @@
 //! `fiedler encode`: a data set of graphs in, certified encodings out.
 
+mod arrays;
+mod report;
+
 use super::profile::Profiling;
 use super::reading::{Reading, notify};
 use super::stores::Stores;
 use super::values::whole;
 use super::{Failure, Outcome, Where, check_output, print};
+use arrays::{Stored, arrays};
 use clap::{Args, ValueEnum};
 use fiedler::encode::{Encoding, Progress, Report, SpectralEncoder, Which};
-use fiedler::graph::{Conventions, Preset, Symmetrization};
-use fiedler::io::{Data, DataSet, Format, NamedArray, NodeIds, Rows};
+use fiedler::graph::{Conventions, GraphBatch, LargestComponents, Preset, Symmetrization};
+use fiedler::io::{DataSet, Format, NodeIds};
 use fiedler::ops::Normalization;
-use fiedler::{Backend, Context};
+use fiedler::{Context, Error};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::PathBuf;
 use std::time::Instant;
 
 /// Compute k eigenpairs of the Laplacian of every graph of a data set.
+///
+/// For torch_geometric's AddLaplacianEigenvectorPE with K columns, which leaves out the first eigenvector: --preset pyg, -k K+1, then
+/// the columns of `eigenvectors` from 1 on.
 #[derive(Debug, Args)]
+#[command(after_long_help = ARRAYS)]
 pub(super) struct Encode {
     /// A TUDataset folder, an edge list (SNAP, CSV, TSV, white space) or a MatrixMarket file.
     input: PathBuf,
     /// Where to: .npz, .safetensors or .csv.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// Pairs of each graph.
+    /// Pairs of each graph. Of one that has fewer, the columns beyond its own are masked.
     #[arg(short, default_value_t = 8, value_parser = whole::<usize>)]
     k: usize,
     /// Which Laplacian.
@@ -39,9 +47,18 @@ pub(super) struct Encode {
     place: Where,
     #[command(flatten)]
     profiling: Profiling,
-    /// The Laplacian of which library: its self-loops, duplicate edges, isolated nodes.
+    /// The Laplacian of which library: its self-loops, duplicate edges, isolated nodes. Without it self-loops are dropped, the largest of
+    /// duplicates counts and isolated nodes have 0.
     #[arg(long, value_enum)]
     preset: Option<PresetName>,
+    /// Keep of each graph its largest connected component alone, of equals the one with the lowest node; `node_ids` says which nodes
+    /// they are.
+    #[arg(long)]
+    largest_component: bool,
+    /// In which precision eigenvalues and eigenvectors are written. f64 is computed on the CPU alone; its pairs of an iteration have
+    /// residuals of 1e-10, not 2e-6.
+    #[arg(long, value_enum, value_name = "PRECISION", default_value_t = Precision::F32)]
+    precision: Precision,
     /// What to do with edges that have no reverse.
     #[arg(long, value_enum, default_value_t = Symmetrize::Max)]
     symmetrize: Symmetrize,
@@ -97,11 +114,22 @@ impl From<End> for Which {
     }
 }
 
+/// A precision of the output.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Precision {
+    F32,
+    F64,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum PresetName {
+    /// scipy.sparse.csgraph.laplacian: self-loops dropped, duplicates summed, isolated nodes 0 on the diagonal.
     Scipy,
+    /// networkx.normalized_laplacian_matrix: self-loops kept, the last of duplicates, isolated nodes 0.
     Networkx,
+    /// torch_geometric.utils.get_laplacian: self-loops dropped, duplicates summed, isolated nodes 1.
     Pyg,
+    /// dgl.lap_pe: self-loops kept, duplicates summed, isolated nodes 1.
     Dgl,
 }
 
@@ -117,31 +145,80 @@ enum Symmetrize {
     Error,
 }
 
-/// Seconds of the CPU's work from which `auto` looks for an adapter: to look, open one and compile its first kernels takes from 0.1 s (two
-/// software adapters, 2026-11-22) to a second.
-const WORTH_OPENING: f64 = 0.5;
+/// What the arrays of the output mean.
+const ARRAYS: &str = "Arrays:
+  eigenvalues    (graphs, k)  ascending; NaN where there is no pair
+  eigenvectors   (nodes, k)   of unit 2-norm within a graph. The entry of largest magnitude is positive: the lowest index among those
+                              within 1 % of it
+  node_offsets   (graphs + 1) where each graph's rows begin
+  residual       (graphs)     max |L v - l v|_2 / |L|_1 over the pairs, measured in f64 on what is written
+  orthogonality  (graphs)     max |V'V - I|; for random-walk of the symmetric form's vectors
+  status         (graphs)     0 is converged
+  components     (graphs)     connected components: as many eigenvalues are 0
+  tie_group      (graphs, k)  pairs of one number are tied: the square roots of their values are within 1e-10 of the square root of the
+                              spectrum's bound; their vectors are the canonical basis of the space that they span. The null space is a
+                              group of its own
+  tie_cut        (graphs)     1 where the last group has more pairs than the k that are here
+  mask           (graphs, k)  1 where there is a pair
+  random_walk    (nodes, N)   with --walk-steps N
+  node_ids       (nodes)      what the file calls its nodes, where that is not 0, 1, 2 and so on";
 
 impl Encode {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        check_output(&self.output, &self.input, &["npz", "safetensors", "csv"])?;
-        self.profiling.check()?;
+        self.check()?;
         if self.quiet {
             // Warnings are not errors.
             log::set_max_level(log::LevelFilter::Error);
         }
         let stores = Stores::new(!self.no_cache, self.resume.then_some(&self.output))?;
         let encoder = self.encoder(&stores);
+        match self.precision {
+            Precision::F32 => {
+                self.done(&stores, encoder, |encoder, ctx, graphs, progress| encoder.encode_with(ctx, graphs, progress))
+            }
+            Precision::F64 => {
+                self.done(&stores, encoder, |encoder, ctx, graphs, progress| encoder.encode_f64(ctx, graphs, progress))
+            }
+        }
+    }
+
+    /// What is wrong with the call, whatever the input is.
+    fn check(&self) -> Result<(), Failure> {
+        check_output(&self.output, &self.input, &["npz", "safetensors", "csv"])?;
+        self.profiling.check()?;
+        if self.precision == Precision::F64 && self.place.insists() {
+            let what = "--precision f64: it is computed on the CPU alone; do not ask for --backend gpu";
+            return Err(Failure::Call(what.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn done<T: Stored>(
+        &self,
+        stores: &Stores,
+        encoder: SpectralEncoder,
+        encode: impl FnOnce(
+            &SpectralEncoder,
+            &Context,
+            &GraphBatch,
+            &mut dyn FnMut(Progress),
+        ) -> Result<(Encoding<T>, Report), Error>,
+    ) -> Result<Outcome, Failure> {
         // A device that was asked for is opened, or missed, before a large file is read.
-        let asked = self.place.backend() != Backend::Auto || self.place.adapter().is_some();
         let mut started = Instant::now();
         let mut lap = || std::mem::replace(&mut started, Instant::now()).elapsed().as_secs_f64();
-        let early = if asked { Some((self.profiling.context(&self.place, true, None)?, lap())) } else { None };
-        let data = self.reading.read(&self.input, &self.conventions())?;
+        let early =
+            if self.place.is_said() { Some((self.profiling.context(&self.place, true, None)?, lap())) } else { None };
+        let mut data = self.reading.read(&self.input, &self.conventions())?;
         if !self.quiet && !self.json {
             notify(&data);
         }
         // In its file, the first graph of a TUDataset is graph 1.
         let encoder = encoder.first_graph(usize::from(data.format == Format::TuDataset));
+        let listed = data.graphs.nodes();
+        if self.largest_component {
+            keep_largest(&mut data);
+        }
         let read = lap();
         let (ctx, opened) = match early {
             Some(early) => {
@@ -149,17 +226,17 @@ impl Encode {
                 early
             }
             None => {
-                let cpu = self.place.with(Context::builder().device(false))?;
-                let device = encoder.choose(&cpu, &data.graphs).cpu_seconds >= WORTH_OPENING;
+                let wide = self.precision == Precision::F64;
+                let device = !wide && self.place.opens_device(|cpu| Ok(encoder.choose(cpu, &data.graphs)))?;
                 (self.profiling.context(&self.place, device, Some("read"))?, lap())
             }
         };
 
         let started = Instant::now();
         let bar = self.progress_bar(data.graphs.len());
-        let (encoding, report) = encoder
-            .encode_with(&ctx, &data.graphs, |Progress { done, .. }| bar.set_position(done as u64))
-            .inspect_err(|_| bar.abandon())?;
+        let (encoding, report) =
+            encode(&encoder, &ctx, &data.graphs, &mut |Progress { done, .. }| bar.set_position(done as u64))
+                .inspect_err(|_| bar.abandon())?;
         bar.finish_and_clear();
         let encoded = started.elapsed().as_secs_f64();
         self.profiling.stage("encode");
@@ -169,12 +246,18 @@ impl Encode {
         let wrote = started.elapsed().as_secs_f64();
         stores.done();
         self.profiling.stage("write");
-        let seconds = [("open", opened), ("read", read), ("encode", encoded), ("write", wrote)];
         if !self.quiet {
-            print(self.report(&ctx, &data, &encoding, &report, &stores, &seconds));
+            let seconds = [("open", opened), ("read", read), ("encode", encoded), ("write", wrote)];
+            let facts = report::Facts::of(&data.graphs, &encoding);
+            let done = report::Done { ctx: &ctx, data: &data, listed, report: &report, stores, seconds, facts };
+            print(if self.json { done.as_json(self) } else { done.words(self) });
         }
         self.profiling.finish()?;
         Ok(if encoding.uncertified() == 0 { Outcome::Done } else { Outcome::Uncertified })
+    }
+
+    fn wants_smallest(&self) -> bool {
+        matches!(self.which, End::Smallest)
     }
 
     fn conventions(&self) -> Conventions {
@@ -220,84 +303,16 @@ impl Encode {
         let template = "{bar:30} {pos}/{len} graphs, {per_sec}, {eta} to go";
         bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
     }
-
-    fn report(
-        &self,
-        ctx: &Context,
-        data: &DataSet,
-        encoding: &Encoding,
-        report: &Report,
-        stores: &Stores,
-        seconds: &[(&str, f64)],
-    ) -> String {
-        let adapter = ctx.adapter().map(|a| a.name.as_str());
-        let uncertified = encoding.uncertified();
-        let worst = |values: &[f32]| values.iter().copied().fold(0.0, f32::max);
-        if self.json {
-            let times: serde_json::Map<_, _> =
-                seconds.iter().map(|(stage, s)| ((*stage).to_owned(), (*s).into())).collect();
-            return serde_json::json!({
-                "input": self.input, "output": self.output, "format": format!("{:?}", data.format),
-                "graphs": encoding.graphs(), "nodes": data.graphs.nodes(), "entries": data.graphs.entries(), "k": self.k,
-                "components": encoding.components.iter().sum::<i64>(),
-                "on_gpu": report.on_gpu, "on_cpu": report.on_cpu, "stored": report.stored, "pieces": stores.as_json(), "chunks": report.chunks, "adapter": adapter,
-                "without_adapter": ctx.without_adapter_because(), "choice": report.choice.to_string(),
-                "uncertified": uncertified, "residual": worst(&encoding.residual),
-                "orthogonality": worst(&encoding.orthogonality), "seconds": times, "notices": data.notices,
-            })
-            .to_string();
-        }
-        let place = match (report.on_gpu, report.on_cpu, adapter) {
-            (0, 0, _) if report.stored > 0 => "computed before".to_owned(),
-            (0, _, _) => "on the CPU".to_owned(),
-            (_, 0, Some(name)) => format!("on {name}"),
-            (gpu, cpu, name) => format!("{gpu} on {} and {cpu} on the CPU", name.unwrap_or("the adapter")),
-        };
-        let state = if uncertified == 0 { "all converged".to_owned() } else { format!("{uncertified} NOT converged") };
-        let times: Vec<_> = seconds.iter().map(|(stage, s)| format!("{stage} {s:.3} s")).collect();
-        format!(
-            "{}: {} graphs, {} nodes, k = {}, {place} ({}); {state}, residual <= {:.1e}; {}{}",
-            data.name,
-            encoding.graphs(),
-            data.graphs.nodes(),
-            self.k,
-            report.choice,
-            worst(&encoding.residual),
-            stores.words(),
-            times.join(", ")
-        )
-    }
 }
 
-/// The arrays of the file, in the order of the documentation.
-fn arrays<'a>(encoding: &'a Encoding, ids: Option<&'a NodeIds>) -> Vec<NamedArray<'a>> {
-    let (graphs, k) = (encoding.graphs(), encoding.k);
-    let nodes = encoding.eigenvectors.len().checked_div(k).unwrap_or_else(|| node_count(encoding));
-    let array = |name, rows, shape: &[usize], data| NamedArray { name, rows, shape: shape.to_vec(), data };
-    let mut all = vec![
-        array("eigenvalues", Rows::Graphs, &[graphs, k], Data::F32(&encoding.eigenvalues)),
-        array("eigenvectors", Rows::Nodes, &[nodes, k], Data::F32(&encoding.eigenvectors)),
-        array("node_offsets", Rows::Other, &[graphs + 1], Data::I64(&encoding.node_offsets)),
-        array("residual", Rows::Graphs, &[graphs], Data::F32(&encoding.residual)),
-        array("orthogonality", Rows::Graphs, &[graphs], Data::F32(&encoding.orthogonality)),
-        array("status", Rows::Graphs, &[graphs], Data::U8(&encoding.status)),
-        array("components", Rows::Graphs, &[graphs], Data::I64(&encoding.components)),
-        array("tie_group", Rows::Graphs, &[graphs, k], Data::I64(&encoding.tie_group)),
-        array("tie_cut", Rows::Graphs, &[graphs], Data::U8(&encoding.tie_cut)),
-        array("mask", Rows::Graphs, &[graphs, k], Data::U8(&encoding.mask)),
-    ];
-    if encoding.walk_steps > 0 {
-        let shape = [nodes, encoding.walk_steps];
-        all.push(array("random_walk", Rows::Nodes, &shape, Data::F32(&encoding.random_walk)));
-    }
-    match ids {
-        Some(NodeIds::Integers(ids)) => all.push(array("node_ids", Rows::Nodes, &[nodes], Data::I64(ids))),
-        Some(NodeIds::Text(ids)) => all.push(array("node_ids", Rows::Nodes, &[nodes], Data::Text(ids))),
-        None => {}
-    }
-    all
-}
-
-fn node_count(encoding: &Encoding) -> usize {
-    encoding.node_offsets.last().and_then(|&n| usize::try_from(n).ok()).unwrap_or(0)
+/// Leaves the largest component of each graph, and says which nodes those are.
+fn keep_largest(data: &mut DataSet) {
+    let LargestComponents { graphs, nodes, .. } = data.graphs.largest_components();
+    data.node_ids = Some(match data.node_ids.take() {
+        Some(NodeIds::Integers(ids)) => NodeIds::Integers(nodes.iter().map(|&node| ids[node]).collect()),
+        Some(NodeIds::Text(ids)) => NodeIds::Text(nodes.iter().map(|&node| ids[node].clone()).collect()),
+        // They are counted through the data set.
+        None => NodeIds::Integers(nodes.iter().map(|&node| i64::try_from(node).unwrap_or(i64::MAX)).collect()),
+    });
+    data.graphs = graphs;
 }

@@ -61,7 +61,7 @@ pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeL
     let ignored = weights.is_none() && attributes.is_file();
     let notice = || {
         format!(
-            "{}: was not read, so every edge weighs 1; --edge-weight-column N takes the weights from its column N.",
+            "{}: these edge attributes were not read, so every edge weighs 1; --edge-weight-column N takes the weights from its column N.",
             attributes.display()
         )
     };

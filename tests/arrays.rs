@@ -100,8 +100,7 @@ fn npy_holds_one_array() {
     let words = words();
     write(&path, &arrays(&words)[1..2]).unwrap();
     let file = npyz::NpyFile::new(fs::File::open(&path).unwrap()).unwrap();
-    assert_eq!(file.shape(), [3, 2]);
-    assert_eq!(file.into_vec::<f64>().unwrap(), VECTORS.to_vec());
+    assert_eq!((file.shape().to_vec(), file.into_vec::<f64>().unwrap()), (vec![3, 2], VECTORS.to_vec()));
     write(&path, &[NamedArray { name: "one", rows: Rows::Other, shape: vec![], data: Data::I64(&[7]) }]).unwrap();
     let file = npyz::NpyFile::new(fs::File::open(&path).unwrap()).unwrap();
     assert_eq!((file.shape().to_vec(), file.into_vec::<i64>().unwrap()), (vec![], vec![7]));

@@ -20,11 +20,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// Compute k eigenpairs of the Laplacian of every graph of a data set.
-///
-/// For torch_geometric's AddLaplacianEigenvectorPE with K columns, which leaves out the first eigenvector: --preset pyg, -k K+1, then
-/// the columns of `eigenvectors` from 1 on.
 #[derive(Debug, Args)]
-#[command(after_long_help = ARRAYS)]
+#[command(after_long_help = ARRAYS_AND_RECIPE)]
 pub(super) struct Encode {
     /// A TUDataset folder, an edge list (SNAP, CSV, TSV, white space) or a MatrixMarket file.
     input: PathBuf,
@@ -145,8 +142,8 @@ enum Symmetrize {
     Error,
 }
 
-/// What the arrays of the output mean.
-const ARRAYS: &str = "Arrays:
+/// What the arrays of the output mean, and how to have those of another library.
+const ARRAYS_AND_RECIPE: &str = "Arrays:
   eigenvalues    (graphs, k)  ascending; NaN where there is no pair
   eigenvectors   (nodes, k)   of unit 2-norm within a graph. The entry of largest magnitude is positive: the lowest index among those
                               within 1 % of it
@@ -161,7 +158,10 @@ const ARRAYS: &str = "Arrays:
   tie_cut        (graphs)     1 where the last group has more pairs than the k that are here
   mask           (graphs, k)  1 where there is a pair
   random_walk    (nodes, N)   with --walk-steps N
-  node_ids       (nodes)      what the file calls its nodes, where that is not 0, 1, 2 and so on";
+  node_ids       (nodes)      what the file calls its nodes, where that is not 0, 1, 2 and so on
+
+torch_geometric's AddLaplacianEigenvectorPE leaves out the first eigenvector. For its K columns: --preset pyg, -k K+1, then the columns of
+`eigenvectors` from 1 on.";
 
 impl Encode {
     pub(super) fn run(self) -> Result<Outcome, Failure> {

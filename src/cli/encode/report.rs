@@ -184,11 +184,11 @@ impl Done<'_> {
         let whose = match (self.data.graphs.len(), some) {
             (1, _) => "all eigenvalues here are 0, one for each component".to_owned(),
             (_, some) => {
-                format!("of {} all eigenvalues here are 0, one for each component", many(some, "graph", "graphs"))
+                format!("in {} all eigenvalues here are 0, one for each component", many(some, "graph", "graphs"))
             }
         };
         let several = usize::try_from(self.facts.components).is_ok_and(|count| count > self.data.graphs.len());
-        let or = if several { ", --largest-component the smaller components" } else { "" };
+        let or = if several { ", --largest-component keeps the largest component alone" } else { "" };
         Some(format!("{whose}: --drop-trivial leaves them out{or}"))
     }
 }

@@ -308,7 +308,7 @@ impl To {
 
 /// Numbers as they are written: one sign of zero.
 fn one_zero<T: Real>(numbers: &mut [T]) {
-    numbers.iter_mut().for_each(|x| *x = *x + T::from_f64(0.0));
+    numbers.iter_mut().for_each(|x| *x += T::from_f64(0.0));
 }
 
 /// Where the calls so far computed: a device that did anything has lent buffers.

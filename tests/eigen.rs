@@ -7,21 +7,22 @@ use common::families::{Case, banded_types, glued_wilkinson, lapack_types};
 use common::graphs::{self, Kind};
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits, judge, ragged, solve};
-use common::{gates, on_cpu, on_each, on_gpus};
+use common::{gates, lapack, on_cpu, on_each, on_gpus, referee};
 use fiedler::array::Array;
 use fiedler::ops::Status;
-use fiedler::ops::eigen::{Eigh, HostEigh, choose_eigh, device_order_limit, eigh, eigh_ragged};
+use fiedler::ops::eigen::{Eigh, HostEigh, choose_eigh, device_order_limit, eigh, eigh_ragged, eigvalsh};
 use fiedler::policy::Side;
 use fiedler::{Backend, Context, ErrorKind, Shape};
 use rayon::prelude::*;
 
 fn main() -> std::process::ExitCode {
     common::run(&[
-        on_each("LAPACK's types", |ctx| lapack(ctx, &[0, 1, 2, 3, 5, 20, 32, 33, 63])),
-        on_cpu("LAPACK's types at every order to 34", |ctx| lapack(ctx, &(0..=34).collect::<Vec<_>>())),
-        on_cpu("LAPACK's types, larger", |ctx| lapack(ctx, &[47, 48, 49, 64, 65, 96, 100, 127, 128, 129])),
-        on_cpu("LAPACK's types, large", |ctx| lapack(ctx, &[200, 256, 257])),
+        on_each("LAPACK's types", |ctx| lapack_types_of(ctx, &[0, 1, 2, 3, 5, 20, 32, 33, 63])),
+        on_cpu("LAPACK's types at every order to 34", |ctx| lapack_types_of(ctx, &(0..=34).collect::<Vec<_>>())),
+        on_cpu("LAPACK's types, larger", |ctx| lapack_types_of(ctx, &[47, 48, 49, 64, 65, 96, 100, 127, 128, 129])),
+        on_cpu("LAPACK's types, large", |ctx| lapack_types_of(ctx, &[200, 256, 257])),
         on_cpu("some of LAPACK's types, larger still", |ctx| few_of_lapack(ctx, &[511, 1000])),
+        on_cpu("values beside ssyevd's", beside_ssyevd),
         on_cpu("LAPACK's types in f64", lapack_in_f64),
         on_cpu("one matrix a call", alone),
         on_cpu("long stars", stars),
@@ -41,7 +42,7 @@ fn main() -> std::process::ExitCode {
     ])
 }
 
-fn lapack(ctx: &Context, sizes: &[usize]) -> Checked {
+fn lapack_types_of(ctx: &Context, sizes: &[usize]) -> Checked {
     let mut cases: Vec<Case> = sizes.iter().flat_map(|&n| [lapack_types(n, 1), banded_types(n, 1)].concat()).collect();
     cases.extend([glued_wilkinson(3, 10, 1e-3), glued_wilkinson(2, 5, gates::EPS)]);
     println!("{:?}", judge(&cases, &solve::<f32>(ctx, &cases)?, |_| None)?);
@@ -53,6 +54,34 @@ fn few_of_lapack(ctx: &Context, sizes: &[usize]) -> Checked {
     let cases: Vec<Case> =
         sizes.iter().flat_map(|&n| [7, 12, 15].map(|kind| lapack_types(n, 1)[kind].clone())).collect();
     println!("{:?}", judge(&cases, &solve::<f32>(ctx, &cases)?, |_| None)?);
+    Ok(())
+}
+
+/// Type by type, with vectors and without, in a batch and one by one: small matrices take another path there. ssyevd's values are
+/// worse by far without vectors; of matrices that go one by one ours are not, and held against those with vectors.
+fn beside_ssyevd(ctx: &Context) -> Checked {
+    for (of, (without, with)) in lapack::SSYEVD_N.iter().zip(&lapack::SSYEVD_V).enumerate() {
+        let n = without.0;
+        assert_eq!(n, with.0, "row {of}");
+        let cases: Vec<Case> = (1..=3).flat_map(|seed| lapack_types(n, seed)).collect();
+        let truth = cases.par_iter().map(|case| referee::eigenvalues(&case.a, n));
+        let truth: Vec<Vec<f64>> = truth.collect::<Result<_, _>>()?;
+        let given = |cases: &[Case]| of_order(n, cases.iter().flat_map(Case::as_f32).collect());
+        let values = |cases: &[Case]| eigvalsh(ctx, &given(cases)?)?.values.to_host(ctx);
+        let pairs = |cases: &[Case]| eigh(ctx, &given(cases)?)?.values.to_host(ctx);
+        let (all_values, all_pairs) = (values(&cases)?, pairs(&cases)?);
+        for (i, (case, truth)) in cases.iter().zip(&truth).enumerate() {
+            let beside = |what, found: nalgebra::DMatrixView<'_, f32>, figures: &[f64; 21]| {
+                let name = format!("{}, {what}", case.name);
+                lapack::beside(&name, found.iter().copied(), truth, lapack::of_type(figures, i % figures.len()))
+            };
+            let without = if n > 128 { &with.1 } else { &without.1 };
+            beside("eigvalsh in a batch", all_values.matrix(i), without)?;
+            beside("eigvalsh alone", values(&cases[i..=i])?.matrix(0), without)?;
+            beside("eigh in a batch", all_pairs.matrix(i), &with.1)?;
+            beside("eigh alone", pairs(&cases[i..=i])?.matrix(0), &with.1)?;
+        }
+    }
     Ok(())
 }
 
@@ -339,7 +368,7 @@ fn many(ctx: &Context) -> Checked {
         let (w, v) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
         let judged = data.par_chunks_exact(n * n).enumerate().try_for_each(|(i, a)| {
             let a: Vec<f64> = a.iter().map(|&x| x.into()).collect();
-            let reference = if n == 2 { two_by_two(&a) } else { common::referee::eigenvalues(&a, n)? };
+            let reference = if n == 2 { two_by_two(&a) } else { referee::eigenvalues(&a, n)? };
             let (w, v) = (&w.as_slice()[i * n..(i + 1) * n], &v.as_slice()[i * n * n..(i + 1) * n * n]);
             gates::eigh(&a, w, v, &reference).map(drop).map_err(|e| format!("n = {n}, matrix {i}: {e}"))
         });

@@ -4,9 +4,10 @@
 mod common;
 
 use common::random::SplitMix64;
-use common::rectangles::{Host, Rectangle, Worst, array, check, judge, low_rank, solve, types, with_values};
+use common::rectangles::{Host, Rectangle, Worst, array, check, judge, low_rank, reference, solve, types, with_values};
 use common::solve::{Checked, alike, bits};
-use common::{on_cpu, on_each, on_gpus};
+use common::{lapack, on_cpu, on_each, on_gpus};
+use faer::MatRef;
 use fiedler::array::{Array, Real};
 use fiedler::ops::svd::{
     Svd, TruncatedOptions, Vectors, choose_svd, choose_svd_truncated, svd, svd_truncated, svdvals,
@@ -14,13 +15,15 @@ use fiedler::ops::svd::{
 use fiedler::ops::{Certificate, Status};
 use fiedler::policy::{Reason, Side};
 use fiedler::{Backend, Context, ErrorKind, Shape};
+use rayon::prelude::*;
 
 fn main() -> std::process::ExitCode {
     common::run(&[
         on_cpu("large blocks of ones", blocks_of_ones),
-        on_each("LAPACK's types", |ctx| lapack(ctx, &SMALL)),
+        on_each("LAPACK's types", |ctx| lapack_types(ctx, &SMALL)),
         on_each("LAPACK's types, larger", larger),
-        on_cpu("LAPACK's types, large", |ctx| lapack(ctx, &LARGE)),
+        on_cpu("LAPACK's types, large", |ctx| lapack_types(ctx, &LARGE)),
+        on_each("values beside sgesdd's", beside_sgesdd),
         on_cpu("LAPACK's types in f64", in_f64),
         on_each("low ranks", low_ranks),
         on_each("scales", scales),
@@ -62,7 +65,7 @@ const SMALL: [(usize, usize); 18] = [
 const LARGE: [(usize, usize); 9] =
     [(100, 100), (100, 64), (33, 100), (300, 2), (5, 300), (300, 100), (64, 300), (300, 300), (520, 513)];
 
-fn lapack(ctx: &Context, shapes: &[(usize, usize)]) -> Checked {
+fn lapack_types(ctx: &Context, shapes: &[(usize, usize)]) -> Checked {
     let mut worst = Worst::default();
     for &(m, n) in shapes {
         let found = check::<f32>(ctx, &types(m, n, 1), Vectors::Thin)?;
@@ -87,6 +90,25 @@ fn larger(ctx: &Context) -> Checked {
         println!("{m} x {n}: {:?}", check::<f32>(ctx, &cases, Vectors::Thin)?);
     }
     println!("300 x 300: {:?}", check::<f32>(ctx, &types(300, 300, 2)[9..10], Vectors::Thin)?);
+    Ok(())
+}
+
+/// Family by family, in a batch and one by one: small matrices take another path there. Software adapters take the small ones.
+fn beside_sgesdd(ctx: &Context) -> Checked {
+    let on_cpu = ctx.adapter().is_none();
+    for (m, n, figures) in lapack::SGESDD.into_iter().filter(|&(m, n, _)| on_cpu || m.max(n) <= 64) {
+        let cases: Vec<Rectangle> = (1..=3).flat_map(|seed| types(m, n, seed)).collect();
+        let truth = cases.par_iter().map(|case| reference(MatRef::from_column_major_slice(&case.a, m, n)));
+        let truth: Vec<Vec<f64>> = truth.collect::<Result<_, _>>()?;
+        let values = |cases: &[Rectangle]| svdvals(ctx, &array::<f32>(cases))?.s.to_host(ctx);
+        let together = values(&cases)?;
+        for (i, case) in cases.iter().enumerate() {
+            let figure = lapack::of_rectangle(&figures, i % figures.len());
+            lapack::beside(&case.name, together.matrix(i).iter().copied(), &truth[i], figure)?;
+            let name = format!("{}, alone", case.name);
+            lapack::beside(&name, values(&cases[i..=i])?.matrix(0).iter().copied(), &truth[i], figure)?;
+        }
+    }
     Ok(())
 }
 

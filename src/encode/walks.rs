@@ -1,97 +1,253 @@
 //! Random-walk encodings: how likely a walk is back where it began.
 
 use crate::graph::GraphRef;
+use crate::lanes::{Lane, Laned, Task};
 use rayon::prelude::*;
+
+/// Walks that go side by side: a row of their block is two cache lines.
+const WIDTH: usize = 16;
+/// The same of graphs whose blocks would outgrow [`BLOCK_BYTES`].
+const NARROW: usize = 4;
+/// What the two blocks of a thread may take; of larger graphs one walk goes at a time.
+const BLOCK_BYTES: usize = 32 << 20;
+/// Beyond this share of the nodes, one in so many, all rows are taken: a list of them would cost more than it saves.
+const FILLED: usize = 2;
+/// Entries and rows, times steps, that one thread takes at least: some 20 us of work.
+const PIECE: usize = 16 * 1024;
 
 /// The diagonals of the powers 1 to `steps` of `D^-1 W`, `(n, steps)` row-major, in f64. A node of degree 0 has zeros; weights count.
 /// W is symmetric.
 ///
 /// The diagonals are those of the powers of the similar `S = D^-1/2 W D^-1/2`, so half of the steps are enough: with
-/// `u_t = S^t e_i` they are `u_t . u_t` for the power 2t and `u_t . u_(t+1)` for the power 2t + 1. Only what a walk can reach in
-/// so many steps is visited. (Dwivedi et al., Graph Neural Networks with Learnable Structural and Positional Representations,
-/// 2022, use the same diagonals.)
+/// `u_t = S^t e_i` they are `u_t . u_t` for the power 2t and `u_t . u_(t+1)` for the power 2t + 1. The walks of neighboring nodes
+/// go side by side, as the columns of a block, and only rows that one of them can have reached are visited. (Dwivedi et al., Graph
+/// Neural Networks with Learnable Structural and Positional Representations, 2022, use the same diagonals.)
+///
+/// What a column adds up is added in the order of the rows, and a row that it has not reached adds 0: its bits depend on neither
+/// the other columns nor the width.
 pub(super) fn return_probabilities(graph: GraphRef<'_>, steps: usize) -> Vec<f32> {
-    let n = graph.nodes();
-    if steps == 0 {
-        return Vec::new();
+    let mut out = vec![0.0; graph.nodes() * steps];
+    if !out.is_empty() {
+        let similar = Similar::new(graph);
+        let bytes = 2 * size_of::<f64>() * graph.nodes();
+        match BLOCK_BYTES / bytes {
+            WIDTH.. => similar.walks::<WIDTH>(steps, &mut out),
+            NARROW.. => similar.walks::<NARROW>(steps, &mut out),
+            _ => similar.walks::<1>(steps, &mut out),
+        }
     }
-    let scale: Vec<f64> = graph.degrees().into_iter().map(|d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 }).collect();
-    let mut out = vec![0.0; n * steps];
-    let walks = out.par_chunks_exact_mut(steps).enumerate();
-    walks.for_each_init(
-        || [Reached::new(n), Reached::new(n)],
-        |[here, next], (node, out)| {
-            here.clear();
-            here.add(node, 1.0);
-            for pair in out.chunks_mut(2) {
-                next.clear();
-                for &i in &here.nodes {
-                    let x = here.values[i] * scale[i];
-                    graph.row(i).for_each(|(column, weight)| next.add(column, weight * x * scale[column]));
-                }
-                #[expect(clippy::cast_possible_truncation, reason = "f32 is the encoding's precision")]
-                for (out, other) in pair.iter_mut().zip([&*here, &*next]) {
-                    *out = next.nodes.iter().map(|&i| next.values[i] * other.values[i]).sum::<f64>() as f32;
-                }
-                std::mem::swap(here, next);
-            }
-        },
-    );
     out
 }
 
-/// A vector that is zero nearly everywhere.
+/// `D^-1/2 W D^-1/2` by rows.
+struct Similar<'a> {
+    graph: GraphRef<'a>,
+    /// Where the entries of each row begin, and where the last one's end.
+    starts: Vec<usize>,
+    entries: Vec<f64>,
+}
+
+impl<'a> Similar<'a> {
+    fn new(graph: GraphRef<'a>) -> Self {
+        let scale: Vec<f64> = graph.degrees().into_iter().map(|d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 }).collect();
+        let (mut starts, mut entries) = (vec![0], Vec::new());
+        for (row, own) in scale.iter().enumerate() {
+            entries.extend(graph.row(row).map(|(column, weight)| weight * (own * scale[column])));
+            starts.push(entries.len());
+        }
+        Self { graph, starts, entries }
+    }
+
+    /// The columns and the entries of a row.
+    #[inline(always)]
+    fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
+        let entries = &self.entries[self.starts[row]..self.starts[row + 1]];
+        self.graph.neighbors(row).iter().map(|&column| column as usize).zip(entries.iter().copied())
+    }
+
+    /// All walks, W at a time.
+    fn walks<const W: usize>(&self, steps: usize, out: &mut [f32]) {
+        let n = self.graph.nodes();
+        let blocks = out.par_chunks_mut(W * steps).enumerate();
+        let least = 1 + PIECE / ((self.entries.len() + n) * steps);
+        blocks.with_min_len(least).for_each_init(
+            || Blocks::<W>::new(n),
+            |blocks, (block, out)| f64::in_lanes(Walk { similar: self, blocks, first: block * W, steps, out }),
+        );
+    }
+}
+
+/// Two blocks of W columns: rows that are not among those reached are 0.
+struct Blocks<const W: usize> {
+    here: Vec<[f64; W]>,
+    next: Vec<[f64; W]>,
+    reached: Reached,
+    before: Reached,
+    is_reached: Vec<bool>,
+}
+
+impl<const W: usize> Blocks<W> {
+    fn new(n: usize) -> Self {
+        Self {
+            here: vec![[0.0; W]; n],
+            next: vec![[0.0; W]; n],
+            reached: Reached::default(),
+            before: Reached::default(),
+            is_reached: vec![false; n],
+        }
+    }
+}
+
+/// Rows where a column may not be 0, ascending.
+#[derive(Default)]
 struct Reached {
-    values: Vec<f64>,
-    reached: Vec<bool>,
-    /// The nodes whose value may not be zero.
-    nodes: Vec<usize>,
+    rows: Vec<usize>,
 }
 
 impl Reached {
-    fn new(n: usize) -> Self {
-        Self { values: vec![0.0; n], reached: vec![false; n], nodes: Vec::new() }
-    }
-
-    fn add(&mut self, node: usize, value: f64) {
-        if !self.reached[node] {
-            self.reached[node] = true;
-            self.nodes.push(node);
+    /// The rows that are one step from `from`; all, where it has filled up.
+    fn step(&mut self, from: &Self, similar: &Similar<'_>, is_reached: &mut [bool]) {
+        let n = is_reached.len();
+        if from.rows.len() > n / FILLED {
+            if self.rows.len() < n {
+                self.rows.clear();
+                self.rows.extend(0..n);
+            }
+            return;
         }
-        self.values[node] += value;
-    }
-
-    fn clear(&mut self) {
-        for &node in &self.nodes {
-            (self.values[node], self.reached[node]) = (0.0, false);
+        self.rows.clear();
+        for &row in &from.rows {
+            for &column in similar.graph.neighbors(row) {
+                let column = column as usize;
+                if !std::mem::replace(&mut is_reached[column], true) {
+                    self.rows.push(column);
+                }
+            }
         }
-        self.nodes.clear();
+        self.rows.iter().for_each(|&row| is_reached[row] = false);
+        self.rows.sort_unstable();
+    }
+}
+
+/// The walks of W nodes from `first` on.
+struct Walk<'a, const W: usize> {
+    similar: &'a Similar<'a>,
+    blocks: &'a mut Blocks<W>,
+    first: usize,
+    steps: usize,
+    out: &'a mut [f32],
+}
+
+impl<const W: usize> Task<f64> for Walk<'_, W> {
+    type Output = ();
+
+    /// Arrays, and nothing of the vectors but their instructions.
+    #[inline(always)]
+    fn run<V: Lane<Scalar = f64>>(self, _: V::Token) {
+        let Self { similar, blocks, first, steps, out } = self;
+        let Blocks { here, next, reached, before, is_reached } = blocks;
+        for rows in [&*reached, &*before] {
+            rows.rows.iter().for_each(|&row| (here[row], next[row]) = ([0.0; W], [0.0; W]));
+        }
+        let count = out.len() / steps;
+        reached.rows.clear();
+        reached.rows.extend(first..first + count);
+        before.rows.clear();
+        (0..count).for_each(|column| here[first + column][column] = 1.0);
+        for step in (0..steps).step_by(2) {
+            // `next` has what was there two steps ago.
+            before.rows.iter().for_each(|&row| next[row] = [0.0; W]);
+            before.step(reached, similar, is_reached);
+            let mut sums = [[0.0; W]; 2];
+            // A loop, not a closure: that would be compiled without the vectors' instructions.
+            for &row in &before.rows {
+                let mut sum = [0.0; W];
+                for (column, entry) in similar.row(row) {
+                    let from = &here[column];
+                    for j in 0..W {
+                        sum[j] += entry * from[j];
+                    }
+                }
+                let own = &here[row];
+                for j in 0..W {
+                    sums[0][j] += sum[j] * own[j];
+                    sums[1][j] += sum[j] * sum[j];
+                }
+                next[row] = sum;
+            }
+            for (power, sums) in (step..steps).zip(sums) {
+                for (out, sum) in out.chunks_exact_mut(steps).zip(sums) {
+                    #[expect(clippy::cast_possible_truncation, reason = "f32 is the encoding's precision")]
+                    let narrow = sum as f32;
+                    out[power] = narrow;
+                }
+            }
+            std::mem::swap(here, next);
+            std::mem::swap(reached, before);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::return_probabilities;
+    use super::{NARROW, Similar, WIDTH, return_probabilities};
     use crate::graph::{Conventions, Graph};
     use nalgebra::DMatrix;
 
-    #[test]
-    fn diagonals_of_powers_of_a_weighted_walk() {
-        let edges = [(0, 1, 2.0), (1, 2, 0.5), (2, 0, 1.0), (2, 3, 4.0)];
-        let graph = Graph::from_weighted_edges(5, &edges, &Conventions::default()).unwrap();
-        let w = DMatrix::from_fn(5, 5, |i, j| graph.view().weight(i, j));
-        let p = DMatrix::from_fn(5, 5, |i, j| if w.row(i).sum() > 0.0 { w[(i, j)] / w.row(i).sum() } else { 0.0 });
-        let got = return_probabilities(graph.view(), 5);
-        for t in 1..=5 {
-            let power = p.pow(t);
-            for i in 0..5 {
+    fn graph(nodes: usize, edges: &[(u32, u32, f32)]) -> Graph {
+        Graph::from_weighted_edges(nodes, edges, &Conventions::default()).unwrap()
+    }
+
+    /// Beside the powers of the dense matrix.
+    fn right(graph: &Graph, steps: usize) {
+        let n = graph.view().nodes();
+        let w = DMatrix::from_fn(n, n, |i, j| graph.view().weight(i, j));
+        let p = DMatrix::from_fn(n, n, |i, j| if w.row(i).sum() > 0.0 { w[(i, j)] / w.row(i).sum() } else { 0.0 });
+        let got = return_probabilities(graph.view(), steps);
+        let mut power = DMatrix::identity(n, n);
+        for t in 0..steps {
+            power *= &p;
+            for i in 0..n {
                 // One rounding to f32, after square roots that are exact to 1e-16.
-                let (got, want) = (f64::from(got[i * 5 + t as usize - 1]), power[(i, i)]);
+                let (got, want) = (f64::from(got[i * steps + t]), power[(i, i)]);
                 assert!(
                     (got - want).abs() <= f64::from(f32::EPSILON) * want.max(1e-30),
-                    "node {i}, step {t}: {got}, {want}"
+                    "node {i}, step {}: {got}, {want}",
+                    t + 1
                 );
             }
+        }
+    }
+
+    /// A path that ends in a star, a triangle with weights, and nodes by themselves: blocks that fill up and blocks that do not.
+    fn mixed() -> Graph {
+        let path = (0..60).map(|i| (i, i + 1, 1.0));
+        let star = (61..80).map(|i| (60, i, 0.25));
+        let triangle = [(80, 81, 2.0), (81, 82, 0.5), (82, 80, 1.0), (82, 83, 4.0)];
+        graph(90, &path.chain(star).chain(triangle).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn diagonals_of_powers_of_a_weighted_walk() {
+        right(&graph(5, &[(0, 1, 2.0), (1, 2, 0.5), (2, 0, 1.0), (2, 3, 4.0)]), 5);
+        right(&mixed(), 1);
+        right(&mixed(), 40);
+        assert!(return_probabilities(mixed().view(), 0).is_empty());
+    }
+
+    #[test]
+    fn columns_do_not_see_each_other() {
+        let graph = mixed();
+        let similar = Similar::new(graph.view());
+        for steps in [1, 2, 7, 24] {
+            let bits = |walks: fn(&Similar<'_>, usize, &mut [f32])| {
+                let mut out = vec![f32::NAN; 90 * steps];
+                walks(&similar, steps, &mut out);
+                out.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+            };
+            let alone = bits(|similar, steps, out| similar.walks::<1>(steps, out));
+            assert_eq!(alone, bits(|similar, steps, out| similar.walks::<NARROW>(steps, out)), "{steps} steps");
+            assert_eq!(alone, bits(|similar, steps, out| similar.walks::<WIDTH>(steps, out)), "{steps} steps");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod ceiling;
 pub(crate) mod certificate;
+mod columns;
 mod convert;
 pub mod divergence;
 pub mod eigen;

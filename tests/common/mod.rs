@@ -8,6 +8,7 @@ pub mod gates;
 pub mod graphs;
 mod harness;
 pub mod histograms;
+pub mod lapack;
 pub mod products;
 pub mod random;
 pub mod rectangles;

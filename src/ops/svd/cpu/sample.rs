@@ -5,6 +5,7 @@ use super::dense::{Factors, certified, departure, nan_max, write};
 use super::{Scaled, Working, not_finite};
 use crate::array::Real;
 use crate::ops::certificate::{Certificate, Status};
+use crate::ops::columns::{normalize, sum};
 use crate::ops::random;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -91,7 +92,7 @@ fn project<F: Working>(b: &Mat<F>, k: usize, options: TruncatedOptions) -> Optio
     let mut small = product(left.transpose(), images.as_ref());
     let mut newest = width;
     let mut passes = 1;
-    let (p, s, q) = loop {
+    let (mut p, mut q) = loop {
         let size = right.ncols();
         let wide = Mat::from_fn(size, size, |i, j| small[(i, j)].to_f64());
         let (_, found) = certified(&wide, size, Par::Seq)?;
@@ -115,7 +116,7 @@ fn project<F: Working>(b: &Mat<F>, k: usize, options: TruncatedOptions) -> Optio
                 product(left.as_ref(), narrow(&found.p, k).as_ref()),
                 product(right.as_ref(), narrow(&found.q, k).as_ref()),
             );
-            break (p, found.s[..k].iter().map(|&s| F::from_f64(s)).collect::<Vec<F>>(), q);
+            break (p, q);
         }
         if size + next.ncols() > BLOCKS * width {
             right = product(right.as_ref(), narrow(&found.q, width).as_ref());
@@ -136,14 +137,25 @@ fn project<F: Working>(b: &Mat<F>, k: usize, options: TruncatedOptions) -> Optio
         passes += 1;
     };
 
+    // The products above have left columns of other lengths, and `p . B q` is off by the product of what both vectors are off by.
+    // Among values that rounding cannot tell apart, descending order is made by taking the smallest so far.
+    normalize(&mut p);
+    normalize(&mut q);
+    // Both sides: one of them is rounding alone, and only the other one sees what the basis misses.
+    let (back, forth) = (product(b.transpose(), p.as_ref()), product(b.as_ref(), q.as_ref()));
+    let mut least = f64::INFINITY;
+    let mut value = |j: usize| {
+        least = least.min(sum(forth.col_as_slice(j), p.col_as_slice(j), |y, p| y * p).max(0.0));
+        F::from_f64(least)
+    };
+    let s: Vec<F> = (0..k).map(&mut value).collect();
+
     let par = Par::rayon(0);
     let scaled = Mat::from_fn(long, k, |i, j| p[(i, j)] * s[j]);
     let near = product(scaled.as_ref(), q.transpose());
     let away = frobenius(Mat::from_fn(long, short, |i, j| b[(i, j)] - near[(i, j)]).as_ref());
     let residual = if norm == 0.0 { 0.0 } else { away / norm };
 
-    // Both sides: one of them is rounding alone, and only the other one sees what the basis misses.
-    let (back, forth) = (product(b.transpose(), p.as_ref()), product(b.as_ref(), q.as_ref()));
     let apart = |x: &Mat<F>, y: &Mat<F>, j: usize| {
         (0..x.nrows()).map(|i| (x[(i, j)] - s[j] * y[(i, j)]).to_f64().powi(2)).sum::<f64>().sqrt()
     };

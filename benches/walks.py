@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""`fiedler encode --walk-steps N` beside SciPy: the diagonals of the powers 1 to N of D^-1 W, on generated graphs, in one run.
+
+    python3 benches/walks.py target/release/fiedler [older/fiedler ...] [--steps 16] [--only path,grid] [--rounds 3]
+
+Ours is the least time of `encode` with walks less the least without; where more binaries are named, rounds alternate between them. SciPy
+does the same in two ways: `powers`, the sparse matrix times itself as PyTorch Geometric's AddRandomWalkPE does, and `blocks`, 64 columns
+of S = D^-1/2 W D^-1/2 at a time and half of the steps. Results are compared; the largest difference is printed. Needs numpy and SciPy.
+"""
+import argparse, json, pathlib, subprocess, tempfile, time
+import numpy as np
+import scipy.sparse as sparse
+
+GRAPHS = {
+    "path": ["path", "--nodes", "10000"],
+    "grid": ["grid", "--rows", "100", "--columns", "100"],
+    "preferential": ["preferential", "--nodes", "10000", "--links", "8", "--seed", "1"],
+    "molecules": ["molecules", "--graphs", "10000", "--seed", "1"],
+}
+
+
+def matrix(path):
+    """The graphs of a generated file as one sparse matrix, and where each begins."""
+    if path.is_dir():
+        edges = np.loadtxt(next(path.glob("*_A.txt")), delimiter=",", dtype=np.int64) - 1
+        graphs = np.loadtxt(next(path.glob("*_graph_indicator.txt")), dtype=np.int64)
+        begins = np.flatnonzero(np.diff(graphs, prepend=0))
+        n = len(graphs)
+    else:
+        edges = np.loadtxt(path, comments=("#", "%"), dtype=np.int64, usecols=(0, 1))
+        n, begins = edges.max() + 1, np.zeros(1, dtype=np.int64)
+    w = sparse.coo_matrix((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n)).tocsr()
+    w = w.maximum(w.T)
+    w.data[:] = 1.0
+    return w, np.append(begins, n)
+
+
+def powers(w, steps):
+    p = sparse.diags(1.0 / np.maximum(np.asarray(w.sum(1)).ravel(), 1e-300)) @ w
+    out, power = [p.diagonal()], p
+    for _ in range(steps - 1):
+        power = power @ p
+        out.append(power.diagonal())
+    return np.stack(out, 1)
+
+
+def blocks(w, steps):
+    scale = sparse.diags(1.0 / np.sqrt(np.maximum(np.asarray(w.sum(1)).ravel(), 1e-300)))
+    s, n = (scale @ w @ scale).tocsr(), w.shape[0]
+    out = np.zeros((n, steps + 1))
+    for first in range(0, n, 64):
+        own = np.arange(first, min(first + 64, n))
+        here = np.zeros((n, len(own)))
+        here[own, own - first] = 1.0
+        for t in range(0, steps, 2):
+            ahead = s @ here
+            out[own, t], out[own, t + 1] = (ahead * here).sum(0), (ahead * ahead).sum(0)
+            here = ahead
+    return out[:, :steps]
+
+
+def by_graph(of, w, begins, steps):
+    """Graphs one by one, as a data set is transformed."""
+    return np.concatenate([of(w[a:b, a:b], steps) for a, b in zip(begins[:-1], begins[1:])])
+
+
+def seconds(call):
+    start = time.perf_counter()
+    made = call()
+    return time.perf_counter() - start, made
+
+
+def encode(binary, graph, out, steps):
+    call = [binary, "encode", graph, "-o", out, "-k", "1", "--backend", "cpu", "--no-cache", "--quiet"]
+    return seconds(lambda: subprocess.run(call + (["--walk-steps", str(steps)] if steps else []), check=True))[0]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("fiedler", nargs="+")
+    parser.add_argument("--steps", type=int, default=16)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default=",".join(GRAPHS))
+    parser.add_argument("--peers", default="blocks,powers")
+    args = parser.parse_args()
+    ways = {"blocks": blocks, "powers": powers}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in args.only.split(","):
+            graph, out = pathlib.Path(folder) / (name if name == "molecules" else f"{name}.txt"), pathlib.Path(folder) / "out.npz"
+            subprocess.run([args.fiedler[0], "generate", *GRAPHS[name], "-o", graph], check=True, capture_output=True)
+            rounds = [[[encode(binary, graph, out, steps) for steps in (0, args.steps)] for binary in args.fiedler] for _ in range(args.rounds)]
+            least = np.min(rounds, axis=0)
+            line = {"graph": name, "steps": args.steps}
+            for binary, (without, with_walks) in zip(args.fiedler, least):
+                line[binary] = round(with_walks - without, 3)
+                line[f"{binary}, all"] = round(with_walks, 3)
+            # The first binary's are the ones that SciPy's are held against.
+            encode(args.fiedler[0], graph, out, args.steps)
+            with np.load(out) as found:
+                # Nodes in the order of the file, where it is not that of their numbers.
+                ours = found["random_walk"][np.argsort(found["node_ids"])] if "node_ids" in found else found["random_walk"]
+            w, begins = matrix(graph)
+            for way in args.peers.split(","):
+                taken, made = seconds(lambda: by_graph(ways[way], w, begins, args.steps))
+                line[f"SciPy {way}"] = round(taken, 3)
+                line[f"{way}, off"] = float(np.abs(made - ours).max())
+            print(json.dumps(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -59,7 +59,7 @@ const UPON: [(&str, &str); 8] = [
 ];
 
 /// What every family may use.
-const COMMON: [&str; 2] = ["certificate", "random"];
+const COMMON: [&str; 4] = ["certificate", "columns", "random", "ties"];
 
 /// Crates that only `src/device` may name.
 const DEVICE_CRATES: [&str; 7] =

@@ -33,6 +33,10 @@ const PATIENCE: usize = 4;
 const EARLY: usize = 12;
 /// The share of a value's distance from the next that its residual may be, where pairs are to be told apart.
 const APART: f64 = 1e-4;
+/// The share of a small value that its Rayleigh quotient may be off by: f32's digits.
+const QUOTIENT: f64 = 1e-7;
+/// The same as [`APART`] for pairs that count as told apart: vectors are within this angle of their own.
+const TOLD: f64 = 1e-2;
 /// Residuals over the norm that rounding in f64 leaves, and a little more: nothing is brought below.
 const FLOOR: f64 = 2e-13;
 /// X'X beyond this condition, times the error of its sums, has left the block not orthonormal enough: it is looked at once more.
@@ -70,6 +74,8 @@ pub(super) struct Found {
     pub(super) residuals: Vec<f64>,
     /// How many of them from the first on are within the tolerance, and wanted.
     pub(super) converged: usize,
+    /// Whether the wanted ones are told apart: where that was asked for, to [`TOLD`].
+    pub(super) apart: bool,
     /// Products with A of each column that was not finished.
     pub(super) products: usize,
     /// Looks at the block: Rayleigh-Ritz steps.
@@ -93,7 +99,7 @@ pub(super) fn iterate<S: Space>(ctx: &Context, space: &mut S, goals: &[Goal], ef
             state.found.products += course.map_or(0, |course| course.steps.len());
         }
     }
-    Ok(states.into_iter().map(|state| state.found).collect())
+    Ok(states.into_iter().map(|state| Found { apart: state.is_apart(), ..state.found }).collect())
 }
 
 /// Rayleigh-Ritz, as often as it takes to make the blocks orthonormal.
@@ -189,8 +195,19 @@ impl State {
             return aim;
         }
         let distance = self.distance(pair);
-        let quotient = if self.which == Which::Smallest { (APART * values[pair].abs() * distance).sqrt() } else { aim };
+        let quotient =
+            if self.which == Which::Smallest { (QUOTIENT * values[pair].abs() * distance).sqrt() } else { aim };
         aim.min((APART * distance).min(quotient).max(FLOOR * bounds.norm))
+    }
+
+    /// Whether the wanted pairs are told apart, by a hundred times what was aimed at: the aim is where the last digits of f32 are.
+    fn is_apart(&self) -> bool {
+        let Goal { wanted, bounds, separate, .. } = self.goal;
+        if !separate || wanted == 0 {
+            return self.found.converged >= wanted;
+        }
+        let allowed = |i: usize| (TOLD * self.distance(i)).max(10.0 * FLOOR * bounds.norm);
+        (0..wanted).all(|i| self.found.residuals[i] <= allowed(i))
     }
 
     /// How far the next value is that is not tied with this one.

@@ -117,7 +117,10 @@ pub fn eigsh<T: Real>(
             // Written so that NaN is not Converged.
             match residuals[j] <= allowed {
                 false => Status::NotConverged,
-                true if !is_known && value.abs() <= (floor * norm).max(residuals[j] * norm) => Status::Unresolved,
+                // A residual of nothing at all is an exact pair.
+                true if !is_known && residuals[j] > 0.0 && value.abs() <= (floor * norm).max(residuals[j] * norm) => {
+                    Status::Unresolved
+                }
                 true => Status::Converged,
             }
         })

@@ -34,7 +34,7 @@ pub(crate) struct Solved {
     pub(crate) vectors: Vec<f64>,
     /// `|A v - l v|_2` of each, as the iteration saw it.
     pub(crate) residuals: Vec<f64>,
-    /// Whether every wanted pair is as near as the iteration was to bring it; where not, vectors of close values may be mixed, or one of
+    /// Whether every wanted pair is told apart from the others; where not, vectors of close values may be mixed, or one of
     /// them left out, however small their residuals are.
     pub(crate) reached: bool,
     /// About where the next value inward lies, if that is known.
@@ -75,7 +75,7 @@ pub(super) fn collect<S: Space>(
         values: found.values[..count].to_vec(),
         vectors: space.read(problem, 0..count)?,
         residuals: found.residuals[..count].to_vec(),
-        reached: found.converged >= wanted.count,
+        reached: found.apart,
         next: found.values.get(count).copied(),
         method,
         products: found.products + before.products,

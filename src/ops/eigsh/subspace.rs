@@ -64,6 +64,7 @@ pub(super) fn iterate_blocks<T: Real>(
         space.filter(&course)?;
         found.products += BETWEEN;
     }
+    found.apart = found.converged >= goal.wanted;
     collect(&mut space, 0, wanted, &found, &Found::default(), EigshMethod::Subspace)
 }
 

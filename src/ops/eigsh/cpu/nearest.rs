@@ -138,5 +138,5 @@ pub(in crate::ops::eigsh) fn nearest(
     let values: Vec<f64> = rotations.into_iter().flatten().flat_map(|rotation| rotation.values).collect();
     let vectors = space.read(0, 0..values.len())?;
     let (converged, products, looks) = (values.len(), pairs.products, pairs.restarts);
-    Ok((Found { values, residuals, converged, products, looks }, vectors))
+    Ok((Found { values, residuals, converged, apart: true, products, looks }, vectors))
 }

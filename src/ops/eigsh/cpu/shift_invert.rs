@@ -122,7 +122,8 @@ pub(in crate::ops::eigsh) fn solve(
     let values = rotations.into_iter().flatten().flat_map(|rotation| rotation.values).collect();
     let converged = residuals.iter().take_while(|&&r| r <= goal.tolerance).count();
     let vectors = space.read(0, 0..count)?;
-    let found = Found { values, residuals, converged, products: pairs.products, looks: pairs.restarts };
+    let apart = converged >= goal.wanted;
+    let found = Found { values, residuals, converged, apart, products: pairs.products, looks: pairs.restarts };
     Ok(Some((found, vectors)))
 }
 

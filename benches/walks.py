@@ -3,11 +3,11 @@
 
     python3 benches/walks.py target/release/fiedler [older/fiedler ...] [--steps 16] [--only path,grid] [--rounds 3]
 
-Ours is the least time of `encode` with walks less the least without; where more binaries are named, rounds alternate between them. SciPy
-does the same in two ways: `powers`, the sparse matrix times itself as PyTorch Geometric's AddRandomWalkPE does, and `blocks`, 64 columns
+Ours is the least time of `encode` with walks less the least without; where more binaries are named, rounds alternate between them. Times
+are seconds, then CPU seconds of all threads, which other work on the machine disturbs less. SciPy does the same in two ways: `powers`, the sparse matrix times itself as PyTorch Geometric's AddRandomWalkPE does, and `blocks`, 64 columns
 of S = D^-1/2 W D^-1/2 at a time and half of the steps. Results are compared; the largest difference is printed. Needs numpy and SciPy.
 """
-import argparse, json, pathlib, subprocess, tempfile, time
+import argparse, json, os, pathlib, subprocess, tempfile, time
 import numpy as np
 import scipy.sparse as sparse
 
@@ -65,14 +65,16 @@ def by_graph(of, w, begins, steps):
 
 
 def seconds(call):
-    start = time.perf_counter()
+    """Seconds, CPU seconds of this process and its children, and what was made."""
+    cpu = lambda: sum(os.times()[:4])
+    start, cpu_start = time.perf_counter(), cpu()
     made = call()
-    return time.perf_counter() - start, made
+    return time.perf_counter() - start, cpu() - cpu_start, made
 
 
 def encode(binary, graph, out, steps):
     call = [binary, "encode", graph, "-o", out, "-k", "1", "--backend", "cpu", "--no-cache", "--quiet"]
-    return seconds(lambda: subprocess.run(call + (["--walk-steps", str(steps)] if steps else []), check=True))[0]
+    return seconds(lambda: subprocess.run(call + (["--walk-steps", str(steps)] if steps else []), check=True))[:2]
 
 
 def main():
@@ -92,8 +94,8 @@ def main():
             least = np.min(rounds, axis=0)
             line = {"graph": name, "steps": args.steps}
             for binary, (without, with_walks) in zip(args.fiedler, least):
-                line[binary] = round(with_walks - without, 3)
-                line[f"{binary}, all"] = round(with_walks, 3)
+                line[binary] = list(np.round(with_walks - without, 3))
+                line[f"{binary}, all"] = list(np.round(with_walks, 3))
             # The first binary's are the ones that SciPy's are held against.
             encode(args.fiedler[0], graph, out, args.steps)
             with np.load(out) as found:
@@ -101,8 +103,8 @@ def main():
                 ours = found["random_walk"][np.argsort(found["node_ids"])] if "node_ids" in found else found["random_walk"]
             w, begins = matrix(graph)
             for way in args.peers.split(","):
-                taken, made = seconds(lambda: by_graph(ways[way], w, begins, args.steps))
-                line[f"SciPy {way}"] = round(taken, 3)
+                taken, cpu, made = seconds(lambda: by_graph(ways[way], w, begins, args.steps))
+                line[f"SciPy {way}"] = [round(taken, 3), round(cpu, 3)]
                 line[f"{way}, off"] = float(np.abs(made - ours).max())
             print(json.dumps(line), flush=True)
 

@@ -19,12 +19,17 @@ pub fn off(values: &[f64], truth: &[f64]) -> f64 {
     values.iter().zip(truth).map(|(x, y)| (x - y).abs()).fold(0.0, worse) / (EPS * largest)
 }
 
-/// Whether values are within what is allowed beside `lapack`.
-pub fn beside(name: &str, found: impl IntoIterator<Item = f32>, truth: &[f64], lapack: f64) -> Result<(), String> {
+/// What there is to say against values that may be off by so much, if anything.
+pub fn against(name: &str, found: impl IntoIterator<Item = f32>, truth: &[f64], allowed: f64) -> Option<String> {
     let found: Vec<f64> = found.into_iter().map(f64::from).collect();
-    let (got, allowed) = (off(&found, truth), allowed(lapack));
-    // Not so of a NaN.
-    if got <= allowed { Ok(()) } else { Err(format!("{name}: off by {got:.2} eps at most, allowed {allowed:.2}")) }
+    let got = off(&found, truth);
+    let within = got <= allowed; // false for NaN
+    (!within).then(|| format!("{name}: off by {got:.2} eps at most, allowed {allowed:.2}"))
+}
+
+/// The error that lists all that was said.
+pub fn verdict(against: Vec<String>) -> Result<(), String> {
+    if against.is_empty() { Ok(()) } else { Err(format!("{} cases:\n{}", against.len(), against.join("\n"))) }
 }
 
 /// Places of families that are one and the same but for their scale: LAPACK's draws count for all of them.

@@ -31,10 +31,11 @@ pub(super) fn measure<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &m
         work;
     let ld = *ld;
     let (a, v) = (&a[..n * ld], &mut v[..n * ld]);
-    let sums = &mut Sums { squares: &mut squares[..n], along: &mut along[..n], lengths: &mut lengths[..n] };
-    for sums in [&mut *sums.squares, &mut *sums.along, &mut *sums.lengths] {
-        sums.fill(zero);
-    }
+    let (along, lengths) = (&mut along[..n], &mut lengths[..n]);
+    squared_lengths(zero, ld, v, along, lengths);
+    along.fill(zero);
+    squares[..n].fill(zero);
+    let sums = &mut Sums { squares: &mut squares[..n], along };
     let whole = n - n % TILE;
     for panel in (0..n).step_by(PANEL) {
         let (end, whole_end) = ((panel + PANEL).min(n), (panel + PANEL).min(whole));
@@ -57,17 +58,17 @@ pub(super) fn measure<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &m
     }
     let mut residual = zero;
     for (c, value) in diagonal[..n].iter_mut().enumerate() {
-        let (along, length) = (sums.along[c], sums.lengths[c]);
+        let (along, length) = (sums.along[c], lengths[c]);
         // A vector without a length is for the certificate to tell.
         let inverse = V::select(zero.lt(length), one / length, one);
         let shift = along * inverse;
         *value += shift;
         residual = residual.max(shift.neg_mul_add(along, sums.squares[c]).max(zero) * inverse);
-        sums.lengths[c] = inverse.sqrt();
+        lengths[c] = inverse.sqrt();
     }
     let residual = residual.sqrt();
     for row in v.chunks_exact_mut(ld) {
-        row.iter_mut().zip(&*sums.lengths).for_each(|(x, by)| *x *= *by);
+        row.iter_mut().zip(&*lengths).for_each(|(x, by)| *x *= *by);
     }
     let v = &*v;
 
@@ -91,11 +92,27 @@ pub(super) fn measure<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &m
     Measures { residual, orthogonality }
 }
 
-/// Of each column: the squares of `A v - l v`, its product with v, and the squares of v.
+/// Of each column: the squares of `A v - l v`, and its product with v.
 struct Sums<'a, V> {
     squares: &'a mut [V],
     along: &'a mut [V],
-    lengths: &'a mut [V],
+}
+
+/// The squared lengths of the columns, in sums of few terms each: the certificate would share the error of one long sum.
+#[inline(always)]
+fn squared_lengths<V: Lane>(zero: V, ld: usize, v: &[V], part: &mut [V], lengths: &mut [V]) {
+    lengths.fill(zero);
+    for block in v.chunks(RUN * ld) {
+        part.fill(zero);
+        // Rows that a smaller matrix does not have are 0 where it is padded, and count as 0 where it is not: the same sums.
+        for tile in block.chunks(TILE * ld) {
+            for (c, part) in part.iter_mut().enumerate() {
+                let [p, q, r, s]: [V; TILE] = std::array::from_fn(|i| tile.get(i * ld + c).copied().unwrap_or(zero));
+                *part += q.mul_add(q, p * p) + s.mul_add(s, r * r);
+            }
+        }
+        lengths.iter_mut().zip(&*part).for_each(|(sum, part)| *sum += *part);
+    }
 }
 
 /// Adds what a tile of `A V - V diag(l)` has of the sums of its columns.
@@ -136,7 +153,6 @@ fn remainders<V: Lane, const R: usize, const C: usize>(
             let rest = values[c + t].neg_mul_add(own, sums[r][t]);
             of.squares[c + t] = rest.mul_add(rest, of.squares[c + t]);
             of.along[c + t] = rest.mul_add(own, of.along[c + t]);
-            of.lengths[c + t] = own.mul_add(own, of.lengths[c + t]);
         }
     }
 }

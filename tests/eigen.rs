@@ -73,7 +73,7 @@ fn beside_ssyevd(ctx: &Context) -> Checked {
         let (all_values, all_pairs) = (values(&cases)?, pairs(&cases)?);
         for (i, (case, truth)) in cases.iter().zip(&truth).enumerate() {
             let allowed = |figures: &[f64; 21]| lapack::allowed(lapack::of_type(figures, i % figures.len()));
-            // In lanes a quarter more: 6 of 2,520 were beyond twice, by 5 % at most, and f64 would take 2.3 times as long.
+            // In lanes a quarter more: 6 of 3,024 were beyond twice, by 5 % at most, and f64 would take 2.3 times as long.
             let without = if n > 128 { allowed(&with.1) } else { 1.25 * allowed(&without.1) };
             let mut beside = |what, found: nalgebra::DMatrixView<'_, f32>, allowed: f64| {
                 let name = format!("{}, {what}", case.name);

@@ -218,7 +218,7 @@ fn wrong_matrix_market_files_say_where() {
         ("HEAD complex general\n", 1, "expected the field `real`, `integer` or `pattern`, found \"complex\""),
         ("HEAD real skew-symmetric\n", 1, "expected the symmetry `general` or `symmetric`"),
         ("HEAD real hermitian\n", 1, "expected the symmetry `general` or `symmetric`"),
-        ("HEAD real general\n3000000000 3000000000 0\n", 2, "expected an order of at most 16777216 for 0 entries"),
+        ("HEAD real general\n3000000000 3000000000 0\n", 2, "expected at most 16777216 rows or columns for 0 entries"),
         ("HEAD real general\n", 1, "expected a size line of rows, columns and entries, found the end"),
         ("HEAD real general\n% c\n3 3\n", 3, "expected a size line"),
         ("HEAD real general\n3 3 1 1\n", 2, "expected a size line"),

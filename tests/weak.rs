@@ -21,7 +21,7 @@ fn main() -> std::process::ExitCode {
     common::run(&[
         on_each("three edges, the middle one of 1e-6", three_edges),
         on_each("clusters in a row", clusters),
-        on_cpu("large clusters in a row", |ctx| large_clusters(ctx)),
+        on_cpu("large clusters in a row", large_clusters),
         on_cpu("a long path", long_path),
         on_each("weights over twelve orders of magnitude", twelve_orders),
         on_each("weights of a Gaussian kernel", gaussian),
@@ -95,9 +95,9 @@ fn truth(size: usize, weights: &[f32], normalization: Normalization) -> (Vec<f64
                 let zeta = (yy - xx) / (2.0 * xy);
                 let t = zeta.signum() / (zeta.abs() + zeta.hypot(1.0));
                 let (c, s) = (1.0 / t.hypot(1.0), t / t.hypot(1.0));
-                for l in 0..count {
-                    let (x, y) = (columns[i][l], columns[j][l]);
-                    (columns[i][l], columns[j][l]) = (c * x - s * y, s * x + c * y);
+                let (head, tail) = columns.split_at_mut(i);
+                for (x, y) in tail[0].iter_mut().zip(&mut head[j]) {
+                    (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
                 }
             }
         }

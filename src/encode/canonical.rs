@@ -76,7 +76,8 @@ pub(super) fn sign_in_doubt(column: &[f64], error: f64, scale: impl Fn(usize) ->
             return false; // the pivot at the latest
         }
     }
-    true
+    // Whichever of them is the pivot, its sign is this one.
+    sign == 0.0
 }
 
 /// Rotates the columns among themselves so that the row `pivot` becomes `(r, 0, ..., 0)` with `r > 0`.

@@ -10,7 +10,7 @@ use fiedler::array::{Array, Real};
 use fiedler::graph::generate::{preferential_attachment, star, uniform};
 use fiedler::graph::{Conventions, Graph, GraphBatch, Symmetrization};
 use fiedler::ops::Normalization;
-use fiedler::ops::sparse::{Operator, spmm};
+use fiedler::ops::sparse::{Operator, SparseMatrix, spmm};
 use fiedler::{Context, ErrorKind, Shape};
 
 /// Around the widths that kernels have, and beyond the widest.
@@ -22,6 +22,7 @@ fn main() -> std::process::ExitCode {
         on_each("matrices of every kind", kinds),
         on_each("twice, and on the device", twice),
         on_each("shapes", shapes),
+        on_each("matrices of any shape", any_shape),
         device_free("what no operator is made of", not_operators),
     ])
 }
@@ -188,5 +189,49 @@ fn not_operators() -> Checked {
         let error = Operator::from_csr(offsets, columns, values).expect_err(name);
         assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{name}: {error}");
     }
+    Ok(())
+}
+
+/// Unsymmetric, wide, tall, without rows or columns: against sums in f64.
+fn any_shape(ctx: &Context) -> Checked {
+    let mut random = SplitMix64::new(21);
+    for (rows, cols) in [(1, 1), (40, 40), (7, 300), (300, 7), (0, 5), (5, 0), (257, 256)] {
+        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for _ in 0..rows {
+            for column in 0..cols {
+                if random.below(4) == 0 {
+                    columns.push(column as u32);
+                    values.push(random.signed() as f32);
+                }
+            }
+            offsets.push(columns.len());
+        }
+        let a = SparseMatrix::<f32>::from_csr(cols, offsets.clone(), columns.clone(), values.clone())?;
+        assert_eq!((a.rows(), a.cols(), a.entries()), (rows, cols, columns.len()));
+        for width in [1, 3, 16] {
+            let x: Vec<f32> = (0..width * cols).map(|_| random.signed() as f32).collect();
+            let y = a.times(ctx, &Array::from_vec(Shape::new(width, cols, 1), x.clone())?)?.to_host(ctx)?;
+            assert_eq!(y.shape(), Shape::new(width, rows, 1));
+            for i in 0..rows {
+                for j in 0..width {
+                    let term = |e: usize| f64::from(values[e]) * f64::from(x[columns[e] as usize * width + j]);
+                    let span = offsets[i]..offsets[i + 1];
+                    let (want, size) = span.fold((0.0, 0.0), |(w, s): (f64, f64), e| (w + term(e), s + term(e).abs()));
+                    let away = (f64::from(y.as_slice()[i * width + j]) - want).abs();
+                    // As many roundings as a row has entries, and two.
+                    let allowed = (offsets[i + 1] - offsets[i] + 2) as f64 * f64::from(f32::EPSILON) * size;
+                    assert!(away <= allowed, "{rows} x {cols}, width {width}, entry ({i}, {j}): off by {away:e}");
+                }
+            }
+        }
+        let wrong = a.times(ctx, &Array::from_vec(Shape::new(2, cols + 1, 1), vec![0.0; 2 * cols + 2])?);
+        assert!(matches!(wrong.expect_err("another length").kind(), ErrorKind::Shape { .. }));
+    }
+    let refused = |offsets: &[usize], columns: &[u32], values: &[f32]| {
+        SparseMatrix::from_csr(2, offsets.to_vec(), columns.to_vec(), values.to_vec()).expect_err("refused").to_string()
+    };
+    assert!(refused(&[0, 1], &[2], &[1.0]).contains("below 2, found 2"));
+    assert!(refused(&[0, 1], &[0], &[f32::NAN]).contains("not finite"));
+    assert!(refused(&[0, 2], &[0], &[1.0]).contains("offsets"));
     Ok(())
 }

@@ -274,8 +274,8 @@ fn against_f64(graph: GraphRef<'_>, normalization: Normalization, which: Which, 
             truth.iter_mut().for_each(|x| *x /= norm);
         }
         let along: f64 = truth.iter().enumerate().map(|(i, x)| x * f64::from(v[(i, j)])).sum();
-        // The cosine of an angle of 1e-3: what sides may leave of f32 (half a percent) is decided again below that; where a device's
-        // own vectors stand, the angle is 5e-7 over the gap.
+        // An angle of 1e-3, ten times what an iteration in f64 aims at. A device's own vectors stand only where the gap is wide; an
+        // iteration in f32 is then off by its residual, about 5e-7, over the gap.
         let allowed = (5e-7 / gap.max(1e-4)).max(1e-3);
         let allowed = if e_is_from_f32(gap) { allowed } else { 1e-3 };
         if along.abs() < 1.0 - allowed * allowed {

@@ -26,7 +26,7 @@ pub struct SparseRows {
 pub(super) fn read(path: &Path) -> Result<(EdgeList, Option<String>)> {
     let start = |lines: &Lines, (order, width): (usize, usize), entries| {
         if order != width {
-            return Err(not_square(path, (order, width)));
+            return Err(lines.error("a square matrix", shape(order, width)));
         }
         let mut edges = EdgeList::new(order).map_err(|_| lines.unexpected("a matrix of fewer than 2^32 rows"))?;
         edges.reserve(entries);
@@ -89,7 +89,7 @@ pub fn read_symmetric_matrix(path: &Path, largest: f64) -> Result<SparseRows> {
     let matrix = read_matrix(path)?;
     let rows = matrix.row_offsets.len() - 1;
     if matrix.width != rows {
-        return Err(not_square(path, (rows, matrix.width)));
+        return Err(Error::parse(path, None, "a square matrix", shape(rows, matrix.width)));
     }
     let span = |row: usize| matrix.row_offsets[row]..matrix.row_offsets[row + 1];
     for row in 0..rows {
@@ -121,9 +121,9 @@ pub fn read_symmetric_matrix(path: &Path, largest: f64) -> Result<SparseRows> {
     Ok(matrix)
 }
 
-/// That a matrix of another shape was wanted.
-fn not_square(path: &Path, (rows, columns): (usize, usize)) -> Error {
-    Error::parse(path, None, "a square matrix", format!("{rows} rows and {columns} columns"))
+/// A shape in the words of an error.
+fn shape(rows: usize, columns: usize) -> String {
+    format!("{rows} rows and {columns} columns")
 }
 
 /// Hands out every entry of the file, both of a symmetric one's, to what `start` made of the shape and a number of entries.
@@ -137,7 +137,7 @@ fn visit<S, T: Copy>(
     let (pattern, symmetric) = banner(&mut lines)?;
     let ((rows, width), entries) = size(&mut lines)?;
     if symmetric && rows != width {
-        return Err(lines.error("a square matrix, as symmetric ones are", format!("{rows} rows and {width} columns")));
+        return Err(lines.error("a square matrix, as symmetric ones are", shape(rows, width)));
     }
     // The size line is only a claim: the shortest entry takes four bytes.
     let room = entries.min(lines.bytes() / 4 + 1).saturating_mul(if symmetric { 2 } else { 1 });

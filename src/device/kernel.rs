@@ -29,32 +29,41 @@ pub(crate) struct Slot<'a> {
     pub(crate) bound: Bound<'a>,
 }
 
-/// A compute shader and everything it binds. Each field carries the name of its WGSL variable.
-pub(crate) trait Kernel {
+/// What is known of a kernel before anything is bound.
+#[derive(Debug)]
+pub(crate) struct Declaration {
     /// The WGSL.
-    const SHADER: Shader;
+    pub(crate) shader: Shader,
+    /// Returns the name and kind of every field; compared with the WGSL before the first dispatch, and by `cargo test` without a device.
+    pub(crate) signature: fn() -> Vec<(&'static str, VarKind)>,
+}
 
-    /// Name and kind of every field; compared with the WGSL before the first dispatch, and by `cargo test` without a device.
-    fn signature() -> Vec<(&'static str, VarKind)>;
-
-    /// The fields of this dispatch.
-    fn slots(&self) -> Vec<Slot<'_>>;
-
-    /// Whether Rust's fields and the WGSL's variables are the same.
-    fn agree(reflection: &Reflection, overrides: Overrides<'_>) -> Result<()> {
-        let fields = Self::signature();
+impl Declaration {
+    /// Checks that Rust's fields and the WGSL's variables are the same.
+    pub(crate) fn agree(&self, reflection: &Reflection, overrides: Overrides<'_>) -> Result<()> {
+        let fields = (self.signature)();
         for v in &reflection.variables {
             let found = fields.iter().find(|(name, _)| *name == v.name).map(|(_, kind)| kind);
             if found != Some(&v.kind) {
                 let message = format!("`{}`: the WGSL has {:?}, Rust has {found:?}", v.name, v.kind);
-                return Err(Self::SHADER.error(overrides, message));
+                return Err(self.shader.error(overrides, message));
             }
         }
         match fields.iter().find(|(name, _)| reflection.variables.iter().all(|v| v.name != *name)) {
             None => Ok(()),
-            Some((name, _)) => Err(Self::SHADER.error(overrides, format!("the WGSL binds no variable `{name}`"))),
+            Some((name, _)) => Err(self.shader.error(overrides, format!("the WGSL binds no variable `{name}`"))),
         }
     }
+}
+
+/// A compute shader and everything it binds. Each field carries the name of its WGSL variable. The device floor takes it as
+/// `&dyn Kernel`: code that were generic over the kernel would be compiled a hundred times.
+pub(crate) trait Kernel {
+    /// What all dispatches of this kernel share.
+    fn declaration(&self) -> &'static Declaration;
+
+    /// The fields of this dispatch.
+    fn slots(&self) -> Vec<Slot<'_>>;
 }
 
 /// The kind of a storage array that is only read.
@@ -101,18 +110,25 @@ macro_rules! kernels {
             $(pub(super) $r: &'a $crate::device::Buffer<$rty>,)*
             $(pub(super) $w: &'a mut $crate::device::Buffer<$wty>,)*
         }
-        impl $crate::device::Kernel for $name<'_> {
-            const SHADER: $crate::device::Shader = $crate::device::Shader {
-                family: module_path!(),
-                name: stringify!($name),
-                source: concat!($(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $part)), "\n"),+),
+        impl $name<'_> {
+            const DECLARATION: $crate::device::Declaration = $crate::device::Declaration {
+                shader: $crate::device::Shader {
+                    family: module_path!(),
+                    name: stringify!($name),
+                    source: concat!($(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $part)), "\n"),+),
+                },
+                signature: || {
+                    vec![
+                        $((stringify!($u), <$uty as $crate::device::Uniform>::kind()),)?
+                        $((stringify!($r), $crate::device::read_kind::<$rty>()),)*
+                        $((stringify!($w), $crate::device::write_kind::<$wty>()),)*
+                    ]
+                },
             };
-            fn signature() -> Vec<(&'static str, $crate::device::VarKind)> {
-                vec![
-                    $((stringify!($u), <$uty as $crate::device::Uniform>::kind()),)?
-                    $((stringify!($r), $crate::device::read_kind::<$rty>()),)*
-                    $((stringify!($w), $crate::device::write_kind::<$wty>()),)*
-                ]
+        }
+        impl $crate::device::Kernel for $name<'_> {
+            fn declaration(&self) -> &'static $crate::device::Declaration {
+                &Self::DECLARATION
             }
             fn slots(&self) -> Vec<$crate::device::Slot<'_>> {
                 use $crate::device::{Bound, Slot};
@@ -127,7 +143,7 @@ macro_rules! kernels {
         mod agree {
             #[test]
             fn kernels_agree_with_their_wgsl_and_translate() {
-                $($crate::device::check_kernel::<super::$name<'_>>(&super::$variants());)+
+                $($crate::device::check_kernel(&super::$name::DECLARATION, &super::$variants());)+
             }
         }
     };

@@ -4,7 +4,7 @@
 use super::adapter::{Adapter, AdapterLimits};
 use super::pipelines::check_limits;
 use super::shader::Overrides;
-use super::{Kernel, Shader, Slot, Uniform as _, VarKind, check_kernel, read_kind, uniform, write_kind};
+use super::{Declaration, Shader, Uniform as _, check_kernel, read_kind, uniform, write_kind};
 use crate::error::{Error, ErrorKind};
 
 uniform! {
@@ -33,38 +33,33 @@ macro_rules! kernel {
         kernel!($name, $wgsl, [("params", Pair::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<f32>())]);
     };
     ($name:ident, $wgsl:expr, $signature:expr) => {
-        struct $name;
-        impl Kernel for $name {
-            const SHADER: Shader = Shader { family: module_path!(), name: stringify!($name), source: $wgsl };
-            fn signature() -> Vec<(&'static str, VarKind)> {
-                $signature.into()
-            }
-            fn slots(&self) -> Vec<Slot<'_>> {
-                unreachable!("it is never dispatched")
-            }
-        }
+        const $name: Declaration = Declaration {
+            shader: Shader { family: module_path!(), name: stringify!($name), source: $wgsl },
+            signature: || $signature.into(),
+        };
     };
 }
 
 /// What is said of the kernel before a device sees it.
-fn judged<K: Kernel>(overrides: Overrides<'_>) -> Result<(), Error> {
-    K::agree(&K::SHADER.reflect(overrides)?, overrides)
+fn judged(kernel: &Declaration, overrides: Overrides<'_>) -> Result<(), Error> {
+    kernel.agree(&kernel.shader.reflect(overrides)?, overrides)
 }
 
 /// The message of a kernel that must be refused, with its name and variant.
-fn refused<K: Kernel>(overrides: Overrides<'_>) -> String {
-    let error = judged::<K>(overrides).expect_err(K::SHADER.name);
-    assert!(matches!(error.kind(), ErrorKind::Kernel { kernel, .. } if *kernel == K::SHADER.name), "{error}");
+fn refused(kernel: &Declaration, overrides: Overrides<'_>) -> String {
+    let name = kernel.shader.name;
+    let error = judged(kernel, overrides).expect_err(name);
+    assert!(matches!(error.kind(), ErrorKind::Kernel { kernel, .. } if *kernel == name), "{error}");
     error.to_string()
 }
 
 #[test]
 fn what_agrees_passes() {
-    kernel!(Right, RIGHT);
-    judged::<Right>(&[]).unwrap();
-    judged::<Right>(&[("WIDTH", 32.0), ("TILE", 8.0)]).unwrap();
-    check_kernel::<Right>(&[vec![], vec![("WIDTH", 128.0)]]);
-    let reflection = Right::SHADER.reflect(&[("WIDTH", 128.0), ("TILE", 10.0)]).unwrap();
+    kernel!(RIGHT_KERNEL, RIGHT);
+    judged(&RIGHT_KERNEL, &[]).unwrap();
+    judged(&RIGHT_KERNEL, &[("WIDTH", 32.0), ("TILE", 8.0)]).unwrap();
+    check_kernel(&RIGHT_KERNEL, &[vec![], vec![("WIDTH", 128.0)]]);
+    let reflection = RIGHT_KERNEL.shader.reflect(&[("WIDTH", 128.0), ("TILE", 10.0)]).unwrap();
     assert_eq!((reflection.workgroup_size, reflection.workgroup_storage), ([128, 1, 1], 160));
 }
 
@@ -73,10 +68,10 @@ fn a_uniform_with_other_members() {
     uniform! { struct Swapped { factor: f32, count: u32 } }
     uniform! { struct Longer { count: u32, factor: f32, more: u32 } }
     uniform! { struct Renamed { count: u32, scale: f32 } }
-    kernel!(A, RIGHT, [("params", Swapped::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<f32>())]);
-    kernel!(B, RIGHT, [("params", Longer::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<f32>())]);
-    kernel!(C, RIGHT, [("params", Renamed::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<f32>())]);
-    for message in [refused::<A>(&[]), refused::<B>(&[]), refused::<C>(&[])] {
+    kernel!(A_KERNEL, RIGHT, [("params", Swapped::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<f32>())]);
+    kernel!(B_KERNEL, RIGHT, [("params", Longer::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<f32>())]);
+    kernel!(C_KERNEL, RIGHT, [("params", Renamed::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<f32>())]);
+    for message in [refused(&A_KERNEL, &[]), refused(&B_KERNEL, &[]), refused(&C_KERNEL, &[])] {
         assert!(message.contains("`params`") && message.contains("factor"), "{message}");
     }
     // vec3 members are aligned to 16 bytes in WGSL, to 4 in Rust: the offsets tell.
@@ -87,21 +82,25 @@ fn a_uniform_with_other_members() {
         @compute @workgroup_size(1) fn main() { y[0] = params.direction.x + f32(params.count); }
     ";
     uniform! { struct Padded { count: u32, direction: [f32; 3] } }
-    kernel!(D, PADDED, [("params", Padded::kind()), ("y", write_kind::<f32>())]);
-    assert!(refused::<D>(&[]).contains("(\"direction\", 16)"));
+    kernel!(D_KERNEL, PADDED, [("params", Padded::kind()), ("y", write_kind::<f32>())]);
+    assert!(refused(&D_KERNEL, &[]).contains("(\"direction\", 16)"));
 }
 
 #[test]
 fn an_array_with_other_access_or_elements() {
-    kernel!(Writes, RIGHT, [("params", Pair::kind()), ("x", write_kind::<f32>()), ("y", write_kind::<f32>())]);
-    kernel!(Reads, RIGHT, [("params", Pair::kind()), ("x", read_kind::<f32>()), ("y", read_kind::<f32>())]);
-    kernel!(Words, RIGHT, [("params", Pair::kind()), ("x", read_kind::<u32>()), ("y", write_kind::<f32>())]);
-    kernel!(Fours, RIGHT, [("params", Pair::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<[f32; 4]>())]);
+    kernel!(WRITES_KERNEL, RIGHT, [("params", Pair::kind()), ("x", write_kind::<f32>()), ("y", write_kind::<f32>())]);
+    kernel!(READS_KERNEL, RIGHT, [("params", Pair::kind()), ("x", read_kind::<f32>()), ("y", read_kind::<f32>())]);
+    kernel!(WORDS_KERNEL, RIGHT, [("params", Pair::kind()), ("x", read_kind::<u32>()), ("y", write_kind::<f32>())]);
+    kernel!(
+        FOURS_KERNEL,
+        RIGHT,
+        [("params", Pair::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<[f32; 4]>())]
+    );
     for (message, name) in [
-        (refused::<Writes>(&[]), "`x`"),
-        (refused::<Reads>(&[]), "`y`"),
-        (refused::<Words>(&[]), "`x`"),
-        (refused::<Fours>(&[]), "`y`"),
+        (refused(&WRITES_KERNEL, &[]), "`x`"),
+        (refused(&READS_KERNEL, &[]), "`y`"),
+        (refused(&WORDS_KERNEL, &[]), "`x`"),
+        (refused(&FOURS_KERNEL, &[]), "`y`"),
     ] {
         assert!(message.contains(name), "{message}");
     }
@@ -109,22 +108,22 @@ fn an_array_with_other_access_or_elements() {
 
 #[test]
 fn variables_that_only_one_side_has() {
-    kernel!(Renamed, RIGHT, [("params", Pair::kind()), ("z", read_kind::<f32>()), ("y", write_kind::<f32>())]);
-    kernel!(Missing, RIGHT, [("params", Pair::kind()), ("y", write_kind::<f32>())]);
+    kernel!(RENAMED_KERNEL, RIGHT, [("params", Pair::kind()), ("z", read_kind::<f32>()), ("y", write_kind::<f32>())]);
+    kernel!(MISSING_KERNEL, RIGHT, [("params", Pair::kind()), ("y", write_kind::<f32>())]);
     kernel!(
-        Extra,
+        EXTRA_KERNEL,
         RIGHT,
         [("params", Pair::kind()), ("x", read_kind::<f32>()), ("w", read_kind::<f32>()), ("y", write_kind::<f32>())]
     );
-    assert!(refused::<Renamed>(&[]).contains("`x`"));
-    assert!(refused::<Missing>(&[]).contains("`x`"));
-    assert!(refused::<Extra>(&[]).contains("binds no variable `w`"));
+    assert!(refused(&RENAMED_KERNEL, &[]).contains("`x`"));
+    assert!(refused(&MISSING_KERNEL, &[]).contains("`x`"));
+    assert!(refused(&EXTRA_KERNEL, &[]).contains("binds no variable `w`"));
 }
 
 #[test]
 fn overrides_that_the_wgsl_does_not_have() {
-    kernel!(Right, RIGHT);
-    let message = refused::<Right>(&[("WIDHT", 32.0)]);
+    kernel!(RIGHT_KERNEL, RIGHT);
+    let message = refused(&RIGHT_KERNEL, &[("WIDHT", 32.0)]);
     assert!(message.contains("no override `WIDHT`") && message.contains("WIDHT=32"), "{message}");
 }
 
@@ -137,18 +136,18 @@ fn main() {
 }";
     const NO_WGSL: &str = "@compute @workgroup_size(1)
 fn main() { let = 1; }";
-    kernel!(IllTyped, ILL_TYPED, [("y", write_kind::<f32>())]);
-    kernel!(NoWgsl, NO_WGSL, []);
-    let message = refused::<IllTyped>(&[]);
-    assert!(message.contains("IllTyped:4:") && message.contains("y[0] = 1u;"), "{message}");
-    let message = refused::<NoWgsl>(&[]);
-    assert!(message.contains("NoWgsl:2:") && message.contains("let = 1"), "{message}");
+    kernel!(ILL_TYPED_KERNEL, ILL_TYPED, [("y", write_kind::<f32>())]);
+    kernel!(NO_WGSL_KERNEL, NO_WGSL, []);
+    let message = refused(&ILL_TYPED_KERNEL, &[]);
+    assert!(message.contains("ILL_TYPED_KERNEL:4:") && message.contains("y[0] = 1u;"), "{message}");
+    let message = refused(&NO_WGSL_KERNEL, &[]);
+    assert!(message.contains("NO_WGSL_KERNEL:2:") && message.contains("let = 1"), "{message}");
     // Neither a uniform struct nor a storage array: nothing that a field could be.
     const SCALAR: &str = "@group(0) @binding(0) var<uniform> params: u32;
         @group(0) @binding(1) var<storage, read_write> y: array<u32>;
         @compute @workgroup_size(1) fn main() { y[0] = params; }";
-    kernel!(Scalar, SCALAR, [("y", write_kind::<u32>())]);
-    assert!(refused::<Scalar>(&[]).contains("`params`"));
+    kernel!(SCALAR_KERNEL, SCALAR, [("y", write_kind::<u32>())]);
+    assert!(refused(&SCALAR_KERNEL, &[]).contains("`params`"));
 }
 
 /// An adapter with the least that WebGPU promises.
@@ -180,9 +179,9 @@ fn small_adapter() -> Adapter {
 
 #[test]
 fn limits_of_the_adapter() {
-    kernel!(Right, RIGHT);
+    kernel!(RIGHT_KERNEL, RIGHT);
     let check = |overrides: Overrides<'_>, adapter: &Adapter| {
-        check_limits::<Right>(&Right::SHADER.reflect(overrides).unwrap(), overrides, adapter)
+        check_limits(&RIGHT_KERNEL.shader, &RIGHT_KERNEL.shader.reflect(overrides).unwrap(), overrides, adapter)
     };
     let adapter = small_adapter();
     check(&[("TILE", 1024.0), ("WIDTH", 256.0)], &adapter).unwrap(); // exactly what it has
@@ -199,7 +198,7 @@ fn limits_of_the_adapter() {
     for (overrides, adapter, words, want_needed, want_allowed) in cases {
         let error = check(overrides, adapter).expect_err(words);
         let ErrorKind::Limit { what, needed, allowed } = error.kind() else { panic!("{error}") };
-        assert!(what.contains(words) && what.contains("Right") && what.contains("made up"), "{error}");
+        assert!(what.contains(words) && what.contains("RIGHT_KERNEL") && what.contains("made up"), "{error}");
         assert_eq!((*needed, *allowed), (want_needed, want_allowed), "{error}");
         assert!(!error.is_device(), "{error}");
     }

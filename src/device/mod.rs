@@ -29,11 +29,11 @@ pub(crate) mod trial;
 pub use adapter::{Adapter, AdapterLimits, Slower, WgpuBuffer, WgpuDevice};
 pub(crate) use buffer::{Bound, Buffer, Element};
 pub(crate) use gpu::{DeviceOptions, Gpu};
-pub(crate) use kernel::{Kernel, Slot, Uniform, kernels, read_kind, uniform, write_kind};
+pub(crate) use kernel::{Declaration, Kernel, Slot, Uniform, kernels, read_kind, uniform, write_kind};
 pub use pool::PoolCounters;
 pub(crate) use pool::size_class;
 pub(crate) use read::Read;
 pub(crate) use recorder::{Grid, Recorder};
-pub(crate) use shader::{Shader, VarKind};
+pub(crate) use shader::Shader;
 #[cfg(test)]
 pub(crate) use translate::check_kernel;

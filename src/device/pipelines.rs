@@ -2,8 +2,8 @@
 
 use super::adapter::Adapter;
 use super::faults::{Faults, scoped};
-use super::kernel::Kernel;
-use super::shader::{Overrides, Reflection, VarKind, Variable, variant_text};
+use super::kernel::Declaration;
+use super::shader::{Overrides, Reflection, Shader, VarKind, Variable, variant_text};
 use super::spoil::spoil;
 use crate::error::{ErrorKind, Result};
 use crate::profile::Stopwatch;
@@ -51,30 +51,36 @@ impl Pipelines {
     }
 
     /// The compiled variant; the first call reflects, compares with the Rust declaration, checks limits and compiles.
-    pub(super) fn get<K: Kernel>(&self, overrides: Overrides<'_>, adapter: &Adapter) -> Result<Arc<Pipeline>> {
+    pub(super) fn get(
+        &self,
+        kernel: &Declaration,
+        overrides: Overrides<'_>,
+        adapter: &Adapter,
+    ) -> Result<Arc<Pipeline>> {
+        let shader = &kernel.shader;
         let bits = overrides.iter().map(|&(name, value)| (name, value.to_bits())).collect();
-        let key = (K::SHADER.family, K::SHADER.name, bits);
+        let key = (shader.family, shader.name, bits);
         if let Some(found) = self.compiled.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(Arc::clone(found));
         }
         let began = self.stopwatch.begin();
-        let mut reflection = K::SHADER.reflect(overrides)?;
-        if self.spoilt.as_deref() == Some(K::SHADER.name) {
+        let mut reflection = shader.reflect(overrides)?;
+        if self.spoilt.as_deref() == Some(shader.name) {
             let places = spoil(&mut reflection.module);
-            log::warn!("kernel {} is made wrong in {places} places, as was asked for", K::SHADER.name);
+            log::warn!("kernel {} is made wrong in {places} places, as was asked for", shader.name);
         }
-        K::agree(&reflection, overrides)?;
-        check_limits::<K>(&reflection, overrides, adapter)?;
+        kernel.agree(&reflection, overrides)?;
+        check_limits(shader, &reflection, overrides, adapter)?;
         // A device that was lost before is no fault of this kernel.
         self.faults.ask(&self.device)?;
-        let pipeline = Arc::new(self.compile::<K>(reflection, overrides)?);
+        let pipeline = Arc::new(self.compile(shader, reflection, overrides)?);
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&pipeline));
-        self.stopwatch.end("compile", K::SHADER.name, began);
+        self.stopwatch.end("compile", shader.name, began);
         Ok(pipeline)
     }
 
-    fn compile<K: Kernel>(&self, reflection: Reflection, overrides: Overrides<'_>) -> Result<Pipeline> {
-        let name = K::SHADER.name;
+    fn compile(&self, shader: &Shader, reflection: Reflection, overrides: Overrides<'_>) -> Result<Pipeline> {
+        let name = shader.name;
         let entries: Vec<_> = reflection.variables.iter().map(layout_entry).collect();
         let ((raw, layout), caught) = scoped(&self.device, || {
             let module = self.module(wgpu::ShaderModuleDescriptor {
@@ -103,10 +109,10 @@ impl Pipelines {
             (raw, layout)
         });
         if let Some(error) = caught {
-            return Err(K::SHADER.error(overrides, error.to_string()));
+            return Err(shader.error(overrides, error.to_string()));
         }
         // On Vulkan a pipeline that fails to compile takes the device with it (gfx-rs/wgpu#10027).
-        self.faults.check().map_err(|e| K::SHADER.error(overrides, format!("while compiling, {e}")))?;
+        self.faults.check().map_err(|e| shader.error(overrides, format!("while compiling, {e}")))?;
         let bindings = reflection.variables.into_iter().map(|v| (v.name, v.binding)).collect();
         Ok(Pipeline { name, raw, layout, workgroup_size: reflection.workgroup_size, bindings })
     }
@@ -137,7 +143,8 @@ fn layout_entry(variable: &Variable) -> wgpu::BindGroupLayoutEntry {
 }
 
 /// Refuses a variant that the adapter cannot hold before the driver sees it.
-pub(super) fn check_limits<K: Kernel>(
+pub(super) fn check_limits(
+    shader: &Shader,
     reflection: &Reflection,
     overrides: Overrides<'_>,
     adapter: &Adapter,
@@ -154,7 +161,7 @@ pub(super) fn check_limits<K: Kernel>(
         ("storage buffers", storage as u64, limits.storage_buffers),
     ] {
         if needed > u64::from(allowed) {
-            let what = format!("{what} of kernel {} {} on {}", K::SHADER.name, variant_text(overrides), adapter.name);
+            let what = format!("{what} of kernel {} {} on {}", shader.name, variant_text(overrides), adapter.name);
             return Err(ErrorKind::Limit { what, needed, allowed: u64::from(allowed) }.into());
         }
     }

@@ -137,9 +137,9 @@ impl<'a> Recorder<'a> {
     }
 
     /// Records one dispatch of `kernel` in the variant that `overrides` names, of about `flops` operations.
-    pub(crate) fn dispatch<K: Kernel>(
+    pub(crate) fn dispatch(
         &mut self,
-        kernel: &K,
+        kernel: &dyn Kernel,
         overrides: Overrides<'_>,
         grid: Grid,
         flops: f64,
@@ -150,7 +150,7 @@ impl<'a> Recorder<'a> {
         if full || (self.open.seconds + seconds > SUBMISSION_SECONDS && !self.open.commands.is_empty()) {
             self.flush()?;
         }
-        let pipeline = self.core.pipelines.get::<K>(overrides, &self.core.adapter)?;
+        let pipeline = self.core.pipelines.get(kernel.declaration(), overrides, &self.core.adapter)?;
         let allowed = self.core.adapter.limits.workgroups_per_dimension;
         let workgroups = match grid {
             Grid::Workgroups(x) => x,

@@ -1,7 +1,7 @@
 //! Test only: every shipped variant of a kernel agrees with its Rust declaration and is accepted by naga's SPIR-V, MSL, HLSL
 //! and GLSL ES 3.1 writers, so that a shader which only Vulkan accepts fails without any device.
 
-use super::Kernel;
+use super::Declaration;
 use super::shader::{Overrides, validate};
 use naga::back::{glsl, hlsl, msl, spv};
 use naga::proc::BoundsCheckPolicies;
@@ -11,14 +11,14 @@ use naga::{Module, ShaderStage, valid::ModuleInfo};
 ///
 /// # Panics
 /// With the kernel, the variant and the back end's words, if anything is refused.
-pub(crate) fn check_kernel<K: Kernel>(variants: &[Vec<(&'static str, f64)>]) {
-    assert!(!variants.is_empty(), "{} ships no variant", K::SHADER.name);
+pub(crate) fn check_kernel(kernel: &Declaration, variants: &[Vec<(&'static str, f64)>]) {
+    assert!(!variants.is_empty(), "{} ships no variant", kernel.shader.name);
     for overrides in variants {
-        let reflection = K::SHADER.reflect(overrides).unwrap_or_else(|e| panic!("{e}"));
-        K::agree(&reflection, overrides).unwrap_or_else(|e| panic!("{e}"));
+        let reflection = kernel.shader.reflect(overrides).unwrap_or_else(|e| panic!("{e}"));
+        kernel.agree(&reflection, overrides).unwrap_or_else(|e| panic!("{e}"));
         // What drivers are given.
         let module = reflection.module;
-        let info = validate(&module).unwrap_or_else(|e| panic!("{}: {e:?}", K::SHADER.name));
+        let info = validate(&module).unwrap_or_else(|e| panic!("{}: {e:?}", kernel.shader.name));
         for (language, result) in [
             ("SPIR-V", to_spirv as fn(&Module, &ModuleInfo) -> Result<usize, String>),
             ("MSL", to_msl),
@@ -26,20 +26,20 @@ pub(crate) fn check_kernel<K: Kernel>(variants: &[Vec<(&'static str, f64)>]) {
             ("GLSL ES 3.1", to_glsl),
         ] {
             // Matrix units are Vulkan's, those of 8 x 8 Metal's too.
-            let source = K::SHADER.source;
+            let source = kernel.shader.source;
             let small = language == "MSL" && source.contains("coop_mat8x8");
             if language != "SPIR-V" && source.contains("enable wgpu_cooperative_matrix;") && !small {
                 continue;
             }
             let result = result(&module, &info);
-            let size = result.unwrap_or_else(|e| panic!("{e}", e = refused::<K>(overrides, language, &e)));
-            assert!(size > 0, "{}", refused::<K>(overrides, language, "an empty translation"));
+            let size = result.unwrap_or_else(|e| panic!("{e}", e = refused(kernel, overrides, language, &e)));
+            assert!(size > 0, "{}", refused(kernel, overrides, language, "an empty translation"));
         }
     }
 }
 
-fn refused<K: Kernel>(overrides: Overrides<'_>, language: &str, words: &str) -> String {
-    format!("{}: {language} {words}", K::SHADER.error(overrides, "refused".into()))
+fn refused(kernel: &Declaration, overrides: Overrides<'_>, language: &str, words: &str) -> String {
+    format!("{}: {language} {words}", kernel.shader.error(overrides, "refused".into()))
 }
 
 fn to_spirv(module: &Module, info: &ModuleInfo) -> Result<usize, String> {

@@ -3,10 +3,9 @@
 #[path = "common/command.rs"]
 mod command;
 
-use command::{fiedler, run};
+use command::{Files, fiedler, run};
 use npyz::npz::NpzArchive;
 use std::path::Path;
-use tempfile::TempDir;
 
 fn said(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -14,44 +13,6 @@ fn said(bytes: &[u8]) -> String {
 
 /// A path of two nodes.
 const PATH: &str = "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 1\n";
-
-/// A folder with files that are written for a test.
-struct Files(TempDir);
-
-impl Files {
-    fn new() -> Self {
-        Self(TempDir::new().expect("a temporary folder"))
-    }
-
-    fn at(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().expect("a plain path").to_owned()
-    }
-
-    /// A C-order .npy file of zeros but for what is given.
-    fn npy(&self, name: &str, descr: &str, shape: &[usize], given: &[u8]) -> String {
-        let lengths: String = shape.iter().map(|length| format!("{length}, ")).collect();
-        let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({lengths}), }}");
-        let padded = (10 + header.len() + 1).next_multiple_of(64) - 10;
-        header.extend(std::iter::repeat_n(' ', padded - 1 - header.len()));
-        header.push('\n');
-        let width: usize = descr[2..].parse().expect("bytes of an element");
-        let mut file = b"\x93NUMPY\x01\x00".to_vec();
-        file.extend(u16::try_from(header.len()).expect("a short header").to_le_bytes());
-        file.extend(header.as_bytes());
-        file.extend(given);
-        file.resize(file.len() + shape.iter().product::<usize>() * width - given.len(), 0);
-        std::fs::write(self.at(name), file).expect("written");
-        self.at(name)
-    }
-
-    fn f32s(&self, name: &str, shape: &[usize], data: &[f32]) -> String {
-        self.npy(name, "<f4", shape, bytemuck::cast_slice(data))
-    }
-
-    fn f64s(&self, name: &str, shape: &[usize], data: &[f64]) -> String {
-        self.npy(name, "<f8", shape, bytemuck::cast_slice(data))
-    }
-}
 
 /// Calls, and what has to be in the complaint; none of them may leave a file.
 fn refused(files: &Files, code: i32, cases: &[(&str, &[&str])]) {

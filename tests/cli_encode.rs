@@ -3,31 +3,12 @@
 #[path = "common/command.rs"]
 mod command;
 
-use command::{fiedler, run};
+use command::{Files, fiedler, run};
 use npyz::Deserialize;
 use npyz::npz::NpzArchive;
 use serde_json::Value;
-use tempfile::TempDir;
 
 const KARATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/karate.txt");
-
-/// A folder for inputs and outputs.
-struct Files(TempDir);
-
-impl Files {
-    fn new() -> Self {
-        Self(TempDir::new().expect("a temporary folder"))
-    }
-
-    fn at(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().expect("a plain path").to_owned()
-    }
-
-    fn text(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.at(name), text).expect("written");
-        self.at(name)
-    }
-}
 
 /// Exit code, and what was said on either channel.
 fn said(arguments: &[&str]) -> (Option<i32>, String) {

@@ -3,42 +3,15 @@
 #[path = "common/command.rs"]
 mod command;
 
-use command::{fiedler, run};
+use command::{Files, fiedler, run};
 use npyz::npz::NpzArchive;
 use npyz::{Deserialize, NpyFile};
 use std::fs::File;
 use std::path::Path;
 use std::process::Output;
-use tempfile::TempDir;
 
 /// A path of two nodes.
 const PATH: &str = "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 1\n";
-
-struct Files(TempDir);
-
-impl Files {
-    fn new() -> Self {
-        Self(TempDir::new().expect("a temporary folder"))
-    }
-
-    fn at(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().expect("a plain path").to_owned()
-    }
-
-    /// A C-order .npy file; `shape` as Python writes the lengths.
-    fn npy(&self, name: &str, descr: &str, shape: &str, elements: &[u8]) -> String {
-        let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
-        let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
-        file.extend(format!("{text:<117}\n").as_bytes());
-        file.extend(elements);
-        std::fs::write(self.at(name), file).expect("written");
-        self.at(name)
-    }
-
-    fn f64s(&self, name: &str, shape: &str, data: &[f64]) -> String {
-        self.npy(name, "<f8", shape, bytemuck::cast_slice(data))
-    }
-}
 
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
@@ -64,15 +37,15 @@ fn archived<T: Deserialize>(path: &str, name: &str) -> Vec<T> {
 fn integers_and_booleans_are_taken_as_f64() {
     let files = Files::new();
     let out = files.at("out.npz");
-    let ints = files.npy("ints.npy", "<i8", "2, 2", bytemuck::cast_slice(&[2_i64, 1, 1, 2]));
+    let ints = files.npy("ints.npy", "<i8", &[2, 2], bytemuck::cast_slice(&[2_i64, 1, 1, 2]));
     let line = done(&["eigh", &ints, "-o", &out]);
     assert!(line.contains("ints.npy (2, 2) int64 as float64"), "{line}");
     let values = archived::<f64>(&out, "w");
     assert!(values.iter().zip([1.0, 3.0]).all(|(x, want)| (x - want).abs() < 1e-14), "{values:?}");
-    let bytes = files.npy("bytes.npy", "|u1", "4, ", &[1, 2, 3, 6]);
+    let bytes = files.npy("bytes.npy", "|u1", &[4], &[1, 2, 3, 6]);
     let line = done(&["stats", &bytes, "-o", &out]);
     assert!(line.contains("uint8 as float64") && archived::<f64>(&out, "mean") == [3.0], "{line}");
-    let bools = files.npy("bools.npy", "|b1", "4, ", &[1, 0, 1, 1]);
+    let bools = files.npy("bools.npy", "|b1", &[4], &[1, 0, 1, 1]);
     let line = done(&["fft", &bools, "-o", &out]);
     assert!(line.contains("bool as float64"), "{line}");
     let line = done(&["stats", &bools, "-o", &out, "--precision", "f32"]);
@@ -80,7 +53,7 @@ fn integers_and_booleans_are_taken_as_f64() {
     done(&["matmul", &ints, &ints, "-o", &out]);
     assert_eq!(archived::<f64>(&out, "c"), [5.0, 4.0, 4.0, 5.0]);
     // 2^53 + 1 has no such float.
-    let large = files.npy("large.npy", "<i8", "2, ", bytemuck::cast_slice(&[0, (1_i64 << 53) + 1]));
+    let large = files.npy("large.npy", "<i8", &[2], bytemuck::cast_slice(&[0, (1_i64 << 53) + 1]));
     let output = run(&["run", "stats", &large, "-o", &out]);
     let said = text(&output);
     assert!(output.status.code() == Some(1) && said.contains("9007199254740993 as element 1"), "{said}");
@@ -89,8 +62,8 @@ fn integers_and_booleans_are_taken_as_f64() {
 #[test]
 fn one_array_is_written_as_npy_and_several_are_not() {
     let files = Files::new();
-    let x = files.f64s("x.npy", "2, 2", &[2.0, 1.0, 1.0, 2.0]);
-    let p = files.f64s("p.npy", "2, 2", &[0.5, 0.5, 0.25, 0.75]);
+    let x = files.f64s("x.npy", &[2, 2], &[2.0, 1.0, 1.0, 2.0]);
+    let p = files.f64s("p.npy", &[2, 2], &[0.5, 0.5, 0.25, 0.75]);
     let mtx = files.at("path.mtx");
     std::fs::write(&mtx, PATH).unwrap();
     let out = files.at("out.npy");
@@ -144,7 +117,7 @@ fn zeros_have_one_sign() {
     let files = Files::new();
     let out = files.at("out.npz");
     let data = [0.0, -0.0, 0.0, -0.0, -2.0, -0.0, 0.0, -0.0, 0.0];
-    let (x, zeros) = (files.f64s("x.npy", "3, 3", &data), files.f64s("zeros.npy", "3, 3", &[-0.0; 9]));
+    let (x, zeros) = (files.f64s("x.npy", &[3, 3], &data), files.f64s("zeros.npy", &[3, 3], &[-0.0; 9]));
     let mtx = files.at("m.mtx");
     std::fs::write(&mtx, "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 2 -2\n3 3 -0.0\n").unwrap();
     for (call, arrays) in [
@@ -178,8 +151,8 @@ fn on_auto(arguments: &[&str]) -> Output {
 #[test]
 fn no_adapter_is_looked_for_where_there_is_little_to_do() {
     let files = Files::new();
-    let x = files.npy("x.npy", "<f4", "4, 4", &[0; 64]);
-    let halves = files.npy("halves.npy", "<f4", "1, 2", bytemuck::cast_slice(&[0.5_f32, 0.5]));
+    let x = files.npy("x.npy", "<f4", &[4, 4], &[0; 64]);
+    let halves = files.npy("halves.npy", "<f4", &[1, 2], bytemuck::cast_slice(&[0.5_f32, 0.5]));
     let mtx = files.at("path.mtx");
     std::fs::write(&mtx, PATH).unwrap();
     let out = files.at("out.npz");
@@ -211,11 +184,11 @@ fn no_adapter_is_looked_for_where_there_is_little_to_do() {
         assert!(said.contains(", on the CPU (too small to be worth opening a GPU); "), "{call:?}: {said}");
     }
     // f64 has no kernels, however much there is to do.
-    let wide = files.f64s("wide.npy", "2, 2", &[1.0; 4]);
+    let wide = files.f64s("wide.npy", &[2, 2], &[1.0; 4]);
     let said = text(&on_auto(&["fft", &wide, "-o", &out]));
     assert!(said.contains(", on the CPU (f64 is computed there); "), "{said}");
     // 9 n^3 flop at the default rate of a thread come to more than half a second.
-    let large = files.npy("large.npy", "<f4", "1100, 1100", &vec![0; 4 * 1100 * 1100]);
+    let large = files.npy("large.npy", "<f4", &[1100, 1100], &vec![0; 4 * 1100 * 1100]);
     let said = text(&on_auto(&["eigvalsh", &large, "-o", &out]));
     assert!(said.contains(", on the CPU (there is no GPU); "), "{said}");
 }
@@ -224,8 +197,8 @@ fn no_adapter_is_looked_for_where_there_is_little_to_do() {
 #[test]
 fn a_wrong_call_is_told_before_a_device_is_missed() {
     let files = Files::new();
-    let x = files.npy("x.npy", "<f4", "2, 3", &[0; 24]);
-    let wide = files.f64s("wide.npy", "2, 3", &[1.0; 6]);
+    let x = files.npy("x.npy", "<f4", &[2, 3], &[0; 24]);
+    let wide = files.f64s("wide.npy", &[2, 3], &[1.0; 6]);
     let mtx = files.at("path.mtx");
     std::fs::write(&mtx, PATH).unwrap();
     let out = files.at("out.npz");

@@ -18,6 +18,13 @@ pub mod stats;
 pub mod svd;
 pub(crate) mod ties;
 
+use faer::Par;
+use std::num::NonZeroUsize;
+
+/// The parallelism that faer's routines are given. They cut sums by it, so it is a constant: with the number of threads, bits would
+/// change. More than there are threads is no loss, they take the parts in turn.
+const PARALLEL: Par = Par::Rayon(NonZeroUsize::new(8).unwrap());
+
 pub(crate) use certificate::ITERATED;
 pub use certificate::{Certificate, Status};
 pub use eigen::{Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_ragged, eigh_refined, eigh_subset, eigvalsh};

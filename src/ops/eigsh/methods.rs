@@ -55,8 +55,8 @@ pub(super) fn on_cpu<T: Real>(
             Some(solved) => Ok(solved),
             None => Err(Error::domain(
                 "eigsh",
-                "shift-invert finds the smallest pairs of matrices that are positive semidefinite, and whose factor fits into the memory \
-                 budget; of others, the pairs nearest a number are found with sigma",
+                "shift-invert finds the smallest pairs of matrices that are positive semidefinite; of others, the pairs nearest a \
+                 number are found with sigma",
             )),
         },
         EigshMethod::Auto if width > rest => densely(ctx, a, wanted),
@@ -103,7 +103,8 @@ fn iteration_seconds<T: Real>(a: &Operator<'_, T>, width: usize, separator: usiz
 /// Up to this order a matrix whose iteration failed is decomposed: some ten seconds of two cores.
 const DENSE_AFTER_ALL: usize = 4096;
 
-/// The iteration, and, where that does not tell the wanted pairs apart, or from 0, the dense decomposition if the memory budget holds it.
+/// The iteration, and, where that does not tell the wanted pairs apart, or from 0, the dense decomposition of an order that is small
+/// enough for it.
 fn iterated_or_dense<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
@@ -119,7 +120,7 @@ fn iterated_or_dense<T: Real>(
     let n = a.rows();
     // What a caller asks of an iteration alone is the residual, and that is told.
     let matters = wanted.separate || a.null.is_empty();
-    if done || !matters || n > DENSE_AFTER_ALL || dense_bytes(n) > ctx.memory_budget() {
+    if done || !matters || n > DENSE_AFTER_ALL {
         return Ok(solved);
     }
     log::debug!("the iteration did not tell the pairs apart: the matrix of order {n} is decomposed");
@@ -173,6 +174,9 @@ fn most_of(wanted: &Wanted, rest: usize) -> usize {
     (wanted.count + more).min(rest)
 }
 
+/// Bytes of the largest factor that is chosen unasked: what the default memory budget holds.
+const LARGEST_FACTOR: f64 = 2e9;
+
 /// By the inverse, where that fits and, beside an iteration with a block of that `width`, should be the faster one; none otherwise.
 fn by_shift_invert<T: Real>(
     ctx: &Context,
@@ -203,8 +207,15 @@ fn by_shift_invert<T: Real>(
         plan.bytes,
         plan.seconds
     );
-    if plan.seconds > seconds || plan.bytes > ctx.memory_budget() as f64 {
+    if plan.seconds > seconds || (width.is_some() && plan.bytes > LARGEST_FACTOR) {
         return Ok(None);
+    }
+    // The choice does not ask the budget, or the bits would depend on it.
+    let allowed = ctx.memory_budget();
+    if plan.bytes > allowed as f64 {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes of a plan, positive")]
+        let needed = plan.bytes as u64;
+        return Err(Error::budget("bytes for the factor of shift-invert", needed, allowed));
     }
     // It costs nothing to come nearer than was asked.
     let tolerance = options.tolerance_in::<T>().min(1e-10);

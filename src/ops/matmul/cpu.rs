@@ -5,6 +5,7 @@ mod tiny;
 
 use super::{Activation, Problem, Side};
 use crate::array::Real;
+use crate::ops::PARALLEL;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use half::f16;
@@ -152,7 +153,7 @@ impl<'a, T: Working> Work<'a, T> {
             if m * n <= SMALL_RESULT && k >= 2 * PART {
                 self.in_parts(matrix, out);
             } else {
-                self.product(matrix, 0..k, out, Par::rayon(0));
+                self.product(matrix, 0..k, out, PARALLEL);
             }
         }
     }

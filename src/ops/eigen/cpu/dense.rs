@@ -7,6 +7,7 @@ use super::values::Values;
 use super::{Columns, Matrix, Want, power_of_two_near};
 use crate::array::Real;
 use crate::lanes::Laned;
+use crate::ops::PARALLEL;
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{normalize, run_of, sum};
 use faer::diag::{Diag, DiagRef};
@@ -81,7 +82,7 @@ impl<T: Real> Prepared<T> {
         let scale = power_of_two_near(peak).clamp(T::SMALLEST, 0.25 / T::SMALLEST);
         let inverse = T::from_f64(1.0 / scale);
         let matrix = mirrored(m.elements, n, inverse);
-        let par = if n < PARALLEL_FROM { Par::Seq } else { Par::rayon(0) };
+        let par = if n < PARALLEL_FROM { Par::Seq } else { PARALLEL };
         let reduced = Reduced::new(&matrix, par);
         Some(Self { matrix, scale, reduced, par })
     }

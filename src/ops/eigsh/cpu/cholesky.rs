@@ -1,6 +1,7 @@
 //! Sparse Cholesky factors of `A + shift`, by faer: approximate minimum degree, then columns one by one or in supernodes.
 
 use super::triangular::Triangular;
+use crate::ops::PARALLEL;
 use crate::ops::sparse::Operator;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::LltRegularization;
@@ -11,7 +12,7 @@ use faer::sparse::linalg::cholesky::{
     CholeskySymbolicParams, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering, factorize_symbolic_cholesky,
 };
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
-use faer::{Par, Side, Spec};
+use faer::{Side, Spec};
 use rayon::prelude::*;
 
 /// The upper triangle of a symmetric matrix, diagonal included, in compressed columns.
@@ -121,7 +122,7 @@ impl Factor {
         let symbolic = analyze(pattern, &ordering)?;
         let SymbolicCholeskyRaw::Supernodal(supernodes) = symbolic.raw() else { return None };
         let structure = Triangular::new(supernodes);
-        let par = Par::rayon(0);
+        let par = PARALLEL;
         let scratch = symbolic.factorize_numeric_llt_scratch::<f64>(par, Spec::default());
         let mut memory = MemBuffer::try_new(scratch).ok()?;
         let mut values = zeros(symbolic.len_val())?;

@@ -7,10 +7,12 @@ pub(super) mod nearest;
 pub(super) mod shift_invert;
 mod triangular;
 
+use super::ritz::rayleigh_ritz;
 use super::space::{Course, Grams, Rotation, Space, Step};
 use crate::array::Real;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::ops::eigen::Which;
 use crate::ops::random::uniforms;
 use crate::ops::sparse::Operator;
 use crate::ops::sparse::cpu::{Combination, Rows, WIDTHS};
@@ -45,6 +47,29 @@ pub(super) fn check_memory<T: Real>(ctx: &Context, rows: usize, width: usize) ->
     }
     let what = format!("bytes for the blocks of eigsh, {rows} x {width}");
     Err(Error::budget(what, needed, allowed))
+}
+
+/// The pairs of a matrix in a space of vectors.
+struct RitzPairs {
+    /// Rayleigh quotients, ascending.
+    values: Vec<f64>,
+    /// 2-norms of `A v - l v`.
+    residuals: Vec<f64>,
+    /// Column-major.
+    vectors: Vec<f64>,
+}
+
+/// The pairs in the space that some vectors span, one at least, column-major: what an iteration with the inverse has found, freed from
+/// the rounding of its factor.
+fn ritz_pairs(ctx: &Context, operator: &Operator<'_, f64>, vectors: &[f64]) -> Result<RitzPairs> {
+    let count = vectors.len() / operator.rows();
+    let mut space = CpuSpace::new(operator, count);
+    space.load(vectors);
+    let ritz = rayleigh_ritz(ctx, &space.grams()?, Which::Smallest, CpuSpace::<f64>::GRAM_EPSILON, false)?;
+    let rotations: Vec<_> = ritz.into_iter().map(|ritz| Some(ritz.rotation)).collect();
+    let residuals = space.rotate(&rotations)?.pop().unwrap_or_default();
+    let values = rotations.into_iter().flatten().flat_map(|rotation| rotation.values).collect();
+    Ok(RitzPairs { values, residuals, vectors: space.read(0, 0..count)? })
 }
 
 impl<'a, T: Real> CpuSpace<'a, T> {

@@ -1,15 +1,12 @@
 //! The pairs nearest a number anywhere in the spectrum: Lanczos on `(A - sigma)^-1` (Ericsson and Ruhe 1980), by a sparse `L B L'` factorization
 //! that is indefinite where sigma lies within the spectrum.
 
-use super::CpuSpace;
 use super::cholesky::{Ordering, Pattern, analyze};
+use super::{RitzPairs, ritz_pairs};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::ops::eigen::Which;
 use crate::ops::eigsh::chebyshev::Found;
 use crate::ops::eigsh::lanczos::{End, Quest, default_basis, lanczos};
-use crate::ops::eigsh::ritz::rayleigh_ritz;
-use crate::ops::eigsh::space::Space;
 use crate::ops::sparse::Operator;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::perm::PermRef;
@@ -128,16 +125,10 @@ pub(in crate::ops::eigsh) fn nearest(
         if pairs.values.is_empty() {
             return Ok((Found::default(), Vec::new()));
         }
-        let mut space = CpuSpace::new(operator, pairs.values.len());
-        space.load(&pairs.vectors);
-        let ritz = rayleigh_ritz(ctx, &space.grams()?, Which::Smallest, CpuSpace::<f64>::GRAM_EPSILON, false)?;
-        let rotations: Vec<_> = ritz.into_iter().map(|ritz| Some(ritz.rotation)).collect();
-        let residuals = space.rotate(&rotations)?.pop().unwrap_or_default();
+        let RitzPairs { values, residuals, vectors } = ritz_pairs(ctx, operator, &pairs.vectors)?;
         if !last && residuals.iter().any(|&residual| residual > tolerance * norm) {
             continue;
         }
-        let values: Vec<f64> = rotations.into_iter().flatten().flat_map(|rotation| rotation.values).collect();
-        let vectors = space.read(0, 0..values.len())?;
         let (converged, products, looks) = (values.len(), pairs.products, pairs.restarts);
         return Ok((Found { values, residuals, converged, apart: true, products, looks }, vectors));
     }

@@ -1,15 +1,12 @@
 //! The smallest pairs of a matrix that is positive definite, or would be with a tiny shift, by the largest of its inverse, a little shifted: where a Cholesky factor has
 //! little fill (paths, grids, meshes, roads), a few dozen solves replace thousands of products.
 
-use super::CpuSpace;
 use super::cholesky::{Factor, Ordering, Pattern};
+use super::{RitzPairs, ritz_pairs};
 use crate::context::Context;
 use crate::error::Result;
-use crate::ops::eigen::Which;
 use crate::ops::eigsh::chebyshev::{Found, Goal};
 use crate::ops::eigsh::lanczos::{End, Pairs, Quest, default_basis, lanczos};
-use crate::ops::eigsh::ritz::rayleigh_ritz;
-use crate::ops::eigsh::space::Space;
 use crate::ops::sparse::Operator;
 
 /// The shift over eps |A|. The last pivot of a component of m nodes is m times the shift, give or take the rounding errors of the
@@ -110,18 +107,11 @@ pub(in crate::ops::eigsh) fn solve(
     let Pairs { products, restarts, searches, .. } = pairs;
     log::debug!("shift-invert: {products} solves, {restarts} restarts, {searches} searches");
     drop(factor);
-    let count = pairs.values.len();
-    if count == 0 {
+    if pairs.values.is_empty() {
         return Ok(Some((Found::default(), Vec::new())));
     }
-    let mut space = CpuSpace::new(operator, count);
-    space.load(&pairs.vectors);
-    let ritz = rayleigh_ritz(ctx, &space.grams()?, Which::Smallest, CpuSpace::<f64>::GRAM_EPSILON, false)?;
-    let rotations: Vec<_> = ritz.into_iter().map(|ritz| Some(ritz.rotation)).collect();
-    let residuals = space.rotate(&rotations)?.pop().unwrap_or_default();
-    let values = rotations.into_iter().flatten().flat_map(|rotation| rotation.values).collect();
+    let RitzPairs { values, residuals, vectors } = ritz_pairs(ctx, operator, &pairs.vectors)?;
     let converged = residuals.iter().take_while(|&&r| r <= goal.tolerance).count();
-    let vectors = space.read(0, 0..count)?;
     let apart = converged >= goal.wanted;
     let found = Found { values, residuals, converged, apart, products: pairs.products, looks: pairs.restarts };
     Ok(Some((found, vectors)))

@@ -2,6 +2,7 @@
 
 use super::super::{PROMISE, Problem};
 use super::{Matrices, Scaled, Working, not_finite};
+use crate::ops::PARALLEL;
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{normalize, run_of, sum};
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -47,7 +48,7 @@ fn solve_one<F: Working>(problem: &Problem, a: &[F], u: &mut [F], s: &mut [F], v
     if !scaled.finite {
         return not_finite(u, s, vh);
     }
-    let par = if problem.short() < PARALLEL_FROM { Par::Seq } else { Par::rayon(0) };
+    let par = if problem.short() < PARALLEL_FROM { Par::Seq } else { PARALLEL };
     let solved = certified(&scaled.b, problem.left(), par);
     let Some((certificate, factors)) = solved else {
         return Certificate { status: Status::NotConverged, ..not_finite(u, s, vh) };

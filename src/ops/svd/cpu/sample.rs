@@ -4,6 +4,7 @@ use super::super::{PROMISE, Problem, TruncatedOptions};
 use super::dense::{Factors, certified, departure, nan_max, write};
 use super::{Scaled, Working, not_finite};
 use crate::array::Real;
+use crate::ops::PARALLEL;
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{normalize, sum};
 use crate::ops::random;
@@ -150,7 +151,7 @@ fn project<F: Working>(b: &Mat<F>, k: usize, options: TruncatedOptions) -> Optio
     };
     let s: Vec<F> = (0..k).map(&mut value).collect();
 
-    let par = Par::rayon(0);
+    let par = PARALLEL;
     let scaled = Mat::from_fn(long, k, |i, j| p[(i, j)] * s[j]);
     let near = product(scaled.as_ref(), q.transpose());
     let away = frobenius(Mat::from_fn(long, short, |i, j| b[(i, j)] - near[(i, j)]).as_ref());
@@ -175,7 +176,7 @@ fn project<F: Working>(b: &Mat<F>, k: usize, options: TruncatedOptions) -> Optio
 
 fn product<F: Working>(left: MatRef<'_, F>, right: MatRef<'_, F>) -> Mat<F> {
     let mut out = Mat::zeros(left.nrows(), right.ncols());
-    matmul(out.as_mut(), Accum::Replace, left, right, F::from_f64(1.0), Par::rayon(0));
+    matmul(out.as_mut(), Accum::Replace, left, right, F::from_f64(1.0), PARALLEL);
     out
 }
 
@@ -213,7 +214,7 @@ fn beside<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, random: &mut Random) 
         // Twice is enough (Kahan and Parlett).
         for _ in 0..2 {
             let along = product(basis.transpose(), x.as_ref());
-            matmul(x.as_mut(), Accum::Add, basis, along.as_ref(), F::from_f64(-1.0), Par::rayon(0));
+            matmul(x.as_mut(), Accum::Add, basis, along.as_ref(), F::from_f64(-1.0), PARALLEL);
         }
         x
     };

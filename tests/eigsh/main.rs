@@ -1,7 +1,9 @@
 //! Eigenpairs of sparse matrices, by every method on every backend: against closed forms and dense decompositions, with residuals taken
 //! anew, the null space whole and apart, and no pair that says more of itself than is true.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod nearest;
 
 use common::random::SplitMix64;
 use common::solve::{Checked, alike};
@@ -35,7 +37,7 @@ fn main() -> std::process::ExitCode {
         on_each("too few products", too_few),
         on_each("values that f32 cannot tell from 0", unresolved),
         on_each("small orders and few pairs", small),
-        on_cpu("pairs nearest a number", nearest),
+        on_cpu("pairs nearest a number", nearest::nearest),
         on_each("what is refused", refused),
     ])
 }
@@ -473,49 +475,5 @@ fn refused(ctx: &Context) -> Checked {
         let domain = eigsh(ctx, &wide, 3, Which::Smallest, &default).expect_err("f64 on a device");
         assert!(matches!(domain.kind(), ErrorKind::Domain { .. }), "{domain}");
     }
-    Ok(())
-}
-
-/// Within a spectrum and beyond both of its ends, on a Laplacian with a null space and on an indefinite matrix; a number that is an
-/// eigenvalue itself.
-fn nearest(ctx: &Context) -> Checked {
-    let grid = Family::Grid { rows: 13, columns: 17 }.graph()?;
-    let laplacian = Sparse::laplacian(grid.view(), Normalization::Combinatorial);
-    let indefinite = Sparse::random(220, 4, 1.0, 3);
-    let operators = [
-        (&laplacian, Operator::<f64>::laplacian(grid.view(), Normalization::Combinatorial)?),
-        (&indefinite, {
-            let (offsets, columns, entries) = indefinite.csr::<f64>();
-            Operator::from_csr(offsets, columns, entries)?
-        }),
-    ];
-    for (matrix, operator) in &operators {
-        let n = matrix.order();
-        let values = referee::eigenvalues(&matrix.dense(), n)?;
-        for sigma in [-0.7, 0.02, 1.234, values[n / 2], 30.0] {
-            for k in [1, 9] {
-                let found = eigsh(ctx, operator, k, Which::Smallest, &EigshOptions::default().sigma(sigma))?;
-                let mut wanted = values.clone();
-                wanted.sort_by(|x, y| (x - sigma).abs().total_cmp(&(y - sigma).abs()));
-                // Two may be as near on either side.
-                let farthest = (wanted[k - 1] - sigma).abs();
-                assert_eq!(found.method, EigshMethod::ShiftInvert);
-                for (j, value) in found.values.iter().enumerate() {
-                    // A Rayleigh quotient in f64, and the referee's 16 n eps.
-                    let slack = 1e-12 * matrix.norm;
-                    let near = (value - sigma).abs() <= farthest + slack;
-                    let own = values.iter().any(|x| (x - value).abs() <= slack);
-                    let residual = matrix.residual(*value, found.vectors.column(j).as_slice()) / matrix.norm;
-                    assert!(near && own && residual <= 1e-10, "sigma {sigma}, k = {k}: {value}, {residual:e}");
-                }
-                assert!(found.certificate.orthogonality <= 1e-8 && found.values.is_sorted());
-            }
-        }
-    }
-    let wrong = |options: EigshOptions| {
-        eigsh(ctx, &operators[0].1, 2, Which::Smallest, &options).expect_err("refused").to_string()
-    };
-    assert!(wrong(EigshOptions::default().sigma(f64::NAN)).contains("finite sigma"));
-    assert!(wrong(EigshOptions::default().sigma(1.0).method(EigshMethod::Chebyshev)).contains("chebyshev"));
     Ok(())
 }

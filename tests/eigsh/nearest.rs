@@ -1,0 +1,53 @@
+//! Pairs nearest a number anywhere in the spectrum.
+
+use crate::common::referee;
+use crate::common::solve::Checked;
+use crate::common::sparse::Sparse;
+use fiedler::Context;
+use fiedler::graph::spectra::Family;
+use fiedler::ops::sparse::Operator;
+use fiedler::ops::{EigshMethod, EigshOptions, Normalization, Which, eigsh};
+
+/// Within a spectrum and beyond both of its ends, on a Laplacian with a null space and on an indefinite matrix; a number that is an
+/// eigenvalue itself.
+pub fn nearest(ctx: &Context) -> Checked {
+    let grid = Family::Grid { rows: 13, columns: 17 }.graph()?;
+    let laplacian = Sparse::laplacian(grid.view(), Normalization::Combinatorial);
+    let indefinite = Sparse::random(220, 4, 1.0, 3);
+    let operators = [
+        (&laplacian, Operator::<f64>::laplacian(grid.view(), Normalization::Combinatorial)?),
+        (&indefinite, {
+            let (offsets, columns, entries) = indefinite.csr::<f64>();
+            Operator::from_csr(offsets, columns, entries)?
+        }),
+    ];
+    for (matrix, operator) in &operators {
+        let n = matrix.order();
+        let values = referee::eigenvalues(&matrix.dense(), n)?;
+        for sigma in [-0.7, 0.02, 1.234, values[n / 2], 30.0] {
+            for k in [1, 9] {
+                let found = eigsh(ctx, operator, k, Which::Smallest, &EigshOptions::default().sigma(sigma))?;
+                let mut wanted = values.clone();
+                wanted.sort_by(|x, y| (x - sigma).abs().total_cmp(&(y - sigma).abs()));
+                // Two may be as near on either side.
+                let farthest = (wanted[k - 1] - sigma).abs();
+                assert_eq!(found.method, EigshMethod::ShiftInvert);
+                for (j, value) in found.values.iter().enumerate() {
+                    // A Rayleigh quotient in f64, and the referee's 16 n eps.
+                    let slack = 1e-12 * matrix.norm;
+                    let near = (value - sigma).abs() <= farthest + slack;
+                    let own = values.iter().any(|x| (x - value).abs() <= slack);
+                    let residual = matrix.residual(*value, found.vectors.column(j).as_slice()) / matrix.norm;
+                    assert!(near && own && residual <= 1e-10, "sigma {sigma}, k = {k}: {value}, {residual:e}");
+                }
+                assert!(found.certificate.orthogonality <= 1e-8 && found.values.is_sorted());
+            }
+        }
+    }
+    let wrong = |options: EigshOptions| {
+        eigsh(ctx, &operators[0].1, 2, Which::Smallest, &options).expect_err("refused").to_string()
+    };
+    assert!(wrong(EigshOptions::default().sigma(f64::NAN)).contains("finite sigma"));
+    assert!(wrong(EigshOptions::default().sigma(1.0).method(EigshMethod::Chebyshev)).contains("chebyshev"));
+    Ok(())
+}

@@ -3,6 +3,8 @@
 use super::{Divergence, DivergenceOptions};
 use crate::array::Real;
 use crate::shape::Shape;
+use bytemuck::allocation::cast_vec;
+use bytemuck::cast_slice;
 use rayon::prelude::*;
 use std::f64::consts::LN_2;
 
@@ -18,16 +20,68 @@ pub(super) fn rows<T: Real>(
     share: usize,
     options: &DivergenceOptions,
 ) -> Vec<T> {
+    let found = if T::ON_DEVICE {
+        rows_f32(kind, (cast_slice(p), cast_slice(q)), bins, share, options)
+    } else {
+        rows_f64(kind, (cast_slice(p), cast_slice(q)), bins, share, options)
+    };
+    found.into_iter().map(T::from_f64).collect()
+}
+
+/// [`of_rows`] compiled here, once, and not anew in every crate that calls it.
+fn rows_f32(
+    kind: Divergence,
+    pq: (&[f32], &[f32]),
+    bins: usize,
+    share: usize,
+    options: &DivergenceOptions,
+) -> Vec<f64> {
+    of_rows(kind, pq, bins, share, options)
+}
+
+fn rows_f64(
+    kind: Divergence,
+    pq: (&[f64], &[f64]),
+    bins: usize,
+    share: usize,
+    options: &DivergenceOptions,
+) -> Vec<f64> {
+    of_rows(kind, pq, bins, share, options)
+}
+
+fn of_rows<T: Real>(
+    kind: Divergence,
+    (p, q): (&[T], &[T]),
+    bins: usize,
+    share: usize,
+    options: &DivergenceOptions,
+) -> Vec<f64> {
     let q: Vec<&[T]> = q.chunks_exact(bins.max(1)).collect();
     let one = |(i, p): (usize, &[T])| {
         let q = q[i / share];
-        T::from_f64(of_two(kind, p, q, total(p, options), total(q, options), options))
+        of_two(kind, p, q, total(p, options), total(q, options), options)
     };
     p.par_chunks_exact(bins.max(1)).enumerate().map(one).collect()
 }
 
 /// D(p_i, p_j) of all pairs within an entry.
 pub(super) fn matrix<T: Real>(kind: Divergence, p: &[T], shape: Shape, options: &DivergenceOptions) -> Vec<T> {
+    if T::ON_DEVICE {
+        cast_vec(matrix_f32(kind, cast_slice(p), shape, options))
+    } else {
+        cast_vec(matrix_f64(kind, cast_slice(p), shape, options))
+    }
+}
+
+fn matrix_f32(kind: Divergence, p: &[f32], shape: Shape, options: &DivergenceOptions) -> Vec<f32> {
+    of_pairs(kind, p, shape, options)
+}
+
+fn matrix_f64(kind: Divergence, p: &[f64], shape: Shape, options: &DivergenceOptions) -> Vec<f64> {
+    of_pairs(kind, p, shape, options)
+}
+
+fn of_pairs<T: Real>(kind: Divergence, p: &[T], shape: Shape, options: &DivergenceOptions) -> Vec<T> {
     let (bins, n) = (shape.rows.max(1), shape.cols);
     if n == 0 {
         return Vec::new();

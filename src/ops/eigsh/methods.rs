@@ -38,6 +38,41 @@ pub(super) fn on_cpu<T: Real>(
     options: &EigshOptions,
     start: Option<&Solved>,
 ) -> Result<Solved> {
+    if T::ON_DEVICE {
+        in_f32(ctx, &a.cast(), wanted, options, start)
+    } else {
+        in_f64(ctx, &a.cast(), wanted, options, start)
+    }
+}
+
+/// [`solve`] compiled here, once, and not anew in every crate that calls it.
+fn in_f32(
+    ctx: &Context,
+    a: &Operator<'_, f32>,
+    wanted: Wanted,
+    options: &EigshOptions,
+    start: Option<&Solved>,
+) -> Result<Solved> {
+    solve(ctx, a, wanted, options, start)
+}
+
+fn in_f64(
+    ctx: &Context,
+    a: &Operator<'_, f64>,
+    wanted: Wanted,
+    options: &EigshOptions,
+    start: Option<&Solved>,
+) -> Result<Solved> {
+    solve(ctx, a, wanted, options, start)
+}
+
+fn solve<T: Real>(
+    ctx: &Context,
+    a: &Operator<'_, T>,
+    wanted: Wanted,
+    options: &EigshOptions,
+    start: Option<&Solved>,
+) -> Result<Solved> {
     let rest = a.rows() - a.null.len();
     let wanted = Wanted { count: wanted.count.min(rest), ..wanted };
     let width = width_of(wanted.count);

@@ -263,19 +263,15 @@ impl Task {
     {
         let lines = self.lines;
         match self.kind {
-            Kind::Forward | Kind::Inverse => bytemuck::allocation::cast_vec(cpu::complex(
-                plans,
-                self.kind,
-                self.n,
-                lines,
-                bytemuck::cast_slice(data),
-            )),
+            Kind::Forward | Kind::Inverse => {
+                bytemuck::allocation::cast_vec(F::complex(plans, self.kind, self.n, lines, bytemuck::cast_slice(data)))
+            }
             Kind::RealForward => {
                 let window = window.map(bytemuck::cast_slice);
-                bytemuck::allocation::cast_vec(cpu::forward(plans, self.n, lines, bytemuck::cast_slice(data), window))
+                bytemuck::allocation::cast_vec(F::forward(plans, self.n, lines, bytemuck::cast_slice(data), window))
             }
             Kind::RealInverse => {
-                bytemuck::allocation::cast_vec(cpu::backward(plans, self.n, lines, bytemuck::cast_slice(data)))
+                bytemuck::allocation::cast_vec(F::backward(plans, self.n, lines, bytemuck::cast_slice(data)))
             }
         }
     }

@@ -25,6 +25,8 @@ const FINISHED: usize = 1 << 14;
 
 /// The precisions that the CPU multiplies in.
 pub(super) trait Working: Real + faer::traits::RealField {
+    /// All products of a batch, one result after the other: as a method compiled here, once, and not anew in every crate that calls it.
+    fn gemm(problem: &Problem, operands: Operands<'_, Self>) -> Vec<Self>;
     /// The hyperbolic tangent.
     fn tangent(self) -> Self;
     /// e to this power.
@@ -33,6 +35,9 @@ pub(super) trait Working: Real + faer::traits::RealField {
 
 macro_rules! working {
     ($($real:ty),+) => { $(impl Working for $real {
+        fn gemm(problem: &Problem, operands: Operands<'_, Self>) -> Vec<Self> {
+            gemm(problem, operands)
+        }
         fn tangent(self) -> Self {
             self.tanh()
         }
@@ -52,8 +57,7 @@ pub(super) struct Operands<'a, T> {
     pub(super) bias: &'a [T],
 }
 
-/// All products of a batch, one result after the other.
-pub(super) fn gemm<T: Working>(problem: &Problem, operands: Operands<'_, T>) -> Vec<T> {
+fn gemm<T: Working>(problem: &Problem, operands: Operands<'_, T>) -> Vec<T> {
     let Problem { m, n, batch, .. } = *problem;
     let size = m * n;
     if size * batch == 0 {

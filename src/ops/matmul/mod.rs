@@ -298,9 +298,9 @@ fn on_cpu<T: Multiplied>(
     let all = cpu::Operands { a: numbers(0), b: numbers(1), c: numbers(2), bias: numbers(3) };
     let problem = &if problem.m.max(problem.n) > cpu::TINY { problem.folded() } else { *problem };
     Ok(match T::NAME {
-        "f64" => bytemuck::allocation::cast_vec(cpu::gemm::<f64>(problem, all.cast())),
+        "f64" => bytemuck::allocation::cast_vec(<f64 as cpu::Working>::gemm(problem, all.cast())),
         "f16" => bytemuck::allocation::cast_vec(cpu::gemm_of_halves(problem, all.cast())),
         _ if precision == Precision::SplitF16 => bytemuck::allocation::cast_vec(cpu::split::gemm(problem, all.cast())),
-        _ => bytemuck::allocation::cast_vec(cpu::gemm::<f32>(problem, all.cast())),
+        _ => bytemuck::allocation::cast_vec(<f32 as cpu::Working>::gemm(problem, all.cast())),
     })
 }

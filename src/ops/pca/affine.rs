@@ -7,6 +7,8 @@ use crate::device::{Gpu, Grid};
 use crate::error::{DEVICE_BYTES, Error, Result, within_limits};
 use crate::policy::{Side, Workload};
 use crate::shape::Shape;
+use bytemuck::allocation::cast_vec;
+use bytemuck::cast_slice;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -81,49 +83,67 @@ impl<T: Real> Map<T> {
     }
 
     fn on_cpu(&self, x: &[T], shape: Shape) -> Vec<T> {
-        let Shape { rows, .. } = shape;
-        let (inner, cols) = (self.before.len(), self.after.len());
-        let mut out = vec![T::from_f64(0.0); rows * cols * shape.batch];
-        if out.is_empty() {
-            return out;
+        let Self { before, w, after } = self;
+        if T::ON_DEVICE {
+            cast_vec(in_f32([before, w, after].map(|part| cast_slice(part)), cast_slice(x), shape))
+        } else {
+            cast_vec(in_f64([before, w, after].map(|part| cast_slice(part)), cast_slice(x), shape))
         }
-        if inner == 0 {
-            // Of no coordinates there is the other point.
-            let points = self.after.iter().cycle();
-            out.chunks_exact_mut(rows).zip(points).for_each(|(column, &x)| column.fill(x));
-            return out;
-        }
-        let w = MatRef::from_column_major_slice(&self.w, inner, cols);
-        for (own, out) in x.chunks(rows * inner.max(1)).zip(out.chunks_exact_mut(rows * cols)) {
-            let blocks: Vec<Vec<T>> = (0..rows)
-                .into_par_iter()
-                .step_by(ROWS)
-                .map(|first| {
-                    let count = ROWS.min(rows - first);
-                    let column = |j: usize| own[j * rows + first..][..count].iter().map(move |&x| x - self.before[j]);
-                    let centred: Vec<T> = (0..inner).flat_map(column).collect();
-                    let mut turned = vec![T::from_f64(0.0); count * cols];
-                    matmul(
-                        MatMut::from_column_major_slice_mut(&mut turned, count, cols),
-                        Accum::Replace,
-                        MatRef::from_column_major_slice(&centred, count, inner),
-                        w,
-                        T::from_f64(1.0),
-                        Par::Seq,
-                    );
-                    turned
-                })
-                .collect();
-            for (block, turned) in blocks.iter().enumerate() {
-                let count = turned.len() / cols;
-                for (j, column) in turned.chunks_exact(count).enumerate() {
-                    let to = &mut out[j * rows + block * ROWS..][..count];
-                    to.iter_mut().zip(column).for_each(|(to, &x)| *to = x + self.after[j]);
-                }
+    }
+}
+
+/// [`every`] compiled here, once, and not anew in every crate that calls it.
+fn in_f32(map: [&[f32]; 3], x: &[f32], shape: Shape) -> Vec<f32> {
+    every(map, x, shape)
+}
+
+fn in_f64(map: [&[f64]; 3], x: &[f64], shape: Shape) -> Vec<f64> {
+    every(map, x, shape)
+}
+
+fn every<T: Real>([before, w, after]: [&[T]; 3], x: &[T], shape: Shape) -> Vec<T> {
+    let Shape { rows, .. } = shape;
+    let (inner, cols) = (before.len(), after.len());
+    let mut out = vec![T::from_f64(0.0); rows * cols * shape.batch];
+    if out.is_empty() {
+        return out;
+    }
+    if inner == 0 {
+        // Of no coordinates there is the other point.
+        let points = after.iter().cycle();
+        out.chunks_exact_mut(rows).zip(points).for_each(|(column, &x)| column.fill(x));
+        return out;
+    }
+    let w = MatRef::from_column_major_slice(w, inner, cols);
+    for (own, out) in x.chunks(rows * inner.max(1)).zip(out.chunks_exact_mut(rows * cols)) {
+        let blocks: Vec<Vec<T>> = (0..rows)
+            .into_par_iter()
+            .step_by(ROWS)
+            .map(|first| {
+                let count = ROWS.min(rows - first);
+                let column = |j: usize| own[j * rows + first..][..count].iter().map(move |&x| x - before[j]);
+                let centred: Vec<T> = (0..inner).flat_map(column).collect();
+                let mut turned = vec![T::from_f64(0.0); count * cols];
+                matmul(
+                    MatMut::from_column_major_slice_mut(&mut turned, count, cols),
+                    Accum::Replace,
+                    MatRef::from_column_major_slice(&centred, count, inner),
+                    w,
+                    T::from_f64(1.0),
+                    Par::Seq,
+                );
+                turned
+            })
+            .collect();
+        for (block, turned) in blocks.iter().enumerate() {
+            let count = turned.len() / cols;
+            for (j, column) in turned.chunks_exact(count).enumerate() {
+                let to = &mut out[j * rows + block * ROWS..][..count];
+                to.iter_mut().zip(column).for_each(|(to, &x)| *to = x + after[j]);
             }
         }
-        out
     }
+    out
 }
 
 /// # Errors

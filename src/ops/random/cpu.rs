@@ -5,6 +5,7 @@ use super::philox::{WORDS, abreast};
 use super::quantile::{normal_of, normal_of_two};
 use super::{Law, Stream};
 use crate::array::{Real, Scalar};
+use bytemuck::allocation::cast_vec;
 use rayon::prelude::*;
 
 /// Numbers of a piece: 64 KiB in f32.
@@ -15,6 +16,19 @@ pub(super) fn words(stream: &Stream, len: usize) -> Vec<u32> {
 }
 
 pub(super) fn fill<T: Real>(stream: &Stream, len: usize, law: Law) -> Vec<T> {
+    if T::ON_DEVICE { cast_vec(fill_f32(stream, len, law)) } else { cast_vec(fill_f64(stream, len, law)) }
+}
+
+/// [`of_law`] compiled here, once, and not anew in every crate that calls it.
+fn fill_f32(stream: &Stream, len: usize, law: Law) -> Vec<f32> {
+    of_law(stream, len, law)
+}
+
+fn fill_f64(stream: &Stream, len: usize, law: Law) -> Vec<f64> {
+    of_law(stream, len, law)
+}
+
+fn of_law<T: Real>(stream: &Stream, len: usize, law: Law) -> Vec<T> {
     let zero = T::from_f64(0.0);
     match law {
         // Made by `words`, in their own type.

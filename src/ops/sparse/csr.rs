@@ -97,7 +97,7 @@ impl<T: Real> Operator<'_, T> {
             columns: columns.into(),
             weights: Some(values.into()),
             coupling: 1.0,
-            diagonal: vec![T::from_f64(0.0); order],
+            diagonal: vec![T::from_f64(0.0); order].into(),
             scale: None,
             bounds: vec![bounds],
             null: NullSpace::none(order),

@@ -23,6 +23,8 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::policy::{Choice, Family, Side, Workload};
 use crate::shape::Shape;
+use bytemuck::allocation::cast_vec;
+use bytemuck::cast_slice;
 use cpu::{Combination, Rows, WIDTHS};
 
 /// Where [`spmm`] of so many rows, entries and columns would run, and why.
@@ -72,14 +74,32 @@ pub fn spmm<T: Real>(ctx: &Context, a: &Operator<'_, T>, x: &Array<T>) -> Result
         return OnDevice::new(ctx, &narrow)?.times(ctx, x);
     }
     let x = x.to_host(ctx)?;
+    let y = if T::ON_DEVICE {
+        cast_vec(in_f32(&a.for_products(), shape, cast_slice(x.as_slice())))
+    } else {
+        cast_vec(in_f64(&a.for_products(), shape, cast_slice(x.as_slice())))
+    };
+    Array::from_vec(shape, y)
+}
+
+/// [`on_cpu`] compiled here, once, and not anew in every crate that calls it.
+fn in_f32(a: &Operator<'_, f32>, shape: Shape, x: &[f32]) -> Vec<f32> {
+    on_cpu(a, shape, x)
+}
+
+fn in_f64(a: &Operator<'_, f64>, shape: Shape, x: &[f64]) -> Vec<f64> {
+    on_cpu(a, shape, x)
+}
+
+fn on_cpu<T: Real>(a: &Operator<'_, T>, shape: Shape, x: &[T]) -> Vec<T> {
     let rows = Rows::new(a);
     let mut y = vec![T::from_f64(0.0); shape.len()];
     if WIDTHS.contains(&shape.rows) {
-        rows.combine(shape.rows, x.as_slice(), &mut y, Combination::PRODUCT);
+        rows.combine(shape.rows, x, &mut y, Combination::PRODUCT);
     } else {
-        in_columns(&rows, shape, x.as_slice(), &mut y);
+        in_columns(&rows, shape, x, &mut y);
     }
-    Array::from_vec(shape, y)
+    y
 }
 
 /// Whether a block transposed fits the one matrix of so many rows.

@@ -31,6 +31,13 @@ impl<T: Real> NullSpace<T> {
         Self { labels: vec![NONE; order], values: vec![T::from_f64(0.0); order], counts: vec![0] }
     }
 
+    /// The same by the name of its type: T is F, one of two precisions.
+    pub(super) fn cast<F: Real>(&self) -> NullSpace<F> {
+        let Self { labels, values, counts } = self;
+        let values = bytemuck::cast_slice(values).to_vec();
+        NullSpace { labels: labels.clone(), values, counts: counts.clone() }
+    }
+
     /// Vectors of all problems.
     #[must_use]
     pub fn len(&self) -> usize {

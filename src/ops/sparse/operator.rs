@@ -26,9 +26,9 @@ pub struct Operator<'a, T: Real = f32> {
     /// c.
     pub(in crate::ops) coupling: f64,
     /// d.
-    pub(in crate::ops) diagonal: Vec<T>,
+    pub(in crate::ops) diagonal: Cow<'a, [T]>,
     /// The diagonal of S.
-    pub(in crate::ops) scale: Option<Vec<T>>,
+    pub(in crate::ops) scale: Option<Cow<'a, [T]>>,
     /// Of each problem.
     pub(in crate::ops) bounds: Vec<Bounds>,
     /// What is known of the null space in advance.
@@ -121,8 +121,8 @@ impl<'a, T: Real> Operator<'a, T> {
             columns: columns.into(),
             weights: weights.map(T::widened),
             coupling: -1.0,
-            diagonal,
-            scale: normalised.then_some(scale),
+            diagonal: diagonal.into(),
+            scale: normalised.then_some(scale.into()),
             bounds,
             null,
         })
@@ -192,11 +192,32 @@ impl<'a, T: Real> Operator<'a, T> {
             columns: self.columns[entries.clone()].into(),
             weights: self.weights.as_ref().map(|weights| weights[entries].into()),
             coupling: self.coupling,
-            diagonal: self.diagonal[rows.clone()].to_vec(),
-            scale: self.scale.as_ref().map(|scale| scale[rows.clone()].to_vec()),
+            diagonal: self.diagonal[rows.clone()].into(),
+            scale: self.scale.as_ref().map(|scale| scale[rows.clone()].into()),
             bounds: vec![self.bounds[problem]],
             null: self.null.problem(problem, rows),
         }
+    }
+
+    /// The same numbers by the name of their type, without what is known of the null space: T is F, one of two precisions.
+    pub(super) fn for_products<F: Real>(&self) -> Operator<'_, F> {
+        let numbers = |numbers| Cow::Borrowed(bytemuck::cast_slice::<T, F>(numbers));
+        Operator {
+            node_offsets: self.node_offsets.clone(),
+            row_offsets: Cow::Borrowed(&self.row_offsets),
+            columns: Cow::Borrowed(&self.columns),
+            weights: self.weights.as_deref().map(numbers),
+            coupling: self.coupling,
+            diagonal: numbers(&self.diagonal),
+            scale: self.scale.as_deref().map(numbers),
+            bounds: self.bounds.clone(),
+            null: NullSpace::new(),
+        }
+    }
+
+    /// The same by the name of its type: T is F, one of two precisions.
+    pub(in crate::ops) fn cast<F: Real>(&self) -> Operator<'_, F> {
+        Operator { null: self.null.cast(), ..self.for_products() }
     }
 
     /// The same in f32, its arrays borrowed where they are no numbers; none where an entry is beyond 1e-30 to 1e30 by the norm.

@@ -24,6 +24,23 @@ pub(super) fn moments<T: Real>(numbers: &[T], omit: bool) -> Moments {
 
 /// The moments of every series of `x`.
 pub(super) fn describe<T: Real>(x: &[T], view: View, nan: Nan) -> Vec<Moments> {
+    if T::ON_DEVICE {
+        describe_f32(bytemuck::cast_slice(x), view, nan)
+    } else {
+        describe_f64(bytemuck::cast_slice(x), view, nan)
+    }
+}
+
+/// [`every`] compiled here, once, and not anew in every crate that calls it.
+fn describe_f32(x: &[f32], view: View, nan: Nan) -> Vec<Moments> {
+    every(x, view, nan)
+}
+
+fn describe_f64(x: &[f64], view: View, nan: Nan) -> Vec<Moments> {
+    every(x, view, nan)
+}
+
+fn every<T: Real>(x: &[T], view: View, nan: Nan) -> Vec<Moments> {
     let View { outer, len, inner } = view;
     let groups = inner.div_ceil(TOGETHER);
     let leaves = len.div_ceil(LEAF) as u64;
@@ -67,7 +84,7 @@ pub(super) fn merge(a: Vec<Moments>, b: Vec<Moments>) -> Vec<Moments> {
 /// One leaf of neighbouring series: `rows` of `columns` of a slice `(inner, len)`.
 fn leaf_of<T: Real>(x: &[T], inner: usize, columns: Range<usize>, rows: Range<usize>, nan: Nan) -> Vec<Moments> {
     if inner == 1 {
-        return vec![leaf(&x[rows], nan)];
+        return vec![one(&x[rows], nan)];
     }
     let (width, count) = (columns.len(), rows.len());
     let mut own = vec![T::from_f64(0.0); width * count];
@@ -76,11 +93,27 @@ fn leaf_of<T: Real>(x: &[T], inner: usize, columns: Range<usize>, rows: Range<us
             own[j * count + t] = number;
         }
     }
-    own.chunks_exact(count.max(1)).map(|series| leaf(series, nan)).collect()
+    own.chunks_exact(count.max(1)).map(|series| one(series, nan)).collect()
 }
 
 /// The moments of the numbers of one leaf.
 pub(super) fn leaf<T: Real>(numbers: &[T], nan: Nan) -> Moments {
+    if T::ON_DEVICE {
+        leaf_f32(bytemuck::cast_slice(numbers), nan)
+    } else {
+        leaf_f64(bytemuck::cast_slice(numbers), nan)
+    }
+}
+
+fn leaf_f32(numbers: &[f32], nan: Nan) -> Moments {
+    one(numbers, nan)
+}
+
+fn leaf_f64(numbers: &[f64], nan: Nan) -> Moments {
+    one(numbers, nan)
+}
+
+fn one<T: Real>(numbers: &[T], nan: Nan) -> Moments {
     let is_nan = |x: &T| x.to_f64().is_nan();
     match nan {
         Nan::Omit if numbers.iter().any(is_nan) => {

@@ -65,6 +65,23 @@ pub(super) fn of_matrix<T: Real>(x: &[T], rows: usize, cols: usize) -> Gram {
 
 /// Some rows of a matrix of `rows`, not more than [`ROWS`].
 pub(super) fn leaf<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gram {
+    if T::ON_DEVICE {
+        leaf_f32(bytemuck::cast_slice(x), rows, cols, own)
+    } else {
+        leaf_f64(bytemuck::cast_slice(x), rows, cols, own)
+    }
+}
+
+/// [`of_rows`] compiled here, once, and not anew in every crate that calls it.
+fn leaf_f32(x: &[f32], rows: usize, cols: usize, own: Range<usize>) -> Gram {
+    of_rows(x, rows, cols, own)
+}
+
+fn leaf_f64(x: &[f64], rows: usize, cols: usize, own: Range<usize>) -> Gram {
+    of_rows(x, rows, cols, own)
+}
+
+fn of_rows<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gram {
     let count = own.len();
     let n = as_f64(count as u64);
     // Whole vectors of 64 bytes and more; what fills them up is 0.

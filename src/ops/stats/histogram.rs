@@ -162,6 +162,23 @@ fn spread(all: &[u64], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
 }
 
 fn on_cpu<T: Real>(x: &[T], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
+    if T::ON_DEVICE {
+        in_f32(bytemuck::cast_slice(x), view, shape, edges)
+    } else {
+        in_f64(bytemuck::cast_slice(x), view, shape, edges)
+    }
+}
+
+/// [`every`] compiled here, once, and not anew in every crate that calls it.
+fn in_f32(x: &[f32], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
+    every(x, view, shape, edges)
+}
+
+fn in_f64(x: &[f64], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
+    every(x, view, shape, edges)
+}
+
+fn every<T: Real>(x: &[T], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
     let bins = edges.len() - 1;
     let View { len, inner, .. } = view;
     // A long series by parts: counts add up in any order.

@@ -8,6 +8,8 @@ use crate::error::{Error, Result};
 use crate::policy::{Choice, Side, Workload};
 use crate::shape::Axis;
 use crate::shape::Shape;
+use bytemuck::allocation::cast_vec;
+use bytemuck::cast_slice;
 use rayon::prelude::*;
 
 /// Quantiles of every series: `q` of n sorted numbers is at place `q (n - 1)`, between two of them on the line through both, as
@@ -80,6 +82,23 @@ pub fn choose_quantiles<T: Real>(
 }
 
 fn on_cpu<T: Real>(x: &[T], view: View, q: &[f64], nan: Nan) -> Vec<T> {
+    if T::ON_DEVICE {
+        cast_vec(in_f32(cast_slice(x), view, q, nan))
+    } else {
+        cast_vec(in_f64(cast_slice(x), view, q, nan))
+    }
+}
+
+/// [`every`] compiled here, once, and not anew in every crate that calls it.
+fn in_f32(x: &[f32], view: View, q: &[f64], nan: Nan) -> Vec<f32> {
+    every(x, view, q, nan)
+}
+
+fn in_f64(x: &[f64], view: View, q: &[f64], nan: Nan) -> Vec<f64> {
+    every(x, view, q, nan)
+}
+
+fn every<T: Real>(x: &[T], view: View, q: &[f64], nan: Nan) -> Vec<T> {
     let View { outer, len, inner } = view;
     // Selection from the least quantile on: what lies below is done with.
     let mut order: Vec<usize> = (0..q.len()).collect();

@@ -16,10 +16,37 @@ const TASK: usize = 1 << 13;
 /// Lines that are taken out of a strided array together: what a line of the cache holds of complex f32.
 const BLOCK: usize = 8;
 
-/// The precisions as rustfft needs them.
-pub(super) trait Working: Real + FftNum {}
-impl Working for f32 {}
-impl Working for f64 {}
+/// The precisions as rustfft needs them, and the transforms: as methods they are compiled here, once, and not anew in every crate that
+/// calls them.
+pub(super) trait Working: Real + FftNum {
+    /// Complex to complex; the inverse divides by the length.
+    fn complex(plans: &Plans<Self>, kind: Kind, n: usize, lines: Lines, from: &[Complex<Self>]) -> Vec<Complex<Self>>;
+    /// Real to half of a spectrum.
+    fn forward(
+        plans: &Plans<Self>,
+        n: usize,
+        lines: Lines,
+        from: &[Self],
+        window: Option<&[Self]>,
+    ) -> Vec<Complex<Self>>;
+    /// And back.
+    fn backward(plans: &Plans<Self>, n: usize, lines: Lines, from: &[Complex<Self>]) -> Vec<Self>;
+}
+
+macro_rules! working {
+    ($($real:ty),+) => { $(impl Working for $real {
+        fn complex(p: &Plans<Self>, kind: Kind, n: usize, lines: Lines, from: &[Complex<Self>]) -> Vec<Complex<Self>> {
+            complex(p, kind, n, lines, from)
+        }
+        fn forward(p: &Plans<Self>, n: usize, lines: Lines, from: &[Self], w: Option<&[Self]>) -> Vec<Complex<Self>> {
+            forward(p, n, lines, from, w)
+        }
+        fn backward(p: &Plans<Self>, n: usize, lines: Lines, from: &[Complex<Self>]) -> Vec<Self> {
+            backward(p, n, lines, from)
+        }
+    })+ };
+}
+working!(f32, f64);
 
 /// What transforms lines that lie one after the other.
 trait Engine<I, O>: Sync {
@@ -120,14 +147,7 @@ impl<F: Working> Engine<Complex<F>, F> for Backward<F> {
     }
 }
 
-/// Complex to complex; the inverse divides by the length.
-pub(super) fn complex<F: Working>(
-    plans: &Plans<F>,
-    kind: Kind,
-    n: usize,
-    lines: Lines,
-    from: &[Complex<F>],
-) -> Vec<Complex<F>> {
+fn complex<F: Working>(plans: &Plans<F>, kind: Kind, n: usize, lines: Lines, from: &[Complex<F>]) -> Vec<Complex<F>> {
     let engine = match kind {
         Kind::Inverse => Whole { fft: plans.inverse(n), scale: Some(<F as Real>::from_f64(1.0 / n as f64)) },
         _ => Whole { fft: plans.forward(n), scale: None },
@@ -135,19 +155,11 @@ pub(super) fn complex<F: Working>(
     every(&engine, lines, from)
 }
 
-/// Real to half of a spectrum.
-pub(super) fn forward<F: Working>(
-    plans: &Plans<F>,
-    n: usize,
-    lines: Lines,
-    from: &[F],
-    window: Option<&[F]>,
-) -> Vec<Complex<F>> {
+fn forward<F: Working>(plans: &Plans<F>, n: usize, lines: Lines, from: &[F], window: Option<&[F]>) -> Vec<Complex<F>> {
     every(&Forward { fft: plans.real_forward(n), window }, lines, from)
 }
 
-/// And back.
-pub(super) fn backward<F: Working>(plans: &Plans<F>, n: usize, lines: Lines, from: &[Complex<F>]) -> Vec<F> {
+fn backward<F: Working>(plans: &Plans<F>, n: usize, lines: Lines, from: &[Complex<F>]) -> Vec<F> {
     every(&Backward { fft: plans.real_inverse(n), scale: <F as Real>::from_f64(1.0 / n as f64) }, lines, from)
 }
 

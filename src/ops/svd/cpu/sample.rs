@@ -29,15 +29,31 @@ pub(in super::super) fn truncated<T: Real>(
     options: TruncatedOptions,
 ) -> Sampled<T> {
     if T::ON_DEVICE {
-        in_precision::<f32, T>(problem, a, k, options)
+        in_f32(problem, bytemuck::cast_slice(a), k, options).cast()
     } else {
-        in_precision::<f64, T>(problem, a, k, options)
+        in_f64(problem, bytemuck::cast_slice(a), k, options).cast()
     }
 }
 
-/// T is F: the only two precisions there are.
-fn in_precision<F: Working, T: Real>(problem: &Problem, a: &[T], k: usize, options: TruncatedOptions) -> Sampled<T> {
-    let a: &[F] = bytemuck::cast_slice(a);
+impl<F: Real> Sampled<F> {
+    /// T is F: the only two precisions there are.
+    fn cast<T: Real>(self) -> Sampled<T> {
+        let Self { u, s, vh, residual, certificates } = self;
+        let [u, s, vh, residual] = [u, s, vh, residual].map(bytemuck::allocation::cast_vec);
+        Sampled { u, s, vh, residual, certificates }
+    }
+}
+
+/// [`every`] compiled here, once, and not anew in every crate that calls it.
+fn in_f32(problem: &Problem, a: &[f32], k: usize, options: TruncatedOptions) -> Sampled<f32> {
+    every(problem, a, k, options)
+}
+
+fn in_f64(problem: &Problem, a: &[f64], k: usize, options: TruncatedOptions) -> Sampled<f64> {
+    every(problem, a, k, options)
+}
+
+fn every<F: Working>(problem: &Problem, a: &[F], k: usize, options: TruncatedOptions) -> Sampled<F> {
     let size = problem.rows * problem.cols;
     let zero = F::from_f64(0.0);
     let one = |i: usize| {
@@ -59,10 +75,10 @@ fn in_precision<F: Working, T: Real>(problem: &Problem, a: &[T], k: usize, optio
     let found: Vec<_> = (0..problem.batch).into_par_iter().map(one).collect();
     let mut all = Sampled { u: vec![], s: vec![], vh: vec![], residual: vec![], certificates: vec![] };
     for (u, s, vh, residual, certificate) in found {
-        all.u.extend_from_slice(bytemuck::cast_slice(&u));
-        all.s.extend_from_slice(bytemuck::cast_slice(&s));
-        all.vh.extend_from_slice(bytemuck::cast_slice(&vh));
-        all.residual.extend_from_slice(bytemuck::cast_slice(&[residual]));
+        all.u.extend(u);
+        all.s.extend(s);
+        all.vh.extend(vh);
+        all.residual.push(residual);
         all.certificates.push(certificate);
     }
     all

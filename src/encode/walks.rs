@@ -4,7 +4,8 @@ use crate::graph::GraphRef;
 use crate::lanes::{Lane, Laned, Task};
 use rayon::prelude::*;
 
-/// Walks that go side by side: a row of their block is two cache lines.
+/// Walks that go side by side: a row of their block is two cache lines. (Preferential attachment, 10,000 nodes, 16 steps, two cores: 3.3 s by
+/// 4, 2.4 by 8, 1.9 by 16, 6.2 by 32, 2.9 by 64; 2026-11-22.)
 const WIDTH: usize = 16;
 /// The same of graphs whose blocks would outgrow [`BLOCK_BYTES`].
 const NARROW: usize = 4;

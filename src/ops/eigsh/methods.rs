@@ -112,27 +112,41 @@ fn product_seconds<T: Real>(a: &Operator<'_, T>, width: usize) -> f64 {
     width as f64 * (1e-10 * a.entries() as f64 + 3e-10 * a.rows() as f64)
 }
 
-/// Products that an iteration takes at the least: a few looks at a graph that expands.
-const FEWEST: f64 = 100.0;
-/// Products over the graph's length, its rows over a separator's: small values are those of waves along it, and a polynomial's degree
-/// goes with the root of theirs (grids of 100 x 100 to 1000 x 1000: 1.2 to 1.5, 2026-11-22).
-const ALONG: f64 = 1.5;
+/// Products that an iteration takes at the least: a few looks at a graph that expands (65 to 90, 2026-11-22).
+const FEWEST: f64 = 80.0;
+/// Products for every wavelength of the last wanted vector along the graph's length: a polynomial's degree goes with the root of its
+/// value (paths and grids of 1000 and 10,000 nodes: 3.4 to 4.7, 2026-11-22).
+const ALONG: f64 = 4.0;
+/// Products at the most, over the root of the relative tolerance: smaller values are not told from 0, and the iteration ends.
+const MOST: f64 = 3.0;
+/// Seconds of the looks, whatever the graph.
+const LOOKS: f64 = 8e-3;
 /// What of an iteration for f64 goes on in f64 behind the f32 part, at twice the price a product.
 const IN_F64: f64 = 2.5;
 
 /// What an iteration for the smallest pairs should take. Of a Laplacian its structure tells: where separators are small, so are the
 /// smallest eigenvalues (Cheeger). Hubs stretch the spectrum of `D - W` without moving its smallest values.
-fn iteration_seconds<T: Real>(a: &Operator<'_, T>, width: usize, separator: usize) -> f64 {
+fn iteration_seconds<T: Real>(
+    a: &Operator<'_, T>,
+    (wanted, tolerance): (usize, f64),
+    width: usize,
+    separator: usize,
+) -> f64 {
     let (rows, entries) = (a.rows() as f64, a.entries() as f64);
     let products = if a.null.is_empty() {
-        // Nothing is known of small eigenvalues; of ill-conditioned matrices they are far below what polynomials tell apart.
-        4.0 * PRODUCTS
+        // Nothing is known of small eigenvalues; of ill-conditioned matrices they are far below what polynomials tell apart, and an
+        // iteration that ends without them was for nothing.
+        16.0 * PRODUCTS
     } else {
         let stretch =
             if a.scale.is_some() { 1.0 } else { (a.bounds(0).upper * rows / (2.0 * entries).max(1.0)).sqrt() };
-        (ALONG * rows / (separator as f64).max(1.0)).max(FEWEST) * stretch.clamp(1.0, 4.0)
+        // Rows over a separator's; and the graph's dimension: of waves along one of d axes there are the d-th root.
+        let length = (rows / (separator as f64).max(1.0)).max(2.0);
+        let dimension = (rows.ln() / length.ln()).max(1.0);
+        let waves = length / (wanted as f64).powf(dimension.recip());
+        (ALONG * waves).min(MOST / tolerance.sqrt()).max(FEWEST) * stretch.clamp(1.0, 4.0)
     };
-    products * product_seconds(a, width) * if T::EPSILON < 1e-10 { IN_F64 } else { 1.0 }
+    LOOKS + products * product_seconds(a, width) * if T::EPSILON < 1e-10 { IN_F64 } else { 1.0 }
 }
 
 /// Up to this order a matrix whose iteration failed is decomposed: some ten seconds of two cores.
@@ -226,12 +240,13 @@ fn by_shift_invert<T: Real>(
     let wide = a.widened();
     let most = most_of(&wanted, a.rows() - a.null.len());
     let separator = separator(&wide);
-    let seconds = width.map_or(f64::INFINITY, |width| iteration_seconds(a, width, separator));
+    let target = (wanted.count, options.tolerance_in::<T>());
+    let seconds = width.map_or(f64::INFINITY, |width| iteration_seconds(a, target, width, separator));
     // What a plan costs is paid whether it is followed or not.
-    let planning = shift_invert::planning_seconds(a.entries(), a.rows(), separator);
-    if planning > seconds {
+    let least = shift_invert::least_seconds(a.entries(), a.rows(), separator, wanted.count);
+    if least > seconds {
         log::debug!(
-            "an iteration should take {seconds:.1e} s, to plan another way {planning:.1e} s (separator {separator})"
+            "an iteration should take {seconds:.1e} s, shift-invert at least {least:.1e} s (separator {separator})"
         );
         return Ok(None);
     }

@@ -31,17 +31,30 @@ pub(in crate::ops::eigsh) struct Plan {
     pub(in crate::ops::eigsh) entries: f64,
     /// The most bytes that are held at once.
     pub(in crate::ops::eigsh) bytes: f64,
-    /// How long it takes, by counts of operations and what they took where they were measured (two Zen 5 cores, 2026-11-21): within a
-    /// factor of two for paths, grids, tori of 1e4 to 1e6 nodes; too little where values lie close together.
+    /// How long it takes beside the planning, by counts of operations and what they took where they were measured.
     pub(in crate::ops::eigsh) seconds: f64,
 }
 
 /// Seconds that [`plan`] takes: about a microsecond for each entry of a graph with much fill, a fifth for others (two Zen 5 cores,
 /// 2026-11-21).
-pub(in crate::ops::eigsh) fn planning_seconds(entries: usize, rows: usize, separator: usize) -> f64 {
+fn planning_seconds(entries: usize, rows: usize, separator: usize) -> f64 {
     // Much fill is a separator well beyond a plane's.
     let thin = separator * separator <= 16 * rows;
     entries as f64 * if thin { 2e-7 } else { 1e-6 }
+}
+
+/// Seconds of all solves but for what goes with the entries of L, and how many solves there are: some six for each pair, more where
+/// the values lie close together, as those of graphs with large separators do (68 to 92 for 16 pairs of paths, grids and trees, 140 to 284 of
+/// small worlds, 180 to 660 of random graphs of 1000 and 10,000 nodes, two Zen 5 cores, 2026-11-22).
+fn solves(rows: usize, separator: usize, wanted: usize) -> (f64, f64) {
+    let (rows, wanted) = (rows as f64, wanted as f64);
+    let solves = wanted * (6.0 + 40.0 * separator as f64 / rows.max(1.0));
+    (solves, solves * (2e-4 + 1.7e-9 * rows * (wanted + 16.0)))
+}
+
+/// Seconds that this way takes at the least, its planning among them.
+pub(in crate::ops::eigsh) fn least_seconds(entries: usize, rows: usize, separator: usize, wanted: usize) -> f64 {
+    planning_seconds(entries, rows, separator) + solves(rows, separator, wanted).1
 }
 
 /// What it would take to find `wanted` pairs beside the null space, `most` if some are tied. None where the matrix
@@ -63,8 +76,8 @@ pub(in crate::ops::eigsh) fn plan(
     // basis, a block in and out of the map and inside the solver. The last Rayleigh-Ritz step comes when L is gone.
     let factor = 8.0 * 1.3 * entries + 0.25 * 8.0 * entries + 24.0 * pattern.entries() as f64;
     let bytes = factor + 8.0 * n * (most + default_basis(wanted) + 4 * BLOCK) as f64;
-    let blocks = 8.0 + wanted as f64;
-    let seconds = 1.4e-8 * entries + flops / 3e10 + blocks * (2e-9 * entries + 2.5e-9 * n * (wanted + 16) as f64);
+    let (solves, beside) = solves(operator.rows(), separator, wanted);
+    let seconds = 1.4e-8 * entries + flops / 3e10 + solves * 2.5e-9 * entries + beside;
     Some(Plan { pattern, ordering, entries, bytes, seconds })
 }
 

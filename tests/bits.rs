@@ -5,7 +5,7 @@ mod command;
 
 use command::{Files, fiedler, run};
 
-/// What a call writes with so many threads and such a budget; its words, where it fails.
+/// Runs a call with this number of threads and this memory budget. Returns the bytes of its file, or what it says where it fails.
 fn written(files: &Files, call: &str, threads: usize, budget: &str) -> Result<Vec<u8>, String> {
     let out = files.at("out.npz");
     let words: Vec<String> = call

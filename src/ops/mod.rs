@@ -21,10 +21,6 @@ pub(crate) mod ties;
 use faer::Par;
 use std::num::NonZeroUsize;
 
-/// The parallelism that faer's routines are given. They cut sums by it, so it is a constant: with the number of threads, bits would
-/// change. More than there are threads is no loss, they take the parts in turn.
-const PARALLEL: Par = Par::Rayon(NonZeroUsize::new(8).unwrap());
-
 pub(crate) use certificate::ITERATED;
 pub use certificate::{Certificate, Status};
 pub use eigen::{Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_ragged, eigh_refined, eigh_subset, eigvalsh};
@@ -36,3 +32,7 @@ pub use pca::{Pca, PcaOptions, pca, pca_of_stream};
 pub use sparse::spmm;
 pub use stats::{corr, cov, describe, histogram, quantiles};
 pub use svd::{Svd, Svdvals, Vectors, svd, svd_truncated, svdvals};
+
+/// The parallelism that faer's routines are given. They cut sums by it, so it is a constant: bits must not depend on the number of
+/// threads. Fewer threads take the parts in turn.
+const PARALLEL: Par = Par::Rayon(NonZeroUsize::new(8).unwrap());

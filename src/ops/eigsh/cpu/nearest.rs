@@ -16,8 +16,9 @@ use faer::{Conj, MatMut, Par, Side, Spec};
 
 /// Columns that are solved for together.
 const BLOCK: usize = 4;
-/// Over the norm: how far sigma is moved where it is an eigenvalue itself, or nearly, so many times.
+/// The distance, relative to the norm, by which sigma is moved after an attempt that failed because an eigenvalue lies there.
 const STEP: f64 = 1e-6;
+/// Attempts, the one at sigma itself among them.
 const TRIES: i32 = 3;
 
 /// `L B L' = A - sigma`, rows and columns in an order of their own; pivots of 1 x 1 and 2 x 2 within supernodes.

@@ -52,6 +52,7 @@ fn edge_lists_of_many_kinds_are_the_same_graph() {
         ("snap.txt", "# Directed graph\n# FromNodeId\tToNodeId\n0\t1\n1\t2"),
         ("konect.txt", "% sym unweighted\n0 1\n1 2\n"),
         ("windows.txt", "0 1\r\n1 2\r\n"),
+        ("windows twice.txt", "0 1\r\r\n1 2\r\r\n"),
         ("blank lines.txt", "\n\n0 1\n   \n1 2\n\n"),
         ("no last end.txt", "0 1\n1 2"),
         ("mark.txt", "\u{feff}0 1\n1 2\n"),
@@ -165,7 +166,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn wrong_edge_lists_say_where() {
-    let long = format!("0 1\n{}\n", "7".repeat(3 << 20));
+    let (long, old_mac) = (format!("0 1\n{}\n", "7".repeat(3 << 20)), "0 1\r".repeat(1 << 19));
     let cases: &[(&[u8], Option<u64>, &str)] = &[
         (b"", None, "expected at least one edge"),
         (b"# only\n\n# comments\n", Some(3), "expected at least one edge"),
@@ -182,11 +183,17 @@ fn wrong_edge_lists_say_where() {
         (b"0 1 inf\n", Some(1), "expected a weight that is finite"),
         (b"0 1 1e999\n", Some(1), "expected a weight that is finite"),
         (b"0 1 1e39\n", Some(1), "within the range of 32-bit floats"),
-        (b"0 1 1e-60\n", Some(1), "within the range of 32-bit floats"),
+        (b"0 1 -1e-400\n", Some(1), "expected a weight that is finite and not negative, found \"-1e-400\""),
+        (b"1 2 1 1082040961\n", Some(1), "found a fourth column, \"1082040961\"; leave it out, or name every column"),
+        (b"0 1 1\n1 2 1 9\n", Some(2), "two ids and a weight, as in the lines before, found a fourth column, \"9\""),
+        (b"1\t2 1 7\n2\t3 1 7\n", Some(1), "found a fourth column, \"7\""),
+        (b"0 1\r1 2\r", Some(1), "found lines that end in CR alone"),
+        (b"# c\r0 1\r", Some(1), "expected lines that end in LF or CR LF"),
         (b"0 1 heavy\n", Some(1), "expected a weight that is finite and not negative, found \"heavy\""),
         (b"0,1,\n", Some(1), "expected a weight that is finite and not negative, found nothing"),
         (b"0 1\n\xff\xfe 2\n", Some(2), "expected UTF-8 text"),
         (long.as_bytes(), Some(2), "lines of at most 1048576 bytes"),
+        (old_mac.as_bytes(), Some(1), "found lines that end in CR alone"),
     ];
     for &(content, line, words) in cases {
         assert_parse_error(
@@ -241,6 +248,7 @@ fn wrong_matrix_market_files_say_where() {
         ("HEAD real general\n3 3 1\n1 2 1 1\n", 3, "expected a row, a column and a value"),
         ("HEAD pattern general\n3 3 1\n1 2 1\n", 3, "expected a row and a column, as a pattern has them"),
         ("HEAD real general\n3 3 1\n1 2 -1\n", 3, "expected a weight that is finite and not negative"),
+        ("HEAD real general\r3 3 1\r1 2 1\r", 1, "found lines that end in CR alone"),
         ("HEAD real general\n3 3 1\n1 2 nan\n", 3, "expected a weight that is finite and not negative"),
     ];
     for (content, line, words) in cases {

@@ -64,6 +64,8 @@ fn formats() -> Vec<(Vec<u8>, &'static str, &'static str)> {
         (text("graph {\n  a -- b;\n"), "a Graphviz graph (DOT)", "write_edgelist"),
         (text("*Vertices 3\n1 \"a\"\n"), "a Pajek network", "write_edgelist"),
         (text(">>graph6<<D?{\n"), "graph6", "write_edgelist"),
+        (text("p edge 5 4\ne 1 2\n"), "a DIMACS graph", "edge list"),
+        (text("c secret\nc\np col 5 4\ne 1 2\n"), "a DIMACS graph", "edge list"),
     ]
 }
 
@@ -103,11 +105,52 @@ fn a_file_of_another_format_is_called_by_its_name() {
     }
 }
 
+/// Without the header, nothing but the ending tells.
+#[test]
+fn graph6_is_known_by_its_ending() {
+    let folder = TempDir::new().unwrap();
+    for (name, want) in [("g.g6", "graph6"), ("g.S6", "sparse6")] {
+        let error = read(&file(&folder, name, b"D?{\n"), &Conventions::default()).unwrap_err();
+        assert_named(&error, want, "write_edgelist");
+    }
+}
+
+/// Where the whole file says it: a line of neighbors for each node, and each neighbor's line has the node.
+#[test]
+fn a_metis_graph_is_no_edge_list() {
+    let folder = TempDir::new().unwrap();
+    let refused = |content: &str| {
+        let error = read(&file(&folder, "g.txt", content.as_bytes()), &Conventions::default());
+        error.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    for (content, words) in [
+        ("3 2\n2 3\n1\n1\n", ":1: expected an edge list"),
+        ("% c\n\n4 6\n2 3 4\n1 3 4\n1 2 4\n1 2 3\n", ":3: expected an edge list"),
+        // Weights of edges, of nodes, two of each node, sizes; a node without neighbors.
+        ("3 2 1\n2 5 3 6\n1 5\n1 6\n", "a METIS graph of 3 nodes and 2 edges"),
+        ("2 1 010\n7 2\n8 1\n", "a METIS graph of 2 nodes and 1 edge,"),
+        ("3 2 11 2\n7 7 2 5 3 6\n8 8 1 5\n9 9 1 6\n", "a METIS graph of 3 nodes"),
+        ("3 2 100\n7 2 3\n8 1\n9 1\n", "a METIS graph of 3 nodes"),
+        ("4 2\n2\n1 3\n2\n\n\n", "a METIS graph of 4 nodes and 2 edges"),
+        ("3 2\n2\t3\n1\n1\n", "convert it to an edge list"),
+    ] {
+        let said = refused(content);
+        assert!(said.contains("a METIS graph of ") && said.contains(words), "{content:?}: {said} lacks {words:?}");
+    }
+    // One neighbor that does not know of it, one line too few, another number of edges, a node beside itself.
+    for content in ["3 2\n2 3\n1\n2\n", "4 2\n2 3\n1\n1\n", "3 3\n2 3\n1\n1\n", "3 2\n1 2 3\n1\n1\n"] {
+        let said = refused(content);
+        assert!(!said.is_empty() && !said.contains("METIS"), "{content:?}: {said}");
+    }
+}
+
 /// Letters that begin a binary format may begin an id, too.
 #[test]
 fn ids_that_look_like_the_names_of_formats_are_ids() {
     let folder = TempDir::new().unwrap();
-    for content in ["PAR1 F2R\nF2R PAR1\n", "BZh9 x\nx y\n", "graph theory\ntheory graph\n", "digraph a\na b\n"] {
+    for content in
+        ["PAR1 F2R\nF2R PAR1\n", "BZh9 x\nx y\n", "graph theory\ntheory graph\n", "digraph a\na b\n", "c p\np edge\n"]
+    {
         let set = read(&file(&folder, "g.txt", content.as_bytes()), &Conventions::default());
         assert!(set.is_ok(), "{content:?}: {set:?}");
     }

@@ -1,6 +1,9 @@
 //! What the readers of graphs make of files as people have them: headers of counts, times for weights, networkx's dictionaries, edge
 //! attributes; and that nothing of it happens in silence.
 
+#[path = "io_readers/columns.rs"]
+mod columns;
+
 use fiedler::ErrorKind;
 use fiedler::graph::{Conventions, Duplicates, Symmetrization};
 use fiedler::io::{DataSet, NodeIds, ReadOptions, read, read_symmetric_matrix, read_with};
@@ -169,6 +172,66 @@ fn three_words_above_weights_are_a_header_without_commas_too() {
     assert_parse_error(&error, "g.txt", Some(2), "expected two ids and a weight");
 }
 
+/// A line for each direction, and a header that counts each edge once.
+#[test]
+fn a_header_may_count_edges_without_their_directions() {
+    let ring = |first: u32, space: &str, weight: &str| -> String {
+        let line = |a: u32, b: u32| format!("{}{space}{}{weight}\n", a + first, b + first);
+        let lines = (0..6).map(|i| line(i, (i + 1) % 6) + &line((i + 1) % 6, i));
+        format!("6{space}6\n{}", lines.collect::<String>())
+    };
+    for (content, ids) in [
+        (ring(0, " ", ""), None),
+        (ring(1, ",", ""), Some(NodeIds::Integers((1..=6).collect()))),
+        (ring(0, " ", " 2"), None),
+        (ring(0, ";", ";0,5"), None),
+    ] {
+        let set = parsed(&content);
+        assert_eq!((set.graphs.nodes(), set.graphs.entries(), &set.node_ids), (6, 12, &ids), "{content}");
+        assert_notice(&set, Some(1), "6 edges among 6 nodes follow, in both directions");
+    }
+    let set = parsed("3 2\na b\nb a\nb c\nc b\n");
+    assert_eq!((set.graphs.nodes(), set.graphs.entries()), (3, 4));
+    assert_notice(&set, Some(1), "was read as a header: 2 edges among 3 nodes follow, in both directions");
+    // A path in both directions, whose first edge is as the header would be.
+    let set = parsed("4 3\n1 2\n2 1\n2 3\n3 2\n3 4\n");
+    assert_eq!((set.graphs.nodes(), set.graphs.entries()), (4, 6));
+    assert_notice(&set, Some(1), "was read as an edge; if it is a header, put # before it: 5 edges among 4 ids follow");
+}
+
+#[test]
+fn a_list_of_edges_or_of_neighbors_is_told() {
+    // As neighbors: a ring of four, and a node without any.
+    for (content, counts) in
+        [("4 4\n2 4\n1 3\n2 4\n1 3\n", "4 nodes and 4 edges"), ("5 4\n2 4\n1 3\n2 4\n1 3\n\n", "5 nodes and 4 edges")]
+    {
+        let set = parsed(content);
+        assert_notice(&set, Some(1), &format!("the file is a METIS graph of {counts} just as well"));
+        assert!(set.notices[0].contains(" of an edge list, but"), "{}", set.notices[0]);
+    }
+    let ring = "4 4\n1 2\n2 3\n3 4\n4 1\n";
+    assert_notice(&parsed(ring), Some(1), "was read as a header: 4 edges among 4 nodes follow");
+}
+
+/// As those of `exp(-D / (2 s^2))`, far from the diagonal.
+#[test]
+fn weights_too_small_for_f32_are_zero_and_counted() {
+    let zero = parsed("0 1 0\n1 2 1\n0 2 0\n");
+    let set = parsed("0 1 4.3e-56\n1 2 1\n0 2 1e-400\n");
+    assert_eq!((edges(&set), set.graphs.nodes()), (edges(&zero), zero.graphs.nodes()));
+    assert_notice(&set, None, "2 weights are below 1.4e-45, the least that 32-bit floats hold, and counted as 0");
+    assert_eq!((zero.notices.len(), parsed("0 1 0.0e9\n0 2 1.5e-45\n").notices.len()), (0, 0));
+    assert_notice(&parsed("a b 1e-60\nb c 1\n"), None, "1 weight is below 1.4e-45");
+    let market = "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1e-60\n3 2 1\n";
+    let set = parsed(market);
+    assert_eq!((edges(&set).len(), set.graphs.nodes()), (1, 3));
+    assert_notice(&set, None, "1 weight is below 1.4e-45");
+    let folder = set_of("1, 2\n2, 1\n", "1\n1\n", Some("1e-60\n1e-60\n"));
+    let found =
+        read_with(folder.path(), &Conventions::default(), &ReadOptions::default().edge_weight_column(1)).unwrap();
+    assert!(found.notices.len() == 1 && found.notices[0].contains("2 weights are below"), "{:?}", found.notices);
+}
+
 #[test]
 fn times_in_the_place_of_weights_are_told() {
     let set = parsed("0 1 1217567877\n1 2 1217606247\n");
@@ -190,12 +253,22 @@ fn edge_data_of_networkx_are_read() {
         ("1,2,{'weight': 3.0}\n2,3,{}\n", [of("1", "2", 3.0), of("2", "3", 1.0)]),
         ("a\tb\t{}\nb\tc\t{'weight': 4.0}\n", [of("a", "b", 1.0), of("b", "c", 4.0)]),
         ("3 2\n1 2 {}\n2 3 {}\n", [of("1", "2", 1.0), of("2", "3", 1.0)]),
+        ("1;2;{'weight': 3.0}\n2;3;{}\n", [of("1", "2", 3.0), of("2", "3", 1.0)]),
+        // Other keys are left alone.
+        (
+            "1 2 {'weight': 3.0, 'capacity': 12}\n2 3 {'color': (1, 2), 'weight': 0.5}\n",
+            [of("1", "2", 3.0), of("2", "3", 0.5)],
+        ),
+        (
+            "1 2 {'a': \"it's, 'weight': 9\", 'b': {'weight': 8}, \"weight\": 2}\n2 3 {'a': 'x\\'}', 'weight': 4}\n",
+            [of("1", "2", 2.0), of("2", "3", 4.0)],
+        ),
     ] {
         assert_eq!(edges(&parsed(content)), want, "{content:?}");
     }
     for (content, line, words) in [
         ("1 2 {}\n2 3 {'color': 'red'}\n", 2, "found the edge data {'color': 'red'}, as networkx.write_edgelist"),
-        ("1 2 {'weight': 3.0, 'color': 'red'}\n", 1, "edge data of a weight alone"),
+        ("1 2 {'color': 'red', 'weights': 2}\n", 1, "edge data with a weight, such as {'weight': 3.0}"),
         ("1 2 {'weight': nan}\n", 1, "a weight that is finite and not negative, found \"nan\""),
         ("1 2 {'weight': -1}\n", 1, "a weight that is finite"),
         ("1 2 {'weight': None}\n", 1, "a weight that is finite"),
@@ -237,7 +310,7 @@ fn refused_edges_bear_the_ids_and_lines_of_the_file() {
         let error = read_as("g.txt", content, &conventions).unwrap_err();
         assert_parse_error(&error, "g.txt", Some(line), words);
     }
-    let folder = set("1, 2\n2, 1\n\n3, 4\n", "1\n1\n2\n2\n", None);
+    let folder = set_of("1, 2\n2, 1\n\n3, 4\n", "1\n1\n2\n2\n", None);
     let error = read(folder.path(), &both).unwrap_err();
     assert_parse_error(
         &error,
@@ -265,7 +338,7 @@ fn a_matrix_that_has_to_be_symmetric_says_where_it_is_not() {
 }
 
 /// A TUDataset DS in a folder of its own.
-fn set(adjacency: &str, indicator: &str, attributes: Option<&str>) -> TempDir {
+fn set_of(adjacency: &str, indicator: &str, attributes: Option<&str>) -> TempDir {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("DS_A.txt"), adjacency).unwrap();
     fs::write(folder.path().join("DS_graph_indicator.txt"), indicator).unwrap();
@@ -280,7 +353,7 @@ fn edge_attributes_are_weights_by_name_or_said_to_be_left_alone() {
     let (adjacency, indicator) = ("1, 2\n2, 1\n\n3, 2\n2, 3\n", "1\n1\n1\n");
     let conventions = Conventions::default();
     let column = |column| ReadOptions::default().edge_weight_column(column);
-    let folder = set(adjacency, indicator, Some("7, 0.5\n7, 0.5\n8, 2\r\n\n8, 2\n"));
+    let folder = set_of(adjacency, indicator, Some("7, 0.5\n7, 0.5\n8, 2\r\n\n8, 2\n"));
     let found = read(folder.path(), &conventions).unwrap();
     assert_eq!(found.graphs.weights(), None);
     let [notice] = &found.notices[..] else { panic!("{:?}", found.notices) };
@@ -301,7 +374,7 @@ fn edge_attributes_are_weights_by_name_or_said_to_be_left_alone() {
         (Some("1,\n1,1\n1,1\n1,1\n"), 2, Some(1), "found nothing"),
         (Some("\x1f\u{8}\0"), 1, None, "found a binary file"),
     ] {
-        let folder = set(adjacency, indicator, attributes);
+        let folder = set_of(adjacency, indicator, attributes);
         let error = read_with(folder.path(), &conventions, &column(number)).unwrap_err();
         assert_parse_error(&error, "DS_edge_attributes.txt", line, words);
     }
@@ -316,7 +389,7 @@ fn edge_attributes_are_weights_by_name_or_said_to_be_left_alone() {
 /// Labels and the attributes of nodes change no Laplacian.
 #[test]
 fn labels_are_no_news() {
-    let folder = set("1, 2\n2, 1\n", "1\n1\n", None);
+    let folder = set_of("1, 2\n2, 1\n", "1\n1\n", None);
     for name in ["node_labels", "edge_labels", "node_attributes", "graph_labels", "graph_attributes"] {
         fs::write(folder.path().join(format!("DS_{name}.txt")), "1\n1\n").unwrap();
     }

@@ -3,6 +3,7 @@
 use super::edge_list::{self, Listed};
 use super::lines::quoted;
 use super::refused::Source;
+use super::rows::Layout;
 use super::{magic, matrix_market, tudataset};
 use crate::error::{Error, Result};
 use crate::graph::{Conventions, EdgeList, GraphBatch, Refusal};
@@ -45,8 +46,8 @@ pub struct DataSet {
     /// The format that was found.
     pub format: Format,
     /// What the reader did that another reader of the file might not have: a first line taken for a header, or for an edge where that is
-    /// doubtful; numbers that look like times taken for weights; edge attributes left alone. Sentences that name the file, and the line
-    /// where there is one.
+    /// doubtful; numbers that look like times taken for weights; weights too small for an f32 counted as 0; columns and edge attributes
+    /// left alone. Sentences that name the file, and the line where there is one.
     pub notices: Vec<String>,
 }
 
@@ -72,7 +73,8 @@ impl ReadOptions {
 /// its `DS_A.txt`), a MatrixMarket coordinate file, or an edge list.
 ///
 /// A first line of an edge list with the numbers of nodes and edges, or one of them, is a header where the rest of the file proves it;
-/// nodes that no edge has are then nodes too. What is doubtful is said in [`DataSet::notices`].
+/// nodes that no edge has are then nodes too. A first line of words names the columns. Fields are parted by white space, commas, or the
+/// tabs or semicolons that every line has. What is doubtful is said in [`DataSet::notices`].
 ///
 /// # Errors
 /// [`Parse`](crate::ErrorKind::Parse) with file, line and expectation for what is not as its format wants it, and for graphs
@@ -99,13 +101,13 @@ pub fn read_with(path: &Path, conventions: &Conventions, options: &ReadOptions) 
         }
         _ => {}
     }
-    let unnamed = |(edges, notice): (EdgeList, Option<String>)| Listed {
+    let unnamed = |(edges, notices): (EdgeList, Vec<String>)| Listed {
         edges,
         node_ids: None,
-        notices: notice.into_iter().collect(),
-        headed: false,
+        notices,
+        layout: Layout::default(),
     };
-    let Listed { edges, node_ids, notices, headed } = match format {
+    let Listed { edges, node_ids, notices, layout } = match format {
         Format::TuDataset => unnamed(tudataset::read(&place, options.edge_weight_column)?),
         Format::MatrixMarket => unnamed(matrix_market::read(&place)?),
         Format::EdgeList => edge_list::read(&place)?,
@@ -116,7 +118,7 @@ pub fn read_with(path: &Path, conventions: &Conventions, options: &ReadOptions) 
     };
     let name = name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let graphs = GraphBatch::assemble(edges, conventions).map_err(|refusal| match refusal {
-        Refusal::Edge(edge) => Source { format, place: &place, node_ids: node_ids.as_ref(), headed }.refuse(&edge),
+        Refusal::Edge(edge) => Source { format, place: &place, node_ids: node_ids.as_ref(), layout }.refuse(&edge),
         Refusal::List(error) => error,
     })?;
     Ok(DataSet { name, graphs, node_ids, format, notices })
@@ -182,7 +184,10 @@ fn sniff(path: &Path) -> Result<Format> {
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("mtx")) {
         return Err(Error::parse(path, Some(1), "the banner %%MatrixMarket", quoted(first_line(text))));
     }
-    Ok(Format::EdgeList)
+    match path.extension().and_then(|ending| magic::name_of_ending(ending.to_str()?)) {
+        Some(name) => Err(Error::parse(path, None, KNOWN, name)),
+        None => Ok(Format::EdgeList),
+    }
 }
 
 fn first_line(text: &[u8]) -> &[u8] {

@@ -1,11 +1,12 @@
-//! Edge lists: two ids a line, parted by white space or a comma, and perhaps a weight; `#` and `%` begin comments. A first line of
-//! counts is a header where the rest proves it ([`Opening`]).
+//! Edge lists: two ids a line, parted by white space, a comma or a semicolon, and perhaps a weight; `#` and `%` begin comments. A first
+//! line of words names the columns ([`header`](super::header)); one of counts is a header where the rest proves it ([`Opening`]).
 
-use super::NodeIds;
-use super::lines::Lines;
-use super::opening::{Opening, Reading, Rest, integer};
-use super::rows::{Row, Rows};
-use crate::error::{Error, Result};
+use super::opening::{Distinct, Opening, Reading, Rest, integer};
+use super::rows::{Layout, Row, Rows};
+use super::separator::{self, Separator};
+use super::weights::Weights;
+use super::{NodeIds, metis};
+use crate::error::{Error, ErrorKind, Result};
 use crate::graph::EdgeList;
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,84 +17,78 @@ pub(super) struct Listed {
     /// What the file calls the nodes, unless that is 0, 1, 2 and so on.
     pub(super) node_ids: Option<NodeIds>,
     pub(super) notices: Vec<String>,
-    /// Whether the first line is a header of counts.
-    pub(super) headed: bool,
+    /// How the file was read.
+    pub(super) layout: Layout,
 }
 
 /// The one graph of a file. Where all ids are natural numbers the nodes are in their order, otherwise in the order in
 /// which they appear.
 pub(super) fn read(path: &Path) -> Result<Listed> {
-    match read_integers(path)? {
+    let mut error = match read_as(path, Layout::default()) {
+        Err(error) if matches!(error.kind(), ErrorKind::Parse { .. }) => error,
+        other => return other,
+    };
+    // What is no row for white space may be one for tabs, and what is no edge at all a list of neighbors.
+    if let Ok(Some(Separator::Tab)) = separator::find(path) {
+        match read_as(path, Layout { separator: Some(Separator::Tab), ..Layout::default() }) {
+            Err(other) => error = other,
+            found => return found,
+        }
+    }
+    Err(metis::find(path).ok().flatten().map_or(error, |metis| metis.refuse(path)))
+}
+
+fn read_as(path: &Path, layout: Layout) -> Result<Listed> {
+    match read_integers(path, layout)? {
         Some(found) => Ok(found),
-        None => read_text(path, None),
+        None => read_text(path, layout, None),
     }
 }
 
-/// Every line that is an edge, with its ids; `headed` is [`Listed::headed`].
-pub(super) fn visit(path: &Path, headed: bool, edge: &mut dyn FnMut(u64, &str, &str)) -> Result<()> {
-    let mut rows = Rows::open(path, headed)?;
+/// Every line that is an edge, with its ids; `layout` is [`Listed::layout`].
+pub(super) fn visit(path: &Path, layout: Layout, edge: &mut dyn FnMut(u64, &str, &str)) -> Result<()> {
+    let mut rows = Rows::open(path, layout)?;
     while let Some(row) = rows.advance()? {
         edge(row.line, row.source, row.target);
     }
     Ok(())
 }
 
-/// Each edge's weight, once any has one; the others weigh 1.
-#[derive(Default)]
-struct Weights(Vec<f32>);
-
-impl Weights {
-    /// The weight of the edge behind `before` others.
-    fn push(&mut self, before: usize, weight: Option<f32>) {
-        if weight.is_some() {
-            self.0.resize(before, 1.0);
-        }
-        if weight.is_some() || !self.0.is_empty() {
-            self.0.push(weight.unwrap_or(1.0));
-        }
-    }
-
-    /// Forgets the first edge's.
-    fn skip_first(&mut self) {
-        if !self.0.is_empty() {
-            self.0.remove(0);
-        }
-    }
-
-    fn list(&self, lines: &Lines, nodes: usize, pairs: impl ExactSizeIterator<Item = (u32, u32)>) -> Result<EdgeList> {
-        let too_many = |_| lines.error("fewer than 2^32 nodes", nodes.to_string());
-        let mut edges = EdgeList::new(nodes).map_err(too_many)?;
-        edges.reserve(pairs.len());
-        let mut weights = self.0.iter();
-        for (source, target) in pairs {
-            match weights.next() {
-                Some(&weight) => edges.push_weighted(source, target, weight),
-                None => edges.push(source, target),
-            }
-        }
-        Ok(edges)
-    }
-
-    /// What is to be said of a column that looks as if it were something else.
-    fn doubt(&self, path: &Path) -> Option<String> {
-        (!self.0.is_empty() && self.0.iter().all(|&weight| weight > STAMPS)).then(|| timestamps(path))
-    }
-}
-
-/// Seconds since 1970 passed this number in 1973; weights are seldom all beyond it.
-pub(super) const STAMPS: f32 = 1e8;
-
-/// That weights may be times.
-pub(super) fn timestamps(path: &Path) -> String {
-    format!(
-        "{}: the third column was read as weights, though each is beyond 1e8, as timestamps are; without that column every edge weighs 1.",
-        path.display()
-    )
-}
-
 /// None where an id is no natural number: then the file is read again, as text.
-fn read_integers(path: &Path) -> Result<Option<Listed>> {
-    let mut rows = Rows::open(path, false)?;
+fn read_integers(path: &Path, layout: Layout) -> Result<Option<Listed>> {
+    let mut rows = Rows::open(path, layout)?;
+    let Some((mut ids, mut weights)) = integers(&mut rows)? else { return Ok(None) };
+    let mut names = distinct(&ids);
+    let mut notices: Vec<String> = rows.notice.take().into_iter().collect();
+    let mut headed = false;
+    if let Some(opening) = &mut rows.opening {
+        let own = 2 * usize::from(opening.ends().is_some());
+        let rest = rest_of(&names, &ids[own..], opening);
+        let (reading, notice) = opening.read(path, &rest)?;
+        // A METIS graph has no fewer nodes than lines below the first.
+        let likely = !opening.is_lone() && ids[0] >= ids.len() as u64 / 2 - 1;
+        let metis = if likely { metis::find(path)? } else { None };
+        notices.extend(metis.map(|metis| opening.metis_notice(path, &metis, &reading)).or(notice));
+        if let Reading::Header(nodes) = reading {
+            headed = true;
+            if own > 0 {
+                ids.drain(..own);
+                weights.skip_first();
+            }
+            names = nodes.map_or_else(|| distinct(&ids), |(first, nodes)| (first..first + nodes).collect());
+        }
+    }
+    notices.extend(weights.doubts(&rows.lines));
+    let node = numbering(&names, ids.len());
+    let edges =
+        weights.list(&rows.lines, names.len(), ids.chunks_exact(2).map(|pair| (node(pair[0]), node(pair[1]))))?;
+    let counting = names.iter().zip(0..).all(|(&name, index)| name == index);
+    let node_ids = (!counting).then(|| NodeIds::Integers(names.iter().map(|&name| name.cast_signed()).collect()));
+    Ok(Some(Listed { edges, node_ids, notices, layout: rows.layout(headed) }))
+}
+
+/// The ids of all rows, two each, and their weights; none where an id is no natural number.
+fn integers(rows: &mut Rows) -> Result<Option<(Vec<u64>, Weights)>> {
     let mut ids: Vec<u64> = Vec::with_capacity(rows.lines.bytes() / 4);
     let mut weights = Weights::default();
     let mut passed_over = false;
@@ -110,35 +105,16 @@ fn read_integers(path: &Path) -> Result<Option<Listed>> {
         weights.push(ids.len() / 2, row.weight);
         ids.extend([source, target]);
     }
-    if ids.is_empty() {
-        return if passed_over { Ok(None) } else { Err(rows.nothing()) };
+    match ids.is_empty() {
+        true if passed_over => Ok(None),
+        true => Err(rows.nothing()),
+        false => Ok(Some((ids, weights))),
     }
-    let mut names = distinct(&ids);
-    let (mut notices, mut headed) = (Vec::new(), false);
-    if let Some(opening) = &mut rows.opening {
-        let own = 2 * usize::from(opening.ends().is_some());
-        let (reading, notice) = opening.read(path, &rest_of(&names, &ids[own..], opening.ends()))?;
-        notices.extend(notice);
-        if let Reading::Header(nodes) = reading {
-            headed = true;
-            if own > 0 {
-                ids.drain(..own);
-                weights.skip_first();
-            }
-            names = nodes.map_or_else(|| distinct(&ids), |(first, nodes)| (first..first + nodes).collect());
-        }
-    }
-    notices.extend(weights.doubt(path));
-    let node = numbering(&names, ids.len());
-    let edges =
-        weights.list(&rows.lines, names.len(), ids.chunks_exact(2).map(|pair| (node(pair[0]), node(pair[1]))))?;
-    let counting = names.iter().zip(0..).all(|(&name, index)| name == index);
-    let node_ids = (!counting).then(|| NodeIds::Integers(names.iter().map(|&name| name.cast_signed()).collect()));
-    Ok(Some(Listed { edges, node_ids, notices, headed }))
 }
 
 /// What follows the first line; `names` has its numbers too.
-fn rest_of(names: &[u64], ids: &[u64], ends: Option<[u64; 2]>) -> Rest {
+fn rest_of(names: &[u64], ids: &[u64], opening: &Opening) -> Rest {
+    let ends = opening.ends();
     let range = ids.iter().fold(None, |range: Option<(u64, u64)>, &id| {
         Some(range.map_or((id, id), |(least, greatest)| (least.min(id), greatest.max(id))))
     });
@@ -150,7 +126,10 @@ fn rest_of(names: &[u64], ids: &[u64], ends: Option<[u64; 2]>) -> Rest {
         }
         None => 0,
     };
-    Rest { edges: ids.len() as u64 / 2, ids: names.len() as u64 - own, range, has }
+    let edges = ids.len() as u64 / 2;
+    let pairs = || ids.chunks_exact(2).map(|pair| (pair[0], pair[1]));
+    let distinct = opening.may_count_fewer(edges).then(|| Distinct::new(pairs()));
+    Rest { edges, ids: names.len() as u64 - own, range, has, distinct }
 }
 
 /// The length of a table over all ids, where that is not much more than the list itself.
@@ -195,9 +174,9 @@ fn numbering(names: &[u64], listed: usize) -> impl Fn(u64) -> u32 {
 }
 
 /// `header` is what is known of the first line by then: nothing, or that it is a header, and what was said of it.
-fn read_text(path: &Path, header: Option<Option<String>>) -> Result<Listed> {
+fn read_text(path: &Path, layout: Layout, header: Option<Option<String>>) -> Result<Listed> {
     let headed = header.is_some();
-    let mut rows = Rows::open(path, headed)?;
+    let mut rows = Rows::open(path, Layout { headed, ..layout })?;
     let mut nodes: HashMap<String, u32> = HashMap::new();
     let mut pairs = Vec::new();
     let mut weights = Weights::default();
@@ -218,22 +197,22 @@ fn read_text(path: &Path, header: Option<Option<String>>) -> Result<Listed> {
     if pairs.is_empty() {
         return Err(rows.nothing());
     }
-    let mut notices: Vec<String> = header.flatten().into_iter().collect();
+    let mut notices: Vec<String> = rows.notice.take().into_iter().chain(header.flatten()).collect();
     let opening = rows.opening.as_mut().filter(|_| !headed);
     if let Some(opening) = opening {
         let (reading, notice) = read_opening(opening, path, &pairs, nodes.len())?;
         match reading {
-            Reading::Header(_) if !opening.is_lone() => return read_text(path, Some(notice)),
+            Reading::Header(_) if !opening.is_lone() => return read_text(path, layout, Some(notice)),
             _ => notices.extend(notice),
         }
     }
-    notices.extend(weights.doubt(path));
+    notices.extend(weights.doubts(&rows.lines));
     let edges = weights.list(&rows.lines, nodes.len(), pairs.into_iter())?;
     let mut names = vec![String::new(); nodes.len()];
     for (name, node) in nodes {
         names[node as usize] = name;
     }
-    Ok(Listed { edges, node_ids: Some(NodeIds::Text(names)), notices, headed })
+    Ok(Listed { edges, node_ids: Some(NodeIds::Text(names)), notices, layout: rows.layout(headed) })
 }
 
 /// How the first line is to be read, in view of edges between words. Its own ids, where it is an edge, are the first ones.
@@ -251,7 +230,9 @@ fn read_opening(
         Some([source, target]) => u64::from(!has[0]) + u64::from(source != target && !has[1]),
         None => 0,
     };
-    let rest = Rest { edges: rest.len() as u64, ids: nodes as u64 - alone, range: None, has };
+    let edges = rest.len() as u64;
+    let distinct = opening.may_count_fewer(edges).then(|| Distinct::new(rest.iter().copied()));
+    let rest = Rest { edges, ids: nodes as u64 - alone, range: None, has, distinct };
     let (reading, notice) = opening.read(path, &rest)?;
     let unknown = rest.edges > 0 && has == [false; 2] && matches!(reading, Reading::Edge);
     Ok((reading, notice.or_else(|| unknown.then(|| opening.unknown_ids(path)))))

@@ -2,6 +2,7 @@
 
 use super::magic;
 use crate::error::{Error, Result};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,9 @@ use std::path::{Path, PathBuf};
 /// Longer lines are not the text that any format here has; the bound keeps a binary file from filling memory.
 const LONGEST_LINE: usize = 1 << 20;
 const CHUNK: usize = 1 << 18;
+
+const LINE_ENDS: &str = "lines that end in LF or CR LF";
+const CR_ALONE: &str = "lines that end in CR alone, as on a Mac of old; convert them to LF";
 
 /// The lines of a file, without their ends (LF or CR LF) and without a byte order mark.
 pub(super) struct Lines {
@@ -22,13 +26,16 @@ pub(super) struct Lines {
     at_end: bool,
     /// The current line's number, from 1; 0 before the first.
     number: u64,
+    /// How many weights were too small for an f32.
+    vanished: Cell<u64>,
 }
 
 impl Lines {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
         let buffer = vec![0; CHUNK];
-        Ok(Self { file, path: path.into(), buffer, line: (0, 0), next: 0, filled: 0, at_end: false, number: 0 })
+        let (path, vanished) = (path.into(), Cell::new(0));
+        Ok(Self { file, path, buffer, line: (0, 0), next: 0, filled: 0, at_end: false, number: 0, vanished })
     }
 
     /// Goes to the next line; false where there is none.
@@ -59,11 +66,16 @@ impl Lines {
         if self.number == 1 && line.starts_with(b"\xef\xbb\xbf") {
             (line, start) = (&line[3..], start + 3);
         }
-        line = line.strip_suffix(b"\r").unwrap_or(line);
+        while let Some(shorter) = line.strip_suffix(b"\r") {
+            line = shorter;
+        }
         self.line = (start, start + line.len());
         self.next = self.filled.min(end + 1);
         if self.line().contains(&0) {
             return Err(self.error("text", "a NUL byte"));
+        }
+        if self.line().contains(&b'\r') {
+            return Err(self.error(LINE_ENDS, CR_ALONE));
         }
         Ok(true)
     }
@@ -76,6 +88,9 @@ impl Lines {
         if self.filled == self.buffer.len() {
             if self.filled >= LONGEST_LINE {
                 self.number += 1;
+                if self.buffer.contains(&b'\r') {
+                    return Err(self.error(LINE_ENDS, CR_ALONE));
+                }
                 return Err(self.error(format!("lines of at most {LONGEST_LINE} bytes"), "a longer one"));
             }
             self.buffer.resize(2 * self.filled, 0);
@@ -137,21 +152,43 @@ impl Lines {
         number.filter(|x| x.is_finite()).ok_or_else(|| self.error("a finite number", quoted(field)))
     }
 
-    /// An edge's weight.
+    /// An edge's weight. One that is too small for an f32 is 0, and counted.
     pub(super) fn weight(&self, field: &[u8]) -> Result<f32> {
         const EXPECTED: &str = "a weight that is finite and not negative";
         let number = std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok());
-        let Some(wide) = number else { return Err(self.error(EXPECTED, quoted(field))) };
-        if !wide.is_finite() || wide < 0.0 {
+        let negative = |wide: f64| wide < 0.0 || (wide.is_sign_negative() && has_digits(field));
+        let Some(wide) = number.filter(|&wide| wide.is_finite() && !negative(wide)) else {
             return Err(self.error(EXPECTED, quoted(field)));
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "weights are f32; what f32 cannot hold is refused below")]
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "weights are f32; what is too large for one is refused below"
+        )]
         let weight = wide as f32;
-        if weight.is_infinite() || (weight == 0.0 && wide > 0.0) {
+        if weight.is_infinite() {
             return Err(self.error("a weight within the range of 32-bit floats", quoted(field)));
+        }
+        if weight == 0.0 && has_digits(field) {
+            self.vanished.set(self.vanished.get() + 1);
         }
         Ok(weight)
     }
+
+    /// How many weights were read as 0 and are not, in words; nothing where there are none.
+    pub(super) fn vanished(&self) -> Option<String> {
+        let subject = match self.vanished.get() {
+            0 => return None,
+            1 => "1 weight is".to_owned(),
+            several => format!("{several} weights are"),
+        };
+        let path = self.path.display();
+        Some(format!("{path}: {subject} below 1.4e-45, the least that 32-bit floats hold, and counted as 0."))
+    }
+}
+
+/// Whether a number has a digit other than 0 before its exponent: then it is not 0, even where it is too small for an f64.
+fn has_digits(field: &[u8]) -> bool {
+    field.iter().take_while(|byte| !matches!(byte, b'e' | b'E')).any(|byte| matches!(byte, b'1'..=b'9'))
 }
 
 /// Text as an error shows it; bytes that are none are not shown.

@@ -1,11 +1,14 @@
 //! What a file that is not read here is called, from how it begins; so that nobody is shown its bytes.
 
+use super::lines::natural;
+
 /// How many bytes of a file's beginning are looked at: a tar archive says what it is at 257.
 pub(super) const LOOKED_AT: usize = 4096;
 
 const UNPACK: &str = "decompress it first";
 const ARRAY: &str = "a graph is read from text, and `fiedler run` takes arrays in .npy files";
 const TABLE: &str = "write an edge list of it, as CSV: two ids a line, and perhaps a weight";
+const LIST: &str = "write an edge list of it: two ids a line, and perhaps a weight";
 const NETWORKX: &str = "networkx reads it, and its write_edgelist(graph, path, data=False) writes an edge list";
 
 /// Beginnings of formats, what the format is called, and the way out where one is known.
@@ -109,7 +112,7 @@ fn archive(head: &[u8]) -> Named {
     } else if member == b"[Content_Types].xml" {
         ("an office document, such as an Excel workbook", TABLE)
     } else if member.ends_with(b"/data.pkl") {
-        ("a PyTorch file", "write an edge list of it: two ids a line, and perhaps a weight")
+        ("a PyTorch file", LIST)
     } else {
         ("a zip archive", "unpack it first")
     }
@@ -134,12 +137,37 @@ fn markup(head: &[u8]) -> Option<Named> {
         });
     }
     if text.starts_with(['{', '[']) {
-        return Some(("JSON", "write an edge list of it: two ids a line, and perhaps a weight"));
+        return Some(("JSON", LIST));
     }
     let words: String = text.split_ascii_whitespace().take(4).flat_map(|word| [word, " "]).collect();
     let dot = ["graph ", "digraph ", "strict graph ", "strict digraph "];
     if dot.iter().any(|start| words.starts_with(start)) && words.contains("{ ") {
         return Some(("a Graphviz graph (DOT)", NETWORKX));
     }
+    if is_dimacs(text) {
+        return Some(("a DIMACS graph", LIST));
+    }
     TEXTS.iter().find(|(start, ..)| words.starts_with(start)).map(|&(_, name, way_out)| (name, way_out))
+}
+
+/// Whether the first line that is no comment (`c`) states a problem, as `p edge 5 4` does: no edge has four fields.
+fn is_dimacs(text: &str) -> bool {
+    let mut lines = text.lines().map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
+    let problem = lines.find(|words| words.first().is_some_and(|&word| word != "c"));
+    problem.is_some_and(|words| match words[..] {
+        ["p", kind, nodes, edges] => {
+            kind.parse::<f64>().is_err() && [nodes, edges].iter().all(|count| natural(count.as_bytes()).is_some())
+        }
+        _ => false,
+    })
+}
+
+/// The format that has this ending and no beginning to know it by.
+pub(super) fn name_of_ending(ending: &str) -> Option<String> {
+    let name = match ending.to_ascii_lowercase().as_str() {
+        "g6" => "graph6",
+        "s6" => "sparse6",
+        _ => return None,
+    };
+    Some(with_way_out((name, NETWORKX)))
 }

@@ -1,9 +1,10 @@
 //! MatrixMarket coordinate files, as streams: <https://math.nist.gov/MatrixMarket/formats.html>.
 
-use super::edge_list::{STAMPS, timestamps};
 use super::lines::{Lines, fields, natural, quoted};
+use super::weights::{STAMPS, timestamps};
 use crate::error::{Error, Result};
 use crate::graph::EdgeList;
+use std::cell::RefCell;
 use std::path::Path;
 
 const BANNER: &str = "a banner `%%MatrixMarket matrix coordinate <real|integer|pattern> <general|symmetric>`";
@@ -22,8 +23,8 @@ pub struct SparseRows {
 }
 
 /// Row i, column j of the matrix is the edge from i to j; a symmetric file's entries stand for both directions. With
-/// the edges comes what is to be said of weights that may be times.
-pub(super) fn read(path: &Path) -> Result<(EdgeList, Option<String>)> {
+/// the edges comes what is to be said of weights that may be times, or are too small.
+pub(super) fn read(path: &Path) -> Result<(EdgeList, Vec<String>)> {
     let start = |lines: &Lines, (order, width): (usize, usize), entries| {
         if order != width {
             return Err(lines.error("a square matrix", shape(order, width)));
@@ -36,9 +37,17 @@ pub(super) fn read(path: &Path) -> Result<(EdgeList, Option<String>)> {
         None => edges.push(source, target),
         Some(weight) => edges.push_weighted(source, target, weight),
     };
-    let edges = visit(path, start, |lines, value| lines.weight(value), push)?;
+    let vanished = RefCell::new(None);
+    let parse = |lines: &Lines, value: &[u8]| {
+        let weight = lines.weight(value)?;
+        if weight == 0.0 {
+            *vanished.borrow_mut() = lines.vanished();
+        }
+        Ok(weight)
+    };
+    let edges = visit(path, start, parse, push)?;
     let stamps = edges.weights().is_some_and(|weights| weights.iter().all(|&weight| weight > STAMPS));
-    Ok((edges, stamps.then(|| timestamps(path))))
+    Ok((edges, stamps.then(|| timestamps(path)).into_iter().chain(vanished.into_inner()).collect()))
 }
 
 /// Every entry with its line, both of a symmetric file's; indices from 0.

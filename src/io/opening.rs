@@ -2,7 +2,8 @@
 //! a doubt, the reader says how the line was read.
 
 use super::lines::{Lines, natural, quoted};
-use super::rows::Form;
+use super::metis::Metis;
+use super::rows::{A_ROW, Form};
 use crate::error::{Error, Result};
 use std::path::Path;
 
@@ -29,6 +30,33 @@ pub(super) struct Rest {
     pub(super) range: Option<(u64, u64)>,
     /// Whether the first and the last number of the first line are ids of theirs.
     pub(super) has: [bool; 2],
+    /// What is left without directions and repetitions, if the first line may speak of that ([`Opening::may_count_fewer`]).
+    pub(super) distinct: Option<Distinct>,
+}
+
+/// Edges without their directions.
+pub(super) struct Distinct {
+    /// How many there are.
+    edges: u64,
+    /// Whether each is listed once in each direction.
+    mirrored: bool,
+}
+
+impl Distinct {
+    pub(super) fn new<T: Ord + Copy>(pairs: impl Iterator<Item = (T, T)>) -> Self {
+        let mut all: Vec<(T, T, bool)> = pairs.map(|(a, b)| (a.min(b), a.max(b), a > b)).collect();
+        all.sort_unstable();
+        let (mut edges, mut mirrored) = (0, true);
+        for run in all.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1)) {
+            edges += 1;
+            mirrored &= match run {
+                [(a, b, _)] => a == b,
+                [(_, _, false), (_, _, true)] => true,
+                _ => false,
+            };
+        }
+        Self { edges, mirrored }
+    }
 }
 
 /// How the first line is to be read.
@@ -45,7 +73,8 @@ pub(super) fn integer(field: &str) -> Option<u64> {
     (number <= i64::MAX.cast_unsigned() && (!field.starts_with('0') || field.len() == 1)).then_some(number)
 }
 
-fn count(number: u64, of: &str) -> String {
+/// A number of things, in words.
+pub(super) fn count(number: u64, of: &str) -> String {
     format!("{number} {of}{}", if number == 1 { "" } else { "s" })
 }
 
@@ -78,6 +107,11 @@ impl Opening {
         }
     }
 
+    /// Whether it may count fewer edges than follow because both directions are listed, or some more than once.
+    pub(super) fn may_count_fewer(&self, edges: u64) -> bool {
+        self.claim().is_some_and(|(_, claimed)| claimed < edges && edges <= 2 * claimed)
+    }
+
     /// The numbers that [`Rest::has`] is about.
     pub(super) fn ends(&self) -> Option<[u64; 2]> {
         self.claim().map(|(nodes, edges)| [nodes, edges])
@@ -86,7 +120,7 @@ impl Opening {
     /// That it is all there is.
     pub(super) fn alone(&self, lines: &Lines) -> Error {
         if self.is_lone() {
-            lines.error_at(self.line, "two ids and perhaps a weight, parted by white space or commas", self.shown())
+            lines.error_at(self.line, A_ROW, self.shown())
         } else {
             lines.error("at least one edge", "none before the end")
         }
@@ -115,40 +149,78 @@ impl Opening {
             return self.misfit.take().map_or(Ok((Reading::Edge, None)), Err);
         };
         let counted = edges == rest.edges;
+        let distinct = rest.distinct.as_ref().filter(|distinct| distinct.edges == edges);
         let first = rest.first_of(nodes);
         let fits = first.is_some() || nodes == rest.ids;
-        // As an edge it would be a likely one: between ids like the others, or to the only one that they lack.
-        let likely = match first {
-            Some(first) => first == 1 && !rest.has[0] && rest.ids + 1 == nodes,
-            None => true,
+        let proved = match distinct {
+            // A list in both directions has no place for an edge in one.
+            Some(distinct) => {
+                distinct.mirrored || self.misfit.is_some() || (rest.edges >= FEW && rest.has != [true; 2])
+            }
+            None => counted && !self.is_by_chance(rest, nodes),
         };
-        let by_chance = self.misfit.is_none() && rest.has[1] && likely && rest.edges < FEW;
-        if counted && fits && !by_chance {
+        if proved && fits {
             let nodes = first.map(|first| (first, nodes));
             self.check_nodes(path, rest, nodes)?;
-            let isolated = rest.isolated(nodes);
-            let edge = match &self.misfit {
-                None => "; if it is an edge, move it below another one",
-                Some(_) => "",
-            };
-            let what = format!(
-                "was read as a header: {} among {}{isolated} follow{edge}.",
-                count(rest.edges, "edge"),
-                count(nodes.map_or(rest.ids, |(_, nodes)| nodes), "node")
-            );
-            return Ok((Reading::Header(nodes), Some(self.notice(path, what))));
+            return Ok((Reading::Header(nodes), Some(self.header_notice(path, rest, distinct, nodes))));
         }
         let follow = format!("{} among {} follow", count(rest.edges, "edge"), count(rest.ids, "id"));
         if self.misfit.take().is_some() {
             let expected = format!("an edge as the next line has it, or a header that fits: {follow}");
             return Err(Error::parse(path, Some(self.line), expected, self.shown()));
         }
+        let counted = counted || distinct.is_some();
         let doubtful = match self.fields {
             2 => counted || rest.has == [false; 2] || (fits && rest.has != [true; 2]),
             _ => counted || !rest.has[0],
         };
         let what = format!("was read as an edge; if it is a header, put # before it: {follow}.");
         Ok((Reading::Edge, doubtful.then(|| self.notice(path, what))))
+    }
+
+    /// Whether the first edge of few may name their number by chance: as an edge it is a likely one, between ids like the others or to
+    /// the only one that they lack.
+    fn is_by_chance(&self, rest: &Rest, nodes: u64) -> bool {
+        let likely = match rest.first_of(nodes) {
+            Some(first) => first == 1 && !rest.has[0] && rest.ids + 1 == nodes,
+            None => true,
+        };
+        self.misfit.is_none() && rest.has[1] && likely && rest.edges < FEW
+    }
+
+    fn header_notice(
+        &self,
+        path: &Path,
+        rest: &Rest,
+        distinct: Option<&Distinct>,
+        nodes: Option<(u64, u64)>,
+    ) -> String {
+        let edges = distinct.map_or(rest.edges, |distinct| distinct.edges);
+        let listed = match distinct {
+            Some(Distinct { mirrored: true, .. }) => ", in both directions",
+            Some(_) => ", some more than once",
+            None => "",
+        };
+        let what = format!(
+            "was read as a header: {} among {}{} follow{listed}{}.",
+            count(edges, "edge"),
+            count(nodes.map_or(rest.ids, |(_, nodes)| nodes), "node"),
+            rest.isolated(nodes),
+            if self.misfit.is_none() { "; if it is an edge, move it below another one" } else { "" }
+        );
+        self.notice(path, what)
+    }
+
+    /// That the lines may be those of a METIS graph, too.
+    pub(super) fn metis_notice(&self, path: &Path, metis: &Metis, reading: &Reading) -> String {
+        let read = if matches!(reading, Reading::Edge) { "the first edge" } else { "the header" };
+        let what = format!(
+            "was read as {read} of an edge list, but the file is a METIS graph of {} and {} just as well; if it is that, convert it to an \
+             edge list.",
+            count(metis.nodes, "node"),
+            count(metis.edges, "edge")
+        );
+        self.notice(path, what)
     }
 
     /// A count: of edges, or of nodes.

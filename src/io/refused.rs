@@ -2,6 +2,7 @@
 
 use super::data_set::{Format, NodeIds};
 use super::opening::integer;
+use super::rows::Layout;
 use super::{edge_list, matrix_market, tudataset};
 use crate::error::{Error, Result};
 use crate::graph::{Reason, RefusedEdge};
@@ -13,8 +14,8 @@ pub(super) struct Source<'a> {
     /// The file, or the prefix of a TUDataset.
     pub(super) place: &'a Path,
     pub(super) node_ids: Option<&'a NodeIds>,
-    /// Whether an edge list has a header of counts.
-    pub(super) headed: bool,
+    /// How an edge list was read.
+    pub(super) layout: Layout,
 }
 
 /// The most lines that an error names.
@@ -93,7 +94,7 @@ impl Source<'_> {
                     Some(NodeIds::Integers(ids)) => integer(field) == u64::try_from(ids[node]).ok(),
                     None => integer(field) == Some(node as u64),
                 };
-                edge_list::visit(self.place, self.headed, &mut |line, a, b| {
+                edge_list::visit(self.place, self.layout, &mut |line, a, b| {
                     if is(a, source) && is(b, target) {
                         nodes(line, source, target);
                     } else if is(a, target) && is(b, source) {

@@ -1,12 +1,25 @@
 //! The lines of an edge list that are edges, and what its first line may be instead.
 
-use super::lines::{Lines, natural};
-use super::opening::Opening;
+use super::edge_data::{self, edge_data};
+use super::header::{self, Header, NOWHERE, Words};
+use super::lines::{Lines, natural, quoted};
+use super::opening::{Opening, integer};
+use super::separator::{self, IN_ORDER, Separator, decimal, is_comment};
 use crate::error::{Error, Result};
+use csv::StringRecord;
 use std::path::Path;
 
-/// Header lines of two columns that are told from an edge by their words alone.
-const HEADERS: [(&str, &str); 4] = [("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid")];
+/// What a row has to be, as errors say it.
+pub(super) const A_ROW: &str = "two ids and perhaps a weight, parted by white space, commas or semicolons";
+
+/// What is known of a file before it is read.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Layout {
+    /// Whether the first line is a header of counts.
+    pub(super) headed: bool,
+    /// What parts the fields; none where the lines tell it.
+    pub(super) separator: Option<Separator>,
+}
 
 /// The lines that are edges.
 pub(super) struct Rows {
@@ -14,21 +27,25 @@ pub(super) struct Rows {
     form: Form,
     /// How many rows there were.
     count: usize,
-    /// Whether a header of words was passed over, and how many columns it says there are, where its words alone would not tell it.
-    header: Option<usize>,
-    /// The first line that is neither a comment nor a header of words; it is a row too unless it is `skipped`.
+    /// The header of words, and what it left unread.
+    header: Option<Header>,
+    pub(super) notice: Option<String>,
+    /// What the first line says if it is a header, which numbers below it would show.
+    pending: Option<Result<Header, String>>,
+    /// The first line that is neither a comment nor a header of words; it is a row too unless it is headed.
     pub(super) opening: Option<Opening>,
-    /// Whether the first line is known to be no edge.
-    skip: bool,
+    layout: Layout,
+    /// Whether the whole file was asked for its separator.
+    surveyed: bool,
     /// Fields of a line with quotes, without them.
-    unquoted: csv::StringRecord,
+    unquoted: StringRecord,
 }
 
 /// What the fields of a line are.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Form {
-    comma: bool,
-    /// 2 or 3; 0 before the first edge.
+    separator: Separator,
+    /// How many there are; 0 before the first edge.
     pub(super) columns: usize,
     /// Whether the third is a dictionary, `{}` or `{'weight': 3.0}`, as networkx writes it.
     pub(super) data: bool,
@@ -44,11 +61,19 @@ pub(super) struct Row<'a> {
 }
 
 impl Rows {
-    /// All lines; `skip` leaves out the first one, which is known to be a header of numbers.
-    pub(super) fn open(path: &Path, skip: bool) -> Result<Self> {
-        let (lines, unquoted) = (Lines::open(path)?, csv::StringRecord::new());
-        let form = Form { comma: false, columns: 0, data: false };
-        Ok(Self { lines, form, count: 0, header: None, opening: None, skip, unquoted })
+    pub(super) fn open(path: &Path, layout: Layout) -> Result<Self> {
+        Ok(Self {
+            lines: Lines::open(path)?,
+            form: Form { separator: Separator::White, columns: 0, data: false },
+            count: 0,
+            header: None,
+            notice: None,
+            pending: None,
+            opening: None,
+            layout,
+            surveyed: layout.separator.is_some(),
+            unquoted: StringRecord::new(),
+        })
     }
 
     pub(super) fn advance(&mut self) -> Result<Option<Row<'_>>> {
@@ -56,65 +81,101 @@ impl Rows {
             if !self.lines.advance()? {
                 return Ok(None);
             }
-            let line = self.lines.text()?.trim();
-            if line.is_empty() || line.starts_with(['#', '%']) {
+            if is_comment(self.lines.text()?) || (self.form.columns == 0 && self.is_passed_over()?) {
                 continue;
             }
-            if self.form.columns == 0 {
-                let (parts, form) = split(line, None, &mut self.unquoted);
-                if self.header.is_none() && !form.data {
-                    let header = if is_known(parts) { Some(0) } else { is_header(parts, form).then_some(form.columns) };
-                    if header.is_some() {
-                        self.header = header;
-                        continue;
-                    }
-                }
-                if self.header.is_none() && self.opening.is_none() {
-                    let opening = Opening::new(self.lines.at(), line, parts, form);
-                    let alone = opening.is_lone();
-                    self.opening = Some(opening);
-                    // A number alone is no edge; whether it is a count, what follows will show.
-                    if alone || self.skip {
-                        continue;
-                    }
-                }
-            } else if self.count == 1 {
-                self.second();
+            if self.form.columns > 0 && self.count == 1 {
+                self.second()?;
             }
-            break;
+            return self.row().map(Some);
         }
+    }
+
+    /// Whether the current line, before any row, is none: a header of words, or a count.
+    fn is_passed_over(&mut self) -> Result<bool> {
+        let separator = self.separator()?;
+        let line = trimmed(self.lines.text()?, separator);
+        let (parts, form) = split(line, separator, IN_ORDER, &mut self.unquoted);
+        if self.header.is_none() && !form.data {
+            let fields = separator::fields(line, separator);
+            let words = Words::new(&fields);
+            if words.certain {
+                let header = words.header.map_err(|found| contradiction(&self.lines, self.lines.at(), found))?;
+                self.notice = note(&self.lines, &fields, header);
+                self.header = Some(header);
+                return Ok(true);
+            }
+            // Whether two words are a header, what follows will show.
+            let possible = fields.len() == 2 && words.wordy && self.opening.is_none();
+            let telling = !matches!(words.header, Ok(Header::InOrder));
+            self.pending = (possible && telling).then_some(words.header);
+        }
+        if self.header.is_some() || self.opening.is_some() {
+            return Ok(false);
+        }
+        let opening = Opening::new(self.lines.at(), line.trim(), parts, form);
+        let alone = opening.is_lone();
+        self.opening = Some(opening);
+        // A number alone is no edge; whether it is a count, what follows will show.
+        Ok(alone || self.layout.headed)
+    }
+
+    /// What parts the fields of the current line, where no line before it tells: where it leaves a doubt, the whole file tells.
+    fn separator(&mut self) -> Result<Separator> {
+        let line = self.lines.text()?;
+        if !self.surveyed && separator::is_doubtful(line) {
+            self.surveyed = true;
+            self.layout.separator = separator::find(self.lines.path())?;
+        }
+        let ids = edge_data(line.trim()).map_or(line, |(ids, _)| ids);
+        Ok(self.layout.separator.unwrap_or_else(|| Separator::of(ids)))
+    }
+
+    /// The current line as a row.
+    fn row(&mut self) -> Result<Row<'_>> {
         let first = self.count == 0 && self.header.is_none() && self.opening.as_ref().is_some_and(|o| !o.is_lone());
-        let first = first && !self.skip;
-        let fixed = (self.form.columns > 0).then_some(self.form.comma);
-        let (parts, form) = split(self.lines.text()?.trim(), fixed, &mut self.unquoted);
-        // A line of three words names three columns of what follows.
-        let named = self.form.columns == 0 && !form.comma && self.header == Some(3);
-        let wanted = if named { Form { columns: 3, ..form } } else { self.form };
+        let first = first && !self.layout.headed;
+        let separator = if self.form.columns > 0 { self.form.separator } else { self.separator()? };
+        let places = match self.header {
+            Some(Header::Named { places, .. }) => places,
+            _ => IN_ORDER,
+        };
+        let line = trimmed(self.lines.text()?, separator);
+        let (parts, form) = split(line, separator, places, &mut self.unquoted);
+        let wanted = wanted(self.form, self.header, form);
         let fits = match wanted.columns {
             0 => (2..=3).contains(&form.columns),
             columns => (form.columns, form.data) == (columns, wanted.data),
         };
         if !fits || parts[0].is_empty() || parts[1].is_empty() {
-            return Err(misfit(&self.lines, wanted));
+            return Err(misfit(&self.lines, self.header, wanted, form));
         }
         self.form = form;
         self.count += 1;
-        let weight = match (form.columns, form.data) {
-            (3, false) => Some(self.lines.weight(parts[2].as_bytes())?),
-            (3, true) => dictionary(&self.lines, parts[2])?,
-            _ => None,
+        let weighted = form.columns > 2 && places[2] != NOWHERE;
+        let weight = match form.data {
+            true => edge_data::weight(&self.lines, parts[2])?,
+            false => weighted.then(|| weight(&self.lines, parts[2], separator)).transpose()?,
         };
-        Ok(Some(Row { source: parts[0], target: parts[1], weight, first, line: self.lines.at() }))
+        Ok(Row { source: parts[0], target: parts[1], weight, first, line: self.lines.at() })
     }
 
-    /// Where the second row has another form than a first one of numbers, that one can only be a header: whether it is will show.
-    fn second(&mut self) {
-        let Ok(line) = self.lines.text() else { return };
-        let (parts, form) = split(line.trim(), None, &mut self.unquoted);
+    /// What the second row shows of a first one that may have been a header.
+    fn second(&mut self) -> Result<()> {
+        let separator = self.separator()?;
+        let line = trimmed(self.lines.text()?, separator);
+        let (parts, form) = split(line, separator, IN_ORDER, &mut self.unquoted);
+        let numbers = |parts: &[&str]| parts.iter().all(|part| integer(part).is_some());
+        if let Some(header) = self.pending.take().filter(|_| numbers(&parts[..2])) {
+            let at = self.opening.as_ref().map_or(1, |opening| opening.line);
+            self.header = Some(header.map_err(|found| contradiction(&self.lines, at, found))?);
+        }
+        // Where it has another form than a first one of numbers, that one can only be a header: whether it is will show.
         let (same, edge) = (form == self.form, (2..=3).contains(&form.columns));
-        // A comma may be part of an id, but not of a number.
-        let parted = form.comma == self.form.comma || parts[..2].iter().all(|part| natural(part.as_bytes()).is_some());
-        let error = misfit(&self.lines, self.form);
+        // A separator may be part of an id, but not of a number.
+        let natural = |part: &&str| natural(part.as_bytes()).is_some();
+        let parted = form.separator == self.form.separator || parts[..2].iter().all(natural);
+        let error = misfit(&self.lines, None, self.form, form);
         if let Some(opening) = self.opening.as_mut().filter(|opening| opening.may_be_header())
             && !same
             && edge
@@ -123,6 +184,12 @@ impl Rows {
             opening.misfit = Some(error);
             self.form = form;
         }
+        Ok(())
+    }
+
+    /// How the file is to be read again.
+    pub(super) fn layout(&self, headed: bool) -> Layout {
+        Layout { headed, ..self.layout }
     }
 
     /// That there is no edge.
@@ -134,93 +201,78 @@ impl Rows {
     }
 }
 
+/// The line without what no field needs: where tabs part the fields, the first and the last may be empty.
+fn trimmed(line: &str, separator: Separator) -> &str {
+    if separator == Separator::Tab { line.trim_matches(' ') } else { line.trim() }
+}
+
+/// The fields at three places and the line's form; of a line that ends in a dictionary, two ids and that.
+fn split<'a>(
+    line: &'a str,
+    separator: Separator,
+    places: [usize; 3],
+    unquoted: &'a mut StringRecord,
+) -> ([&'a str; 3], Form) {
+    if let Some((ids, data)) = edge_data(line)
+        && separator::split(ids, separator, places, unquoted).1 == 2
+    {
+        let ([source, target, _], _) = separator::split(ids, separator, places, unquoted);
+        return ([source, target, data], Form { separator, columns: 3, data: true });
+    }
+    let (parts, columns) = separator::split(line, separator, places, unquoted);
+    (parts, Form { separator, columns, data: false })
+}
+
+/// The form that a row has to have, with no columns where two or three may be.
+fn wanted(before: Form, header: Option<Header>, found: Form) -> Form {
+    match header {
+        _ if before.columns > 0 => before,
+        Some(Header::Named { columns, .. }) => Form { columns, ..found },
+        // A line of three words above white space names three columns of what follows.
+        Some(Header::Three) if matches!(found.separator, Separator::White | Separator::Tab) => {
+            Form { columns: 3, ..found }
+        }
+        _ => before,
+    }
+}
+
+/// Only a semicolon leaves the comma to decimals.
+fn weight(lines: &Lines, field: &str, separator: Separator) -> Result<f32> {
+    let point = (separator == Separator::Semicolon && field.contains(',')).then(|| decimal(field)).flatten();
+    lines.weight(point.as_deref().unwrap_or(field).as_bytes())
+}
+
 /// That the current line has other fields than the lines of this form.
-fn misfit(lines: &Lines, form: Form) -> Error {
-    lines.unexpected(match (form.columns, form.data) {
-        (0, _) => "two ids and perhaps a weight, parted by white space or commas",
-        (2, _) => "two ids, as in the lines before",
-        (_, false) => "two ids and a weight, as in the lines before",
-        (_, true) => "two ids and edge data as networkx writes it, as in the lines before",
-    })
-}
-
-/// The first three fields, how many there are, and what parts them, unless that is known: a comma wherever there is one.
-fn split<'a>(line: &'a str, comma: Option<bool>, unquoted: &'a mut csv::StringRecord) -> ([&'a str; 3], Form) {
-    if let Some((ids, data)) = edge_data(line) {
-        let comma = comma.unwrap_or(ids.contains(','));
-        if split_plain(ids, comma, unquoted).1 == 2 {
-            let ([source, target, _], _) = split_plain(ids, comma, unquoted);
-            return ([source, target, data], Form { comma, columns: 3, data: true });
+fn misfit(lines: &Lines, header: Option<Header>, wanted: Form, found: Form) -> Error {
+    let expected = match (header, wanted.columns, wanted.data) {
+        (Some(Header::Named { .. }), columns, false) if found.columns != columns => {
+            return lines.error(format!("{columns} columns, as the header names them"), found.columns.to_string());
         }
-    }
-    let comma = comma.unwrap_or(line.contains(','));
-    let (parts, columns) = split_plain(line, comma, unquoted);
-    (parts, Form { comma, columns, data: false })
-}
-
-fn split_plain<'a>(line: &'a str, comma: bool, unquoted: &'a mut csv::StringRecord) -> ([&'a str; 3], usize) {
-    if !comma {
-        return first_three(line.split_ascii_whitespace());
-    }
-    if line.contains('"') {
-        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
-        // Reading from memory fails at nothing; a quote that is left open ends with the line.
-        if let Ok(true) = reader.read_record(unquoted) {
-            return first_three(unquoted.iter().map(str::trim));
+        (_, 0, _) => A_ROW,
+        (_, 2, _) => "two ids, as in the lines before",
+        (_, _, false) => "two ids and a weight, as in the lines before",
+        (_, _, true) => "two ids and edge data as networkx writes it, as in the lines before",
+    };
+    match lines.text() {
+        Ok(line) if found.columns > 3 && wanted.columns != 2 && !wanted.data => {
+            let fields = separator::fields(trimmed(line, found.separator), found.separator);
+            let fourth = fields.get(3).map_or(String::new(), |field| quoted(field.as_bytes()));
+            let advice = "leave it out, or name every column in a first line, such as source,target,weight,time";
+            lines.error(expected, format!("a fourth column, {fourth}; {advice}"))
         }
-    }
-    first_three(line.split(',').map(str::trim))
-}
-
-fn first_three<'a>(all: impl Iterator<Item = &'a str>) -> ([&'a str; 3], usize) {
-    let (mut parts, mut count) = ([""; 3], 0);
-    for field in all {
-        if let Some(part) = parts.get_mut(count) {
-            *part = field;
-        }
-        count += 1;
-    }
-    (parts, count)
-}
-
-/// What stands before a dictionary at the end of a line, and the dictionary.
-fn edge_data(line: &str) -> Option<(&str, &str)> {
-    if !line.ends_with('}') {
-        return None;
-    }
-    let (ids, data) = line.split_at(line.find('{')?);
-    let parted = ids.ends_with(|c: char| c == ',' || c.is_ascii_whitespace());
-    parted.then(|| (ids.trim_end().trim_end_matches(',').trim_end(), data))
-}
-
-/// The weight in a dictionary as Python writes it; none in an empty one.
-fn dictionary(lines: &Lines, data: &str) -> Result<Option<f32>> {
-    let inner = data.trim_start_matches('{').trim_end_matches('}').trim();
-    if inner.is_empty() {
-        return Ok(None);
-    }
-    match inner.split_once(':') {
-        Some((key, value)) if matches!(key.trim(), "'weight'" | "\"weight\"") && !value.contains([',', ':', '{']) => {
-            lines.weight(value.trim().as_bytes()).map(Some)
-        }
-        _ => {
-            let expected = "edge data of a weight alone, {'weight': 3.0}, or none, {}";
-            let found = format!(
-                "the edge data {data}, as networkx.write_edgelist writes them; with data=['weight'] it writes weights alone, with \
-                 data=False no data"
-            );
-            Err(lines.error(expected, found))
-        }
+        _ => lines.unexpected(expected),
     }
 }
 
-/// Whether the first two words are known to name columns.
-fn is_known(parts: [&str; 3]) -> bool {
-    let is = |field: &str, word| field.eq_ignore_ascii_case(word);
-    HEADERS.iter().any(|(source, target)| is(parts[0], source) && is(parts[1], target))
+/// That the names of columns do not fit together.
+fn contradiction(lines: &Lines, line: u64, found: String) -> Error {
+    let expected = "names for the columns of both ids, such as source and target, or the columns in the order source, \
+                    target, weight";
+    lines.error_at(line, expected, found)
 }
 
-/// Whether words name columns: three of them where the third should be a weight.
-fn is_header(parts: [&str; 3], form: Form) -> bool {
-    form.columns == 3 && parts.iter().all(|field| !field.is_empty() && field.parse::<f64>().is_err())
+/// What is to be said of the columns that a header has and nobody reads.
+fn note(lines: &Lines, fields: &[String], header: Header) -> Option<String> {
+    let Header::Named { places, .. } = header else { return None };
+    header::ignored(fields, places).map(|what| format!("{}:{}: {what}", lines.path().display(), lines.at()))
 }

@@ -26,8 +26,8 @@ fn with(prefix: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Edges as they are listed: undirected sets list both directions. Their weights are a column of the edge attributes, counted from 1, if
-/// one is asked for; where there are attributes and none is, that is said.
-pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeList, Option<String>)> {
+/// one is asked for; where there are attributes and none is, that is said, and so is what became of weights that are too small.
+pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeList, Vec<String>)> {
     let (adjacency, indicator) = files(prefix);
     let (offsets, graphs) = read_indicator(&indicator)?;
     let nodes = graphs.len();
@@ -65,7 +65,8 @@ pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeL
             attributes.display()
         )
     };
-    Ok((edges, ignored.then(notice)))
+    let vanished = weights.and_then(|weights| weights.lines.vanished());
+    Ok((edges, ignored.then(notice).into_iter().chain(vanished).collect()))
 }
 
 /// Every listed edge with its line, its ends counted from 0.

@@ -1,0 +1,162 @@
+//! Headers of words: which column of an edge list is what, by their names.
+
+/// Names of the ids' columns, bare and with what may stand before or behind them; compared without case and marks ([`bare`]).
+const SOURCES: [&str; 3] = ["source", "src", "from"];
+const TARGETS: [&str; 6] = ["target", "tgt", "dst", "dest", "destination", "to"];
+const AFFIXES: [&str; 5] = ["nodeid", "node", "vertex", "name", "id"];
+
+/// Names that mean the ids' columns only in pairs: such stems with such ends, and letters.
+const STEMS: [&str; 8] = ["node", "nodeid", "id", "vertex", "v", "user", "protein", "gene"];
+const ENDS: [(&str, &str); 3] = [("1", "2"), ("0", "1"), ("a", "b")];
+const LETTERS: [(&str, &str); 2] = [("u", "v"), ("i", "j")];
+
+/// Names of the weights' column, beside `weight` itself.
+const WEIGHTS: [&str; 10] =
+    ["weights", "edgeweight", "wt", "value", "val", "strength", "score", "combinedscore", "similarity", "rating"];
+
+/// Stands for a column that there is not.
+pub(super) const NOWHERE: usize = usize::MAX;
+
+/// What a header says of the rows.
+#[derive(Clone, Copy)]
+pub(super) enum Header {
+    /// Two or three columns, by position.
+    InOrder,
+    /// Three columns, by position.
+    Three,
+    /// So many columns; the ids and the weight are at these places.
+    Named { columns: usize, places: [usize; 3] },
+}
+
+/// A line of words that may be a header.
+pub(super) struct Words {
+    /// Whether its words alone tell it from an edge.
+    pub(super) certain: bool,
+    /// Whether no field is a number.
+    pub(super) wordy: bool,
+    /// What it says; as an error, how its names contradict each other or their places.
+    pub(super) header: Result<Header, String>,
+}
+
+impl Words {
+    pub(super) fn new(fields: &[String]) -> Self {
+        let names: Vec<String> = fields.iter().map(|field| bare(field)).collect();
+        let wordy = fields.iter().all(|field| field.parse::<f64>().is_err());
+        match Roles::of(&names) {
+            Ok(roles) => Self { certain: roles.are_certain(fields, wordy), wordy, header: roles.header(fields) },
+            Err([one, other]) => {
+                let found = format!("`{}` and `{}` for one column", fields[one], fields[other]);
+                Self { certain: wordy && fields.len() > 2, wordy, header: Err(found) }
+            }
+        }
+    }
+}
+
+/// The places of what is named.
+struct Roles {
+    source: Option<usize>,
+    target: Option<usize>,
+    weight: Option<usize>,
+    /// Whether the ids have names that are hardly ids themselves, as `node1` may be.
+    plain: bool,
+}
+
+impl Roles {
+    /// As an error, two columns with equal right to a name.
+    fn of(names: &[String]) -> Result<Self, [usize; 2]> {
+        let (mut source, mut target) =
+            (best(names, |name| id_rank(name, &SOURCES))?, best(names, |name| id_rank(name, &TARGETS))?);
+        let plain = source.is_some() && target.is_some();
+        if source.is_none()
+            && target.is_none()
+            && let Some((one, other)) = pair(names)
+        {
+            (source, target) = (Some(one), Some(other));
+        }
+        let both = source.is_some() && target.is_some();
+        let weight = best(names, |name| match name {
+            "weight" => Some(0),
+            "w" if both => Some(1),
+            other => WEIGHTS.contains(&other).then_some(1),
+        })?;
+        Ok(Self { source, target, weight, plain })
+    }
+
+    fn are_certain(&self, fields: &[String], wordy: bool) -> bool {
+        let both = self.source.is_some() && self.target.is_some();
+        match fields.len() {
+            _ if self.plain => true,
+            // The third would be a weight.
+            3 => wordy && (both || fields.iter().all(|field| !field.is_empty())),
+            columns => columns > 3 && wordy && both,
+        }
+    }
+
+    fn header(&self, fields: &[String]) -> Result<Header, String> {
+        let columns = fields.len();
+        let in_order = if self.plain || columns != 3 { Header::InOrder } else { Header::Three };
+        if let (Some(source), Some(target)) = (self.source, self.target) {
+            if (source, target) == (0, 1) && columns <= 3 {
+                return Ok(in_order);
+            }
+            // An unknown name in the weight's place does not speak against it.
+            let weight = self.weight.or((columns == 3 && source.max(target) == 1).then_some(2)).unwrap_or(NOWHERE);
+            return Ok(Header::Named { columns, places: [source, target, weight] });
+        }
+        let roles = [(self.source, 0), (self.target, 1), (self.weight, 2)];
+        match roles.iter().find_map(|&(place, own)| place.filter(|&place| place != own)) {
+            Some(place) => Err(format!("`{}` as column {}", fields[place], place + 1)),
+            None => Ok(in_order),
+        }
+    }
+}
+
+/// A name without case and marks.
+fn bare(field: &str) -> String {
+    let mark = |c: &char| matches!(c, '_' | '-' | ' ' | '.' | '"' | '\'');
+    field.chars().filter(|c| !mark(c)).flat_map(char::to_lowercase).collect()
+}
+
+/// The place of the name with the least rank; as an error, two of the same.
+fn best(names: &[String], rank: impl Fn(&str) -> Option<u8>) -> Result<Option<usize>, [usize; 2]> {
+    let ranked = names.iter().enumerate().filter_map(|(place, name)| Some((rank(name)?, place)));
+    let mut ranked: Vec<(u8, usize)> = ranked.collect();
+    ranked.sort_unstable();
+    match ranked[..] {
+        [] => Ok(None),
+        [(least, one), (next, other), ..] if least == next => Err([one, other]),
+        [(_, place), ..] => Ok(Some(place)),
+    }
+}
+
+/// 0 for a bare name, 1 for one with an affix.
+fn id_rank(name: &str, known: &[&str]) -> Option<u8> {
+    let affixed = |affix: &str| {
+        [name.strip_prefix(affix), name.strip_suffix(affix)].into_iter().flatten().any(|core| known.contains(&core))
+    };
+    if known.contains(&name) { Some(0) } else { AFFIXES.iter().any(|affix| affixed(affix)).then_some(1) }
+}
+
+/// The columns of a pair of names.
+fn pair(names: &[String]) -> Option<(usize, usize)> {
+    let place = |wanted: &str| names.iter().position(|name| name == wanted);
+    let numbered =
+        STEMS.iter().flat_map(|stem| ENDS.map(|(one, other)| (format!("{stem}{one}"), format!("{stem}{other}"))));
+    let letters = LETTERS.iter().map(|&(one, other)| (one.to_owned(), other.to_owned()));
+    numbered.chain(letters).find_map(|(one, other)| Some((place(&one)?, place(&other)?)))
+}
+
+/// What is to be said of the columns that have a name and no use.
+pub(super) fn ignored(fields: &[String], places: [usize; 3]) -> Option<String> {
+    const SHOWN: usize = 4;
+    let others = fields.iter().enumerate().filter(|(place, name)| !places.contains(place) && !name.is_empty());
+    let others: Vec<String> = others.map(|(_, name)| format!("`{name}`")).collect();
+    let columns = match &others[..] {
+        [] => return None,
+        [one] => format!("the column {one} was"),
+        [several @ .., last] if others.len() <= SHOWN => format!("the columns {} and {last} were", several.join(", ")),
+        _ => format!("the columns {} and {} more were", others[..SHOWN].join(", "), others.len() - SHOWN),
+    };
+    let unweighted = if places[2] == NOWHERE { ", and every edge weighs 1: no column is named `weight`" } else { "" };
+    Some(format!("{columns} not read{unweighted}."))
+}

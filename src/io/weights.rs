@@ -1,0 +1,65 @@
+//! The weights of an edge list's edges.
+
+use super::lines::Lines;
+use crate::error::Result;
+use crate::graph::EdgeList;
+use std::path::Path;
+
+/// Each edge's weight, once any has one; the others weigh 1.
+#[derive(Default)]
+pub(super) struct Weights(Vec<f32>);
+
+impl Weights {
+    /// The weight of the edge behind `before` others.
+    pub(super) fn push(&mut self, before: usize, weight: Option<f32>) {
+        if weight.is_some() {
+            self.0.resize(before, 1.0);
+        }
+        if weight.is_some() || !self.0.is_empty() {
+            self.0.push(weight.unwrap_or(1.0));
+        }
+    }
+
+    /// Forgets the first edge's.
+    pub(super) fn skip_first(&mut self) {
+        if !self.0.is_empty() {
+            self.0.remove(0);
+        }
+    }
+
+    pub(super) fn list(
+        &self,
+        lines: &Lines,
+        nodes: usize,
+        pairs: impl ExactSizeIterator<Item = (u32, u32)>,
+    ) -> Result<EdgeList> {
+        let too_many = |_| lines.error("fewer than 2^32 nodes", nodes.to_string());
+        let mut edges = EdgeList::new(nodes).map_err(too_many)?;
+        edges.reserve(pairs.len());
+        let mut weights = self.0.iter();
+        for (source, target) in pairs {
+            match weights.next() {
+                Some(&weight) => edges.push_weighted(source, target, weight),
+                None => edges.push(source, target),
+            }
+        }
+        Ok(edges)
+    }
+
+    /// What is to be said of a column that looks as if it were something else, and of weights that became 0.
+    pub(super) fn doubts(&self, lines: &Lines) -> impl Iterator<Item = String> {
+        let stamps = !self.0.is_empty() && self.0.iter().all(|&weight| weight > STAMPS);
+        stamps.then(|| timestamps(lines.path())).into_iter().chain(lines.vanished())
+    }
+}
+
+/// Seconds since 1970 passed this number in 1973; weights are seldom all beyond it.
+pub(super) const STAMPS: f32 = 1e8;
+
+/// That weights may be times.
+pub(super) fn timestamps(path: &Path) -> String {
+    format!(
+        "{}: the third column was read as weights, though each is beyond 1e8, as timestamps are; without that column every edge weighs 1.",
+        path.display()
+    )
+}

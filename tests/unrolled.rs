@@ -1,49 +1,37 @@
-//! Kernels in registers: WGSL has no way to unroll a loop, and an array with a running index is no register. Their text is written by
-//! the programs in tests/unroll and checked in; here it is compared with what they would write.
+//! The unrolled shaders are what tools/unroll writes, and rotate every pair of columns.
 
-#[path = "unroll/fourier.rs"]
-mod fourier;
-#[path = "unroll/ring.rs"]
-mod ring;
-#[path = "unroll/tiny.rs"]
-mod tiny;
-#[path = "common/wgsl.rs"]
-mod wgsl;
+#[path = "../tools/unroll/files/mod.rs"]
+mod files;
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
-
-/// Every unrolled file, by its path below `shaders`.
-fn all() -> Vec<(String, String)> {
-    let tiny = tiny::ORDERS.map(|n| (format!("eigen/tiny_{n}.wgsl"), tiny::file(n)));
-    let lane = ring::LANES.map(|n| (format!("eigen/lane_{n}.wgsl"), ring::lane(n)));
-    let register = ring::REGISTERS.map(|n| (format!("jacobi/register_{n}.wgsl"), ring::register(n)));
-    let fourier = [("fft/butterflies.wgsl".to_owned(), fourier::butterflies())];
-    tiny.into_iter().chain(lane).chain(register).chain(fourier).collect()
-}
+use std::path::{Path, PathBuf};
 
 #[test]
-fn the_unrolled_shaders_are_what_is_written_here() {
+fn the_unrolled_shaders_are_what_is_written() {
     let shaders = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
-    let write = std::env::var_os("FIEDLER_WRITE").is_some();
-    for (name, text) in all() {
-        let path = shaders.join(&name);
-        if write {
-            fs::write(&path, &text).unwrap_or_else(|e| panic!("shaders/{name}: {e}"));
-        }
-        let found = fs::read_to_string(&path).unwrap_or_else(|e| panic!("shaders/{name}: {e}"));
+    let all = files::all();
+    for (name, text) in &all {
+        let found = fs::read_to_string(shaders.join(name)).unwrap_or_else(|e| panic!("shaders/{name}: {e}"));
         let line = found.lines().zip(text.lines()).position(|(a, b)| a != b).map_or(0, |line| line + 1);
         assert!(
-            found == text,
-            "shaders/{name} is not what is written, from line {line} on; FIEDLER_WRITE=1 writes it anew"
+            found == *text,
+            "shaders/{name} is not what is written, from line {line} on; `cargo run --example unroll` writes it anew"
         );
     }
+    // And nothing else is there.
+    let entries = |folder: &Path| -> Vec<PathBuf> {
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect()
+    };
+    let found: BTreeSet<PathBuf> =
+        entries(&shaders.join("generated")).iter().flat_map(|family| entries(family)).collect();
+    assert_eq!(found, all.iter().map(|(name, _)| shaders.join(name)).collect());
 }
 
 #[test]
 fn every_pair_plays_once() {
     for n in 2..=9 {
-        let rounds = wgsl::rounds(n);
+        let rounds = files::wgsl::rounds(n);
         let mut pairs = rounds.concat();
         pairs.sort_unstable();
         let every: Vec<_> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect();

@@ -90,7 +90,7 @@ kernels! {
     }
     /// The whole decomposition of orders to 2, an invocation a matrix.
     Tiny2 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "eigen/tiny_2.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_2.wgsl"
     ] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -101,7 +101,7 @@ kernels! {
     }
     /// The whole decomposition of orders to 3, an invocation a matrix.
     Tiny3 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "eigen/tiny_3.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_3.wgsl"
     ] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -112,7 +112,7 @@ kernels! {
     }
     /// The whole decomposition of orders to 4, an invocation a matrix.
     Tiny4 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "eigen/tiny_4.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_4.wgsl"
     ] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -123,7 +123,7 @@ kernels! {
     }
     /// The whole decomposition of orders to 6, an invocation a matrix.
     Tiny6 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "eigen/tiny_6.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_6.wgsl"
     ] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -134,7 +134,7 @@ kernels! {
     }
     /// The whole decomposition of orders to 8, an invocation a matrix.
     Tiny8 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "eigen/tiny_8.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_8.wgsl"
     ] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -146,7 +146,7 @@ kernels! {
     /// The whole decomposition of orders to 8, 4 lanes a matrix.
     Lane8 = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
-        "eigen/lane_8.wgsl"
+        "generated/eigen/lane_8.wgsl"
     ] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -158,7 +158,7 @@ kernels! {
     /// The whole decomposition of orders to 16, 8 lanes a matrix.
     Lane16 = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
-        "eigen/lane_16.wgsl"
+        "generated/eigen/lane_16.wgsl"
     ] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -170,7 +170,7 @@ kernels! {
     /// The whole decomposition of orders to 32, 16 lanes a matrix.
     Lane32 = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
-        "eigen/lane_32.wgsl"
+        "generated/eigen/lane_32.wgsl"
     ] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -182,7 +182,7 @@ kernels! {
     /// The whole decomposition of orders to 64, 32 lanes a matrix.
     Lane64 = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
-        "eigen/lane_64.wgsl"
+        "generated/eigen/lane_64.wgsl"
     ] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],

@@ -241,7 +241,7 @@ fn band_variants() -> Vec<Vec<(&'static str, f64)>> {
 kernels! {
     /// Complex numbers to complex numbers.
     Transform = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/one.wgsl", "fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/one.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
     ] variants complex {
         uniform params: Pass,
         read tables: [f32; 2],
@@ -250,7 +250,7 @@ kernels! {
     }
     /// Complex numbers to complex numbers, two transforms at a time.
     TwoTransforms = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/two.wgsl", "fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/two.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
     ] variants two_complex {
         uniform params: Pass,
         read tables: [f32; 2],
@@ -259,7 +259,7 @@ kernels! {
     }
     /// Reals to complex numbers.
     FromReal = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/one.wgsl", "fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/one.wgsl", "generated/fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
     ] variants from_real {
         uniform params: Pass,
         read tables: [f32; 2],
@@ -269,7 +269,7 @@ kernels! {
     }
     /// Reals to complex numbers, two transforms at a time.
     TwoFromReal = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/two.wgsl", "fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/two.wgsl", "generated/fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
     ] variants two_from_real {
         uniform params: Pass,
         read tables: [f32; 2],
@@ -279,7 +279,7 @@ kernels! {
     }
     /// Complex numbers to reals.
     ToReal = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/one.wgsl", "fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/one.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
     ] variants to_real {
         uniform params: Pass,
         read tables: [f32; 2],
@@ -288,7 +288,7 @@ kernels! {
     }
     /// Complex numbers to reals, two transforms at a time.
     TwoToReal = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/two.wgsl", "fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/two.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
     ] variants two_to_real {
         uniform params: Pass,
         read tables: [f32; 2],

@@ -6,6 +6,7 @@ use super::batch::Batch;
 use super::kernels::{Apply, Gram, Round, Solve, Tallied, Tally};
 use crate::device::{Adapter, Buffer, Grid, Recorder};
 use crate::error::Result;
+use crate::shape::to_u32;
 use std::ops::Range;
 
 /// Columns of a pair of blocks, rows of a tile, rows of a chunk of inner products: as in jacobi/blocked.wgsl.
@@ -52,7 +53,7 @@ impl Share {
     /// The most matrices of one dispatch, and for which there is room.
     fn most(&self, adapter: &Adapter) -> u32 {
         let groups = self.pairs * self.chunks.max(self.tiles);
-        let room = u32::try_from(GRAMS / self.grams()).unwrap_or(u32::MAX);
+        let room = to_u32(GRAMS / self.grams());
         (adapter.limits.workgroups_per_dimension / groups).min(room).max(1)
     }
 }

@@ -93,7 +93,7 @@ kernels! {
     /// Sweeps over matrices to order 16 in the registers of a workgroup.
     Register16 = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "jacobi/register_16.wgsl"
+        "jacobi/register.wgsl", "generated/jacobi/register_16.wgsl"
     ] variants one_variant {
         uniform params: Ringing,
         read table: [u32; 4],
@@ -103,7 +103,7 @@ kernels! {
     /// Sweeps over matrices to order 32 in the registers of a workgroup.
     Register32 = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "jacobi/register_32.wgsl"
+        "jacobi/register.wgsl", "generated/jacobi/register_32.wgsl"
     ] variants one_variant {
         uniform params: Ringing,
         read table: [u32; 4],
@@ -113,7 +113,7 @@ kernels! {
     /// Sweeps over matrices to order 48 in the registers of a workgroup.
     Register48 = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "jacobi/register_48.wgsl"
+        "jacobi/register.wgsl", "generated/jacobi/register_48.wgsl"
     ] variants one_variant {
         uniform params: Ringing,
         read table: [u32; 4],
@@ -123,7 +123,7 @@ kernels! {
     /// Sweeps over matrices to order 64 in the registers of a workgroup.
     Register64 = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "jacobi/register_64.wgsl"
+        "jacobi/register.wgsl", "generated/jacobi/register_64.wgsl"
     ] variants one_variant {
         uniform params: Ringing,
         read table: [u32; 4],
@@ -133,7 +133,7 @@ kernels! {
     /// Sweeps over matrices to order 80 in the registers of a workgroup.
     Register80 = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "jacobi/register_80.wgsl"
+        "jacobi/register.wgsl", "generated/jacobi/register_80.wgsl"
     ] variants one_variant {
         uniform params: Ringing,
         read table: [u32; 4],
@@ -143,7 +143,7 @@ kernels! {
     /// Sweeps over matrices to order 96 in the registers of a workgroup.
     Register96 = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "jacobi/register_96.wgsl"
+        "jacobi/register.wgsl", "generated/jacobi/register_96.wgsl"
     ] variants one_variant {
         uniform params: Ringing,
         read table: [u32; 4],
@@ -153,7 +153,7 @@ kernels! {
     /// Sweeps over matrices to order 112 in the registers of a workgroup.
     Register112 = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "jacobi/register_112.wgsl"
+        "jacobi/register.wgsl", "generated/jacobi/register_112.wgsl"
     ] variants one_variant {
         uniform params: Ringing,
         read table: [u32; 4],
@@ -163,7 +163,7 @@ kernels! {
     /// Sweeps over matrices to order 128 in the registers of a workgroup.
     Register128 = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "jacobi/register_128.wgsl"
+        "jacobi/register.wgsl", "generated/jacobi/register_128.wgsl"
     ] variants one_variant {
         uniform params: Ringing,
         read table: [u32; 4],

@@ -29,7 +29,7 @@ impl Register {
     }
 
     /// The smallest for an order on workgroups of so many invocations. None takes more than WebGPU's least workgroup memory
-    /// (tests/unroll/ring.rs).
+    /// (tools/unroll/files/ring.rs).
     fn within(invocations: u32, order: u32) -> Option<Self> {
         ORDERS.into_iter().find(|&n| order <= n && PARTS * n / 2 <= invocations).map(Self)
     }

@@ -1,11 +1,11 @@
-// Sweeps of one-sided Jacobi to order 96 in the registers of a workgroup, see jacobi/register.wgsl. One workgroup a matrix, a pair of
-// columns at four invocations; columns go round through workgroup memory, 3 of 6 groups of rows at once.
-// Loop iterations of an invocation and sweep: 49.
+// Sweeps of one-sided Jacobi to order 128 in the registers of a workgroup, see jacobi/register.wgsl. One workgroup a matrix, a pair of
+// columns at four invocations; columns go round through workgroup memory, 3 of 8 groups of rows at once.
+// Loop iterations of an invocation and sweep: 65.
 //
-// Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
+// Written by tools/unroll: `cargo run --example unroll` writes it anew.
 
-const PLACES: u32 = 48u;
-const WIDTH: u32 = 192u;
+const PLACES: u32 = 64u;
+const WIDTH: u32 = 256u;
 
 var<workgroup> moving: array<vec4<f32>, WIDTH * 3u>;
 var<workgroup> squares_moving: array<f32, PLACES>;
@@ -27,7 +27,7 @@ fn total(lane: u32, x: f32) -> f32 {
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     var m = matrix_of(table[params.first + group.x]);
     if lane == 0u {
-        shared_order = min(m.order, 96u);
+        shared_order = min(m.order, 128u);
         shared_word = state[m.place].x;
     }
     m.order = workgroupUniformLoad(&shared_order);
@@ -42,12 +42,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var x3 = quad(m, columns.x, part + 12u);
     var x4 = quad(m, columns.x, part + 16u);
     var x5 = quad(m, columns.x, part + 20u);
+    var x6 = quad(m, columns.x, part + 24u);
+    var x7 = quad(m, columns.x, part + 28u);
     var y0 = quad(m, columns.y, part + 0u);
     var y1 = quad(m, columns.y, part + 4u);
     var y2 = quad(m, columns.y, part + 8u);
     var y3 = quad(m, columns.y, part + 12u);
     var y4 = quad(m, columns.y, part + 16u);
     var y5 = quad(m, columns.y, part + 20u);
+    var y6 = quad(m, columns.y, part + 24u);
+    var y7 = quad(m, columns.y, part + 28u);
 
     let plays = place < pairs;
     let swaps = place == 0u;
@@ -59,14 +63,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var made = 0u;
     for (; made < params.sweeps && (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) == 0u; made += 1u) {
         if lane == 0u { atomicStore(&rotations, 0u); }
-        var a = total(lane, dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3) + dot(x4, x4) + dot(x5, x5));
+        var a = total(lane, dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3) + dot(x4, x4) + dot(x5, x5) + dot(x6, x6) + dot(x7, x7));
         workgroupBarrier();
-        var b = total(lane, dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3) + dot(y4, y4) + dot(y5, y5));
+        var b = total(lane, dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3) + dot(y4, y4) + dot(y5, y5) + dot(y6, y6) + dot(y7, y7));
         workgroupBarrier();
         var turned = false;
         for (var k = 0u; k < pairs; k += 1u) {
             {
-                let z = total(lane, dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3) + dot(x4, y4) + dot(x5, y5));
+                let z = total(lane, dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3) + dot(x4, y4) + dot(x5, y5) + dot(x6, y6) + dot(x7, y7));
                 let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);
                 turned = turned | (r.y != 0.0);
                 let squares = turned_squares(a, b, z, r);
@@ -90,6 +94,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                 let t5 = x5 * r.x - y5 * r.y;
                 y5 = x5 * r.y + y5 * r.x;
                 x5 = t5;
+                let t6 = x6 * r.x - y6 * r.y;
+                y6 = x6 * r.y + y6 * r.x;
+                x6 = t6;
+                let t7 = x7 * r.x - y7 * r.y;
+                y7 = x7 * r.y + y7 * r.x;
+                x7 = t7;
                 if part == 0u { squares_moving[place] = b; }
                 moving[lane + 0u * WIDTH] = y0;
                 moving[lane + 1u * WIDTH] = y1;
@@ -112,11 +122,19 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                 y4 = in4;
                 let in5 = moving[after + 2u * WIDTH];
                 y5 = in5;
+                workgroupBarrier();
+                moving[lane + 0u * WIDTH] = y6;
+                moving[lane + 1u * WIDTH] = y7;
+                workgroupBarrier();
+                let in6 = moving[after + 0u * WIDTH];
+                y6 = in6;
+                let in7 = moving[after + 1u * WIDTH];
+                y7 = in7;
                 let in_square = squares_moving[after / 4u];
                 b = in_square;
             }
             {
-                let z = total(lane, dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3) + dot(x4, y4) + dot(x5, y5));
+                let z = total(lane, dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3) + dot(x4, y4) + dot(x5, y5) + dot(x6, y6) + dot(x7, y7));
                 let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);
                 turned = turned | (r.y != 0.0);
                 let squares = turned_squares(a, b, z, r);
@@ -140,6 +158,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                 let t5 = x5 * r.x - y5 * r.y;
                 y5 = x5 * r.y + y5 * r.x;
                 x5 = t5;
+                let t6 = x6 * r.x - y6 * r.y;
+                y6 = x6 * r.y + y6 * r.x;
+                x6 = t6;
+                let t7 = x7 * r.x - y7 * r.y;
+                y7 = x7 * r.y + y7 * r.x;
+                x7 = t7;
                 if part == 0u { squares_moving[place] = a; }
                 moving[lane + 0u * WIDTH] = x0;
                 moving[lane + 1u * WIDTH] = x1;
@@ -168,6 +192,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                 let in5 = moving[before + 2u * WIDTH];
                 x5 = select(in5, y5, swaps);
                 y5 = select(y5, in5, swaps);
+                workgroupBarrier();
+                moving[lane + 0u * WIDTH] = x6;
+                moving[lane + 1u * WIDTH] = x7;
+                workgroupBarrier();
+                let in6 = moving[before + 0u * WIDTH];
+                x6 = select(in6, y6, swaps);
+                y6 = select(y6, in6, swaps);
+                let in7 = moving[before + 1u * WIDTH];
+                x7 = select(in7, y7, swaps);
+                y7 = select(y7, in7, swaps);
                 let in_square = squares_moving[before / 4u];
                 a = select(in_square, b, swaps);
                 b = select(b, in_square, swaps);
@@ -188,12 +222,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         put(m, now.x, part + 12u, x3);
         put(m, now.x, part + 16u, x4);
         put(m, now.x, part + 20u, x5);
+        put(m, now.x, part + 24u, x6);
+        put(m, now.x, part + 28u, x7);
         put(m, now.y, part + 0u, y0);
         put(m, now.y, part + 4u, y1);
         put(m, now.y, part + 8u, y2);
         put(m, now.y, part + 12u, y3);
         put(m, now.y, part + 16u, y4);
         put(m, now.y, part + 20u, y5);
+        put(m, now.y, part + 24u, y6);
+        put(m, now.y, part + 28u, y7);
     }
     if lane == 0u { state[m.place].x = word; }
 }

@@ -2,7 +2,7 @@
 // columns at four invocations; columns go round through workgroup memory, 2 of 2 groups of rows at once.
 // Loop iterations of an invocation and sweep: 17.
 //
-// Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
+// Written by tools/unroll: `cargo run --example unroll` writes it anew.
 
 const PLACES: u32 = 16u;
 const WIDTH: u32 = 64u;

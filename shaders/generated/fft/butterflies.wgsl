@@ -1,7 +1,7 @@
 // The transforms of a few points in registers, and the stages made of them. Those of odd length take the sums and the differences
 // of points that mirror each other. Every index into x is a constant, so that points are registers. Joined to fft/pass.wgsl.
 //
-// Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
+// Written by tools/unroll: `cargo run --example unroll` writes it anew.
 
 fn points_13() {
     let x0 = x[0u];

@@ -1,13 +1,13 @@
-// Sweeps of one-sided Jacobi to order 48 in the registers of a workgroup, see jacobi/register.wgsl. One workgroup a matrix, a pair of
-// columns at four invocations; columns go round through workgroup memory, 3 of 3 groups of rows at once.
-// Loop iterations of an invocation and sweep: 25.
+// Sweeps of one-sided Jacobi to order 16 in the registers of a workgroup, see jacobi/register.wgsl. One workgroup a matrix, a pair of
+// columns at four invocations; columns go round through workgroup memory, 1 of 1 groups of rows at once.
+// Loop iterations of an invocation and sweep: 9.
 //
-// Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
+// Written by tools/unroll: `cargo run --example unroll` writes it anew.
 
-const PLACES: u32 = 24u;
-const WIDTH: u32 = 96u;
+const PLACES: u32 = 8u;
+const WIDTH: u32 = 32u;
 
-var<workgroup> moving: array<vec4<f32>, WIDTH * 3u>;
+var<workgroup> moving: array<vec4<f32>, WIDTH * 1u>;
 var<workgroup> squares_moving: array<f32, PLACES>;
 var<workgroup> partial: array<f32, WIDTH>;
 var<workgroup> shared_order: u32;
@@ -27,7 +27,7 @@ fn total(lane: u32, x: f32) -> f32 {
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     var m = matrix_of(table[params.first + group.x]);
     if lane == 0u {
-        shared_order = min(m.order, 48u);
+        shared_order = min(m.order, 16u);
         shared_word = state[m.place].x;
     }
     m.order = workgroupUniformLoad(&shared_order);
@@ -37,11 +37,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let part = lane % 4u;
     let columns = columns_at(place, pairs, 0u);
     var x0 = quad(m, columns.x, part + 0u);
-    var x1 = quad(m, columns.x, part + 4u);
-    var x2 = quad(m, columns.x, part + 8u);
     var y0 = quad(m, columns.y, part + 0u);
-    var y1 = quad(m, columns.y, part + 4u);
-    var y2 = quad(m, columns.y, part + 8u);
 
     let plays = place < pairs;
     let swaps = place == 0u;
@@ -53,14 +49,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var made = 0u;
     for (; made < params.sweeps && (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) == 0u; made += 1u) {
         if lane == 0u { atomicStore(&rotations, 0u); }
-        var a = total(lane, dot(x0, x0) + dot(x1, x1) + dot(x2, x2));
+        var a = total(lane, dot(x0, x0));
         workgroupBarrier();
-        var b = total(lane, dot(y0, y0) + dot(y1, y1) + dot(y2, y2));
+        var b = total(lane, dot(y0, y0));
         workgroupBarrier();
         var turned = false;
         for (var k = 0u; k < pairs; k += 1u) {
             {
-                let z = total(lane, dot(x0, y0) + dot(x1, y1) + dot(x2, y2));
+                let z = total(lane, dot(x0, y0));
                 let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);
                 turned = turned | (r.y != 0.0);
                 let squares = turned_squares(a, b, z, r);
@@ -69,28 +65,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                 let t0 = x0 * r.x - y0 * r.y;
                 y0 = x0 * r.y + y0 * r.x;
                 x0 = t0;
-                let t1 = x1 * r.x - y1 * r.y;
-                y1 = x1 * r.y + y1 * r.x;
-                x1 = t1;
-                let t2 = x2 * r.x - y2 * r.y;
-                y2 = x2 * r.y + y2 * r.x;
-                x2 = t2;
                 if part == 0u { squares_moving[place] = b; }
                 moving[lane + 0u * WIDTH] = y0;
-                moving[lane + 1u * WIDTH] = y1;
-                moving[lane + 2u * WIDTH] = y2;
                 workgroupBarrier();
                 let in0 = moving[after + 0u * WIDTH];
                 y0 = in0;
-                let in1 = moving[after + 1u * WIDTH];
-                y1 = in1;
-                let in2 = moving[after + 2u * WIDTH];
-                y2 = in2;
                 let in_square = squares_moving[after / 4u];
                 b = in_square;
             }
             {
-                let z = total(lane, dot(x0, y0) + dot(x1, y1) + dot(x2, y2));
+                let z = total(lane, dot(x0, y0));
                 let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);
                 turned = turned | (r.y != 0.0);
                 let squares = turned_squares(a, b, z, r);
@@ -99,26 +83,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                 let t0 = x0 * r.x - y0 * r.y;
                 y0 = x0 * r.y + y0 * r.x;
                 x0 = t0;
-                let t1 = x1 * r.x - y1 * r.y;
-                y1 = x1 * r.y + y1 * r.x;
-                x1 = t1;
-                let t2 = x2 * r.x - y2 * r.y;
-                y2 = x2 * r.y + y2 * r.x;
-                x2 = t2;
                 if part == 0u { squares_moving[place] = a; }
                 moving[lane + 0u * WIDTH] = x0;
-                moving[lane + 1u * WIDTH] = x1;
-                moving[lane + 2u * WIDTH] = x2;
                 workgroupBarrier();
                 let in0 = moving[before + 0u * WIDTH];
                 x0 = select(in0, y0, swaps);
                 y0 = select(y0, in0, swaps);
-                let in1 = moving[before + 1u * WIDTH];
-                x1 = select(in1, y1, swaps);
-                y1 = select(y1, in1, swaps);
-                let in2 = moving[before + 2u * WIDTH];
-                x2 = select(in2, y2, swaps);
-                y2 = select(y2, in2, swaps);
                 let in_square = squares_moving[before / 4u];
                 a = select(in_square, b, swaps);
                 b = select(b, in_square, swaps);
@@ -134,11 +104,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     if plays && made > 0u {
         let now = columns_at(place, pairs, select(0u, pairs, made % 2u == 1u));
         put(m, now.x, part + 0u, x0);
-        put(m, now.x, part + 4u, x1);
-        put(m, now.x, part + 8u, x2);
         put(m, now.y, part + 0u, y0);
-        put(m, now.y, part + 4u, y1);
-        put(m, now.y, part + 8u, y2);
     }
     if lane == 0u { state[m.place].x = word; }
 }

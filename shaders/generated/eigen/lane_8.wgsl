@@ -1,15 +1,14 @@
-// Order 16 of the eigendecomposition in the registers of 8 lanes, see eigen/small.wgsl and eigen/lane.wgsl.
+// Order 8 of the eigendecomposition in the registers of 4 lanes, see eigen/small.wgsl and eigen/lane.wgsl.
 //
-// Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
+// Written by tools/unroll: `cargo run --example unroll` writes it anew.
 
-const LANES: u32 = 8u;
+const LANES: u32 = 4u;
 
 // The largest over the lanes of a matrix.
 fn most(x: u32) -> u32 {
     var largest = x;
     largest = max(largest, subgroupShuffleXor(largest, 1u));
     largest = max(largest, subgroupShuffleXor(largest, 2u));
-    largest = max(largest, subgroupShuffleXor(largest, 4u));
     return largest;
 }
 
@@ -20,44 +19,32 @@ fn main(
 ) {
     let place = lane % LANES;
     let base = lane - place;
-    let index = group.x * 16u + (subgroup * size_of_subgroup + lane) / LANES;
+    let index = group.x * 32u + (subgroup * size_of_subgroup + lane) / LANES;
     let here = index < params.count;
     var m = Matrix(0u, 0u, 0u, 0u);
     if here { m = matrix_of(table[params.first + index]); }
     let pairs = max((m.order + 1u) / 2u, 1u);
     // A place without a pair has columns beyond the order.
-    var columns = select(vec2<u32>(16u), columns_at(place, pairs, 0u), place < pairs);
+    var columns = select(vec2<u32>(8u), columns_at(place, pairs, 0u), place < pairs);
     var x0 = quad(m, columns.x, 0u);
     var x1 = quad(m, columns.x, 1u);
-    var x2 = quad(m, columns.x, 2u);
-    var x3 = quad(m, columns.x, 3u);
     var y0 = quad(m, columns.y, 0u);
     var y1 = quad(m, columns.y, 1u);
-    var y2 = quad(m, columns.y, 2u);
-    var y3 = quad(m, columns.y, 3u);
-    let bits = most(max(max(peak(x0), max(peak(x1), max(peak(x2), peak(x3)))), max(peak(y0), max(peak(y1), max(peak(y2), peak(y3))))));
+    let bits = most(max(max(peak(x0), peak(x1)), max(peak(y0), peak(y1))));
     let finite = bits < INFINITE;
     let scale = scale_of(bits);
     x0 *= scale;
     x1 *= scale;
-    x2 *= scale;
-    x3 *= scale;
     y0 *= scale;
     y1 *= scale;
-    y2 *= scale;
-    y3 *= scale;
-    let disc_x = disc(size(x0) + size(x1) + size(x2) + size(x3), dot(x0, unit(columns.x, 0u)) + dot(x1, unit(columns.x, 1u)) + dot(x2, unit(columns.x, 2u)) + dot(x3, unit(columns.x, 3u)));
-    let disc_y = disc(size(y0) + size(y1) + size(y2) + size(y3), dot(y0, unit(columns.y, 0u)) + dot(y1, unit(columns.y, 1u)) + dot(y2, unit(columns.y, 2u)) + dot(y3, unit(columns.y, 3u)));
+    let disc_x = disc(size(x0) + size(x1), dot(x0, unit(columns.x, 0u)) + dot(x1, unit(columns.x, 1u)));
+    let disc_y = disc(size(y0) + size(y1), dot(y0, unit(columns.y, 0u)) + dot(y1, unit(columns.y, 1u)));
     let norm = most_of(max(disc_x.x, disc_y.x));
     let shift = select(most_of(max(disc_x.y, disc_y.y)) + 0.05 * norm, 1.0, bits == 0u);
     x0 += shift * unit(columns.x, 0u);
     x1 += shift * unit(columns.x, 1u);
-    x2 += shift * unit(columns.x, 2u);
-    x3 += shift * unit(columns.x, 3u);
     y0 += shift * unit(columns.y, 0u);
     y1 += shift * unit(columns.y, 1u);
-    y2 += shift * unit(columns.y, 2u);
-    y3 += shift * unit(columns.y, 3u);
 
     // Two columns count as orthogonal at the rounding of their inner product.
     let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));
@@ -69,8 +56,8 @@ fn main(
     for (var sweep = 0u; sweep < params.sweeps; sweep += 1u) {
         if !subgroupAny(goes_on) { break; }
         steepest = select(steepest, 0.0, goes_on);
-        var a = dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3);
-        var b = dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3);
+        var a = dot(x0, x0) + dot(x1, x1);
+        var b = dot(y0, y0) + dot(y1, y1);
         var turned = false;
         for (var k = 0u; k < rounds; k += 1u) {
             let plays = goes_on && k < pairs && place < pairs;
@@ -78,7 +65,7 @@ fn main(
             let after = select(lane, base + select(place + 1u, 0u, place + 1u == pairs), plays);
             let before = select(lane, base + select(place - 1u, pairs - 1u, place == 0u), plays);
             {
-                let z = dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3);
+                let z = dot(x0, y0) + dot(x1, y1);
                 let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);
                 turned = turned | (r.y != 0.0);
                 steepest = max(steepest, select(0.0, cosine(a, b, z), plays));
@@ -91,25 +78,15 @@ fn main(
                 let t1 = x1 * r.x - y1 * r.y;
                 y1 = x1 * r.y + y1 * r.x;
                 x1 = t1;
-                let t2 = x2 * r.x - y2 * r.y;
-                y2 = x2 * r.y + y2 * r.x;
-                x2 = t2;
-                let t3 = x3 * r.x - y3 * r.y;
-                y3 = x3 * r.y + y3 * r.x;
-                x3 = t3;
                 let in0 = subgroupShuffle(y0, after);
                 y0 = in0;
                 let in1 = subgroupShuffle(y1, after);
                 y1 = in1;
-                let in2 = subgroupShuffle(y2, after);
-                y2 = in2;
-                let in3 = subgroupShuffle(y3, after);
-                y3 = in3;
                 let in_square = subgroupShuffle(b, after);
                 b = in_square;
             }
             {
-                let z = dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3);
+                let z = dot(x0, y0) + dot(x1, y1);
                 let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);
                 turned = turned | (r.y != 0.0);
                 steepest = max(steepest, select(0.0, cosine(a, b, z), plays));
@@ -122,24 +99,12 @@ fn main(
                 let t1 = x1 * r.x - y1 * r.y;
                 y1 = x1 * r.y + y1 * r.x;
                 x1 = t1;
-                let t2 = x2 * r.x - y2 * r.y;
-                y2 = x2 * r.y + y2 * r.x;
-                x2 = t2;
-                let t3 = x3 * r.x - y3 * r.y;
-                y3 = x3 * r.y + y3 * r.x;
-                x3 = t3;
                 let in0 = subgroupShuffle(x0, before);
                 x0 = select(in0, y0, swaps);
                 y0 = select(y0, in0, swaps);
                 let in1 = subgroupShuffle(x1, before);
                 x1 = select(in1, y1, swaps);
                 y1 = select(y1, in1, swaps);
-                let in2 = subgroupShuffle(x2, before);
-                x2 = select(in2, y2, swaps);
-                y2 = select(y2, in2, swaps);
-                let in3 = subgroupShuffle(x3, before);
-                x3 = select(in3, y3, swaps);
-                y3 = select(y3, in3, swaps);
                 let in_square = subgroupShuffle(a, before);
                 a = select(in_square, b, swaps);
                 b = select(b, in_square, swaps);
@@ -151,23 +116,19 @@ fn main(
 
     // v = w / |w|, and the first value g of each eigenvalue.
     let now = columns_at(place, pairs, select(0u, pairs, made % 2u == 1u));
-    columns = select(vec2<u32>(16u), now, place < pairs);
+    columns = select(vec2<u32>(8u), now, place < pairs);
     let real_x = columns.x < m.order;
-    let square_x = select(1.0, dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3), real_x);
+    let square_x = select(1.0, dot(x0, x0) + dot(x1, x1), real_x);
     let inverse_x = reciprocal_sqrt(square_x);
     x0 *= inverse_x;
     x1 *= inverse_x;
-    x2 *= inverse_x;
-    x3 *= inverse_x;
     let g_x = square_x * inverse_x - shift;
     var sums_x = vec2<f32>();
     let real_y = columns.y < m.order;
-    let square_y = select(1.0, dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3), real_y);
+    let square_y = select(1.0, dot(y0, y0) + dot(y1, y1), real_y);
     let inverse_y = reciprocal_sqrt(square_y);
     y0 *= inverse_y;
     y1 *= inverse_y;
-    y2 *= inverse_y;
-    y3 *= inverse_y;
     let g_y = square_y * inverse_y - shift;
     var sums_y = vec2<f32>();
     // A v - g v, four rows at a time.
@@ -176,39 +137,29 @@ fn main(
         var y = vec4<f32>();
         if q == 0u { x = x0; y = y0; }
         if q == 1u { x = x1; y = y1; }
-        if q == 2u { x = x2; y = y2; }
-        if q == 3u { x = x3; y = y3; }
         {
             let row0 = quad(m, 4u * q + 0u, 0u) * scale;
             let row1 = quad(m, 4u * q + 0u, 1u) * scale;
-            let row2 = quad(m, 4u * q + 0u, 2u) * scale;
-            let row3 = quad(m, 4u * q + 0u, 3u) * scale;
-            sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3), g_x, x[0]);
-            sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3), g_y, y[0]);
+            sums_x += remainder(dot(row0, x0) + dot(row1, x1), g_x, x[0]);
+            sums_y += remainder(dot(row0, y0) + dot(row1, y1), g_y, y[0]);
         }
         {
             let row0 = quad(m, 4u * q + 1u, 0u) * scale;
             let row1 = quad(m, 4u * q + 1u, 1u) * scale;
-            let row2 = quad(m, 4u * q + 1u, 2u) * scale;
-            let row3 = quad(m, 4u * q + 1u, 3u) * scale;
-            sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3), g_x, x[1]);
-            sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3), g_y, y[1]);
+            sums_x += remainder(dot(row0, x0) + dot(row1, x1), g_x, x[1]);
+            sums_y += remainder(dot(row0, y0) + dot(row1, y1), g_y, y[1]);
         }
         {
             let row0 = quad(m, 4u * q + 2u, 0u) * scale;
             let row1 = quad(m, 4u * q + 2u, 1u) * scale;
-            let row2 = quad(m, 4u * q + 2u, 2u) * scale;
-            let row3 = quad(m, 4u * q + 2u, 3u) * scale;
-            sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3), g_x, x[2]);
-            sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3), g_y, y[2]);
+            sums_x += remainder(dot(row0, x0) + dot(row1, x1), g_x, x[2]);
+            sums_y += remainder(dot(row0, y0) + dot(row1, y1), g_y, y[2]);
         }
         {
             let row0 = quad(m, 4u * q + 3u, 0u) * scale;
             let row1 = quad(m, 4u * q + 3u, 1u) * scale;
-            let row2 = quad(m, 4u * q + 3u, 2u) * scale;
-            let row3 = quad(m, 4u * q + 3u, 3u) * scale;
-            sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3), g_x, x[3]);
-            sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3), g_y, y[3]);
+            sums_x += remainder(dot(row0, x0) + dot(row1, x1), g_x, x[3]);
+            sums_y += remainder(dot(row0, y0) + dot(row1, y1), g_y, y[3]);
         }
     }
     let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
@@ -217,14 +168,14 @@ fn main(
     let pair_x = pair_of(g_x, sums_x, unscale);
     if real_x {
         residual = max(residual, pair_x.residual);
-        departure = max(departure, magnitude_bits(dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3) - 1.0));
+        departure = max(departure, magnitude_bits(dot(x0, x0) + dot(x1, x1) - 1.0));
     }
     let key_x = select(bitcast<f32>(INFINITE - 1u), pair_x.value, real_x);
     var rank_x = 0u;
     let pair_y = pair_of(g_y, sums_y, unscale);
     if real_y {
         residual = max(residual, pair_y.residual);
-        departure = max(departure, magnitude_bits(dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3) - 1.0));
+        departure = max(departure, magnitude_bits(dot(y0, y0) + dot(y1, y1) - 1.0));
     }
     let key_y = select(bitcast<f32>(INFINITE - 1u), pair_y.value, real_y);
     var rank_y = 0u;
@@ -249,8 +200,6 @@ fn main(
         if params.vectors != 0u {
             put(m, rank, 0u, select(vec4<f32>(), x0, finite));
             put(m, rank, 1u, select(vec4<f32>(), x1, finite));
-            put(m, rank, 2u, select(vec4<f32>(), x2, finite));
-            put(m, rank, 3u, select(vec4<f32>(), x3, finite));
         }
     }
     if real_y {
@@ -259,8 +208,6 @@ fn main(
         if params.vectors != 0u {
             put(m, rank, 0u, select(vec4<f32>(), y0, finite));
             put(m, rank, 1u, select(vec4<f32>(), y1, finite));
-            put(m, rank, 2u, select(vec4<f32>(), y2, finite));
-            put(m, rank, 3u, select(vec4<f32>(), y3, finite));
         }
     }
 }

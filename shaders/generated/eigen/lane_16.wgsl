@@ -1,8 +1,8 @@
-// Order 32 of the eigendecomposition in the registers of 16 lanes, see eigen/small.wgsl and eigen/lane.wgsl.
+// Order 16 of the eigendecomposition in the registers of 8 lanes, see eigen/small.wgsl and eigen/lane.wgsl.
 //
-// Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
+// Written by tools/unroll: `cargo run --example unroll` writes it anew.
 
-const LANES: u32 = 16u;
+const LANES: u32 = 8u;
 
 // The largest over the lanes of a matrix.
 fn most(x: u32) -> u32 {
@@ -10,7 +10,6 @@ fn most(x: u32) -> u32 {
     largest = max(largest, subgroupShuffleXor(largest, 1u));
     largest = max(largest, subgroupShuffleXor(largest, 2u));
     largest = max(largest, subgroupShuffleXor(largest, 4u));
-    largest = max(largest, subgroupShuffleXor(largest, 8u));
     return largest;
 }
 
@@ -21,68 +20,44 @@ fn main(
 ) {
     let place = lane % LANES;
     let base = lane - place;
-    let index = group.x * 8u + (subgroup * size_of_subgroup + lane) / LANES;
+    let index = group.x * 16u + (subgroup * size_of_subgroup + lane) / LANES;
     let here = index < params.count;
     var m = Matrix(0u, 0u, 0u, 0u);
     if here { m = matrix_of(table[params.first + index]); }
     let pairs = max((m.order + 1u) / 2u, 1u);
     // A place without a pair has columns beyond the order.
-    var columns = select(vec2<u32>(32u), columns_at(place, pairs, 0u), place < pairs);
+    var columns = select(vec2<u32>(16u), columns_at(place, pairs, 0u), place < pairs);
     var x0 = quad(m, columns.x, 0u);
     var x1 = quad(m, columns.x, 1u);
     var x2 = quad(m, columns.x, 2u);
     var x3 = quad(m, columns.x, 3u);
-    var x4 = quad(m, columns.x, 4u);
-    var x5 = quad(m, columns.x, 5u);
-    var x6 = quad(m, columns.x, 6u);
-    var x7 = quad(m, columns.x, 7u);
     var y0 = quad(m, columns.y, 0u);
     var y1 = quad(m, columns.y, 1u);
     var y2 = quad(m, columns.y, 2u);
     var y3 = quad(m, columns.y, 3u);
-    var y4 = quad(m, columns.y, 4u);
-    var y5 = quad(m, columns.y, 5u);
-    var y6 = quad(m, columns.y, 6u);
-    var y7 = quad(m, columns.y, 7u);
-    let bits = most(max(max(peak(x0), max(peak(x1), max(peak(x2), max(peak(x3), max(peak(x4), max(peak(x5), max(peak(x6), peak(x7)))))))), max(peak(y0), max(peak(y1), max(peak(y2), max(peak(y3), max(peak(y4), max(peak(y5), max(peak(y6), peak(y7))))))))));
+    let bits = most(max(max(peak(x0), max(peak(x1), max(peak(x2), peak(x3)))), max(peak(y0), max(peak(y1), max(peak(y2), peak(y3))))));
     let finite = bits < INFINITE;
     let scale = scale_of(bits);
     x0 *= scale;
     x1 *= scale;
     x2 *= scale;
     x3 *= scale;
-    x4 *= scale;
-    x5 *= scale;
-    x6 *= scale;
-    x7 *= scale;
     y0 *= scale;
     y1 *= scale;
     y2 *= scale;
     y3 *= scale;
-    y4 *= scale;
-    y5 *= scale;
-    y6 *= scale;
-    y7 *= scale;
-    let disc_x = disc(size(x0) + size(x1) + size(x2) + size(x3) + size(x4) + size(x5) + size(x6) + size(x7), dot(x0, unit(columns.x, 0u)) + dot(x1, unit(columns.x, 1u)) + dot(x2, unit(columns.x, 2u)) + dot(x3, unit(columns.x, 3u)) + dot(x4, unit(columns.x, 4u)) + dot(x5, unit(columns.x, 5u)) + dot(x6, unit(columns.x, 6u)) + dot(x7, unit(columns.x, 7u)));
-    let disc_y = disc(size(y0) + size(y1) + size(y2) + size(y3) + size(y4) + size(y5) + size(y6) + size(y7), dot(y0, unit(columns.y, 0u)) + dot(y1, unit(columns.y, 1u)) + dot(y2, unit(columns.y, 2u)) + dot(y3, unit(columns.y, 3u)) + dot(y4, unit(columns.y, 4u)) + dot(y5, unit(columns.y, 5u)) + dot(y6, unit(columns.y, 6u)) + dot(y7, unit(columns.y, 7u)));
+    let disc_x = disc(size(x0) + size(x1) + size(x2) + size(x3), dot(x0, unit(columns.x, 0u)) + dot(x1, unit(columns.x, 1u)) + dot(x2, unit(columns.x, 2u)) + dot(x3, unit(columns.x, 3u)));
+    let disc_y = disc(size(y0) + size(y1) + size(y2) + size(y3), dot(y0, unit(columns.y, 0u)) + dot(y1, unit(columns.y, 1u)) + dot(y2, unit(columns.y, 2u)) + dot(y3, unit(columns.y, 3u)));
     let norm = most_of(max(disc_x.x, disc_y.x));
     let shift = select(most_of(max(disc_x.y, disc_y.y)) + 0.05 * norm, 1.0, bits == 0u);
     x0 += shift * unit(columns.x, 0u);
     x1 += shift * unit(columns.x, 1u);
     x2 += shift * unit(columns.x, 2u);
     x3 += shift * unit(columns.x, 3u);
-    x4 += shift * unit(columns.x, 4u);
-    x5 += shift * unit(columns.x, 5u);
-    x6 += shift * unit(columns.x, 6u);
-    x7 += shift * unit(columns.x, 7u);
     y0 += shift * unit(columns.y, 0u);
     y1 += shift * unit(columns.y, 1u);
     y2 += shift * unit(columns.y, 2u);
     y3 += shift * unit(columns.y, 3u);
-    y4 += shift * unit(columns.y, 4u);
-    y5 += shift * unit(columns.y, 5u);
-    y6 += shift * unit(columns.y, 6u);
-    y7 += shift * unit(columns.y, 7u);
 
     // Two columns count as orthogonal at the rounding of their inner product.
     let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));
@@ -94,8 +69,8 @@ fn main(
     for (var sweep = 0u; sweep < params.sweeps; sweep += 1u) {
         if !subgroupAny(goes_on) { break; }
         steepest = select(steepest, 0.0, goes_on);
-        var a = dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3) + dot(x4, x4) + dot(x5, x5) + dot(x6, x6) + dot(x7, x7);
-        var b = dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3) + dot(y4, y4) + dot(y5, y5) + dot(y6, y6) + dot(y7, y7);
+        var a = dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3);
+        var b = dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3);
         var turned = false;
         for (var k = 0u; k < rounds; k += 1u) {
             let plays = goes_on && k < pairs && place < pairs;
@@ -103,7 +78,7 @@ fn main(
             let after = select(lane, base + select(place + 1u, 0u, place + 1u == pairs), plays);
             let before = select(lane, base + select(place - 1u, pairs - 1u, place == 0u), plays);
             {
-                let z = dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3) + dot(x4, y4) + dot(x5, y5) + dot(x6, y6) + dot(x7, y7);
+                let z = dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3);
                 let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);
                 turned = turned | (r.y != 0.0);
                 steepest = max(steepest, select(0.0, cosine(a, b, z), plays));
@@ -122,18 +97,6 @@ fn main(
                 let t3 = x3 * r.x - y3 * r.y;
                 y3 = x3 * r.y + y3 * r.x;
                 x3 = t3;
-                let t4 = x4 * r.x - y4 * r.y;
-                y4 = x4 * r.y + y4 * r.x;
-                x4 = t4;
-                let t5 = x5 * r.x - y5 * r.y;
-                y5 = x5 * r.y + y5 * r.x;
-                x5 = t5;
-                let t6 = x6 * r.x - y6 * r.y;
-                y6 = x6 * r.y + y6 * r.x;
-                x6 = t6;
-                let t7 = x7 * r.x - y7 * r.y;
-                y7 = x7 * r.y + y7 * r.x;
-                x7 = t7;
                 let in0 = subgroupShuffle(y0, after);
                 y0 = in0;
                 let in1 = subgroupShuffle(y1, after);
@@ -142,19 +105,11 @@ fn main(
                 y2 = in2;
                 let in3 = subgroupShuffle(y3, after);
                 y3 = in3;
-                let in4 = subgroupShuffle(y4, after);
-                y4 = in4;
-                let in5 = subgroupShuffle(y5, after);
-                y5 = in5;
-                let in6 = subgroupShuffle(y6, after);
-                y6 = in6;
-                let in7 = subgroupShuffle(y7, after);
-                y7 = in7;
                 let in_square = subgroupShuffle(b, after);
                 b = in_square;
             }
             {
-                let z = dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3) + dot(x4, y4) + dot(x5, y5) + dot(x6, y6) + dot(x7, y7);
+                let z = dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3);
                 let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);
                 turned = turned | (r.y != 0.0);
                 steepest = max(steepest, select(0.0, cosine(a, b, z), plays));
@@ -173,18 +128,6 @@ fn main(
                 let t3 = x3 * r.x - y3 * r.y;
                 y3 = x3 * r.y + y3 * r.x;
                 x3 = t3;
-                let t4 = x4 * r.x - y4 * r.y;
-                y4 = x4 * r.y + y4 * r.x;
-                x4 = t4;
-                let t5 = x5 * r.x - y5 * r.y;
-                y5 = x5 * r.y + y5 * r.x;
-                x5 = t5;
-                let t6 = x6 * r.x - y6 * r.y;
-                y6 = x6 * r.y + y6 * r.x;
-                x6 = t6;
-                let t7 = x7 * r.x - y7 * r.y;
-                y7 = x7 * r.y + y7 * r.x;
-                x7 = t7;
                 let in0 = subgroupShuffle(x0, before);
                 x0 = select(in0, y0, swaps);
                 y0 = select(y0, in0, swaps);
@@ -197,18 +140,6 @@ fn main(
                 let in3 = subgroupShuffle(x3, before);
                 x3 = select(in3, y3, swaps);
                 y3 = select(y3, in3, swaps);
-                let in4 = subgroupShuffle(x4, before);
-                x4 = select(in4, y4, swaps);
-                y4 = select(y4, in4, swaps);
-                let in5 = subgroupShuffle(x5, before);
-                x5 = select(in5, y5, swaps);
-                y5 = select(y5, in5, swaps);
-                let in6 = subgroupShuffle(x6, before);
-                x6 = select(in6, y6, swaps);
-                y6 = select(y6, in6, swaps);
-                let in7 = subgroupShuffle(x7, before);
-                x7 = select(in7, y7, swaps);
-                y7 = select(y7, in7, swaps);
                 let in_square = subgroupShuffle(a, before);
                 a = select(in_square, b, swaps);
                 b = select(b, in_square, swaps);
@@ -220,31 +151,23 @@ fn main(
 
     // v = w / |w|, and the first value g of each eigenvalue.
     let now = columns_at(place, pairs, select(0u, pairs, made % 2u == 1u));
-    columns = select(vec2<u32>(32u), now, place < pairs);
+    columns = select(vec2<u32>(16u), now, place < pairs);
     let real_x = columns.x < m.order;
-    let square_x = select(1.0, dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3) + dot(x4, x4) + dot(x5, x5) + dot(x6, x6) + dot(x7, x7), real_x);
+    let square_x = select(1.0, dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3), real_x);
     let inverse_x = reciprocal_sqrt(square_x);
     x0 *= inverse_x;
     x1 *= inverse_x;
     x2 *= inverse_x;
     x3 *= inverse_x;
-    x4 *= inverse_x;
-    x5 *= inverse_x;
-    x6 *= inverse_x;
-    x7 *= inverse_x;
     let g_x = square_x * inverse_x - shift;
     var sums_x = vec2<f32>();
     let real_y = columns.y < m.order;
-    let square_y = select(1.0, dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3) + dot(y4, y4) + dot(y5, y5) + dot(y6, y6) + dot(y7, y7), real_y);
+    let square_y = select(1.0, dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3), real_y);
     let inverse_y = reciprocal_sqrt(square_y);
     y0 *= inverse_y;
     y1 *= inverse_y;
     y2 *= inverse_y;
     y3 *= inverse_y;
-    y4 *= inverse_y;
-    y5 *= inverse_y;
-    y6 *= inverse_y;
-    y7 *= inverse_y;
     let g_y = square_y * inverse_y - shift;
     var sums_y = vec2<f32>();
     // A v - g v, four rows at a time.
@@ -255,57 +178,37 @@ fn main(
         if q == 1u { x = x1; y = y1; }
         if q == 2u { x = x2; y = y2; }
         if q == 3u { x = x3; y = y3; }
-        if q == 4u { x = x4; y = y4; }
-        if q == 5u { x = x5; y = y5; }
-        if q == 6u { x = x6; y = y6; }
-        if q == 7u { x = x7; y = y7; }
         {
             let row0 = quad(m, 4u * q + 0u, 0u) * scale;
             let row1 = quad(m, 4u * q + 0u, 1u) * scale;
             let row2 = quad(m, 4u * q + 0u, 2u) * scale;
             let row3 = quad(m, 4u * q + 0u, 3u) * scale;
-            let row4 = quad(m, 4u * q + 0u, 4u) * scale;
-            let row5 = quad(m, 4u * q + 0u, 5u) * scale;
-            let row6 = quad(m, 4u * q + 0u, 6u) * scale;
-            let row7 = quad(m, 4u * q + 0u, 7u) * scale;
-            sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3) + dot(row4, x4) + dot(row5, x5) + dot(row6, x6) + dot(row7, x7), g_x, x[0]);
-            sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3) + dot(row4, y4) + dot(row5, y5) + dot(row6, y6) + dot(row7, y7), g_y, y[0]);
+            sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3), g_x, x[0]);
+            sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3), g_y, y[0]);
         }
         {
             let row0 = quad(m, 4u * q + 1u, 0u) * scale;
             let row1 = quad(m, 4u * q + 1u, 1u) * scale;
             let row2 = quad(m, 4u * q + 1u, 2u) * scale;
             let row3 = quad(m, 4u * q + 1u, 3u) * scale;
-            let row4 = quad(m, 4u * q + 1u, 4u) * scale;
-            let row5 = quad(m, 4u * q + 1u, 5u) * scale;
-            let row6 = quad(m, 4u * q + 1u, 6u) * scale;
-            let row7 = quad(m, 4u * q + 1u, 7u) * scale;
-            sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3) + dot(row4, x4) + dot(row5, x5) + dot(row6, x6) + dot(row7, x7), g_x, x[1]);
-            sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3) + dot(row4, y4) + dot(row5, y5) + dot(row6, y6) + dot(row7, y7), g_y, y[1]);
+            sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3), g_x, x[1]);
+            sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3), g_y, y[1]);
         }
         {
             let row0 = quad(m, 4u * q + 2u, 0u) * scale;
             let row1 = quad(m, 4u * q + 2u, 1u) * scale;
             let row2 = quad(m, 4u * q + 2u, 2u) * scale;
             let row3 = quad(m, 4u * q + 2u, 3u) * scale;
-            let row4 = quad(m, 4u * q + 2u, 4u) * scale;
-            let row5 = quad(m, 4u * q + 2u, 5u) * scale;
-            let row6 = quad(m, 4u * q + 2u, 6u) * scale;
-            let row7 = quad(m, 4u * q + 2u, 7u) * scale;
-            sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3) + dot(row4, x4) + dot(row5, x5) + dot(row6, x6) + dot(row7, x7), g_x, x[2]);
-            sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3) + dot(row4, y4) + dot(row5, y5) + dot(row6, y6) + dot(row7, y7), g_y, y[2]);
+            sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3), g_x, x[2]);
+            sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3), g_y, y[2]);
         }
         {
             let row0 = quad(m, 4u * q + 3u, 0u) * scale;
             let row1 = quad(m, 4u * q + 3u, 1u) * scale;
             let row2 = quad(m, 4u * q + 3u, 2u) * scale;
             let row3 = quad(m, 4u * q + 3u, 3u) * scale;
-            let row4 = quad(m, 4u * q + 3u, 4u) * scale;
-            let row5 = quad(m, 4u * q + 3u, 5u) * scale;
-            let row6 = quad(m, 4u * q + 3u, 6u) * scale;
-            let row7 = quad(m, 4u * q + 3u, 7u) * scale;
-            sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3) + dot(row4, x4) + dot(row5, x5) + dot(row6, x6) + dot(row7, x7), g_x, x[3]);
-            sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3) + dot(row4, y4) + dot(row5, y5) + dot(row6, y6) + dot(row7, y7), g_y, y[3]);
+            sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3), g_x, x[3]);
+            sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3), g_y, y[3]);
         }
     }
     let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
@@ -314,14 +217,14 @@ fn main(
     let pair_x = pair_of(g_x, sums_x, unscale);
     if real_x {
         residual = max(residual, pair_x.residual);
-        departure = max(departure, magnitude_bits(dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3) + dot(x4, x4) + dot(x5, x5) + dot(x6, x6) + dot(x7, x7) - 1.0));
+        departure = max(departure, magnitude_bits(dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3) - 1.0));
     }
     let key_x = select(bitcast<f32>(INFINITE - 1u), pair_x.value, real_x);
     var rank_x = 0u;
     let pair_y = pair_of(g_y, sums_y, unscale);
     if real_y {
         residual = max(residual, pair_y.residual);
-        departure = max(departure, magnitude_bits(dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3) + dot(y4, y4) + dot(y5, y5) + dot(y6, y6) + dot(y7, y7) - 1.0));
+        departure = max(departure, magnitude_bits(dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3) - 1.0));
     }
     let key_y = select(bitcast<f32>(INFINITE - 1u), pair_y.value, real_y);
     var rank_y = 0u;
@@ -348,10 +251,6 @@ fn main(
             put(m, rank, 1u, select(vec4<f32>(), x1, finite));
             put(m, rank, 2u, select(vec4<f32>(), x2, finite));
             put(m, rank, 3u, select(vec4<f32>(), x3, finite));
-            put(m, rank, 4u, select(vec4<f32>(), x4, finite));
-            put(m, rank, 5u, select(vec4<f32>(), x5, finite));
-            put(m, rank, 6u, select(vec4<f32>(), x6, finite));
-            put(m, rank, 7u, select(vec4<f32>(), x7, finite));
         }
     }
     if real_y {
@@ -362,10 +261,6 @@ fn main(
             put(m, rank, 1u, select(vec4<f32>(), y1, finite));
             put(m, rank, 2u, select(vec4<f32>(), y2, finite));
             put(m, rank, 3u, select(vec4<f32>(), y3, finite));
-            put(m, rank, 4u, select(vec4<f32>(), y4, finite));
-            put(m, rank, 5u, select(vec4<f32>(), y5, finite));
-            put(m, rank, 6u, select(vec4<f32>(), y6, finite));
-            put(m, rank, 7u, select(vec4<f32>(), y7, finite));
         }
     }
 }

@@ -2,7 +2,7 @@
 // columns at four invocations; columns go round through workgroup memory, 5 of 5 groups of rows at once.
 // Loop iterations of an invocation and sweep: 41.
 //
-// Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
+// Written by tools/unroll: `cargo run --example unroll` writes it anew.
 
 const PLACES: u32 = 40u;
 const WIDTH: u32 = 160u;

@@ -1,18 +1,18 @@
-// Order 3 of the eigendecomposition in registers, see eigen/small.wgsl.
+// Order 4 of the eigendecomposition in registers, see eigen/small.wgsl.
 //
-// Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
+// Written by tools/unroll: `cargo run --example unroll` writes it anew.
 
-alias Column = vec3<f32>;
+alias Column = vec4<f32>;
 
 // Two columns count as orthogonal at the rounding of their inner product, 4 eps.
 const TOLERANCE: f32 = 4.7683716e-7;
 
 fn inner(x: Column, y: Column) -> f32 { return dot(x, y); }
 // The sum of magnitudes.
-fn size(x: Column) -> f32 { return dot(abs(x), vec3<f32>(1.0)); }
+fn size(x: Column) -> f32 { return dot(abs(x), vec4<f32>(1.0)); }
 // The bits of the largest magnitude.
-fn peak(x: Column) -> u32 { return max(magnitude_bits(x.x), max(magnitude_bits(x.y), magnitude_bits(x.z))); }
-fn load(m: Matrix, j: u32) -> Column { return Column(entry(m, 0u, j), entry(m, 1u, j), entry(m, 2u, j)); }
+fn peak(x: Column) -> u32 { return max(magnitude_bits(x.x), max(magnitude_bits(x.y), max(magnitude_bits(x.z), magnitude_bits(x.w)))); }
+fn load(m: Matrix, j: u32) -> Column { return Column(entry(m, 0u, j), entry(m, 1u, j), entry(m, 2u, j), entry(m, 3u, j)); }
 // Makes two columns orthogonal, and keeps their squared norms; whether there was anything to do.
 fn turn(x: ptr<function, Column>, y: ptr<function, Column>, a: ptr<function, f32>, b: ptr<function, f32>) -> bool {
     let z = inner(*x, *y);
@@ -30,6 +30,7 @@ fn store(m: Matrix, j: u32, x: Column) {
     if m.order > 0u { w[at + 0u] = x.x; }
     if m.order > 1u { w[at + 1u] = x.y; }
     if m.order > 2u { w[at + 2u] = x.z; }
+    if m.order > 3u { w[at + 3u] = x.w; }
 }
 
 @compute @workgroup_size(64)
@@ -39,18 +40,21 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let a0 = load(m, 0u);
     let a1 = load(m, 1u);
     let a2 = load(m, 2u);
-    let bits = max(peak(a0), max(peak(a1), peak(a2)));
+    let a3 = load(m, 3u);
+    let bits = max(peak(a0), max(peak(a1), max(peak(a2), peak(a3))));
     let finite = bits < INFINITE;
     let scale = scale_of(bits);
     var w0 = a0 * scale;
     var w1 = a1 * scale;
     var w2 = a2 * scale;
-    let discs = max(disc(size(w0), w0.x), max(disc(size(w1), w1.y), disc(size(w2), w2.z)));
+    var w3 = a3 * scale;
+    let discs = max(disc(size(w0), w0.x), max(disc(size(w1), w1.y), max(disc(size(w2), w2.z), disc(size(w3), w3.w))));
     let norm = discs.x;
     let shift = select(discs.y + 0.05 * norm, 1.0, bits == 0u);
     w0.x += shift;
     w1.y += shift;
     w2.z += shift;
+    w3.w += shift;
 
     var sweeps = 0u;
     var turned = finite && m.order > 1u;
@@ -59,8 +63,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         var g0 = inner(w0, w0);
         var g1 = inner(w1, w1);
         var g2 = inner(w2, w2);
+        var g3 = inner(w3, w3);
+        turned = turn(&w0, &w3, &g0, &g3) | turned;
         turned = turn(&w1, &w2, &g1, &g2) | turned;
+        turned = turn(&w1, &w3, &g1, &g3) | turned;
         turned = turn(&w0, &w2, &g0, &g2) | turned;
+        turned = turn(&w2, &w3, &g2, &g3) | turned;
         turned = turn(&w0, &w1, &g0, &g1) | turned;
         sweeps += 1u;
     }
@@ -81,19 +89,32 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v2 = w2 * inverse2;
     let g2 = square2 * inverse2 - shift;
     var sums2 = vec2<f32>();
+    let square3 = inner(w3, w3);
+    let inverse3 = reciprocal_sqrt(square3);
+    let v3 = w3 * inverse3;
+    let g3 = square3 * inverse3 - shift;
+    var sums3 = vec2<f32>();
     // A v - g v, row by row.
     let row0 = load(m, 0u) * scale;
     sums0 += remainder(inner(row0, v0), g0, v0.x);
     sums1 += remainder(inner(row0, v1), g1, v1.x);
     sums2 += remainder(inner(row0, v2), g2, v2.x);
+    sums3 += remainder(inner(row0, v3), g3, v3.x);
     let row1 = load(m, 1u) * scale;
     sums0 += remainder(inner(row1, v0), g0, v0.y);
     sums1 += remainder(inner(row1, v1), g1, v1.y);
     sums2 += remainder(inner(row1, v2), g2, v2.y);
+    sums3 += remainder(inner(row1, v3), g3, v3.y);
     let row2 = load(m, 2u) * scale;
     sums0 += remainder(inner(row2, v0), g0, v0.z);
     sums1 += remainder(inner(row2, v1), g1, v1.z);
     sums2 += remainder(inner(row2, v2), g2, v2.z);
+    sums3 += remainder(inner(row2, v3), g3, v3.z);
+    let row3 = load(m, 3u) * scale;
+    sums0 += remainder(inner(row3, v0), g0, v0.w);
+    sums1 += remainder(inner(row3, v1), g1, v1.w);
+    sums2 += remainder(inner(row3, v2), g2, v2.w);
+    sums3 += remainder(inner(row3, v3), g3, v3.w);
     let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
     var residual = 0u;
     var departure = 0u;
@@ -121,6 +142,18 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         if pair0.value <= pair2.value { rank2 += 1u; } else { rank0 += 1u; }
         if pair1.value <= pair2.value { rank2 += 1u; } else { rank1 += 1u; }
     }
+    let pair3 = pair_of(g3, sums3, unscale);
+    var rank3 = 0u;
+    if m.order > 3u {
+        residual = max(residual, pair3.residual);
+        departure = max(departure, magnitude_bits(inner(v3, v3) - 1.0));
+        departure = max(departure, magnitude_bits(inner(v0, v3)));
+        departure = max(departure, magnitude_bits(inner(v1, v3)));
+        departure = max(departure, magnitude_bits(inner(v2, v3)));
+        if pair0.value <= pair3.value { rank3 += 1u; } else { rank0 += 1u; }
+        if pair1.value <= pair3.value { rank3 += 1u; } else { rank1 += 1u; }
+        if pair2.value <= pair3.value { rank3 += 1u; } else { rank2 += 1u; }
+    }
     certificate(m, finite, !turned, sweeps, norm, residual, departure);
 
     // Of a matrix that is not finite nothing is known: its values are NaN, made from bits at run time, its vectors 0.
@@ -144,6 +177,13 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         values[m.rows + place] = select(nothing, pair2.value * unscale, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v2); } else { store(m, place, Column()); }
+        }
+    }
+    if m.order > 3u {
+        let place = select(3u, rank3, finite);
+        values[m.rows + place] = select(nothing, pair3.value * unscale, finite);
+        if params.vectors != 0u {
+            if finite { store(m, place, v3); } else { store(m, place, Column()); }
         }
     }
 }

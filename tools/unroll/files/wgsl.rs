@@ -15,7 +15,7 @@ impl Wgsl {
         let mut out = Self::default();
         out.comment(about);
         out.line("//");
-        out.comment("Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.");
+        out.comment("Written by tools/unroll: `cargo run --example unroll` writes it anew.");
         out
     }
 

@@ -1,6 +1,6 @@
 // Order 2 of the eigendecomposition in registers, see eigen/small.wgsl.
 //
-// Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
+// Written by tools/unroll: `cargo run --example unroll` writes it anew.
 
 alias Column = vec2<f32>;
 

@@ -1,18 +1,18 @@
-// Order 8 of the eigendecomposition in registers, see eigen/small.wgsl.
+// Order 6 of the eigendecomposition in registers, see eigen/small.wgsl.
 //
-// Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
+// Written by tools/unroll: `cargo run --example unroll` writes it anew.
 
-alias Column = mat2x4<f32>;
+alias Column = mat2x3<f32>;
 
 // Two columns count as orthogonal at the rounding of their inner product, 4 eps.
 const TOLERANCE: f32 = 4.7683716e-7;
 
 fn inner(x: Column, y: Column) -> f32 { return dot(x[0], y[0]) + dot(x[1], y[1]); }
 // The sum of magnitudes.
-fn size(x: Column) -> f32 { return dot(abs(x[0]), vec4<f32>(1.0)) + dot(abs(x[1]), vec4<f32>(1.0)); }
+fn size(x: Column) -> f32 { return dot(abs(x[0]), vec3<f32>(1.0)) + dot(abs(x[1]), vec3<f32>(1.0)); }
 // The bits of the largest magnitude.
-fn peak(x: Column) -> u32 { return max(magnitude_bits(x[0].x), max(magnitude_bits(x[0].y), max(magnitude_bits(x[0].z), max(magnitude_bits(x[0].w), max(magnitude_bits(x[1].x), max(magnitude_bits(x[1].y), max(magnitude_bits(x[1].z), magnitude_bits(x[1].w)))))))); }
-fn load(m: Matrix, j: u32) -> Column { return Column(entry(m, 0u, j), entry(m, 1u, j), entry(m, 2u, j), entry(m, 3u, j), entry(m, 4u, j), entry(m, 5u, j), entry(m, 6u, j), entry(m, 7u, j)); }
+fn peak(x: Column) -> u32 { return max(magnitude_bits(x[0].x), max(magnitude_bits(x[0].y), max(magnitude_bits(x[0].z), max(magnitude_bits(x[1].x), max(magnitude_bits(x[1].y), magnitude_bits(x[1].z)))))); }
+fn load(m: Matrix, j: u32) -> Column { return Column(entry(m, 0u, j), entry(m, 1u, j), entry(m, 2u, j), entry(m, 3u, j), entry(m, 4u, j), entry(m, 5u, j)); }
 // Makes two columns orthogonal, and keeps their squared norms; whether there was anything to do.
 fn turn(x: ptr<function, Column>, y: ptr<function, Column>, a: ptr<function, f32>, b: ptr<function, f32>) -> bool {
     let z = inner(*x, *y);
@@ -30,11 +30,9 @@ fn store(m: Matrix, j: u32, x: Column) {
     if m.order > 0u { w[at + 0u] = x[0].x; }
     if m.order > 1u { w[at + 1u] = x[0].y; }
     if m.order > 2u { w[at + 2u] = x[0].z; }
-    if m.order > 3u { w[at + 3u] = x[0].w; }
-    if m.order > 4u { w[at + 4u] = x[1].x; }
-    if m.order > 5u { w[at + 5u] = x[1].y; }
-    if m.order > 6u { w[at + 6u] = x[1].z; }
-    if m.order > 7u { w[at + 7u] = x[1].w; }
+    if m.order > 3u { w[at + 3u] = x[1].x; }
+    if m.order > 4u { w[at + 4u] = x[1].y; }
+    if m.order > 5u { w[at + 5u] = x[1].z; }
 }
 
 @compute @workgroup_size(64)
@@ -47,9 +45,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let a3 = load(m, 3u);
     let a4 = load(m, 4u);
     let a5 = load(m, 5u);
-    let a6 = load(m, 6u);
-    let a7 = load(m, 7u);
-    let bits = max(peak(a0), max(peak(a1), max(peak(a2), max(peak(a3), max(peak(a4), max(peak(a5), max(peak(a6), peak(a7))))))));
+    let bits = max(peak(a0), max(peak(a1), max(peak(a2), max(peak(a3), max(peak(a4), peak(a5))))));
     let finite = bits < INFINITE;
     let scale = scale_of(bits);
     var w0 = a0 * scale;
@@ -58,19 +54,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     var w3 = a3 * scale;
     var w4 = a4 * scale;
     var w5 = a5 * scale;
-    var w6 = a6 * scale;
-    var w7 = a7 * scale;
-    let discs = max(disc(size(w0), w0[0].x), max(disc(size(w1), w1[0].y), max(disc(size(w2), w2[0].z), max(disc(size(w3), w3[0].w), max(disc(size(w4), w4[1].x), max(disc(size(w5), w5[1].y), max(disc(size(w6), w6[1].z), disc(size(w7), w7[1].w))))))));
+    let discs = max(disc(size(w0), w0[0].x), max(disc(size(w1), w1[0].y), max(disc(size(w2), w2[0].z), max(disc(size(w3), w3[1].x), max(disc(size(w4), w4[1].y), disc(size(w5), w5[1].z))))));
     let norm = discs.x;
     let shift = select(discs.y + 0.05 * norm, 1.0, bits == 0u);
     w0[0].x += shift;
     w1[0].y += shift;
     w2[0].z += shift;
-    w3[0].w += shift;
-    w4[1].x += shift;
-    w5[1].y += shift;
-    w6[1].z += shift;
-    w7[1].w += shift;
+    w3[1].x += shift;
+    w4[1].y += shift;
+    w5[1].z += shift;
 
     var sweeps = 0u;
     var turned = finite && m.order > 1u;
@@ -82,36 +74,21 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         var g3 = inner(w3, w3);
         var g4 = inner(w4, w4);
         var g5 = inner(w5, w5);
-        var g6 = inner(w6, w6);
-        var g7 = inner(w7, w7);
-        turned = turn(&w0, &w7, &g0, &g7) | turned;
-        turned = turn(&w1, &w6, &g1, &g6) | turned;
-        turned = turn(&w2, &w5, &g2, &g5) | turned;
-        turned = turn(&w3, &w4, &g3, &g4) | turned;
-        turned = turn(&w1, &w7, &g1, &g7) | turned;
-        turned = turn(&w0, &w2, &g0, &g2) | turned;
-        turned = turn(&w3, &w6, &g3, &g6) | turned;
-        turned = turn(&w4, &w5, &g4, &g5) | turned;
-        turned = turn(&w2, &w7, &g2, &g7) | turned;
-        turned = turn(&w1, &w3, &g1, &g3) | turned;
-        turned = turn(&w0, &w4, &g0, &g4) | turned;
-        turned = turn(&w5, &w6, &g5, &g6) | turned;
-        turned = turn(&w3, &w7, &g3, &g7) | turned;
-        turned = turn(&w2, &w4, &g2, &g4) | turned;
-        turned = turn(&w1, &w5, &g1, &g5) | turned;
-        turned = turn(&w0, &w6, &g0, &g6) | turned;
-        turned = turn(&w4, &w7, &g4, &g7) | turned;
-        turned = turn(&w3, &w5, &g3, &g5) | turned;
-        turned = turn(&w2, &w6, &g2, &g6) | turned;
-        turned = turn(&w0, &w1, &g0, &g1) | turned;
-        turned = turn(&w5, &w7, &g5, &g7) | turned;
-        turned = turn(&w4, &w6, &g4, &g6) | turned;
-        turned = turn(&w0, &w3, &g0, &g3) | turned;
-        turned = turn(&w1, &w2, &g1, &g2) | turned;
-        turned = turn(&w6, &w7, &g6, &g7) | turned;
         turned = turn(&w0, &w5, &g0, &g5) | turned;
         turned = turn(&w1, &w4, &g1, &g4) | turned;
         turned = turn(&w2, &w3, &g2, &g3) | turned;
+        turned = turn(&w1, &w5, &g1, &g5) | turned;
+        turned = turn(&w0, &w2, &g0, &g2) | turned;
+        turned = turn(&w3, &w4, &g3, &g4) | turned;
+        turned = turn(&w2, &w5, &g2, &g5) | turned;
+        turned = turn(&w1, &w3, &g1, &g3) | turned;
+        turned = turn(&w0, &w4, &g0, &g4) | turned;
+        turned = turn(&w3, &w5, &g3, &g5) | turned;
+        turned = turn(&w2, &w4, &g2, &g4) | turned;
+        turned = turn(&w0, &w1, &g0, &g1) | turned;
+        turned = turn(&w4, &w5, &g4, &g5) | turned;
+        turned = turn(&w0, &w3, &g0, &g3) | turned;
+        turned = turn(&w1, &w2, &g1, &g2) | turned;
         sweeps += 1u;
     }
 
@@ -146,16 +123,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v5 = w5 * inverse5;
     let g5 = square5 * inverse5 - shift;
     var sums5 = vec2<f32>();
-    let square6 = inner(w6, w6);
-    let inverse6 = reciprocal_sqrt(square6);
-    let v6 = w6 * inverse6;
-    let g6 = square6 * inverse6 - shift;
-    var sums6 = vec2<f32>();
-    let square7 = inner(w7, w7);
-    let inverse7 = reciprocal_sqrt(square7);
-    let v7 = w7 * inverse7;
-    let g7 = square7 * inverse7 - shift;
-    var sums7 = vec2<f32>();
     // A v - g v, row by row.
     let row0 = load(m, 0u) * scale;
     sums0 += remainder(inner(row0, v0), g0, v0[0].x);
@@ -164,8 +131,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     sums3 += remainder(inner(row0, v3), g3, v3[0].x);
     sums4 += remainder(inner(row0, v4), g4, v4[0].x);
     sums5 += remainder(inner(row0, v5), g5, v5[0].x);
-    sums6 += remainder(inner(row0, v6), g6, v6[0].x);
-    sums7 += remainder(inner(row0, v7), g7, v7[0].x);
     let row1 = load(m, 1u) * scale;
     sums0 += remainder(inner(row1, v0), g0, v0[0].y);
     sums1 += remainder(inner(row1, v1), g1, v1[0].y);
@@ -173,8 +138,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     sums3 += remainder(inner(row1, v3), g3, v3[0].y);
     sums4 += remainder(inner(row1, v4), g4, v4[0].y);
     sums5 += remainder(inner(row1, v5), g5, v5[0].y);
-    sums6 += remainder(inner(row1, v6), g6, v6[0].y);
-    sums7 += remainder(inner(row1, v7), g7, v7[0].y);
     let row2 = load(m, 2u) * scale;
     sums0 += remainder(inner(row2, v0), g0, v0[0].z);
     sums1 += remainder(inner(row2, v1), g1, v1[0].z);
@@ -182,53 +145,27 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     sums3 += remainder(inner(row2, v3), g3, v3[0].z);
     sums4 += remainder(inner(row2, v4), g4, v4[0].z);
     sums5 += remainder(inner(row2, v5), g5, v5[0].z);
-    sums6 += remainder(inner(row2, v6), g6, v6[0].z);
-    sums7 += remainder(inner(row2, v7), g7, v7[0].z);
     let row3 = load(m, 3u) * scale;
-    sums0 += remainder(inner(row3, v0), g0, v0[0].w);
-    sums1 += remainder(inner(row3, v1), g1, v1[0].w);
-    sums2 += remainder(inner(row3, v2), g2, v2[0].w);
-    sums3 += remainder(inner(row3, v3), g3, v3[0].w);
-    sums4 += remainder(inner(row3, v4), g4, v4[0].w);
-    sums5 += remainder(inner(row3, v5), g5, v5[0].w);
-    sums6 += remainder(inner(row3, v6), g6, v6[0].w);
-    sums7 += remainder(inner(row3, v7), g7, v7[0].w);
+    sums0 += remainder(inner(row3, v0), g0, v0[1].x);
+    sums1 += remainder(inner(row3, v1), g1, v1[1].x);
+    sums2 += remainder(inner(row3, v2), g2, v2[1].x);
+    sums3 += remainder(inner(row3, v3), g3, v3[1].x);
+    sums4 += remainder(inner(row3, v4), g4, v4[1].x);
+    sums5 += remainder(inner(row3, v5), g5, v5[1].x);
     let row4 = load(m, 4u) * scale;
-    sums0 += remainder(inner(row4, v0), g0, v0[1].x);
-    sums1 += remainder(inner(row4, v1), g1, v1[1].x);
-    sums2 += remainder(inner(row4, v2), g2, v2[1].x);
-    sums3 += remainder(inner(row4, v3), g3, v3[1].x);
-    sums4 += remainder(inner(row4, v4), g4, v4[1].x);
-    sums5 += remainder(inner(row4, v5), g5, v5[1].x);
-    sums6 += remainder(inner(row4, v6), g6, v6[1].x);
-    sums7 += remainder(inner(row4, v7), g7, v7[1].x);
+    sums0 += remainder(inner(row4, v0), g0, v0[1].y);
+    sums1 += remainder(inner(row4, v1), g1, v1[1].y);
+    sums2 += remainder(inner(row4, v2), g2, v2[1].y);
+    sums3 += remainder(inner(row4, v3), g3, v3[1].y);
+    sums4 += remainder(inner(row4, v4), g4, v4[1].y);
+    sums5 += remainder(inner(row4, v5), g5, v5[1].y);
     let row5 = load(m, 5u) * scale;
-    sums0 += remainder(inner(row5, v0), g0, v0[1].y);
-    sums1 += remainder(inner(row5, v1), g1, v1[1].y);
-    sums2 += remainder(inner(row5, v2), g2, v2[1].y);
-    sums3 += remainder(inner(row5, v3), g3, v3[1].y);
-    sums4 += remainder(inner(row5, v4), g4, v4[1].y);
-    sums5 += remainder(inner(row5, v5), g5, v5[1].y);
-    sums6 += remainder(inner(row5, v6), g6, v6[1].y);
-    sums7 += remainder(inner(row5, v7), g7, v7[1].y);
-    let row6 = load(m, 6u) * scale;
-    sums0 += remainder(inner(row6, v0), g0, v0[1].z);
-    sums1 += remainder(inner(row6, v1), g1, v1[1].z);
-    sums2 += remainder(inner(row6, v2), g2, v2[1].z);
-    sums3 += remainder(inner(row6, v3), g3, v3[1].z);
-    sums4 += remainder(inner(row6, v4), g4, v4[1].z);
-    sums5 += remainder(inner(row6, v5), g5, v5[1].z);
-    sums6 += remainder(inner(row6, v6), g6, v6[1].z);
-    sums7 += remainder(inner(row6, v7), g7, v7[1].z);
-    let row7 = load(m, 7u) * scale;
-    sums0 += remainder(inner(row7, v0), g0, v0[1].w);
-    sums1 += remainder(inner(row7, v1), g1, v1[1].w);
-    sums2 += remainder(inner(row7, v2), g2, v2[1].w);
-    sums3 += remainder(inner(row7, v3), g3, v3[1].w);
-    sums4 += remainder(inner(row7, v4), g4, v4[1].w);
-    sums5 += remainder(inner(row7, v5), g5, v5[1].w);
-    sums6 += remainder(inner(row7, v6), g6, v6[1].w);
-    sums7 += remainder(inner(row7, v7), g7, v7[1].w);
+    sums0 += remainder(inner(row5, v0), g0, v0[1].z);
+    sums1 += remainder(inner(row5, v1), g1, v1[1].z);
+    sums2 += remainder(inner(row5, v2), g2, v2[1].z);
+    sums3 += remainder(inner(row5, v3), g3, v3[1].z);
+    sums4 += remainder(inner(row5, v4), g4, v4[1].z);
+    sums5 += remainder(inner(row5, v5), g5, v5[1].z);
     let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
     var residual = 0u;
     var departure = 0u;
@@ -298,44 +235,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         if pair3.value <= pair5.value { rank5 += 1u; } else { rank3 += 1u; }
         if pair4.value <= pair5.value { rank5 += 1u; } else { rank4 += 1u; }
     }
-    let pair6 = pair_of(g6, sums6, unscale);
-    var rank6 = 0u;
-    if m.order > 6u {
-        residual = max(residual, pair6.residual);
-        departure = max(departure, magnitude_bits(inner(v6, v6) - 1.0));
-        departure = max(departure, magnitude_bits(inner(v0, v6)));
-        departure = max(departure, magnitude_bits(inner(v1, v6)));
-        departure = max(departure, magnitude_bits(inner(v2, v6)));
-        departure = max(departure, magnitude_bits(inner(v3, v6)));
-        departure = max(departure, magnitude_bits(inner(v4, v6)));
-        departure = max(departure, magnitude_bits(inner(v5, v6)));
-        if pair0.value <= pair6.value { rank6 += 1u; } else { rank0 += 1u; }
-        if pair1.value <= pair6.value { rank6 += 1u; } else { rank1 += 1u; }
-        if pair2.value <= pair6.value { rank6 += 1u; } else { rank2 += 1u; }
-        if pair3.value <= pair6.value { rank6 += 1u; } else { rank3 += 1u; }
-        if pair4.value <= pair6.value { rank6 += 1u; } else { rank4 += 1u; }
-        if pair5.value <= pair6.value { rank6 += 1u; } else { rank5 += 1u; }
-    }
-    let pair7 = pair_of(g7, sums7, unscale);
-    var rank7 = 0u;
-    if m.order > 7u {
-        residual = max(residual, pair7.residual);
-        departure = max(departure, magnitude_bits(inner(v7, v7) - 1.0));
-        departure = max(departure, magnitude_bits(inner(v0, v7)));
-        departure = max(departure, magnitude_bits(inner(v1, v7)));
-        departure = max(departure, magnitude_bits(inner(v2, v7)));
-        departure = max(departure, magnitude_bits(inner(v3, v7)));
-        departure = max(departure, magnitude_bits(inner(v4, v7)));
-        departure = max(departure, magnitude_bits(inner(v5, v7)));
-        departure = max(departure, magnitude_bits(inner(v6, v7)));
-        if pair0.value <= pair7.value { rank7 += 1u; } else { rank0 += 1u; }
-        if pair1.value <= pair7.value { rank7 += 1u; } else { rank1 += 1u; }
-        if pair2.value <= pair7.value { rank7 += 1u; } else { rank2 += 1u; }
-        if pair3.value <= pair7.value { rank7 += 1u; } else { rank3 += 1u; }
-        if pair4.value <= pair7.value { rank7 += 1u; } else { rank4 += 1u; }
-        if pair5.value <= pair7.value { rank7 += 1u; } else { rank5 += 1u; }
-        if pair6.value <= pair7.value { rank7 += 1u; } else { rank6 += 1u; }
-    }
     certificate(m, finite, !turned, sweeps, norm, residual, departure);
 
     // Of a matrix that is not finite nothing is known: its values are NaN, made from bits at run time, its vectors 0.
@@ -380,20 +279,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         values[m.rows + place] = select(nothing, pair5.value * unscale, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v5); } else { store(m, place, Column()); }
-        }
-    }
-    if m.order > 6u {
-        let place = select(6u, rank6, finite);
-        values[m.rows + place] = select(nothing, pair6.value * unscale, finite);
-        if params.vectors != 0u {
-            if finite { store(m, place, v6); } else { store(m, place, Column()); }
-        }
-    }
-    if m.order > 7u {
-        let place = select(7u, rank7, finite);
-        values[m.rows + place] = select(nothing, pair7.value * unscale, finite);
-        if params.vectors != 0u {
-            if finite { store(m, place, v7); } else { store(m, place, Column()); }
         }
     }
 }

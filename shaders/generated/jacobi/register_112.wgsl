@@ -1,11 +1,11 @@
-// Sweeps of one-sided Jacobi to order 64 in the registers of a workgroup, see jacobi/register.wgsl. One workgroup a matrix, a pair of
-// columns at four invocations; columns go round through workgroup memory, 4 of 4 groups of rows at once.
-// Loop iterations of an invocation and sweep: 33.
+// Sweeps of one-sided Jacobi to order 112 in the registers of a workgroup, see jacobi/register.wgsl. One workgroup a matrix, a pair of
+// columns at four invocations; columns go round through workgroup memory, 4 of 7 groups of rows at once.
+// Loop iterations of an invocation and sweep: 57.
 //
-// Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
+// Written by tools/unroll: `cargo run --example unroll` writes it anew.
 
-const PLACES: u32 = 32u;
-const WIDTH: u32 = 128u;
+const PLACES: u32 = 56u;
+const WIDTH: u32 = 224u;
 
 var<workgroup> moving: array<vec4<f32>, WIDTH * 4u>;
 var<workgroup> squares_moving: array<f32, PLACES>;
@@ -27,7 +27,7 @@ fn total(lane: u32, x: f32) -> f32 {
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     var m = matrix_of(table[params.first + group.x]);
     if lane == 0u {
-        shared_order = min(m.order, 64u);
+        shared_order = min(m.order, 112u);
         shared_word = state[m.place].x;
     }
     m.order = workgroupUniformLoad(&shared_order);
@@ -40,10 +40,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var x1 = quad(m, columns.x, part + 4u);
     var x2 = quad(m, columns.x, part + 8u);
     var x3 = quad(m, columns.x, part + 12u);
+    var x4 = quad(m, columns.x, part + 16u);
+    var x5 = quad(m, columns.x, part + 20u);
+    var x6 = quad(m, columns.x, part + 24u);
     var y0 = quad(m, columns.y, part + 0u);
     var y1 = quad(m, columns.y, part + 4u);
     var y2 = quad(m, columns.y, part + 8u);
     var y3 = quad(m, columns.y, part + 12u);
+    var y4 = quad(m, columns.y, part + 16u);
+    var y5 = quad(m, columns.y, part + 20u);
+    var y6 = quad(m, columns.y, part + 24u);
 
     let plays = place < pairs;
     let swaps = place == 0u;
@@ -55,14 +61,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var made = 0u;
     for (; made < params.sweeps && (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) == 0u; made += 1u) {
         if lane == 0u { atomicStore(&rotations, 0u); }
-        var a = total(lane, dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3));
+        var a = total(lane, dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3) + dot(x4, x4) + dot(x5, x5) + dot(x6, x6));
         workgroupBarrier();
-        var b = total(lane, dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3));
+        var b = total(lane, dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3) + dot(y4, y4) + dot(y5, y5) + dot(y6, y6));
         workgroupBarrier();
         var turned = false;
         for (var k = 0u; k < pairs; k += 1u) {
             {
-                let z = total(lane, dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3));
+                let z = total(lane, dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3) + dot(x4, y4) + dot(x5, y5) + dot(x6, y6));
                 let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);
                 turned = turned | (r.y != 0.0);
                 let squares = turned_squares(a, b, z, r);
@@ -80,6 +86,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                 let t3 = x3 * r.x - y3 * r.y;
                 y3 = x3 * r.y + y3 * r.x;
                 x3 = t3;
+                let t4 = x4 * r.x - y4 * r.y;
+                y4 = x4 * r.y + y4 * r.x;
+                x4 = t4;
+                let t5 = x5 * r.x - y5 * r.y;
+                y5 = x5 * r.y + y5 * r.x;
+                x5 = t5;
+                let t6 = x6 * r.x - y6 * r.y;
+                y6 = x6 * r.y + y6 * r.x;
+                x6 = t6;
                 if part == 0u { squares_moving[place] = b; }
                 moving[lane + 0u * WIDTH] = y0;
                 moving[lane + 1u * WIDTH] = y1;
@@ -94,11 +109,22 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                 y2 = in2;
                 let in3 = moving[after + 3u * WIDTH];
                 y3 = in3;
+                workgroupBarrier();
+                moving[lane + 0u * WIDTH] = y4;
+                moving[lane + 1u * WIDTH] = y5;
+                moving[lane + 2u * WIDTH] = y6;
+                workgroupBarrier();
+                let in4 = moving[after + 0u * WIDTH];
+                y4 = in4;
+                let in5 = moving[after + 1u * WIDTH];
+                y5 = in5;
+                let in6 = moving[after + 2u * WIDTH];
+                y6 = in6;
                 let in_square = squares_moving[after / 4u];
                 b = in_square;
             }
             {
-                let z = total(lane, dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3));
+                let z = total(lane, dot(x0, y0) + dot(x1, y1) + dot(x2, y2) + dot(x3, y3) + dot(x4, y4) + dot(x5, y5) + dot(x6, y6));
                 let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);
                 turned = turned | (r.y != 0.0);
                 let squares = turned_squares(a, b, z, r);
@@ -116,6 +142,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                 let t3 = x3 * r.x - y3 * r.y;
                 y3 = x3 * r.y + y3 * r.x;
                 x3 = t3;
+                let t4 = x4 * r.x - y4 * r.y;
+                y4 = x4 * r.y + y4 * r.x;
+                x4 = t4;
+                let t5 = x5 * r.x - y5 * r.y;
+                y5 = x5 * r.y + y5 * r.x;
+                x5 = t5;
+                let t6 = x6 * r.x - y6 * r.y;
+                y6 = x6 * r.y + y6 * r.x;
+                x6 = t6;
                 if part == 0u { squares_moving[place] = a; }
                 moving[lane + 0u * WIDTH] = x0;
                 moving[lane + 1u * WIDTH] = x1;
@@ -134,6 +169,20 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                 let in3 = moving[before + 3u * WIDTH];
                 x3 = select(in3, y3, swaps);
                 y3 = select(y3, in3, swaps);
+                workgroupBarrier();
+                moving[lane + 0u * WIDTH] = x4;
+                moving[lane + 1u * WIDTH] = x5;
+                moving[lane + 2u * WIDTH] = x6;
+                workgroupBarrier();
+                let in4 = moving[before + 0u * WIDTH];
+                x4 = select(in4, y4, swaps);
+                y4 = select(y4, in4, swaps);
+                let in5 = moving[before + 1u * WIDTH];
+                x5 = select(in5, y5, swaps);
+                y5 = select(y5, in5, swaps);
+                let in6 = moving[before + 2u * WIDTH];
+                x6 = select(in6, y6, swaps);
+                y6 = select(y6, in6, swaps);
                 let in_square = squares_moving[before / 4u];
                 a = select(in_square, b, swaps);
                 b = select(b, in_square, swaps);
@@ -152,10 +201,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         put(m, now.x, part + 4u, x1);
         put(m, now.x, part + 8u, x2);
         put(m, now.x, part + 12u, x3);
+        put(m, now.x, part + 16u, x4);
+        put(m, now.x, part + 20u, x5);
+        put(m, now.x, part + 24u, x6);
         put(m, now.y, part + 0u, y0);
         put(m, now.y, part + 4u, y1);
         put(m, now.y, part + 8u, y2);
         put(m, now.y, part + 12u, y3);
+        put(m, now.y, part + 16u, y4);
+        put(m, now.y, part + 20u, y5);
+        put(m, now.y, part + 24u, y6);
     }
     if lane == 0u { state[m.place].x = word; }
 }

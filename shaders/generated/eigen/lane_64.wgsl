@@ -1,6 +1,6 @@
 // Order 64 of the eigendecomposition in the registers of 32 lanes, see eigen/small.wgsl and eigen/lane.wgsl.
 //
-// Written by tests/unrolled.rs; `FIEDLER_WRITE=1 cargo test --test unrolled` writes it anew.
+// Written by tools/unroll: `cargo run --example unroll` writes it anew.
 
 const LANES: u32 = 32u;
 

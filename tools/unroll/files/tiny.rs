@@ -1,4 +1,4 @@
-//! `shaders/eigen/tiny_N.wgsl`: the eigendecomposition of a matrix of order N by one invocation.
+//! `shaders/generated/eigen/tiny_N.wgsl`: the eigendecomposition of a matrix of order N by one invocation.
 
 use super::wgsl::{Wgsl, joined, largest, rounds};
 

@@ -1,4 +1,4 @@
-//! `shaders/eigen/lane_N.wgsl` and `shaders/jacobi/register_N.wgsl`: one-sided Jacobi with a pair of columns at a place, in registers, in
+//! `shaders/generated/eigen/lane_N.wgsl` and `shaders/generated/jacobi/register_N.wgsl`: one-sided Jacobi with a pair of columns at a place, in registers, in
 //! the order of `shaders/shared/ring.wgsl`.
 
 use super::wgsl::{Wgsl, joined, largest};

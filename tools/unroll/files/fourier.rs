@@ -1,4 +1,4 @@
-//! `shaders/fft/butterflies.wgsl`: the Fourier transforms of a few points in registers.
+//! `shaders/generated/fft/butterflies.wgsl`: the Fourier transforms of a few points in registers.
 
 use super::wgsl::{Wgsl, joined};
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};

@@ -1,0 +1,16 @@
+//! Kernels in registers: WGSL has no way to unroll a loop, and an array with a running index is no register. So their text is written by
+//! the programs here, and checked in.
+
+mod fourier;
+mod ring;
+mod tiny;
+pub mod wgsl;
+
+/// Every file, by its path below `shaders`.
+pub fn all() -> Vec<(String, String)> {
+    let tiny = tiny::ORDERS.map(|n| (format!("generated/eigen/tiny_{n}.wgsl"), tiny::file(n)));
+    let lane = ring::LANES.map(|n| (format!("generated/eigen/lane_{n}.wgsl"), ring::lane(n)));
+    let register = ring::REGISTERS.map(|n| (format!("generated/jacobi/register_{n}.wgsl"), ring::register(n)));
+    let fourier = [("generated/fft/butterflies.wgsl".to_owned(), fourier::butterflies())];
+    tiny.into_iter().chain(lane).chain(register).chain(fourier).collect()
+}

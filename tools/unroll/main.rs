@@ -1,0 +1,13 @@
+//! Writes the shaders of `shaders/generated`: `cargo run --example unroll`, in the project's folder.
+
+mod files;
+
+use std::path::Path;
+
+fn main() -> std::io::Result<()> {
+    let shaders = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+    for (name, text) in files::all() {
+        std::fs::write(shaders.join(name), text)?;
+    }
+    Ok(())
+}

@@ -1,7 +1,8 @@
 //! Columns of dense matrices on the CPU: sums that are accurate where the columns are f32.
 
 use crate::array::Real;
-use faer::Mat;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
 
 /// Terms of a product's sums before they are added to the sums of such sums: one long sum is off by what the vectors of a star are
 /// off, and hides it. Each run is a pass over the sums, which are longer to fetch where the matrix is large: there the runs are too.
@@ -22,6 +23,17 @@ pub(super) fn sum<T: Real>(a: &[T], b: &[T], term: impl Fn(f64, f64) -> f64) -> 
         }
     }
     sums.iter().sum::<f64>() + rest
+}
+
+/// Columns that are nearly orthonormal, made so: a step of Newton and Schulz for the polar factor, `X (3 I - X'X) / 2`, which squares the
+/// departure (Higham, Functions of Matrices, 8.6).
+pub(super) fn orthonormalize<T: Real>(x: &mut Mat<T>, par: Par) {
+    let n = x.ncols();
+    let mut step = Mat::<T>::zeros(n, n);
+    matmul(step.as_mut(), Accum::Replace, x.transpose(), x.as_ref(), T::from_f64(-0.5), par);
+    (0..n).for_each(|j| step[(j, j)] = T::from_f64(1.5 + step[(j, j)].to_f64()));
+    let given = x.clone();
+    matmul(x.as_mut(), Accum::Replace, given.as_ref(), step.as_ref(), T::from_f64(1.0), par);
 }
 
 /// Columns of length 1. Divide and conquer in f32 leaves them too long or too short by 60 eps at n = 100 to 512 (faer 0.24.4), and

@@ -9,7 +9,7 @@ use common::sparse::{Sparse, Weighted, weighted};
 use common::{on_cpu, on_each, referee};
 use fiedler::encode::{Encoding, Method, SpectralEncoder, Which};
 use fiedler::graph::generate::{BlockModel, Probability, block_model, grid, path, preferential_attachment};
-use fiedler::graph::{Conventions, Graph, GraphBatch, GraphRef, molecules};
+use fiedler::graph::{Conventions, Duplicates, Graph, GraphBatch, GraphRef, molecules};
 use fiedler::ops::Normalization;
 use fiedler::{Backend, Context};
 use nalgebra::DMatrix;
@@ -22,6 +22,7 @@ fn main() -> std::process::ExitCode {
         on_each("three edges, the middle one of 1e-6", three_edges),
         on_each("clusters in a row", clusters),
         on_cpu("large clusters in a row", large_clusters),
+        on_cpu("random clusters in a row", random_clusters),
         on_cpu("a long path", long_path),
         on_each("weights over twelve orders of magnitude", twelve_orders),
         on_each("weights of a Gaussian kernel", gaussian),
@@ -172,6 +173,69 @@ fn large_clusters(ctx: &Context) -> Checked {
     for weights in &WEIGHTS[..6] {
         check_row(ctx, 60, weights, Method::Exact)?;
         check_row(ctx, 180, weights, Method::Fast)?;
+    }
+    Ok(())
+}
+
+/// Random graphs of unlike sizes, one after another joined by one edge of each weight: of an order that is iterated.
+///
+/// The smallest values are, to a part in `w / lambda` of themselves, those of the graph of clusters: `C C'` with a column
+/// `sqrt w (e_i / sqrt m_i - e_j / sqrt m_j)` for each join, m being a cluster's nodes, or its volume.
+fn random_clusters(ctx: &Context) -> Checked {
+    let sizes = [400, 300, 200];
+    for weights in [[1e-5_f32, 1e-7], [1e-9, 1e-9], [1e-9, 1e-11], [1e-12, 1e-10]] {
+        let mut random = SplitMix64::new(5);
+        let (mut edges, mut first) = (Vec::new(), 0);
+        let mut begins = Vec::new();
+        for size in sizes {
+            begins.push(first as u32);
+            edges.extend((1..size).map(|i| ((first + i - 1) as u32, (first + i) as u32, 1.0)));
+            edges.extend(
+                (0..3 * size).map(|_| ((first + random.below(size)) as u32, (first + random.below(size)) as u32, 1.0)),
+            );
+            first += size;
+        }
+        edges.retain(|(a, b, _)| a != b);
+        edges.extend((0..2).map(|c| (begins[c] + 7, begins[c + 1] + 11, weights[c])));
+        let conventions = Conventions { duplicates: Duplicates::Max, ..Conventions::default() };
+        let graph = Graph::from_weighted_edges(first, &edges, &conventions)?;
+        let degrees = graph.view().degrees();
+        let cluster = |i: usize| begins.iter().filter(|&&begin| begin as usize <= i).count() - 1;
+        for normalization in ALL {
+            let measure = |c: usize| {
+                let own = (0..first).filter(|&i| cluster(i) == c);
+                if normalization == Normalization::Combinatorial {
+                    own.count() as f64
+                } else {
+                    own.map(|i| degrees[i]).sum()
+                }
+            };
+            let column = |c: usize| {
+                let mut column = [0.0; 3];
+                let w = f64::from(weights[c]).sqrt();
+                (column[c], column[c + 1]) = (w / measure(c).sqrt(), -w / measure(c + 1).sqrt());
+                column
+            };
+            // Of two columns the Gram matrix has the values; the smaller from the product of both, which keeps its digits.
+            let (x, y) = (column(0), column(1));
+            let dot = |x: &[f64; 3], y: &[f64; 3]| x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>();
+            let (xx, yy, xy) = (dot(&x, &x), dot(&y, &y), dot(&x, &y));
+            let larger = 0.5 * (xx + yy) + (0.25 * (xx - yy).powi(2) + xy * xy).sqrt();
+            let want = [(xx * yy - xy * xy) / larger, larger];
+            let batch = GraphBatch::from_graphs(std::slice::from_ref(&graph))?;
+            for method in [Method::Auto, Method::Fast, Method::Exact] {
+                let name = format!("{weights:?}, {normalization:?}, {method:?}");
+                let e = SpectralEncoder::new(8).laplacian(normalization).method(method).encode(ctx, &batch)?;
+                assert!(e.status[0] == 0 && e.components[0] == 1, "{name}: {:?}", e.certificate(0));
+                assert_eq!(&e.tie_group[..4], [0, 1, 2, 3], "{name}");
+                for (j, want) in (1..3).zip(want) {
+                    let got = f64::from(e.eigenvalues(0)[j]);
+                    // The next values are above 0.01.
+                    let allowed = (1e3 * f64::from(weights[0].max(weights[1]))).max(1e-6);
+                    assert!((got - want).abs() <= allowed * want, "{name}: value {j}: {got:e}, in truth {want:e}");
+                }
+            }
+        }
     }
     Ok(())
 }

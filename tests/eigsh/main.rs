@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod nearest;
+mod stiff;
 
 use common::random::SplitMix64;
 use common::solve::{Checked, alike};
@@ -38,6 +39,7 @@ fn main() -> std::process::ExitCode {
         on_each("values that f32 cannot tell from 0", unresolved),
         on_each("small orders and few pairs", small),
         on_cpu("pairs nearest a number", nearest::nearest),
+        on_cpu("weakly joined clusters, and a clique with a tail", stiff::stiff),
         on_each("what is refused", refused),
     ])
 }

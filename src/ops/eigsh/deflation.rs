@@ -6,6 +6,7 @@ use crate::device::{Buffer, Grid, Recorder};
 use crate::error::Result;
 use crate::ops::sparse::gpu::{Most, Rows, Slab, Stage};
 use crate::ops::sparse::{NONE, NullSpace};
+use crate::shape::to_u32;
 
 /// A row that is a component by itself: what is orthogonal to its unit vector is 0 there.
 const ALONE: u32 = u32::MAX - 1;
@@ -57,7 +58,7 @@ impl Deflation {
         let flops = 8.0 * f64::from(lanes) * CHUNK as f64;
         for part in rec.pieces(count, flops) {
             let groups = part.end - part.start;
-            let base = u32::try_from(stage.base).unwrap_or(u32::MAX);
+            let base = to_u32(stage.base);
             let kernel = Deflate {
                 params: Part { first: part.start, base, column: stage.column, width: stage.end },
                 chunks,
@@ -105,9 +106,4 @@ impl Members {
         }
         Self { offsets, rows, labels }
     }
-}
-
-/// Rows are numbered by 32 bits, which the callers check.
-fn to_u32(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::ops::random::uniforms;
 use crate::ops::sparse::gpu::{Most, Resident, Slab, Stage, lanes_of};
 use crate::ops::sparse::{NONE, Operator};
+use crate::shape::to_u32;
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 use schedule::Schedule;
@@ -470,9 +471,4 @@ fn add(to: &mut DMatrix<f64>, (first_row, first_column): (usize, usize), tile: &
             to[(column, row)] += half * f64::from(x);
         }
     }
-}
-
-/// Rows, chunks and columns are numbered by 32 bits, which is checked before.
-fn to_u32(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -13,9 +13,11 @@ mod orthonormal;
 mod tests;
 
 use super::basis::Basis;
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::ops::random::uniforms;
 use crate::ops::sparse::NullSpace;
+use crate::shape::to_u32;
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
@@ -25,6 +27,9 @@ use rayon::prelude::*;
 /// A pair that has not converged lies beyond a limit if it does so by so many times its residual. A missing pair hides in it only if
 /// its part in the random vectors is smaller than the others' by as much.
 const SURE: f64 = 1e5;
+/// A value of an inverse that is so many times the next one is locked before the next is looked for: a solution's rounding error is
+/// eps times the largest value, most of it along that value's vector, and goes with it when it is taken out.
+const DOMINANT: f64 = 1e4;
 /// Values closer than so many times their errors may be one value that is found more than once.
 const TOGETHER: f64 = 1e3;
 /// A symmetric linear map: the second block becomes the map of the first, both column-major of a few vectors.
@@ -119,10 +124,10 @@ pub(super) struct Pairs {
 /// Finds pairs of a symmetric map of vectors of `null.labels.len()` numbers.
 ///
 /// # Errors
-/// Those of the map.
-pub(super) fn lanczos(map: Map<'_>, null: &NullSpace<f64>, quest: Quest) -> Result<Pairs> {
+/// Those of the map; [`Cancelled`](crate::ErrorKind::Cancelled).
+pub(super) fn lanczos(map: Map<'_>, null: &NullSpace<f64>, quest: Quest, cancel: &Cancel) -> Result<Pairs> {
     let mut search = Search::new(map, null, quest);
-    while search.next()? {}
+    while search.next(cancel)? {}
     Ok(search.finish())
 }
 
@@ -192,7 +197,7 @@ impl<'a> Search<'a> {
     }
 
     /// One search from new random vectors. Returns whether there should be another.
-    fn next(&mut self) -> Result<bool> {
+    fn next(&mut self, cancel: &Cancel) -> Result<bool> {
         let Quest { wanted, block, most_products, .. } = self.quest;
         if wanted == 0 {
             return Ok(false);
@@ -201,6 +206,7 @@ impl<'a> Search<'a> {
         self.begin();
         let mut since = 0;
         loop {
+            cancel.check()?;
             let width = self.front;
             self.expand()?;
             let room = self.most_active - self.active;
@@ -220,6 +226,10 @@ impl<'a> Search<'a> {
                 let taken = if out { ritz.values.len() } else { converged };
                 let better = self.lock(&ritz, taken);
                 return Ok(better && !known && !out && self.locked.len() < self.dimension);
+            }
+            let dominant = self.dominant(&ritz, converged);
+            if dominant > 0 {
+                return Ok(self.lock(&ritz, dominant));
             }
             if full {
                 self.restart(&ritz);
@@ -243,7 +253,7 @@ impl<'a> Search<'a> {
         self.drawn += 1;
         let fresh = &mut self.input[..self.null.labels.len()];
         fresh.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(i, x)| {
-            *x = uniforms(u32::try_from(i).unwrap_or(u32::MAX), drawn, seed)[0];
+            *x = uniforms(to_u32(i), drawn, seed)[0];
         });
         self.basis.write(column, fresh);
         self.basis.deflate(self.null, column..column + 1);
@@ -371,6 +381,15 @@ impl<'a> Search<'a> {
         converged > 0 && beyond(converged - 1, 0.0)
             || converged < ritz.values.len() && beyond(converged, SURE)
             || block == 1 && self.locked.is_empty() && converged >= wanted
+    }
+
+    /// How many from the first on are [`DOMINANT`], of those that have converged.
+    fn dominant(&self, ritz: &Ritz, converged: usize) -> usize {
+        if matches!(self.quest.end, End::Smallest | End::Largest) {
+            return 0;
+        }
+        let dominates = |&i: &usize| ritz.values[i - 1].abs() > DOMINANT * ritz.values[i].abs();
+        (1..=converged.min(ritz.values.len() - 1)).rev().find(dominates).unwrap_or(0)
     }
 
     /// Whether no value can be hidden behind an equal one: nowhere do as many lie together as the block has vectors.

@@ -4,6 +4,7 @@
 //! matrix. Null vectors that are known in advance, one for each connected component of a Laplacian, are taken out exactly and
 //! handed back as they are; everything else is iterated from a random start.
 
+mod auto;
 mod basis;
 mod budget;
 mod chebyshev;

@@ -5,7 +5,7 @@ use crate::array::{Array, Ragged};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ops::eigen::{Which, eigh, eigh_ragged};
-use crate::shape::Layout;
+use crate::shape::{Layout, to_u32};
 use nalgebra::{DMatrix, DVector};
 
 /// The rotation of one problem's block to its Ritz vectors, from the wanted end inward.
@@ -98,7 +98,7 @@ fn decompose(
         return Ok((0..matrices.len()).map(pair).collect());
     }
     // A ragged batch is solved matrix by matrix as if it were a part of a larger one.
-    let layout = Layout::new(matrices.iter().map(|matrix| u32::try_from(matrix.nrows()).unwrap_or(u32::MAX)));
+    let layout = Layout::new(matrices.iter().map(|matrix| to_u32(matrix.nrows())));
     let elements = matrices.iter().flat_map(|matrix| matrix.iter().copied()).collect();
     let found = eigh_ragged(ctx, &Ragged::from_vec(layout, elements)?)?.to_host(ctx)?;
     let pair = |i: usize| {

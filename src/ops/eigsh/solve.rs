@@ -8,10 +8,12 @@ use super::solved::{Solved, Wanted, collect, goal_of};
 use super::space::Space;
 use crate::array::Real;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::device::Gpu;
+use crate::error::Result;
 use crate::ops::eigen::Which;
-use crate::ops::sparse::Operator;
-use crate::policy::{Backend, Choice, Family, Side, Workload};
+use crate::ops::operation::{Call, Operation as _, Precision, always};
+use crate::ops::sparse::{Operator, narrowed};
+use crate::policy::{Backend, Choice, Family, Workload};
 use rayon::prelude::*;
 
 /// Solves every problem of the operator, each by its own method.
@@ -30,24 +32,28 @@ pub(crate) fn solve_each<T: Real>(
     let on_host = ctx.with_backend(Backend::Cpu);
     let most = wanted.iter().map(|wanted| wanted.count).max().unwrap_or(0);
     let iterated = matches!(options.method, EigshMethod::Auto | EigshMethod::Chebyshev);
-    let choice = choose_eigsh::<T>(ctx, (a.rows(), a.entries()), most);
-    if choice.side == Side::Gpu && iterated {
-        return on_device(ctx, a, wanted, options);
-    }
     let one = |problem: usize| on_cpu(&on_host, &a.problem(problem), wanted[problem], options, starts.get(problem));
-    if wanted.len() == 1 {
-        return Ok(vec![on_cpu(&on_host, a, wanted[0], options, starts.first())?]);
+    let all = || match wanted {
+        [wanted] => Ok(vec![on_cpu(&on_host, a, *wanted, options, starts.first())?]),
+        _ => (0..wanted.len()).into_par_iter().map(one).collect(),
+    };
+    if !iterated {
+        return ctx.on_host(all);
     }
-    (0..wanted.len()).into_par_iter().map(one).collect()
+    call::<T>((a.rows(), a.entries()), most).run(ctx, all, |gpu| on_device(ctx, gpu, a, wanted, options))
 }
 
 /// Where `k` pairs of a sparse matrix with so many rows and entries would be iterated, and why.
 #[must_use]
 pub fn choose_eigsh<T: Real>(ctx: &Context, (rows, entries): (usize, usize), k: usize) -> Choice {
+    call::<T>((rows, entries), k).choose(ctx)
+}
+
+fn call<T: Real>((rows, entries): (usize, usize), k: usize) -> Call<impl Fn(&Gpu, u64) -> bool> {
     let (rows, entries, width) = (rows as f64, entries as f64, width_of(k) as f64);
     let flops = PRODUCTS * (2.0 * entries + 6.0 * rows) * width;
     // Products gather: the CPU's come to half of the rate that the policy knows, a device's to a fraction of its own.
-    let work = Workload {
+    let workload = Workload {
         family: Family::Eigsh,
         size: rows,
         items: 1.0,
@@ -58,21 +64,18 @@ pub fn choose_eigsh<T: Real>(ctx: &Context, (rows, entries): (usize, usize), k: 
         dispatches: 4.0 * PRODUCTS,
         ..Workload::default()
     };
-    ctx.explain(&work, T::ON_DEVICE)
+    Call { name: "eigsh", precision: Precision::of::<T>(), workload, empty: false, fits: always }
 }
 
 /// All problems on the device, side by side; what is too small for an iteration goes to the CPU.
 fn on_device<T: Real>(
     ctx: &Context,
+    gpu: &Gpu,
     a: &Operator<'_, T>,
     wanted: &[Wanted],
     options: &EigshOptions,
 ) -> Result<Vec<Solved>> {
-    let Some(operator) = a.narrowed().filter(|_| T::ON_DEVICE) else {
-        let what =
-            format!("the device's kernels compute in f32 with norms of 1e-30 to 1e30, {} was asked for", T::NAME);
-        return Err(Error::domain("eigsh", what));
-    };
+    let operator = narrowed("eigsh", a)?;
     let on_host = ctx.with_backend(Backend::Cpu);
     let rests: Vec<usize> = (0..a.problems()).map(|i| a.order(i) - a.null.counts[i]).collect();
     let width = width_of(wanted.iter().map(|wanted| wanted.most).max().unwrap_or(0));
@@ -93,7 +96,7 @@ fn on_device<T: Real>(
     if goals.iter().any(|goal| goal.wanted > 0) {
         let which = wanted.first().map_or(Which::Smallest, |wanted| wanted.which);
         let effort = Effort { which, most_products: options.most_products };
-        let mut space = GpuSpace::new(ctx.gpu()?, &operator, width)?;
+        let mut space = GpuSpace::new(gpu, &operator, width)?;
         space.randomize(options.seed)?;
         let found = iterate(&on_host, &mut space, &goals, effort)?;
         for (i, found) in found.iter().enumerate() {

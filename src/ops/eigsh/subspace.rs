@@ -42,7 +42,7 @@ pub(super) fn iterate_blocks<T: Real>(
     options: &EigshOptions,
 ) -> Result<Solved> {
     check_memory::<T>(ctx, a.rows(), width)?;
-    let mut space = CpuSpace::new(a, width);
+    let mut space = CpuSpace::new(ctx, a, width);
     space.randomize(options.seed)?;
     let goal = goal(a, wanted, options.tolerance_in::<T>());
     let steps = vec![step(a, wanted.which); BETWEEN];
@@ -88,7 +88,7 @@ pub(super) fn power<T: Real>(
     let mut found = Vec::new();
     let (mut products, mut looks) = (0, 0);
     for pair in 0..goal.wanted {
-        let mut space = CpuSpace::new(a, 1);
+        let mut space = CpuSpace::new(ctx, a, 1);
         space.randomize(options.seed + pair as u64)?;
         let (mut value, mut vector, mut residual);
         loop {

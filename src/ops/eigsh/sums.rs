@@ -1,6 +1,7 @@
 //! Sums over the rows of each problem in a fixed order: by chunks of rows, then sixteen at a time, then the last few on the host
 //! in f64.
 
+use crate::shape::to_u32;
 use std::ops::Range;
 
 /// Rows of a chunk.
@@ -75,11 +76,6 @@ fn level(below: &[[u32; 4]], enough: usize) -> Vec<[u32; 4]> {
 /// The most entries of one problem.
 fn longest(level: &[[u32; 4]]) -> usize {
     level.chunk_by(|a, b| a[2] == b[2]).map(<[_]>::len).max().unwrap_or(0)
-}
-
-/// Rows are numbered by 32 bits, which the callers check.
-fn to_u32(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

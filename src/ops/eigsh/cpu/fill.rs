@@ -2,6 +2,7 @@
 //! than what it would be refused for.
 
 use crate::ops::sparse::Operator;
+use crate::shape::to_u32;
 
 /// A guess at the narrowest place of the widest component: how many rows the widest of its separators has, if a breadth-first search
 /// finds one. Trees that hang on a component are taken off first, they cost no fill. A hub that everything is joined to makes the
@@ -10,7 +11,7 @@ pub(in crate::ops::eigsh) fn separator(operator: &Operator<'_, f64>) -> usize {
     let n = operator.rows();
     let neighbors =
         |row: u32| operator.columns[operator.entries_of(row as usize)].iter().copied().filter(move |&c| c != row);
-    let rows = 0..u32::try_from(n).unwrap_or(u32::MAX);
+    let rows = 0..to_u32(n);
     let mut degrees: Vec<u32> = rows.clone().map(|row| neighbors(row).fold(0, |count, _| count + 1)).collect();
     let mut leaves: Vec<u32> = rows.clone().filter(|&row| degrees[row as usize] == 1).collect();
     while let Some(leaf) = leaves.pop() {

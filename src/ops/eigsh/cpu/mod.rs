@@ -10,12 +10,14 @@ mod triangular;
 use super::ritz::rayleigh_ritz;
 use super::space::{Course, Grams, Rotation, Space, Step};
 use crate::array::Real;
+use crate::cancel::Cancel;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::eigen::Which;
 use crate::ops::random::uniforms;
 use crate::ops::sparse::Operator;
 use crate::ops::sparse::cpu::{Combination, Rows, WIDTHS};
+use crate::shape::to_u32;
 use deflate::deflate;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -30,6 +32,7 @@ const ROWS: usize = 1024;
 #[derive(Debug)]
 pub(super) struct CpuSpace<'a, T: Real> {
     operator: &'a Operator<'a, T>,
+    cancel: Cancel,
     rows: Rows<'a, T>,
     width: usize,
     x: Vec<T>,
@@ -63,7 +66,7 @@ struct RitzPairs {
 /// the rounding of its factor.
 fn ritz_pairs(ctx: &Context, operator: &Operator<'_, f64>, vectors: &[f64]) -> Result<RitzPairs> {
     let count = vectors.len() / operator.rows();
-    let mut space = CpuSpace::new(operator, count);
+    let mut space = CpuSpace::new(ctx, operator, count);
     space.load(vectors);
     let ritz = rayleigh_ritz(ctx, &space.grams()?, Which::Smallest, CpuSpace::<f64>::GRAM_EPSILON, false)?;
     let rotations: Vec<_> = ritz.into_iter().map(|ritz| Some(ritz.rotation)).collect();
@@ -74,9 +77,10 @@ fn ritz_pairs(ctx: &Context, operator: &Operator<'_, f64>, vectors: &[f64]) -> R
 
 impl<'a, T: Real> CpuSpace<'a, T> {
     /// X is zero. The operator has one problem.
-    pub(super) fn new(operator: &'a Operator<'a, T>, width: usize) -> Self {
+    pub(super) fn new(ctx: &Context, operator: &'a Operator<'a, T>, width: usize) -> Self {
         let zeros = || vec![T::from_f64(0.0); operator.rows() * width];
-        Self { operator, rows: Rows::new(operator), width, x: zeros(), ax: zeros(), other: zeros() }
+        let cancel = ctx.cancel().clone();
+        Self { operator, cancel, rows: Rows::new(operator), width, x: zeros(), ax: zeros(), other: zeros() }
     }
 
     /// Puts vectors into the first columns of X, column-major.
@@ -89,7 +93,7 @@ impl<'a, T: Real> CpuSpace<'a, T> {
     }
 
     /// One polynomial of the columns `columns`, at most as many as the widest kernel takes.
-    fn filter_few(&mut self, columns: Range<usize>, steps: &[Step], deflate_every: usize) {
+    fn filter_few(&mut self, columns: Range<usize>, steps: &[Step], deflate_every: usize) -> Result<()> {
         let (n, width) = (self.operator.rows(), self.width);
         let few = WIDTHS.into_iter().find(|&w| w >= columns.len()).unwrap_or(columns.len());
         let (mut y, mut before) = (&mut self.ax[..], &mut self.other[..]);
@@ -107,6 +111,7 @@ impl<'a, T: Real> CpuSpace<'a, T> {
         });
         let null = &self.operator.null;
         for (i, &Step { product, own, before: factor }) in (1..).zip(steps) {
+            self.cancel.check()?;
             self.rows.combine(few, y, before, Combination { product, own, before: factor });
             std::mem::swap(&mut y, &mut before);
             if i % deflate_every == 0 || i == steps.len() {
@@ -120,6 +125,7 @@ impl<'a, T: Real> CpuSpace<'a, T> {
         self.x.par_chunks_mut(width).zip(y.par_chunks(few)).with_min_len(ROWS).for_each(|(to, from)| {
             to[columns.clone()].copy_from_slice(&from[..taken]);
         });
+        Ok(())
     }
 
     /// A X.
@@ -174,7 +180,7 @@ impl<T: Real> Space for CpuSpace<'_, T> {
     fn randomize(&mut self, seed: u64) -> Result<()> {
         let width = self.width;
         self.x.par_chunks_mut(width).enumerate().with_min_len(ROWS).for_each(|(i, row)| {
-            let i = u32::try_from(i).unwrap_or(u32::MAX);
+            let i = to_u32(i);
             for (quadruple, four) in (0..).zip(row.chunks_mut(4)) {
                 four.iter_mut().zip(uniforms(i, quadruple, seed)).for_each(|(x, u)| *x = T::from_f64(u));
             }
@@ -189,7 +195,7 @@ impl<T: Real> Space for CpuSpace<'_, T> {
         let mut first = *from;
         while first < self.width {
             let last = self.width.min(first + widest);
-            self.filter_few(first..last, steps, *deflate_every);
+            self.filter_few(first..last, steps, *deflate_every)?;
             first = last;
         }
         Ok(())

@@ -118,9 +118,9 @@ pub(in crate::ops::eigsh) fn nearest(
             Ok(())
         };
         let last = attempt + 1 == TRIES;
-        let pairs = match lanczos(&mut map, &operator.null, quest) {
+        let pairs = match lanczos(&mut map, &operator.null, quest, ctx.cancel()) {
             // A pivot of 0.
-            Err(_) if !last => continue,
+            Err(error) if !last && !error.is_cancelled() => continue,
             pairs => pairs?,
         };
         if pairs.values.is_empty() {

@@ -116,7 +116,7 @@ pub(in crate::ops::eigsh) fn solve(
         factor.solve(y);
         Ok(())
     };
-    let pairs = lanczos(&mut map, &operator.null, quest)?;
+    let pairs = lanczos(&mut map, &operator.null, quest, ctx.cancel())?;
     let Pairs { products, restarts, searches, .. } = pairs;
     log::debug!("shift-invert: {products} solves, {restarts} restarts, {searches} searches");
     drop(factor);

@@ -5,6 +5,7 @@
 //! alone, and so does every bit of a solution.
 
 use crate::lanes::{Lane, Laned, Task};
+use crate::shape::to_u32;
 use faer::sparse::linalg::cholesky::supernodal::SymbolicSupernodalCholesky;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -61,7 +62,7 @@ impl Triangular {
             let below = rows.len();
             rows.extend_from_slice(symbolic.supernode(s).pattern());
             let (first, last) = (begin[s] as usize, end[s] as usize);
-            owner[first..last].fill(u32::try_from(s).unwrap_or(u32::MAX));
+            owner[first..last].fill(to_u32(s));
             let values = offsets[s] as usize..offsets[s + 1] as usize;
             nodes.push(Node { first, columns: last - first, rows: below..rows.len(), values });
         }
@@ -110,7 +111,7 @@ impl Triangular {
             } else {
                 own.len() + outer.partition_point(|&other| (other as usize) < row)
             };
-            u32::try_from(place).unwrap_or(u32::MAX)
+            to_u32(place)
         };
         for node in &mut self.nodes[nodes.clone()] {
             node.first -= own.start;

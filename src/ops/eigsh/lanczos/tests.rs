@@ -1,4 +1,5 @@
 use super::{End, Pairs, Quest, lanczos};
+use crate::cancel::Cancel;
 use crate::error::ErrorKind;
 use crate::graph::spectra::Family;
 use crate::graph::{Conventions, Graph};
@@ -34,7 +35,7 @@ fn pairs_of(operator: &Operator<'_, f64>, mut quest: Quest) -> Pairs {
         x.chunks_exact(n).zip(y.chunks_exact_mut(n)).for_each(|(x, y)| rows.combine(1, x, y, Combination::PRODUCT));
         Ok(())
     };
-    let pairs = lanczos(&mut map, &operator.null, quest).unwrap();
+    let pairs = lanczos(&mut map, &operator.null, quest, &Cancel::new()).unwrap();
     check(operator, &pairs);
     pairs
 }
@@ -221,6 +222,6 @@ fn maps_that_are_not_finite_are_errors() {
         y.fill(f64::NAN);
         Ok(())
     };
-    let error = lanczos(&mut map, &operator.null, quest(End::Smallest, 1)).unwrap_err();
+    let error = lanczos(&mut map, &operator.null, quest(End::Smallest, 1), &Cancel::new()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{error}");
 }

@@ -1,0 +1,197 @@
+//! `auto`: which method finds the pairs of a problem on the CPU, by the predicted time of each; and what comes next where the one that
+//! was chosen did not find them.
+
+use super::chebyshev::Found;
+use super::cpu::fill::separator;
+use super::cpu::shift_invert::{self, Plan};
+use super::methods::{PRODUCTS, chebyshev, densely, most_of};
+use super::options::{EigshMethod, EigshOptions};
+use super::solved::{Solved, Wanted, goal};
+use crate::array::Real;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::ops::eigen::Which;
+use crate::ops::sparse::Operator;
+
+/// Products that an iteration takes at the least: a few looks at a graph that expands (65 to 90, 2026-11-22).
+const FEWEST: f64 = 80.0;
+/// Products for every wavelength of the last wanted vector along the graph's length: a polynomial's degree goes with the root of its
+/// value (paths and grids of 1000 and 10,000 nodes: 3.4 to 4.7, 2026-11-22).
+const ALONG: f64 = 4.0;
+/// Products at the most, over the root of the relative tolerance: smaller values are not told from 0, and the iteration ends.
+const MOST: f64 = 3.0;
+/// Seconds of the looks, whatever the graph.
+const LOOKS: f64 = 8e-3;
+/// What of an iteration for f64 goes on in f64 behind the f32 part, at twice the price a product.
+const IN_F64: f64 = 2.5;
+/// An iteration that has taken so many times the products that were predicted is left for the inverse, and so many times its own
+/// predicted seconds the inverse may take then: values that lie close together, which structure does not tell, cost one method the more
+/// the closer they are, and the other nothing.
+const PATIENCE: f64 = 4.0;
+/// Bytes of the largest factor that is chosen unasked: what the default memory budget holds.
+const LARGEST_FACTOR: f64 = 2e9;
+/// Up to this order a matrix whose iteration failed is decomposed: some ten seconds of two cores.
+const DENSE_AFTER_ALL: usize = 4096;
+
+/// The pairs, by whichever method should be the fastest, or by the next one where that does not find them.
+pub(super) fn auto<T: Real>(
+    ctx: &Context,
+    a: &Operator<'_, T>,
+    wanted: Wanted,
+    width: usize,
+    options: &EigshOptions,
+    start: Option<&Solved>,
+) -> Result<Solved> {
+    let inverse = (wanted.which == Which::Smallest).then(|| Inverse::new(a, wanted, options));
+    let products = predicted_products(a, (wanted.count, options.tolerance_in::<T>()), inverse.as_ref());
+    let seconds = iteration_seconds(a, products, width);
+    if let Some(inverse) = &inverse
+        && let Some(plan) = inverse.plan_within(seconds)
+        && let Some(solved) = inverse.solve(ctx, plan)?.filter(|solved| solved.reached)
+    {
+        return Ok(solved);
+    }
+    // Where there is no other way there is no hurry.
+    let patience = inverse.as_ref().map_or(usize::MAX, |_| most_products(products)).min(options.most_products);
+    let mut found = chebyshev(ctx, a, wanted, width, &options.most_products(patience), start)?;
+    if is_found(a, &found, wanted) {
+        return Ok(found);
+    }
+    log::debug!("{patience} products did not tell the pairs apart");
+    let mut within = Some(PATIENCE * PATIENCE * seconds);
+    loop {
+        // At first an inverse that takes about as long, then any.
+        if let Some(inverse) = &inverse
+            && let Some(plan) = inverse.plan_within(within.unwrap_or(f64::INFINITY))
+            && let Some(solved) = inverse.solve(ctx, plan)?.filter(|solved| solved.reached)
+        {
+            return Ok(solved);
+        }
+        if within.take().is_none() {
+            break;
+        }
+        if patience < options.most_products {
+            found = chebyshev(ctx, a, wanted, width, options, Some(&found))?;
+            if is_found(a, &found, wanted) {
+                return Ok(found);
+            }
+        }
+    }
+    if a.rows() <= DENSE_AFTER_ALL {
+        log::debug!("the matrix of order {} is decomposed", a.rows());
+        return densely(ctx, a, wanted);
+    }
+    Ok(found)
+}
+
+/// Whether an iteration has what was wanted: pairs within the tolerance and, where that matters, told apart, or from 0.
+fn is_found<T: Real>(a: &Operator<'_, T>, solved: &Solved, wanted: Wanted) -> bool {
+    // Of matrices without a known null space small values may be anything: their residuals have to tell them from 0.
+    let told = |(value, residual): (&f64, &f64)| !a.null.is_empty() || value.abs() > *residual;
+    solved.values.len() >= wanted.count && solved.reached && solved.values.iter().zip(&solved.residuals).all(told)
+}
+
+/// The inverse of a matrix whose smallest pairs are wanted.
+pub(super) struct Inverse<'a> {
+    /// In f64, which it is computed in.
+    operator: Operator<'a, f64>,
+    wanted: Wanted,
+    /// The rows of a separator, about.
+    separator: usize,
+    /// Pairs at most.
+    most: usize,
+    tolerance: f64,
+    seed: u64,
+}
+
+impl<'a> Inverse<'a> {
+    pub(super) fn new<T: Real>(a: &'a Operator<'_, T>, wanted: Wanted, options: &EigshOptions) -> Self {
+        let operator = a.widened();
+        let separator = separator(&operator);
+        let most = most_of(&wanted, a.rows() - a.null.len());
+        // It costs nothing to come nearer than was asked.
+        let tolerance = options.tolerance_in::<T>().min(1e-10);
+        Self { operator, wanted, separator, most, tolerance, seed: options.seed }
+    }
+
+    /// How the factor is made, if that can be said.
+    pub(super) fn plan(&self) -> Option<Plan> {
+        let plan = shift_invert::plan(&self.operator, self.separator, (self.wanted.count, self.most))?;
+        log::debug!(
+            "shift-invert: {:.1e} entries of L, {:.1e} bytes, {:.1e} s (separator {})",
+            plan.entries,
+            plan.bytes,
+            plan.seconds,
+            self.separator
+        );
+        Some(plan)
+    }
+
+    /// [`Inverse::plan`], if it is within `seconds`, and its factor not too large to be made unasked. What a plan costs is paid whether
+    /// it is followed or not.
+    fn plan_within(&self, seconds: f64) -> Option<Plan> {
+        let (entries, rows) = (self.operator.entries(), self.operator.rows());
+        let least = shift_invert::least_seconds(entries, rows, self.separator, self.wanted.count);
+        if least > seconds {
+            log::debug!("shift-invert: {least:.1e} s at least, allowed {seconds:.1e} s (separator {})", self.separator);
+            return None;
+        }
+        self.plan().filter(|plan| plan.seconds <= seconds && plan.bytes <= LARGEST_FACTOR)
+    }
+
+    /// The pairs; none where the matrix is not definite after all, or not all of them are found.
+    ///
+    /// # Errors
+    /// [`Limit`](crate::ErrorKind::Limit) where the factor is beyond the memory budget: a choice that asked for the budget would let
+    /// bits depend on it.
+    pub(super) fn solve(&self, ctx: &Context, plan: Plan) -> Result<Option<Solved>> {
+        let allowed = ctx.memory_budget();
+        if plan.bytes > allowed as f64 {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes of a plan, positive")]
+            let needed = plan.bytes as u64;
+            return Err(Error::budget("bytes for the factor of shift-invert", needed, allowed));
+        }
+        let goal = goal(&self.operator, self.wanted, self.tolerance);
+        let found = shift_invert::solve(ctx, &self.operator, plan, goal, self.most, self.seed)?;
+        let Some((Found { values, residuals, apart, products, looks, .. }, vectors)) = found else { return Ok(None) };
+        let method = EigshMethod::ShiftInvert;
+        let solved = Solved { values, vectors, residuals, reached: apart, next: None, method, products, looks };
+        Ok((solved.values.len() >= self.wanted.count).then_some(solved))
+    }
+}
+
+/// Products that an iteration for the pairs at one end should take. Of a Laplacian its structure tells: where separators are small, so are
+/// the smallest eigenvalues (Cheeger). Hubs stretch the spectrum of `D - W` without moving its smallest values.
+fn predicted_products<T: Real>(
+    a: &Operator<'_, T>,
+    (wanted, tolerance): (usize, f64),
+    inverse: Option<&Inverse<'_>>,
+) -> f64 {
+    let Some(Inverse { separator, .. }) = inverse else { return PRODUCTS };
+    if a.null.is_empty() {
+        // Nothing is known of small eigenvalues; of ill-conditioned matrices they are far below what polynomials tell apart, and an
+        // iteration that ends without them was for nothing.
+        return 16.0 * PRODUCTS;
+    }
+    let (rows, entries) = (a.rows() as f64, a.entries() as f64);
+    let stretch = if a.scale.is_some() { 1.0 } else { (a.bounds(0).upper * rows / (2.0 * entries).max(1.0)).sqrt() };
+    // Rows over a separator's; and the graph's dimension: of waves along one of d axes there are the d-th root.
+    let length = (rows / (*separator as f64).max(1.0)).max(2.0);
+    let dimension = (rows.ln() / length.ln()).max(1.0);
+    let waves = length / (wanted as f64).powf(dimension.recip());
+    (ALONG * waves).min(MOST / tolerance.sqrt()).max(FEWEST) * stretch.clamp(1.0, 4.0)
+}
+
+/// What so many products with a block of that width should take, with the looks between them. In f32 some 130 bytes move for an entry
+/// and a block of 32 columns. (Preferential attachment of 100,000 nodes, 1e6 entries: 3.2 ms, 2026-11-21.)
+fn iteration_seconds<T: Real>(a: &Operator<'_, T>, products: f64, width: usize) -> f64 {
+    let one = width as f64 * (1e-10 * a.entries() as f64 + 3e-10 * a.rows() as f64);
+    LOOKS + products * one * if T::EPSILON < 1e-10 { IN_F64 } else { 1.0 }
+}
+
+/// The products after which an iteration is left for another method.
+fn most_products(predicted: f64) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some thousands")]
+    let most = (PATIENCE * predicted).ceil() as usize;
+    most
+}

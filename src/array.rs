@@ -1,7 +1,7 @@
 //! Batches of matrices, on the host or on the device. Column-major, the batch slowest: from and to nalgebra without rearranging.
 
 use crate::context::Context;
-use crate::device::{Buffer, Read, WgpuBuffer};
+use crate::device::{Buffer, Gpu, Read, WgpuBuffer};
 use crate::error::{Error, Result};
 use crate::shape::{Layout, Shape};
 use half::f16;
@@ -236,6 +236,17 @@ impl<T: Scalar> Storage<T> {
             Self::Host(data) => Incoming::Here(Arc::clone(data)),
             Self::Device(buffer) => Incoming::Coming(ctx.gpu_of(buffer)?.read(buffer)?),
         })
+    }
+
+    /// The numbers on `gpu`, the context's device: uploaded if they lie on the host.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Domain`](crate::ErrorKind::Domain) if they lie on another context's device; device errors.
+    pub(crate) fn on_device(&self, ctx: &Context, gpu: &Gpu) -> Result<Buffer<f32>> {
+        match self {
+            Self::Device(buffer) => ctx.gpu_of(buffer).map(|_| buffer.clone()),
+            Self::Host(data) => gpu.record().upload(&T::for_device(data)),
+        }
     }
 
     /// The numbers; waits for the device if they lie there.

@@ -1,5 +1,6 @@
 //! What every operation is handed: the device, if there is one, the policy and the budget.
 
+use crate::cancel::Cancel;
 use crate::device::{Adapter, Buffer, DeviceOptions, Element, Gpu, PoolCounters, WgpuDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kept::Kept;
@@ -21,6 +22,9 @@ pub struct Context {
     without_gpu: Option<String>,
     kept: Arc<Kept>,
     stopwatch: Stopwatch,
+    cancel: Cancel,
+    /// Threads of this context's own.
+    threads: Option<Arc<rayon::ThreadPool>>,
 }
 
 /// How a [`Context`] is made.
@@ -29,6 +33,8 @@ pub struct ContextBuilder {
     adapter: Option<String>,
     backend: Option<Backend>,
     budget: Option<u64>,
+    threads: Option<usize>,
+    cancel: Cancel,
     checked: bool,
     poison: bool,
     profile: bool,
@@ -48,6 +54,8 @@ impl Default for ContextBuilder {
             adapter: None,
             backend: None,
             budget: None,
+            threads: None,
+            cancel: Cancel::new(),
             checked: cfg!(debug_assertions),
             poison: false,
             profile: false,
@@ -80,12 +88,14 @@ impl Context {
     pub fn cpu() -> Self {
         let why = "the CPU alone was asked for".to_owned();
         let builder = ContextBuilder { backend: Some(Backend::Cpu), tuned: false, ..ContextBuilder::default() };
-        Self::assemble(None, &builder, builder.found(None), Some(why))
+        Self::assemble(None, &builder, builder.found(None), Some(why), None)
     }
 
     /// A context on a wgpu device that somebody else owns; [`ContextBuilder::build_on`] is the same with options.
-    #[must_use]
-    pub fn from_wgpu(device: WgpuDevice) -> Self {
+    ///
+    /// # Errors
+    /// As of [`ContextBuilder::build_on`].
+    pub fn from_wgpu(device: WgpuDevice) -> Result<Self> {
         Self::builder().build_on(device)
     }
 
@@ -100,11 +110,13 @@ impl Context {
         builder: &ContextBuilder,
         (rates, measured): (Rates, [bool; 2]),
         without_gpu: Option<String>,
+        threads: Option<Arc<rayon::ThreadPool>>,
     ) -> Self {
         let class = builder.class(gpu.as_ref().map(|gpu| gpu.adapter()));
         let policy = Policy { backend: builder.backend.unwrap_or_default(), class, rates: rates.into(), measured };
         let stopwatch = gpu.as_ref().map_or_else(|| Stopwatch::new(builder.profile), |gpu| gpu.stopwatch().clone());
-        Self { gpu, policy, budget: builder.budget(), without_gpu, kept: Arc::default(), stopwatch }
+        let (budget, cancel) = (builder.budget(), builder.cancel.clone());
+        Self { gpu, policy, budget, without_gpu, kept: Arc::default(), stopwatch, cancel, threads }
     }
 
     /// This context with another wish about where operations run.
@@ -113,10 +125,31 @@ impl Context {
         Self { policy: Policy { backend, ..self.policy.clone() }, ..self.clone() }
     }
 
-    /// Threads of the CPU that operations share.
+    /// The number of CPU threads that operations share: this context's own ([`ContextBuilder::threads`]), or those of rayon's
+    /// global pool.
     #[must_use]
     pub fn threads(&self) -> usize {
-        rayon::current_num_threads()
+        self.threads.as_ref().map_or_else(rayon::current_num_threads, |pool| pool.current_num_threads())
+    }
+
+    /// The switch that ends the work of this context.
+    #[must_use]
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// Runs work of the CPU on this context's threads.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`] before it, or after it: what was cancelled on the way may be incomplete.
+    pub(crate) fn on_host<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+        self.cancel.check()?;
+        let made = match &self.threads {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }?;
+        self.cancel.check()?;
+        Ok(made)
     }
 
     /// What the choices rest upon.
@@ -195,7 +228,8 @@ impl Context {
         self.gpu.as_ref().map_or(Ok(()), |gpu| gpu.wait())
     }
 
-    /// Destroys the device, as a driver's reset would: for tests of what a program does then.
+    /// Destroys the device, as a driver's reset would: for tests of what a program does then (feature `testing`).
+    #[cfg(feature = "testing")]
     pub fn destroy_device(&self) {
         if let Some(gpu) = &self.gpu {
             gpu.destroy();
@@ -231,7 +265,8 @@ impl Context {
 }
 
 impl ContextBuilder {
-    /// The adapter whose name or driver contains this, in any case: the only way to a software adapter.
+    /// The adapter whose name or driver contains this, in any case: the only way to a software adapter. `NAME#1` is the second one that
+    /// fits, `pci:0000:41:00.0` the one at that PCI address ([`Adapter::pci`]).
     #[must_use]
     pub fn adapter(mut self, name: impl Into<String>) -> Self {
         self.adapter = Some(name.into());
@@ -252,6 +287,21 @@ impl ContextBuilder {
         self
     }
 
+    /// The number of CPU threads that operations share (0: one for each core). Without it they use rayon's global pool, which
+    /// `RAYON_NUM_THREADS` sizes. No result depends on the number, except through the side that [`Backend::Auto`] chooses.
+    #[must_use]
+    pub fn threads(mut self, count: usize) -> Self {
+        self.threads = Some(count);
+        self
+    }
+
+    /// The switch that ends the work of the context, and of every clone of it. With a device, contexts that share it share the switch.
+    #[must_use]
+    pub fn cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
     /// Keep the run-time checks in the shaders (default: in debug builds).
     #[must_use]
     pub fn checked(mut self, yes: bool) -> Self {
@@ -259,7 +309,8 @@ impl ContextBuilder {
         self
     }
 
-    /// Fill every buffer that the pool hands out with 1e30: for tests.
+    /// Fill every buffer that the pool hands out with 1e30: for tests (feature `testing`).
+    #[cfg(feature = "testing")]
     #[must_use]
     pub fn poison(mut self, yes: bool) -> Self {
         self.poison = yes;
@@ -320,7 +371,8 @@ impl ContextBuilder {
         self
     }
 
-    /// Be refused the device when it is opened, as a driver might: for tests of what is said then.
+    /// Be refused the device when it is opened, as a driver might: for tests of what is said then (feature `testing`).
+    #[cfg(feature = "testing")]
     #[must_use]
     pub fn fail_to_open(mut self, yes: bool) -> Self {
         self.refused = yes;
@@ -328,7 +380,8 @@ impl ContextBuilder {
     }
 
     /// Make the kernel of that name wrong, as a driver's compiler might: sums of floating-point numbers become differences, and what is
-    /// stored of them is a sixteenth too large. For tests of what tells right from wrong.
+    /// stored of them is a sixteenth too large. For tests of what tells right from wrong (feature `testing`).
+    #[cfg(feature = "testing")]
     #[must_use]
     pub fn spoil_kernel(mut self, name: impl Into<String>) -> Self {
         self.spoilt = Some(name.into());
@@ -352,6 +405,12 @@ impl ContextBuilder {
                 Error::domain("FIEDLER_MEMORY_BUDGET", format!("expected bytes such as 512M or 2G, found `{text}`"))
             })?);
         }
+        if let (None, Some(text)) = (self.threads, said("FIEDLER_THREADS")) {
+            let count = text.parse().ok().filter(|&count| count > 0);
+            self.threads = Some(count.ok_or_else(|| {
+                Error::domain("FIEDLER_THREADS", format!("expected a number of threads of 1 or more, found `{text}`"))
+            })?);
+        }
         self.software_as_gpu |= said("FIEDLER_SOFTWARE_AS_GPU").is_some_and(|value| value == "1");
         Ok(self)
     }
@@ -359,41 +418,57 @@ impl ContextBuilder {
     /// Opens the device, if one is wanted.
     ///
     /// # Errors
-    /// [`ErrorKind::NoAdapter`] if a named adapter, or under [`Backend::Gpu`] any GPU, is not there; device errors.
+    /// [`ErrorKind::NoAdapter`] if a named adapter, or under [`Backend::Gpu`] any GPU, is not there; [`ErrorKind::Domain`] if the
+    /// system does not start so many threads; device errors.
     pub fn build(self) -> Result<Context> {
+        let pool = self.pool()?;
         if self.backend == Some(Backend::Cpu) {
             return Ok(Context::assemble(
                 None,
                 &self,
                 self.found(None),
                 Some("the CPU alone was asked for".to_owned()),
+                pool,
             ));
         }
         if !self.device && self.backend != Some(Backend::Gpu) && self.adapter.is_none() {
-            return Ok(Context::assemble(None, &self, self.found(None), Some("nobody looked for one".to_owned())));
+            let why = "GPU detection was disabled".to_owned();
+            return Ok(Context::assemble(None, &self, self.found(None), Some(why), pool));
         }
         let began = Instant::now();
         let mut found = None;
         match Gpu::open(self.adapter.as_deref(), self.options(), &mut |adapter| self.learn(adapter, &mut found)) {
             Ok(gpu) => {
-                let ctx = Context::assemble(Some(gpu), &self, found.unwrap_or_else(|| self.found(None)), None);
+                let rates = found.unwrap_or_else(|| self.found(None));
+                let ctx = Context::assemble(Some(gpu), &self, rates, None, pool);
                 ctx.stopwatch.end("open", "", Some(began));
                 Ok(ctx)
             }
             Err(error) if self.backend != Some(Backend::Gpu) && self.adapter.is_none() => {
                 log::info!("the CPU alone: {error}");
-                Ok(Context::assemble(None, &self, self.found(None), Some(error.to_string())))
+                Ok(Context::assemble(None, &self, self.found(None), Some(error.to_string()), pool))
             }
             Err(error) => Err(error),
         }
     }
 
     /// The same on a wgpu device that somebody else owns. No adapter is chosen.
-    #[must_use]
-    pub fn build_on(self, device: WgpuDevice) -> Context {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Domain`] if the system does not start so many threads.
+    pub fn build_on(self, device: WgpuDevice) -> Result<Context> {
+        let pool = self.pool()?;
         let mut found = None;
         let gpu = Gpu::adopt(device, self.options(), &mut |adapter| self.learn(adapter, &mut found));
-        Context::assemble(Some(gpu), &self, found.unwrap_or_else(|| self.found(None)), None)
+        Ok(Context::assemble(Some(gpu), &self, found.unwrap_or_else(|| self.found(None)), None, pool))
+    }
+
+    /// Threads of the context's own, where a number was asked for.
+    fn pool(&self) -> Result<Option<Arc<rayon::ThreadPool>>> {
+        let Some(count) = self.threads else { return Ok(None) };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
+        let pool = pool.map_err(|error| Error::domain("threads", format!("{count} cannot be started: {error}")))?;
+        Ok(Some(Arc::new(pool)))
     }
 
     /// What the adapter is to the policy.
@@ -413,7 +488,7 @@ impl ContextBuilder {
         if let Some(rates) = &self.rates {
             return (rates.clone(), [true; 2]);
         }
-        let threads = rayon::current_num_threads();
+        let threads = self.threads.filter(|&count| count > 0).unwrap_or_else(rayon::current_num_threads);
         let (mut rates, mut measured) = (Rates::of(self.class(adapter), threads), [false; 2]);
         let Some(folder) = policy::folder().filter(|_| self.tuned) else { return (rates, measured) };
         if let Some(Tuning::Cpu(cpu)) = Stored::of(&folder, &Machine::cpu(threads)).tuning() {
@@ -438,8 +513,8 @@ impl ContextBuilder {
 
     fn options(&self) -> DeviceOptions {
         let Self { checked, poison, profile, timestamps, kernels, refused, .. } = *self;
-        let (budget, spoilt) = (self.budget(), self.spoilt.clone());
-        DeviceOptions { budget, checked, poison, profile, timestamps, kernels, refused, spoilt }
+        let (budget, spoilt, cancel) = (self.budget(), self.spoilt.clone(), self.cancel.clone());
+        DeviceOptions { budget, cancel, checked, poison, profile, timestamps, kernels, refused, spoilt }
     }
 }
 

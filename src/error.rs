@@ -65,6 +65,8 @@ pub enum ErrorKind {
         /// The shape that it got.
         found: String,
     },
+    /// The work was stopped by its [`Cancel`](crate::Cancel).
+    Cancelled,
     /// A value outside an operation's domain.
     Domain {
         /// The operation.
@@ -123,6 +125,12 @@ impl Error {
     #[must_use]
     pub fn is_out_of_memory(&self) -> bool {
         matches!(*self.0, ErrorKind::OutOfMemory { .. })
+    }
+
+    /// Whether the work was stopped by its [`Cancel`](crate::Cancel).
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        matches!(*self.0, ErrorKind::Cancelled)
     }
 
     pub(crate) fn shape(operation: &'static str, expected: impl Into<String>, found: impl Into<String>) -> Self {
@@ -193,6 +201,7 @@ impl fmt::Display for Error {
             K::Kernel { kernel, variant, message } => write!(f, "kernel {kernel} {variant}: {message}"),
             K::Device { message } => write!(f, "the device reported: {message}"),
             K::Shape { operation, expected, found } => write!(f, "{operation}: expected {expected}, found {found}"),
+            K::Cancelled => write!(f, "cancelled"),
             K::Domain { operation, what } => write!(f, "{operation}: {what}"),
             K::Uncertified { count, of, first, status } => {
                 write!(f, "{count} of {of} matrices lack the Converged status; the first is matrix {first}: {status}")

@@ -34,6 +34,7 @@
 pub mod array;
 pub mod bench;
 pub mod cache;
+mod cancel;
 mod context;
 mod device;
 pub mod doctor;
@@ -48,6 +49,7 @@ pub mod policy;
 mod profile;
 mod shape;
 
+pub use cancel::Cancel;
 pub use context::{Context, ContextBuilder, bytes_from};
 pub use device::{Adapter, AdapterLimits, PoolCounters, WgpuBuffer, WgpuDevice};
 pub use error::{Error, ErrorKind, Result};

@@ -142,3 +142,9 @@ impl Layout {
         begin..end
     }
 }
+
+/// A count as kernels take it. What lies in a binding is below 2^31 bytes; what is more than 32 bits hold is the most that they hold,
+/// which no limit allows.
+pub(crate) fn to_u32(count: impl TryInto<u32>) -> u32 {
+    count.try_into().unwrap_or(u32::MAX)
+}

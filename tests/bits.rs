@@ -15,7 +15,7 @@ fn written(files: &Files, call: &str, threads: usize, budget: &str) -> Result<Ve
         .collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let output = fiedler(&words)
-        .env("RAYON_NUM_THREADS", threads.to_string())
+        .args(["--threads", &threads.to_string()])
         .env("FIEDLER_MEMORY_BUDGET", budget)
         .output()
         .expect("the command starts");

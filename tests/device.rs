@@ -379,7 +379,19 @@ fn choice() -> Checked {
     for adapter in &all {
         let part = adapter.name[..5.min(adapter.name.len())].to_uppercase();
         assert!(Context::builder().adapter(part).build()?.adapter().is_some());
+        // Its place among those of its name tells it from them, and so does its address.
+        let exactly = Context::builder().adapter(format!("{}#{}", adapter.name, adapter.index)).build()?;
+        assert_eq!(exactly.adapter().map(|a| (&a.name, a.index)), Some((&adapter.name, adapter.index)));
+        if let Some(address) = &adapter.pci {
+            let there = Context::builder().adapter(format!("pci:{address}")).build()?;
+            assert_eq!(there.adapter().and_then(|a| a.pci.as_ref()), Some(address));
+        }
+        let beyond =
+            Context::builder().adapter(format!("{}#99", adapter.name)).build().map(drop).expect_err("the hundredth");
+        assert!(beyond.to_string().contains("more than 99 adapters"), "{beyond}");
     }
+    let error = Context::builder().adapter("pci:ffff:ff:ff.f").build().map(drop).expect_err("no such address");
+    assert!(error.to_string().contains("at the PCI address ffff:ff:ff.f"), "{error}");
     Ok(())
 }
 

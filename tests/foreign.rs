@@ -42,7 +42,7 @@ fn adopted(ctx: &Context) -> Checked {
     for limits in [None, Some(wgpu::Limits::default())] {
         let least = limits.is_some();
         let theirs = opened(ctx, limits)?;
-        let shared = Context::from_wgpu(theirs.clone());
+        let shared = Context::from_wgpu(theirs.clone())?;
         let facts = shared.adapter().expect("an adapter");
         assert_eq!((&facts.name, shared.memory_budget() > 0), (&ctx.adapter().expect("an adapter").name, true));
         assert!(facts.features.is_empty(), "the device was opened with none: {:?}", facts.features);
@@ -63,7 +63,7 @@ fn adopted(ctx: &Context) -> Checked {
 
 fn buffers(ctx: &Context) -> Checked {
     let theirs = opened(ctx, None)?;
-    let shared = Context::builder().backend(Backend::Gpu).memory_budget(64 << 20).build_on(theirs.clone());
+    let shared = Context::builder().backend(Backend::Gpu).memory_budget(64 << 20).build_on(theirs.clone())?;
     assert_eq!(shared.memory_budget(), 64 << 20);
     let make = |usage, size| {
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };

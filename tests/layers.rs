@@ -14,7 +14,7 @@ use source::Source;
 const ROOT: u32 = u32::MAX;
 
 /// The floor of each room: it may import what lies on a floor below.
-const FLOORS: [(&str, u32); 21] = [
+const FLOORS: [(&str, u32); 22] = [
     ("main", 7),
     ("cli", 7),
     ("features", 6),
@@ -30,6 +30,7 @@ const FLOORS: [(&str, u32); 21] = [
     ("graph", 3),
     ("policy", 2),
     ("device", 1),
+    ("cancel", 0),
     ("error", 0),
     ("kept", 0),
     ("lanes", 0),
@@ -40,7 +41,7 @@ const FLOORS: [(&str, u32); 21] = [
 ];
 
 /// The arrows that are allowed on one floor.
-const SIDEWAYS: [(&str, &str); 3] = [("array", "context"), ("shape", "error"), ("main", "cli")];
+const SIDEWAYS: [(&str, &str); 4] = [("array", "context"), ("cancel", "error"), ("shape", "error"), ("main", "cli")];
 
 /// Families that may call the device half of these others, so that a chain stays in one recording.
 const CALLERS: [&str; 3] = ["laplacian", "eigen", "svd"];
@@ -59,7 +60,7 @@ const UPON: [(&str, &str); 8] = [
 ];
 
 /// What every family may use.
-const COMMON: [&str; 4] = ["certificate", "columns", "random", "ties"];
+const COMMON: [&str; 5] = ["certificate", "columns", "operation", "random", "ties"];
 
 /// Crates that only `src/device` may name.
 const DEVICE_CRATES: [&str; 7] =
@@ -199,7 +200,11 @@ fn shaders_mirror_the_operations() {
     let found = files(&shaders, "wgsl");
     assert_eq!(found.is_empty(), declared.is_empty(), "{} shaders, {} kernels.rs", found.len(), declared.len());
     for shader in found {
-        let family = shader.iter().next().expect("a relative path");
+        let mut folders = shader.iter();
+        let mut family = folders.next().expect("a relative path");
+        if family == "generated" {
+            family = folders.next().expect("a family's folder");
+        }
         let name = shader.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
         let named = declared.iter().any(|(file, text)| {
             let at_home = family == "shared" || *file == Path::new(family).join("kernels.rs");

@@ -1,4 +1,4 @@
-//! The command's stored results: warm is cold, `--no-cache`, `--resume` after a kill, two at once, places that cannot be written.
+//! The command's stored results: warm is cold, `--no-cache`, `--resume` after a kill and after Ctrl-C, two at once, places that cannot be written.
 
 use fiedler::graph::generate::preferential_attachment;
 use fiedler::graph::{Graph, GraphBatch};
@@ -151,6 +151,63 @@ fn a_place_that_cannot_be_written_is_said_once() {
     assert_eq!(pieces(&report(output)), [0, 0, 3]);
     place.run("plain.npz", &["--no-cache"]);
     assert_eq!(place.bytes("out.npz"), place.bytes("plain.npz"));
+}
+
+/// Sends SIGINT, as Ctrl-C does, and waits. Returns the exit status and what was said.
+#[cfg(unix)]
+fn interrupt(mut child: std::process::Child) -> (Option<i32>, String) {
+    use std::io::Read as _;
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let status = child.wait().unwrap();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    (status.code(), said)
+}
+
+/// Everything that is there, but for what was there before.
+fn left(place: &Place, before: &[&str]) -> Vec<PathBuf> {
+    entries(place.0.path()).into_iter().filter(|path| !before.iter().any(|name| path.ends_with(name))).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_it_leaves_what_it_has_and_nothing_else() {
+    let place = Place::new(60, 500);
+    let journal = place.at("out.npz.resume");
+    let mut command = place.encode("out.npz", &["--no-cache", "--resume", "--threads", "1"]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let started = Instant::now();
+    while !entries(&journal).iter().any(|path| path.extension().is_some_and(|ending| ending == "entry")) {
+        assert!(started.elapsed() < Duration::from_secs(120), "no piece is kept");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let (code, said) = interrupt(child);
+    assert_eq!((code, said.as_str()), (Some(130), "fiedler: interrupted\n"));
+    assert_eq!(left(&place, &["set"]), std::slice::from_ref(&journal));
+    let kept = place.run("out.npz", &["--no-cache", "--resume"]);
+    let [resumed, _, missed] = pieces(&kept);
+    assert!(resumed > 0 && resumed + missed == 60, "{kept}");
+    place.run("plain.npz", &["--no-cache"]);
+    assert_eq!(place.bytes("out.npz"), place.bytes("plain.npz"));
+
+    // One matrix that takes seconds asks nobody on its way.
+    let n = 2500_u64;
+    let numbers: Vec<u8> = (0..n * n).flat_map(|i: u64| ((i % 1009).pow(2) as f64).to_le_bytes()).collect();
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({n}, {n}), }}");
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend(118_u16.to_le_bytes());
+    file.extend(format!("{header:<117}\n").bytes());
+    std::fs::write(place.at("large.npy"), [file, numbers].concat()).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fiedler"));
+    command.env("FIEDLER_BACKEND", "cpu").env_remove("RUST_LOG").args(["run", "svd"]);
+    command.arg(place.at("large.npy")).arg("-o").arg(place.at("svd.npz"));
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    // Long enough to have begun, on any machine, and far from done.
+    std::thread::sleep(Duration::from_secs(1));
+    let (code, said) = interrupt(child);
+    assert_eq!((code, said.as_str()), (Some(130), "fiedler: interrupted\n"));
+    assert_eq!(left(&place, &["set", "large.npy", "out.npz", "plain.npz"]), [] as [PathBuf; 0]);
 }
 
 #[test]

@@ -1,10 +1,13 @@
-//! All families in one context: each has the bits that it has in a context of its own, in whatever order they are called.
+//! All families in one context: each has the bits that it has in a context of its own, in whatever order they are called, and on
+//! however many threads; none begins in a context that is cancelled.
 
 mod common;
 
+use common::batches::all_bits;
 use common::on_each;
 use common::solve::{Checked, alike};
 use fiedler::array::Array;
+use fiedler::encode::SpectralEncoder;
 use fiedler::graph::generate::grid;
 use fiedler::graph::{GraphBatch, molecules};
 use fiedler::ops::divergence::{Divergence, DivergenceOptions, divergence_matrix};
@@ -12,10 +15,11 @@ use fiedler::ops::random::{Stream, normal};
 use fiedler::ops::sparse::Operator;
 use fiedler::ops::stats::{Nan, StatsOptions};
 use fiedler::ops::{
-    EigshOptions, Normalization, Vectors, Which, cov, describe, eigh, eigsh, eigvalsh, histogram, laplacian, matmul,
-    quantiles, rfft, spmm, svd,
+    EigshMethod, EigshOptions, Normalization, Vectors, Which, cov, describe, eigh, eigsh, eigvalsh, histogram,
+    laplacian, matmul, quantiles, rfft, spmm, svd,
 };
-use fiedler::{Axis, Context, Result, Shape};
+use fiedler::{Axis, Backend, Cancel, Context, ErrorKind, Result, Shape};
+use std::time::Duration;
 
 type Call = fn(&Context) -> Result<Vec<u32>>;
 
@@ -73,7 +77,12 @@ const CALLS: [(&str, Call); 14] = [
 ];
 
 fn main() -> std::process::ExitCode {
-    common::run(&[on_each("the bits of a context of its own", together)])
+    common::run(&[
+        on_each("the bits of a context of its own", together),
+        on_each("threads of a context's own", threads),
+        on_each("cancelled", cancelled),
+        on_each("cancelled on the way", cancelled_on_the_way),
+    ])
 }
 
 fn together(ctx: &Context) -> Checked {
@@ -86,6 +95,79 @@ fn together(ctx: &Context) -> Checked {
         assert_eq!(call(&backwards)?, alone[i], "{name} after those behind it");
     }
     Ok(())
+}
+
+fn threads(ctx: &Context) -> Checked {
+    for count in [1, 3] {
+        let other = alike(ctx).threads(count).build()?;
+        assert_eq!(other.threads(), count);
+        for (name, call) in CALLS {
+            assert_eq!(call(&other)?, call(ctx)?, "{name} on {count} threads");
+        }
+    }
+    Ok(())
+}
+
+fn cancelled(ctx: &Context) -> Checked {
+    let cancel = Cancel::new();
+    let other = alike(ctx).cancel(cancel.clone()).build()?;
+    let given = numbers(Shape::new(12, 12, 5))?;
+    let given = if ctx.adapter().is_some() { given.to_device(&other)? } else { given };
+    let graphs = molecules(20, 3)?;
+    let encoder = SpectralEncoder::new(4);
+    let before = encoder.encode(&other, &graphs)?;
+    for round in 0..2 {
+        cancel.cancel();
+        for (name, call) in CALLS {
+            let error = call(&other).map(drop).expect_err(name);
+            assert!(error.is_cancelled() && matches!(error.kind(), ErrorKind::Cancelled), "{name}, {round}: {error}");
+        }
+        let error = encoder.encode(&other, &graphs).map(drop).expect_err("an encoding");
+        assert!(error.is_cancelled(), "{error}");
+        // A clone is under the same switch.
+        assert!(eigh(&other.clone(), &given).map(drop).expect_err("an array that lies there").is_cancelled());
+        cancel.reset();
+        for (name, call) in CALLS {
+            assert_eq!(call(&other)?, call(ctx)?, "{name} after {round} was cancelled");
+        }
+        assert_eq!(all_bits(&encoder.encode(&other, &graphs)?), all_bits(&before));
+    }
+    Ok(())
+}
+
+/// Work that brings nothing home.
+type Work<'a> = Box<dyn Fn(&Context) -> Result<()> + 'a>;
+
+/// Seconds of work on any machine, which another thread cancels when it has hardly begun: from then on nothing is computed.
+fn cancelled_on_the_way(ctx: &Context) -> Checked {
+    let many = numbers(Shape::new(96, 96, 3000))?;
+    let graph = grid(300, 300)?;
+    let operator = Operator::<f64>::laplacian(graph.view(), Normalization::Combinatorial)?;
+    let works: [(&str, Work<'_>); 4] = [
+        ("eigh", Box::new(|ctx| eigh(ctx, &many)?.values.to_host(ctx).map(drop))),
+        ("svd", Box::new(|ctx| svd(ctx, &many, Vectors::Thin)?.s.to_host(ctx).map(drop))),
+        ("lanczos", Box::new(|ctx| iterated(ctx, &operator, EigshMethod::Lanczos))),
+        ("chebyshev", Box::new(|ctx| iterated(ctx, &operator, EigshMethod::Chebyshev))),
+    ];
+    for (name, work) in works {
+        let cancel = Cancel::new();
+        let other = alike(ctx).cancel(cancel.clone()).build()?;
+        let found = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(100));
+                cancel.cancel();
+            });
+            // Large sparse matrices in f64 are the CPU's.
+            let on_cpu = name == "lanczos" || name == "chebyshev";
+            if on_cpu { work(&other.with_backend(Backend::Cpu)) } else { work(&other) }
+        });
+        assert!(found.expect_err(name).is_cancelled(), "{name}");
+    }
+    Ok(())
+}
+
+fn iterated(ctx: &Context, operator: &Operator<'_, f64>, method: EigshMethod) -> Result<()> {
+    eigsh(ctx, operator, 24, Which::Smallest, &EigshOptions::default().method(method)).map(drop)
 }
 
 fn words(ctx: &Context, a: &Array<f32>) -> Result<Vec<u32>> {

@@ -12,7 +12,7 @@ use crate::ops::sparse::choose_spmm;
 use crate::ops::stats::{choose_cov, choose_describe};
 use crate::ops::svd::{Vectors, choose_svd};
 use crate::policy::{Choice, Family, Side};
-use crate::shape::{Axis, Shape};
+use crate::shape::{Axis, Shape, to_u32};
 use std::fmt;
 
 /// The most items that a search for the turning point looks at.
@@ -171,7 +171,7 @@ impl Case {
     #[must_use]
     pub fn choose(&self, ctx: &Context, resident: bool) -> Choice {
         let shape = self.shape();
-        let order = u32::try_from(self.size).unwrap_or(u32::MAX);
+        let order = to_u32(self.size);
         match self.family {
             Family::Eigh => choose_eigh::<f32>(ctx, &vec![order; self.items], resident),
             Family::Eigvalsh => choose_eigvalsh::<f32>(ctx, &vec![order; self.items], resident),

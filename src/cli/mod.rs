@@ -5,6 +5,7 @@ mod doctor;
 mod encode;
 mod explain;
 mod generate;
+mod interrupt;
 mod profile;
 mod reading;
 mod run;
@@ -23,7 +24,7 @@ use std::process::ExitCode;
 #[command(
     version,
     after_help = "Exit status: 0 done; 1 it failed; 2 the call is wrong; 3 done, but some matrices have no \
-Converged status.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_MEMORY_BUDGET (such as 512M), \
+Converged status; 130 interrupted by Ctrl-C.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_THREADS, FIEDLER_MEMORY_BUDGET (such as 512M), \
 FIEDLER_CACHE_DIR, FIEDLER_CACHE_BYTES (1G; 0 keeps nothing), FIEDLER_SOFTWARE_AS_GPU (1 weighs a software adapter as if it \
 were a GPU), RUST_LOG."
 )]
@@ -54,6 +55,9 @@ enum Command {
 /// software adapters, 2026-11-22) to a second.
 const WORTH_OPENING: f64 = 0.5;
 
+/// More threads than any machine has cores: a slip of the keyboard.
+const MOST_THREADS: usize = 4096;
+
 /// Why it is computed on the CPU, where nobody asked for that.
 const IN_F64: &str = "f64 is computed there";
 
@@ -63,9 +67,13 @@ struct Where {
     /// Where to compute: auto, gpu or cpu.
     #[arg(long, value_name = "BACKEND")]
     backend: Option<Backend>,
-    /// The adapter whose name or driver contains NAME: the only way to a software adapter.
+    /// The adapter whose name or driver contains NAME: the only way to a software adapter. NAME#1 is the second one that fits,
+    /// pci:0000:41:00.0 the one at that address.
     #[arg(long, value_name = "NAME")]
     adapter: Option<String>,
+    /// The number of CPU threads. Results do not depend on it [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    threads: Option<usize>,
 }
 
 impl Where {
@@ -117,6 +125,10 @@ impl Where {
         if let Some(backend) = self.backend {
             builder = builder.backend(backend);
         }
+        if let Some(threads) = self.threads {
+            builder = builder.threads(threads);
+        }
+        builder = builder.cancel(interrupt::cancel());
         // What the environment says is part of the call.
         let builder = builder.environment().map_err(|error| Failure::Call(error.to_string()))?;
         Ok(builder.build()?)
@@ -147,6 +159,7 @@ impl Failure {
             Self::Call(message) => Self::Call(format!("{operation}: {message}")),
             Self::Said(message) => Self::Said(format!("{operation}: {message}")),
             Self::Failed(error) => match error.kind() {
+                ErrorKind::Cancelled => Self::Failed(error),
                 ErrorKind::Shape { expected, found, .. } => {
                     Self::Call(format!("{operation}: expected {expected}, found {found}"))
                 }
@@ -167,6 +180,7 @@ impl From<Error> for Failure {
 pub(crate) fn run() -> ExitCode {
     let matches = negative_values(Cli::command()).get_matches();
     let Cli { command } = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    interrupt::listen();
     let outcome = match command {
         Command::Encode(command) => command.run(),
         Command::Run(command) => command.run(),
@@ -182,6 +196,10 @@ pub(crate) fn run() -> ExitCode {
         Err(Failure::Call(message)) => {
             complain(&message);
             ExitCode::from(2)
+        }
+        Err(Failure::Failed(error)) if error.is_cancelled() => {
+            complain(&"interrupted");
+            ExitCode::from(interrupt::INTERRUPTED)
         }
         Err(Failure::Failed(error)) => {
             complain(&error);
@@ -202,6 +220,12 @@ fn negative_values(words: Words) -> Words {
             if option { arg.allow_negative_numbers(true) } else { arg }
         })
         .mut_subcommands(negative_values)
+}
+
+/// A number of threads.
+fn threads(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| (1..=MOST_THREADS).contains(count));
+    count.ok_or_else(|| format!("expected 1 to {MOST_THREADS} threads"))
 }
 
 /// How many of something, in words.

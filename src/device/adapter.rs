@@ -9,6 +9,10 @@ use wgpu::{Backends, DeviceType, Features};
 pub struct Adapter {
     /// The driver's name for it.
     pub name: String,
+    /// Its place among the machine's adapters of that name, from 0: `NAME#1` is the second one.
+    pub index: usize,
+    /// Its PCI address, such as `0000:41:00.0`, where the driver tells it.
+    pub pci: Option<String>,
     /// `vulkan`, `metal` or `dx12`.
     pub backend: String,
     /// The driver, with its version where it tells one.
@@ -129,25 +133,63 @@ pub(super) fn enumerate() -> Vec<(wgpu::Adapter, Adapter)> {
     let raw = pollster::block_on(instance().enumerate_adapters(Backends::all()));
     let mut all: Vec<_> = raw.into_iter().map(|a| (Adapter::describe(&a, a.features(), &a.limits()), a)).collect();
     all.sort_by_key(|(facts, _)| facts.rank());
+    for i in 0..all.len() {
+        let (before, own) = all.split_at_mut(i);
+        own[0].0.index = before.iter().filter(|(facts, _)| facts.name == own[0].0.name).count();
+    }
     all.into_iter().map(|(facts, raw)| (raw, facts)).collect()
 }
 
-/// The adapter of that name (a part of its name or driver, in any case), or the best that is no software adapter.
+/// The adapter that `name` selects, or the best that is no software adapter.
 pub(super) fn choose(name: Option<&str>) -> Result<(wgpu::Adapter, Adapter)> {
-    let all = enumerate();
-    let found = all.iter().map(|(_, facts)| facts.name.clone()).collect();
-    let fits = |facts: &Adapter| match name {
-        Some(name) => {
-            let name = name.to_lowercase();
-            facts.name.to_lowercase().contains(&name) || facts.driver.to_lowercase().contains(&name)
+    let mut all = enumerate();
+    let known: Vec<Named<'_>> = all.iter().map(|(_, facts)| facts.named()).collect();
+    let place = match name {
+        Some(name) => select(&known, name),
+        None => all.iter().position(|(_, facts)| !facts.software),
+    };
+    match place {
+        Some(place) => Ok(all.swap_remove(place)),
+        None => {
+            let wanted = name.map_or_else(|| "a GPU (a software adapter has to be named)".to_owned(), wanted);
+            Err(ErrorKind::NoAdapter { wanted, found: all.into_iter().map(|(_, facts)| facts.name).collect() }.into())
         }
-        None => !facts.software,
+    }
+}
+
+/// What an adapter may be selected by.
+#[derive(Clone, Copy, Debug)]
+struct Named<'a> {
+    name: &'a str,
+    driver: &'a str,
+    pci: Option<&'a str>,
+}
+
+/// The place of the adapter that `text` selects: `pci:ADDRESS` by its PCI address, whose domain 0000 may be left out; else a part of its
+/// name or driver, in any case, with `#N` behind it the one after N others that fit.
+fn select(adapters: &[Named<'_>], text: &str) -> Option<usize> {
+    let text = text.to_lowercase();
+    if let Some(address) = text.strip_prefix("pci:") {
+        let whole = if address.matches(':').count() == 1 { format!("0000:{address}") } else { address.to_owned() };
+        return adapters.iter().position(|a| a.pci.is_some_and(|pci| pci.eq_ignore_ascii_case(&whole)));
+    }
+    let (part, number) = match text.rsplit_once('#') {
+        Some((part, number)) if number.parse::<usize>().is_ok() => (part, number.parse().unwrap_or(0)),
+        _ => (text.as_str(), 0),
     };
-    let wanted = match name {
-        Some(name) => format!("an adapter whose name contains `{name}`"),
-        None => "a GPU (a software adapter has to be named)".to_owned(),
-    };
-    all.into_iter().find(|(_, facts)| fits(facts)).ok_or_else(|| ErrorKind::NoAdapter { wanted, found }.into())
+    let fits = |a: &Named<'_>| [a.name, a.driver].iter().any(|words| words.to_lowercase().contains(part));
+    adapters.iter().enumerate().filter(|(_, a)| fits(a)).nth(number).map(|(place, _)| place)
+}
+
+/// What `text` asks [`select`] for, in words.
+fn wanted(text: &str) -> String {
+    match (text.strip_prefix("pci:"), text.rsplit_once('#')) {
+        (Some(address), _) => format!("an adapter at the PCI address {address}"),
+        (None, Some((name, number))) if number.parse::<usize>().is_ok() => {
+            format!("more than {number} adapters whose name contains `{name}`")
+        }
+        _ => format!("an adapter whose name contains `{text}`"),
+    }
 }
 
 impl Adapter {
@@ -192,8 +234,14 @@ impl Adapter {
             kernels: None,
             slower: Vec::new(),
             rate,
+            index: 0,
+            pci: Some(info.device_pci_bus_id.to_lowercase()).filter(|pci| !pci.is_empty()),
             name: info.name,
         }
+    }
+
+    fn named(&self) -> Named<'_> {
+        Named { name: &self.name, driver: &self.driver, pci: self.pci.as_deref() }
     }
 
     /// Whether this form of a kernel, one of several for the same work, may be used.
@@ -237,5 +285,45 @@ impl Adapter {
     /// Smaller is better.
     fn rank(&self) -> usize {
         ["discrete", "integrated", "virtual", "other", "software"].iter().position(|c| *c == self.class).unwrap_or(9)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Named, select, wanted};
+
+    /// Two equal cards, a third of another name with a driver that tells no address.
+    const ADAPTERS: [Named<'static>; 3] = [
+        Named { name: "NVIDIA H200", driver: "NVIDIA 580.1", pci: Some("0000:41:00.0") },
+        Named { name: "NVIDIA H200", driver: "NVIDIA 580.1", pci: Some("0001:41:00.0") },
+        Named { name: "llvmpipe (LLVM 15)", driver: "llvmpipe Mesa 22", pci: None },
+    ];
+
+    #[test]
+    fn equal_adapters_are_told_apart() {
+        for (text, place) in [
+            ("h200", Some(0)),
+            ("H200#0", Some(0)),
+            ("h200#1", Some(1)),
+            ("nvidia#2", None),
+            ("pci:0000:41:00.0", Some(0)),
+            ("PCI:0001:41:00.0", Some(1)),
+            ("pci:41:00.0", Some(0)),
+            ("pci:0002:41:00.0", None),
+            ("pci:", None),
+            ("mesa", Some(2)),
+            ("llvmpipe#0", Some(2)),
+            ("llvmpipe#1", None),
+            ("radeon", None),
+        ] {
+            assert_eq!(select(&ADAPTERS, text), place, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_says_what_was_asked_for() {
+        assert_eq!(wanted("radeon"), "an adapter whose name contains `radeon`");
+        assert_eq!(wanted("h200#2"), "more than 2 adapters whose name contains `h200`");
+        assert_eq!(wanted("pci:41:00.0"), "an adapter at the PCI address 41:00.0");
     }
 }

@@ -1,5 +1,6 @@
 //! What the device tells only through callbacks: its loss, and errors that no scope caught. Nothing here panics.
 
+use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The faults seen so far. Loss is for good; an uncaught error is reported once.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
+    cancel: Cancel,
     any: AtomicBool,
     lost: Mutex<Option<String>>,
     uncaught: Mutex<Option<Error>>,
@@ -14,8 +16,8 @@ pub(crate) struct Faults {
 
 impl Faults {
     /// Installs the callbacks. They replace those of a device that somebody else owns.
-    pub(crate) fn watch(device: &wgpu::Device) -> Arc<Self> {
-        let faults = Arc::new(Self::default());
+    pub(crate) fn watch(device: &wgpu::Device, cancel: Cancel) -> Arc<Self> {
+        let faults = Arc::new(Self { cancel, ..Self::default() });
         let on_loss = Arc::clone(&faults);
         device.set_device_lost_callback(move |reason, message| {
             on_loss.set_lost(format!("{reason:?}{}{message}", if message.is_empty() { "" } else { ": " }));
@@ -43,9 +45,10 @@ impl Faults {
         self.check()
     }
 
-    /// Fails if the device is lost, or if an error came that no scope caught. Called before every operation and before any
-    /// read is trusted.
+    /// Fails if the work was cancelled, if the device is lost, or if an error came that no scope caught. Called before every
+    /// operation and before any read is trusted.
     pub(crate) fn check(&self) -> Result<()> {
+        self.cancel.check()?;
         if !self.any.load(Ordering::Acquire) {
             return Ok(());
         }

@@ -10,6 +10,7 @@ use super::pool::{Pool, PoolCounters};
 use super::read::Read;
 use super::recorder::{Recorder, Recording};
 use super::timing::Timing;
+use crate::cancel::Cancel;
 use crate::error::{ErrorKind, Result};
 use crate::profile::{Clock, Stopwatch};
 use std::collections::HashMap;
@@ -28,6 +29,8 @@ pub(crate) struct DeviceOptions {
     pub(crate) checked: bool,
     /// Fill every buffer that the pool hands out.
     pub(crate) poison: bool,
+    /// What ends its work.
+    pub(crate) cancel: Cancel,
     /// Book where the time goes.
     pub(crate) profile: bool,
     /// Measure each kernel with timestamps, where the adapter has them.
@@ -90,7 +93,7 @@ impl Gpu {
     /// Takes a device that somebody else opened.
     pub(crate) fn adopt(device: WgpuDevice, options: DeviceOptions, learned: Learned<'_>) -> Arc<Self> {
         let WgpuDevice { adapter, device, queue } = device;
-        let faults = Faults::watch(&device);
+        let faults = Faults::watch(&device, options.cancel);
         let described = Adapter::describe(&adapter, device.features(), &device.limits());
         let slower = learned(&described);
         let adapter = Adapter { kernels: options.kernels, slower, ..described };
@@ -192,6 +195,7 @@ impl Gpu {
     }
 
     /// Destroys the device, as a driver that resets would.
+    #[cfg(feature = "testing")]
     pub(crate) fn destroy(&self) {
         self.core.device.destroy();
     }

@@ -4,6 +4,7 @@
 use super::buffer::{Bound, Element};
 use super::shader::{Overrides, Reflection, Shader, VarKind};
 use crate::error::Result;
+use crate::shape::to_u32;
 
 /// Host twin of a WGSL `struct` in the uniform address space.
 pub(crate) trait Uniform: bytemuck::Pod {
@@ -15,11 +16,6 @@ pub(crate) trait Uniform: bytemuck::Pod {
         let members = Self::MEMBERS.iter().map(|&(name, offset)| (name.to_owned(), to_u32(offset))).collect();
         VarKind::Uniform { size: to_u32(size_of::<Self>()), members }
     }
-}
-
-/// Sizes of uniform structs are a few dozen bytes.
-fn to_u32(bytes: usize) -> u32 {
-    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 /// One field of a kernel: the WGSL variable's name and what is bound there.

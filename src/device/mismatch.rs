@@ -157,6 +157,8 @@ fn small_adapter() -> Adapter {
         kernels: None,
         slower: Vec::new(),
         name: "made up".into(),
+        index: 0,
+        pci: None,
         backend: "none".into(),
         driver: String::new(),
         class: "other",

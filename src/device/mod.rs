@@ -18,6 +18,7 @@ mod pool;
 mod read;
 mod recorder;
 mod shader;
+#[cfg(feature = "testing")]
 mod spoil;
 mod submit;
 mod timing;

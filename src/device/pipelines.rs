@@ -4,6 +4,7 @@ use super::adapter::Adapter;
 use super::faults::{Faults, scoped};
 use super::kernel::Declaration;
 use super::shader::{Overrides, Reflection, Shader, VarKind, Variable, variant_text};
+#[cfg(feature = "testing")]
 use super::spoil::spoil;
 use crate::error::{ErrorKind, Result};
 use crate::profile::Stopwatch;
@@ -35,6 +36,7 @@ pub(super) struct Pipelines {
     compiled: Mutex<HashMap<Key, Arc<Pipeline>>>,
     stopwatch: Stopwatch,
     /// A kernel that is made wrong on purpose.
+    #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "nobody can ask for it"))]
     spoilt: Option<String>,
 }
 
@@ -64,7 +66,9 @@ impl Pipelines {
             return Ok(Arc::clone(found));
         }
         let began = self.stopwatch.begin();
+        #[cfg_attr(not(feature = "testing"), expect(unused_mut, reason = "it is made wrong in tests alone"))]
         let mut reflection = shader.reflect(overrides)?;
+        #[cfg(feature = "testing")]
         if self.spoilt.as_deref() == Some(shader.name) {
             let places = spoil(&mut reflection.module);
             log::warn!("kernel {} is made wrong in {places} places, as was asked for", shader.name);

@@ -12,6 +12,7 @@ use super::read::Read;
 use super::shader::Overrides;
 use super::submit::{Command, submit};
 use crate::error::{Error, ErrorKind, Result};
+use crate::shape::to_u32;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, MutexGuard};
@@ -251,7 +252,7 @@ impl<'a> Recorder<'a> {
         let end = (offset + bytes.len()).next_multiple_of(to_usize(self.uniform_stride()));
         self.open.uniforms.extend_from_slice(bytes);
         self.open.uniforms.resize(end, 0);
-        Ok((lease, u32::try_from(offset).unwrap_or(u32::MAX)))
+        Ok((lease, to_u32(offset)))
     }
 
     /// Submits what is recorded.

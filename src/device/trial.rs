@@ -28,6 +28,7 @@ pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)
     if let Ok(adapter) = std::env::var(TRIAL) {
         let options = DeviceOptions {
             budget: 1 << 30,
+            cancel: crate::cancel::Cancel::new(),
             checked: true,
             poison: true,
             profile: false,

@@ -8,6 +8,7 @@ use crate::graph::GraphBatch;
 use crate::ops::eigen::{choose_eigh, device_order_limit};
 use crate::ops::eigsh::choose_eigsh;
 use crate::policy::{Choice, Family, Side, Workload};
+use crate::shape::to_u32;
 use std::collections::BTreeMap;
 
 /// Graphs that are solved together.
@@ -138,7 +139,7 @@ pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)
         classes.entry((nodes <= limit, class)).or_default().push(i);
     }
     for ((fits, _), members) in classes {
-        let orders = members.iter().map(|&i| u32::try_from(sizes[i].0).unwrap_or(u32::MAX));
+        let orders = members.iter().map(|&i| to_u32(sizes[i].0));
         let work = choose_eigh::<f32>(ctx, &orders.collect::<Vec<_>>(), false).workload;
         let host_flops = members.iter().map(|&i| beside(settings.k, sizes[i])).sum();
         let choice = ctx.explain(&Workload { family: Family::Encode, host_flops, ..work }, fits);

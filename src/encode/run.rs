@@ -126,25 +126,25 @@ impl<T: Real> Run<'_, T> {
         let Submitted { indices, graphs, solution } = submitted;
         let decompose = |run: &Self, chosen: &GraphBatch, _: &[usize]| {
             let found = run.solve::<f64>(chosen, Backend::Cpu)?.wait()?;
-            each(chosen, |i| run.decomposed(chosen.graph(i), &found, i))
+            each(run.ctx, chosen, |i| run.decomposed(chosen.graph(i), &found, i))
         };
         match solution {
             Solution::Gpu(read) => {
                 let found = read.wait()?;
-                let finished = each(&graphs, |i| self.decomposed(graphs.graph(i), &found, i))?;
+                let finished = each(self.ctx, &graphs, |i| self.decomposed(graphs.graph(i), &found, i))?;
                 self.write_all(&indices, &graphs, finished, decompose)
             }
             Solution::Cpu(read) => {
                 let found = read.wait()?;
-                let finished = each(&graphs, |i| self.decomposed(graphs.graph(i), &found, i))?;
+                let finished = each(self.ctx, &graphs, |i| self.decomposed(graphs.graph(i), &found, i))?;
                 self.write_all(&indices, &graphs, finished, decompose)
             }
             Solution::Sparse(found, in_f64) => {
-                let finished = each(&graphs, |i| self.iterated(graphs.graph(i), &found[i], in_f64))?;
+                let finished = each(self.ctx, &graphs, |i| self.iterated(graphs.graph(i), &found[i], in_f64))?;
                 self.write_all(&indices, &graphs, finished, |run, chosen, open| {
                     let starts: Vec<Solved> = open.iter().map(|&i| found[i].clone()).collect();
                     let found = run.iterate::<f64>(chosen, Backend::Cpu, &starts)?;
-                    each(chosen, |i| run.iterated(chosen.graph(i), &found[i], true))
+                    each(run.ctx, chosen, |i| run.iterated(chosen.graph(i), &found[i], true))
                 })
             }
         }
@@ -234,6 +234,7 @@ impl<T: Real> Run<'_, T> {
 }
 
 /// What `one` makes of each graph.
-fn each<P: Send>(graphs: &GraphBatch, one: impl Fn(usize) -> Result<P> + Sync + Send) -> Result<Vec<P>> {
-    (0..graphs.len()).into_par_iter().with_max_len(16).map(one).collect()
+fn each<P: Send>(ctx: &Context, graphs: &GraphBatch, one: impl Fn(usize) -> Result<P> + Sync + Send) -> Result<Vec<P>> {
+    let unless_cancelled = |graph| ctx.cancel().check().and_then(|()| one(graph));
+    ctx.on_host(|| (0..graphs.len()).into_par_iter().with_max_len(16).map(unless_cancelled).collect())
 }

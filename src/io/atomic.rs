@@ -3,8 +3,37 @@
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use tempfile::Builder;
+
+/// What is being written, under its temporary name.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes every file and folder that this process has begun to write and not finished: for a program that has to end at once, where
+/// nothing else would clean up.
+pub fn abandon() {
+    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        // What is gone already was finished meanwhile.
+        let _ = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+    }
+}
+
+/// Keeps a temporary name in the list of what is unfinished.
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    fn new(path: &Path) -> Self {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+        Self(path.to_owned())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.0);
+    }
+}
 
 /// Creates or replaces a file with what `fill` writes. On an error nothing is left behind, and a file that was there
 /// stays as it was.
@@ -15,6 +44,7 @@ pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -
     builder.permissions(mode(0o666));
     let file = builder.tempfile_in(parent(path)).map_err(refused)?;
     let (file, place) = file.into_parts();
+    let _unfinished = Unfinished::new(&place);
     let mut out = BufWriter::with_capacity(1 << 18, file);
     fill(&mut out)?;
     let file = out.into_inner().map_err(|error| refused(error.into_error()))?;
@@ -37,6 +67,7 @@ pub(super) fn create_whole_folder(path: &Path, files: &[(&str, Fill<'_>)]) -> Re
     #[cfg(unix)]
     builder.permissions(mode(0o777));
     let folder = builder.tempdir_in(parent(path)).map_err(refused)?;
+    let _unfinished = Unfinished::new(folder.path());
     for (name, fill) in files {
         let create = || {
             let mut out = BufWriter::with_capacity(1 << 18, File::create_new(folder.path().join(name))?);

@@ -3,11 +3,14 @@
 mod atomic;
 mod csv;
 mod data_set;
+mod edge_data;
 mod edge_list;
 mod graph;
+mod header;
 mod lines;
 mod magic;
 mod matrix_market;
+mod metis;
 mod named;
 mod npy;
 mod npz;
@@ -15,9 +18,12 @@ mod opening;
 mod refused;
 mod rows;
 mod safetensors;
+mod separator;
 mod tudataset;
+mod weights;
 mod write;
 
+pub use atomic::abandon;
 pub use data_set::{DataSet, Format, NodeIds, ReadOptions, read, read_with};
 pub use graph::write_graph;
 pub use matrix_market::{SparseRows, read_matrix, read_symmetric_matrix};

@@ -78,7 +78,7 @@ fn speed(speed: &Speed) -> Value {
 
 fn adapter(a: &Adapter) -> Value {
     json!({
-        "name": a.name, "backend": a.backend, "driver": a.driver, "class": a.class, "software": a.software,
+        "name": a.name, "index": a.index, "pci": a.pci, "backend": a.backend, "driver": a.driver, "class": a.class, "software": a.software,
         "subgroup_size": a.subgroup_size, "features": a.features, "loop_budget": a.loop_budget,
         "workgroup_storage": a.limits.workgroup_storage, "workgroup_invocations": a.limits.workgroup_invocations,
         "workgroups_per_dimension": a.limits.workgroups_per_dimension, "storage_binding": a.limits.storage_binding,

@@ -61,7 +61,7 @@ impl Doctor {
             Ok(ctx) => ctx,
             Err(Failure::Failed(error)) => {
                 problems.push(Problem::unopened(&error, self.place.adapter().is_some()));
-                return Where { backend: Some(Backend::Cpu), adapter: None }.context();
+                return Where { backend: Some(Backend::Cpu), adapter: None, ..self.place.clone() }.context();
             }
             Err(other) => return Err(other),
         };
@@ -75,13 +75,21 @@ impl Doctor {
     }
 }
 
-/// The fault that a test asks for, in builds with debug assertions alone: `open`, or `kernel=NAME`.
+/// The fault that a test asks for, in builds with the feature `testing` alone: `open`, or `kernel=NAME`.
 fn fault() -> Option<String> {
     let said = std::env::var("FIEDLER_TEST_FAULT").ok().filter(|fault| !fault.is_empty());
-    said.filter(|_| cfg!(debug_assertions))
+    said.filter(|_| cfg!(feature = "testing"))
+}
+
+/// No fault: there is none to be asked for.
+#[cfg(not(feature = "testing"))]
+#[expect(clippy::unnecessary_wraps, reason = "as the one for tests")]
+fn faulty(builder: ContextBuilder) -> Result<ContextBuilder, Failure> {
+    Ok(builder)
 }
 
 /// Faults on purpose, for tests of what is said then.
+#[cfg(feature = "testing")]
 fn faulty(builder: ContextBuilder) -> Result<ContextBuilder, Failure> {
     match fault().as_deref() {
         None => Ok(builder),

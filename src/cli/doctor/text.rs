@@ -84,6 +84,7 @@ fn write_adapter(f: &mut Formatter<'_>, a: &Adapter) -> Result {
     wrapped(f, "  ", &a.name)?;
     for (name, words) in [
         ("class", format!("{}, by {}{alone}", a.class, a.backend)),
+        ("selected by", selection(a)),
         ("driver", a.driver.clone()),
         ("features", a.features.join(" ")),
         ("subgroups", format!("{subgroups} invocations")),
@@ -93,6 +94,15 @@ fn write_adapter(f: &mut Formatter<'_>, a: &Adapter) -> Result {
         wrapped(f, &format!("    {name:<12}"), &words)?;
     }
     Ok(())
+}
+
+/// What tells it from all others.
+fn selection(a: &Adapter) -> String {
+    let by_name = format!("--adapter '{}#{}'", a.name, a.index);
+    match &a.pci {
+        Some(address) => format!("--adapter pci:{address} or {by_name}"),
+        None => by_name,
+    }
 }
 
 /// A trial a line: the errors found on the adapter and on the CPU, and what is promised.

@@ -151,7 +151,8 @@ const ARRAYS_AND_RECIPE: &str = "Arrays:
   residual       (graphs)     max |L v - l v|_2 / |L|_1 over the pairs, measured in f64 on what is written
   orthogonality  (graphs)     max |V'V - I|; for random-walk of the symmetric form's vectors
   status         (graphs)     0 is converged
-  components     (graphs)     connected components: as many eigenvalues are 0
+  components     (graphs)     connected components: as many eigenvalues are 0, but for isolated nodes whose diagonal
+                              is 1 (presets pyg and dgl)
   tie_group      (graphs, k)  pairs of one number are tied: the square roots of their values are within 1e-10 of the square root of the
                               spectrum's bound; their vectors are the canonical basis of the space that they span. The null space is a
                               group of its own

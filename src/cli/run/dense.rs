@@ -133,7 +133,9 @@ impl Common {
         self.to.write(&arrays)?;
         let bad = certificates.iter().filter(|c| c.status != Status::Converged).count();
         let of = many(certificates.len(), "matrix", "matrices");
-        let state = if bad == 0 { "all converged".to_owned() } else { format!("{bad} NOT converged") };
+        let not_finite = certificates.iter().filter(|c| c.status == Status::NonFinite).count();
+        let why = if not_finite > 0 { format!(" ({not_finite} with a NaN or an infinity)") } else { String::new() };
+        let state = if bad == 0 { "all converged".to_owned() } else { format!("{bad} NOT converged{why}") };
         let worst = residual.iter().fold(0.0, |m: f64, &x| if x.is_nan() || x > m { x } else { m });
         let what = format_args!("{}: {}: {of}", operation.name(), input.described());
         self.to.say(ctx, what, format_args!("{state}, largest residual {worst:.1e}; done"), first)?;

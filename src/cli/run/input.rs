@@ -38,6 +38,8 @@ impl Axes {
     pub(super) const HISTOGRAMS: Self = Self((1, 3), "(bins,), (count, bins) or (batch, count, bins)");
     pub(super) const MATRICES: Self = Self((2, 3), "(m, n) or (batch, m, n)");
     pub(super) const MATRIX: Self = Self((2, 2), "(m, n)");
+    /// A vector is a matrix of one column.
+    pub(super) const COLUMNS: Self = Self((2, 2), "(n, columns), a vector x as x[:, None]");
 
     fn counts(self) -> RangeInclusive<usize> {
         self.0.0..=self.0.1

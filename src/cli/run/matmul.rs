@@ -14,8 +14,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct Matmul {
-    /// Left factors, `(m, k)` or `(batch, m, k)` in a .npy file: float16, float32 or float64, as the right ones. The products are of
-    /// the same type; sums of float16 are float32.
+    /// Left factors, `(m, k)` or `(batch, m, k)` in a .npy file: float16, float32 or float64, integers and booleans as
+    /// float64; the right ones are of the same type, and so are the products. Sums of float16 are float32.
     a: PathBuf,
     /// Right factors, `(k, n)` or `(batch, k, n)`. The batches are equal, or one matrix serves all.
     b: PathBuf,

@@ -208,13 +208,22 @@ impl Eigsh {
     /// What to try where pairs did not converge.
     fn advice(&self, n: usize, status: Status) -> &'static str {
         let in_f32 = self.matrix.laplacian != MatrixName::None && self.matrix.precision != Some(Precision::Refined);
+        let method = self.method;
+        let smallest = matches!(self.which, End::Smallest) && self.sigma.is_none();
         match status {
             Status::Converged => "",
             _ if in_f32 || self.matrix.precision == Some(Precision::F32) => {
                 "; try --precision refined, which computes in f64"
             }
-            _ if n <= 4096 => "; try --method dense",
-            _ => "; try --sigma with a number near the wanted values, or a larger --tolerance",
+            _ if !matches!(method, MethodName::Auto | MethodName::ShiftInvert) && smallest => {
+                "; try --method auto, which takes the next method where one fails"
+            }
+            Status::Unresolved if self.matrix.laplacian != MatrixName::None && smallest => {
+                "; `fiedler encode` tells such pairs apart, by the edges of the graph"
+            }
+            _ if n <= 4096 && !matches!(method, MethodName::Dense) => "; try --method dense",
+            _ if self.sigma.is_none() => "; try --sigma with a number near the wanted values, or a larger --tolerance",
+            _ => "; try a larger --tolerance",
         }
     }
 }
@@ -271,12 +280,14 @@ impl Operation for Eigsh {
             described(&self.matrix, a)
         );
         let (certificate, null) = (&found.certificate, found.null_space);
-        let not = if certificate.status == Status::Converged { "" } else { "NOT converged: " };
-        let (status, residual) = (certificate.status.name(), certificate.residual);
+        let status = match statuses.iter().filter(|status| **status != Status::Converged).count() {
+            0 => certificate.status.name().to_owned(),
+            open => format!("{open} of {k} NOT converged ({})", certificate.status.name()),
+        };
+        let residual = certificate.residual;
         let advice = self.advice(a.rows(), certificate.status);
-        let state = format_args!(
-            "{not}{status}, largest residual {residual:.1e}; null space of dimension {null}{advice}; done"
-        );
+        let state =
+            format_args!("{status}, largest residual {residual:.1e}; null space of dimension {null}{advice}; done");
         self.to.say(ctx, what, state, first)?;
         // The pairs are on the host in either case.
         self.to.report(first, || call().map(drop), || call().map(drop))?;
@@ -294,7 +305,7 @@ impl Spmm {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         let inputs: Vec<&Path> = iter::once(&self.matrix.input).chain(&self.block).map(PathBuf::as_path).collect();
         self.to.check(&inputs, &["y"])?;
-        let block = self.block.as_deref().map(|path| Input::read(path, REALS, Axes::MATRIX, None)).transpose()?;
+        let block = self.block.as_deref().map(|path| Input::read(path, REALS, Axes::COLUMNS, None)).transpose()?;
         let wide = block.as_ref().is_some_and(Input::is_wide);
         let multiplied = Multiplied { call: &self, block: block.map(Input::widened) };
         match self.matrix.laplacian {

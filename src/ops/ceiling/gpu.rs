@@ -5,6 +5,7 @@ use super::{Ceilings, best};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu, Grid};
 use crate::error::{ErrorKind, Result};
+use crate::shape::to_u32;
 
 /// Invocations of a workgroup: WIDTH of copy.wgsl and fma.wgsl.
 const WIDTH: u32 = 256;
@@ -20,7 +21,7 @@ pub(super) fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceili
         let what = format!("bytes of a copy in one binding on {}", gpu.adapter().name);
         return Err(ErrorKind::Limit { what, needed: bytes, allowed }.into());
     }
-    let vectors = u32::try_from(bytes / 16).unwrap_or(u32::MAX);
+    let vectors = to_u32(bytes / 16);
     let given: Buffer<[f32; 4]> = gpu.record().array(vectors as usize)?;
     let mut made: Buffer<[f32; 4]> = gpu.record().array(vectors as usize)?;
     let mut copy = |count: u32| -> Result<()> {

@@ -26,8 +26,11 @@ impl Array<f32> {
         let storage = match self.storage() {
             Storage::Host(data) => {
                 let mut out = vec![f16::ZERO; data.len()];
-                let pieces = data.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE));
-                pieces.for_each(|(from, to)| to.convert_from_f32_slice(from));
+                let chunks = data.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE));
+                ctx.on_host(|| {
+                    chunks.for_each(|(from, to)| to.convert_from_f32_slice(from));
+                    Ok(())
+                })?;
                 Storage::host(out)
             }
             Storage::Device(buffer) => Storage::Device(narrow(ctx.gpu_of(buffer)?, buffer, self.shape().len())?),
@@ -45,8 +48,11 @@ impl Array<f16> {
         let storage = match self.storage() {
             Storage::Host(data) => {
                 let mut out = vec![0.0; data.len()];
-                let pieces = data.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE));
-                pieces.for_each(|(from, to)| from.convert_to_f32_slice(to));
+                let chunks = data.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE));
+                ctx.on_host(|| {
+                    chunks.for_each(|(from, to)| from.convert_to_f32_slice(to));
+                    Ok(())
+                })?;
                 Storage::host(out)
             }
             Storage::Device(buffer) => Storage::Device(widen(ctx.gpu_of(buffer)?, buffer, self.shape().len())?),

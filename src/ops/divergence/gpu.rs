@@ -7,7 +7,7 @@ use super::kernels::{
 use super::{Divergence, DivergenceOptions};
 use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
-use crate::shape::Shape;
+use crate::shape::{Shape, to_u32};
 
 /// Bins that one dispatch of [`Totals`] and [`Rows`] takes: 32,768 + 1,024 iterations an invocation.
 const BINS: u32 = 64 << 15;
@@ -179,11 +179,6 @@ fn totals(
         }
     }
     Ok(totals)
-}
-
-/// Sizes within one binding, which is under 2^32 elements.
-fn to_u32(size: usize) -> u32 {
-    u32::try_from(size).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -9,9 +9,10 @@ pub use samples::divergence_of_samples;
 
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
-use crate::device::Buffer;
+use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::policy::{Choice, Side, Workload};
+use crate::ops::operation::{Call, Operation, Precision};
+use crate::policy::{Choice, Workload};
 use crate::shape::Shape;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -135,20 +136,24 @@ pub fn divergence<T: Real>(
     bins(shape)?;
     let result = Shape::new(shape.cols, 1, shape.batch);
     for (name, histograms) in [("p", p), ("q", q)] {
-        check_entries(name, histograms, options)?;
+        check_entries(ctx, name, histograms, options)?;
     }
     let terms = shape.len();
-    if let Side::Cpu = side::<T>(ctx, terms, &[shape, other, result], [p, q].map(Array::is_resident))? {
-        let (p, q) = (p.to_host(ctx)?, q.to_host(ctx)?);
-        let each = if other.cols == shape.cols { 1 } else { shape.cols.max(1) };
-        let data = cpu::rows(kind, p.as_slice(), q.as_slice(), shape.rows, each, options);
-        return Ok(Array::from_storage(result, Storage::host(data)));
-    }
-    let gpu = ctx.gpu()?;
-    gpu::check(gpu, &[shape, other, result])?;
-    let (on_p, on_q) = (on_device(ctx, p)?, on_device(ctx, q)?);
-    let found = gpu::rows(gpu, kind, (&on_p, shape), (&on_q, other), options)?;
-    Ok(Array::from_storage(result, Storage::Device(found)))
+    let resident = [p, q].map(Array::is_resident);
+    let made = call::<T>(terms, &[shape, other, result], &resident).run(
+        ctx,
+        || {
+            let (p, q) = (p.to_host(ctx)?, q.to_host(ctx)?);
+            let each = if other.cols == shape.cols { 1 } else { shape.cols.max(1) };
+            Ok(Storage::host(cpu::rows(kind, p.as_slice(), q.as_slice(), shape.rows, each, options)))
+        },
+        |gpu| {
+            gpu::check(gpu, &[shape, other, result])?;
+            let (p, q) = (p.storage().on_device(ctx, gpu)?, q.storage().on_device(ctx, gpu)?);
+            Ok(Storage::Device(gpu::rows(gpu, kind, (&p, shape), (&q, other), options)?))
+        },
+    )?;
+    Ok(Array::from_storage(result, made))
 }
 
 /// The divergence of every histogram of an entry of the batch from every other of it: entry (i, j) is D(p_i, p_j).
@@ -174,30 +179,34 @@ pub fn divergence_matrix<T: Real>(
     if needed > allowed {
         return Err(Error::budget("bytes of a matrix of divergences", needed, allowed));
     }
-    check_entries("p", p, options)?;
+    check_entries(ctx, "p", p, options)?;
     let terms = shape.len().saturating_mul(shape.cols);
-    if let Side::Cpu = side::<T>(ctx, terms, &[shape, result], [p.is_resident(); 2])? {
-        let p = p.to_host(ctx)?;
-        let data = cpu::matrix(kind, p.as_slice(), shape, options);
-        return Ok(Array::from_storage(result, Storage::host(data)));
-    }
-    let gpu = ctx.gpu()?;
-    gpu::check(gpu, &[shape, result])?;
-    let found = gpu::matrix(gpu, kind, (&on_device(ctx, p)?, shape), options)?;
-    Ok(Array::from_storage(result, Storage::Device(found)))
+    let made = call::<T>(terms, &[shape, result], &[p.is_resident(); 2]).run(
+        ctx,
+        || Ok(Storage::host(cpu::matrix(kind, p.to_host(ctx)?.as_slice(), shape, options))),
+        |gpu| {
+            gpu::check(gpu, &[shape, result])?;
+            Ok(Storage::Device(gpu::matrix(gpu, kind, (&p.storage().on_device(ctx, gpu)?, shape), options)?))
+        },
+    )?;
+    Ok(Array::from_storage(result, made))
 }
 
 /// Where so many terms of histograms of these shapes would be computed, and why; the first arrays lie on the device already or not.
 #[must_use]
 pub fn choose_divergence<T: Real>(ctx: &Context, terms: usize, shapes: &[Shape], resident: &[bool]) -> Choice {
-    // A term takes a logarithm and a division; the CPU computes in f64.
+    call::<T>(terms, shapes, resident).choose(ctx)
+}
+
+/// A term takes a logarithm and a division; the CPU computes in f64.
+fn call<'a, T: Real>(terms: usize, shapes: &'a [Shape], resident: &[bool]) -> Call<impl Fn(&Gpu, u64) -> bool + 'a> {
     #[expect(clippy::cast_precision_loss, reason = "counts for the cost model")]
     let (terms, moved) = {
         let lies = |i: usize| resident.get(i).copied().unwrap_or(i + 1 == shapes.len());
         let bytes = shapes.iter().enumerate().filter(|(i, _)| !lies(*i)).map(|(_, shape)| 4.0 * shape.len() as f64);
         (terms as f64, bytes.sum())
     };
-    let work = Workload {
+    let workload = Workload {
         items: terms,
         cpu_flops: 100.0 * terms,
         gpu_flops: 40.0 * terms,
@@ -205,28 +214,8 @@ pub fn choose_divergence<T: Real>(ctx: &Context, terms: usize, shapes: &[Shape],
         dispatches: 3.0,
         ..Workload::default()
     };
-    let fits = T::ON_DEVICE && ctx.gpu().is_ok_and(|gpu| gpu::check(gpu, shapes).is_ok());
-    ctx.explain(&work, fits)
-}
-
-fn side<T: Real>(ctx: &Context, terms: usize, shapes: &[Shape], resident: [bool; 2]) -> Result<Side> {
-    let side = choose_divergence::<T>(ctx, terms, shapes, &resident).side;
-    if side == Side::Gpu && !T::ON_DEVICE {
-        let what = format!("the device's kernels compute in f32, {} was asked for; use the CPU", T::NAME);
-        return Err(Error::domain("divergence", what));
-    }
-    Ok(side)
-}
-
-/// The histograms on the device.
-fn on_device<T: Real>(ctx: &Context, histograms: &Array<T>) -> Result<Buffer<f32>> {
-    match histograms.storage() {
-        Storage::Device(buffer) => {
-            ctx.gpu_of(buffer)?;
-            Ok(buffer.clone())
-        }
-        Storage::Host(data) => ctx.gpu()?.record().upload(&T::for_device(data)),
-    }
+    let fits = move |gpu: &Gpu, _| gpu::check(gpu, shapes).is_ok();
+    Call { name: "divergence", precision: Precision::of::<T>(), workload, empty: false, fits }
 }
 
 fn bins(shape: Shape) -> Result<()> {
@@ -237,10 +226,10 @@ fn bins(shape: Shape) -> Result<()> {
 }
 
 /// Whether histograms on the host are histograms.
-fn check_entries<T: Real>(name: &str, histograms: &Array<T>, options: &DivergenceOptions) -> Result<()> {
+fn check_entries<T: Real>(ctx: &Context, name: &str, histograms: &Array<T>, options: &DivergenceOptions) -> Result<()> {
     let Storage::Host(data) = histograms.storage() else { return Ok(()) };
     let (data, bins) = (Arc::clone(data), histograms.shape().rows.max(1));
-    let wrong = data.par_chunks(bins).enumerate().find_map_first(|(i, histogram)| {
+    let wrong = |(i, histogram): (usize, &[T])| {
         let mut sum = 0.0;
         for (bin, x) in histogram.iter().map(|x| x.to_f64()).enumerate() {
             if !(x.is_finite() && x >= 0.0) {
@@ -255,8 +244,9 @@ fn check_entries<T: Real>(name: &str, histograms: &Array<T>, options: &Divergenc
         }
         let one = options.normalize || (sum - 1.0).abs() <= 1e-3;
         (!one).then(|| {
-            format!("expected sums of 1, to 1e-3, found {sum} of histogram {i} of {name}; counts want `normalize`")
+            format!("expected sums of 1, to 1e-3, found {sum} of histogram {i} of {name}; counts have to be normalized")
         })
-    });
-    wrong.map_or(Ok(()), |what| Err(Error::domain("divergence", what)))
+    };
+    let first = ctx.on_host(|| Ok(data.par_chunks(bins).enumerate().find_map_first(wrong)))?;
+    first.map_or(Ok(()), |what| Err(Error::domain("divergence", what)))
 }

@@ -6,7 +6,7 @@ use super::{small::Small, tiled};
 use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
 use crate::ops::jacobi::gpu::{Batch, Method, orthogonalise};
-use crate::shape::Layout;
+use crate::shape::{Layout, to_u32};
 use std::ops::Range;
 
 /// Eigenvectors, eigenvalues and certificates of a ragged batch on the device.
@@ -197,9 +197,4 @@ fn table(gpu: &Gpu, layout: &Layout) -> Table {
         first = end;
     }
     (parts.concat(), ranges)
-}
-
-/// Offsets within one binding, which is under 2^31 bytes.
-fn to_u32(offset: usize) -> u32 {
-    u32::try_from(offset).unwrap_or(u32::MAX)
 }

@@ -1,10 +1,10 @@
 //! Eigendecomposition of symmetric matrices, batched.
 
+mod batches;
 mod buffers;
 mod cpu;
 mod gpu;
 mod kernels;
-mod pieces;
 mod select;
 mod small;
 mod tiled;
@@ -13,10 +13,11 @@ pub use super::certificate::{Certificate, Status};
 use super::certificate::{Certificates, CertificatesRead, all_converged};
 use crate::array::{Array, Incoming, Ragged, Real, Storage};
 use crate::context::Context;
+use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::policy::{Backend, Choice, Family, Side, Workload};
+use crate::ops::operation::{Operation, Precision};
+use crate::policy::{Backend, Choice, Family, Workload};
 use crate::shape::{Layout, Shape};
-use pieces::Take;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -210,25 +211,50 @@ pub fn choose_eigvalsh<T: Real>(ctx: &Context, orders: &[u32], resident: bool) -
 }
 
 fn choose<T: Real>(ctx: &Context, family: Family, orders: &[u32], resident: bool) -> Choice {
-    let mut work = Workload { family, items: orders.len() as f64, ..Workload::default() };
-    let mut sizes = 0.0;
-    for &order in orders {
-        let n = f64::from(order);
-        let flops = cpu::flops(order);
-        sizes += n * flops;
-        work.cpu_flops += flops;
-        work.gpu_flops += gpu::flops(order);
-        work.upload += if resident { 0.0 } else { 4.0 * n * n };
-        work.download += 4.0 * if family == Family::Eigvalsh { n } else { n * n };
+    Task { family, precision: Precision::of::<T>(), orders, resident }.choose(ctx)
+}
+
+/// A batch of decompositions.
+struct Task<'a> {
+    family: Family,
+    precision: Precision,
+    orders: &'a [u32],
+    resident: bool,
+}
+
+impl Operation for Task<'_> {
+    fn name(&self) -> &'static str {
+        if self.family == Family::Eigvalsh { "eigvalsh" } else { "eigh" }
     }
-    // Of mixed orders that one which most of the work is of.
-    work.size = if work.cpu_flops > 0.0 { sizes / work.cpu_flops } else { 0.0 };
-    let largest = orders.iter().copied().max().unwrap_or(0);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an order, which was a u32")]
-    let order = work.size.round() as u32;
-    let (form, dispatches) = ctx.gpu().map_or(("", 0.0), |gpu| gpu::form(gpu, order));
-    (work.dispatches, work.algorithms) = (dispatches, [cpu::algorithm(order, orders.len()), form]);
-    ctx.explain(&work, T::ON_DEVICE && largest <= device_order_limit(ctx))
+
+    fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    fn workload(&self, ctx: &Context) -> Workload {
+        let mut work = Workload { family: self.family, items: self.orders.len() as f64, ..Workload::default() };
+        let mut sizes = 0.0;
+        for &order in self.orders {
+            let n = f64::from(order);
+            let flops = cpu::flops(order);
+            sizes += n * flops;
+            work.cpu_flops += flops;
+            work.gpu_flops += gpu::flops(order);
+            work.upload += if self.resident { 0.0 } else { 4.0 * n * n };
+            work.download += 4.0 * if self.family == Family::Eigvalsh { n } else { n * n };
+        }
+        // Of mixed orders that one which most of the work is of.
+        work.size = if work.cpu_flops > 0.0 { sizes / work.cpu_flops } else { 0.0 };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an order, which was a u32")]
+        let order = work.size.round() as u32;
+        let (form, dispatches) = ctx.gpu().map_or(("", 0.0), |gpu| gpu::form(gpu, order));
+        (work.dispatches, work.algorithms) = (dispatches, [cpu::algorithm(order, self.orders.len()), form]);
+        work
+    }
+
+    fn fits(&self, gpu: &Gpu, _: u64) -> bool {
+        self.orders.iter().all(|&order| order <= gpu::largest_order(gpu))
+    }
 }
 
 /// The largest order that the device's kernels take; 0 without a device.
@@ -363,46 +389,40 @@ fn solve<T: Real>(
 ) -> Result<RaggedEigh<T>> {
     let resident = matches!(a, Storage::Device(_));
     let family = if matches!(ask, Ask::Values) { Family::Eigvalsh } else { Family::Eigh };
-    let choice = choose::<T>(ctx, family, layout.orders(), resident);
-    log::debug!("{family} of {} matrices: {choice}", layout.batch());
-    if choice.side == Side::Cpu {
-        let choose: Choose<'_> = match &ask {
-            Ask::Places(places) => &|_, _| places.clone(),
-            Ask::Uncertified(choose) => choose,
-            Ask::Pairs | Ask::Values => &|_, values| 0..values.len(),
-        };
-        let columns = match ask {
-            Ask::Pairs => cpu::Columns::All,
-            Ask::Values => cpu::Columns::None,
-            Ask::Places(_) | Ask::Uncertified(_) => cpu::Columns::Chosen(choose),
-        };
-        let want = cpu::Want { columns, certificate: !matches!(ask, Ask::Uncertified(_)), whole };
-        let cpu::Found { mut values, mut vectors, certificates } = cpu::eigh(layout, &a.to_vec(ctx)?, want);
-        if let Ask::Places(Range { start, end }) = ask {
-            let n = layout.largest() as usize;
-            (values, vectors) = (parts(&values, n, start..end), parts(&vectors, n * n, start * n..end * n));
-        }
-        return Ok(RaggedEigh {
-            layout: Arc::clone(layout),
-            values: Storage::host(values),
-            vectors: Storage::host(vectors),
-            certificates: Certificates::Host(Arc::new(certificates)),
-        });
-    }
-    if !T::ON_DEVICE {
-        let what =
-            format!("the device's kernels compute in f32, the matrices are {}; narrow them, or use the CPU", T::NAME);
-        return Err(Error::domain("eigh", what));
-    }
-    if let Storage::Device(buffer) = a {
-        ctx.gpu_of(buffer)?;
-    }
-    let take = match ask {
-        Ask::Pairs | Ask::Uncertified(_) => Take::Pairs,
-        Ask::Values => Take::Values,
-        Ask::Places(places) => Take::Places(places),
+    let task = Task { family, precision: Precision::of::<T>(), orders: layout.orders(), resident };
+    task.run(ctx, || on_cpu(ctx, layout, a, &ask, whole), |gpu| batches::solve(ctx, gpu, layout, a, &ask))
+}
+
+fn on_cpu<T: Real>(
+    ctx: &Context,
+    layout: &Arc<Layout>,
+    a: &Storage<T>,
+    ask: &Ask<'_>,
+    whole: bool,
+) -> Result<RaggedEigh<T>> {
+    let choose: Choose<'_> = match ask {
+        Ask::Places(places) => &|_, _| places.clone(),
+        Ask::Uncertified(choose) => choose,
+        Ask::Pairs | Ask::Values => &|_, values| 0..values.len(),
     };
-    pieces::solve(ctx, layout, a, &take)
+    let columns = match ask {
+        Ask::Pairs => cpu::Columns::All,
+        Ask::Values => cpu::Columns::None,
+        Ask::Places(_) | Ask::Uncertified(_) => cpu::Columns::Chosen(choose),
+    };
+    let certificate = !matches!(ask, Ask::Uncertified(_));
+    let want = cpu::Want { columns, certificate, whole, cancel: ctx.cancel() };
+    let cpu::Found { mut values, mut vectors, certificates } = cpu::eigh(layout, &a.to_vec(ctx)?, want);
+    if let Ask::Places(Range { start, end }) = ask.clone() {
+        let n = layout.largest() as usize;
+        (values, vectors) = (parts(&values, n, start..end), parts(&vectors, n * n, start * n..end * n));
+    }
+    Ok(RaggedEigh {
+        layout: Arc::clone(layout),
+        values: Storage::host(values),
+        vectors: Storage::host(vectors),
+        certificates: Certificates::Host(Arc::new(certificates)),
+    })
 }
 
 /// The numbers in `range` of every `own` numbers.

@@ -4,6 +4,7 @@ use super::gpu::Resident;
 use super::kernels::{Part, Select};
 use crate::device::{Buffer, Gpu, Grid};
 use crate::error::Result;
+use crate::shape::to_u32;
 use std::ops::Range;
 
 /// Records the values `(k, 1)` and vectors `(n, k)` at these k places of each of the matrices of order n, in arrays of their own.
@@ -21,7 +22,7 @@ fn part(gpu: &Gpu, whole: &Buffer<f32>, own: usize, range: Range<usize>) -> Resu
     let total = whole.len().checked_div(own).unwrap_or(0) * range.len();
     let mut rec = gpu.record();
     let mut part = rec.array(total)?;
-    let [own, begin, len, total] = [own, range.start, range.len(), total].map(|x| u32::try_from(x).unwrap_or(u32::MAX));
+    let [own, begin, len, total] = [own, range.start, range.len(), total].map(to_u32);
     let kernel = Select { params: Part { own, begin, len, total }, whole, part: &mut part };
     rec.dispatch(&kernel, &[], Grid::Invocations(total), total.into())?;
     Ok(part)

@@ -8,7 +8,7 @@ use crate::array::{Array, Real, Scalar, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Grid};
 use crate::error::{Error, Result};
-use crate::shape::{Axis, Shape};
+use crate::shape::{Axis, Shape, to_u32};
 use num_complex::Complex;
 use rayon::prelude::*;
 use std::f64::consts::TAU;
@@ -70,7 +70,7 @@ pub fn power_spectrum<T: Real>(ctx: &Context, x: &Array<T>, window: Window, axis
 where
     Complex<T>: Scalar,
 {
-    let task = Task::of(ctx, "power_spectrum", Kind::RealForward, x.shape(), axis, None)?;
+    let task = Task::of(ctx, "power_spectrum", Kind::RealForward, x, axis, None)?;
     let (n, lines, shape) = (task.n, task.lines, task.shape);
     let values = window.values(n);
     let scale = 1.0 / values.iter().sum::<f64>();
@@ -78,9 +78,9 @@ where
         Window::Rectangular => None,
         _ => Some(Array::from_vec(Shape::new(n, 1, 1), values.into_iter().map(T::from_f64).collect())?),
     };
-    let spectrum: Array<Complex<T>> = task.run(ctx, x, table.as_ref())?;
+    let spectrum: Array<Complex<T>> = task.transform(ctx, x, table.as_ref())?;
     let storage = match spectrum.storage() {
-        Storage::Host(spectrum) => Storage::host(power_here(spectrum, n, lines.inner, scale)),
+        Storage::Host(spectrum) => Storage::host(ctx.on_host(|| Ok(power_here(spectrum, n, lines.inner, scale)))?),
         Storage::Device(buffer) => Storage::Device(power_there(ctx, buffer, n, lines, scale)?),
     };
     Ok(PowerSpectrum { power: Array::from_storage(shape, storage), n, axis })
@@ -195,9 +195,9 @@ fn power_there(ctx: &Context, spectrum: &Buffer<f32>, n: usize, lines: Lines, sc
     #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
     let scale = scale as f32;
     let even = u32::from(n.is_multiple_of(2));
-    let params = PowerOf { count: word(count), inner: word(lines.inner.max(1)), bins: word(bins), even, scale };
+    let params = PowerOf { count: to_u32(count), inner: to_u32(lines.inner.max(1)), bins: to_u32(bins), even, scale };
     let kernel = Power { params, spectrum: &spectrum.cast(), power: &mut power };
-    rec.dispatch(&kernel, &[], Grid::Invocations(word(count)), 4.0 * count as f64)?;
+    rec.dispatch(&kernel, &[], Grid::Invocations(to_u32(count)), 4.0 * count as f64)?;
     Ok(power)
 }
 
@@ -229,7 +229,7 @@ fn sums_there(
     unit: Option<f64>,
 ) -> Result<Buffer<f32>> {
     let mut rec = ctx.gpu_of(power)?.record();
-    let ranges: Vec<[u32; 2]> = bands.iter().map(|band| [word(band.start), word(band.end)]).collect();
+    let ranges: Vec<[u32; 2]> = bands.iter().map(|band| [to_u32(band.start), to_u32(band.end)]).collect();
     let ranges = rec.upload(&ranges)?;
     let count = lines.inner * bands.len() * lines.outer;
     let mut sums = rec.array(count)?;
@@ -238,12 +238,12 @@ fn sums_there(
     let flops = 4.0 * longest as f64;
     #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
     let unit_there = unit.unwrap_or(1.0) as f32;
-    for piece in rec.pieces(word(count), flops) {
+    for piece in rec.pieces(to_u32(count), flops) {
         let params = BandsOf {
             first: piece.start,
-            inner: word(lines.inner.max(1)),
-            bins: word(bins),
-            bands: word(bands.len()),
+            inner: to_u32(lines.inner.max(1)),
+            bins: to_u32(bins),
+            bands: to_u32(bands.len()),
             centroid: u32::from(unit.is_some()),
             unit: unit_there,
         };
@@ -253,9 +253,4 @@ fn sums_there(
         rec.dispatch(&kernel, &variant, Grid::Workgroups(groups), flops * f64::from(groups))?;
     }
     Ok(sums)
-}
-
-/// What one binding holds is below 2^31.
-fn word(x: usize) -> u32 {
-    u32::try_from(x).unwrap_or(u32::MAX)
 }

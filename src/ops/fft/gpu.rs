@@ -8,6 +8,7 @@ use super::plan::{FftPlan, Method, Stages};
 use super::tables::{Offsets, tables};
 use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::Result;
+use crate::shape::to_u32;
 
 /// Numbers along an axis: `inner` lines side by side, their elements `inner` apart, and `outer` such blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,10 +186,11 @@ impl Job<'_> {
         to.block = inner * h;
         self.passes(rec, source, [from, to], &mut pairs)?;
         let count = inner * (h + 1) * outer;
-        let params = Unfolding { count: word(count), inner: word(inner), h: word(h), folds: word(self.at.folds) };
+        let params =
+            Unfolding { count: to_u32(count), inner: to_u32(inner), h: to_u32(h), folds: to_u32(self.at.folds) };
         let mut output = output.cast();
         let kernel = Unfold { params, tables: self.tables, input: &pairs.cast(), output: &mut output };
-        rec.dispatch(&kernel, &[], Grid::Invocations(word(count)), 10.0 * count as f64)
+        rec.dispatch(&kernel, &[], Grid::Invocations(to_u32(count)), 10.0 * count as f64)
     }
 
     /// The complex transforms.
@@ -291,43 +293,43 @@ impl Job<'_> {
         }
         let params = Pass {
             first: 0,
-            count: word(count),
-            length: word(length),
-            group: word(group),
+            count: to_u32(count),
+            length: to_u32(length),
+            group: to_u32(group),
             radices: digits(step.stages),
-            stages: word(step.stages.radices().len()),
-            digit_0: word(inner),
-            digit_1: word(step.digit),
-            in_0: word(from.line),
-            in_1: word(from.step * step.before[1]),
-            in_2: word(from.block),
-            in_step: word(from.step * step.before[0]),
-            out_0: word(to.line),
-            out_1: word(to.step * step.after[1]),
-            out_2: word(to.block),
-            out_step: word(to.step * step.after[0]),
-            in_place_step: word(step.before[0]),
-            in_place_digit: word(step.before[1]),
-            out_place_step: word(step.after[0]),
-            out_place_digit: word(step.after[1]),
-            given: word(from.places),
-            kept: word(to.places),
-            in_stride: word(inner),
-            out_stride: word(inner),
-            whole: word(if flags & flags::MIRROR == 0 { self.plan.points() } else { self.plan.length() }),
-            twiddles: word(step.twiddles),
-            order: word(step.order),
-            chirp: word(self.at.chirp),
-            filtered: word(self.at.filter),
-            roots: word(self.at.roots),
-            folds: word(self.at.folds),
+            stages: to_u32(step.stages.radices().len()),
+            digit_0: to_u32(inner),
+            digit_1: to_u32(step.digit),
+            in_0: to_u32(from.line),
+            in_1: to_u32(from.step * step.before[1]),
+            in_2: to_u32(from.block),
+            in_step: to_u32(from.step * step.before[0]),
+            out_0: to_u32(to.line),
+            out_1: to_u32(to.step * step.after[1]),
+            out_2: to_u32(to.block),
+            out_step: to_u32(to.step * step.after[0]),
+            in_place_step: to_u32(step.before[0]),
+            in_place_digit: to_u32(step.before[1]),
+            out_place_step: to_u32(step.after[0]),
+            out_place_digit: to_u32(step.after[1]),
+            given: to_u32(from.places),
+            kept: to_u32(to.places),
+            in_stride: to_u32(inner),
+            out_stride: to_u32(inner),
+            whole: to_u32(if flags & flags::MIRROR == 0 { self.plan.points() } else { self.plan.length() }),
+            twiddles: to_u32(step.twiddles),
+            order: to_u32(step.order),
+            chirp: to_u32(self.at.chirp),
+            filtered: to_u32(self.at.filter),
+            roots: to_u32(self.at.roots),
+            folds: to_u32(self.at.folds),
             #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
             scale: to.scale as f32,
         };
         let overrides = variant(step.stages, most, flags, self.how);
         let twice = if flags & flags::TWICE == 0 { 1.0 } else { 2.0 };
         let flops = twice * step.stages.cost() as f64 * (group * together) as f64;
-        for piece in rec.pieces(word(units.div_ceil(group)), flops) {
+        for piece in rec.pieces(to_u32(units.div_ceil(group)), flops) {
             let params = Pass { first: piece.start, ..params };
             let groups = piece.end - piece.start;
             let (grid, flops) = (Grid::Workgroups(groups), flops * f64::from(groups));
@@ -362,8 +364,4 @@ impl Job<'_> {
         }
         Ok(())
     }
-}
-
-fn word(x: usize) -> u32 {
-    u32::try_from(x).unwrap_or(u32::MAX)
 }

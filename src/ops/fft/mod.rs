@@ -1,17 +1,19 @@
 //! Fourier transforms of every length, batched, along any axis.
 
+mod batches;
 mod cpu;
 mod features;
 mod gpu;
 mod kernels;
-mod pieces;
 mod plan;
 mod tables;
 
 use crate::array::{Array, Real, Scalar, Storage};
 use crate::context::Context;
+use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::policy::{Choice, Family, Side, Workload};
+use crate::ops::operation::{Operation, Precision};
+use crate::policy::{Choice, Family, Workload};
 use crate::shape::{Axis, Shape};
 pub use features::{PowerSpectrum, Window, power_spectrum};
 use gpu::{Kind, Lines};
@@ -35,7 +37,7 @@ pub fn fft<T: Real>(ctx: &Context, a: &Array<Complex<T>>, axis: Axis) -> Result<
 where
     Complex<T>: Scalar,
 {
-    Task::of(ctx, "fft", Kind::Forward, a.shape(), axis, None)?.run(ctx, a, None)
+    Task::of(ctx, "fft", Kind::Forward, a, axis, None)?.transform(ctx, a, None)
 }
 
 /// The inverse of [`fft`]: `x_j = 1/n sum_k X_k exp(2 pi i j k / n)`.
@@ -49,7 +51,7 @@ pub fn ifft<T: Real>(ctx: &Context, a: &Array<Complex<T>>, axis: Axis) -> Result
 where
     Complex<T>: Scalar,
 {
-    Task::of(ctx, "ifft", Kind::Inverse, a.shape(), axis, None)?.run(ctx, a, None)
+    Task::of(ctx, "ifft", Kind::Inverse, a, axis, None)?.transform(ctx, a, None)
 }
 
 /// [`fft`] of real numbers: frequencies 0 to n/2, of which the others are the conjugates.
@@ -63,7 +65,7 @@ pub fn rfft<T: Real>(ctx: &Context, a: &Array<T>, axis: Axis) -> Result<Array<Co
 where
     Complex<T>: Scalar,
 {
-    Task::of(ctx, "rfft", Kind::RealForward, a.shape(), axis, None)?.run(ctx, a, None)
+    Task::of(ctx, "rfft", Kind::RealForward, a, axis, None)?.transform(ctx, a, None)
 }
 
 /// The inverse of [`rfft`] for `n` real numbers, even or odd. As in numpy the imaginary parts at frequency 0 and, for even n, at n/2
@@ -78,7 +80,7 @@ pub fn irfft<T: Real>(ctx: &Context, a: &Array<Complex<T>>, n: usize, axis: Axis
 where
     Complex<T>: Scalar,
 {
-    Task::of(ctx, "irfft", Kind::RealInverse, a.shape(), axis, Some(n))?.run(ctx, a, None)
+    Task::of(ctx, "irfft", Kind::RealInverse, a, axis, Some(n))?.transform(ctx, a, None)
 }
 
 /// The transform of every matrix along both of its axes.
@@ -114,10 +116,10 @@ where
     Complex<T>: Scalar,
 {
     // Both before either, so that nothing is computed for a refusal.
-    let [rows, cols] = [Axis::Rows, Axis::Cols].map(|axis| Task::of(ctx, name, kind, a.shape(), axis, None));
+    let [rows, cols] = [Axis::Rows, Axis::Cols].map(|axis| Task::of(ctx, name, kind, a, axis, None));
     let (rows, cols) = (rows?, cols?);
-    let half: Array<Complex<T>> = rows.run(ctx, a, None)?;
-    cols.run(ctx, &half, None)
+    let half: Array<Complex<T>> = rows.transform(ctx, a, None)?;
+    cols.transform(ctx, &half, None)
 }
 
 /// Where [`fft`], and near enough [`ifft`], would run on an array of that shape, and why.
@@ -135,7 +137,8 @@ pub fn choose_rfft<T: Real>(ctx: &Context, shape: Shape, axis: Axis, resident: b
 fn choose<T: Real>(ctx: &Context, kind: Kind, shape: Shape, axis: Axis, resident: bool) -> Choice {
     let (n, lines) = lines_of(shape, axis);
     let plan = plan(ctx, n.max(1), kind.is_real()).and_then(Result::ok);
-    Task { name: "fft", kind, n: n.max(1), lines, shape, plan }.choose(ctx, T::ON_DEVICE, resident)
+    let precision = Precision::of::<T>();
+    Task { name: "fft", kind, n: n.max(1), lines, shape, plan, precision, resident }.choose(ctx)
 }
 
 /// For the adapter, if there is one.
@@ -165,30 +168,21 @@ struct Task {
     shape: Shape,
     /// Where there is a device that might take it.
     plan: Option<FftPlan>,
+    precision: Precision,
+    /// Whether the numbers lie on the device.
+    resident: bool,
 }
 
-impl Task {
-    fn of(ctx: &Context, name: &'static str, kind: Kind, shape: Shape, axis: Axis, n: Option<usize>) -> Result<Self> {
-        let (along, lines) = lines_of(shape, axis);
-        let n = n.unwrap_or(along);
-        let [before, after] = kind.lengths(n);
-        if n == 0 {
-            return Err(Error::shape(name, "at least one element along the axis", format!("0, in {shape}")));
-        }
-        if along != before {
-            let expected = format!("{before} elements along the axis, for {n}");
-            return Err(Error::shape(name, expected, format!("{along}, in {shape}")));
-        }
-        let made = match axis {
-            Axis::Rows => Shape { rows: after, ..shape },
-            Axis::Cols => Shape { cols: after, ..shape },
-            Axis::Batch => Shape { batch: after, ..shape },
-        };
-        let plan = plan(ctx, n, kind.is_real()).and_then(Result::ok);
-        Ok(Self { name, kind, n, lines, shape: made, plan })
+impl Operation for Task {
+    fn name(&self) -> &'static str {
+        self.name
     }
 
-    fn choose(&self, ctx: &Context, on_device: bool, resident: bool) -> Choice {
+    fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    fn workload(&self, ctx: &Context) -> Workload {
         let count = (self.lines.inner * self.lines.outer) as f64;
         let [before, after] = self.kind.lengths(self.n);
         let [from, to] = self.kind.words();
@@ -201,44 +195,74 @@ impl Task {
             * n
             * (n + 1.0).log2()
             * if self.plan.as_ref().is_some_and(|p| p.padded().is_some()) { 3.0 } else { mixed };
-        let work = Workload {
+        Workload {
             cpu_flops: 0.5 * cpu * count,
             gpu_flops: self.plan.as_ref().map_or(0.0, FftPlan::flops) * count * mixed,
             host_flops: 0.0,
             family: if self.kind.is_real() { Family::Rfft } else { Family::Fft },
             size: n,
             items: count,
-            upload: if resident { 0.0 } else { moved(before * from) },
+            upload: if self.resident { 0.0 } else { moved(before * from) },
             download: moved(after * to),
             dispatches: self.plan.as_ref().map_or(1.0, |plan| plan.dispatches() as f64),
             algorithms: ["rustfft", ctx.adapter().map_or("", |adapter| kernels::How::on(adapter, self.n).name(self.n))],
-        };
-        let fits = on_device && self.plan.as_ref().is_some_and(|plan| pieces::fits(ctx, plan, self.kind));
-        ctx.explain(&work, fits)
+        }
     }
 
-    fn run<I: Scalar, O: Scalar>(&self, ctx: &Context, a: &Array<I>, window: Option<&Array<I>>) -> Result<Array<O>> {
-        let choice = self.choose(ctx, I::ON_DEVICE, a.is_resident());
-        log::debug!("{} along {} elements, {:?}: {choice}", self.name, self.n, self.lines);
-        if choice.side == Side::Cpu {
+    fn fits(&self, gpu: &Gpu, budget: u64) -> bool {
+        self.plan.as_ref().is_some_and(|plan| batches::fits(gpu, budget, plan, self.kind))
+    }
+}
+
+impl Task {
+    fn of<I: Scalar>(
+        ctx: &Context,
+        name: &'static str,
+        kind: Kind,
+        a: &Array<I>,
+        axis: Axis,
+        n: Option<usize>,
+    ) -> Result<Self> {
+        let shape = a.shape();
+        let (along, lines) = lines_of(shape, axis);
+        let n = n.unwrap_or(along);
+        let [before, after] = kind.lengths(n);
+        if n == 0 {
+            return Err(Error::shape(name, "at least one element along the axis", format!("0, in {shape}")));
+        }
+        if along != before {
+            let expected = format!("{before} elements along the axis, for {n}");
+            return Err(Error::shape(name, expected, format!("{along}, in {shape}")));
+        }
+        let shape = match axis {
+            Axis::Rows => Shape { rows: after, ..shape },
+            Axis::Cols => Shape { cols: after, ..shape },
+            Axis::Batch => Shape { batch: after, ..shape },
+        };
+        let plan = plan(ctx, n, kind.is_real()).and_then(Result::ok);
+        Ok(Self { name, kind, n, lines, shape, plan, precision: Precision::of::<I>(), resident: a.is_resident() })
+    }
+
+    fn transform<I: Scalar, O: Scalar>(
+        &self,
+        ctx: &Context,
+        a: &Array<I>,
+        window: Option<&Array<I>>,
+    ) -> Result<Array<O>> {
+        let on_cpu = || {
             let window = window.map(|window| window.storage().to_vec(ctx)).transpose()?;
             let data = a.storage().to_vec(ctx)?;
             let made = self.on_cpu(ctx, &data, window.as_ref().map(|window| window.as_slice()));
-            return Ok(Array::from_storage(self.shape, Storage::host(made)));
-        }
-        if !I::ON_DEVICE {
-            let what = format!(
-                "the device's kernels compute in f32, the numbers are {}; narrow them, or use the CPU",
-                I::NAME
-            );
-            return Err(Error::domain(self.name, what));
-        }
-        // Without a plan the length is beyond the kernels: this says so.
-        let plan = match &self.plan {
-            Some(plan) => plan.clone(),
-            None => plan(ctx, self.n, self.kind.is_real()).unwrap_or_else(|| FftPlan::new(self.n))?,
+            Ok(Storage::host(made))
         };
-        let made = pieces::transform(ctx, self, &plan, a.storage(), window)?;
+        let made = self.run(ctx, on_cpu, |gpu| {
+            // Without a plan the length is beyond the kernels: this says so.
+            let plan = match &self.plan {
+                Some(plan) => plan.clone(),
+                None => plan(ctx, self.n, self.kind.is_real()).unwrap_or_else(|| FftPlan::new(self.n))?,
+            };
+            batches::transform(ctx, gpu, self, &plan, a.storage(), window)
+        })?;
         Ok(Array::from_storage(self.shape, made))
     }
 

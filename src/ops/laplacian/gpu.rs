@@ -5,7 +5,7 @@ use super::kernels::{Assemble, Degree, First, Nodes, assemble_variant, degree_va
 use crate::device::{Buffer, Gpu, Grid};
 use crate::error::{Result, within_limits};
 use crate::graph::{DegreeDirection, GraphBatch, IsolatedDiagonal, Symmetrization, ZeroDegreeScale};
-use crate::shape::Layout;
+use crate::shape::{Layout, to_u32};
 
 /// Records the Laplacians of all graphs into one array, each column-major, one after the other.
 ///
@@ -88,9 +88,4 @@ fn check(gpu: &Gpu, largest: u32, elements: u64) -> Result<()> {
         ("loop iterations of an invocation", loops, adapter.loop_budget.into()),
     ];
     within_limits(format_args!("dense Laplacians on {}", adapter.name), limits)
-}
-
-/// Offsets within one binding, which is under 2^31 bytes.
-fn to_u32(offset: usize) -> u32 {
-    u32::try_from(offset).unwrap_or(u32::MAX)
 }

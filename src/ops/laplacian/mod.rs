@@ -8,10 +8,12 @@ pub use cpu::{Laplacian, Normalization};
 
 use crate::array::{Ragged, Real, Storage};
 use crate::context::Context;
-use crate::error::{Error, ErrorKind, Result};
+use crate::device::Gpu;
+use crate::error::{ErrorKind, Result};
 use crate::graph::GraphBatch;
-use crate::policy::{Choice, Family, Side, Workload};
-use crate::shape::Layout;
+use crate::ops::operation::{Operation, Precision};
+use crate::policy::{Choice, Family, Workload};
+use crate::shape::{Layout, to_u32};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -27,52 +29,85 @@ use std::sync::Arc;
 /// [`crate::ErrorKind::Domain`] if it was and `T` is not f32; device errors.
 pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Normalization) -> Result<Ragged<T>> {
     let layout = Arc::new(layout(graphs)?);
-    let elements = layout.len() as f64;
-    let (largest, edges) = (layout.orders().iter().copied().max().unwrap_or(0), graphs.entries() as f64);
-    let fits = T::ON_DEVICE && ctx.gpu().is_ok_and(|gpu| gpu::fits(gpu, largest, layout.len() as u64));
-    let choice = ctx.explain(&workload(largest, graphs.len() as f64, elements, edges), fits);
-    if choice.side == Side::Cpu {
-        let mut data = vec![T::from_f64(0.0); layout.len()];
-        let mut parts = Vec::with_capacity(graphs.len());
-        let mut rest = data.as_mut_slice();
-        for &n in layout.orders() {
-            let (own, others) = rest.split_at_mut(n as usize * n as usize);
-            rest = others;
-            parts.push(own);
-        }
-        parts.into_par_iter().enumerate().for_each(|(i, out)| Laplacian::new(graphs.graph(i), normalization).fill(out));
-        return Ok(Ragged::from_storage(layout, Storage::host(data)));
-    }
-    if !T::ON_DEVICE {
-        let what = format!("the device's kernels compute in f32, {} was asked for; use the CPU", T::NAME);
-        return Err(Error::domain("laplacian", what));
-    }
-    let buffer = gpu::laplacian(ctx.gpu()?, graphs, &layout, normalization)?;
-    Ok(Ragged::from_storage(layout, Storage::Device(buffer)))
+    let task = Task {
+        precision: Precision::of::<T>(),
+        largest: layout.orders().iter().copied().max().unwrap_or(0),
+        graphs: graphs.len(),
+        elements: layout.len() as u64,
+        entries: graphs.entries() as f64,
+    };
+    let storage = task.run(
+        ctx,
+        || Ok(Storage::host(on_cpu(&layout, graphs, normalization))),
+        |gpu| Ok(Storage::Device(gpu::laplacian(gpu, graphs, &layout, normalization)?)),
+    )?;
+    Ok(Ragged::from_storage(layout, storage))
 }
 
 /// Where [`laplacian`] of so many graphs of so many nodes and entries each would run, and why.
 #[must_use]
 pub fn choose_laplacian<T: Real>(ctx: &Context, nodes: u32, entries: usize, graphs: usize) -> Choice {
-    let count = graphs as f64;
-    let elements = f64::from(nodes) * f64::from(nodes) * count;
-    let total = (u64::from(nodes) * u64::from(nodes)).saturating_mul(graphs as u64);
-    let fits = T::ON_DEVICE && ctx.gpu().is_ok_and(|gpu| gpu::fits(gpu, nodes, total));
-    ctx.explain(&workload(nodes, count, elements, entries as f64 * count), fits)
+    let task = Task {
+        precision: Precision::of::<T>(),
+        largest: nodes,
+        graphs,
+        elements: (u64::from(nodes) * u64::from(nodes)).saturating_mul(graphs as u64),
+        entries: entries as f64 * graphs as f64,
+    };
+    task.choose(ctx)
 }
 
-fn workload(largest: u32, graphs: f64, elements: f64, entries: f64) -> Workload {
-    Workload {
-        family: Family::Laplacian,
-        size: f64::from(largest),
-        items: graphs,
-        cpu_flops: 4.0 * elements,
-        gpu_flops: elements,
-        upload: 8.0 * entries,
-        download: 4.0 * elements,
-        dispatches: 2.0,
-        ..Workload::default()
+/// Laplacians of so many graphs.
+struct Task {
+    precision: Precision,
+    /// Nodes of the largest graph.
+    largest: u32,
+    graphs: usize,
+    /// Numbers of all matrices.
+    elements: u64,
+    entries: f64,
+}
+
+impl Operation for Task {
+    fn name(&self) -> &'static str {
+        "laplacian"
     }
+
+    fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    fn workload(&self, _: &Context) -> Workload {
+        let elements = self.elements as f64;
+        Workload {
+            family: Family::Laplacian,
+            size: f64::from(self.largest),
+            items: self.graphs as f64,
+            cpu_flops: 4.0 * elements,
+            gpu_flops: elements,
+            upload: 8.0 * self.entries,
+            download: 4.0 * elements,
+            dispatches: 2.0,
+            ..Workload::default()
+        }
+    }
+
+    fn fits(&self, gpu: &Gpu, _: u64) -> bool {
+        gpu::fits(gpu, self.largest, self.elements)
+    }
+}
+
+fn on_cpu<T: Real>(layout: &Layout, graphs: &GraphBatch, normalization: Normalization) -> Vec<T> {
+    let mut data = vec![T::from_f64(0.0); layout.len()];
+    let mut parts = Vec::with_capacity(graphs.len());
+    let mut rest = data.as_mut_slice();
+    for &n in layout.orders() {
+        let (own, others) = rest.split_at_mut(n as usize * n as usize);
+        rest = others;
+        parts.push(own);
+    }
+    parts.into_par_iter().enumerate().for_each(|(i, out)| Laplacian::new(graphs.graph(i), normalization).fill(out));
+    data
 }
 
 /// Where the dense matrices of these graphs lie.
@@ -82,5 +117,5 @@ fn layout(graphs: &GraphBatch) -> Result<Layout> {
         let what = "nodes of a graph in a dense Laplacian".to_owned();
         return Err(ErrorKind::Limit { what, needed: largest as u64, allowed: u32::MAX.into() }.into());
     }
-    Ok(Layout::new(graphs.iter().map(|graph| u32::try_from(graph.nodes()).unwrap_or(u32::MAX))))
+    Ok(Layout::new(graphs.iter().map(|graph| to_u32(graph.nodes()))))
 }

@@ -3,6 +3,7 @@
 
 use super::kernels::{ORDERS, ROOM, SMALL_TEAMS, TEAMS, WIDTH};
 use crate::device::Adapter;
+use crate::shape::to_u32;
 
 /// The longest side of a result that several of share a workgroup.
 const TINY: u32 = 32;
@@ -117,7 +118,7 @@ impl Plan {
     }
 
     fn tiled(m: u32, n: u32, side: u32, parts: u32, batch: u32) -> u32 {
-        u32::try_from(tiles(m, n, side)).unwrap_or(u32::MAX).saturating_mul(parts).saturating_mul(batch)
+        to_u32(tiles(m, n, side)).saturating_mul(parts).saturating_mul(batch)
     }
 
     /// Flops of a workgroup, what it does beyond the matrix counted.

@@ -1,18 +1,20 @@
 //! Products of matrices, batched, with what usually follows them.
 
+mod batches;
 mod cpu;
 mod forms;
 pub(in crate::ops) mod gpu;
 mod kernels;
 mod options;
-mod pieces;
 mod split;
 
 use crate::array::{Array, Scalar, Storage};
 use crate::context::Context;
+use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::policy::{self, Choice, Family, Workload};
-use crate::shape::Shape;
+use crate::ops::operation::{self, Operation};
+use crate::policy::{Choice, Family, Workload};
+use crate::shape::{Shape, to_u32};
 use half::f16;
 pub use options::{Activation, Bias, Gemm, Precision};
 
@@ -206,29 +208,67 @@ const EASIER: f64 = 1.0 / 8.0;
 /// What a number read or written costs beside: small products run at the speed of memory.
 const MOVED: f64 = 4.0;
 
-fn choose<T: Multiplied>(ctx: &Context, problem: &Problem, precision: Precision, resident: bool) -> Choice {
-    let [m, n, k, batch] = [problem.m, problem.n, problem.k, problem.batch].map(as_f64);
-    let numbers = as_f64(problem.given()) + m * n * batch;
-    let products = if precision == Precision::SplitF16 { f64::from(split::PRODUCTS) } else { 1.0 };
-    let flops = 2.0 * m * n * k * batch * EASIER * products + MOVED * numbers * products;
-    let words = as_f64(T::words(1 << 10)) / 1024.0;
-    let half = T::words(2) == 1 || precision == Precision::SplitF16;
-    let side = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
-    let form = ctx.gpu().ok().filter(|_| T::ON_DEVICE);
-    let form = form.and_then(|gpu| gpu::form(gpu, side(problem.m), side(problem.n), side(problem.k), half));
-    let work = Workload {
-        family: Family::Matmul,
-        size: (m * n * k).cbrt(),
-        items: batch,
-        cpu_flops: flops,
-        gpu_flops: flops,
-        host_flops: 0.0,
-        upload: if resident { 0.0 } else { 4.0 * words * as_f64(problem.given()) },
-        download: if resident { 0.0 } else { 4.0 * words * m * n * batch },
-        dispatches: 1.0,
-        algorithms: [if m.max(n).max(k) <= as_f64(cpu::TINY) { "own vectors" } else { "faer" }, form.unwrap_or("")],
-    };
-    ctx.explain(&work, form.is_some())
+/// One call.
+struct Task<'a> {
+    problem: &'a Problem,
+    /// Of the numbers.
+    stored: operation::Precision,
+    precision: Precision,
+    /// Whether a number takes half a word on a device.
+    half: bool,
+    /// Words of 32 bits a number, on the way to a device.
+    words: f64,
+    resident: bool,
+}
+
+impl<'a> Task<'a> {
+    fn of<T: Multiplied>(problem: &'a Problem, precision: Precision, resident: bool) -> Self {
+        let half = T::words(2) == 1;
+        let stored = operation::Precision::of::<T>();
+        Self { problem, stored, precision, half, words: as_f64(T::words(1 << 10)) / 1024.0, resident }
+    }
+
+    /// The kernels that would be taken.
+    fn form(&self, gpu: &Gpu) -> Option<&'static str> {
+        let Problem { m, n, k, .. } = *self.problem;
+        let [m, n, k] = [m, n, k].map(to_u32);
+        gpu::form(gpu, m, n, k, self.half || self.precision == Precision::SplitF16)
+    }
+}
+
+impl Operation for Task<'_> {
+    fn name(&self) -> &'static str {
+        "matmul"
+    }
+
+    fn precision(&self) -> operation::Precision {
+        self.stored
+    }
+
+    fn workload(&self, ctx: &Context) -> Workload {
+        let Self { problem, words, resident, .. } = *self;
+        let [m, n, k, batch] = [problem.m, problem.n, problem.k, problem.batch].map(as_f64);
+        let numbers = as_f64(problem.given()) + m * n * batch;
+        let products = if self.precision == Precision::SplitF16 { f64::from(split::PRODUCTS) } else { 1.0 };
+        let flops = 2.0 * m * n * k * batch * EASIER * products + MOVED * numbers * products;
+        let form = ctx.gpu().ok().and_then(|gpu| self.form(gpu)).unwrap_or("");
+        Workload {
+            family: Family::Matmul,
+            size: (m * n * k).cbrt(),
+            items: batch,
+            cpu_flops: flops,
+            gpu_flops: flops,
+            host_flops: 0.0,
+            upload: if resident { 0.0 } else { 4.0 * words * as_f64(problem.given()) },
+            download: if resident { 0.0 } else { 4.0 * words * m * n * batch },
+            dispatches: 1.0,
+            algorithms: [if m.max(n).max(k) <= as_f64(cpu::TINY) { "own vectors" } else { "faer" }, form],
+        }
+    }
+
+    fn fits(&self, gpu: &Gpu, _: u64) -> bool {
+        self.form(gpu).is_some()
+    }
 }
 
 fn as_f64(count: usize) -> f64 {
@@ -243,7 +283,7 @@ impl<T: Multiplied> Gemm<T> {
     /// # Errors
     /// [`crate::ErrorKind::Shape`] if they cannot be multiplied.
     pub fn choose(&self, ctx: &Context, a: Shape, b: Shape, resident: bool) -> Result<Choice> {
-        Ok(choose::<T>(ctx, &Problem::of(self, a, b)?, self.precision, resident))
+        Ok(Task::of::<T>(&Problem::of(self, a, b)?, self.precision, resident).choose(ctx))
     }
 
     /// The products.
@@ -265,21 +305,15 @@ impl<T: Multiplied> Gemm<T> {
         if self.precision == Precision::SplitF16 && T::NAME != "f32" {
             return Err(Error::domain("matmul", format!("f32 is split into f16, found {}", T::NAME)));
         }
-        let resident = a.is_resident() && b.is_resident();
-        let choice = choose::<T>(ctx, &problem, self.precision, resident);
-        log::debug!("matmul of {shape}, k = {}: {choice}", problem.k);
         let c = self.added.as_ref().filter(|_| problem.c.is_some()).map(|(_, c)| c.storage());
         let bias = self.bias.as_ref().map(|bias| bias.array().storage());
         let operands = [Some(a.storage()), Some(b.storage()), c, bias];
-        if choice.side == policy::Side::Cpu {
-            return Ok(Array::from_storage(shape, Storage::host(on_cpu(ctx, &problem, operands, self.precision)?)));
-        }
-        if !T::ON_DEVICE {
-            let what =
-                format!("the device's kernels multiply f32 and f16, found {}; narrow it, or use the CPU", T::NAME);
-            return Err(Error::domain("matmul", what));
-        }
-        Ok(Array::from_storage(shape, pieces::solve(ctx, &problem, operands, self.precision)?))
+        let made = Task::of::<T>(&problem, self.precision, a.is_resident() && b.is_resident()).run(
+            ctx,
+            || Ok(Storage::host(on_cpu(ctx, &problem, operands, self.precision)?)),
+            |gpu| batches::solve(ctx, gpu, &problem, operands, self.precision),
+        )?;
+        Ok(Array::from_storage(shape, made))
     }
 }
 

@@ -3,10 +3,11 @@
 use super::kernels::{Affine, Sizes};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
-use crate::device::{Gpu, Grid};
-use crate::error::{DEVICE_BYTES, Error, Result, within_limits};
-use crate::policy::{Side, Workload};
-use crate::shape::Shape;
+use crate::device::{Buffer, Gpu, Grid};
+use crate::error::{DEVICE_BYTES, Result, within_limits};
+use crate::ops::operation::{Call, Operation, Precision};
+use crate::policy::Workload;
+use crate::shape::{Shape, to_u32};
 use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
 use faer::linalg::matmul::matmul;
@@ -35,7 +36,7 @@ impl<T: Real> Map<T> {
         let shape = Shape { cols, ..given };
         let count = |n: usize| n as f64;
         let flops = 2.0 * count(given.len()) * count(cols);
-        let work = Workload {
+        let workload = Workload {
             size: count(cols),
             items: count(given.rows * given.batch),
             cpu_flops: flops / 2.0,
@@ -45,41 +46,41 @@ impl<T: Real> Map<T> {
             dispatches: 1.0,
             ..Workload::default()
         };
-        let fitting = ctx.gpu().is_ok_and(|gpu| fits(gpu, given, cols, ctx.memory_budget()).is_ok());
-        let choice = ctx.explain(&work, fitting && T::ON_DEVICE);
-        log::debug!("{operation} of {given}: {choice}");
-        if choice.side == Side::Gpu && !T::ON_DEVICE {
-            let what = format!("the device's kernels compute in f32, the numbers are {}; use the CPU", T::NAME);
-            return Err(Error::domain(operation, what));
-        }
-        if choice.side == Side::Cpu || shape.is_empty() || inner == 0 {
-            let data = self.on_cpu(&x.storage().to_vec(ctx)?, given);
-            return Ok(Array::from_storage(shape, Storage::host(data)));
-        }
-        let gpu = ctx.gpu()?;
-        fits(gpu, given, cols, ctx.memory_budget())?;
-        let buffer = match x.storage() {
-            Storage::Device(buffer) => {
-                ctx.gpu_of(buffer)?;
-                buffer.clone()
-            }
-            Storage::Host(data) => gpu.record().upload(&T::for_device(data))?,
+        let call = Call {
+            name: operation,
+            precision: Precision::of::<T>(),
+            workload,
+            empty: shape.is_empty() || inner == 0,
+            fits: |gpu: &Gpu, budget| fits(gpu, given, cols, budget).is_ok(),
         };
+        let made = call.run(
+            ctx,
+            || Ok(Storage::host(self.on_cpu(&x.storage().to_vec(ctx)?, given))),
+            |gpu| {
+                fits(gpu, given, cols, ctx.memory_budget())?;
+                Ok(Storage::Device(self.on_device(gpu, &x.storage().on_device(ctx, gpu)?, given)?))
+            },
+        )?;
+        Ok(Array::from_storage(shape, made))
+    }
+
+    fn on_device(&self, gpu: &Gpu, x: &Buffer<f32>, given: Shape) -> Result<Buffer<f32>> {
+        let (inner, cols) = (self.before.len(), self.after.len());
         let mut rec = gpu.record();
         let before = rec.upload(&T::for_device(&self.before))?;
         let w = rec.upload(&T::for_device(&self.w))?;
         let after = rec.upload(&T::for_device(&self.after))?;
-        let mut out = rec.array(shape.len())?;
+        let mut out = rec.array(Shape { cols, ..given }.len())?;
         let units = to_u32(given.rows.div_ceil(TILE) * cols.div_ceil(TILE) * given.batch);
-        let work = 2.0 * count(TILE * TILE) * count(inner);
+        let work = 2.0 * (TILE * TILE * inner) as f64;
         for piece in rec.pieces(units, work) {
             let workgroups = piece.end - piece.start;
             let params =
                 Sizes { first: piece.start, rows: to_u32(given.rows), inner: to_u32(inner), cols: to_u32(cols) };
-            let kernel = Affine { params, x: &buffer, before: &before, w: &w, after: &after, out: &mut out };
+            let kernel = Affine { params, x, before: &before, w: &w, after: &after, out: &mut out };
             rec.dispatch(&kernel, &[], Grid::Workgroups(workgroups), work * f64::from(workgroups))?;
         }
-        Ok(Array::from_storage(shape, Storage::Device(out)))
+        Ok(out)
     }
 
     fn on_cpu(&self, x: &[T], shape: Shape) -> Vec<T> {
@@ -158,9 +159,4 @@ fn fits(gpu: &Gpu, shape: Shape, cols: usize, budget: u64) -> Result<()> {
         ("loop iterations", shape.cols.div_ceil(TILE) as u64 * 17, u64::from(adapter.loop_budget / 2)),
     ];
     within_limits(format_args!("the map of {shape} on {}", adapter.name), limits)
-}
-
-/// Sizes within one binding, which is under 2^31 bytes.
-fn to_u32(size: usize) -> u32 {
-    u32::try_from(size).unwrap_or(u32::MAX)
 }

@@ -99,7 +99,7 @@ pub fn pca<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) 
     log::debug!("pca of {shape} by {solver:?}");
     if solver == Solver::Covariance {
         if choose_cov::<T>(ctx, shape, x.is_resident()).side == Side::Cpu {
-            let (mean, matrix) = in_f64(&x.storage().to_vec(ctx)?, rows, cols);
+            let (mean, matrix) = ctx.on_host(|| Ok(in_f64(&x.storage().to_vec(ctx)?, rows, cols)))?;
             return of_covariance::<T, f64>(&ctx.with_backend(Backend::Cpu), mean, matrix, rows as u64, k);
         }
         let (mean, matrix, exponent) = covariance("pca", ctx, x, Form::Scaled)?;

@@ -14,8 +14,10 @@ pub use stream::Stream;
 
 use crate::array::{Array, Real, Scalar, Storage};
 use crate::context::Context;
+use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::policy::{Choice, Side, Workload};
+use crate::ops::operation::{Call, Operation, Precision};
+use crate::policy::{Choice, Workload};
 use crate::shape::Shape;
 use std::ops::Range;
 
@@ -47,10 +49,11 @@ enum Law {
 /// [`crate::ErrorKind::Limit`] beyond the memory budget or, if the device was insisted upon, beyond a binding; device errors. The
 /// stream stays where it was.
 pub fn words(ctx: &Context, stream: &mut Stream, shape: Shape) -> Result<Array<u32>> {
-    let made = match check::<u32>("random words", ctx, shape, 1)?.side {
-        Side::Cpu => Storage::host(cpu::words(stream, shape.len())),
-        Side::Gpu => Storage::Device(gpu::fill(ctx.gpu()?, stream, shape.len(), Law::Words)?),
-    };
+    let made = check::<u32>("random words", ctx, shape, 1)?.run(
+        ctx,
+        || Ok(Storage::host(cpu::words(stream, shape.len()))),
+        |gpu| Ok(Storage::Device(gpu::fill(gpu, stream, shape.len(), Law::Words)?)),
+    )?;
     stream.skip(shape.len() as u128);
     Ok(Array::from_storage(shape, made))
 }
@@ -134,40 +137,41 @@ fn fill<T: Real>(
     law: Law,
 ) -> Result<Array<T>> {
     let words = if T::ON_DEVICE || matches!(law, Law::Bernoulli { .. }) { 1 } else { 2 };
-    let made = match check::<T>(operation, ctx, shape, words)?.side {
-        Side::Cpu => Storage::host(cpu::fill(stream, shape.len(), law)),
-        Side::Gpu => Storage::Device(gpu::fill(ctx.gpu()?, stream, shape.len(), law)?),
-    };
+    let made = check::<T>(operation, ctx, shape, words)?.run(
+        ctx,
+        || Ok(Storage::host(cpu::fill(stream, shape.len(), law))),
+        |gpu| Ok(Storage::Device(gpu::fill(gpu, stream, shape.len(), law)?)),
+    )?;
     stream.skip(shape.len() as u128 * words);
     Ok(Array::from_storage(shape, made))
 }
 
-/// Whether so many numbers fit, and where they are made.
-fn check<T: Scalar>(operation: &'static str, ctx: &Context, shape: Shape, words: u128) -> Result<Choice> {
+/// The call, if so many numbers fit.
+fn check<T: Scalar>(
+    operation: &'static str,
+    ctx: &Context,
+    shape: Shape,
+    words: u128,
+) -> Result<Call<impl Fn(&Gpu, u64) -> bool>> {
     let (needed, allowed) = ((shape.len() as u64).saturating_mul(size_of::<T>() as u64), ctx.memory_budget());
     if needed > allowed {
         return Err(Error::budget(format_args!("bytes of {operation} numbers"), needed, allowed));
     }
-    let choice = choose::<T>(ctx, shape, words);
-    if choice.side == Side::Gpu && !T::ON_DEVICE {
-        let what = format!("the device's kernels compute in f32, {} was asked for; use the CPU", T::NAME);
-        return Err(Error::domain(operation, what));
-    }
-    Ok(choice)
+    Ok(call::<T>(operation, shape, words))
 }
 
 /// Where numbers of this shape would be made, and why.
 #[must_use]
 pub fn choose_random<T: Scalar>(ctx: &Context, shape: Shape) -> Choice {
-    choose::<T>(ctx, shape, 1)
+    call::<T>("random numbers", shape, 1).choose(ctx)
 }
 
 /// A word takes about 40 operations on integers, a number 10 more; what is made on the device stays there.
-fn choose<T: Scalar>(ctx: &Context, shape: Shape, words: u128) -> Choice {
+fn call<T: Scalar>(name: &'static str, shape: Shape, words: u128) -> Call<impl Fn(&Gpu, u64) -> bool> {
     #[expect(clippy::cast_precision_loss, reason = "a count for the cost model")]
     let flops = 50.0 * shape.len() as f64 * words as f64;
-    let work = Workload { items: flops, cpu_flops: flops, gpu_flops: flops, dispatches: 1.0, ..Workload::default() };
-    let fits =
-        T::ON_DEVICE && ctx.gpu().is_ok_and(|gpu| gpu::bytes(shape.len()) <= gpu.adapter().limits.storage_binding);
-    ctx.explain(&work, fits)
+    let workload =
+        Workload { items: flops, cpu_flops: flops, gpu_flops: flops, dispatches: 1.0, ..Workload::default() };
+    let fits = move |gpu: &Gpu, _| gpu::bytes(shape.len()) <= gpu.adapter().limits.storage_binding;
+    Call { name, precision: Precision::of::<T>(), workload, empty: false, fits }
 }

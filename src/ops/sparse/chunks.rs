@@ -1,6 +1,7 @@
 //! How the rows of a sparse matrix are cut into what an invocation does at a time, once for all products. It decides no bit of a
 //! result: a row's sum has one order, wherever its entries lie.
 
+use crate::shape::to_u32;
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -98,11 +99,6 @@ impl Piece {
         }
         self
     }
-}
-
-/// Rows and the entries of a piece are numbered by 32 bits, which the callers check.
-fn to_u32(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::IsolatedDiagonal;
 use crate::ops::Normalization;
+use crate::shape::to_u32;
 
 /// Elements of a block: see blocks.wgsl.
 const BLOCK: u32 = 1024;
@@ -289,11 +290,6 @@ fn over_blocks(
 /// Bits of the numbers up to this one.
 fn bits(most: u32) -> u32 {
     u32::BITS - most.leading_zeros()
-}
-
-/// What a binding holds is numbered by 32 bits.
-fn to_u32(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

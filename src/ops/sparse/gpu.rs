@@ -13,6 +13,7 @@ use super::kernels::{
 };
 use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
+use crate::shape::to_u32;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -396,9 +397,4 @@ pub(in crate::ops) fn product(
         first += 4 * lanes;
     }
     Ok(y)
-}
-
-/// Numbers of rows, entries of a piece and places in them are within 32 bits: a binding holds no more.
-fn to_u32(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }

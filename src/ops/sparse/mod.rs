@@ -20,8 +20,10 @@ pub(in crate::ops) use null::NONE;
 
 use crate::array::{Array, Real};
 use crate::context::Context;
+use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::policy::{Choice, Family, Side, Workload};
+use crate::ops::operation::{Call, Operation as _, Precision, always};
+use crate::policy::{Choice, Family, Workload};
 use crate::shape::Shape;
 use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
@@ -30,14 +32,14 @@ use cpu::{Combination, Rows, WIDTHS};
 /// Where [`spmm`] of so many rows, entries and columns would run, and why.
 #[must_use]
 pub fn choose_spmm<T: Real>(ctx: &Context, (rows, entries): (usize, usize), cols: usize, resident: bool) -> Choice {
-    ctx.explain(&workload((rows, entries), cols, resident), T::ON_DEVICE)
+    call::<T>((rows, entries), cols, resident).choose(ctx)
 }
 
 /// Products gather: the CPU's come to half of the rate that the policy's defaults know, a device's to a quarter of its own.
-fn workload((rows, entries): (usize, usize), cols: usize, resident: bool) -> Workload {
+fn call<T: Real>((rows, entries): (usize, usize), cols: usize, resident: bool) -> Call<impl Fn(&Gpu, u64) -> bool> {
     let (rows, entries, cols) = (rows as f64, entries as f64, cols as f64);
     let flops = 2.0 * (entries + 3.0 * rows) * cols;
-    Workload {
+    let workload = Workload {
         family: Family::Spmm,
         size: rows,
         items: 1.0,
@@ -47,7 +49,8 @@ fn workload((rows, entries): (usize, usize), cols: usize, resident: bool) -> Wor
         download: 4.0 * rows * cols,
         dispatches: 2.0,
         ..Workload::default()
-    }
+    };
+    Call { name: "spmm", precision: Precision::of::<T>(), workload, empty: false, fits: always }
 }
 
 /// The product of a sparse symmetric matrix with a block of vectors: `Y = A X`.
@@ -64,22 +67,32 @@ fn workload((rows, entries): (usize, usize), cols: usize, resident: bool) -> Wor
 pub fn spmm<T: Real>(ctx: &Context, a: &Operator<'_, T>, x: &Array<T>) -> Result<Array<T>> {
     let shape = x.shape();
     fits_block(shape, (a.problems(), a.rows()))?;
-    let work = workload((a.rows(), a.entries()), shape.rows, x.is_resident());
-    if ctx.explain(&work, T::ON_DEVICE).side == Side::Gpu {
-        let Some(narrow) = a.narrowed().filter(|_| T::ON_DEVICE) else {
-            let what =
-                format!("the device's kernels compute in f32 with norms of 1e-30 to 1e30, {} was asked for", T::NAME);
-            return Err(Error::domain("spmm", what));
+    let on_host = || {
+        let x = x.to_host(ctx)?;
+        let y = if T::ON_DEVICE {
+            cast_vec(in_f32(&a.for_products(), shape, cast_slice(x.as_slice())))
+        } else {
+            cast_vec(in_f64(&a.for_products(), shape, cast_slice(x.as_slice())))
         };
-        return OnDevice::new(ctx, &narrow)?.times(ctx, x);
-    }
-    let x = x.to_host(ctx)?;
-    let y = if T::ON_DEVICE {
-        cast_vec(in_f32(&a.for_products(), shape, cast_slice(x.as_slice())))
-    } else {
-        cast_vec(in_f64(&a.for_products(), shape, cast_slice(x.as_slice())))
+        Array::from_vec(shape, y)
     };
-    Array::from_vec(shape, y)
+    let call = call::<T>((a.rows(), a.entries()), shape.rows, x.is_resident());
+    call.run(ctx, on_host, |_| OnDevice::new(ctx, &narrowed("spmm", a)?)?.times(ctx, x))
+}
+
+/// The operator in the precision of the kernels.
+///
+/// # Errors
+/// [`Domain`](crate::ErrorKind::Domain) where f32 does not hold its norm and its square.
+pub(in crate::ops) fn narrowed<'a, T: Real>(
+    operation: &'static str,
+    a: &'a Operator<'_, T>,
+) -> Result<Operator<'a, f32>> {
+    a.narrowed().ok_or_else(|| {
+        let norms = (0..a.problems()).map(|problem| a.bounds(problem).norm);
+        let found = norms.filter(|norm| *norm > 0.0).find(|norm| !(1e-30..=1e30).contains(norm)).unwrap_or(f64::NAN);
+        Error::domain(operation, format!("the device's kernels take norms of 1e-30 to 1e30, found {found:e}"))
+    })
 }
 
 /// [`on_cpu`] compiled here, once, and not anew in every crate that calls it.

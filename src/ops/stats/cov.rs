@@ -1,15 +1,16 @@
 //! Covariance and correlation of columns.
 
+use super::count;
 use super::gpu_cov::{self, Form};
 use super::gram::{Gram, ROWS, of_matrix};
 use super::moments::as_f64;
 use super::running::in_pieces;
-use super::{count, side};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::policy::{Choice, Family, Side, Workload};
+use crate::ops::operation::{Call, Operation, Precision};
+use crate::policy::{Choice, Family, Workload};
 use crate::shape::Shape;
 use rayon::prelude::*;
 
@@ -47,15 +48,14 @@ pub fn corr<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
 /// Where [`cov`] and [`corr`] would run on a batch of that shape, and why.
 #[must_use]
 pub fn choose_cov<T: Real>(ctx: &Context, shape: Shape, resident: bool) -> Choice {
-    let fits = ctx.gpu().is_ok_and(|gpu| gpu_cov::fits(gpu, shape, ctx.memory_budget()).is_ok());
-    ctx.explain(&workload(shape, resident), fits && T::ON_DEVICE)
+    call::<T>("cov", shape, resident).choose(ctx)
 }
 
 /// Half of the products, a multiplication and an addition each.
-pub(super) fn workload(shape: Shape, resident: bool) -> Workload {
+pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) -> Call<impl Fn(&Gpu, u64) -> bool> {
     let flops = count(shape.len()) * (count(shape.cols) + 8.0);
     let made = count(shape.batch) * count(shape.cols) * count(shape.cols);
-    Workload {
+    let workload = Workload {
         family: Family::Cov,
         size: count(shape.cols),
         // Rows are summed side by side.
@@ -67,7 +67,9 @@ pub(super) fn workload(shape: Shape, resident: bool) -> Workload {
         download: 4.0 * made,
         dispatches: 8.0,
         ..Workload::default()
-    }
+    };
+    let fits = move |gpu: &Gpu, budget| gpu_cov::fits(gpu, shape, budget).is_ok();
+    Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits }
 }
 
 /// Means `(1, cols)` and covariances or correlations `(cols, cols)` of every matrix; covariances in units of 4 to the power that
@@ -79,57 +81,55 @@ pub(in crate::ops) fn covariance<T: Real>(
     form: Form,
 ) -> Result<(Array<T>, Array<T>, i32)> {
     let shape = x.shape();
-    let Shape { rows, cols, batch } = shape;
     room::<T>(ctx, operation, shape)?;
-    let fits = ctx.gpu().is_ok_and(|gpu| gpu_cov::fits(gpu, shape, ctx.memory_budget()).is_ok());
-    let side = side::<T>(operation, ctx, &workload(shape, x.is_resident()), fits)?;
-    let shapes = (Shape::new(1, cols, batch), Shape::new(cols, cols, batch));
-    if side == Side::Cpu || shape.is_empty() {
-        let x = x.storage().to_vec(ctx)?;
-        let size = rows * cols;
-        let one = |i: usize| of_matrix(&x[i * size..(i + 1) * size], rows, cols);
-        let all: Vec<_> = (0..batch)
-            .into_par_iter()
-            .map(|i| {
-                let gram = one(i);
-                (means::<T>(&gram), matrix::<T>(&gram, form == Form::Correlation))
-            })
-            .collect();
-        let (mut middle, mut made) = (Vec::with_capacity(cols * batch), Vec::with_capacity(cols * cols * batch));
-        for (means, matrix) in all {
-            middle.extend(means);
-            made.extend(matrix);
-        }
-        let array = |shape, data| Array::from_storage(shape, Storage::host(data));
-        return Ok((array(shapes.0, middle), array(shapes.1, made), 0));
+    call::<T>(operation, shape, x.is_resident()).run(
+        ctx,
+        || {
+            let (means, made) = on_cpu(&x.storage().to_vec(ctx)?, shape, form);
+            let host = |cols, rows, data| Array::from_storage(Shape::new(rows, cols, shape.batch), Storage::host(data));
+            Ok((host(shape.cols, 1, means), host(shape.cols, shape.cols, made), 0))
+        },
+        |gpu| on_device(ctx, gpu, x, form),
+    )
+}
+
+/// Means and matrices of every matrix, one after another.
+fn on_cpu<T: Real>(x: &[T], Shape { rows, cols, batch }: Shape, form: Form) -> (Vec<T>, Vec<T>) {
+    let size = rows * cols;
+    let all: Vec<_> = (0..batch)
+        .into_par_iter()
+        .map(|i| {
+            let gram = of_matrix(&x[i * size..(i + 1) * size], rows, cols);
+            (means::<T>(&gram), matrix::<T>(&gram, form == Form::Correlation))
+        })
+        .collect();
+    let (mut middle, mut made) = (Vec::with_capacity(cols * batch), Vec::with_capacity(cols * cols * batch));
+    for (means, matrix) in all {
+        middle.extend(means);
+        made.extend(matrix);
     }
-    let gpu = ctx.gpu()?;
-    let budget = ctx.memory_budget();
+    (middle, made)
+}
+
+fn on_device<T: Real>(ctx: &Context, gpu: &Gpu, x: &Array<T>, form: Form) -> Result<(Array<T>, Array<T>, i32)> {
+    let (shape, budget) = (x.shape(), ctx.memory_budget());
     gpu_cov::fits(gpu, shape, budget)?;
+    let shapes = (Shape::new(1, shape.cols, shape.batch), Shape::new(shape.cols, shape.cols, shape.batch));
     let one = Shape { batch: 1, ..shape };
     let binding = gpu.adapter().limits.storage_binding;
     let each = 4 * one.len() as u64 + gpu_cov::bytes(one);
     let largest = (4 * one.len() as u64).max(gpu_cov::bytes(one));
     let together = usize::try_from((budget / 4 * 3 / each).min(binding / largest)).unwrap_or(usize::MAX);
-    let array = |buffers: gpu_cov::Found| {
+    // A single matrix that lies there already is not moved because of its products.
+    if shape.batch <= together || x.is_resident() && shape.batch == 1 {
+        let found = gpu_cov::covariance(gpu, &x.storage().on_device(ctx, gpu)?, shape, budget, form)?;
         let array = |shape, buffer| Array::from_storage(shape, Storage::Device(buffer));
-        (array(shapes.0, buffers.means), array(shapes.1, buffers.covariance), buffers.exponent)
-    };
-    match x.storage() {
-        Storage::Device(buffer) if batch <= together || batch == 1 => {
-            Ok(array(gpu_cov::covariance(ctx.gpu_of(buffer)?, buffer, shape, budget, form)?))
-        }
-        Storage::Host(data) if batch <= together => {
-            let buffer = gpu.record().upload(&T::for_device(data))?;
-            Ok(array(gpu_cov::covariance(gpu, &buffer, shape, budget, form)?))
-        }
-        other => {
-            let data = other.to_vec(ctx)?;
-            let (means, made, exponent) = by_matrices(gpu, &T::for_device(&data), shape, together, budget, form)?;
-            let array = |shape, data| Array::from_storage(shape, Storage::host(T::from_device(data)));
-            Ok((array(shapes.0, means), array(shapes.1, made), exponent))
-        }
+        return Ok((array(shapes.0, found.means), array(shapes.1, found.covariance), found.exponent));
     }
+    let data = x.storage().to_vec(ctx)?;
+    let (means, made, exponent) = by_matrices(gpu, &T::for_device(&data), shape, together, budget, form)?;
+    let array = |shape, data| Array::from_storage(shape, Storage::host(T::from_device(data)));
+    Ok((array(shapes.0, means), array(shapes.1, made), exponent))
 }
 
 /// Results, and the products in f64 that each is made of, where the results are far larger than what was given.

@@ -1,12 +1,13 @@
 //! Moments and extremes of the series of a batch.
 
 use super::moments::Moments;
-use super::{Nan, View, count, cpu, gpu, reduced, side};
+use super::{Nan, View, count, cpu, gpu, reduced};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
 use crate::error::{Error, Result};
-use crate::policy::{Choice, Family, Side, Workload};
+use crate::ops::operation::{Call, Operation, Precision, always};
+use crate::policy::{Choice, Family, Workload};
 use crate::shape::{Axis, Shape};
 use std::sync::Arc;
 
@@ -120,35 +121,27 @@ pub fn describe<T: Real>(
     let axis = axis.into();
     let (shape, view) = (reduced(x.shape(), axis, 1), View::of(x.shape(), axis));
     room(ctx, "seven moments", x.shape(), (shape.len() as u64).saturating_mul(56))?;
-    let side = side::<T>("describe", ctx, &workload(x.shape(), x.is_resident()), true)?;
-    // Without numbers there is nothing to compute.
-    if side == Side::Cpu || view.len() == 0 {
-        return Ok(Description::of(&cpu::describe(&x.storage().to_vec(ctx)?, view, nan), shape, ddof));
-    }
-    let gpu = ctx.gpu()?;
-    match x.storage() {
-        Storage::Device(buffer) => whole(ctx.gpu_of(buffer)?, buffer, view, shape, options),
-        Storage::Host(data) => {
-            let most = pieces(gpu, view, ctx.memory_budget());
-            if view.len() <= most {
-                let buffer = gpu.record().upload(&T::for_device(data))?;
-                return whole(gpu, &buffer, view, shape, options);
-            }
-            in_pieces(gpu, &T::for_device(data), view, shape, options, most)
+    let on_cpu = || Ok(Description::of(&cpu::describe(&x.storage().to_vec(ctx)?, view, nan), shape, ddof));
+    let call = call::<T>("describe", x.shape(), x.is_resident());
+    call.run(ctx, on_cpu, |gpu| match x.storage() {
+        Storage::Host(data) if view.len() > most_numbers(gpu, view, ctx.memory_budget()) => {
+            let most = most_numbers(gpu, view, ctx.memory_budget());
+            in_batches(gpu, &T::for_device(data), view, shape, options, most)
         }
-    }
+        x => whole(gpu, &x.on_device(ctx, gpu)?, view, shape, options),
+    })
 }
 
 /// Where [`describe`] would run on a batch of that shape, and why.
 #[must_use]
 pub fn choose_describe<T: Real>(ctx: &Context, shape: Shape, resident: bool) -> Choice {
-    ctx.explain(&workload(shape, resident), T::ON_DEVICE)
+    call::<T>("describe", shape, resident).choose(ctx)
 }
 
 /// About twelve operations a number, twenty on the device.
-pub(super) fn workload(shape: Shape, resident: bool) -> Workload {
+pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) -> Call<impl Fn(&Gpu, u64) -> bool> {
     let numbers = count(shape.len());
-    Workload {
+    let workload = Workload {
         family: Family::Describe,
         size: count(shape.rows),
         items: numbers / count(shape.rows).max(1.0),
@@ -158,7 +151,8 @@ pub(super) fn workload(shape: Shape, resident: bool) -> Workload {
         download: 0.0,
         dispatches: 6.0,
         ..Workload::default()
-    }
+    };
+    Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits: always }
 }
 
 /// Results of so many bytes, where they are far larger than what was given.
@@ -171,7 +165,7 @@ pub(super) fn room(ctx: &Context, results: &str, shape: Shape, needed: u64) -> R
 }
 
 /// The most numbers that the device is given at once: within a binding, and half of the budget beside what is made of them.
-fn pieces(gpu: &Gpu, view: View, budget: u64) -> usize {
+fn most_numbers(gpu: &Gpu, view: View, budget: u64) -> usize {
     let each = 4.0 + count(usize::try_from(gpu::bytes(view)).unwrap_or(usize::MAX)) / count(view.len().max(1));
     #[expect(
         clippy::cast_precision_loss,
@@ -194,9 +188,9 @@ fn whole<T: Real>(
     Ok(Description::resident(gpu::finish(gpu, &node, view.series(), options.ddof)?, shape))
 }
 
-/// Pieces of about `most` numbers: whole slices, or one slice as a stream of its rows. They lie in one piece of memory either
+/// Batches of about `most` numbers: whole slices, or one slice as a stream of its rows. They lie in one piece of memory either
 /// way, and neither moves a bit.
-fn in_pieces<T: Real>(
+fn in_batches<T: Real>(
     gpu: &Gpu,
     x: &[f32],
     view: View,

@@ -4,9 +4,10 @@ use super::kernels::{
     Ends, Finish, Keep, Keeping, Leaf, Merge, Nodes, Rows, Sample, Shift, leaf_variant, merge_variant,
 };
 use super::tree::{Tree, subtrees};
-use super::{LEAF, Nan, View, count, to_u32};
+use super::{LEAF, Nan, View, count};
 use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::Result;
+use crate::shape::to_u32;
 
 /// Vectors of four words in a node.
 const WORDS: usize = 3;

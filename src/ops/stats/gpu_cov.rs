@@ -5,11 +5,11 @@ use super::kernels::{
     join_variant,
 };
 use super::tree::{Tree, subtrees};
-use super::{count, gram, to_u32};
+use super::{count, gram};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::{DEVICE_BYTES, ErrorKind, Result, within_limits};
-use crate::shape::Shape;
+use crate::shape::{Shape, to_u32};
 use std::ops::Range;
 
 /// Rows of a leaf: LEAF in the WGSL.

@@ -1,11 +1,13 @@
 //! Histograms with bins of one width.
 
 use super::describe::{StatsOptions, describe};
-use super::{View, chosen, count, reduced, select};
-use crate::array::{Array, Real, Storage};
+use super::{View, count, reduced, select};
+use crate::array::{Array, Real};
 use crate::context::Context;
+use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::policy::{Choice, Side, Workload};
+use crate::ops::operation::{Call, Operation, Precision};
+use crate::policy::{Choice, Workload};
 use crate::shape::{Axis, Shape};
 use rayon::prelude::*;
 
@@ -62,21 +64,15 @@ pub fn histogram<T: Real>(
         None => found(ctx, x)?,
     };
     let edges = edges(low, high, bins)?;
-    let side = chosen::<T>("histogram", &choose_histogram::<T>(ctx, x.shape(), axis, bins, x.is_resident()))?;
-    if side == Side::Cpu || view.len() == 0 {
-        return Ok(on_cpu(&x.storage().to_vec(ctx)?, view, shape, edges));
-    }
-    let gpu = ctx.gpu()?;
-    select::histogram_fits(gpu, view, bins, ctx.memory_budget())?;
-    let buffer = match x.storage() {
-        Storage::Device(buffer) => {
-            ctx.gpu_of(buffer)?;
-            buffer.clone()
-        }
-        Storage::Host(data) => gpu.record().upload(&T::for_device(data))?,
-    };
-    let all = select::histogram(gpu, &buffer, view, &edges)?;
-    Ok(spread(&all, view, shape, edges))
+    call::<T>(view, bins, x.is_resident()).run(
+        ctx,
+        || Ok(on_cpu(&x.storage().to_vec(ctx)?, view, shape, edges.clone())),
+        |gpu| {
+            select::histogram_fits(gpu, view, bins, ctx.memory_budget())?;
+            let all = select::histogram(gpu, &x.storage().on_device(ctx, gpu)?, view, &edges)?;
+            Ok(spread(&all, view, shape, edges.clone()))
+        },
+    )
 }
 
 /// Where [`histogram`] of so many bins would count an array of that shape, and why.
@@ -88,9 +84,12 @@ pub fn choose_histogram<T: Real>(
     bins: usize,
     resident: bool,
 ) -> Choice {
-    let view = View::of(shape, axis.into());
+    call::<T>(View::of(shape, axis.into()), bins, resident).choose(ctx)
+}
+
+fn call<T: Real>(view: View, bins: usize, resident: bool) -> Call<impl Fn(&Gpu, u64) -> bool> {
     let numbers = count(view.len());
-    let work = Workload {
+    let workload = Workload {
         cpu_flops: 20.0 * numbers,
         gpu_flops: 10.0 * numbers,
         size: count(view.len),
@@ -99,8 +98,8 @@ pub fn choose_histogram<T: Real>(
         dispatches: 2.0,
         ..Workload::default()
     };
-    let fits = ctx.gpu().is_ok_and(|gpu| select::histogram_fits(gpu, view, bins, ctx.memory_budget()).is_ok());
-    ctx.explain(&work, fits && T::ON_DEVICE)
+    let fits = move |gpu: &Gpu, budget| select::histogram_fits(gpu, view, bins, budget).is_ok();
+    Call { name: "histogram", precision: Precision::of::<T>(), workload, empty: view.len() == 0, fits }
 }
 
 /// The ends of so many bins of one width, by numpy's rule.

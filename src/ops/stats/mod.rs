@@ -31,10 +31,6 @@ pub use quantiles::{choose_quantiles, quantiles};
 pub use running::RunningStats;
 pub use running_cov::RunningCovariance;
 
-use crate::array::Real;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::policy::{Choice, Side, Workload};
 use crate::shape::{Axis, Shape};
 
 /// Numbers of a series in one leaf of the tree.
@@ -92,29 +88,8 @@ impl View {
     }
 }
 
-/// The side for so much arithmetic on an array; an error where the device was insisted upon and has no kernels for the precision.
-fn side<T: Real>(operation: &'static str, ctx: &Context, work: &Workload, fits: bool) -> Result<Side> {
-    chosen::<T>(operation, &ctx.explain(work, fits && T::ON_DEVICE))
-}
-
-/// The side of a choice; an error as of [`side`].
-fn chosen<T: Real>(operation: &'static str, choice: &Choice) -> Result<Side> {
-    log::debug!("{operation}: {choice}");
-    if choice.side == Side::Gpu && !T::ON_DEVICE {
-        let what =
-            format!("the device's kernels compute in f32, the numbers are {}; narrow them, or use the CPU", T::NAME);
-        return Err(Error::domain(operation, what));
-    }
-    Ok(choice.side)
-}
-
 fn count(number: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     let number = number as f64;
     number
-}
-
-/// Offsets within a binding, which is under 2^31 bytes.
-fn to_u32(offset: usize) -> u32 {
-    u32::try_from(offset).unwrap_or(u32::MAX)
 }

@@ -1,11 +1,13 @@
 //! Quantiles, exact: order statistics by selection, numpy's linear interpolation between them.
 
 use super::describe::room;
-use super::{Nan, View, chosen, count, reduced, select};
+use super::{Nan, View, count, reduced, select};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
+use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::policy::{Choice, Side, Workload};
+use crate::ops::operation::{Call, Operation, Precision};
+use crate::policy::{Choice, Workload};
 use crate::shape::Axis;
 use crate::shape::Shape;
 use bytemuck::allocation::cast_vec;
@@ -40,21 +42,16 @@ pub fn quantiles<T: Real>(
     let axis = axis.into();
     let (shape, view) = (reduced(x.shape(), axis, q.len()), View::of(x.shape(), axis));
     room(ctx, "quantiles", x.shape(), (shape.len() as u64).saturating_mul(8))?;
-    let side = chosen::<T>("quantiles", &choose_quantiles::<T>(ctx, x.shape(), axis, q.len(), x.is_resident()))?;
-    if side == Side::Cpu || view.len() == 0 || q.is_empty() {
-        let data = on_cpu(&x.storage().to_vec(ctx)?, view, q, nan);
-        return Ok(Array::from_storage(shape, Storage::host(data)));
-    }
-    let gpu = ctx.gpu()?;
-    select::fits(gpu, view, q.len(), ctx.memory_budget())?;
-    let buffer = match x.storage() {
-        Storage::Device(buffer) => {
-            ctx.gpu_of(buffer)?;
-            buffer.clone()
-        }
-        Storage::Host(data) => gpu.record().upload(&T::for_device(data))?,
-    };
-    Ok(Array::from_storage(shape, Storage::Device(select::quantiles(gpu, &buffer, view, q, nan, ctx.memory_budget())?)))
+    let made = call::<T>(view, q.len(), x.is_resident()).run(
+        ctx,
+        || Ok(Storage::host(on_cpu(&x.storage().to_vec(ctx)?, view, q, nan))),
+        |gpu| {
+            select::fits(gpu, view, q.len(), ctx.memory_budget())?;
+            let x = x.storage().on_device(ctx, gpu)?;
+            Ok(Storage::Device(select::quantiles(gpu, &x, view, q, nan, ctx.memory_budget())?))
+        },
+    )?;
+    Ok(Array::from_storage(shape, made))
 }
 
 /// Where [`quantiles`], so many of each series, would run on an array of that shape, and why.
@@ -66,9 +63,12 @@ pub fn choose_quantiles<T: Real>(
     quantiles: usize,
     resident: bool,
 ) -> Choice {
-    let view = View::of(shape, axis.into());
+    call::<T>(View::of(shape, axis.into()), quantiles, resident).choose(ctx)
+}
+
+fn call<T: Real>(view: View, quantiles: usize, resident: bool) -> Call<impl Fn(&Gpu, u64) -> bool> {
     let numbers = count(view.len());
-    let work = Workload {
+    let workload = Workload {
         cpu_flops: 40.0 * numbers,
         gpu_flops: 32.0 * numbers * count(quantiles),
         size: count(view.len),
@@ -77,8 +77,9 @@ pub fn choose_quantiles<T: Real>(
         dispatches: 8.0,
         ..Workload::default()
     };
-    let fits = ctx.gpu().is_ok_and(|gpu| select::fits(gpu, view, quantiles, ctx.memory_budget()).is_ok());
-    ctx.explain(&work, fits && T::ON_DEVICE)
+    let fits = move |gpu: &Gpu, budget| select::fits(gpu, view, quantiles, budget).is_ok();
+    let empty = view.len() == 0 || quantiles == 0;
+    Call { name: "quantiles", precision: Precision::of::<T>(), workload, empty, fits }
 }
 
 fn on_cpu<T: Real>(x: &[T], view: View, q: &[f64], nan: Nan) -> Vec<T> {

@@ -1,13 +1,14 @@
 //! Statistics of a stream of rows.
 
-use super::describe::{Description, StatsOptions, workload};
+use super::describe::{Description, StatsOptions, call};
 use super::moments::Moments;
 use super::tree::{Tree, reduce, subtrees};
-use super::{LEAF, Nan, View, cpu, gpu, side};
+use super::{LEAF, Nan, View, cpu, gpu};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
 use crate::error::{Error, Result};
+use crate::ops::operation::Operation;
 use crate::policy::Side;
 use crate::shape::Shape;
 use rayon::prelude::*;
@@ -61,8 +62,7 @@ impl<T: Real> RunningStats<T> {
         let shape = chunk.shape();
         let rows = rows_of("RunningStats::push", shape, self.cols)?;
         if let State::Fresh = self.state {
-            let work = workload(shape, chunk.is_resident());
-            self.state = match side::<T>("RunningStats", ctx, &work, true)? {
+            self.state = match call::<T>("RunningStats", shape, chunk.is_resident()).side(ctx)? {
                 Side::Cpu => State::Host(Stream::new(self.cols), Vec::new()),
                 Side::Gpu => State::Device(gpu::Stream::new(self.cols, self.options.nan), Vec::new()),
             };
@@ -70,7 +70,13 @@ impl<T: Real> RunningStats<T> {
         let view = View { outer: self.cols, len: shape.rows, inner: 1 };
         match &mut self.state {
             State::Fresh => {}
-            State::Host(stream, _) => stream.push(&chunk.storage().to_vec(ctx)?, shape.rows, self.options.nan),
+            State::Host(stream, _) => {
+                let (chunk, nan) = (chunk.storage().to_vec(ctx)?, self.options.nan);
+                ctx.on_host(|| {
+                    stream.push(&chunk, shape.rows, nan);
+                    Ok(())
+                })?;
+            }
             State::Device(stream, _) if rows > 0 => match chunk.storage() {
                 Storage::Device(buffer) => stream.push(ctx.gpu_of(buffer)?, buffer, view)?,
                 Storage::Host(data) => {

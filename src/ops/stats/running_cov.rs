@@ -1,15 +1,15 @@
 //! The covariance of a stream of rows.
 
-use super::cov::{matrix, means, room, workload};
+use super::cov::{call, matrix, means, room};
 use super::gpu_cov::{self, Form};
 use super::gram::{Gram, ROWS, leaf};
 use super::running::{in_pieces, rows_of};
-use super::side;
 use super::tree::{Tree, reduce, subtrees};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::Buffer;
 use crate::error::{Error, Result};
+use crate::ops::operation::Operation;
 use crate::policy::Side;
 use crate::shape::Shape;
 use std::convert::Infallible;
@@ -67,9 +67,7 @@ impl<T: Real> RunningCovariance<T> {
         let rows = rows_of("RunningCovariance::push", shape, self.cols)?;
         if let State::Fresh = self.state {
             room::<T>(ctx, "RunningCovariance", shape)?;
-            let fits = ctx.gpu().is_ok_and(|gpu| gpu_cov::fits(gpu, shape, ctx.memory_budget()).is_ok());
-            let work = workload(shape, chunk.is_resident());
-            self.state = match side::<T>("RunningCovariance", ctx, &work, fits)? {
+            self.state = match call::<T>("RunningCovariance", shape, chunk.is_resident()).side(ctx)? {
                 Side::Cpu => State::Host(Stream::new(self.cols), None),
                 Side::Gpu => {
                     let gpu = ctx.gpu()?;
@@ -80,7 +78,13 @@ impl<T: Real> RunningCovariance<T> {
         }
         match &mut self.state {
             State::Fresh => {}
-            State::Host(stream, _) => stream.push(&chunk.storage().to_vec(ctx)?, shape.rows),
+            State::Host(stream, _) => {
+                let chunk = chunk.storage().to_vec(ctx)?;
+                ctx.on_host(|| {
+                    stream.push(&chunk, shape.rows);
+                    Ok(())
+                })?;
+            }
             State::Device(stream, _) if rows > 0 => match chunk.storage() {
                 Storage::Device(buffer) => stream.push(ctx.gpu_of(buffer)?, buffer, shape.rows)?,
                 Storage::Host(data) => {

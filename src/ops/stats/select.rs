@@ -4,9 +4,10 @@ use super::kernels::{
     Between, Binning, Bins, Choose, Chosen, Digiting, Digits, Interpolated, Sum, Totals, between_variant,
 };
 use super::quantiles::place;
-use super::{Nan, View, count, gpu, to_u32};
+use super::{Nan, View, count, gpu};
 use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
+use crate::shape::to_u32;
 
 /// Numbers of a series that a workgroup counts: PART in the WGSL.
 const PART: usize = 16384;

@@ -10,6 +10,7 @@ use super::kernels::{
 use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
 use crate::ops::jacobi::gpu::{Batch, Method, orthogonalise};
+use crate::shape::to_u32;
 
 /// The most columns of a panel where the whole matrix is not one: later columns are reflected by as many workgroups as they need.
 const PANEL: u32 = 32;
@@ -79,8 +80,7 @@ struct Shape {
 
 impl Shape {
     fn of(problem: &Problem) -> Self {
-        let [long, short, left, batch] = [problem.long(), problem.short(), problem.left(), problem.batch]
-            .map(|x| u32::try_from(x).unwrap_or(u32::MAX));
+        let [long, short, left, batch] = [problem.long(), problem.short(), problem.left(), problem.batch].map(to_u32);
         Self { long, short, left, wide: problem.wide().into(), batch }
     }
 

@@ -2,18 +2,19 @@
 //!
 //! A wide matrix is solved as its transpose, so everything below the public door is tall: B = P S Q' with B `(long, short)`.
 
+mod batches;
 mod cpu;
 mod gpu;
 mod kernels;
-mod pieces;
-
 mod truncated;
 
 use super::certificate::{Certificate, Certificates, all_converged};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
+use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::policy::{Choice, Family, Side, Workload};
+use crate::ops::operation::{Operation, Precision};
+use crate::policy::{Choice, Family, Workload};
 use crate::shape::Shape;
 use std::sync::Arc;
 pub use truncated::{SvdTruncated, TruncatedOptions, choose_svd_truncated, svd_truncated};
@@ -95,24 +96,48 @@ pub fn svdvals<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Svdvals<T>> {
 #[must_use]
 pub fn choose_svd<T: Real>(ctx: &Context, shape: Shape, vectors: Vectors, resident: bool) -> Choice {
     let problem = Problem { rows: shape.rows, cols: shape.cols, batch: shape.batch, full: vectors == Vectors::Full };
-    let flops = problem.flops() * as_f64(shape.batch);
-    let given = as_f64(shape.len());
-    let made: f64 = problem.shapes().iter().map(|shape| as_f64(shape.len())).sum();
-    let work = Workload {
-        family: Family::Svd,
-        size: as_f64(shape.rows.min(shape.cols)),
-        items: as_f64(shape.batch),
-        cpu_flops: flops,
-        gpu_flops: flops,
-        host_flops: 0.0,
-        upload: if resident { 0.0 } else { 4.0 * given },
-        download: 4.0 * made,
-        // Reflections, the triangle's sweeps, U and Vh; in blocks a round of pairs of them each.
-        dispatches: if problem.short() > 128 { 400.0 } else { 12.0 },
-        algorithms: [cpu::algorithm(&problem), ctx.gpu().map_or("", |gpu| gpu::form(gpu, &problem))],
-    };
-    let fits = T::ON_DEVICE && ctx.gpu().is_ok_and(|gpu| gpu::fits(gpu, &problem));
-    ctx.explain(&work, fits)
+    Task { problem: &problem, precision: Precision::of::<T>(), resident }.choose(ctx)
+}
+
+/// One call.
+struct Task<'a> {
+    problem: &'a Problem,
+    precision: Precision,
+    resident: bool,
+}
+
+impl Operation for Task<'_> {
+    fn name(&self) -> &'static str {
+        "svd"
+    }
+
+    fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    fn workload(&self, ctx: &Context) -> Workload {
+        let Self { problem, resident, .. } = *self;
+        let batch = as_f64(problem.batch);
+        let flops = problem.flops() * batch;
+        let made: f64 = problem.shapes().iter().map(|shape| as_f64(shape.len())).sum();
+        Workload {
+            family: Family::Svd,
+            size: as_f64(problem.short()),
+            items: batch,
+            cpu_flops: flops,
+            gpu_flops: flops,
+            host_flops: 0.0,
+            upload: if resident { 0.0 } else { 4.0 * as_f64(problem.shape().len()) },
+            download: 4.0 * made,
+            // Reflections, the triangle's sweeps, U and Vh; in blocks a round of pairs of them each.
+            dispatches: if problem.short() > 128 { 400.0 } else { 12.0 },
+            algorithms: [cpu::algorithm(problem), ctx.gpu().map_or("", |gpu| gpu::form(gpu, problem))],
+        }
+    }
+
+    fn fits(&self, gpu: &Gpu, _: u64) -> bool {
+        gpu::fits(gpu, self.problem)
+    }
 }
 
 impl<T: Real> Svd<T> {
@@ -177,6 +202,11 @@ impl Problem {
         Ok(problem)
     }
 
+    /// Of what was given.
+    fn shape(&self) -> Shape {
+        Shape::new(self.rows, self.cols, self.batch)
+    }
+
     /// Whether the transpose is what is solved.
     fn wide(&self) -> bool {
         self.rows < self.cols
@@ -226,21 +256,10 @@ struct Parts<T> {
 }
 
 fn solve<T: Real>(ctx: &Context, problem: &Problem, a: &Storage<T>, vectors: bool) -> Result<Parts<T>> {
-    let resident = matches!(a, Storage::Device(_));
-    let shape = Shape::new(problem.rows, problem.cols, problem.batch);
-    let wanted = if problem.full { Vectors::Full } else { Vectors::Thin };
-    let choice = choose_svd::<T>(ctx, shape, wanted, resident);
-    log::debug!("svd of {shape}: {choice}");
-    if choice.side == Side::Cpu {
-        return Ok(cpu::svd(problem, &a.to_vec(ctx)?, vectors));
-    }
-    if !T::ON_DEVICE {
-        let what =
-            format!("the device's kernels compute in f32, the matrices are {}; narrow them, or use the CPU", T::NAME);
-        return Err(Error::domain("svd", what));
-    }
-    if let Storage::Device(buffer) = a {
-        ctx.gpu_of(buffer)?;
-    }
-    pieces::solve(ctx, problem, a, vectors)
+    let task = Task { problem, precision: Precision::of::<T>(), resident: matches!(a, Storage::Device(_)) };
+    task.run(
+        ctx,
+        || Ok(cpu::svd(problem, &a.to_vec(ctx)?, vectors, ctx.cancel())),
+        |gpu| batches::solve(ctx, gpu, problem, a, vectors),
+    )
 }

@@ -88,7 +88,7 @@ pub fn svd_truncated<T: Real>(
     }
     let problem = Problem { rows, cols, batch, full: false };
     let host: HostArray<T> = a.to_host(ctx)?;
-    let found = cpu::truncated(&problem, host.as_slice(), k, options);
+    let found = ctx.on_host(|| Ok(cpu::truncated(&problem, host.as_slice(), k, options, ctx.cancel())))?;
     let array = |rows, cols, data| Array::from_storage(Shape::new(rows, cols, batch), Storage::host(data));
     Ok(SvdTruncated {
         u: array(rows, k, found.u),

@@ -14,6 +14,7 @@ mod work;
 
 use super::{Certificate, Choose};
 use crate::array::Real;
+use crate::cancel::Cancel;
 use crate::shape::Layout;
 use group::{Groups, Width};
 use rayon::prelude::*;
@@ -45,6 +46,8 @@ pub(super) struct Want<'a> {
     /// Whether the batch is what the caller made it: then a small one leaves most lanes empty, and its matrices go one by one. A
     /// ragged batch may be a part of a larger one, whose cut must not show.
     pub(super) whole: bool,
+    /// Ends the work between two matrices; what is left out stays 0.
+    pub(super) cancel: &'a Cancel,
 }
 
 /// One matrix, and where its results go.
@@ -115,7 +118,13 @@ fn solve<T: Real>(mut matrices: Vec<Matrix<'_, T>>, want: Want<'_>) {
     // Enough groups to a task that its memory and its start do not count, few enough that both ends keep busy.
     let per_task = width * (small.len() / (width * 8 * rayon::current_num_threads())).clamp(1, 64);
     rayon::join(
-        || small.par_chunks_mut(per_task).rev().for_each(|matrices| T::in_lanes(Groups { matrices, want })),
+        || {
+            small.par_chunks_mut(per_task).rev().for_each(|matrices| {
+                if !want.cancel.is_cancelled() {
+                    T::in_lanes(Groups { matrices, want });
+                }
+            })
+        },
         || dense::eigh(large, want),
     );
 }
@@ -153,6 +162,7 @@ mod tests {
     use super::householder::Reduce;
     use super::{Certificate, Columns, Layout, Want, split};
     use crate::array::Real;
+    use crate::cancel::Cancel;
     use crate::lanes::Laned;
     use crate::ops::certificate::Status;
 
@@ -179,7 +189,7 @@ mod tests {
     fn one_lane_is_enough<T: Real>() {
         let layout = Layout::new([1, 2, 3, 7, 16, 33, 61]);
         let a: Vec<T> = noise(layout.orders());
-        let want = Want { columns: Columns::All, certificate: true, whole: false };
+        let want = Want { columns: Columns::All, certificate: true, whole: false, cancel: &Cancel::new() };
         let solve = |narrow: bool| {
             let (mut w, mut v) = (vec![T::from_f64(0.0); layout.row_count()], vec![T::from_f64(0.0); layout.len()]);
             let mut certificates = vec![Certificate::default(); layout.batch()];

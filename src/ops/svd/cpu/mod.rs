@@ -9,6 +9,7 @@ pub(super) use sample::truncated;
 
 use super::{Parts, Problem};
 use crate::array::{Real, Storage};
+use crate::cancel::Cancel;
 use crate::ops::certificate::{Certificate, Certificates, Status};
 use faer::Mat;
 use rayon::prelude::*;
@@ -24,8 +25,8 @@ pub(super) fn algorithm(problem: &Problem) -> &'static str {
     if group::takes(problem) { "a matrix a SIMD lane" } else { "faer" }
 }
 
-/// All matrices of `a`; without U and Vh unless `vectors`.
-pub(super) fn svd<T: Real>(problem: &Problem, a: &[T], vectors: bool) -> Parts<T> {
+/// All matrices of `a`; without U and Vh unless `vectors`. What is left out because it was cancelled stays 0.
+pub(super) fn svd<T: Real>(problem: &Problem, a: &[T], vectors: bool, cancel: &Cancel) -> Parts<T> {
     let [u, s, vh] = problem.shapes().map(|shape| shape.len());
     let kept = |len| if vectors { len } else { 0 };
     let zeros = |len| vec![T::from_f64(0.0); len];
@@ -33,9 +34,9 @@ pub(super) fn svd<T: Real>(problem: &Problem, a: &[T], vectors: bool) -> Parts<T
     let mut certificates = vec![Certificate::default(); problem.batch];
     let matrices = Matrices { problem, u: &mut u, s: &mut s, vh: &mut vh, certificates: &mut certificates };
     if T::ON_DEVICE {
-        in_f32(bytemuck::cast_slice(a), matrices.cast());
+        in_f32(bytemuck::cast_slice(a), matrices.cast(), cancel);
     } else {
-        in_f64(bytemuck::cast_slice(a), matrices.cast());
+        in_f64(bytemuck::cast_slice(a), matrices.cast(), cancel);
     }
     Parts {
         u: Storage::host(u),
@@ -64,18 +65,18 @@ impl<'a, T: Real> Matrices<'a, T> {
 }
 
 /// [`batch`] compiled here, once, and not anew in every crate that calls it.
-fn in_f32(a: &[f32], out: Matrices<'_, f32>) {
-    batch(a, out);
+fn in_f32(a: &[f32], out: Matrices<'_, f32>, cancel: &Cancel) {
+    batch(a, out, cancel);
 }
 
-fn in_f64(a: &[f64], out: Matrices<'_, f64>) {
-    batch(a, out);
+fn in_f64(a: &[f64], out: Matrices<'_, f64>, cancel: &Cancel) {
+    batch(a, out, cancel);
 }
 
 /// Matrices that go to a thread together where they are solved in lanes: as many as the widest vectors have.
 const GROUP: usize = 16;
 
-fn batch<F: Working>(a: &[F], out: Matrices<'_, F>) {
+fn batch<F: Working>(a: &[F], out: Matrices<'_, F>, cancel: &Cancel) {
     let Matrices { problem, u, s, vh, certificates } = out;
     let in_lanes = group::takes(problem);
     let at_once = if in_lanes { GROUP } else { 1 };
@@ -85,6 +86,9 @@ fn batch<F: Working>(a: &[F], out: Matrices<'_, F>) {
     let outputs = outputs.0.into_par_iter().zip(outputs.1).zip(outputs.2).zip(certificates.par_chunks_mut(at_once));
     let size = problem.rows * problem.cols;
     outputs.enumerate().for_each(|(chunk, (((u, s), vh), certificates))| {
+        if cancel.is_cancelled() {
+            return;
+        }
         let first = chunk * at_once;
         let a = &a[first * size..(first + certificates.len()) * size];
         let out = Matrices { problem, u, s, vh, certificates };

@@ -4,10 +4,12 @@ use super::super::{PROMISE, Problem, TruncatedOptions};
 use super::dense::{Factors, certified, departure, nan_max, write};
 use super::{Scaled, Working, not_finite};
 use crate::array::Real;
+use crate::cancel::Cancel;
 use crate::ops::PARALLEL;
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{normalize, sum};
 use crate::ops::random;
+use crate::shape::to_u32;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
@@ -27,11 +29,12 @@ pub(in super::super) fn truncated<T: Real>(
     a: &[T],
     k: usize,
     options: TruncatedOptions,
+    cancel: &Cancel,
 ) -> Sampled<T> {
     if T::ON_DEVICE {
-        in_f32(problem, bytemuck::cast_slice(a), k, options).cast()
+        in_f32(problem, bytemuck::cast_slice(a), k, options, cancel).cast()
     } else {
-        in_f64(problem, bytemuck::cast_slice(a), k, options).cast()
+        in_f64(problem, bytemuck::cast_slice(a), k, options, cancel).cast()
     }
 }
 
@@ -45,21 +48,21 @@ impl<F: Real> Sampled<F> {
 }
 
 /// [`every`] compiled here, once, and not anew in every crate that calls it.
-fn in_f32(problem: &Problem, a: &[f32], k: usize, options: TruncatedOptions) -> Sampled<f32> {
-    every(problem, a, k, options)
+fn in_f32(problem: &Problem, a: &[f32], k: usize, options: TruncatedOptions, cancel: &Cancel) -> Sampled<f32> {
+    every(problem, a, k, options, cancel)
 }
 
-fn in_f64(problem: &Problem, a: &[f64], k: usize, options: TruncatedOptions) -> Sampled<f64> {
-    every(problem, a, k, options)
+fn in_f64(problem: &Problem, a: &[f64], k: usize, options: TruncatedOptions, cancel: &Cancel) -> Sampled<f64> {
+    every(problem, a, k, options, cancel)
 }
 
-fn every<F: Working>(problem: &Problem, a: &[F], k: usize, options: TruncatedOptions) -> Sampled<F> {
+fn every<F: Working>(problem: &Problem, a: &[F], k: usize, options: TruncatedOptions, cancel: &Cancel) -> Sampled<F> {
     let size = problem.rows * problem.cols;
     let zero = F::from_f64(0.0);
     let one = |i: usize| {
         let (mut u, mut s, mut vh) = (vec![zero; problem.rows * k], vec![zero; k], vec![zero; k * problem.cols]);
         let scaled = Scaled::of(problem, &a[i * size..(i + 1) * size]);
-        let (residual, certificate) = match scaled.finite.then(|| project(&scaled.b, k, options)).flatten() {
+        let (residual, certificate) = match scaled.finite.then(|| project(&scaled.b, k, options, cancel)).flatten() {
             Some((factors, residual, certificate)) => {
                 write(problem, &factors, scaled.scale, &mut u, &mut s, &mut vh);
                 (residual, certificate)
@@ -94,8 +97,14 @@ const BLOCKS: usize = 5;
 /// k triplets of the tall matrix B, `|B - P S Q'|_F / |B|_F`, and the certificate.
 ///
 /// Block Lanczos bidiagonalisation (Golub, Luk and Overton 1981) from a random block, every block orthogonalised against all
-/// before it, the basis compressed to its leading singular vectors when it is full (Baglama and Reichel 2006).
-fn project<F: Working>(b: &Mat<F>, k: usize, options: TruncatedOptions) -> Option<(Factors<F>, f64, Certificate)> {
+/// before it, the basis compressed to its leading singular vectors when it is full (Baglama and Reichel 2006). Nothing comes of it where
+/// it is cancelled.
+fn project<F: Working>(
+    b: &Mat<F>,
+    k: usize,
+    options: TruncatedOptions,
+    cancel: &Cancel,
+) -> Option<(Factors<F>, f64, Certificate)> {
     let (long, short) = b.shape();
     let norm = frobenius(b.as_ref());
     // What products of that length leave in the working precision, as a length.
@@ -110,6 +119,7 @@ fn project<F: Working>(b: &Mat<F>, k: usize, options: TruncatedOptions) -> Optio
     let mut newest = width;
     let mut passes = 1;
     let (mut p, mut q) = loop {
+        cancel.check().ok()?;
         let size = right.ncols();
         let wide = Mat::from_fn(size, size, |i, j| small[(i, j)].to_f64());
         let (_, found) = certified(&wide, size, Par::Seq)?;
@@ -183,7 +193,7 @@ fn project<F: Working>(b: &Mat<F>, k: usize, options: TruncatedOptions) -> Optio
         && orthogonality <= PROMISE * F::EPSILON * super::super::as_f64(long);
     let certificate = Certificate {
         status: if kept { Status::Converged } else { Status::NotConverged },
-        sweeps: u32::try_from(passes).unwrap_or(u32::MAX),
+        sweeps: to_u32(passes),
         residual: (0..k).map(missed).fold(0.0, nan_max) / if largest == 0.0 { 1.0 } else { largest },
         orthogonality,
     };
@@ -214,10 +224,9 @@ struct Random {
 
 impl Random {
     fn block<F: Working>(&mut self, rows: usize, cols: usize) -> Mat<F> {
-        let place = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
         let first = self.next;
         self.next += cols;
-        Mat::from_fn(rows, cols, |i, j| F::from_f64(random::normal_at(place(i), place(first + j), self.seed)))
+        Mat::from_fn(rows, cols, |i, j| F::from_f64(random::normal_at(to_u32(i), to_u32(first + j), self.seed)))
     }
 }
 

@@ -8,19 +8,21 @@ use crate::array::{Scalar, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
 use crate::error::{DEVICE_BYTES, Error, ErrorKind, Result};
+use crate::ops::operation;
+use crate::shape::to_u32;
 use std::ops::Range;
 
 /// Blocks of results are cut at multiples of this: a tile's side, and even, so that no word of f16 is cut.
 const BLOCK: usize = 128;
 
-/// What fits at once stays on the device; the rest comes back piece by piece.
+/// What fits at once stays on the device; the rest comes back in batches or blocks.
 pub(super) fn solve<T: Multiplied>(
     ctx: &Context,
+    gpu: &Gpu,
     problem: &Problem,
     operands: [Option<&Storage<T>>; 4],
     precision: Precision,
 ) -> Result<Storage<T>> {
-    let gpu = ctx.gpu()?;
     // As the BLAS: what is multiplied by 0 is not looked at.
     let problem = &if problem.alpha == 0.0 { Problem { k: 0, ..*problem } } else { *problem };
     if problem.result().is_empty() {
@@ -38,22 +40,19 @@ pub(super) fn solve<T: Multiplied>(
     let (m, n, k) = (side(problem.m)?, side(problem.n)?, side(problem.k)?);
     let plan = gpu::plan(gpu.adapter(), m, n, if split { split::terms(k) } else { k }, half || split)?;
     let room = Room { gpu, plan, half, split, bytes: ctx.memory_budget().saturating_sub(64 << 10) };
-    if room.holds(problem) {
-        match whole(ctx, &room, problem, operands) {
-            Err(error) if error.is_out_of_memory() => log::info!("{error}; going on in pieces"),
-            other => return other,
+    let cut = || {
+        let mut here = Vec::with_capacity(4);
+        for operand in operands {
+            here.push(operand.map(|storage| storage.to_vec(ctx)).transpose()?);
         }
-    }
-    let mut here = Vec::with_capacity(4);
-    for operand in operands {
-        here.push(operand.map(|storage| storage.to_vec(ctx)).transpose()?);
-    }
-    gpu.trim();
-    let numbers = |i: usize| here[i].as_ref().map_or(&[][..], |numbers| numbers.as_slice());
-    let all = [numbers(0), numbers(1), numbers(2), numbers(3)];
-    let one = Problem { batch: 1, ..*problem };
-    let out = if room.holds(&one) { by_matrices(&room, problem, all)? } else { by_blocks(&room, problem, all)? };
-    Ok(Storage::host(out))
+        gpu.trim();
+        let numbers = |i: usize| here[i].as_ref().map_or(&[][..], |numbers| numbers.as_slice());
+        let all = [numbers(0), numbers(1), numbers(2), numbers(3)];
+        let one = Problem { batch: 1, ..*problem };
+        let out = if room.holds(&one) { by_matrices(&room, problem, all)? } else { by_blocks(&room, problem, all)? };
+        Ok(Storage::host(out))
+    };
+    if room.holds(problem) { operation::whole_or(true, || whole(ctx, &room, problem, operands), cut) } else { cut() }
 }
 
 /// What the device has room for.
@@ -76,7 +75,7 @@ impl Room<'_> {
         let [a, b, c, bias] = lens.map(all);
         let result = (m as u64).saturating_mul(n as u64).saturating_mul(batch);
         let (rows, cols) = (m as u64, n as u64);
-        let [m, n, k] = [m, n, k].map(|x| u32::try_from(x).unwrap_or(u32::MAX));
+        let [m, n, k] = [m, n, k].map(to_u32);
         let mut arrays: Vec<_> = [a, b, c, bias, result].map(|len| (len, self.half)).into();
         if self.split {
             let batches = [lens[0].1, lens[1].1, false].map(|shared| if shared { 1 } else { batch });
@@ -99,7 +98,7 @@ impl Room<'_> {
             // Halves of f32 are counted in words.
             most = most.max(if self.split { numbers.saturating_mul(2) } else { numbers });
         }
-        let [m, n, k, batch] = [m, n, k, batch].map(|x| u32::try_from(x).unwrap_or(u32::MAX));
+        let [m, n, k, batch] = [m, n, k, batch].map(to_u32);
         let units = u64::from(self.plan.units(m, n, self.plan.parts(k), batch));
         most < 1 << 31
             && units < u64::from(u32::MAX)
@@ -159,7 +158,6 @@ fn product<'a>(
     [c, bias]: [Option<&'a Buffer<f32>>; 2],
     half: bool,
 ) -> Product<'a> {
-    let size = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
     let factor = |buffer, given: Given| Factor { buffer, transposed: given.transposed, shared: given.shared };
     #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the sums")]
     let real = |x: f64| x as f32;
@@ -175,10 +173,10 @@ fn product<'a>(
         activation: problem.activation.number(),
     };
     Product {
-        m: size(problem.m),
-        n: size(problem.n),
-        k: size(problem.k),
-        batch: size(problem.batch),
+        m: to_u32(problem.m),
+        n: to_u32(problem.n),
+        k: to_u32(problem.k),
+        batch: to_u32(problem.batch),
         a: factor(a, problem.a),
         b: factor(b, problem.b),
         ending,
@@ -194,14 +192,7 @@ fn whole<T: Multiplied>(
 ) -> Result<Storage<T>> {
     let mut buffers = [const { None }; 4];
     for (buffer, operand) in buffers.iter_mut().zip(operands) {
-        *buffer = match operand {
-            None => None,
-            Some(Storage::Host(data)) => Some(room.gpu.record().upload(&T::for_device(data))?),
-            Some(Storage::Device(there)) => {
-                ctx.gpu_of(there)?;
-                Some(there.clone())
-            }
-        };
+        *buffer = operand.map(|operand| operand.on_device(ctx, room.gpu)).transpose()?;
     }
     Ok(Storage::Device(room.record_there(problem, [0, 1, 2, 3].map(|i| buffers[i].as_ref()))?))
 }
@@ -213,7 +204,7 @@ fn bring<T: Scalar>(gpu: &Gpu, buffer: &Buffer<f32>, len: usize) -> Result<Vec<T
     Ok(numbers)
 }
 
-/// Some matrices at a time. When memory runs out their number is halved; only a single one that does not fit is reported.
+/// Some matrices at a time.
 fn by_matrices<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]; 4]) -> Result<Vec<T>> {
     let some = |batch: usize| Problem { batch, ..*problem };
     let mut most = problem.batch;
@@ -221,28 +212,17 @@ fn by_matrices<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]
         most = most.div_ceil(2);
     }
     let mut out = Vec::with_capacity(problem.result().len());
-    let mut begin = 0;
-    while begin < problem.batch {
-        let batch = most.min(problem.batch - begin);
-        let part = some(batch);
+    let one = |batch: Range<usize>| {
+        let part = some(batch.len());
         let mut lens = problem.lens().into_iter();
         let own = numbers.map(|numbers| match lens.next() {
-            Some((len, false)) => &numbers[begin * len..(begin + batch) * len],
+            Some((len, false)) => &numbers[batch.start * len..batch.end * len],
             _ => numbers,
         });
-        match room.record(&part, own).and_then(|buffer| bring::<T>(room.gpu, &buffer, part.result().len())) {
-            Ok(found) => {
-                out.extend(found);
-                begin += batch;
-            }
-            Err(error) if error.is_out_of_memory() && batch > 1 => {
-                most = batch / 2;
-                log::info!("{error}; going on with pieces of {most} matrices");
-                room.gpu.trim();
-            }
-            Err(error) => return Err(error),
-        }
-    }
+        out.extend(bring::<T>(room.gpu, &room.record(&part, own)?, part.result().len())?);
+        Ok(())
+    };
+    operation::in_equal_batches(room.gpu, problem.batch, most, one)?;
     Ok(out)
 }
 
@@ -329,7 +309,7 @@ fn block<T: Multiplied>(
         let some = Problem { k: ps.len(), ..plain };
         let [a, b, ..] = room.upload(&some, [&of_a(ps.clone()), &of_b(ps), &[], &[]])?;
         if let (Some(a), Some(b)) = (&a, &b) {
-            let skip = u32::try_from(p / span).unwrap_or(u32::MAX);
+            let skip = to_u32(p / span);
             gpu::partial(
                 &mut gpu.record(),
                 &room.plan,
@@ -343,7 +323,7 @@ fn block<T: Multiplied>(
     let mut rec = gpu.record();
     let mut out = rec.array(room.out_words(&part))?;
     let ending = product(&part, [&sums, &sums], [c.as_ref(), bias.as_ref()], room.half);
-    gpu::finish_parts(&mut rec, &room.plan, &ending, u32::try_from(parts).unwrap_or(u32::MAX), &sums, &mut out)?;
+    gpu::finish_parts(&mut rec, &room.plan, &ending, to_u32(parts), &sums, &mut out)?;
     drop(rec);
     bring(gpu, &out, size)
 }

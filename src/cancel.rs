@@ -1,0 +1,57 @@
+//! Stopping work that has begun.
+
+use crate::error::{ErrorKind, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A switch that ends the operations of every [`Context`](crate::Context) that was given a clone of it.
+///
+/// An operation looks at the switch when it begins, before every dispatch on a device, and on the CPU between the matrices, chunks and
+/// iterations that it consists of. It then ends with [`ErrorKind::Cancelled`]; what it had computed is dropped, what was stored before
+/// stays.
+///
+/// ```
+/// use fiedler::{Backend, Cancel, Context, ErrorKind, ops};
+///
+/// let cancel = Cancel::new();
+/// let ctx = Context::builder().backend(Backend::Cpu).cancel(cancel.clone()).build()?;
+/// cancel.cancel(); // from another thread, or a signal's handler
+/// let ones = fiedler::array::Array::from_vec(fiedler::Shape::new(2, 2, 1), vec![1.0_f32; 4])?;
+/// let error = ops::eigh(&ctx, &ones).unwrap_err();
+/// assert!(matches!(error.kind(), ErrorKind::Cancelled));
+/// # Ok::<(), fiedler::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// A switch that nobody has turned yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks all work under this switch to end. Returns at once.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Lets work begin again. Call it only after everything that was to end has ended: what is still running would go on.
+    pub fn reset(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether work is to end.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Fails once the work is to end.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`].
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.is_cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,82 @@
+//! Batches of any size through the device: whole where they fit, in smaller batches where they do not.
+
+use super::{Ask, RaggedEigh, gpu, select};
+use crate::array::{Real, Storage};
+use crate::context::Context;
+use crate::device::{Buffer, Gpu};
+use crate::error::Result;
+use crate::ops::certificate::{Certificates, decode};
+use crate::ops::operation;
+use crate::shape::Layout;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What fits at once stays on the device; the rest comes back batch by batch.
+pub(super) fn solve<T: Real>(
+    ctx: &Context,
+    gpu: &Gpu,
+    layout: &Arc<Layout>,
+    a: &Storage<T>,
+    ask: &Ask<'_>,
+) -> Result<RaggedEigh<T>> {
+    let most = gpu::elements_within(gpu, layout, ctx.memory_budget());
+    let whole = || on_device(gpu, layout, &a.on_device(ctx, gpu)?, ask);
+    let cut = |most| in_batches(gpu, layout, &a.to_vec(ctx)?, ask, most);
+    if layout.len() as u64 > most {
+        return cut(most);
+    }
+    operation::whole_or(layout.batch() > 1, whole, || cut(most.min(layout.len() as u64 / 2)))
+}
+
+fn record(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, ask: &Ask<'_>) -> Result<gpu::Resident> {
+    let found = gpu::eigh(gpu, layout, a, !matches!(ask, Ask::Values))?;
+    match ask {
+        Ask::Places(places) => select::select(gpu, found, layout.largest() as usize, places),
+        Ask::Pairs | Ask::Values | Ask::Uncertified(_) => Ok(found),
+    }
+}
+
+fn on_device<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &Buffer<f32>, ask: &Ask<'_>) -> Result<RaggedEigh<T>> {
+    let gpu::Resident { values, vectors, certificates } = record(gpu, layout, a, ask)?;
+    Ok(RaggedEigh {
+        layout: Arc::clone(layout),
+        values: Storage::Device(values),
+        vectors: if matches!(ask, Ask::Values) { Storage::host(Vec::new()) } else { Storage::Device(vectors) },
+        certificates: Certificates::Device(certificates),
+    })
+}
+
+/// Batches of at most `most` elements each. A matrix's result does not depend on its batch.
+fn in_batches<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &[T], ask: &Ask<'_>, most: u64) -> Result<RaggedEigh<T>> {
+    let (mut values, mut vectors) = (Vec::new(), Vec::new());
+    let mut certificates = Vec::with_capacity(layout.batch());
+    let elements = |batch: &Range<usize>| layout.elements(batch.start).start..layout.elements(batch.end - 1).end;
+    let one = |batch: Range<usize>| {
+        let part = Layout::new(layout.orders()[batch.clone()].iter().copied());
+        let (w, v, c) = bring(gpu, &part, &a[elements(&batch)], ask)?;
+        values.extend(T::from_device(w));
+        vectors.extend(T::from_device(v));
+        certificates.extend(decode(c));
+        Ok(())
+    };
+    let cut = |begin, most| layout.piece(begin, most);
+    operation::in_batches(gpu, layout.batch(), most, cut, |batch| elements(batch).len() as u64, one)?;
+    Ok(RaggedEigh {
+        layout: Arc::clone(layout),
+        values: Storage::host(values),
+        vectors: Storage::host(vectors),
+        certificates: Certificates::Host(Arc::new(certificates)),
+    })
+}
+
+/// Values, vectors and certificates of one batch, on the host.
+type Brought = (Vec<f32>, Vec<f32>, Vec<[f32; 4]>);
+
+fn bring<T: Real>(gpu: &Gpu, layout: &Layout, a: &[T], ask: &Ask<'_>) -> Result<Brought> {
+    let a = gpu.record().upload(&T::for_device(a))?;
+    let gpu::Resident { values, vectors, certificates } = record(gpu, layout, &a, ask)?;
+    drop(a);
+    let reads = (gpu.read(&values)?, gpu.read(&certificates)?);
+    let vectors = if matches!(ask, Ask::Values) { Vec::new() } else { gpu.read(&vectors)?.wait()? };
+    Ok((reads.0.wait()?, vectors, reads.1.wait()?))
+}

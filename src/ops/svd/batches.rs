@@ -1,0 +1,84 @@
+//! Batches of any size through the device: whole where they fit, in smaller batches where they do not.
+
+use super::{Parts, Problem, cpu, gpu};
+use crate::array::{Real, Storage};
+use crate::context::Context;
+use crate::device::{Buffer, Gpu, Read};
+use crate::error::{DEVICE_BYTES, Result, within_limits};
+use crate::ops::certificate::{Certificates, decode};
+use crate::ops::operation;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What fits at once stays on the device; the rest comes back batch by batch.
+pub(super) fn solve<T: Real>(
+    ctx: &Context,
+    gpu: &Gpu,
+    problem: &Problem,
+    a: &Storage<T>,
+    vectors: bool,
+) -> Result<Parts<T>> {
+    if problem.batch == 0 || problem.short() == 0 {
+        // Nothing is to be computed: the bases are the identity's columns.
+        return Ok(cpu::svd(problem, &[], vectors, ctx.cancel()));
+    }
+    let most = within(gpu, problem, ctx.memory_budget())?;
+    let whole = || on_device(gpu, problem, &a.on_device(ctx, gpu)?, vectors);
+    let cut = |most| in_batches(gpu, problem, &a.to_vec(ctx)?, vectors, most);
+    if problem.batch > most {
+        return cut(most);
+    }
+    operation::whole_or(problem.batch > 1, whole, || cut(most.min(problem.batch / 2).max(1)))
+}
+
+/// The most matrices that one call may take within a binding and `bytes` of memory.
+fn within(gpu: &Gpu, problem: &Problem, bytes: u64) -> Result<usize> {
+    let given = 4 * (problem.rows * problem.cols) as u64;
+    let one = given + gpu::bytes_of_one(problem);
+    // What the uniforms take beside the arrays.
+    let room = bytes.saturating_sub(64 << 10);
+    within_limits("one matrix of svd", [(DEVICE_BYTES, one, room)])?;
+    let largest = problem.shapes().map(|shape| shape.matrix_len()).into_iter().max().unwrap_or(0) as u64;
+    let bound = gpu.adapter().limits.storage_binding / (4 * largest).max(given).max(16);
+    // The pool rounds every array up, by a third on average. Every number of a piece has an index of 32 bits.
+    Ok(usize::try_from((room / 4 * 3 / one).min(bound).min((1 << 31) / largest.max(1))).unwrap_or(usize::MAX).max(1))
+}
+
+fn on_device<T: Real>(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) -> Result<Parts<T>> {
+    let gpu::Resident { u, s, vh, certificates } = gpu::svd(gpu, problem, a, vectors)?;
+    let storage = |buffer: Option<Buffer<f32>>| buffer.map_or_else(|| Storage::host(Vec::new()), Storage::Device);
+    Ok(Parts {
+        u: storage(u),
+        s: Storage::Device(s),
+        vh: storage(vh),
+        certificates: Certificates::Device(certificates),
+    })
+}
+
+/// Batches of at most `most` matrices each. A matrix's result does not depend on its batch.
+fn in_batches<T: Real>(gpu: &Gpu, problem: &Problem, a: &[T], vectors: bool, most: usize) -> Result<Parts<T>> {
+    let (mut u, mut s, mut vh, mut certificates) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let size = problem.rows * problem.cols;
+    let one = |batch: Range<usize>| {
+        let part = Problem { batch: batch.len(), ..*problem };
+        let a = gpu.record().upload(&T::for_device(&a[batch.start * size..batch.end * size]))?;
+        let found = gpu::svd(gpu, &part, &a, vectors)?;
+        drop(a);
+        let read = |buffer: Option<Buffer<f32>>| buffer.map(|buffer| gpu.read(&buffer)).transpose();
+        let reads = (read(found.u)?, gpu.read(&found.s)?, read(found.vh)?, gpu.read(&found.certificates)?);
+        let wait = |read: Option<Read<f32>>| read.map_or(Ok(Vec::new()), Read::wait);
+        let found = (wait(reads.0)?, reads.1.wait()?, wait(reads.2)?, reads.3.wait()?);
+        u.extend(T::from_device(found.0));
+        s.extend(T::from_device(found.1));
+        vh.extend(T::from_device(found.2));
+        certificates.extend(decode(found.3));
+        Ok(())
+    };
+    operation::in_equal_batches(gpu, problem.batch, most, one)?;
+    Ok(Parts {
+        u: Storage::host(u),
+        s: Storage::host(s),
+        vh: Storage::host(vh),
+        certificates: Certificates::Host(Arc::new(certificates)),
+    })
+}

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// A switch that nobody has turned yet.
+    /// Creates a switch that lets work run.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -144,12 +144,17 @@ impl Context {
     /// [`ErrorKind::Cancelled`] before it, or after it: what was cancelled on the way may be incomplete.
     pub(crate) fn on_host<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
         self.cancel.check()?;
-        let made = match &self.threads {
-            Some(pool) => pool.install(work),
-            None => work(),
-        }?;
+        let made = self.on_threads(work)?;
         self.cancel.check()?;
         Ok(made)
+    }
+
+    /// Runs work that is either done whole or not begun, such as taking a chunk of a stream, on this context's threads.
+    pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.threads {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
     }
 
     /// What the choices rest upon.
@@ -419,7 +424,7 @@ impl ContextBuilder {
     ///
     /// # Errors
     /// [`ErrorKind::NoAdapter`] if a named adapter, or under [`Backend::Gpu`] any GPU, is not there; [`ErrorKind::Domain`] if the
-    /// system does not start so many threads; device errors.
+    /// system cannot start that many threads; device errors.
     pub fn build(self) -> Result<Context> {
         let pool = self.pool()?;
         if self.backend == Some(Backend::Cpu) {
@@ -455,7 +460,7 @@ impl ContextBuilder {
     /// The same on a wgpu device that somebody else owns. No adapter is chosen.
     ///
     /// # Errors
-    /// [`ErrorKind::Domain`] if the system does not start so many threads.
+    /// [`ErrorKind::Domain`] if the system cannot start that many threads.
     pub fn build_on(self, device: WgpuDevice) -> Result<Context> {
         let pool = self.pool()?;
         let mut found = None;

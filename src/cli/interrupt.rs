@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The shell's exit status of a program that SIGINT ended: 128 and the signal's number.
 pub(super) const INTERRUPTED: u8 = 130;
 
-/// How long the work may take to notice: one matrix of some thousand rows, and a driver's compiler, ask nobody for minutes.
+/// How long the work may take to stop by itself. Decomposing one large matrix, or compiling a kernel, cannot be interrupted.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 static CANCEL: OnceLock<Cancel> = OnceLock::new();

@@ -71,7 +71,7 @@ struct Where {
     /// pci:0000:41:00.0 the one at that address.
     #[arg(long, value_name = "NAME")]
     adapter: Option<String>,
-    /// The number of CPU threads. Results do not depend on it [default: one for each core].
+    /// The number of CPU threads. Results depend on it only through the side that auto chooses [default: one for each core].
     #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<usize>,
 }

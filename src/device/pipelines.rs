@@ -36,7 +36,7 @@ pub(super) struct Pipelines {
     compiled: Mutex<HashMap<Key, Arc<Pipeline>>>,
     stopwatch: Stopwatch,
     /// A kernel that is made wrong on purpose.
-    #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "nobody can ask for it"))]
+    #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "only tests read it"))]
     spoilt: Option<String>,
 }
 

@@ -146,7 +146,7 @@ fn pair(names: &[String]) -> Option<(usize, usize)> {
     numbered.chain(letters).find_map(|(one, other)| Some((place(&one)?, place(&other)?)))
 }
 
-/// What is to be said of the columns that have a name and no use.
+/// Returns the notice about the named columns that are not used.
 pub(super) fn ignored(fields: &[String], places: [usize; 3]) -> Option<String> {
     const SHOWN: usize = 4;
     let others = fields.iter().enumerate().filter(|(place, name)| !places.contains(place) && !name.is_empty());

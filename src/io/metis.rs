@@ -60,8 +60,8 @@ impl Metis {
     }
 }
 
-/// The counts, if the file is a METIS graph beyond doubt: it has a line for each node and an end for each half of an edge, and whoever has
-/// a neighbor is one of that neighbor's.
+/// Returns the counts if the file is certainly a METIS graph: it has one line per node, the lists have two entries per edge, and they are
+/// symmetric.
 pub(super) fn find(path: &Path) -> Result<Option<Metis>> {
     let mut lines = Lines::open(path)?;
     let mut head: Option<Metis> = None;

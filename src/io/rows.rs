@@ -271,7 +271,7 @@ fn contradiction(lines: &Lines, line: u64, found: String) -> Error {
     lines.error_at(line, expected, found)
 }
 
-/// What is to be said of the columns that a header has and nobody reads.
+/// Returns the notice about the named columns that are not used.
 fn note(lines: &Lines, fields: &[String], header: Header) -> Option<String> {
     let Header::Named { places, .. } = header else { return None };
     header::ignored(fields, places).map(|what| format!("{}:{}: {what}", lines.path().display(), lines.at()))

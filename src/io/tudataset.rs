@@ -25,8 +25,8 @@ fn with(prefix: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Edges as they are listed: undirected sets list both directions. Their weights are a column of the edge attributes, counted from 1, if
-/// one is asked for; where there are attributes and none is, that is said, and so is what became of weights that are too small.
+/// Reads the edges as listed (undirected sets list both directions). `weight_column`, counted from 1, selects the edge attribute that
+/// holds the weights. The notices name attributes that are not used and count weights that are too small.
 pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeList, Vec<String>)> {
     let (adjacency, indicator) = files(prefix);
     let (offsets, graphs) = read_indicator(&indicator)?;

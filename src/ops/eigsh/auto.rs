@@ -1,5 +1,4 @@
-//! `auto`: which method finds the pairs of a problem on the CPU, by the predicted time of each; and what comes next where the one that
-//! was chosen did not find them.
+//! `auto` on the CPU: chooses the method with the shortest predicted time, and falls back on the next one if that does not find the pairs.
 
 use super::chebyshev::Found;
 use super::cpu::fill::separator;
@@ -24,12 +23,11 @@ const MOST: f64 = 3.0;
 const LOOKS: f64 = 8e-3;
 /// What of an iteration for f64 goes on in f64 behind the f32 part, at twice the price a product.
 const IN_F64: f64 = 2.5;
-/// An iteration that has taken so many times what was predicted is left for the inverse, and so many times what it has taken by then the
-/// inverse may take: values that lie close together, which structure does not tell, cost one method the more the closer they are, and
-/// the other nothing.
+/// `auto` stops an iteration after this many times the predicted products and tries the inverse, which may take up to this many times as
+/// long again. Close eigenvalues, which the structure does not reveal, slow the iteration down but not the inverse.
 const PATIENCE: f64 = 4.0;
-/// But not before it has taken so many times what the inverse takes at the least: what is left may be less than beginning anew (communities
-/// of 10,000 nodes: 120 ms by either, 240 by one after the other, 2026-11-23).
+/// `auto` lets an iteration run for at least this many times the lower bound on the inverse's time, because the iteration may be nearly
+/// done (communities of 10,000 nodes: 120 ms by either method, 240 ms by one after the other, 2026-11-23).
 const BEFORE: f64 = 2.0;
 /// Bytes of the largest factor that is chosen unasked: what the default memory budget holds.
 const LARGEST_FACTOR: f64 = 2e9;

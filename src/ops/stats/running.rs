@@ -72,10 +72,8 @@ impl<T: Real> RunningStats<T> {
             State::Fresh => {}
             State::Host(stream, _) => {
                 let (chunk, nan) = (chunk.storage().to_vec(ctx)?, self.options.nan);
-                ctx.on_host(|| {
-                    stream.push(&chunk, shape.rows, nan);
-                    Ok(())
-                })?;
+                ctx.cancel().check()?;
+                ctx.on_threads(|| stream.push(&chunk, shape.rows, nan));
             }
             State::Device(stream, _) if rows > 0 => match chunk.storage() {
                 Storage::Device(buffer) => stream.push(ctx.gpu_of(buffer)?, buffer, view)?,

@@ -80,10 +80,8 @@ impl<T: Real> RunningCovariance<T> {
             State::Fresh => {}
             State::Host(stream, _) => {
                 let chunk = chunk.storage().to_vec(ctx)?;
-                ctx.on_host(|| {
-                    stream.push(&chunk, shape.rows);
-                    Ok(())
-                })?;
+                ctx.cancel().check()?;
+                ctx.on_threads(|| stream.push(&chunk, shape.rows));
             }
             State::Device(stream, _) if rows > 0 => match chunk.storage() {
                 Storage::Device(buffer) => stream.push(ctx.gpu_of(buffer)?, buffer, shape.rows)?,

@@ -38,7 +38,7 @@ def generated(binary, folder, n):
     yield make("path", "path", "--nodes", n)
     yield make("preferential-4", "preferential", "--nodes", n, "--links", 4)
     yield make("preferential-16", "preferential", "--nodes", n, "--links", 16)
-    yield make("sparse-random", "uniform", "--nodes", n, "--edges", 5 * n)
+    yield make("sparse-random", "uniform", "--nodes", n, "--edges", 8 * n)
     if n <= 4000:
         yield make("dense-random", "uniform", "--nodes", n, "--edges", n * n // 40)
         yield write("bipartite", ((a, n // 2 + b) for a in range(n // 2) for b in range(n // 2)))

@@ -11,23 +11,25 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::eigen::Which;
 use crate::ops::sparse::Operator;
+use std::cell::OnceCell;
 
 /// Products that an iteration takes at the least: a few looks at a graph that expands (65 to 90, 2026-11-22).
 const FEWEST: f64 = 80.0;
-/// Products for every wavelength of the last wanted vector along the graph's length: a polynomial's degree goes with the root of its
-/// value (paths and grids of 1000 and 10,000 nodes: 3.4 to 4.7, 2026-11-22).
-const ALONG: f64 = 4.0;
+/// Products over the wavelengths of the last wanted vector along the graph's length to the power of 1.5: a polynomial's degree goes with
+/// the root of its value, and smaller values are told apart later (grids of 10,000 and 100,000 nodes, 33 and 104 wavelengths: 165 and 907
+/// products, 2026-11-23).
+const ALONG: f64 = 0.87;
 /// Products at the most, over the root of the relative tolerance: smaller values are not told from 0, and the iteration ends.
 const MOST: f64 = 3.0;
 /// Seconds of the looks, whatever the graph.
 const LOOKS: f64 = 8e-3;
 /// What of an iteration for f64 goes on in f64 behind the f32 part, at twice the price a product.
 const IN_F64: f64 = 2.5;
-/// `auto` stops an iteration after this many times the predicted products and tries the inverse, which may take up to this many times as
-/// long again. Close eigenvalues, which the structure does not reveal, slow the iteration down but not the inverse.
+/// An iteration that has taken this many times the predicted products is left for an inverse that takes up to this many times as long
+/// again. Close eigenvalues, which the structure does not reveal, slow the iteration down but not the inverse.
 const PATIENCE: f64 = 4.0;
-/// `auto` lets an iteration run for at least this many times the lower bound on the inverse's time, because the iteration may be nearly
-/// done (communities of 10,000 nodes: 120 ms by either method, 240 ms by one after the other, 2026-11-23).
+/// But not before it has run this many times the lower bound on the inverse's time, because it may be nearly done (communities of 10,000
+/// nodes: 120 ms by either method, 240 ms by one after the other, 2026-11-23).
 const BEFORE: f64 = 2.0;
 /// Bytes of the largest factor that is chosen unasked: what the default memory budget holds.
 const LARGEST_FACTOR: f64 = 2e9;
@@ -43,49 +45,37 @@ pub(super) fn auto<T: Real>(
     options: &EigshOptions,
     start: Option<&Solved>,
 ) -> Result<Solved> {
-    let inverse = (wanted.which == Which::Smallest).then(|| Inverse::new(a, wanted, options));
+    let mut inverse = (wanted.which == Which::Smallest).then(|| Inverse::new(a, wanted, options));
     let products = predicted_products(a, (wanted.count, options.tolerance_in::<T>()), inverse.as_ref());
     let seconds = iteration_seconds(a, products, width);
-    if let Some(inverse) = &inverse
-        && let Some(plan) = inverse.plan_within(seconds)
-        && let Some(solved) = inverse.solve(ctx, plan)?.filter(|solved| solved.reached)
-    {
+    if let Some(solved) = by_inverse_within(seconds, &mut inverse, ctx)? {
         return Ok(solved);
     }
-    // Where there is no other way there is no hurry.
-    let patience = inverse.as_ref().map_or(usize::MAX, |inverse| {
-        most_products(products * (BEFORE * inverse.least_seconds() / seconds).max(PATIENCE))
-    });
-    let patience = patience.min(options.most_products);
-    let mut found = chebyshev(ctx, a, wanted, width, &options.most_products(patience), start)?;
+    let least = inverse.as_ref().map_or(0.0, Inverse::least_seconds);
+    let patience = products * (BEFORE * least / seconds).max(PATIENCE);
+    let goes_on = |done: usize, left: f64| {
+        let worth = if done as f64 > patience { PATIENCE * PATIENCE } else { left / products };
+        !inverse.as_ref().is_some_and(|inverse| inverse.is_within(worth * seconds))
+    };
+    let found = chebyshev(ctx, a, wanted, width, options, start, &goes_on)?;
     if is_found(a, &found, wanted, options) {
         return Ok(found);
     }
-    log::debug!("{patience} products did not tell the pairs apart");
-    let mut within = Some(PATIENCE * PATIENCE * seconds);
-    loop {
-        // At first an inverse that takes about as long, then any.
-        if let Some(inverse) = &inverse
-            && let Some(plan) = inverse.plan_within(within.unwrap_or(f64::INFINITY))
-            && let Some(solved) = inverse.solve(ctx, plan)?.filter(|solved| solved.reached)
-        {
-            return Ok(solved);
-        }
-        if within.take().is_none() {
-            break;
-        }
-        if patience < options.most_products {
-            found = chebyshev(ctx, a, wanted, width, options, Some(&found))?;
-            if is_found(a, &found, wanted, options) {
-                return Ok(found);
-            }
-        }
+    log::debug!("{} products did not tell the pairs apart", found.products);
+    if let Some(solved) = by_inverse_within(f64::INFINITY, &mut inverse, ctx)? {
+        return Ok(solved);
     }
     if a.rows() <= DENSE_AFTER_ALL {
         log::debug!("the matrix of order {} is decomposed", a.rows());
         return densely(ctx, a, wanted);
     }
     Ok(found)
+}
+
+/// The pairs by the inverse, if it should take less than `seconds`. It is tried once: where it does not find them it is gone.
+fn by_inverse_within(seconds: f64, inverse: &mut Option<Inverse<'_>>, ctx: &Context) -> Result<Option<Solved>> {
+    let Some(inverse) = inverse.take_if(|inverse| inverse.is_within(seconds)) else { return Ok(None) };
+    Ok(inverse.solve(ctx)?.filter(|solved| solved.reached))
 }
 
 /// Whether an iteration has what was wanted: pairs that are told apart or, where nobody asks for that, within the tolerance.
@@ -110,6 +100,7 @@ pub(super) struct Inverse<'a> {
     most: usize,
     tolerance: f64,
     seed: u64,
+    plan: OnceCell<Option<Plan>>,
 }
 
 impl<'a> Inverse<'a> {
@@ -119,20 +110,23 @@ impl<'a> Inverse<'a> {
         let most = most_of(&wanted, a.rows() - a.null.len());
         // It costs nothing to come nearer than was asked.
         let tolerance = options.tolerance_in::<T>().min(1e-10);
-        Self { operator, wanted, separator, most, tolerance, seed: options.seed }
+        Self { operator, wanted, separator, most, tolerance, seed: options.seed, plan: OnceCell::new() }
     }
 
     /// How the factor is made, if that can be said.
-    pub(super) fn plan(&self) -> Option<Plan> {
-        let plan = shift_invert::plan(&self.operator, self.separator, (self.wanted.count, self.most))?;
-        log::debug!(
-            "shift-invert: {:.1e} entries of L, {:.1e} bytes, {:.1e} s (separator {})",
-            plan.entries,
-            plan.bytes,
-            plan.seconds,
-            self.separator
-        );
-        Some(plan)
+    fn plan(&self) -> Option<&Plan> {
+        let planned = || {
+            let plan = shift_invert::plan(&self.operator, self.separator, (self.wanted.count, self.most))?;
+            log::debug!(
+                "shift-invert: {:.1e} entries of L, {:.1e} bytes, {:.1e} s (separator {})",
+                plan.entries,
+                plan.bytes,
+                plan.seconds,
+                self.separator
+            );
+            Some(plan)
+        };
+        self.plan.get_or_init(planned).as_ref()
     }
 
     /// Seconds that it takes at the least.
@@ -141,15 +135,11 @@ impl<'a> Inverse<'a> {
         shift_invert::least_seconds(entries, rows, self.separator, self.wanted.count)
     }
 
-    /// [`Inverse::plan`], if it is within `seconds`, and its factor not too large to be made unasked. What a plan costs is paid whether
-    /// it is followed or not.
-    fn plan_within(&self, seconds: f64) -> Option<Plan> {
-        let least = self.least_seconds();
-        if least > seconds {
-            log::debug!("shift-invert: {least:.1e} s at least, allowed {seconds:.1e} s (separator {})", self.separator);
-            return None;
-        }
-        self.plan().filter(|plan| plan.seconds <= seconds && plan.bytes <= LARGEST_FACTOR)
+    /// Whether it should take less than `seconds`, and its factor is not too large to be made unasked. What a plan costs is paid
+    /// whether it is followed or not, so it is made only where it may be.
+    fn is_within(&self, seconds: f64) -> bool {
+        self.least_seconds() < seconds
+            && self.plan().is_some_and(|plan| plan.seconds <= seconds && plan.bytes <= LARGEST_FACTOR)
     }
 
     /// The pairs; none where the matrix is not definite after all, or not all of them are found.
@@ -157,7 +147,9 @@ impl<'a> Inverse<'a> {
     /// # Errors
     /// [`Limit`](crate::ErrorKind::Limit) where the factor is beyond the memory budget: a choice that asked for the budget would let
     /// bits depend on it.
-    pub(super) fn solve(&self, ctx: &Context, plan: Plan) -> Result<Option<Solved>> {
+    pub(super) fn solve(mut self, ctx: &Context) -> Result<Option<Solved>> {
+        self.plan();
+        let Some(plan) = self.plan.take().flatten() else { return Ok(None) };
         let allowed = ctx.memory_budget();
         if plan.bytes > allowed as f64 {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes of a plan, positive")]
@@ -192,7 +184,7 @@ fn predicted_products<T: Real>(
     let length = (rows / (*separator as f64).max(1.0)).max(2.0);
     let dimension = (rows.ln() / length.ln()).max(1.0);
     let waves = length / (wanted as f64).powf(dimension.recip());
-    (ALONG * waves).min(MOST / tolerance.sqrt()).max(FEWEST) * stretch.clamp(1.0, 4.0)
+    (ALONG * waves.powf(1.5)).min(MOST / tolerance.sqrt()).max(FEWEST) * stretch.clamp(1.0, 4.0)
 }
 
 /// What so many products with a block of that width should take, with the looks between them. In f32 some 130 bytes move for an entry
@@ -200,15 +192,4 @@ fn predicted_products<T: Real>(
 fn iteration_seconds<T: Real>(a: &Operator<'_, T>, products: f64, width: usize) -> f64 {
     let one = width as f64 * (1e-10 * a.entries() as f64 + 3e-10 * a.rows() as f64);
     LOOKS + products * one * if T::EPSILON < 1e-10 { IN_F64 } else { 1.0 }
-}
-
-/// So many products as a limit.
-fn most_products(products: f64) -> usize {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "some thousands, and beyond that it saturates"
-    )]
-    let most = products.ceil() as usize;
-    most
 }

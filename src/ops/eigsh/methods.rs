@@ -1,7 +1,7 @@
 //! One problem on the CPU, by each of the methods.
 
 use super::auto::{Inverse, auto};
-use super::chebyshev::{Effort, Found, iterate};
+use super::chebyshev::{Effort, Found, GoesOn, iterate};
 use super::cpu::{CpuSpace, check_memory};
 use super::lanczos::{End, Pairs, Quest, lanczos};
 use super::options::{EigshMethod, EigshOptions};
@@ -92,7 +92,7 @@ fn solve<T: Real>(
         _ if width > rest => densely(ctx, a, wanted),
         EigshMethod::Subspace => subspace::iterate_blocks(ctx, a, wanted, width, options),
         EigshMethod::Power => subspace::power(ctx, a, wanted, options),
-        _ => chebyshev(ctx, a, wanted, width, options, start),
+        _ => chebyshev(ctx, a, wanted, width, options, start, &|_, _| true),
     }
 }
 
@@ -100,9 +100,7 @@ fn solve<T: Real>(
 fn by_inverse<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, options: &EigshOptions) -> Result<Solved> {
     if wanted.which == Which::Smallest {
         let inverse = Inverse::new(a, wanted, options);
-        if let Some(plan) = inverse.plan()
-            && let Some(solved) = inverse.solve(ctx, plan)?
-        {
+        if let Some(solved) = inverse.solve(ctx)? {
             return Ok(solved);
         }
     }
@@ -214,6 +212,7 @@ pub(super) fn chebyshev<T: Real>(
     width: usize,
     options: &EigshOptions,
     start: Option<&Solved>,
+    goes_on: GoesOn<'_>,
 ) -> Result<Solved> {
     let effort = Effort { which: wanted.which, most_products: options.most_products };
     let tolerance = options.tolerance_in::<T>();
@@ -230,12 +229,15 @@ pub(super) fn chebyshev<T: Real>(
             let mut rough = CpuSpace::new(ctx, &narrow, width);
             rough.randomize(options.seed)?;
             let near = goal(&narrow, wanted, tolerance.max(options.tolerance_in::<f32>()));
-            before = iterate(ctx, &mut rough, &[near], effort)?.remove(0);
+            before = iterate(ctx, &mut rough, &[near], effort, goes_on)?.remove(0);
+            if before.left {
+                return collect(&mut rough, 0, wanted, &before, &Found::default(), EigshMethod::Chebyshev);
+            }
             space.load(&rough.read(0, 0..width)?);
         }
         (None, None) => space.randomize(options.seed)?,
     }
-    let found = iterate(ctx, &mut space, &[goal(a, wanted, tolerance)], effort)?.remove(0);
+    let found = iterate(ctx, &mut space, &[goal(a, wanted, tolerance)], effort, goes_on)?.remove(0);
     if !found.values.iter().all(|x| x.is_finite()) {
         return Err(Error::domain(
             "eigsh",

@@ -98,7 +98,7 @@ fn on_device<T: Real>(
         let effort = Effort { which, most_products: options.most_products };
         let mut space = GpuSpace::new(gpu, &operator, width)?;
         space.randomize(options.seed)?;
-        let found = iterate(&on_host, &mut space, &goals, effort)?;
+        let found = iterate(&on_host, &mut space, &goals, effort, &|_, _| true)?;
         for (i, found) in found.iter().enumerate() {
             let wanted = Wanted { count: goals[i].wanted, ..wanted[i] };
             let method = EigshMethod::Chebyshev;

@@ -131,7 +131,7 @@ pub(in crate::ops::eigsh) fn nearest(
             continue;
         }
         let (converged, products, looks) = (values.len(), pairs.products, pairs.restarts);
-        return Ok((Found { values, residuals, converged, apart: true, products, looks }, vectors));
+        return Ok((Found { values, residuals, converged, apart: true, products, looks, ..Found::default() }, vectors));
     }
     Ok((Found::default(), Vec::new()))
 }

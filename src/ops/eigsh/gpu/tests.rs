@@ -343,7 +343,7 @@ fn an_iteration_finds_the_pairs() {
             let mut space = GpuSpace::new(gpu, &operator, 20).unwrap();
             space.randomize(1).unwrap();
             let effort = Effort { which, most_products: 5000 };
-            let found = iterate(&Context::cpu(), &mut space, &goals, effort).unwrap();
+            let found = iterate(&Context::cpu(), &mut space, &goals, effort, &|_, _| true).unwrap();
             for (problem, (found, family)) in found.iter().zip(families).enumerate() {
                 let spectrum = family.combinatorial();
                 let want = match which {

@@ -143,7 +143,9 @@ impl Error {
         ErrorKind::Limit { what, needed, allowed }.into()
     }
 
-    pub(crate) fn domain(operation: &'static str, what: impl Into<String>) -> Self {
+    /// Returns an [`ErrorKind::Domain`] of `operation`: `what` says what was expected and what was found.
+    #[must_use]
+    pub fn domain(operation: &'static str, what: impl Into<String>) -> Self {
         ErrorKind::Domain { operation, what: what.into() }.into()
     }
 

@@ -32,12 +32,10 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss))]
 
 pub mod array;
-pub mod bench;
 pub mod cache;
 mod cancel;
 mod context;
 mod device;
-pub mod doctor;
 pub mod encode;
 mod error;
 pub mod graph;

@@ -9,7 +9,6 @@ use common::on_gpus;
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits, judge, solve};
 use fiedler::array::Array;
-use fiedler::bench::TuneOptions;
 use fiedler::ops::eigen::{HostEigh, choose_eigh, device_order_limit, eigh, eigvalsh};
 use fiedler::ops::{Certificate, Status};
 use fiedler::policy::{DeviceClass, Rates, Slower};
@@ -36,7 +35,6 @@ fn main() -> std::process::ExitCode {
         on_gpus("register, among others", |ctx| among_others(ctx, (&["register"], &[0, 1, 2, 16, 17, 33, 64]))),
         on_gpus("lane, subgroups of 16", wide_lanes),
         on_gpus("forms that lost are left aside", left_aside),
-        on_gpus("forms by trial", by_trial),
         on_gpus("a million of order 3 under 512 MiB", million),
     ])
 }
@@ -212,22 +210,4 @@ fn left_aside(ctx: &Context) -> Checked {
     println!("{lost:?} of order 8");
     // Registers, workgroups and blocks at least.
     if lost.len() < 3 { Err(format!("only {lost:?}").into()) } else { Ok(()) }
-}
-
-/// Where whatever comes next wins every trial: tuning says so, and a context that knows it computes with other forms, and right.
-fn by_trial(ctx: &Context) -> Checked {
-    let plain = alike(ctx).build()?;
-    let rates = plain.tune(TuneOptions { seconds: 4, margin: 0.0 }, |_| ())?;
-    let form = |ctx: &Context, order: u32| choose_eigh::<f32>(ctx, &[order; 20], true).workload.algorithms[1];
-    let of_eigh = |s: &&Slower| s.family == "eigh" && s.sizes[0] <= 4.0 && 4.0 <= s.sizes[1];
-    let lost: Vec<String> = rates.gpu.slower.iter().filter(of_eigh).map(|s| s.form.clone()).collect();
-    println!("{:?}", rates.gpu.slower);
-    if !lost.contains(&form(&plain, 4).to_owned()) {
-        return Err(format!("{} did not lose, but {lost:?}", form(&plain, 4)).into());
-    }
-    let tuned = alike(ctx).rates(rates).build()?;
-    if lost.contains(&form(&tuned, 4).to_owned()) {
-        return Err(format!("{} is still taken", form(&tuned, 4)).into());
-    }
-    certified(&tuned, &lapack_types(4, 9))
 }

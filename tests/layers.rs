@@ -1,4 +1,5 @@
-//! The house as it stands: who may import whom, where wgpu and `unsafe` may be named, and that shaders mirror the operations.
+//! The house as it stands, library and command: who may import whom, where wgpu and `unsafe` may be named, and that shaders mirror the
+//! operations.
 //!
 //! Sources are read as tokens, without comments and strings, so a doc comment may name whatever it likes.
 
@@ -13,14 +14,17 @@ use source::Source;
 /// The crate's root, on no floor.
 const ROOT: u32 = u32::MAX;
 
-/// The floor of each room: it may import what lies on a floor below.
+/// The packages: folders with a `src`.
+const PACKAGES: [&str; 2] = ["", "cli/"];
+
+/// The floor of each room: it may import what lies on a floor below. The command's rooms import the library's by its name, what is public.
 const FLOORS: [(&str, u32); 22] = [
-    ("main", 7),
-    ("cli", 7),
+    ("main", 8),
+    ("commands", 8),
+    ("bench", 7),
+    ("doctor", 7),
     ("features", 6),
     ("train", 6),
-    ("bench", 6),
-    ("doctor", 5),
     ("encode", 5),
     ("io", 5),
     ("cache", 4),
@@ -41,7 +45,7 @@ const FLOORS: [(&str, u32); 22] = [
 ];
 
 /// The arrows that are allowed on one floor.
-const SIDEWAYS: [(&str, &str); 4] = [("array", "context"), ("cancel", "error"), ("shape", "error"), ("main", "cli")];
+const SIDEWAYS: [(&str, &str); 3] = [("array", "context"), ("cancel", "error"), ("shape", "error")];
 
 /// Families that may call the device half of these others, so that a chain stays in one recording.
 const CALLERS: [&str; 3] = ["laplacian", "eigen", "svd"];
@@ -128,7 +132,7 @@ fn wrong_words(source: &Source) -> Vec<String> {
         }
         // The command's beginning may set its own environment, before there is a thread.
         if !["device", "main"].contains(&source.room()) && word == "unsafe" {
-            complain("`unsafe` outside src/device and src/main.rs".into());
+            complain("`unsafe` outside src/device and main.rs".into());
         }
         let attribute = i > 0 && matches!(text(i - 1), "[" | ",") && text(i + 1) == "(";
         if word == "allow" && attribute {
@@ -163,30 +167,34 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn sources() -> Vec<Source> {
-    let src = root().join("src");
+fn sources(package: &str) -> Vec<Source> {
+    let src = root().join(package).join("src");
     let found: Vec<Source> = files(&src, "rs")
         .iter()
         .map(|file| Source::new(file, &fs::read_to_string(src.join(file)).expect("a readable source")))
         .collect();
-    // lib.rs, main.rs, error.rs and two rooms: fewer means that this test looks in the wrong place.
+    // lib.rs, two rooms and their files: fewer means that this test looks in the wrong place.
     assert!(found.len() >= 5, "only {} sources under {}", found.len(), src.display());
     found
 }
 
 #[test]
 fn imports_lead_downward() {
-    let sources = sources();
-    let paths: usize = sources.iter().map(|s| s.paths().len()).sum();
-    assert!(paths > 0, "no paths read from {} sources", sources.len());
-    let wrong = wrong_imports(&sources);
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    for package in PACKAGES {
+        let sources = sources(package);
+        let paths: usize = sources.iter().map(|s| s.paths().len()).sum();
+        assert!(paths > 0, "no paths read from {} sources of {package}src", sources.len());
+        let wrong = wrong_imports(&sources);
+        assert!(wrong.is_empty(), "\nof {package}src:\n{}", wrong.join("\n"));
+    }
 }
 
 #[test]
 fn words_stand_where_they_belong() {
-    let wrong: Vec<String> = sources().iter().flat_map(wrong_words).collect();
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    for package in PACKAGES {
+        let wrong: Vec<String> = sources(package).iter().flat_map(wrong_words).collect();
+        assert!(wrong.is_empty(), "\nof {package}src:\n{}", wrong.join("\n"));
+    }
 }
 
 #[test]
@@ -235,7 +243,7 @@ fn the_rules_let_pass_what_is_right() {
     for (file, text) in [
         ("array.rs", "use crate::{context::Context, device::{self, Gpu}}; fn f(x: crate::Backend) {}"),
         ("shape.rs", "use crate::error::{Error, Result};"),
-        ("main.rs", "use fiedler::encode::x; mod cli; fn f() { crate::cli::run() }"),
+        ("commands/mod.rs", "use fiedler::encode::x; use crate::bench::Case; fn f() { crate::doctor::self_test() }"),
         (
             "ops/eigen/gpu.rs",
             "use crate::ops::matmul::gpu::gemm; use super::kernels::K; use crate::ops::{Certificate, Plain};",
@@ -274,11 +282,12 @@ fn the_rules_see_what_is_wrong() {
         ("ops/svd/gpu.rs", "use super::super::eigen::gpu::sweep;", "`ops::eigen::gpu::sweep` is another family"),
         ("ops/eigen/mod.rs", "use crate::ops::fft;", "`ops::fft` is another family"),
         ("ops/certificate.rs", "use crate::ops::eigen::Eigh;", "is another family"),
+        ("bench/mod.rs", "use crate::commands::X;", "`commands::X` is not on a floor below"),
         ("error.rs", "use crate::nowhere::X;", "`nowhere::X` leads to no room"),
         ("cellar/mod.rs", "", "the room `cellar` has no floor"),
         ("array.rs", "fn f(x: wgpu::Buffer) {}", "`wgpu` is named outside src/device"),
-        ("io/mod.rs", "const A: &str = \"\"; fn f() { unsafe { g() } }", "`unsafe` outside src/device and src/main.rs"),
-        ("cli/mod.rs", "fn f() { unsafe { g() } }", "`unsafe` outside src/device and src/main.rs"),
+        ("io/mod.rs", "const A: &str = \"\"; fn f() { unsafe { g() } }", "`unsafe` outside src/device and main.rs"),
+        ("commands/mod.rs", "fn f() { unsafe { g() } }", "`unsafe` outside src/device and main.rs"),
         ("io/mod.rs", "#[allow(dead_code)] fn f() {}", "`#[allow]` without a reason"),
         ("io/mod.rs", "#![cfg_attr(test, allow(dead_code))]", "`#[allow]` without a reason"),
     ] {

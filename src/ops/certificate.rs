@@ -168,7 +168,10 @@ pub(crate) fn decode(words: Vec<[f32; 4]>) -> Vec<Certificate> {
 }
 
 /// Turns the first status that is not Converged into an error.
-pub(crate) fn all_converged(certificates: &[Certificate]) -> Result<()> {
+///
+/// # Errors
+/// [`ErrorKind::Uncertified`], which names that matrix and counts the others.
+pub fn all_converged(certificates: &[Certificate]) -> Result<()> {
     let bad = |c: &Certificate| c.status != Status::Converged;
     match certificates.iter().position(bad) {
         None => Ok(()),

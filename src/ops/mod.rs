@@ -23,7 +23,7 @@ use faer::Par;
 use std::num::NonZeroUsize;
 
 pub(crate) use certificate::ITERATED;
-pub use certificate::{Certificate, Status};
+pub use certificate::{Certificate, Status, all_converged};
 pub use eigen::{Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_ragged, eigh_refined, eigh_subset, eigvalsh};
 pub use eigsh::{Eigsh, EigshMethod, EigshOptions, eigsh};
 pub use fft::{fft, fft2, ifft, ifft2, irfft, power_spectrum, rfft};

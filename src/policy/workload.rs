@@ -3,8 +3,9 @@
 use std::fmt;
 
 /// Operations whose costs follow one curve.
+///
+/// Exhaustive: a new family is to fail to compile wherever its sizes and calls are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Family {
     /// Eigenvalues and eigenvectors of symmetric matrices; the size is their order.
     Eigh,

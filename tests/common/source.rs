@@ -171,7 +171,7 @@ impl Source {
                     inline.push(depth);
                     module.push(text(i + 1).into());
                 }
-                "crate" | "super" | "fiedler" if text(i + 1) == "::" => {
+                "crate" | "super" if text(i + 1) == "::" => {
                     let line = self.tokens[i].0;
                     let mut found = Vec::new();
                     tree(&self.tokens, &mut i, &[], &mut found);
@@ -206,7 +206,7 @@ impl Source {
     }
 }
 
-/// `path`, which starts with `crate`, the crate's name or `super`, as seen from the root when written in `module`.
+/// `path`, which starts with `crate` or `super`, as seen from the root when written in `module`.
 fn from_root(module: &[String], path: &[String]) -> Vec<String> {
     let ups = path.iter().take_while(|part| *part == "super").count();
     if ups == 0 {

@@ -40,6 +40,7 @@ fn main() -> std::process::ExitCode {
         on_each("small orders and few pairs", small),
         on_cpu("pairs nearest a number", nearest::nearest),
         on_cpu("weakly joined clusters, and a clique with a tail", stiff::stiff),
+        on_cpu("close values that are not one", stiff::close),
         on_each("what is refused", refused),
     ])
 }

@@ -4,10 +4,11 @@ use crate::common::referee;
 use crate::common::solve::Checked;
 use crate::common::sparse::{Sparse, Truth, check, tolerance};
 use fiedler::Context;
+use fiedler::array::Real;
 use fiedler::graph::generate::uniform;
 use fiedler::graph::{Conventions, Graph};
 use fiedler::ops::sparse::Operator;
-use fiedler::ops::{EigshOptions, Normalization, Which, eigsh};
+use fiedler::ops::{EigshMethod, EigshOptions, Normalization, Which, eigsh};
 
 /// Random graphs of 140 nodes, one after another joined by one edge of each weight.
 fn clusters(weights: &[f32]) -> fiedler::Result<Graph> {
@@ -54,4 +55,28 @@ pub fn stiff(ctx: &Context) -> Checked {
         }
     }
     Ok(())
+}
+
+/// A diagonal matrix whose values are a thousandth apart at the lower end, 64 or 336 of them, and 500 to 1000 otherwise: to a block
+/// of 32 columns the close ones look like one value of that multiplicity, which takes another polynomial.
+fn close_in<T: Real>(ctx: &Context) -> Checked {
+    let (n, k) = (400, 16);
+    for close in [64, 336] {
+        let far = |i: usize| 500.0 + 500.0 * (i - close) as f64 / (n - 1 - close) as f64;
+        let values: Vec<f64> = (0..n).map(|i| if i < close { 1.0 + 1e-3 * i as f64 } else { far(i) }).collect();
+        let rounded = values.iter().map(|&x| T::from_f64(x)).collect();
+        let operator = Operator::<T>::from_csr((0..=n).collect(), (0..n as u32).collect(), rounded)?;
+        let options = EigshOptions::default().method(EigshMethod::Chebyshev);
+        let found = eigsh(ctx, &operator, k, Which::Smallest, &options)?;
+        let matrix = Sparse::new(values.iter().enumerate().map(|(i, &x)| vec![(i, x)]).collect(), None);
+        let (tolerance, values) = (tolerance::<T>(), &values[..k]);
+        let truth = Truth { matrix: &matrix, values, which: Which::Smallest, tolerance, all: true };
+        check(&found, truth).map_err(|e| format!("{close} close values, {} products: {e}", found.products))?;
+    }
+    Ok(())
+}
+
+pub fn close(ctx: &Context) -> Checked {
+    close_in::<f32>(ctx)?;
+    close_in::<f64>(ctx)
 }

@@ -187,9 +187,10 @@ fn predicted_products<T: Real>(
     (ALONG * waves.powf(1.5)).min(MOST / tolerance.sqrt()).max(FEWEST) * stretch.clamp(1.0, 4.0)
 }
 
-/// What so many products with a block of that width should take, with the looks between them. In f32 some 130 bytes move for an entry
-/// and a block of 32 columns. (Preferential attachment of 100,000 nodes, 1e6 entries: 3.2 ms, 2026-11-21.)
+/// What so many products with a block of that width should take, with the looks between them, where a row's entries lie near each other
+/// (torus and communities of 100,000 nodes: 1.5 and 3.6 ms a product of 32 columns, 2026-11-23). Where they do not, rows come from farther
+/// away and a product takes up to three times as long, but there the inverse is out of the question.
 fn iteration_seconds<T: Real>(a: &Operator<'_, T>, products: f64, width: usize) -> f64 {
-    let one = width as f64 * (1e-10 * a.entries() as f64 + 3e-10 * a.rows() as f64);
+    let one = width as f64 * (1.1e-10 * a.entries() as f64 + 1e-10 * a.rows() as f64);
     LOOKS + products * one * if T::EPSILON < 1e-10 { IN_F64 } else { 1.0 }
 }

@@ -112,7 +112,9 @@ impl EigshOptions {
         self
     }
 
-    pub(crate) fn tolerance_in<T: Real>(&self) -> f64 {
+    /// Returns the tolerance, relative to the norm: the one that was set, or what an iteration in precision `T` promises.
+    #[must_use]
+    pub fn tolerance_in<T: Real>(&self) -> f64 {
         self.tolerance.unwrap_or(ITERATED.residual::<T>())
     }
 

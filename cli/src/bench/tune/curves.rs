@@ -1,0 +1,135 @@
+//! Every family at a few sizes, of one item to as many as the machine wants.
+
+use super::{Measuring, OWN, transfers};
+use crate::bench::calls::with_calls;
+use crate::bench::case::Case;
+use crate::bench::clock::{first, timed};
+use fiedler::Context;
+use fiedler::Result;
+use fiedler::policy::{Curve, Curves, Family, Point, Rates, Side};
+use std::time::{Duration, Instant};
+
+/// Seconds of a call that says what a machine does with many items: short calls are noise.
+const LONG: f64 = 0.01;
+/// The most numbers of one workload's input: what is larger pays for new pages, which is counted apart.
+const MOST: usize = 1 << 21;
+/// Times as many items, at most, from one count to the next.
+const STEP: f64 = 16.0;
+/// How many times as long the next size may take.
+const LARGER: f64 = 2.5;
+/// About how long one count of items is measured.
+const EACH: Duration = Duration::from_millis(50);
+
+/// Sizes of a family, small ones first: with what comes before, each is a few times the work of the one before.
+fn sizes(family: Family) -> &'static [usize] {
+    match family {
+        Family::Eigh | Family::Eigvalsh => &[2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
+        Family::Svd => &[2, 4, 8, 16, 32, 64, 128, 256],
+        Family::Fft | Family::Rfft => &[4, 16, 64, 256, 1024, 4096, 16_384, 65_536],
+        Family::Matmul => &[2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
+        Family::Cov => &[4, 16, 64, 256, 1024],
+        Family::Laplacian => &[8, 32, 128, 512],
+        Family::Spmm => &[100, 1000, 10_000, 100_000],
+        Family::Eigsh => &[24, 48, 96],
+        Family::Describe => &[16, 1000, 100_000],
+        Family::Encode => &[4, 8, 16, 32, 64, 128, 256],
+        Family::Other => &[],
+    }
+}
+
+/// The fewest items that are measured; none where one item keeps all threads busy, so that there is nothing to do side by side.
+fn fewest(family: Family) -> Option<usize> {
+    match family {
+        Family::Spmm | Family::Eigsh => None,
+        Family::Cov => Some(256),
+        _ => Some(1),
+    }
+}
+
+/// All families on one side: a size of each in turn, the smallest first, as long as there is time.
+pub(super) fn curves(on: &mut Measuring<'_>, rates: &Rates, until: Instant) -> Result<Curves> {
+    let before = if on.side == Side::Cpu { rates.cpu.curves.other } else { rates.gpu.curves.other };
+    let mut own: Vec<(Family, Curve)> = Family::MEASURED.map(|family| (family, Curve::default())).into();
+    // Seconds that the last size took, of those that go on.
+    let mut last: Vec<Option<f64>> = vec![Some(0.0); own.len()];
+    for round in 0.. {
+        for ((family, curve), last) in own.iter_mut().zip(&mut last) {
+            let left = until.saturating_duration_since(Instant::now()).as_secs_f64();
+            // The next size takes up to as many times as long.
+            let goes_on = last.is_some_and(|seconds| round == 0 || LARGER * seconds < left);
+            *last = match sizes(*family).get(round).filter(|_| goes_on) {
+                Some(&size) => next(on, rates, Case::new(*family, size, 1), curve, until)?,
+                None => None,
+            };
+        }
+        if last.iter().all(Option::is_none) {
+            break;
+        }
+    }
+    own.retain(|(_, curve)| !curve.points.is_empty());
+    // What has no curve goes at the rate of moments, of which it is of a kind.
+    let moments = own.iter().find(|(family, _)| *family == Family::Describe);
+    let moments = moments.and_then(|(_, curve)| curve.points.last()).map(|point| &point.rates);
+    let other = moments.and_then(|rates| Some([rates.last()?[1], rates.first()?[1]]));
+    Ok(Curves { other: other.unwrap_or(before), own })
+}
+
+/// Measures a size of a family and says how long that took; nothing where this side does not compute it.
+fn next(on: &mut Measuring<'_>, rates: &Rates, case: Case, curve: &mut Curve, until: Instant) -> Result<Option<f64>> {
+    let items = fewest(case.family).unwrap_or(if case.family == Family::Spmm { 10 * case.size } else { 1 });
+    let case = Case { items, ..case };
+    let choice = case.choose(&on.ctx, true);
+    if on.side == Side::Gpu && !choice.gpu_seconds.is_finite() {
+        return Ok(None);
+    }
+    let started = Instant::now();
+    let (rates, first_call) = point(on, rates, case, until)?;
+    if curve.points.is_empty() {
+        curve.first = first_call;
+    }
+    curve.points.push(Point { size: choice.workload.size, rates });
+    Ok(Some(started.elapsed().as_secs_f64()))
+}
+
+/// The rates of a size, items growing until a call is long; and how much longer the first call was.
+fn point(on: &mut Measuring<'_>, rates: &Rates, mut case: Case, end: Instant) -> Result<(Vec<[f64; 2]>, f64)> {
+    let numbers = (case.shape().len() / case.items.max(1)).max(1);
+    let most = (MOST / numbers).max(1);
+    let (mut found, mut compiled) = (Vec::new(), 0.0);
+    loop {
+        let side = if on.side == Side::Gpu { on.ctx.adapter() } else { None };
+        (on.say)(&format!("{case} on {}", side.map_or("the CPU", |adapter| &adapter.name)));
+        let (seconds, first_call, to_host) = seconds(&case, &on.ctx)?;
+        if found.is_empty() {
+            compiled = (first_call - seconds).max(0.0);
+        }
+        let work = case.choose(&on.ctx, true).workload;
+        let (flops, beside) = match on.side {
+            Side::Cpu => (work.cpu_flops, 0.0),
+            Side::Gpu => (work.gpu_flops, transfers(&rates.gpu, &work, to_host)),
+        };
+        found.push([work.items, flops.max(1.0) / (seconds - beside).max(OWN * seconds)]);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 2 and 16 times a count")]
+        let more = (case.items as f64 * (2.0 * LONG / seconds).clamp(2.0, STEP)) as usize;
+        let next = more.min(most);
+        if fewest(case.family).is_none() || seconds >= LONG || next <= case.items || Instant::now() > end {
+            return Ok((found, compiled));
+        }
+        case.items = next;
+    }
+}
+
+/// A call's seconds, with its data where it is computed if there is such a call, those of the first one, and whether its results were
+/// brought to the host.
+pub(super) fn seconds(case: &Case, ctx: &Context) -> Result<(f64, f64, bool)> {
+    with_calls(case, ctx, |mut calls| {
+        let to_host = calls.resident.is_none();
+        let call = calls.resident.as_mut().unwrap_or(&mut calls.transfers);
+        let first_call = first(call)?;
+        if first_call > 2.0 {
+            // Compiling may be most of it.
+            return Ok((first(call)?, first_call, to_host));
+        }
+        Ok((timed(call, EACH)?.median, first_call, to_host))
+    })
+}

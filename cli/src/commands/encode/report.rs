@@ -1,0 +1,223 @@
+//! What `fiedler encode` says when it is done: one line, or one JSON object.
+
+use super::{Encode, Precision};
+use crate::commands::stores::Stores;
+use crate::commands::{IN_F64, many};
+use fiedler::array::Real;
+use fiedler::encode::{Encoding, Report};
+use fiedler::graph::GraphBatch;
+use fiedler::io::DataSet;
+use fiedler::{Backend, Context};
+use serde_json::Value;
+
+/// What is told of the graphs and their encodings.
+#[derive(Debug)]
+pub(super) struct Facts {
+    edges: usize,
+    uncertified: usize,
+    residual: f32,
+    orthogonality: f32,
+    components: i64,
+    /// Graphs that have fewer pairs than were asked for, and the fewest pairs that one has.
+    fewer: usize,
+    fewest: usize,
+    /// The smallest eigenvalue that is not 0, of a single graph whose smallest are here.
+    smallest: Option<f64>,
+    /// Graphs of whose spectrum only zeros are here, although there is more.
+    zeros_alone: usize,
+}
+
+impl Facts {
+    pub(super) fn of<T: Real>(graphs: &GraphBatch, encoding: &Encoding<T>) -> Self {
+        let worst =
+            |values: &[f32]| values.iter().copied().fold(0.0, |m: f32, x| if x.is_nan() || x > m { x } else { m });
+        let k = encoding.k;
+        let pairs = |i: usize| encoding.mask[i * k..(i + 1) * k].iter().filter(|&&there| there == 1).count();
+        let zeros = |i: usize| encoding.eigenvalues(i)[..pairs(i)].iter().take_while(|x| x.to_f64() == 0.0).count();
+        let zeros_alone = |i: &usize| {
+            // All that there is to a graph without edges.
+            let more = graphs.graph(*i).entries() > 0;
+            more && pairs(*i) > 0 && zeros(*i) == pairs(*i)
+        };
+        let loops = |row: usize, neighbors: &[u32]| neighbors.iter().filter(|&&column| column as usize == row).count();
+        let loops: usize = graphs
+            .iter()
+            .map(|graph| (0..graph.nodes()).map(|row| loops(row, graph.neighbors(row))).sum::<usize>())
+            .sum();
+        let few = (0..graphs.len()).map(pairs).filter(|&pairs| pairs < k);
+        Self {
+            edges: (graphs.entries() + loops) / 2,
+            uncertified: encoding.uncertified(),
+            residual: worst(&encoding.residual),
+            orthogonality: worst(&encoding.orthogonality),
+            components: encoding.components.iter().sum(),
+            fewer: few.clone().count(),
+            fewest: few.min().unwrap_or(k),
+            smallest: (graphs.len() == 1)
+                .then(|| encoding.eigenvalues(0)[zeros(0)..pairs(0)].first().map(|x| x.to_f64()))
+                .flatten()
+                .filter(|x| x.is_finite()),
+            zeros_alone: (0..graphs.len()).filter(zeros_alone).count(),
+        }
+    }
+}
+
+/// A call that is done.
+pub(super) struct Done<'a> {
+    pub(super) ctx: &'a Context,
+    pub(super) data: &'a DataSet,
+    /// Nodes of the input.
+    pub(super) listed: usize,
+    pub(super) report: &'a Report,
+    pub(super) stores: &'a Stores,
+    pub(super) seconds: [(&'static str, f64); 4],
+    pub(super) facts: Facts,
+}
+
+impl Done<'_> {
+    pub(super) fn as_json(&self, call: &Encode) -> String {
+        let Self { ctx, data, report, stores, facts, .. } = self;
+        let times: serde_json::Map<_, _> =
+            self.seconds.iter().map(|(stage, s)| ((*stage).to_owned(), Value::from(*s))).collect();
+        serde_json::json!({
+            "input": call.input, "output": call.output, "format": format!("{:?}", data.format),
+            "graphs": data.graphs.len(), "nodes": data.graphs.nodes(), "listed_nodes": self.listed,
+            "edges": facts.edges, "entries": data.graphs.entries(), "k": call.k,
+            "graphs_with_fewer_pairs": facts.fewer, "fewest_pairs": facts.fewest,
+            "components": facts.components, "smallest_nonzero": self.smallest(call), "graphs_of_zeros_alone": self.zeros_alone(call),
+            "on_gpu": report.on_gpu, "on_cpu": report.on_cpu, "again": report.again, "stored": report.stored,
+            "pieces": stores.as_json(), "chunks": report.chunks, "adapter": ctx.adapter().map(|a| a.name.as_str()),
+            "without_adapter": ctx.without_adapter_because(), "choice": report.choice.to_string(),
+            "predicted": {"cpu": report.choice.cpu_seconds, "gpu": Some(report.choice.gpu_seconds).filter(|s| s.is_finite())},
+            "uncertified": facts.uncertified, "residual": facts.residual,
+            "orthogonality": facts.orthogonality, "seconds": times, "notices": data.notices,
+        })
+        .to_string()
+    }
+
+    /// The largest pairs do not show it.
+    fn smallest(&self, call: &Encode) -> Option<f64> {
+        self.facts.smallest.filter(|_| call.wants_smallest())
+    }
+
+    fn zeros_alone(&self, call: &Encode) -> usize {
+        if call.wants_smallest() { self.facts.zeros_alone } else { 0 }
+    }
+
+    /// What, how many, where and why there, how it ended, what it says of the graph, how long it took.
+    pub(super) fn words(&self, call: &Encode) -> String {
+        let Self { data, facts, .. } = self;
+        let of = [
+            many(data.graphs.len(), "graph", "graphs"),
+            many(data.graphs.nodes(), "node", "nodes"),
+            many(facts.edges, "edge", "edges"),
+        ];
+        let mut parts = vec![format!("{}: {}{}", data.name, of.join(", "), self.left(call))];
+        parts.push(format!("{}, {}", self.pairs(call), self.place(call)));
+        let state = match facts.uncertified {
+            0 => "all converged".to_owned(),
+            some => format!("{some} NOT converged"),
+        };
+        parts.push(format!("{state}, largest residual {:.1e}", facts.residual));
+        if data.graphs.len() == 1 {
+            let smallest = self.smallest(call).map(|x| format!(", smallest non-zero eigenvalue {}", four_digits(x)));
+            let count = usize::try_from(facts.components).unwrap_or(0);
+            parts.push(many(count, "component", "components") + &smallest.unwrap_or_default());
+        }
+        parts.extend(self.hint(call));
+        let total: f64 = self.seconds.iter().map(|(_, s)| s).sum();
+        let opened = self.ctx.adapter().is_some();
+        let stages = self.seconds.iter().filter(|(stage, _)| opened || *stage != "open");
+        let stages: Vec<String> = stages.map(|(stage, s)| format!("{stage} {s:.3}")).collect();
+        parts.push(format!("{}{total:.3} s ({})", self.stores.words(), stages.join(", ")));
+        parts.join("; ")
+    }
+
+    /// What was left out of the input.
+    fn left(&self, call: &Encode) -> String {
+        if !call.largest_component {
+            return String::new();
+        }
+        let each = if self.data.graphs.len() == 1 { "" } else { " of each" };
+        format!(" (the largest component{each}, of {} nodes)", self.listed)
+    }
+
+    /// How many pairs of each graph.
+    fn pairs(&self, call: &Encode) -> String {
+        let (k, single, Facts { fewer, fewest, .. }) = (call.k, self.data.graphs.len() == 1, &self.facts);
+        match (*fewer, single) {
+            (0, true) => many(k, "eigenpair", "eigenpairs"),
+            (0, false) => format!("{} each", many(k, "eigenpair", "eigenpairs")),
+            (_, true) => format!("all {fewest} eigenpairs (-k asks for {k}: the columns beyond are masked)"),
+            (some, false) => format!(
+                "{k} eigenpairs each, but for {} of fewer, as few as {fewest} (the columns beyond are masked)",
+                many(some, "graph", "graphs")
+            ),
+        }
+    }
+
+    /// Where it was computed, and why there.
+    fn place(&self, call: &Encode) -> String {
+        let report = self.report;
+        let name = self.ctx.adapter().map_or("the adapter", |adapter| adapter.name.as_str());
+        let place = match (report.on_gpu, report.on_cpu) {
+            (0, 0) if report.stored > 0 => return "computed before and stored".to_owned(),
+            (0, _) => "on the CPU".to_owned(),
+            (_, 0) => format!("on {name}"),
+            (gpu, cpu) => format!("{gpu} graphs on {name} and {cpu} on the CPU"),
+        };
+        let again = match report.again {
+            0 => String::new(),
+            some => format!(", {} decided again in f64 on the CPU", many(some, "graph", "graphs")),
+        };
+        let in_f64 = call.precision == Precision::F64 && call.place.backend() != Backend::Cpu;
+        let why = if in_f64 { IN_F64.to_owned() } else { report.choice.reason.to_string() };
+        format!("{place} ({why}){again}")
+    }
+
+    /// Zeros say little: what to do about them.
+    fn hint(&self, call: &Encode) -> Option<String> {
+        let some = self.zeros_alone(call);
+        if some == 0 {
+            return None;
+        }
+        let whose = match (self.data.graphs.len(), some) {
+            (1, _) => "all eigenvalues here are 0, one for each component".to_owned(),
+            (_, some) => {
+                format!("in {} all eigenvalues here are 0, one for each component", many(some, "graph", "graphs"))
+            }
+        };
+        let several = usize::try_from(self.facts.components).is_ok_and(|count| count > self.data.graphs.len());
+        let or = if several { ", --largest-component keeps the largest component alone" } else { "" };
+        Some(format!("{whose}: --drop-trivial leaves them out{or}"))
+    }
+}
+
+/// Four digits that count, without an exponent where few zeros lead.
+fn four_digits(x: f64) -> String {
+    if !(1e-3..1e4).contains(&x) {
+        return format!("{x:.3e}");
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from -3 to 3")]
+    let decimals = (3 - x.log10().floor() as i32).max(0) as usize;
+    format!("{x:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::four_digits;
+
+    #[test]
+    fn numbers_are_shown_with_four_digits() {
+        for (x, want) in [
+            (0.132_272_3, "0.1323"),
+            (1.0, "1.000"),
+            (0.001_234_56, "0.001235"),
+            (1234.5, "1234"),
+            (1.234_56e-7, "1.235e-7"),
+            (2e9, "2.000e9"),
+        ] {
+            assert_eq!(four_digits(x), want);
+        }
+    }
+}

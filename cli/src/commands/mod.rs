@@ -1,0 +1,277 @@
+//! The commands, one file each, and what they share: the backend's words, exit codes, errors.
+
+mod bench;
+mod doctor;
+mod encode;
+mod explain;
+mod generate;
+mod interrupt;
+mod profile;
+mod reading;
+mod run;
+mod stores;
+mod tune;
+mod values;
+
+use clap::{Args, Command as Words, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use fiedler::policy::Choice;
+use fiedler::{Backend, Context, ContextBuilder, Error, ErrorKind};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Laplacian encodings of graphs and batched linear algebra, on any GPU and on the CPU, each result with its certificate.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    after_help = "Exit status: 0 done; 1 it failed; 2 the call is wrong; 3 done, but some matrices have no \
+Converged status; 130 interrupted by Ctrl-C.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_THREADS, FIEDLER_MEMORY_BUDGET (such as 512M), \
+FIEDLER_CACHE_DIR, FIEDLER_CACHE_BYTES (1G; 0 keeps nothing), FIEDLER_SOFTWARE_AS_GPU (1 weighs a software adapter as if it \
+were a GPU), RUST_LOG."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Compute k eigenpairs of the Laplacian of every graph of a data set.
+    Encode(encode::Encode),
+    /// Run one operation on a stored array (.npy), as numpy would.
+    Run(run::Run),
+    /// Show the adapters of this machine, what would be chosen, what is wrong and what to do.
+    Doctor(doctor::Doctor),
+    /// Measure this machine once: what `auto` chooses by from then on.
+    Tune(tune::Tune),
+    /// Say where a workload would run, how long it would take, and why.
+    Explain(explain::Explain),
+    /// Measure operations on the CPU and on the adapter, beside what is predicted.
+    Bench(bench::Bench),
+    /// Write a data set or a graph: made to a plan, or from a seed.
+    Generate(generate::Generate),
+}
+
+/// Seconds of the CPU's work from which `auto` looks for an adapter: to look, open one and compile its first kernels takes from 0.1 s (two
+/// software adapters, 2026-11-22) to a second.
+const WORTH_OPENING: f64 = 0.5;
+
+/// More threads than any machine has cores: a slip of the keyboard.
+const MOST_THREADS: usize = 4096;
+
+/// Why it is computed on the CPU, where nobody asked for that.
+const IN_F64: &str = "f64 is computed there";
+
+/// Where to compute.
+#[derive(Clone, Debug, Args)]
+struct Where {
+    /// Where to compute: auto, gpu or cpu.
+    #[arg(long, value_name = "BACKEND")]
+    backend: Option<Backend>,
+    /// The adapter whose name or driver contains NAME: the only way to a software adapter. NAME#1 is the second one that fits,
+    /// pci:0000:41:00.0 the one at that address.
+    #[arg(long, value_name = "NAME")]
+    adapter: Option<String>,
+    /// The number of CPU threads. Results depend on it only through the side that auto chooses [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    threads: Option<usize>,
+}
+
+impl Where {
+    /// The context that the options, or else the environment, ask for.
+    fn context(&self) -> Result<Context, Failure> {
+        self.with(Context::builder())
+    }
+
+    /// The backend that the options, or else the environment, ask for.
+    fn backend(&self) -> Backend {
+        let said = || std::env::var("FIEDLER_BACKEND").ok().and_then(|text| text.parse().ok());
+        self.backend.or_else(said).unwrap_or_default()
+    }
+
+    /// Whether somebody says where to compute: then nothing is weighed.
+    fn is_said(&self) -> bool {
+        self.backend() != Backend::Auto || self.adapter().is_some()
+    }
+
+    /// Whether a device is insisted upon.
+    fn insists(&self) -> bool {
+        self.backend() == Backend::Gpu
+    }
+
+    /// Whether a device is opened: where it is asked for, and where the CPU alone would take long enough.
+    fn opens_device(&self, choose: impl FnOnce(&Context) -> Result<Choice, Error>) -> Result<bool, Failure> {
+        if self.is_said() {
+            return Ok(true);
+        }
+        let cpu = self.with(Context::builder().device(false))?;
+        Ok(choose(&cpu)?.cpu_seconds >= WORTH_OPENING)
+    }
+
+    /// The adapter that they name.
+    fn adapter(&self) -> Option<String> {
+        self.adapter.clone().or_else(|| std::env::var("FIEDLER_ADAPTER").ok()).filter(|name| !name.is_empty())
+    }
+
+    /// The context that they ask for, made to measure.
+    fn with(&self, mut builder: ContextBuilder) -> Result<Context, Failure> {
+        if let (Some(Backend::Cpu), Some(name)) = (self.backend, &self.adapter) {
+            return Err(Failure::Call(format!(
+                "--adapter {name} belongs to --backend gpu or auto, found --backend cpu"
+            )));
+        }
+        if let Some(name) = &self.adapter {
+            builder = builder.adapter(name);
+        }
+        if let Some(backend) = self.backend {
+            builder = builder.backend(backend);
+        }
+        if let Some(threads) = self.threads {
+            builder = builder.threads(threads);
+        }
+        builder = builder.cancel(interrupt::cancel());
+        // What the environment says is part of the call.
+        let builder = builder.environment().map_err(|error| Failure::Call(error.to_string()))?;
+        Ok(builder.build()?)
+    }
+}
+
+/// How a command ended.
+enum Outcome {
+    Done,
+    /// Some matrices have no Converged status.
+    Uncertified,
+}
+
+/// Why a command did not end well.
+enum Failure {
+    /// The call itself is wrong.
+    Call(String),
+    Failed(Error),
+    /// It failed, in words already.
+    Said(String),
+}
+
+impl Failure {
+    /// The same, said of the operation that was asked for, by whatever name the library calls it. Shapes are the call's: what the
+    /// library says of them is a wrong call.
+    fn of(self, operation: &str) -> Self {
+        match self {
+            Self::Call(message) => Self::Call(format!("{operation}: {message}")),
+            Self::Said(message) => Self::Said(format!("{operation}: {message}")),
+            Self::Failed(error) => match error.kind() {
+                ErrorKind::Cancelled => Self::Failed(error),
+                ErrorKind::Shape { expected, found, .. } => {
+                    Self::Call(format!("{operation}: expected {expected}, found {found}"))
+                }
+                ErrorKind::Domain { what, .. } => Self::Said(format!("{operation}: {what}")),
+                _ => Self::Said(format!("{operation}: {error}")),
+            },
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Parses the command line, runs the command and returns its exit status: 0 done; 1 it failed; 2 the call is wrong; 3 some matrices have
+/// no `Converged` status; 130 interrupted.
+#[must_use]
+pub fn run() -> ExitCode {
+    let matches = negative_values(Cli::command()).get_matches();
+    let Cli { command } = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    interrupt::listen();
+    let outcome = match command {
+        Command::Encode(command) => command.run(),
+        Command::Run(command) => command.run(),
+        Command::Doctor(command) => command.run(),
+        Command::Tune(command) => command.run(),
+        Command::Explain(command) => command.run(),
+        Command::Bench(command) => command.run(),
+        Command::Generate(command) => command.run(),
+    };
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Uncertified) => ExitCode::from(3),
+        Err(Failure::Call(message)) => {
+            complain(&message);
+            ExitCode::from(2)
+        }
+        Err(Failure::Failed(error)) if error.is_cancelled() => {
+            complain(&"interrupted");
+            ExitCode::from(interrupt::INTERRUPTED)
+        }
+        Err(Failure::Failed(error)) => {
+            complain(&error);
+            ExitCode::from(1)
+        }
+        Err(Failure::Said(message)) => {
+            complain(&message);
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// Where an option takes a value, -1 is one, right or wrong: not another option, of which clap would say something misleading.
+fn negative_values(words: Words) -> Words {
+    words
+        .mut_args(|arg| {
+            let option = !arg.is_positional() && arg.get_action().takes_values();
+            if option { arg.allow_negative_numbers(true) } else { arg }
+        })
+        .mut_subcommands(negative_values)
+}
+
+/// A number of threads.
+fn threads(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| (1..=MOST_THREADS).contains(count));
+    count.ok_or_else(|| format!("expected 1 to {MOST_THREADS} threads"))
+}
+
+/// How many of something, in words.
+fn many(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
+/// Prints to standard output; a reader that went away is no failure.
+fn print(text: impl std::fmt::Display) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// Says on standard error why it did not end well; where nobody can hear it, the exit code has to do.
+fn complain(reason: &dyn std::fmt::Display) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "fiedler: {reason}");
+}
+
+/// Whether the output can be written at all, and is not the input: asked before the work is done.
+fn check_output(path: &Path, input: &Path, endings: &[&str]) -> Result<(), Failure> {
+    check_place(path, endings)?;
+    if path.canonicalize().is_ok_and(|out| input.canonicalize().is_ok_and(|input| input == out)) {
+        return Err(Failure::Call(format!("{}: expected another file than the input", path.display())));
+    }
+    Ok(())
+}
+
+/// Whether a file of one of these endings can be written there.
+fn check_place(path: &Path, endings: &[&str]) -> Result<(), Failure> {
+    let shown = path.display();
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if !endings.contains(&ending.as_str()) {
+        let (last, others) = endings.split_last().unwrap_or((&"", &[]));
+        let others = others.join(", .");
+        return Err(Failure::Call(format!("{shown}: expected an output that ends in .{others} or .{last}")));
+    }
+    if path.is_dir() {
+        return Err(Failure::Call(format!("{shown}: expected a file to write, found a folder")));
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let shown = folder.display();
+        return Err(Failure::Call(format!("{}: expected an existing folder {shown} to write to", path.display())));
+    }
+    Ok(())
+}

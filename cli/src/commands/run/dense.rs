@@ -1,0 +1,256 @@
+//! `fiedler run eigh`, `eigvalsh`, `svd` and `svdvals`: decompositions of dense matrices, each with its certificate.
+
+use super::input::{Axes, Input, REALS};
+use super::layout::{in_rows, matrices, shape_of};
+use super::{Precision, To, many, one_zero, seconds};
+use crate::commands::encode::End;
+use crate::commands::values::whole;
+use crate::commands::{Failure, Outcome};
+use clap::Args;
+use fiedler::array::{Array, HostArray, Real};
+use fiedler::io::{Data, NamedArray, NpyData, Rows};
+use fiedler::ops::eigen::{choose_eigh, choose_eigvalsh};
+use fiedler::ops::svd::choose_svd;
+use fiedler::ops::{self, Certificate, Status, Vectors};
+use fiedler::policy::{Choice, Side};
+use fiedler::{Context, Error, Shape};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What every decomposition is told.
+#[derive(Debug, Args)]
+struct Common {
+    /// `(n, n)` or `(batch, n, n)` in a .npy file: float32, float64, float16 as float32, integers and booleans as float64. The lower triangles are read. Written
+    /// beside the result, of each matrix: `residual`, `orthogonality`, `status`.
+    input: PathBuf,
+    #[command(flatten)]
+    to: To,
+    /// In which precision; without it, that of the input.
+    #[arg(long, value_enum, value_name = "PRECISION")]
+    precision: Option<Precision>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Eigh {
+    #[command(flatten)]
+    common: Common,
+    /// The K smallest pairs, or with --which the largest; all without it.
+    #[arg(short, value_name = "K", value_parser = whole::<usize>)]
+    k: Option<usize>,
+    /// Which end of the spectrum -k counts from.
+    #[arg(long, value_enum, value_name = "END", default_value = "smallest", requires = "k")]
+    which: End,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Eigvalsh {
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Svd {
+    #[command(flatten)]
+    common: Common,
+    /// U is (m, m) and Vh (n, n), numpy's full_matrices.
+    #[arg(long)]
+    full: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Svdvals {
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Eigh {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        self.common.run(Operation::Eigh { subset: self.k.map(|k| (k, self.which)) })
+    }
+}
+
+impl Eigvalsh {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        self.common.run(Operation::Eigvalsh)
+    }
+}
+
+impl Svd {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        self.common.run(Operation::Svd(if self.full { Vectors::Full } else { Vectors::Thin }))
+    }
+}
+
+impl Svdvals {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        self.common.run(Operation::Svdvals)
+    }
+}
+
+impl Common {
+    fn run(&self, operation: Operation) -> Result<Outcome, Failure> {
+        self.to.check(&[&self.input], operation.arrays())?;
+        let input = Input::read(&self.input, REALS, Axes::MATRICES, self.precision)?.widened();
+        operation.check(&input)?;
+        match &input.data {
+            NpyData::F64(data) => self.solve(operation, &input, data, |out| Data::F64(out)),
+            NpyData::F32(data) => self.solve(operation, &input, data, |out| Data::F32(out)),
+            // Nothing else is read.
+            _ => Ok(Outcome::Done),
+        }
+    }
+
+    fn solve<T: Real>(
+        &self,
+        operation: Operation,
+        input: &Input<'_>,
+        data: &[T],
+        wrap: impl for<'a> Fn(&'a [T]) -> Data<'a>,
+    ) -> Result<Outcome, Failure> {
+        let shape = &input.shape;
+        let ctx =
+            &self.to.context(self.precision, &[input], |ctx| Ok(operation.choose::<T>(ctx, shape_of(shape), false)))?;
+        let a = matrices(shape, data)?;
+        let (found, first) = seconds(|| operation.call(ctx, &a))?;
+
+        // A single matrix has no batch axis, in numpy's way.
+        let batch = (shape.len() == 3).then_some(shape[0]);
+        let with_batch = |rest: &[usize]| batch.into_iter().chain(rest.iter().copied()).collect::<Vec<_>>();
+        let array =
+            |name, shape: &[usize], data| NamedArray { name, rows: Rows::Other, shape: with_batch(shape), data };
+        let Found { arrays: computed, certificates } = &found;
+        let mut row_major: Vec<(&'static str, Vec<usize>, Vec<T>)> =
+            computed.iter().map(|(name, made)| (*name, numpy_shape(name, made.shape()), in_rows(made))).collect();
+        row_major.iter_mut().for_each(|(_, _, numbers)| one_zero(numbers));
+        let mut arrays: Vec<NamedArray<'_>> =
+            row_major.iter().map(|(name, shape, data)| array(name, shape, wrap(data))).collect();
+        let residual: Vec<f64> = certificates.iter().map(|c| c.residual).collect();
+        let orthogonality: Vec<f64> = certificates.iter().map(|c| c.orthogonality).collect();
+        let status: Vec<u8> = certificates.iter().map(|c| c.status as u8).collect();
+        arrays.push(array("residual", &[], Data::F64(&residual)));
+        arrays.push(array("orthogonality", &[], Data::F64(&orthogonality)));
+        arrays.push(array("status", &[], Data::U8(&status)));
+        self.to.write(&arrays)?;
+        let bad = certificates.iter().filter(|c| c.status != Status::Converged).count();
+        let of = many(certificates.len(), "matrix", "matrices");
+        let not_finite = certificates.iter().filter(|c| c.status == Status::NonFinite).count();
+        let why = if not_finite > 0 { format!(" ({not_finite} with a NaN or an infinity)") } else { String::new() };
+        let state = if bad == 0 { "all converged".to_owned() } else { format!("{bad} NOT converged{why}") };
+        let worst = residual.iter().fold(0.0, |m: f64, &x| if x.is_nan() || x > m { x } else { m });
+        let what = format_args!("{}: {}: {of}", operation.name(), input.described());
+        self.to.say(ctx, what, format_args!("{state}, largest residual {worst:.1e}; done"), first)?;
+
+        let on_device = operation.choose::<T>(ctx, a.shape(), true).side == Side::Gpu;
+        let there = self.to.placed(ctx, &a, on_device)?;
+        self.to.report(first, || operation.call(ctx, &a).map(drop), || operation.leave_there(ctx, &there))?;
+        Ok(if bad > 0 { Outcome::Uncertified } else { Outcome::Done })
+    }
+}
+
+/// Values are one axis to numpy, columns to the library.
+fn numpy_shape(name: &str, shape: Shape) -> Vec<usize> {
+    if matches!(name, "w" | "s") { vec![shape.rows] } else { vec![shape.rows, shape.cols] }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    Eigh { subset: Option<(usize, End)> },
+    Eigvalsh,
+    Svd(Vectors),
+    Svdvals,
+}
+
+/// What an operation made, by the names of the output file.
+struct Found<T: Real> {
+    arrays: Vec<(&'static str, HostArray<T>)>,
+    certificates: Arc<Vec<Certificate>>,
+}
+
+impl Operation {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Eigh { .. } => "eigh",
+            Self::Eigvalsh => "eigvalsh",
+            Self::Svd(_) => "svd",
+            Self::Svdvals => "svdvals",
+        }
+    }
+
+    /// The arrays of the output; one of values alone needs no archive, its certificate is said on the last line.
+    fn arrays(self) -> &'static [&'static str] {
+        match self {
+            Self::Eigh { .. } => &["w", "v", "residual", "orthogonality", "status"],
+            Self::Eigvalsh => &["w"],
+            Self::Svd(_) => &["u", "s", "vh", "residual", "orthogonality", "status"],
+            Self::Svdvals => &["s"],
+        }
+    }
+
+    /// Whether there is such a decomposition of matrices of that shape.
+    fn check(self, input: &Input<'_>) -> Result<(), Failure> {
+        let [.., rows, cols] = input.shape[..] else { return Ok(()) };
+        match self {
+            Self::Eigh { .. } | Self::Eigvalsh if rows != cols => {
+                Err(input.wrong("square matrices, (n, n) or (batch, n, n)"))
+            }
+            Self::Eigh { subset: Some((k, _)) } if k > rows => {
+                Err(Failure::Call(format!("-k: expected at most {rows} pairs of {}, found {k}", input.shown())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn eigh<T: Real>(subset: Option<(usize, End)>, ctx: &Context, a: &Array<T>) -> Result<ops::Eigh<T>, Error> {
+        match subset {
+            Some((k, end)) => ops::eigh_subset(ctx, a, end.into(), k),
+            None => ops::eigh(ctx, a),
+        }
+    }
+
+    /// From the host to the host.
+    fn call<T: Real>(self, ctx: &Context, a: &Array<T>) -> Result<Found<T>, Error> {
+        match self {
+            Self::Eigh { subset } => {
+                let found = Self::eigh(subset, ctx, a)?;
+                let arrays = vec![("w", found.values.to_host(ctx)?), ("v", found.vectors.to_host(ctx)?)];
+                Ok(Found { arrays, certificates: found.certificates(ctx)? })
+            }
+            Self::Eigvalsh => {
+                let found = ops::eigvalsh(ctx, a)?;
+                Ok(Found { arrays: vec![("w", found.values.to_host(ctx)?)], certificates: found.certificates(ctx)? })
+            }
+            Self::Svd(vectors) => {
+                let found = ops::svd(ctx, a, vectors)?;
+                let arrays =
+                    vec![("u", found.u.to_host(ctx)?), ("s", found.s.to_host(ctx)?), ("vh", found.vh.to_host(ctx)?)];
+                Ok(Found { arrays, certificates: found.certificates(ctx)? })
+            }
+            Self::Svdvals => {
+                let found = ops::svdvals(ctx, a)?;
+                Ok(Found { arrays: vec![("s", found.s.to_host(ctx)?)], certificates: found.certificates(ctx)? })
+            }
+        }
+    }
+
+    /// The results left where they are made.
+    fn leave_there<T: Real>(self, ctx: &Context, a: &Array<T>) -> Result<(), Error> {
+        match self {
+            Self::Eigh { subset } => Self::eigh(subset, ctx, a).map(drop)?,
+            Self::Eigvalsh => ops::eigvalsh(ctx, a).map(drop)?,
+            Self::Svd(vectors) => ops::svd(ctx, a, vectors).map(drop)?,
+            Self::Svdvals => ops::svdvals(ctx, a).map(drop)?,
+        }
+        ctx.wait()
+    }
+
+    /// Where matrices of that shape would be decomposed; `resident`: they lie on the device.
+    fn choose<T: Real>(self, ctx: &Context, shape: Shape, resident: bool) -> Choice {
+        let orders = || vec![u32::try_from(shape.rows).unwrap_or(u32::MAX); shape.batch];
+        match self {
+            Self::Eigh { .. } => choose_eigh::<T>(ctx, &orders(), resident),
+            Self::Eigvalsh => choose_eigvalsh::<T>(ctx, &orders(), resident),
+            Self::Svd(vectors) => choose_svd::<T>(ctx, shape, vectors, resident),
+            Self::Svdvals => choose_svd::<T>(ctx, shape, Vectors::Thin, resident),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! `fiedler run divergence`: how far histograms are from each other.
+
+use super::input::{Axes, Input, REALS, numpy};
+use super::layout::in_rows;
+use super::{Precision, To, seconds};
+use crate::commands::values::{base, counted, not_negative};
+use crate::commands::{Failure, Outcome};
+use clap::{Args, ValueEnum};
+use fiedler::array::{Array, Real};
+use fiedler::io::{Data, NamedArray, NpyData, Rows};
+use fiedler::ops::divergence::{
+    Divergence as Kind, DivergenceOptions, choose_divergence, divergence, divergence_matrix, divergence_of_samples,
+};
+use fiedler::policy::Side;
+use fiedler::{Context, Error, Shape};
+use std::fmt::{Display, Formatter};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct Divergence {
+    /// `(bins,)`, `(count, bins)` or `(batch, count, bins)` in a .npy file, a histogram a row: float32, float64, float16 as float32, integers and booleans as float64.
+    p: PathBuf,
+    /// The same, or one histogram for all of an entry: row i with row i. Without it all pairs of P's rows: entry (i, j) is D(row
+    /// i, row j).
+    q: Option<PathBuf>,
+    /// Which divergence D(p, q). 0 log 0 is 0 in all of them.
+    #[arg(long, value_enum, value_name = "KIND", default_value = "kl")]
+    kind: KindName,
+    /// The base of logarithms, of kl, js and js-distance: 2 for bits [default: e].
+    #[arg(long, value_name = "BASE", value_parser = base)]
+    base: Option<f64>,
+    /// Divide every histogram by its sum first; without it each sum has to be 1, to 1e-3.
+    #[arg(long)]
+    normalize: bool,
+    /// Added to every bin of every (normalised) histogram, which is normalised again: with more than 0 nothing is infinite.
+    #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = not_negative)]
+    smoothing: f64,
+    /// P and Q hold samples, a set a row, as many in each as there are: count row i of both first, in BINS equal bins from the
+    /// least to the greatest sample of the two together; the counts are normalised.
+    #[arg(long, value_name = "BINS", requires = "q", conflicts_with = "normalize", value_parser = counted)]
+    samples: Option<usize>,
+    /// In which precision; without it, that of the input.
+    #[arg(long, value_enum, value_name = "PRECISION")]
+    precision: Option<Precision>,
+    #[command(flatten)]
+    to: To,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum KindName {
+    /// Kullback and Leibler's: sum p log(p / q) - p + q, whose last two are nothing where sums are 1; inf where q = 0 < p.
+    Kl,
+    /// Jensen and Shannon's: (KL(p, m) + KL(q, m)) / 2, m = (p + q) / 2; at most log 2.
+    Js,
+    /// Its root, SciPy's jensenshannon.
+    JsDistance,
+    /// Total variation: sum |p - q| / 2; at most 1.
+    Tv,
+    /// Pearson's chi-square: sum (p - q)^2 / q; inf where q = 0 < p.
+    ChiSquare,
+    /// Symmetric chi-square: sum (p - q)^2 / (p + q) / 2, where p + q > 0; at most 1.
+    SymmetricChiSquare,
+    /// Hellinger's distance: the root of sum (sqrt p - sqrt q)^2 / 2; at most 1.
+    Hellinger,
+}
+
+impl KindName {
+    fn has_logarithm(self) -> bool {
+        matches!(self, Self::Kl | Self::Js | Self::JsDistance)
+    }
+}
+
+impl Display for KindName {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
+    }
+}
+
+impl From<KindName> for Kind {
+    fn from(name: KindName) -> Self {
+        match name {
+            KindName::Kl => Self::KullbackLeibler,
+            KindName::Js => Self::JensenShannon,
+            KindName::JsDistance => Self::JensenShannonDistance,
+            KindName::Tv => Self::TotalVariation,
+            KindName::ChiSquare => Self::ChiSquare,
+            KindName::SymmetricChiSquare => Self::SymmetricChiSquare,
+            KindName::Hellinger => Self::Hellinger,
+        }
+    }
+}
+
+impl Divergence {
+    pub(super) fn run(&self) -> Result<Outcome, Failure> {
+        let files: Vec<_> = std::iter::once(&self.p).chain(&self.q).map(PathBuf::as_path).collect();
+        self.to.check(&files, &["d"])?;
+        if let (Some(base), false) = (self.base, self.kind.has_logarithm()) {
+            let what = format!("--base {base} belongs to --kind kl, js or js-distance, found --kind {}", self.kind);
+            return Err(Failure::Call(what));
+        }
+        let read = |file| Ok::<_, Failure>(Input::read(file, REALS, Axes::HISTOGRAMS, self.precision)?.widened());
+        let p = read(&self.p)?;
+        let q = self.q.as_deref().map(read).transpose()?;
+        self.check(&p, q.as_ref())?;
+        let inputs: Vec<&Input<'_>> = std::iter::once(&p).chain(&q).collect();
+        if inputs.iter().any(|input| input.is_wide()) {
+            self.solve::<f64>(&inputs, |d| Data::F64(d))
+        } else {
+            self.solve::<f32>(&inputs, |d| Data::F32(d))
+        }
+    }
+
+    /// Whether there are histograms, or samples, and as many of either.
+    fn check(&self, p: &Input<'_>, q: Option<&Input<'_>>) -> Result<(), Failure> {
+        let what = if self.samples.is_some() { "sample" } else { "bin" };
+        for input in std::iter::once(p).chain(q) {
+            if input.shape.last() == Some(&0) && input.shape.iter().rev().skip(1).all(|&length| length > 0) {
+                return Err(input.wrong(format_args!("one {what} of each histogram at least")));
+            }
+        }
+        let Some(q) = q else { return Ok(()) };
+        let (one, other) = (shape_of(&p.shape), shape_of(&q.shape));
+        let partners = other.cols == one.cols || other.cols == 1 && self.samples.is_none();
+        if other.batch == one.batch && partners && (other.rows == one.rows || self.samples.is_some()) {
+            return Ok(());
+        }
+        let (given, shown) = (&p.shape[..], p.shown());
+        Err(match (given, self.samples) {
+            ([.., count, _], Some(_)) => {
+                q.wrong(format_args!("{count} sets of samples, and axes before them as {shown}"))
+            }
+            (_, Some(_)) => q.wrong(format_args!("one set of samples as {shown}")),
+            ([_, bins], None) => q.wrong(format_args!("{} as {shown}, or (1, {bins}) or ({bins},)", numpy(given))),
+            ([batch, _, bins], None) => q.wrong(format_args!("{} as {shown}, or ({batch}, 1, {bins})", numpy(given))),
+            _ => q.wrong(format_args!("{} as {shown}", numpy(given))),
+        })
+    }
+
+    fn call<T: Real>(&self, ctx: &Context, p: &Array<T>, q: Option<&Array<T>>) -> Result<Array<T>, Error> {
+        let options = DivergenceOptions {
+            base: self.base.unwrap_or(std::f64::consts::E),
+            normalize: self.normalize,
+            smoothing: self.smoothing,
+        };
+        match (q, self.samples) {
+            (None, _) => divergence_matrix(ctx, self.kind.into(), p, &options),
+            (Some(q), None) => divergence(ctx, self.kind.into(), p, q, &options),
+            (Some(q), Some(bins)) => divergence_of_samples(ctx, self.kind.into(), p, q, bins, &options),
+        }
+    }
+
+    fn solve<T: Real>(
+        &self,
+        inputs: &[&Input<'_>],
+        wrap: impl for<'a> Fn(&'a [T]) -> Data<'a>,
+    ) -> Result<Outcome, Failure> {
+        let axes = inputs[0].shape.len();
+        let shapes: Vec<Shape> = inputs.iter().map(|input| shape_of(&input.shape)).collect();
+        // Without Q each histogram meets all of its batch.
+        let terms = shapes[0].len() * if shapes.len() == 1 { shapes[0].cols } else { 1 };
+        let ctx = &self
+            .to
+            .context(self.precision, inputs, |ctx| Ok(choose_divergence::<T>(ctx, terms, &shapes, &[false; 2])))?;
+        let described: Vec<String> = inputs.iter().map(|input| input.described()).collect();
+        let (p, q) = (histograms::<T>(inputs[0])?, inputs.get(1).copied().map(histograms::<T>).transpose()?);
+        let (found, first) = seconds(|| self.call(ctx, &p, q.as_ref())?.to_host(ctx))?;
+        // A single histogram has no axis for its count, a single batch none for the batch: numpy's way.
+        let Shape { cols, batch, .. } = p.shape();
+        let own = if q.is_some() { vec![cols] } else { vec![cols, cols] };
+        let shape: Vec<usize> = match axes {
+            1 => vec![],
+            2 => own,
+            _ => std::iter::once(batch).chain(own).collect(),
+        };
+        self.to.write(&[NamedArray { name: "d", rows: Rows::Other, shape, data: wrap(&in_rows(&found)) }])?;
+        self.to.say(ctx, format_args!("divergence: {} of {}", self.kind, described.join(", ")), "done", first)?;
+        let side = choose_divergence::<T>(ctx, terms, &shapes, &[true; 2]).side;
+        let there = |a: &Array<T>| self.to.placed(ctx, a, side == Side::Gpu);
+        let (on_p, on_q) = (there(&p)?, q.as_ref().map(there).transpose()?);
+        self.to.report(
+            first,
+            || self.call(ctx, &p, q.as_ref())?.to_host(ctx).map(drop),
+            || {
+                self.call(ctx, &on_p, on_q.as_ref())?;
+                ctx.wait()
+            },
+        )?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// Rows of numpy's are columns of the library's: nothing moves.
+fn shape_of(axes: &[usize]) -> Shape {
+    match *axes {
+        [batch, count, bins] => Shape::new(bins, count, batch),
+        [count, bins] => Shape::new(bins, count, 1),
+        _ => Shape::new(axes.iter().product(), 1, 1),
+    }
+}
+
+fn histograms<T: Real>(input: &Input<'_>) -> Result<Array<T>, Error> {
+    let data = match &input.data {
+        NpyData::F32(data) => data.iter().map(|&x| T::from_f64(x.into())).collect(),
+        NpyData::F64(data) => data.iter().map(|&x| T::from_f64(x)).collect(),
+        // Nothing else is read.
+        _ => Vec::new(),
+    };
+    Array::from_vec(shape_of(&input.shape), data)
+}

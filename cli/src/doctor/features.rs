@@ -1,0 +1,194 @@
+//! Transforms, products, statistics, random numbers and divergences.
+
+use super::{EPS, Measured, Trial, apart, larger, narrow, real, wide};
+use fiedler::Context;
+use fiedler::Result;
+use fiedler::array::Array;
+use fiedler::ops::divergence::{Divergence, DivergenceOptions, divergence, divergence_matrix};
+use fiedler::ops::random::{Stream, normal, uniform, words};
+use fiedler::ops::stats::{Nan, StatsOptions};
+use fiedler::ops::{self};
+use fiedler::policy::Backend;
+use fiedler::{Axis, Shape};
+use half::f16;
+use num_complex::Complex;
+use std::f64::consts::{LN_2, PI};
+
+pub(super) fn trials() -> Vec<Trial> {
+    // Products of the radices, powers of two, Bluestein's chirp, and two passes.
+    let fft = [60, 1024, 202, 8192]
+        .into_iter()
+        .map(|n| Trial::new("fft", format!("{n} points of a chirp, there and back"), move |ctx| chirp(ctx, n)));
+    // A small one, one of tiles with edges, and one whose sums are cut into parts.
+    let products = [(12, 9, 10, 5), (96, 80, 70, 1), (24, 24, 4000, 1)].into_iter().map(|(m, n, k, batch)| {
+        Trial::new("matmul", format!("{m} x {k} by {k} x {n}, whole numbers"), move |ctx| product(ctx, m, n, k, batch))
+    });
+    fft.chain(products)
+        .chain([
+            Trial::new("matmul", "70 x 25 by 25 x 40 in f16", halves),
+            Trial::new("stats", "moments of 1001, ..., 6000", moments),
+            Trial::new("stats", "quantiles of 1001 whole numbers", quantiles),
+            Trial::new("cov", "of a ramp and of waves, 3000 rows", covariance),
+            Trial::new("random", "known words; numbers bit for bit", random),
+            Trial::new("divergence", "Kullback-Leibler, a pair and 20 x 20", divergences),
+        ])
+        .collect()
+}
+
+/// `exp(i pi j^2 / n)` of even n transforms into `sqrt(n) exp(i pi / 4) exp(-i pi k^2 / n)`, a Gauss sum. Each stage rounds: the error of
+/// an entry is within 8 lg n eps of the size of all.
+fn chirp(ctx: &Context, n: usize) -> Result<Measured> {
+    let phase = |j: usize| PI * real(j * j % (2 * n)) / real(n);
+    let x: Vec<Complex<f32>> = (0..n).map(|j| Complex::new(narrow(phase(j).cos()), narrow(phase(j).sin()))).collect();
+    let a = Array::from_vec(Shape::new(n, 1, 1), x.clone())?;
+    let there = ops::fft(ctx, &a, Axis::Rows)?;
+    let back = ops::ifft(ctx, &there, Axis::Rows)?.to_host(ctx)?;
+    let size = real(n).sqrt();
+    let distance = |z: Complex<f32>, w: Complex<f64>| (Complex::new(f64::from(z.re), f64::from(z.im)) - w).norm();
+    let mut worst = 0.0;
+    for (k, &z) in there.to_host(ctx)?.as_slice().iter().enumerate() {
+        worst = larger(worst, distance(z, Complex::from_polar(size, PI / 4.0 - phase(k))) / size);
+    }
+    for (&z, &w) in back.as_slice().iter().zip(&x) {
+        worst = larger(worst, distance(z, Complex::new(w.re.into(), w.im.into())));
+    }
+    Ok(Measured { found: worst, allowed: 8.0 * real(n).log2() * EPS })
+}
+
+/// A whole number from -5 to 5.
+#[expect(clippy::cast_precision_loss, reason = "from 0 to 10")]
+fn whole(i: usize, j: usize) -> f32 {
+    ((7 * i + 3 * j + i * j) % 11) as f32 - 5.0
+}
+
+/// The entries of m x k by k x n.
+fn truth(a: &[f32], b: &[f32], m: usize, n: usize, k: usize) -> impl Iterator<Item = f64> {
+    let entry =
+        move |at: usize| (0..k).map(|l| f64::from(a[at % m + m * l]) * f64::from(b[l + k * (at / m)])).sum::<f64>();
+    (0..m * n).map(entry).collect::<Vec<f64>>().into_iter()
+}
+
+/// Whole numbers below 2^24 are exact whatever the order of the sums.
+fn product(ctx: &Context, m: usize, n: usize, k: usize, batch: usize) -> Result<Measured> {
+    let a: Vec<f32> = (0..m * k * batch).map(|at| whole(at % m, at / m)).collect();
+    let b: Vec<f32> = (0..k * n * batch).map(|at| whole(at % k, at / k + 1)).collect();
+    let truth = (0..batch).flat_map(|i| truth(&a[i * m * k..(i + 1) * m * k], &b[i * k * n..(i + 1) * k * n], m, n, k));
+    let truth: Vec<f64> = truth.collect();
+    let (a, b) = (Array::from_vec(Shape::new(m, k, batch), a)?, Array::from_vec(Shape::new(k, n, batch), b)?);
+    let found = ops::matmul(ctx, &a, &b)?.to_host(ctx)?;
+    Ok(Measured { found: apart(wide(found.as_slice()), truth), allowed: 0.0 })
+}
+
+/// Sums of 25 products of at most 25 are below 2048, to where f16 has all whole numbers.
+fn halves(ctx: &Context) -> Result<Measured> {
+    let (m, n, k) = (70, 40, 25);
+    let a: Vec<f32> = (0..m * k).map(|at| whole(at % m, at / m)).collect();
+    let b: Vec<f32> = (0..k * n).map(|at| whole(at % k, at / k)).collect();
+    let half = |data: &[f32]| data.iter().map(|&x| f16::from_f32(x)).collect::<Vec<_>>();
+    let x = Array::from_vec(Shape::new(m, k, 1), half(&a))?;
+    let y = Array::from_vec(Shape::new(k, n, 1), half(&b))?;
+    let found = ops::matmul(ctx, &x, &y)?.to_host(ctx)?;
+    Ok(Measured { found: apart(found.as_slice().iter().map(|x| f64::from(*x)), truth(&a, &b, m, n, k)), allowed: 0.0 })
+}
+
+/// 5000 numbers, more than a leaf has. The variance of n neighbours is n (n + 1) / 12. Everything is summed about a number near the mean,
+/// so a handful of roundings is left of each.
+fn moments(ctx: &Context) -> Result<Measured> {
+    let n = 5000;
+    let x: Vec<f32> = (0..n).map(|i| narrow(real(1001 + i))).collect();
+    let found = ops::describe(ctx, &Array::from_vec(Shape::new(n, 1, 1), x)?, Axis::Rows, StatsOptions::default())?;
+    let first =
+        |a: &Array<f32>| Ok::<f64, fiedler::Error>(a.to_host(ctx)?.as_slice().first().map_or(f64::NAN, |&x| x.into()));
+    let mut worst = 0.0;
+    let known = [
+        (first(&found.mean)?, 1001.0 + real(n - 1) / 2.0),
+        (first(&found.variance)?, real(n) * real(n + 1) / 12.0),
+        (first(&found.min)?, 1001.0),
+        (first(&found.max)?, 6000.0),
+    ];
+    for (x, truth) in known {
+        worst = larger(worst, (x - truth).abs() / truth);
+    }
+    // Of neighbours the excess kurtosis is -6 (n^2 + 1) / (5 (n^2 - 1)), the skewness 0: of sums of thousands of rounded terms.
+    worst = larger(worst, first(&found.skewness)?.abs());
+    let square = real(n) * real(n);
+    worst = larger(worst, (first(&found.kurtosis)? + 1.2 * (square + 1.0) / (square - 1.0)).abs());
+    Ok(Measured { found: worst, allowed: 32.0 * EPS })
+}
+
+/// Whole numbers in another order, asked at places where one of them stands.
+fn quantiles(ctx: &Context) -> Result<Measured> {
+    let n = 1001;
+    // 10 is prime to 1001.
+    let x: Vec<f32> = (0..n).map(|i| narrow(real(10 * i % n) - 300.0)).collect();
+    let found = ops::quantiles(
+        ctx,
+        &Array::from_vec(Shape::new(n, 1, 1), x)?,
+        Axis::Rows,
+        &[0.0, 0.25, 0.5, 1.0],
+        Nan::Propagate,
+    )?;
+    Ok(Measured { found: apart(wide(found.to_host(ctx)?.as_slice()), [-300.0, -50.0, 200.0, 700.0]), allowed: 0.0 })
+}
+
+/// In f64, in two passes. Correlations are within 1; products are summed in leaves of a thousand rows.
+fn covariance(ctx: &Context) -> Result<Measured> {
+    let (n, cols) = (3000, 3);
+    let column = |i: usize, j: usize| match j {
+        0 => 1e3 + real(i) / 100.0,
+        1 => (real(i) / 7.0).sin() - real(i) / 300.0,
+        _ => (real(i) / 11.0).cos(),
+    };
+    let x: Vec<f32> = (0..n * cols).map(|at| narrow(column(at % n, at / n))).collect();
+    let centred: Vec<Vec<f64>> = x
+        .chunks_exact(n)
+        .map(|column| {
+            let mean = wide(column).sum::<f64>() / real(n);
+            wide(column).map(|x| x - mean).collect()
+        })
+        .collect();
+    let dot = |i: usize, j: usize| centred[i].iter().zip(&centred[j]).map(|(x, y)| x * y).sum::<f64>() / real(n - 1);
+    let scale = |at: usize| (dot(at % cols, at % cols) * dot(at / cols, at / cols)).sqrt();
+    let found = ops::cov(ctx, &Array::from_vec(Shape::new(n, cols, 1), x)?)?.to_host(ctx)?;
+    let found = wide(found.as_slice()).enumerate().map(|(at, x)| x / scale(at));
+    let truth = (0..cols * cols).map(|at| dot(at % cols, at / cols) / scale(at));
+    Ok(Measured { found: apart(found.collect::<Vec<_>>(), truth), allowed: 64.0 * EPS })
+}
+
+/// The first words of this stream, 2026-11-22, and how many numbers have other bits than those of the CPU.
+fn random(ctx: &Context) -> Result<Measured> {
+    const WORDS: [u32; 4] = [0x9c10_af9d, 0x156b_e974, 0x9f39_be48, 0x3b87_14a4];
+    let (shape, stream) = (Shape::new(1000, 1, 1), Stream::new(1, "doctor"));
+    let cpu = ctx.with_backend(Backend::Cpu);
+    let drawn = words(ctx, &mut stream.clone(), shape)?.to_host(ctx)?;
+    let mut wrong = WORDS.iter().zip(drawn.as_slice()).filter(|(known, drawn)| known != drawn).count();
+    let bits = |ctx: &Context| -> Result<Vec<u32>> {
+        let even = uniform::<f32>(ctx, &mut stream.clone(), shape, 0.0..1.0)?.to_host(ctx)?;
+        let bell = normal::<f32>(ctx, &mut stream.clone(), shape, 0.0, 1.0)?.to_host(ctx)?;
+        Ok(even.as_slice().iter().chain(bell.as_slice()).map(|x| x.to_bits()).collect())
+    };
+    wrong += bits(ctx)?.iter().zip(bits(&cpu)?).filter(|(a, b)| **a != *b).count();
+    Ok(Measured { found: real(wrong), allowed: 0.0 })
+}
+
+/// p = (1/2, 1/4, 1/8, 1/8) and q = 1/4 of four bins, spread over 300 each: log 2 / 4. What is promised is (40 + bins / 512) 2^-23 of it.
+fn divergences(ctx: &Context) -> Result<Measured> {
+    let (spread, bins) = (300, 1200);
+    let over = |shares: [f64; 4]| -> Vec<f32> { (0..bins).map(|i| narrow(shares[i / spread])).collect() };
+    let (p, q) = (over([0.5, 0.25, 0.125, 0.125]), over([0.25; 4]));
+    let options = DivergenceOptions { normalize: true, ..DivergenceOptions::default() };
+    let shape = Shape::new(bins, 1, 1);
+    let kind = Divergence::KullbackLeibler;
+    let one =
+        divergence(ctx, kind, &Array::from_vec(shape, p.clone())?, &Array::from_vec(shape, q.clone())?, &options)?;
+    let mut worst = apart(wide(one.to_host(ctx)?.as_slice()), [LN_2 / 4.0]);
+    // Twenty of them, p and q in turn: D(p, q), D(q, p) and 0. D(q, p) is half of log 2 less a quarter of log 2.
+    let all: Vec<f32> = (0..20).flat_map(|i| if i % 2 == 0 { p.clone() } else { q.clone() }).collect();
+    let matrix = divergence_matrix(ctx, kind, &Array::from_vec(Shape::new(bins, 20, 1), all)?, &options)?;
+    let truth = (0..400).map(|at| if (at % 20 + at / 20) % 2 == 0 { 0.0 } else { LN_2 / 4.0 });
+    worst = larger(worst, apart(wide(matrix.to_host(ctx)?.as_slice()), truth));
+    // Normalising rounds q once more: 2^-22 sqrt(2 D).
+    let divergence = LN_2 / 4.0;
+    let allowed = (40.0 + real(bins) / 512.0) * EPS * divergence + 2.0 * EPS * (2.0 * divergence).sqrt();
+    Ok(Measured { found: worst, allowed })
+}

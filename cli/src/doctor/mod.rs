@@ -1,0 +1,154 @@
+//! Whether this machine computes what it should: every family of kernels against closed forms and f64, on the adapter and on the CPU,
+//! and how fast the machine copies, multiplies and answers beside others of its class.
+
+mod dense;
+mod features;
+mod sparse;
+mod speed;
+
+pub use speed::{Expected, Speed, speed};
+
+use fiedler::Context;
+use fiedler::Result;
+use fiedler::policy::Backend;
+
+/// One family of kernels, tried on a problem whose answer is known.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Check {
+    /// The family: `laplacian`, `eigh`, `svd`, `fft`, `matmul`, `stats`, `cov`, `random`, `divergence`, `spmm`, `eigsh`.
+    pub family: &'static str,
+    /// What was tried.
+    pub what: String,
+    /// Where: the adapter's name, or `cpu`.
+    pub on: String,
+    /// The error that was measured, in the measure of the promise; none where it did not come so far.
+    pub found: Option<f64>,
+    /// The error that is promised at most.
+    pub allowed: f64,
+    /// What is wrong, if anything.
+    pub problem: Option<String>,
+}
+
+impl Check {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn ok(&self) -> bool {
+        self.problem.is_none()
+    }
+}
+
+/// A measured error and what is promised. Written so that NaN is no kept promise.
+#[derive(Clone, Copy, Debug)]
+struct Measured {
+    found: f64,
+    allowed: f64,
+}
+
+type Try = dyn Fn(&Context) -> Result<Measured>;
+
+/// Something to try: its family, what it is, and how.
+struct Trial {
+    family: &'static str,
+    what: String,
+    run: Box<Try>,
+}
+
+impl Trial {
+    fn new(
+        family: &'static str,
+        what: impl Into<String>,
+        run: impl Fn(&Context) -> Result<Measured> + 'static,
+    ) -> Self {
+        Self { family, what: what.into(), run: Box::new(run) }
+    }
+
+    fn on(&self, ctx: &Context, on: &str) -> Check {
+        let (found, allowed, problem) = match (self.run)(ctx) {
+            Ok(Measured { found, allowed }) if found <= allowed => (Some(found), allowed, None),
+            Ok(Measured { found, allowed }) => {
+                let why = format!("its error is {found:.1e}, promised is {allowed:.1e} at most");
+                (Some(found), allowed, Some(why))
+            }
+            Err(error) => (None, 0.0, Some(error.to_string())),
+        };
+        Check { family: self.family, what: self.what.clone(), on: on.to_owned(), found, allowed, problem }
+    }
+}
+
+/// Tries every family of kernels in f32 on small problems whose answers are closed forms, whole numbers, or computed in f64: on the
+/// adapter of `ctx`, if it has one, and on the CPU. A few seconds on a software adapter, most of them compilation.
+///
+/// What fails is told in the checks; nothing is returned as an error.
+#[must_use]
+pub fn self_test(ctx: &Context) -> Vec<Check> {
+    let trials: Vec<Trial> = dense::trials().into_iter().chain(features::trials()).chain(sparse::trials()).collect();
+    let mut checks = Vec::new();
+    if let Some(adapter) = ctx.adapter() {
+        let on_gpu = ctx.with_backend(Backend::Gpu);
+        checks.extend(trials.iter().map(|trial| trial.on(&on_gpu, &adapter.name)));
+    }
+    let on_cpu = ctx.with_backend(Backend::Cpu);
+    checks.extend(trials.iter().map(|trial| trial.on(&on_cpu, "cpu")));
+    checks
+}
+
+/// The largest distance between two lists of numbers; NaN where either has one, or one is longer.
+fn apart(found: impl IntoIterator<Item = f64>, truth: impl IntoIterator<Item = f64>) -> f64 {
+    let (mut found, mut truth) = (found.into_iter(), truth.into_iter());
+    let mut worst = 0.0;
+    loop {
+        match (found.next(), truth.next()) {
+            (Some(x), Some(y)) => worst = larger(worst, (x - y).abs()),
+            (None, None) => return worst,
+            _ => return f64::NAN,
+        }
+    }
+}
+
+/// The larger of two, or NaN.
+fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b <= a { a } else { b }
+}
+
+/// The spacing of f32 at 1.
+const EPS: f64 = f32::EPSILON as f64;
+
+fn wide(data: &[f32]) -> impl Iterator<Item = f64> + '_ {
+    data.iter().map(|&x| x.into())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "small counts")]
+fn real(x: usize) -> f64 {
+    x as f64
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
+fn narrow(x: f64) -> f32 {
+    x as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{apart, larger, self_test};
+    use fiedler::Context;
+    use std::collections::HashSet;
+
+    #[test]
+    fn nan_and_missing_numbers_are_apart() {
+        assert_eq!(apart([1.0, 2.0], [1.5, 2.0]), 0.5);
+        assert!(apart([f64::NAN, 0.0], [0.0, 0.0]).is_nan() && apart([0.0], [0.0, 0.0]).is_nan());
+        assert!(larger(f64::NAN, 1.0).is_nan() && larger(1.0, f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn the_cpu_is_well() {
+        let checks = self_test(&Context::cpu());
+        let wrong: Vec<_> = checks.iter().filter(|check| !check.ok()).collect();
+        assert!(wrong.is_empty() && checks.iter().all(|check| check.on == "cpu"), "{wrong:#?}");
+        // A report tells them apart, and has them in a line.
+        let names: HashSet<_> = checks.iter().map(|check| (check.family, &check.what)).collect();
+        assert_eq!(names.len(), checks.len());
+        assert!(checks.iter().all(|check| check.what.chars().count() <= 38), "{names:?}");
+    }
+}

@@ -1,0 +1,143 @@
+//! How fast a machine copies, multiplies and answers, beside what others of its class do.
+
+use fiedler::Context;
+use fiedler::Result;
+use fiedler::ops::ceiling::{Ceilings, ceilings};
+use fiedler::policy::Backend;
+
+/// What a class of devices does at least when nothing is wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Expected {
+    /// `cpu`, or as of [`fiedler::Adapter::class`].
+    pub class: &'static str,
+    /// Bytes/s of a copy, read and written.
+    pub copy: f64,
+    /// flop/s of multiply-adds in f32.
+    pub fma: f64,
+    /// Seconds of the smallest call.
+    pub call: f64,
+    /// Where these come from.
+    pub source: &'static str,
+}
+
+/// The slow end of each class, so that nobody is called slow for being small. 2026-11-22.
+const CLASSES: [Expected; 5] = [
+    Expected {
+        class: "discrete",
+        copy: 2e11,
+        fma: 4e12,
+        call: 5e-4,
+        source: "half of a T4's vendor figures (320 GB/s, 8.1 Tflop/s); an H200 copies 4.3 TB/s. Calls: arXiv 2604.02344 has up to 71 us for \
+                 a dispatch, with waiting a few of these",
+    },
+    Expected {
+        class: "integrated",
+        copy: 3e10,
+        fma: 3e11,
+        call: 1e-3,
+        source: "two channels of DDR4-2400 (38 GB/s), 24 execution units at 1 GHz (0.38 Tflop/s); an M2 computes 3.6 Tflop/s",
+    },
+    Expected {
+        class: "virtual",
+        copy: 3e10,
+        fma: 3e11,
+        call: 2e-3,
+        source: "as an integrated one, through a hypervisor",
+    },
+    Expected {
+        class: "software",
+        copy: 1.5e9,
+        fma: 3e9,
+        call: 1e-2,
+        source: "measured with two cores: lavapipe 3.8 GB/s and 47 Gflop/s, SwiftShader 1.8 GB/s and 3.4 Gflop/s",
+    },
+    Expected {
+        class: "cpu",
+        copy: 6e9,
+        fma: 1e10,
+        call: 5e-3,
+        source: "one channel of DDR4-2400, half of it for each direction; one core of 2 GHz with vectors of 128 bits",
+    },
+];
+
+/// What was measured, and what its class should give.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Speed {
+    /// The adapter's name, or `cpu`.
+    pub on: String,
+    /// What was measured.
+    pub found: Ceilings,
+    /// What others of its class do at least; none of a class that nothing is known of.
+    pub expected: Option<Expected>,
+}
+
+impl Speed {
+    /// What is far below its class, under a third of it: one sentence each.
+    #[must_use]
+    pub fn far_below(&self) -> Vec<String> {
+        let Some(expected) = self.expected else { return Vec::new() };
+        let Ceilings { copy, fma, call } = self.found;
+        let words = |what: &str, found: String, wanted: String| {
+            format!("{}: {what} is far below its class ({}): {found}, expected about {wanted}", self.on, expected.class)
+        };
+        let mut lines = Vec::new();
+        for (what, found, wanted, unit) in
+            [("a copy", copy, expected.copy, "GB/s"), ("multiply-add", fma, expected.fma, "Gflop/s")]
+        {
+            // Written so that NaN is far below.
+            let enough = 3.0 * found >= wanted;
+            if !enough {
+                let show = |x: f64| format!("{:.2} {unit}", 1e-9 * x);
+                lines.push(words(what, show(found), show(wanted)));
+            }
+        }
+        let soon = call <= 3.0 * expected.call;
+        if !soon {
+            let show = |x: f64| format!("{:.2} ms", 1e3 * x);
+            lines.push(words("the smallest call", show(call), show(expected.call)));
+        }
+        lines
+    }
+}
+
+/// Measures the adapter of `ctx`, if it has one, and the CPU: about a second each.
+///
+/// # Errors
+/// Device errors.
+pub fn speed(ctx: &Context) -> Result<Vec<Speed>> {
+    let mut all = Vec::new();
+    let measured = |on: &str, class: &str, backend: Backend, bytes: u64| -> Result<Speed> {
+        let bytes = bytes.min(ctx.memory_budget() / 4).max(16) / 16 * 16;
+        let found = ceilings(&ctx.with_backend(backend), bytes, 3)?;
+        let expected = CLASSES.into_iter().find(|expected| expected.class == class);
+        Ok(Speed { on: on.to_owned(), found, expected })
+    };
+    if let Some(adapter) = ctx.adapter() {
+        let bytes = if adapter.software { 16 << 20 } else { 256 << 20 };
+        all.push(measured(&adapter.name, adapter.class, Backend::Gpu, bytes.min(adapter.limits.storage_binding))?);
+    }
+    // Beyond the caches of most machines.
+    all.push(measured("cpu", "cpu", Backend::Cpu, 64 << 20)?);
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CLASSES, Ceilings, Speed};
+
+    #[test]
+    fn far_below_is_under_a_third() {
+        for expected in CLASSES {
+            let with = |copy: f64, fma: f64, call: f64| {
+                let found =
+                    Ceilings { copy: copy * expected.copy, fma: fma * expected.fma, call: call * expected.call };
+                Speed { on: "it".to_owned(), found, expected: Some(expected) }.far_below()
+            };
+            assert!(with(1.0, 1.0, 1.0).is_empty() && with(0.34, 0.34, 2.9).is_empty());
+            assert_eq!((with(0.3, 1.0, 1.0).len(), with(1.0, 0.3, 1.0).len(), with(1.0, 1.0, 3.1).len()), (1, 1, 1));
+            assert!(with(f64::NAN, 0.1, 9.0).len() == 3 && with(1.0, 0.1, 1.0)[0].contains(expected.class));
+        }
+    }
+}

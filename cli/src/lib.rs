@@ -1,0 +1,12 @@
+//! The command `fiedler`, and what it alone needs: measuring a machine ([`bench`], [`bench::tune()`]) and trying its adapters ([`doctor`]).
+//!
+//! The operations, encodings and files are the library's, the crate `fiedler`.
+
+#![warn(unreachable_pub, clippy::print_stdout)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss))]
+
+pub mod bench;
+mod commands;
+pub mod doctor;
+
+pub use commands::run;

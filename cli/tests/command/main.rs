@@ -1,0 +1,13 @@
+//! The command as a user runs it, one room for each part of it.
+
+mod bits;
+mod call;
+mod calls;
+mod encode;
+mod features;
+mod matmul;
+mod policy;
+mod profile;
+mod readers;
+mod run;
+mod words;

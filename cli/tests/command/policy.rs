@@ -1,0 +1,163 @@
+//! `fiedler tune`, `explain` and `bench` as a user runs them.
+
+use crate::call::fiedler;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// Exit status and what was printed, with the tuning files of a folder.
+fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = fiedler(arguments).env("FIEDLER_CACHE_DIR", folder).output().expect("the command starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn done(folder: &Path, arguments: &[&str]) -> String {
+    let (code, out, err) = run(folder, arguments);
+    assert_eq!(code, Some(0), "{arguments:?}: {err}");
+    out
+}
+
+#[test]
+fn explain_says_where_how_long_and_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = done(folder.path(), &["explain", "eigh", "n=32", "batch=10000"]);
+    for word in ["eigh/f32/n=32/batch=10000: cpu", "asked for", "defaults, `fiedler tune` measures", "no adapter"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    let auto = ["explain", "eigh/f32/n=32/batch=10000", "--json", "--backend", "auto"];
+    let told: Value = serde_json::from_str(&done(folder.path(), &auto)).unwrap();
+    assert_eq!(told["workload"], "eigh/f32/n=32/batch=10000");
+    assert_eq!((&told["side"], &told["measured"]["cpu"]), (&"cpu".into(), &false.into()));
+    // 10,000 matrices of 9 n^3 flop at the default rate of a thread, shared by all.
+    let threads = std::thread::available_parallelism().unwrap().get() as f64;
+    let seconds = told["cpu_s"].as_f64().unwrap();
+    assert!(seconds * threads > 0.05 && seconds * threads < 0.5, "{told}");
+    // A family for each name that benchmarks print.
+    for name in [
+        "eigvalsh/f32/n=8/batch=3",
+        "svd/f32/n=8/batch=3",
+        "fft/c64/n=1000/batch=16384",
+        "rfft/f32/n=4096/batch=2",
+        "gemm/f32/n=64/batch=2",
+        "cov/f32/rows=1000000/cols=128",
+        "laplacian/f32/n=30/batch=9",
+        "spmm/f32/nodes=1000/edges=10000/k=32",
+        "eigsh/f32/grid=100/k=16",
+        "describe/f32/n=1000/batch=2",
+    ] {
+        let told: Value = serde_json::from_str(&done(folder.path(), &["explain", name, "--json"])).unwrap();
+        assert_eq!(told["workload"], name);
+        assert!(told["cpu_s"].as_f64().unwrap() > 0.0, "{told}");
+    }
+}
+
+/// Canonical vectors and certificates of small graphs take several times as long as their decomposition (`encode::plan` has the figures).
+#[test]
+fn what_follows_the_solver_is_in_the_prediction() {
+    let folder = tempfile::tempdir().unwrap();
+    let seconds = |workload: &str| {
+        let told: Value = serde_json::from_str(&done(folder.path(), &["explain", workload, "--json"])).unwrap();
+        told["cpu_s"].as_f64().expect("seconds")
+    };
+    let solver = seconds("eigh n=23 batch=10000");
+    let [eight, sixteen] = [8, 16].map(|k| seconds(&format!("encode nodes=23 graphs=10000 k={k}")) / solver);
+    assert!(4.0 < eight && eight < sixteen && sixteen < 12.0, "{eight} {sixteen}");
+    // Large ones are the solver's.
+    let share = seconds("encode nodes=250 graphs=100 k=8") / seconds("eigh n=250 batch=100");
+    assert!(1.0 < share && share < 1.2, "{share}");
+}
+
+#[test]
+fn wrong_workloads_are_wrong_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    for (workload, word) in [
+        ("eig n=3", "eigh"),
+        ("eigh", "n="),
+        ("eigh n=0", "above 0"),
+        ("eigh n=3 batch=-1", "batch=-1"),
+        ("eigh n=3 rows=5", "rows=5"),
+        ("eigh n=1000000 batch=10000000", "2^40"),
+        ("eigsh grid=3 k=10", "9 pairs"),
+        ("cov n=3", "cols="),
+    ] {
+        for command in ["explain", "bench"] {
+            let (code, _, err) = run(folder.path(), &[command, workload]);
+            assert_eq!(code, Some(2), "{command} {workload}: {err}");
+            assert!(err.contains(word), "{command} {workload}: {err}");
+        }
+    }
+    let (code, _, err) = run(folder.path(), &["bench", "--only", "eigh,fish"]);
+    assert!(code == Some(2) && err.contains("fish"), "{err}");
+}
+
+/// Nothing, measured, damaged, forgotten; and a run that is killed leaves nothing behind.
+#[test]
+fn the_life_of_a_tuning_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = || fs::read_dir(folder.path().join("tuning")).map_or(0, Iterator::count);
+    assert!(done(folder.path(), &["tune", "--show"]).contains("not measured"));
+    let mut killed = fiedler(&["tune"]).env("FIEDLER_CACHE_DIR", folder.path()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(files(), 0);
+    assert!(done(folder.path(), &["tune"]).contains("kept in"));
+    assert_eq!(files(), 1);
+    assert!(done(folder.path(), &["tune", "--show"]).contains("eigh 2 to"));
+    let explained = done(folder.path(), &["explain", "eigh", "n=32"]);
+    assert!(explained.contains("measured on this machine"), "{explained}");
+
+    let path = fs::read_dir(folder.path().join("tuning")).unwrap().next().unwrap().unwrap().path();
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.len() / 2]).unwrap();
+    let (code, out, err) = run(folder.path(), &["explain", "eigh", "n=32"]);
+    assert!(code == Some(0) && out.contains("defaults"), "{out}");
+    assert!(err.contains("tuning ignored") && err.contains(path.to_str().unwrap()), "{err}");
+    assert!(done(folder.path(), &["tune", "--show"]).contains("ignored"));
+    assert!(done(folder.path(), &["tune", "--forget"]).contains("forgotten"));
+    assert_eq!(files(), 0);
+}
+
+#[test]
+fn where_nothing_can_be_kept_it_says_which_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let (code, _, err) = run(&file, &["tune"]);
+    assert!(code == Some(1) && err.contains("file"), "{err}");
+    // What computes goes on with the defaults.
+    let (code, out, _) = run(&file, &["explain", "eigh", "n=32"]);
+    assert!(code == Some(0) && out.contains("defaults"), "{out}");
+}
+
+#[test]
+fn bench_measures_compares_and_draws() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = done(folder.path(), &["bench", "eigh/f32/n=8/batch=100", "gemm n=16 batch=4", "--quick", "--json"]);
+    let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), 2);
+    for (row, name) in rows.iter().zip(["eigh/f32/n=8/batch=100", "gemm/f32/n=16/batch=4"]) {
+        assert_eq!((&row["workload"], &row["device"]), (&name.into(), &"CPU".into()));
+        assert!(row["ms"].as_f64().unwrap() > 0.0 && row["error_share"].as_f64().unwrap() <= 1.0, "{row}");
+    }
+    let peers = folder.path().join("peers.jsonl");
+    fs::write(
+        &peers,
+        "{\"workload\": \"gemm/f32/n=16/batch=4\", \"peer\": \"numpy 2\", \"device\": \"cpu\", \"ms\": 1.5}\n",
+    )
+    .unwrap();
+    let page = folder.path().join("page.html");
+    let call =
+        ["bench", "gemm n=16 batch=4", "--quick", "--peers", peers.to_str().unwrap(), "--html", page.to_str().unwrap()];
+    let text = done(folder.path(), &call);
+    assert!(text.contains("numpy 2 1.50 ms"), "{text}");
+    let page = fs::read_to_string(&page).unwrap();
+    assert!(page.contains("<svg") && page.contains("gemm/f32/n=16/batch=4") && !page.contains("http://"), "{page}");
+    // What is no list of results, and a page that cannot be one.
+    fs::write(&peers, "no\n").unwrap();
+    let (code, _, err) = run(folder.path(), &["bench", "gemm n=4", "--peers", peers.to_str().unwrap()]);
+    assert!(code == Some(1) && err.contains("peers.jsonl:1"), "{err}");
+    assert_eq!(run(folder.path(), &["bench", "gemm n=4", "--html", "page.txt"]).0, Some(2));
+}

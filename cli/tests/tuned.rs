@@ -1,0 +1,36 @@
+//! Tuning on every adapter: the forms of kernels that lost are left aside.
+
+#[path = "../../tests/common/mod.rs"]
+mod common;
+
+use common::families::lapack_types;
+use common::on_gpus;
+use common::solve::{Checked, alike, judge, solve};
+use fiedler::Context;
+use fiedler::ops::eigen::choose_eigh;
+use fiedler::policy::Slower;
+use fiedler_cli::bench::{TuneOptions, tune};
+
+fn main() -> std::process::ExitCode {
+    common::run(&[on_gpus("forms by trial", by_trial)])
+}
+
+/// Where whatever comes next wins every trial: tuning says so, and a context that knows it computes with other forms, and right.
+fn by_trial(ctx: &Context) -> Checked {
+    let plain = alike(ctx).build()?;
+    let rates = tune(&plain, TuneOptions { seconds: 4, margin: 0.0 }, |_| ())?;
+    let form = |ctx: &Context, order: u32| choose_eigh::<f32>(ctx, &[order; 20], true).workload.algorithms[1];
+    let of_eigh = |s: &&Slower| s.family == "eigh" && s.sizes[0] <= 4.0 && 4.0 <= s.sizes[1];
+    let lost: Vec<String> = rates.gpu.slower.iter().filter(of_eigh).map(|s| s.form.clone()).collect();
+    println!("{:?}", rates.gpu.slower);
+    if !lost.contains(&form(&plain, 4).to_owned()) {
+        return Err(format!("{} did not lose, but {lost:?}", form(&plain, 4)).into());
+    }
+    let tuned = alike(ctx).rates(rates).build()?;
+    if lost.contains(&form(&tuned, 4).to_owned()) {
+        return Err(format!("{} is still taken", form(&tuned, 4)).into());
+    }
+    let cases = lapack_types(4, 9);
+    judge(&cases, &solve::<f32>(&tuned, &cases)?, |_| None)?;
+    Ok(())
+}

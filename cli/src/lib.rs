@@ -1,4 +1,4 @@
-//! The command `fiedler`, and what it alone needs: measuring a machine ([`bench`], [`bench::tune()`]) and trying its adapters ([`doctor`]).
+//! The command `fiedler`, and what it alone needs: measuring a machine ([`mod@bench`]) and trying its adapters ([`doctor`]).
 //!
 //! The operations, encodings and files are the library's, the crate `fiedler`.
 

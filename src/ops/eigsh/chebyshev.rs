@@ -270,7 +270,7 @@ impl State {
 
     /// Whether the block seems to end within a value of a higher multiplicity than it has columns left. Many values that are close, but
     /// not the same, look alike; a filter for one value does next to nothing there, which shows that they are close
-    /// (preferential attachment, communities of 100,000 nodes: given up after 15 and 19 looks before, converged after 7 now, 2026-11-23).
+    /// (preferential attachment, communities of 100,000 nodes: given up after 19 and 15 looks before, converged after 7 and 8, 2026-11-23).
     fn is_multiple(&self) -> bool {
         let values = &self.found.values;
         !self.close && (values[values.len() - 1] - values[self.wanted() - 1]).abs() < 0.01 * self.scale()

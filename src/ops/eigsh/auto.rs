@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::eigen::Which;
 use crate::ops::sparse::Operator;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 /// Products that an iteration takes at the least: a few looks at a graph that expands (65 to 90, 2026-11-22).
 const FEWEST: f64 = 80.0;
@@ -53,17 +53,26 @@ pub(super) fn auto<T: Real>(
     }
     let least = inverse.as_ref().map_or(0.0, Inverse::least_seconds);
     let patience = products * (BEFORE * least / seconds).max(PATIENCE);
-    let goes_on = |done: usize, left: f64| {
-        let worth = if done as f64 > patience { PATIENCE * PATIENCE } else { left / products };
-        !inverse.as_ref().is_some_and(|inverse| inverse.is_within(worth * seconds))
+    let left = Cell::new(false);
+    let goes_on = |done: usize, to_go: f64| {
+        let worth = if done as f64 > patience { PATIENCE * PATIENCE } else { to_go / products };
+        left.set(inverse.as_ref().is_some_and(|inverse| inverse.is_within(worth * seconds)));
+        !left.get()
     };
-    let found = chebyshev(ctx, a, wanted, width, options, start, &goes_on)?;
+    let mut found = chebyshev(ctx, a, wanted, width, options, start, &goes_on)?;
     if is_found(a, &found, wanted, options) {
         return Ok(found);
     }
     log::debug!("{} products did not tell the pairs apart", found.products);
     if let Some(solved) = by_inverse_within(f64::INFINITY, &mut inverse, ctx)? {
         return Ok(solved);
+    }
+    if left.get() {
+        // The iteration was left for an inverse that did not find them either.
+        found = chebyshev(ctx, a, wanted, width, options, Some(&found), &|_, _| true)?;
+        if is_found(a, &found, wanted, options) {
+            return Ok(found);
+        }
     }
     if a.rows() <= DENSE_AFTER_ALL {
         log::debug!("the matrix of order {} is decomposed", a.rows());
@@ -187,9 +196,9 @@ fn predicted_products<T: Real>(
     (ALONG * waves.powf(1.5)).min(MOST / tolerance.sqrt()).max(FEWEST) * stretch.clamp(1.0, 4.0)
 }
 
-/// What so many products with a block of that width should take, with the looks between them, where a row's entries lie near each other
-/// (torus and communities of 100,000 nodes: 1.5 and 3.6 ms a product of 32 columns, 2026-11-23). Where they do not, rows come from farther
-/// away and a product takes up to three times as long, but there the inverse is out of the question.
+/// Predicts the seconds of `products` products with a block of `width` columns and of the looks between them, for graphs whose neighbors
+/// have near numbers (torus and communities of 100,000 nodes: 1.5 and 3.6 ms a product of 32 columns, 2026-11-23). Other graphs take up to
+/// three times as long, but their factors are too large for the inverse anyway.
 fn iteration_seconds<T: Real>(a: &Operator<'_, T>, products: f64, width: usize) -> f64 {
     let one = width as f64 * (1.1e-10 * a.entries() as f64 + 1e-10 * a.rows() as f64);
     LOOKS + products * one * if T::EPSILON < 1e-10 { IN_F64 } else { 1.0 }

@@ -90,7 +90,7 @@ pub(super) struct Found {
     pub(super) left: bool,
 }
 
-/// Whether an iteration that has done so many products goes on, where it foresees so many more.
+/// Decides whether an iteration goes on, given the products that it has done and those that it still expects to do.
 pub(super) type GoesOn<'a> = &'a dyn Fn(usize, f64) -> bool;
 
 /// Iterates from the X that the space holds, until every problem has its goal, cannot come nearer, or does not go on.
@@ -276,8 +276,8 @@ impl State {
         !self.close && (values[values.len() - 1] - values[self.wanted() - 1]).abs() < 0.01 * self.scale()
     }
 
-    /// A distance that the spectrum knows at the wanted end: a thousandth of its width where one value is all that the block has, and
-    /// the spectrum's end.
+    /// Returns the scale of distances at the wanted end: the largest of the spread of the block's values, a twentieth of their distance from
+    /// the end of the spectrum, and 0.4 % of the spectrum's width.
     fn scale(&self) -> f64 {
         let Bounds { lower, upper, .. } = self.goal.bounds;
         let (first, last) =
@@ -285,7 +285,7 @@ impl State {
         (last - first).max(0.05 * (last - self.bound())).max(4e-3 * (upper - lower).max(f64::MIN_POSITIVE))
     }
 
-    /// 1 where the smallest are wanted: times this everything is measured from the wanted end.
+    /// Returns 1 if the smallest values are wanted, otherwise -1: times this, values ascend from the wanted end.
     fn sign(&self) -> f64 {
         match self.which {
             Which::Smallest => 1.0,
@@ -366,7 +366,7 @@ impl State {
             .fold(0.0, f64::max)
     }
 
-    /// Those and what comes on top: values that are still on their way down move closer together.
+    /// Returns an estimate of all steps that are left: [`State::to_go`], and more while values still move, because they move closer together.
     fn foreseen(&self) -> f64 {
         let last = self.wanted() - 1;
         let settled = self.found.residuals[last] < SETTLED * self.found.values[last].abs();

@@ -112,7 +112,7 @@ impl EigshOptions {
         self
     }
 
-    /// Returns the tolerance, relative to the norm: the one that was set, or what an iteration in precision `T` promises.
+    /// Returns the tolerance that was set, or else the default of precision `T`; it is relative to the norm.
     #[must_use]
     pub fn tolerance_in<T: Real>(&self) -> f64 {
         self.tolerance.unwrap_or(ITERATED.residual::<T>())

@@ -43,6 +43,7 @@ pub mod io;
 mod kept;
 mod lanes;
 pub mod ops;
+mod parallel;
 pub mod policy;
 mod profile;
 mod shape;

@@ -18,7 +18,7 @@ const ROOT: u32 = u32::MAX;
 const PACKAGES: [&str; 2] = ["", "cli/"];
 
 /// The floor of each room: it may import what lies on a floor below. The command's rooms import the library's by its name, what is public.
-const FLOORS: [(&str, u32); 22] = [
+const FLOORS: [(&str, u32); 23] = [
     ("main", 8),
     ("commands", 8),
     ("bench", 7),
@@ -38,6 +38,7 @@ const FLOORS: [(&str, u32); 22] = [
     ("error", 0),
     ("kept", 0),
     ("lanes", 0),
+    ("parallel", 0),
     ("profile", 0),
     ("shape", 0),
     // The crate's root joins the rooms: nobody is below it, and it is below nobody.

@@ -15,8 +15,8 @@ use crate::ops::eigsh::{Solved, solve_each};
 use crate::ops::laplacian::{Laplacian, Normalization, laplacian};
 use crate::ops::sparse::Operator;
 use crate::ops::{EigshOptions, ITERATED};
+use crate::parallel;
 use crate::policy::{Backend, Side};
-use rayon::prelude::*;
 use std::collections::VecDeque;
 
 /// A chunk on its way.
@@ -236,5 +236,5 @@ impl<T: Real> Run<'_, T> {
 /// What `one` makes of each graph.
 fn each<P: Send>(ctx: &Context, graphs: &GraphBatch, one: impl Fn(usize) -> Result<P> + Sync + Send) -> Result<Vec<P>> {
     let unless_cancelled = |graph| ctx.cancel().check().and_then(|()| one(graph));
-    ctx.on_host(|| (0..graphs.len()).into_par_iter().with_max_len(16).map(unless_cancelled).collect())
+    ctx.on_host(|| parallel::map(0..graphs.len(), |_, graph| unless_cancelled(graph)).into_iter().collect())
 }

@@ -10,8 +10,8 @@
 use crate::graph::{GraphRef, IsolatedDiagonal};
 use crate::ops::Normalization;
 use crate::ops::sparse::NullSpace;
+use crate::parallel;
 use nalgebra::DMatrix;
-use rayon::prelude::*;
 
 /// Values closer than this, over the spectrum's bound, are told apart here: an f64 solver's vectors are off by some 1e-15 over the
 /// distance, 1e-8 from here on, which f32 does not show.
@@ -75,7 +75,7 @@ fn form(graph: GraphRef<'_>, normalization: Normalization, columns: &[f64], m: u
         }
         sum
     };
-    let sums: Vec<DMatrix<f64>> = (0..n.div_ceil(ROWS)).into_par_iter().map(|part| of_rows(part * ROWS)).collect();
+    let sums = parallel::map((0..n).step_by(ROWS), |_, first| of_rows(first));
     let mut all = sums.into_iter().fold(DMatrix::zeros(m, m), |all, sum| all + sum);
     all.fill_upper_triangle_with_lower_triangle();
     all

@@ -2,7 +2,7 @@
 
 use crate::graph::GraphRef;
 use crate::lanes::{Lane, Laned, Task};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Walks that go side by side: a row of their block is two cache lines. (Preferential attachment, 10,000 nodes, 16 steps, two cores: 3.3 s by
 /// 4, 2.4 by 8, 1.9 by 16, 6.2 by 32, 2.9 by 64; 2026-11-22.)
@@ -69,11 +69,15 @@ impl<'a> Similar<'a> {
     /// All walks, W at a time.
     fn walks<const W: usize>(&self, steps: usize, out: &mut [f32]) {
         let n = self.graph.nodes();
-        let blocks = out.par_chunks_mut(W * steps).enumerate();
         let least = 1 + PIECE / ((self.entries.len() + n) * steps);
-        blocks.with_min_len(least).for_each_init(
+        parallel::for_each_with(
+            out.chunks_mut(least * W * steps),
             || Blocks::<W>::new(n),
-            |blocks, (block, out)| f64::in_lanes(Walk { similar: self, blocks, first: block * W, steps, out }),
+            |blocks, i, out| {
+                for (block, out) in (i * least..).zip(out.chunks_mut(W * steps)) {
+                    f64::in_lanes(Walk { similar: self, blocks, first: block * W, steps, out });
+                }
+            },
         );
     }
 }

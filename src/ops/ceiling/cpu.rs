@@ -3,7 +3,7 @@
 use super::{Ceilings, best};
 use crate::error::Result;
 use crate::lanes::{Lane, Laned, Task};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Numbers of a piece of a copy.
 const PIECE: usize = 1 << 16;
@@ -39,20 +39,20 @@ pub(super) fn ceilings(bytes: u64, rounds: usize) -> Result<Ceilings> {
     let given = vec![1.0_f32; numbers];
     let mut made = vec![0.0_f32; numbers];
     let copied = best(rounds, || {
-        made.par_chunks_mut(PIECE).zip(given.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+        parallel::for_each(made.chunks_mut(PIECE).zip(given.chunks(PIECE)), |_, (to, from)| to.copy_from_slice(from));
         std::hint::black_box(&made);
         Ok(())
     })?;
-    let threads = rayon::current_num_threads();
+    let threads = parallel::threads();
     let call = best(rounds, || {
-        (0..threads).into_par_iter().for_each(|i| {
+        parallel::each(threads, &|i| {
             std::hint::black_box(i);
         });
         Ok(())
     })?;
     let mut flops = 0.0;
     let computed = best(rounds, || {
-        flops = (0..threads).into_par_iter().map(|_| f32::in_lanes(Chains)).sum();
+        flops = parallel::map(0..threads, |_, _| f32::in_lanes(Chains)).into_iter().sum();
         Ok(())
     })?;
     Ok(Ceilings { copy: 2.0 * bytes as f64 / copied, fma: flops / computed, call })

@@ -6,10 +6,10 @@ use crate::array::{Array, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu, Grid};
 use crate::error::{Error, ErrorKind, Result};
+use crate::parallel;
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
 use kernels::{Narrow, Params, Widen};
-use rayon::prelude::*;
 
 /// Numbers that a thread converts at a time.
 const PIECE: usize = 1 << 15;
@@ -26,9 +26,9 @@ impl Array<f32> {
         let storage = match self.storage() {
             Storage::Host(data) => {
                 let mut out = vec![f16::ZERO; data.len()];
-                let chunks = data.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE));
+                let chunks = data.chunks(PIECE).zip(out.chunks_mut(PIECE));
                 ctx.on_host(|| {
-                    chunks.for_each(|(from, to)| to.convert_from_f32_slice(from));
+                    parallel::for_each(chunks, |_, (from, to)| to.convert_from_f32_slice(from));
                     Ok(())
                 })?;
                 Storage::host(out)
@@ -48,9 +48,9 @@ impl Array<f16> {
         let storage = match self.storage() {
             Storage::Host(data) => {
                 let mut out = vec![0.0; data.len()];
-                let chunks = data.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE));
+                let chunks = data.chunks(PIECE).zip(out.chunks_mut(PIECE));
                 ctx.on_host(|| {
-                    chunks.for_each(|(from, to)| from.convert_to_f32_slice(to));
+                    parallel::for_each(chunks, |_, (from, to)| from.convert_to_f32_slice(to));
                     Ok(())
                 })?;
                 Storage::host(out)

@@ -2,14 +2,16 @@
 
 use super::{Divergence, DivergenceOptions};
 use crate::array::Real;
+use crate::parallel;
 use crate::shape::Shape;
 use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
-use rayon::prelude::*;
 use std::f64::consts::LN_2;
 
 /// Terms between two additions to a sum: its error is that of 64 and of a 64th of all.
 const RUN: usize = 64;
+/// Terms that a thread adds up at a time, about.
+const TASK: usize = 1 << 12;
 
 /// D(p_i, q_j), j = i / share.
 pub(super) fn rows<T: Real>(
@@ -57,11 +59,17 @@ fn of_rows<T: Real>(
     options: &DivergenceOptions,
 ) -> Vec<f64> {
     let q: Vec<&[T]> = q.chunks_exact(bins.max(1)).collect();
-    let one = |(i, p): (usize, &[T])| {
+    let one = |i: usize, p: &[T]| {
         let q = q[i / share];
         of_two(kind, p, q, total(p, options), total(q, options), options)
     };
-    p.par_chunks_exact(bins.max(1)).enumerate().map(one).collect()
+    let p: Vec<&[T]> = p.chunks_exact(bins.max(1)).collect();
+    parallel::map_runs(p.len(), run_of(bins), |i| one(i, p[i]))
+}
+
+/// How many of so many terms a thread takes at a time.
+fn run_of(terms: usize) -> usize {
+    (TASK / terms.max(1)).max(1)
 }
 
 /// D(p_i, p_j) of all pairs within an entry.
@@ -87,10 +95,10 @@ fn of_pairs<T: Real>(kind: Divergence, p: &[T], shape: Shape, options: &Divergen
         return Vec::new();
     }
     let p: Vec<&[T]> = p.chunks_exact(bins).collect();
-    let totals: Vec<f64> = p.par_iter().map(|p| total(p, options)).collect();
+    let totals: Vec<f64> = parallel::map_runs(p.len(), run_of(bins), |i| total(p[i], options));
     let mut out = vec![T::from_f64(0.0); shape.batch * n * n];
     // Of a symmetric divergence the upper triangle, and it mirrored: symmetric to the last bit.
-    out.par_chunks_mut(n).enumerate().for_each(|(column, out)| {
+    let column = |column: usize, out: &mut [T]| {
         let (base, j) = (column / n * n, column % n);
         let end = if kind.is_symmetric() { j } else { n };
         for (i, out) in out.iter_mut().enumerate().take(end) {
@@ -99,6 +107,10 @@ fn of_pairs<T: Real>(kind: Divergence, p: &[T], shape: Shape, options: &Divergen
                 *out = T::from_f64(of_two(kind, p[i], p[j], totals[i], totals[j], options));
             }
         }
+    };
+    let run = run_of(n * bins);
+    parallel::for_each(out.chunks_mut(run * n), |i, out| {
+        (i * run..).zip(out.chunks_mut(n)).for_each(|(j, out)| column(j, out));
     });
     if kind.is_symmetric() {
         for entry in out.chunks_mut(n * n) {

@@ -5,8 +5,8 @@ use crate::array::{Array, Real};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::stats::{counted, edges};
+use crate::parallel;
 use crate::shape::Shape;
-use rayon::prelude::*;
 
 /// The divergence of the distributions that two sets of samples come from, counted in `bins` equal bins of the range of both
 /// together; where all samples are the same number, of half a unit on either side of it. With few samples smoothing is in order:
@@ -67,7 +67,7 @@ pub fn divergence_of_samples<T: Real>(
         // All samples lie within the bins.
         Ok(both.map(|samples| counted(samples.into_iter(), &edges).into_iter().take(bins).map(number).collect()))
     };
-    let histograms: Vec<[Vec<T>; 2]> = (0..sets).into_par_iter().map(count).collect::<Result<_>>()?;
+    let histograms: Vec<[Vec<T>; 2]> = parallel::map(0..sets, |_, i| count(i)).into_iter().collect::<Result<_>>()?;
     let mut all = [Vec::with_capacity(shape.len()), Vec::with_capacity(shape.len())];
     for [p, q] in histograms {
         all[0].extend(p);

@@ -1,9 +1,9 @@
 //! An orthonormal basis of long vectors: what goes through a small dense product together lies together.
 
 use crate::ops::sparse::{NONE, NullSpace};
+use crate::parallel;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows of a panel: with 70 columns a quarter of a second-level cache, so that both products of a Gram-Schmidt step find it there.
@@ -39,7 +39,7 @@ impl Basis {
     /// Puts vectors, column-major, into the columns from `first` on.
     pub(super) fn write(&mut self, first: usize, vectors: &[f64]) {
         let (n, panel) = (self.rows, self.panel);
-        self.elements.par_chunks_mut((panel * self.capacity).max(1)).enumerate().for_each(|(i, own)| {
+        parallel::for_each(self.elements.chunks_mut((panel * self.capacity).max(1)), |i, own| {
             let rows = i * panel..((i + 1) * panel).min(n);
             for (to, from) in own[first * panel..].chunks_exact_mut(panel).zip(vectors.chunks_exact(n)) {
                 to[..rows.len()].copy_from_slice(&from[rows.clone()]);
@@ -50,7 +50,7 @@ impl Basis {
     /// The columns, column-major.
     pub(super) fn read(&self, columns: Range<usize>, vectors: &mut [f64]) {
         let (n, panel) = (self.rows, self.panel);
-        vectors.par_chunks_mut(n.max(1)).zip(columns).for_each(|(to, column)| {
+        parallel::for_each(vectors.chunks_mut(n.max(1)).zip(columns), |_, (to, column)| {
             let panels = self.elements.chunks_exact(panel * self.capacity);
             for (to, own) in to.chunks_mut(panel).zip(panels) {
                 to.copy_from_slice(&own[column * panel..][..to.len()]);
@@ -111,7 +111,7 @@ impl Basis {
             }
             sums
         };
-        let parts: Vec<_> = self.elements.par_chunks_mut(size).map(of_piece).collect();
+        let parts = parallel::map(self.elements.chunks_mut(size), |_, piece| of_piece(piece));
         parts.iter().fold((Mat::zeros(old, new), Mat::zeros(1, new)), |(a, b), (c, d)| (a + c, b + d))
     }
 
@@ -122,7 +122,7 @@ impl Basis {
             piece.chunks_exact(self.panel * self.capacity).for_each(|own| add(own, &mut sum));
             sum
         };
-        let parts: Vec<Mat<f64>> = self.elements.par_chunks(self.piece()).map(of_piece).collect();
+        let parts = parallel::map(self.elements.chunks(self.piece()), |_, piece| of_piece(piece));
         parts.iter().fold(Mat::zeros(rows, columns), |total, part| total + part)
     }
 
@@ -137,34 +137,29 @@ impl Basis {
         // With very many components a sum for each of them in each piece would be more than the columns themselves.
         let size = if null.len() * pieces <= self.rows { piece } else { self.elements.len() };
         let span = |i: usize| (i * panel).min(self.rows)..((i + 1) * panel).min(self.rows);
-        let parts: Vec<Vec<f64>> = self
-            .elements
-            .par_chunks(size)
-            .enumerate()
-            .map(|(i, piece)| {
-                let mut sums = vec![0.0; null.len() * count];
-                for (own, i) in piece.chunks_exact(stride).zip(i * (size / stride)..) {
-                    let (labels, values) = (&null.labels[span(i)], &null.values[span(i)]);
-                    for (j, column) in columns.clone().enumerate() {
-                        if null.len() == 1 {
-                            sums[j] += dot(&own[column * panel..][..values.len()], values);
-                            continue;
-                        }
-                        for ((x, &u), &label) in own[column * panel..].iter().zip(values).zip(labels) {
-                            if label != NONE {
-                                sums[label as usize * count + j] += u * x;
-                            }
+        let parts: Vec<Vec<f64>> = parallel::map(self.elements.chunks(size), |i, piece| {
+            let mut sums = vec![0.0; null.len() * count];
+            for (own, i) in piece.chunks_exact(stride).zip(i * (size / stride)..) {
+                let (labels, values) = (&null.labels[span(i)], &null.values[span(i)]);
+                for (j, column) in columns.clone().enumerate() {
+                    if null.len() == 1 {
+                        sums[j] += dot(&own[column * panel..][..values.len()], values);
+                        continue;
+                    }
+                    for ((x, &u), &label) in own[column * panel..].iter().zip(values).zip(labels) {
+                        if label != NONE {
+                            sums[label as usize * count + j] += u * x;
                         }
                     }
                 }
-                sums
-            })
-            .collect();
+            }
+            sums
+        });
         let mut along = vec![0.0; null.len() * count];
         parts.iter().for_each(|part| along.iter_mut().zip(part).for_each(|(sum, x)| *sum += x));
         let rows = self.rows;
         let span = |i: usize| (i * panel).min(rows)..((i + 1) * panel).min(rows);
-        self.elements.par_chunks_mut(stride).enumerate().for_each(|(i, own)| {
+        parallel::for_each(self.elements.chunks_mut(stride), |i, own| {
             let (labels, values) = (&null.labels[span(i)], &null.values[span(i)]);
             for (j, column) in columns.clone().enumerate() {
                 if null.len() == 1 {
@@ -251,7 +246,7 @@ impl Basis {
 
     fn each_panel(&mut self, work: impl Fn(&mut [f64], &mut Vec<f64>) + Sync) {
         let size = (self.panel * self.capacity).max(1);
-        self.elements.par_chunks_mut(size).for_each_init(Vec::new, |scratch, own| work(own, scratch));
+        parallel::for_each_with(self.elements.chunks_mut(size), Vec::new, |scratch, _, own| work(own, scratch));
     }
 }
 

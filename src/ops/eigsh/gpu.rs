@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 use crate::ops::random::uniforms;
 use crate::ops::sparse::gpu::{Most, Resident, Slab, Stage, lanes_of};
 use crate::ops::sparse::{NONE, Operator};
+use crate::parallel;
 use crate::shape::to_u32;
 use nalgebra::DMatrix;
-use rayon::prelude::*;
 use schedule::Schedule;
 use std::ops::Range;
 
@@ -300,13 +300,15 @@ impl Space for GpuSpace<'_> {
             for span in &self.spans {
                 // Rows count within their problem, so that it does not matter which others are in the batch.
                 let own = &mut data[span.start * lanes as usize..span.end * lanes as usize];
-                own.par_chunks_mut(lanes as usize).enumerate().with_min_len(CHUNK).for_each(|(row, vectors)| {
-                    for (column, four) in (first..).step_by(4).zip(vectors) {
-                        let random = uniforms(to_u32(row), to_u32(column / 4), seed);
-                        // What is beyond the width stays 0.
-                        let columns = width.saturating_sub(column).min(4);
-                        #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
-                        four[..columns].iter_mut().zip(random).for_each(|(x, u)| *x = u as f32);
+                parallel::for_each(own.chunks_mut(CHUNK * lanes as usize), |chunk, rows| {
+                    for (row, vectors) in (chunk * CHUNK..).zip(rows.chunks_mut(lanes as usize)) {
+                        for (column, four) in (first..).step_by(4).zip(vectors) {
+                            let random = uniforms(to_u32(row), to_u32(column / 4), seed);
+                            // What is beyond the width stays 0.
+                            let columns = width.saturating_sub(column).min(4);
+                            #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
+                            four[..columns].iter_mut().zip(random).for_each(|(x, u)| *x = u as f32);
+                        }
                     }
                 });
             }
@@ -452,7 +454,7 @@ impl Space for GpuSpace<'_> {
             let Some(data) = &self.host[place] else { continue };
             let rows = &data.as_flattened()[span.start * width..span.end * width];
             let part = (taken.start - columns.start) * span.len()..(taken.end - columns.start) * span.len();
-            out[part].par_chunks_mut(span.len()).zip(taken).for_each(|(to, column)| {
+            parallel::for_each(out[part].chunks_mut(span.len()).zip(taken), |_, (to, column)| {
                 let from = rows[column - first..].iter().step_by(width);
                 to.iter_mut().zip(from).for_each(|(to, &x)| *to = f64::from(x));
             });

@@ -17,13 +17,15 @@ use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::ops::random::uniforms;
 use crate::ops::sparse::NullSpace;
+use crate::parallel;
 use crate::shape::to_u32;
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Mat, Par, Spec};
-use rayon::prelude::*;
 
+/// Numbers that a thread draws at a time.
+const DRAWN: usize = 1 << 12;
 /// A pair that has not converged lies beyond a limit if it does so by so many times its residual. A missing pair hides in it only if
 /// its part in the random vectors is smaller than the others' by as much.
 const SURE: f64 = 1e5;
@@ -252,8 +254,10 @@ impl<'a> Search<'a> {
         let (drawn, seed) = (self.drawn, self.quest.seed);
         self.drawn += 1;
         let fresh = &mut self.input[..self.null.labels.len()];
-        fresh.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(i, x)| {
-            *x = uniforms(to_u32(i), drawn, seed)[0];
+        parallel::for_each(fresh.chunks_mut(DRAWN), |chunk, fresh| {
+            for (i, x) in (chunk * DRAWN..).zip(fresh) {
+                *x = uniforms(to_u32(i), drawn, seed)[0];
+            }
         });
         self.basis.write(column, fresh);
         self.basis.deflate(self.null, column..column + 1);

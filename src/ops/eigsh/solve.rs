@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::ops::eigen::Which;
 use crate::ops::operation::{Call, Operation as _, Precision, always};
 use crate::ops::sparse::{Operator, narrowed};
+use crate::parallel;
 use crate::policy::{Backend, Choice, Family, Workload};
-use rayon::prelude::*;
 
 /// Solves every problem of the operator, each by its own method.
 ///
@@ -35,7 +35,7 @@ pub(crate) fn solve_each<T: Real>(
     let one = |problem: usize| on_cpu(&on_host, &a.problem(problem), wanted[problem], options, starts.get(problem));
     let all = || match wanted {
         [wanted] => Ok(vec![on_cpu(&on_host, a, *wanted, options, starts.first())?]),
-        _ => (0..wanted.len()).into_par_iter().map(one).collect(),
+        _ => parallel::map(0..wanted.len(), |_, problem| one(problem)).into_iter().collect(),
     };
     if !iterated {
         return ctx.on_host(all);

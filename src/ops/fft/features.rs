@@ -8,11 +8,15 @@ use crate::array::{Array, Real, Scalar, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Grid};
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::shape::{Axis, Shape, to_u32};
 use num_complex::Complex;
-use rayon::prelude::*;
 use std::f64::consts::TAU;
 use std::ops::Range;
+
+/// Powers, and sums of powers, that a thread makes at a time.
+const TASK: usize = 1 << 12;
+const SUMS: usize = 1 << 6;
 
 /// What a signal is multiplied by before it is transformed. The windows are periodic, as spectra want them: SciPy's `get_window`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -178,13 +182,13 @@ fn check_rate(operation: &'static str, rate: f64) -> Result<()> {
 
 fn power_here<T: Real>(spectrum: &[Complex<T>], n: usize, inner: usize, scale: f64) -> Vec<T> {
     let bins = n / 2 + 1;
-    let power = |(i, x): (usize, &Complex<T>)| {
+    let power = |i: usize, x: &Complex<T>| {
         let k = i / inner.max(1) % bins;
         let alone = k == 0 || (k + 1 == bins && n.is_multiple_of(2));
         let (re, im) = (x.re.to_f64() * scale, x.im.to_f64() * scale);
         T::from_f64(if alone { 1.0 } else { 2.0 } * (re * re + im * im))
     };
-    spectrum.par_iter().enumerate().with_min_len(1 << 12).map(power).collect()
+    parallel::map_runs(spectrum.len(), TASK, |i| power(i, &spectrum[i]))
 }
 
 fn power_there(ctx: &Context, spectrum: &Buffer<f32>, n: usize, lines: Lines, scale: f64) -> Result<Buffer<f32>> {
@@ -217,7 +221,7 @@ fn sums_here<T: Real>(power: &[T], bins: usize, lines: Lines, bands: &[Range<usi
             _ => all,
         })
     };
-    (0..lines.inner * bands.len() * lines.outer).into_par_iter().map(sum).collect()
+    parallel::map_runs(lines.inner * bands.len() * lines.outer, SUMS, sum)
 }
 
 fn sums_there(

@@ -12,9 +12,9 @@ use crate::device::Gpu;
 use crate::error::{ErrorKind, Result};
 use crate::graph::GraphBatch;
 use crate::ops::operation::{Operation, Precision};
+use crate::parallel;
 use crate::policy::{Choice, Family, Workload};
 use crate::shape::{Layout, to_u32};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The dense Laplacian of every graph, under the conventions that the batch was made with.
@@ -106,7 +106,7 @@ fn on_cpu<T: Real>(layout: &Layout, graphs: &GraphBatch, normalization: Normaliz
         rest = others;
         parts.push(own);
     }
-    parts.into_par_iter().enumerate().for_each(|(i, out)| Laplacian::new(graphs.graph(i), normalization).fill(out));
+    parallel::for_each(parts, |i, out| Laplacian::new(graphs.graph(i), normalization).fill(out));
     data
 }
 

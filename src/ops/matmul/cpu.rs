@@ -6,11 +6,11 @@ mod tiny;
 use super::{Activation, Problem, Side};
 use crate::array::Real;
 use crate::ops::PARALLEL;
+use crate::parallel;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
-use rayon::prelude::*;
 
 /// The longest side of products whose batch is multiplied in own vectors. Batches of f32 on two cores with AVX-512 (2026-11-21): at
 /// n = 8 and 16 these take 0.78 of faer's time, at 32 half as much again.
@@ -96,15 +96,15 @@ const CONVERTED: usize = 1 << 15;
 
 fn widened(from: &[f16]) -> Vec<f32> {
     let mut to = vec![0.0; from.len()];
-    let pieces = from.par_chunks(CONVERTED).zip(to.par_chunks_mut(CONVERTED));
-    pieces.for_each(|(from, to)| from.convert_to_f32_slice(to));
+    let pieces = from.chunks(CONVERTED).zip(to.chunks_mut(CONVERTED));
+    parallel::for_each(pieces, |_, (from, to)| from.convert_to_f32_slice(to));
     to
 }
 
 fn narrowed(from: &[f32]) -> Vec<f16> {
     let mut to = vec![f16::ZERO; from.len()];
-    let pieces = from.par_chunks(CONVERTED).zip(to.par_chunks_mut(CONVERTED));
-    pieces.for_each(|(from, to)| to.convert_from_f32_slice(from));
+    let pieces = from.chunks(CONVERTED).zip(to.chunks_mut(CONVERTED));
+    parallel::for_each(pieces, |_, (from, to)| to.convert_from_f32_slice(from));
     to
 }
 
@@ -147,11 +147,13 @@ impl<'a, T: Working> Work<'a, T> {
     fn multiply(&self, out: &mut [T]) {
         let Problem { m, n, k, batch, .. } = *self.problem;
         let one = 2 * m * n * k;
-        let threads = rayon::current_num_threads();
+        let threads = parallel::threads();
         if batch >= 2 * threads || one < WORTH_A_THREAD {
             let least = (WORTH_A_THREAD / one.max(1)).max(1);
-            let each = out.par_chunks_mut(m * n).enumerate().with_min_len(least);
-            return each.for_each(|(matrix, out)| self.product(matrix, 0..k, out, Par::Seq));
+            return parallel::for_each(out.chunks_mut(least * m * n), |i, out| {
+                let products = (i * least..).zip(out.chunks_mut(m * n));
+                products.for_each(|(matrix, out)| self.product(matrix, 0..k, out, Par::Seq));
+            });
         }
         for (matrix, out) in out.chunks_mut(m * n).enumerate() {
             if m * n <= SMALL_RESULT && k >= 2 * PART {
@@ -166,7 +168,7 @@ impl<'a, T: Working> Work<'a, T> {
     fn in_parts(&self, matrix: usize, out: &mut [T]) {
         let Problem { m, n, k, .. } = *self.problem;
         let mut sums = vec![T::from_f64(0.0); m * n * k.div_ceil(PART)];
-        sums.par_chunks_mut(m * n).enumerate().for_each(|(part, sums)| {
+        parallel::for_each(sums.chunks_mut(m * n), |part, sums| {
             self.product(matrix, part * PART..((part + 1) * PART).min(k), sums, Par::Seq);
         });
         for part in sums.chunks(m * n) {
@@ -197,10 +199,9 @@ impl<'a, T: Working> Work<'a, T> {
             return;
         }
         let columns = (FINISHED / m).max(1);
-        out.par_chunks_mut(m * n).enumerate().for_each(|(matrix, out)| {
-            let pieces = out.par_chunks_mut(columns * m).enumerate();
-            pieces.for_each(|(piece, out)| self.finish(matrix, piece * columns, out));
-        });
+        let pieces = n.div_ceil(columns);
+        let all = out.chunks_mut(m * n).flat_map(|out| out.chunks_mut(columns * m));
+        parallel::for_each(all, |i, out| self.finish(i / pieces, i % pieces * columns, out));
     }
 
     /// What becomes of products, in columns of a result from `first` on.

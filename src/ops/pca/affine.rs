@@ -6,13 +6,13 @@ use crate::context::Context;
 use crate::device::{Buffer, Gpu, Grid};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
 use crate::ops::operation::{Call, Operation, Precision};
+use crate::parallel;
 use crate::policy::Workload;
 use crate::shape::{Shape, to_u32};
 use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
 /// Edge of a tile of affine.wgsl.
 const TILE: usize = 16;
@@ -117,25 +117,21 @@ fn every<T: Real>([before, w, after]: [&[T]; 3], x: &[T], shape: Shape) -> Vec<T
     }
     let w = MatRef::from_column_major_slice(w, inner, cols);
     for (own, out) in x.chunks(rows * inner.max(1)).zip(out.chunks_exact_mut(rows * cols)) {
-        let blocks: Vec<Vec<T>> = (0..rows)
-            .into_par_iter()
-            .step_by(ROWS)
-            .map(|first| {
-                let count = ROWS.min(rows - first);
-                let column = |j: usize| own[j * rows + first..][..count].iter().map(move |&x| x - before[j]);
-                let centred: Vec<T> = (0..inner).flat_map(column).collect();
-                let mut turned = vec![T::from_f64(0.0); count * cols];
-                matmul(
-                    MatMut::from_column_major_slice_mut(&mut turned, count, cols),
-                    Accum::Replace,
-                    MatRef::from_column_major_slice(&centred, count, inner),
-                    w,
-                    T::from_f64(1.0),
-                    Par::Seq,
-                );
-                turned
-            })
-            .collect();
+        let blocks: Vec<Vec<T>> = parallel::map((0..rows).step_by(ROWS), |_, first| {
+            let count = ROWS.min(rows - first);
+            let column = |j: usize| own[j * rows + first..][..count].iter().map(move |&x| x - before[j]);
+            let centred: Vec<T> = (0..inner).flat_map(column).collect();
+            let mut turned = vec![T::from_f64(0.0); count * cols];
+            matmul(
+                MatMut::from_column_major_slice_mut(&mut turned, count, cols),
+                Accum::Replace,
+                MatRef::from_column_major_slice(&centred, count, inner),
+                w,
+                T::from_f64(1.0),
+                Par::Seq,
+            );
+            turned
+        });
         for (block, turned) in blocks.iter().enumerate() {
             let count = turned.len() / cols;
             for (j, column) in turned.chunks_exact(count).enumerate() {

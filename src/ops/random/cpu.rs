@@ -5,8 +5,8 @@ use super::philox::{WORDS, abreast};
 use super::quantile::{normal_of, normal_of_two};
 use super::{Law, Stream};
 use crate::array::{Real, Scalar};
+use crate::parallel;
 use bytemuck::allocation::cast_vec;
-use rayon::prelude::*;
 
 /// Numbers of a piece: 64 KiB in f32.
 const PIECE: usize = 1 << 14;
@@ -77,7 +77,7 @@ fn made<T: Scalar, const N: usize>(
     make: impl Fn([u32; N]) -> T + Sync,
 ) -> Vec<T> {
     let mut out = vec![zero; len];
-    out.par_chunks_mut(PIECE).enumerate().for_each(|(piece, out)| {
+    parallel::for_each(out.chunks_mut(PIECE), |piece, out| {
         // Compiled for the widest vectors that this CPU has.
         pulp::Arch::new().dispatch(
             #[inline(always)]

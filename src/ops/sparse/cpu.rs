@@ -3,7 +3,7 @@
 use super::operator::Operator;
 use crate::array::Real;
 use crate::lanes::{Lane, Task};
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// Entries of a piece of rows that one thread takes at a time, a row counted as eight: some 20 us of work in blocks of 16 columns.
@@ -57,10 +57,7 @@ impl<'a, T: Real> Rows<'a, T> {
             parts.push((piece.clone(), own));
             rest = others;
         }
-        match parts.len() {
-            0 | 1 => parts.into_iter().for_each(|(piece, rows)| work(piece, rows)),
-            _ => parts.into_par_iter().for_each(|(piece, rows)| work(piece, rows)),
-        }
+        parallel::for_each(parts, |_, (piece, rows)| work(piece, rows));
     }
 
     /// Combines row-major blocks of `width` columns, one of [`WIDTHS`].

@@ -5,7 +5,7 @@ use crate::array::Real;
 use crate::error::{Error, Result};
 use crate::graph::{GraphBatch, GraphRef, IsolatedDiagonal};
 use crate::ops::Normalization;
-use rayon::prelude::*;
+use crate::parallel;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -293,7 +293,7 @@ impl<'a, T: Real> Operator<'a, T> {
     /// `|A v_j - l_j v_j|_2` of the only problem, in f64; vectors column-major.
     pub(crate) fn residuals(&self, values: &[T], vectors: &[T]) -> Vec<f64> {
         let n = self.rows();
-        let of = |(value, vector): (&T, &[T])| {
+        let of = |value: &T, vector: &[T]| {
             let square: f64 = (0..n)
                 .map(|row| {
                     let product: f64 = self.row(0, row).map(|(column, x)| x * vector[column].to_f64()).sum();
@@ -302,7 +302,7 @@ impl<'a, T: Real> Operator<'a, T> {
                 .sum();
             square.sqrt()
         };
-        values.par_iter().zip(vectors.par_chunks(n.max(1))).map(of).collect()
+        parallel::map(values.iter().zip(vectors.chunks(n.max(1))), |_, (value, vector)| of(value, vector))
     }
 
     /// The rows of one problem among all.

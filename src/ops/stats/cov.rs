@@ -10,9 +10,9 @@ use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::ops::operation::{Call, Operation, Precision};
+use crate::parallel;
 use crate::policy::{Choice, Family, Workload};
 use crate::shape::Shape;
-use rayon::prelude::*;
 
 /// The covariance of the columns of every matrix: columns are variables, rows observations, sums of products are divided by rows - 1.
 ///
@@ -96,13 +96,10 @@ pub(in crate::ops) fn covariance<T: Real>(
 /// Means and matrices of every matrix, one after another.
 fn on_cpu<T: Real>(x: &[T], Shape { rows, cols, batch }: Shape, form: Form) -> (Vec<T>, Vec<T>) {
     let size = rows * cols;
-    let all: Vec<_> = (0..batch)
-        .into_par_iter()
-        .map(|i| {
-            let gram = of_matrix(&x[i * size..(i + 1) * size], rows, cols);
-            (means::<T>(&gram), matrix::<T>(&gram, form == Form::Correlation))
-        })
-        .collect();
+    let all = parallel::map(0..batch, |_, i| {
+        let gram = of_matrix(&x[i * size..(i + 1) * size], rows, cols);
+        (means::<T>(&gram), matrix::<T>(&gram, form == Form::Correlation))
+    });
     let (mut middle, mut made) = (Vec::with_capacity(cols * batch), Vec::with_capacity(cols * cols * batch));
     for (means, matrix) in all {
         middle.extend(means);
@@ -139,7 +136,7 @@ pub(super) fn room<T: Real>(ctx: &Context, operation: &str, shape: Shape) -> Res
     // A leaf's, or those of the tree on the way up, of as many matrices as there are threads.
     let leaves = shape.rows.div_ceil(ROWS);
     let levels = if leaves < 2 { 1 } else { u64::from(leaves.ilog2()) + 2 };
-    let at_once = levels * rayon::current_num_threads().min(shape.batch.max(1)) as u64;
+    let at_once = levels * parallel::threads().min(shape.batch.max(1)) as u64;
     let needed = results.saturating_mul(size_of::<T>() as u64).saturating_add(square.saturating_mul(8 * at_once));
     if needed > ctx.memory_budget() && results / 4 > shape.len() as u64 {
         let what =

@@ -5,7 +5,7 @@ use super::tree::{reduce, subtrees};
 use super::{LEAF, Nan, View};
 use crate::array::Real;
 use crate::lanes::{Lane, Task};
-use rayon::prelude::*;
+use crate::parallel;
 use std::convert::Infallible;
 use std::ops::Range;
 
@@ -52,7 +52,9 @@ fn every<T: Real>(x: &[T], view: View, nan: Nan) -> Vec<Moments> {
             .unwrap_or_else(|| vec![Moments::default(); columns.len()])
     };
     let together = (TASK / (len * inner.min(TOGETHER)).max(1)).max(1);
-    (0..outer * groups).into_par_iter().with_min_len(together).flat_map_iter(group).collect()
+    let runs = (0..outer * groups).step_by(together);
+    let of_run = |first: usize| (first..(first + together).min(outer * groups)).flat_map(group).collect::<Vec<_>>();
+    parallel::map(runs, |_, first| of_run(first)).into_iter().flatten().collect()
 }
 
 /// The rows of a leaf.

@@ -4,7 +4,7 @@ use super::cpu::{all, mean_of};
 use super::moments::as_f64;
 use crate::array::Real;
 use crate::lanes::{Lane, Task};
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// Rows of a leaf: a lane adds up 128 products where there are 16 lanes, and a sum over lanes is a tenth of the work.
@@ -89,25 +89,23 @@ fn of_rows<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gra
     let mut centred = vec![T::from_f64(0.0); stride * cols.next_multiple_of(FILLED)];
     let mut means = vec![0.0; cols];
     let mut units = vec![1.0; cols];
-    let column = |(((to, mean), unit), j): (((&mut [T], &mut f64), &mut f64), usize)| {
-        let from = &x[j * rows..][own.clone()];
-        *mean = mean_of(from);
-        *unit = T::in_lanes(Centre { from, to: &mut to[..count], near: T::from_f64(*mean) });
-    };
     let at_once = (TASK / 4 / stride.max(1)).max(1);
-    centred
-        .par_chunks_exact_mut(stride.max(1))
-        .zip(&mut means)
-        .zip(&mut units)
-        .zip(0..cols)
-        .with_min_len(at_once)
-        .for_each(column);
+    let some =
+        centred.chunks_mut(at_once * stride.max(1)).zip(means.chunks_mut(at_once)).zip(units.chunks_mut(at_once));
+    parallel::for_each(some, |i, ((to, means), units)| {
+        let columns = to.chunks_exact_mut(stride.max(1)).zip(means).zip(units).zip(i * at_once..cols);
+        for (((to, mean), unit), j) in columns {
+            let from = &x[j * rows..][own.clone()];
+            *mean = mean_of(from);
+            *unit = T::in_lanes(Centre { from, to: &mut to[..count], near: T::from_f64(*mean) });
+        }
+    });
     // How far the means are from what was taken off.
     let off: Vec<f64> = means.iter().map(|&mean| mean - T::from_f64(mean).to_f64()).collect();
     let mut products = vec![0.0; cols * cols];
     if stride > 0 && cols > 0 {
         let panels = (TASK / (DOWN * cols * stride)).max(1);
-        products.par_chunks_mut(DOWN * panels * cols).enumerate().for_each(|(k, out)| {
+        parallel::for_each(products.chunks_mut(DOWN * panels * cols), |k, out| {
             T::in_lanes(Panels { centred: &centred, stride, cols, first: k * DOWN * panels, out });
         });
     }

@@ -7,9 +7,9 @@ use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::ops::operation::{Call, Operation, Precision};
+use crate::parallel;
 use crate::policy::{Choice, Workload};
 use crate::shape::{Axis, Shape};
-use rayon::prelude::*;
 
 /// How many numbers of every series fall into each bin.
 #[derive(Clone, Debug, PartialEq)]
@@ -194,9 +194,10 @@ fn every<T: Real>(x: &[T], view: View, shape: Shape, edges: Vec<f64>) -> Histogr
             a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
             a
         };
-        (0..parts).into_par_iter().map(|part| counted(s * parts + part)).reduce(|| vec![0; bins + 3], sum)
+        parallel::map(0..parts, |_, part| counted(s * parts + part)).into_iter().fold(vec![0; bins + 3], sum)
     };
-    let all: Vec<u64> = (0..view.series()).into_par_iter().flat_map_iter(series).collect();
+    let run = (PART / len.max(1)).max(1);
+    let all: Vec<u64> = parallel::map_runs(view.series(), run, series).into_iter().flatten().collect();
     spread(&all, view, shape, edges)
 }
 

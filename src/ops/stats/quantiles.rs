@@ -7,12 +7,15 @@ use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::ops::operation::{Call, Operation, Precision};
+use crate::parallel;
 use crate::policy::{Choice, Workload};
 use crate::shape::Axis;
 use crate::shape::Shape;
 use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
-use rayon::prelude::*;
+
+/// Numbers that a thread sorts at a time, at the least.
+const TASK: usize = 1 << 14;
 
 /// Quantiles of every series: `q` of n sorted numbers is at place `q (n - 1)`, between two of them on the line through both, as
 /// numpy's `quantile` has it by default.
@@ -109,7 +112,7 @@ fn every<T: Real>(x: &[T], view: View, q: &[f64], nan: Nan) -> Vec<T> {
         let own = (0..len).map(|i| x[base + i * inner]);
         of_series(own, q, &order, nan)
     };
-    let found: Vec<Vec<T>> = (0..outer * inner).into_par_iter().map(series).collect();
+    let found: Vec<Vec<T>> = parallel::map_runs(outer * inner, (TASK / len.max(1)).max(1), series);
     let mut out = vec![T::from_f64(f64::NAN); outer * inner * q.len()];
     for (s, own) in found.iter().enumerate() {
         for (i, &value) in own.iter().enumerate() {

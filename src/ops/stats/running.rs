@@ -9,9 +9,9 @@ use crate::context::Context;
 use crate::device::{Buffer, Gpu};
 use crate::error::{Error, Result};
 use crate::ops::operation::Operation;
+use crate::parallel;
 use crate::policy::Side;
 use crate::shape::Shape;
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::convert::Infallible;
 
@@ -227,7 +227,7 @@ impl<T: Real> Stream<T> {
                 let own = &own[begin..];
                 reduce(level, 0, &|leaf| cpu::leaf(&own[rows(leaf)], nan), &Moments::merge)
             };
-            let node = x.par_chunks_exact(rows).map(column).collect();
+            let node = parallel::map(x.chunks_exact(rows), |_, own| column(own));
             self.add(level, node);
         }
         self.keep(x, rows, next + leaves * LEAF..rows);
@@ -240,7 +240,7 @@ impl<T: Real> Stream<T> {
     }
 
     fn last(&self, nan: Nan) -> Vec<Moments> {
-        self.tail.par_iter().map(|own| cpu::leaf(own, nan)).collect()
+        parallel::map(&self.tail, |_, own| cpu::leaf(own, nan))
     }
 
     fn add(&mut self, level: u32, node: Vec<Moments>) {

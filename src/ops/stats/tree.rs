@@ -3,6 +3,7 @@
 //! Leaves are counted from the stream's beginning. Node i of level j + 1 is nodes 2i and 2i + 1 of level j; a last one without a
 //! neighbour rises as it is. So a stream that goes on holds at most one node a level, as a binary counter holds a digit.
 
+use crate::parallel;
 use std::ops::Range;
 
 /// Whole subtrees of a stream that goes on, one a level at most.
@@ -87,7 +88,8 @@ pub(super) fn reduce<N: Send>(
         return leaf(first);
     }
     let half = 1 << (level - 1);
-    let (a, b) = rayon::join(|| reduce(level - 1, first, leaf, merge), || reduce(level - 1, first + half, leaf, merge));
+    let (a, b) =
+        parallel::both(|| reduce(level - 1, first, leaf, merge), || reduce(level - 1, first + half, leaf, merge));
     merge(a, b)
 }
 

@@ -10,6 +10,7 @@ use crate::lanes::Laned;
 use crate::ops::PARALLEL;
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{normalize, run_of, sum};
+use crate::parallel;
 use faer::diag::{Diag, DiagRef};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{
@@ -18,7 +19,6 @@ use faer::linalg::evd::{
 use faer::linalg::matmul::triangular::BlockStructure;
 use faer::linalg::{householder, matmul, qr};
 use faer::{Accum, Auto, Conj, Mat, MatMut, Par, Spec};
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -27,13 +27,16 @@ const PARALLEL_FROM: usize = 512;
 /// Up to this share of the vectors, one in so many, inverse iteration beats divide and conquer.
 const FEW: usize = 8;
 
+/// Columns that a thread measures at a time.
+const COLUMNS: usize = 64;
+
 /// Elements of the matrices whose reductions wait side by side for their values.
 const WAITING: usize = 1 << 23;
 
 /// Each matrix by itself, in the order of their orders.
 pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], want: Want<'_>) {
     if matches!(want.columns, Columns::All) {
-        matrices.par_iter_mut().rev().with_max_len(1).for_each(|m| {
+        parallel::for_each(matrices.iter_mut().rev(), |_, m| {
             if want.cancel.is_cancelled() {
                 return;
             }
@@ -51,7 +54,7 @@ pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], want: Want<'_>) {
         let together = (WAITING / (last.order * last.order)).clamp(1, rest.len());
         let (before, now) = rest.split_at_mut(rest.len() - together);
         rest = before;
-        let prepared: Vec<Option<Prepared<T>>> = now.par_iter().rev().with_max_len(1).map(Prepared::new).collect();
+        let prepared: Vec<Option<Prepared<T>>> = parallel::map(now.iter().rev(), |_, m| Prepared::new(m));
         // In f64: the iteration in f32 is off by 20 eps |A| at n = 300, ten times what the reduction is, and takes a tenth less
         // (2026-11-22). Matrices in lanes stay in f32, where f64 would take 2.3 to 2.6 times as long in all.
         let systems: Vec<_> = prepared.iter().flatten().map(|p| p.reduced.tridiagonal()).collect();
@@ -60,8 +63,8 @@ pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], want: Want<'_>) {
         let narrow = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect();
         let values: Vec<Option<Vec<T>>> =
             prepared.iter().map(|p| p.as_ref().and_then(|_| values.next().flatten()).map(narrow)).collect();
-        let parts = now.par_iter_mut().rev().zip(&prepared).zip(values);
-        parts.with_max_len(1).for_each(|((m, prepared), values)| {
+        let parts = now.iter_mut().rev().zip(&prepared).zip(values);
+        parallel::for_each(parts, |_, ((m, prepared), values)| {
             let pairs = prepared.as_ref().zip(values).and_then(|(p, values)| p.pairs(m.index, values, want.columns));
             finish(m, prepared.as_ref(), pairs, want);
         });
@@ -263,26 +266,29 @@ fn measure<T: Real>(matrix: &Mat<T>, values: &mut [T], vectors: &mut Mat<T>, par
         let (left, right) = (matrix.as_ref().subcols(k, run), vectors.as_ref().subrows(k, run));
         matmul::matmul(images.as_mut(), Accum::Add, left, right, one, par);
     }
-    let columns = values.par_iter_mut().enumerate().map(|(j, value)| {
+    let of_column = |(j, value): (usize, &mut T)| {
         let (image, vector) = (images.col_as_slice(j), vectors.col_as_slice(j));
         *value = T::from_f64(sum(image, vector, |a, v| a * v) / sum(vector, vector, |v, w| v * w));
         let own = value.to_f64();
         sum(image, vector, |a, v| (a - own * v) * (a - own * v)).sqrt()
-    });
-    let residual = columns.with_min_len(64).reduce(|| 0.0, nan_max);
+    };
+    let worst = |some: (usize, &mut [T])| (some.0 * COLUMNS..).zip(some.1).map(of_column).fold(0.0, nan_max);
+    let residual = parallel::map(values.chunks_mut(COLUMNS), |i, some| worst((i, some))).into_iter().fold(0.0, nan_max);
     // V'V is symmetric: its lower triangle will do.
     let mut gram = images;
     gram.resize_with(count, count, |_, _| T::from_f64(0.0));
     let (whole, lower) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
     let (left, right) = (vectors.transpose(), vectors.as_ref());
     matmul::triangular::matmul(gram.as_mut(), lower, Accum::Replace, left, whole, right, whole, one, par);
-    let columns = (0..count).into_par_iter().with_min_len(64).map(|j| {
+    let of_column = |j: usize| {
         let column = &gram.col_as_slice(j)[j..];
         // A maximum may lose a NaN; the sum of 0 x does not.
         let off = column[1..].iter().fold(0.0, |most: f64, x| most.max(x.to_f64().abs()));
         nan_max(off + sum(column, column, |x, _| 0.0 * x), (column[0].to_f64() - 1.0).abs())
-    });
-    let orthogonality = columns.reduce(|| 0.0, nan_max);
+    };
+    let worst = |first: usize| (first..(first + COLUMNS).min(count)).map(of_column).fold(0.0, nan_max);
+    let orthogonality =
+        parallel::map((0..count).step_by(COLUMNS), |_, first| worst(first)).into_iter().fold(0.0, nan_max);
     sort(values, vectors);
     let norm = norm_1(matrix);
     let residual = residual / if norm == 0.0 { 1.0 } else { norm };

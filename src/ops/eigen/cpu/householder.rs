@@ -6,6 +6,7 @@
 
 use crate::array::Real;
 use crate::lanes::{Lane, Task};
+use crate::parallel;
 use faer::{Mat, MatRef};
 
 /// Rows that are taken through a pass together, so that what belongs to the columns is loaded once for all of them.
@@ -140,7 +141,7 @@ fn reduce<T: Real, V: Lane<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>) 
             )]
             let at = (last as f64 * std::f64::consts::FRAC_1_SQRT_2) as usize / ROWS * ROWS;
             let (upper, lower) = rows.split_at_mut(at * width);
-            rayon::join(
+            parallel::both(
                 // Inlined in any case: outside of it the compiler would call every vector operation (6 times as slow, 2026-11-21).
                 || {
                     V::with_instructions(

@@ -15,9 +15,9 @@ mod work;
 use super::{Certificate, Choose};
 use crate::array::Real;
 use crate::cancel::Cancel;
+use crate::parallel;
 use crate::shape::Layout;
 use group::{Groups, Width};
-use rayon::prelude::*;
 
 /// The largest order that goes one matrix a lane.
 const LANES_UP_TO: usize = 128;
@@ -116,10 +116,10 @@ fn solve<T: Real>(mut matrices: Vec<Matrix<'_, T>>, want: Want<'_>) {
     let (small, large) = matrices.split_at_mut(small);
     let width = T::in_lanes(Width);
     // Enough groups to a task that its memory and its start do not count, few enough that both ends keep busy.
-    let per_task = width * (small.len() / (width * 8 * rayon::current_num_threads())).clamp(1, 64);
-    rayon::join(
+    let per_task = width * (small.len() / (width * 8 * parallel::threads())).clamp(1, 64);
+    parallel::both(
         || {
-            small.par_chunks_mut(per_task).rev().for_each(|matrices| {
+            parallel::for_each(small.chunks_mut(per_task).rev(), |_, matrices| {
                 if !want.cancel.is_cancelled() {
                     T::in_lanes(Groups { matrices, want });
                 }

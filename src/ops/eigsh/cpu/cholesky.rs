@@ -3,6 +3,7 @@
 use super::triangular::Triangular;
 use crate::ops::PARALLEL;
 use crate::ops::sparse::Operator;
+use crate::parallel;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::LltRegularization;
 use faer::perm::PermRef;
@@ -13,7 +14,9 @@ use faer::sparse::linalg::cholesky::{
 };
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Side, Spec};
-use rayon::prelude::*;
+
+/// Rows that a thread gathers at a time.
+const GATHERED: usize = 1 << 12;
 
 /// The upper triangle of a symmetric matrix, diagonal included, in compressed columns.
 #[derive(Debug)]
@@ -162,9 +165,12 @@ impl Factor {
         let Ordering { forward, inverse, .. } = &self.ordering;
         let n = forward.len();
         let gather = |&row: &u32| std::array::from_fn(|w| block[w * n + row as usize]);
-        let mut x: Vec<[f64; W]> = forward.par_iter().with_min_len(1 << 12).map(gather).collect();
+        let mut x = vec![[0.0; W]; n];
+        parallel::for_each(x.chunks_mut(GATHERED).zip(forward.chunks(GATHERED)), |_, (x, rows)| {
+            x.iter_mut().zip(rows).for_each(|(x, row)| *x = gather(row));
+        });
         self.structure.solve(&self.values, &mut x);
-        block.par_chunks_mut(n).enumerate().for_each(|(w, column)| {
+        parallel::for_each(block.chunks_mut(n), |w, column| {
             column.iter_mut().zip(inverse).for_each(|(to, &row)| *to = x[row as usize][w]);
         });
     }

@@ -3,7 +3,7 @@
 use crate::array::Real;
 use crate::lanes::{Lane, Task};
 use crate::ops::sparse::{NONE, NullSpace};
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// Pieces of rows whose part along the null vectors is summed side by side: a fixed number, so that the sum has a fixed order.
@@ -37,19 +37,16 @@ impl<T: Real> Task<T> for Deflate<'_, T> {
         let rows = n.div_ceil(pieces);
         let span = |piece: usize| (piece * rows).min(n)..((piece + 1) * rows).min(n);
         let whole = &*x;
-        let parts: Vec<Vec<f64>> = (0..pieces)
-            .into_par_iter()
-            .map(|piece| {
-                V::with_instructions(
-                    token,
-                    #[inline(always)]
-                    || sums(null, whole, width, span(piece)),
-                )
-            })
-            .collect();
+        let parts: Vec<Vec<f64>> = parallel::map(0..pieces, |_, piece| {
+            V::with_instructions(
+                token,
+                #[inline(always)]
+                || sums(null, whole, width, span(piece)),
+            )
+        });
         let sum = |i: usize| T::from_f64(parts.iter().map(|part| part[i]).sum::<f64>());
         let along: Vec<T> = (0..size).map(sum).collect();
-        x.par_chunks_mut(rows * width).enumerate().for_each(|(piece, x)| {
+        parallel::for_each(x.chunks_mut(rows * width), |piece, x| {
             V::with_instructions(
                 token,
                 #[inline(always)]

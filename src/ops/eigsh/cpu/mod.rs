@@ -17,12 +17,12 @@ use crate::ops::eigen::Which;
 use crate::ops::random::uniforms;
 use crate::ops::sparse::Operator;
 use crate::ops::sparse::cpu::{Combination, Rows, WIDTHS};
+use crate::parallel;
 use crate::shape::to_u32;
 use deflate::deflate;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use nalgebra::DMatrix;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows that go through a small dense product together: with 32 columns of f64 half of a second-level cache.
@@ -105,7 +105,7 @@ impl<'a, T: Real> CpuSpace<'a, T> {
         }
         (y, before) = (&mut y[..n * few], &mut before[..n * few]);
         let taken = columns.len();
-        y.par_chunks_mut(few).zip(self.x.par_chunks(width)).with_min_len(ROWS).for_each(|(to, from)| {
+        each_row((&mut *y, few), (&self.x, width), |to, from| {
             to[..taken].copy_from_slice(&from[columns.clone()]);
             to[taken..].fill(T::from_f64(0.0));
         });
@@ -122,7 +122,7 @@ impl<'a, T: Real> CpuSpace<'a, T> {
                 }
             }
         }
-        self.x.par_chunks_mut(width).zip(y.par_chunks(few)).with_min_len(ROWS).for_each(|(to, from)| {
+        each_row((&mut self.x, width), (&*y, few), |to, from| {
             to[columns.clone()].copy_from_slice(&from[..taken]);
         });
         Ok(())
@@ -143,16 +143,27 @@ impl<'a, T: Real> CpuSpace<'a, T> {
             let few = WIDTHS.into_iter().find(|&w| w >= taken).unwrap_or(widest);
             let mut part = vec![T::from_f64(0.0); n * few];
             let mut product = vec![T::from_f64(0.0); n * few];
-            part.par_chunks_mut(few).zip(self.x.par_chunks(width)).with_min_len(ROWS).for_each(|(to, from)| {
+            each_row((&mut part, few), (&self.x, width), |to, from| {
                 to[..taken].copy_from_slice(&from[first..first + taken]);
             });
             self.rows.combine(few, &part, &mut product, Combination::PRODUCT);
-            self.ax.par_chunks_mut(width).zip(product.par_chunks(few)).with_min_len(ROWS).for_each(|(to, from)| {
+            each_row((&mut self.ax, width), (&product, few), |to, from| {
                 to[first..first + taken].copy_from_slice(&from[..taken]);
             });
             first += taken;
         }
     }
+}
+
+/// Calls `work` with every row of one block and that of another, each with its width, [`ROWS`] rows a thread at a time.
+fn each_row<T: Real>(
+    (to, width): (&mut [T], usize),
+    (from, other): (&[T], usize),
+    work: impl Fn(&mut [T], &[T]) + Sync,
+) {
+    parallel::for_each(to.chunks_mut(ROWS * width).zip(from.chunks(ROWS * other)), |_, (to, from)| {
+        to.chunks_mut(width).zip(from.chunks(other)).for_each(|(to, from)| work(to, from));
+    });
 }
 
 /// `X'X` and `X'Y` of some rows, in f64.
@@ -179,10 +190,12 @@ impl<T: Real> Space for CpuSpace<'_, T> {
 
     fn randomize(&mut self, seed: u64) -> Result<()> {
         let width = self.width;
-        self.x.par_chunks_mut(width).enumerate().with_min_len(ROWS).for_each(|(i, row)| {
-            let i = to_u32(i);
-            for (quadruple, four) in (0..).zip(row.chunks_mut(4)) {
-                four.iter_mut().zip(uniforms(i, quadruple, seed)).for_each(|(x, u)| *x = T::from_f64(u));
+        parallel::for_each(self.x.chunks_mut(ROWS * width), |piece, rows| {
+            for (i, row) in (piece * ROWS..).zip(rows.chunks_mut(width)) {
+                let i = to_u32(i);
+                for (quadruple, four) in (0..).zip(row.chunks_mut(4)) {
+                    four.iter_mut().zip(uniforms(i, quadruple, seed)).for_each(|(x, u)| *x = T::from_f64(u));
+                }
             }
         });
         deflate(&self.operator.null, &mut self.x, self.width);
@@ -205,12 +218,8 @@ impl<T: Real> Space for CpuSpace<'_, T> {
         self.multiply();
         let width = self.width;
         let block = ROWS * width;
-        let parts: Vec<[Mat<f64>; 2]> = self
-            .x
-            .par_chunks(block)
-            .zip(self.ax[..self.x.len()].par_chunks(block))
-            .map(|(x, y)| grams_of(x, y, width))
-            .collect();
+        let pairs = self.x.chunks(block).zip(self.ax[..self.x.len()].chunks(block));
+        let parts = parallel::map(pairs, |_, (x, y)| grams_of(x, y, width));
         let mut sums = [(); 2].map(|()| DMatrix::zeros(width, width));
         for part in &parts {
             for (sum, part) in sums.iter_mut().zip(part) {
@@ -236,22 +245,20 @@ impl<T: Real> Space for CpuSpace<'_, T> {
             matmul(to, Accum::Replace, q, from, T::from_f64(1.0), Par::Seq);
         };
         let block = ROWS * width;
-        let pairs = self.x.par_chunks_mut(block).zip(self.ax.par_chunks_mut(block));
-        let squares: Vec<Vec<f64>> = pairs
-            .map(|(x, y)| {
-                let mut scratch = Vec::new();
-                turn(x, &mut scratch);
-                turn(y, &mut scratch);
-                let mut squares = vec![0.0; width];
-                for (x, y) in x.chunks_exact(width).zip(y.chunks_exact(width)) {
-                    for (((square, x), y), value) in squares.iter_mut().zip(x).zip(y).zip(values) {
-                        let away = y.to_f64() - value * x.to_f64();
-                        *square += away * away;
-                    }
+        let pairs = self.x.chunks_mut(block).zip(self.ax.chunks_mut(block));
+        let squares: Vec<Vec<f64>> = parallel::map(pairs, |_, (x, y)| {
+            let mut scratch = Vec::new();
+            turn(x, &mut scratch);
+            turn(y, &mut scratch);
+            let mut squares = vec![0.0; width];
+            for (x, y) in x.chunks_exact(width).zip(y.chunks_exact(width)) {
+                for (((square, x), y), value) in squares.iter_mut().zip(x).zip(y).zip(values) {
+                    let away = y.to_f64() - value * x.to_f64();
+                    *square += away * away;
                 }
-                squares
-            })
-            .collect();
+            }
+            squares
+        });
         let total = |j: usize| squares.iter().map(|part| part[j]).sum::<f64>().sqrt();
         Ok(vec![(0..width).map(total).collect()])
     }
@@ -260,7 +267,7 @@ impl<T: Real> Space for CpuSpace<'_, T> {
         let n = self.operator.rows();
         let mut out = vec![0.0; n * columns.len()];
         let (x, width) = (&self.x, self.width);
-        out.par_chunks_mut(n.max(1)).zip(columns).for_each(|(to, column)| {
+        parallel::for_each(out.chunks_mut(n.max(1)).zip(columns), |_, (to, column)| {
             to.iter_mut().zip(x[column..].iter().step_by(width)).for_each(|(to, x)| *to = x.to_f64());
         });
         Ok(out)

@@ -5,9 +5,9 @@
 //! alone, and so does every bit of a solution.
 
 use crate::lanes::{Lane, Laned, Task};
+use crate::parallel;
 use crate::shape::to_u32;
 use faer::sparse::linalg::cholesky::supernodal::SymbolicSupernodalCholesky;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// A subtree goes by itself if it has at most one of so many parts of L ...
@@ -159,7 +159,7 @@ impl<const W: usize> Task<f64> for Solve<'_, W> {
             local
         };
         let shared: &[[f64; W]] = x;
-        let done: Vec<Vec<[f64; W]>> = parts.par_iter().with_max_len(1).map(|part| down(part, shared)).collect();
+        let done = parallel::map(parts, |_, part| down(part, shared));
         for (part, local) in parts.iter().zip(done) {
             let (own, outer) = local.split_at(part.own.len());
             x[part.own.clone()].copy_from_slice(own);
@@ -187,7 +187,7 @@ impl<const W: usize> Task<f64> for Solve<'_, W> {
             local
         };
         let shared: &[[f64; W]] = x;
-        let done: Vec<Vec<[f64; W]>> = parts.par_iter().with_max_len(1).map(|part| up(part, shared)).collect();
+        let done = parallel::map(parts, |_, part| up(part, shared));
         for (part, local) in parts.iter().zip(done) {
             x[part.own.clone()].copy_from_slice(&local[..part.own.len()]);
         }

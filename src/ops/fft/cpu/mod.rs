@@ -4,9 +4,9 @@ mod plans;
 
 use super::gpu::{Kind, Lines};
 use crate::array::Real;
+use crate::parallel;
 use num_complex::Complex;
 pub(super) use plans::Plans;
-use rayon::prelude::*;
 use realfft::{ComplexToReal, RealToComplex};
 use rustfft::{Fft, FftNum};
 use std::sync::Arc;
@@ -182,13 +182,18 @@ where
     }
     // Lines one after the other, transformed; then back to their strides, block after block.
     let (block_in, block_out) = (inner * before, inner * after);
-    if outer >= rayon::current_num_threads() {
-        let work = |(buffers, scratch): &mut (_, _), (from, to): (&[I], &mut [O])| {
-            strided(engine, inner, from, to, buffers, scratch);
-        };
-        to.par_chunks_mut(block_out)
-            .zip(from.par_chunks(block_in))
-            .for_each_init(|| (None, engine.scratch()), |state, (to, from)| work(state, (from, to)));
+    if outer >= parallel::threads() {
+        let run = (TASK / block_in.max(block_out)).max(1);
+        let tasks = to.chunks_mut(run * block_out).zip(from.chunks(run * block_in));
+        parallel::for_each_with(
+            tasks,
+            || (None, engine.scratch()),
+            |(buffers, scratch), _, (to, from)| {
+                for (to, from) in to.chunks_mut(block_out).zip(from.chunks(block_in)) {
+                    strided(engine, inner, from, to, buffers, scratch);
+                }
+            },
+        );
     } else {
         to.chunks_exact_mut(block_out)
             .zip(from.chunks_exact(block_in))
@@ -204,9 +209,8 @@ fn side_by_side<I: Send + Sync, O: Send + Sync, E: Engine<I, O>>(engine: &E, fro
     if to.len() <= lines * after {
         return engine.run(from, to, &mut engine.scratch());
     }
-    to.par_chunks_mut(lines * after)
-        .zip(from.par_chunks(lines * before))
-        .for_each_init(|| engine.scratch(), |scratch, (to, from)| engine.run(from, to, scratch));
+    let tasks = to.chunks_mut(lines * after).zip(from.chunks(lines * before));
+    parallel::for_each_with(tasks, || engine.scratch(), |scratch, _, (to, from)| engine.run(from, to, scratch));
 }
 
 /// One block of strided lines, by one thread.
@@ -240,15 +244,16 @@ where
 {
     let [before, after] = engine.lengths();
     let mut made = zeroed::<O>(inner * after);
-    made.par_chunks_mut(BLOCK * after).enumerate().for_each_init(
+    parallel::for_each_with(
+        made.chunks_mut(BLOCK * after),
         || (zeroed::<I>(BLOCK * before), engine.scratch()),
-        |(lines, scratch), (block, made)| {
+        |(lines, scratch), block, made| {
             let count = made.len() / after;
             take(from, inner, block * BLOCK, &mut lines[..count * before], count);
             engine.run(&lines[..count * before], made, scratch);
         },
     );
-    to.par_chunks_mut(BLOCK * inner).enumerate().for_each(|(block, rows)| {
+    parallel::for_each(to.chunks_mut(BLOCK * inner), |block, rows| {
         for (i, line) in made.chunks_exact(after).enumerate() {
             let elements = &line[block * BLOCK..block * BLOCK + rows.len() / inner];
             elements.iter().enumerate().for_each(|(e, x)| rows[e * inner + i] = *x);

@@ -8,8 +8,11 @@
 
 use super::super::{Activation, Given, Problem};
 use super::Operands;
+use crate::parallel;
 use half::f16;
-use rayon::prelude::*;
+
+/// Numbers that a thread adds at a time.
+const PIECE: usize = 1 << 15;
 
 /// What `x` becomes, both parts as f32 numbers.
 fn halves(x: f32) -> (f32, f32) {
@@ -44,27 +47,33 @@ impl Parts {
             low: vec![0.0; numbers.len()],
             scales: vec![1.0; numbers.len() / size * scaled],
         };
-        let matrices = numbers.par_chunks(size).zip(parts.scales.par_chunks_mut(scaled));
-        matrices.zip(parts.high.par_chunks_mut(size).zip(parts.low.par_chunks_mut(size))).for_each(
-            |((from, scales), (high, low))| {
-                for (i, s) in scales.iter_mut().enumerate() {
-                    *s = if by_rows {
-                        scale(from[i..].iter().copied().step_by(rows))
-                    } else {
-                        scale(from[i * rows..(i + 1) * rows].iter().copied())
-                    };
-                }
-                for (e, x) in from.iter().enumerate() {
-                    let by = scales[if by_rows { e % rows } else { e / rows }];
-                    #[expect(
-                        clippy::cast_possible_truncation,
-                        reason = "a power of two: exact, but for what f16 cannot hold"
-                    )]
-                    let scaled = (f64::from(*x) * by) as f32;
-                    (high[e], low[e]) = halves(scaled);
-                }
-            },
-        );
+        let of_matrix = |from: &[f32], scales: &mut [f64], high: &mut [f32], low: &mut [f32]| {
+            for (i, s) in scales.iter_mut().enumerate() {
+                *s = if by_rows {
+                    scale(from[i..].iter().copied().step_by(rows))
+                } else {
+                    scale(from[i * rows..(i + 1) * rows].iter().copied())
+                };
+            }
+            for (e, x) in from.iter().enumerate() {
+                let by = scales[if by_rows { e % rows } else { e / rows }];
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "a power of two: exact, but for what f16 cannot hold"
+                )]
+                let scaled = (f64::from(*x) * by) as f32;
+                (high[e], low[e]) = halves(scaled);
+            }
+        };
+        let run = (PIECE / size).max(1);
+        let tasks = numbers.chunks(run * size).zip(parts.scales.chunks_mut(run * scaled));
+        let tasks = tasks.zip(parts.high.chunks_mut(run * size).zip(parts.low.chunks_mut(run * size)));
+        parallel::for_each(tasks, |_, ((from, scales), (high, low))| {
+            let matrices = from.chunks(size).zip(scales.chunks_mut(scaled));
+            for ((from, scales), (high, low)) in matrices.zip(high.chunks_mut(size).zip(low.chunks_mut(size))) {
+                of_matrix(from, scales, high, low);
+            }
+        });
         parts
     }
 }
@@ -85,9 +94,11 @@ pub(in crate::ops::matmul) fn gemm(problem: &Problem, operands: Operands<'_, f32
     let product = |a: &[f32], b: &[f32]| super::gemm(&plain, Operands { a, b, c: &[], bias: &[] });
     let mut out = product(&left.high, &right.high);
     for small in [product(&left.high, &right.low), product(&left.low, &right.high)] {
-        out.par_iter_mut().zip(small).for_each(|(out, x)| *out += x);
+        parallel::for_each(out.chunks_mut(PIECE).zip(small.chunks(PIECE)), |_, (out, small)| {
+            out.iter_mut().zip(small).for_each(|(out, x)| *out += x);
+        });
     }
-    out.par_chunks_mut(m).enumerate().for_each(|(column, out)| {
+    let of_column = |column: usize, out: &mut [f32]| {
         let (matrix, j) = (column / n, column % n);
         let down = &left.scales[if a.shared { 0 } else { matrix * m }..];
         let across = right.scales[if b.shared { 0 } else { matrix * n } + j];
@@ -96,6 +107,10 @@ pub(in crate::ops::matmul) fn gemm(problem: &Problem, operands: Operands<'_, f32
             let back = (f64::from(*x) / (s * across) * problem.alpha) as f32;
             *x = back;
         }
+    };
+    let run = (PIECE / m).max(1);
+    parallel::for_each(out.chunks_mut(run * m), |i, out| {
+        (i * run..).zip(out.chunks_mut(m)).for_each(|(column, out)| of_column(column, out));
     });
     super::finish(problem, operands, &mut out);
     out

@@ -7,7 +7,7 @@
 use super::super::Problem;
 use super::{Work, Working};
 use crate::lanes::{Lane, Task};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Numbers of a block of results: whole matrices of the orders 2, 3, 4, 6, 8, 12, 16 and 24 fill it. Collected from all threads, its
 /// pages are touched first by those who fill them, and nobody clears them before.
@@ -39,17 +39,13 @@ pub(super) fn gemm<T: Working>(work: &Work<'_, T>) -> Vec<T> {
     let zero = T::from_f64(0.0);
     if BLOCK.is_multiple_of(size) && size * batch >= 8 * BLOCK {
         let each = BLOCK / size;
-        let blocks: Vec<[T; BLOCK]> = (0..batch.div_ceil(each))
-            .into_par_iter()
-            .map(|block| {
-                let mut out = [zero; BLOCK];
-                let first = block * each;
-                let count = each.min(batch - first);
-                T::in_lanes(Block { work, first, out: &mut out[..count * size] });
-                out
-            })
-            .collect();
-        let mut out = blocks.into_flattened();
+        // Blocks of a fixed length are written whole; the last one's rest is cut off.
+        let mut out = vec![zero; batch.div_ceil(each) * BLOCK];
+        parallel::for_each(out.chunks_mut(BLOCK), |block, out| {
+            let first = block * each;
+            let count = each.min(batch - first);
+            T::in_lanes(Block { work, first, out: &mut out[..count * size] });
+        });
         out.truncate(size * batch);
         return out;
     }
@@ -59,7 +55,7 @@ pub(super) fn gemm<T: Working>(work: &Work<'_, T>) -> Vec<T> {
     if batch <= each {
         block((0, &mut out));
     } else {
-        out.par_chunks_mut(each * size).enumerate().for_each(block);
+        parallel::for_each(out.chunks_mut(each * size), |piece, out| block((piece, out)));
     }
     out
 }

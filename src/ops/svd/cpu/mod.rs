@@ -11,8 +11,8 @@ use super::{Parts, Problem};
 use crate::array::{Real, Storage};
 use crate::cancel::Cancel;
 use crate::ops::certificate::{Certificate, Certificates, Status};
+use crate::parallel;
 use faer::Mat;
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The precisions as the algorithms here need them.
@@ -83,9 +83,9 @@ fn batch<F: Working>(a: &[F], out: Matrices<'_, F>, cancel: &Cancel) {
     let [u_len, s_len, vh_len] = problem.shapes().map(|shape| shape.matrix_len() * at_once);
     let chunks = certificates.len().div_ceil(at_once);
     let outputs = (cut(u, u_len, chunks), cut(s, s_len, chunks), cut(vh, vh_len, chunks));
-    let outputs = outputs.0.into_par_iter().zip(outputs.1).zip(outputs.2).zip(certificates.par_chunks_mut(at_once));
+    let outputs = outputs.0.into_iter().zip(outputs.1).zip(outputs.2).zip(certificates.chunks_mut(at_once));
     let size = problem.rows * problem.cols;
-    outputs.enumerate().for_each(|(chunk, (((u, s), vh), certificates))| {
+    parallel::for_each(outputs, |chunk, (((u, s), vh), certificates)| {
         if cancel.is_cancelled() {
             return;
         }

@@ -9,10 +9,10 @@ use crate::ops::PARALLEL;
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{normalize, sum};
 use crate::ops::random;
+use crate::parallel;
 use crate::shape::to_u32;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
-use rayon::prelude::*;
 
 /// The leading triplets of a batch, one matrix after the other.
 pub(in super::super) struct Sampled<T> {
@@ -75,7 +75,7 @@ fn every<F: Working>(problem: &Problem, a: &[F], k: usize, options: TruncatedOpt
         };
         (u, s, vh, F::from_f64(residual), certificate)
     };
-    let found: Vec<_> = (0..problem.batch).into_par_iter().map(one).collect();
+    let found = parallel::map(0..problem.batch, |_, i| one(i));
     let mut all = Sampled { u: vec![], s: vec![], vh: vec![], residual: vec![], certificates: vec![] };
     for (u, s, vh, residual, certificate) in found {
         all.u.extend(u);

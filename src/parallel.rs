@@ -1,0 +1,166 @@
+//! Work side by side on the threads of the current pool.
+//!
+//! Every closure that one of rayon's iterators is given compiles a tree of tasks of its own, which was a quarter of this library's code
+//! (2026-11-23). Here the threads take one item after another from a list, and only the closures' own code is compiled anew.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Calls `work` with every number below `count`, in this order, as threads are free.
+///
+/// # Panics
+/// Where `work` does, when all threads have ended.
+pub(crate) fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    let next = AtomicUsize::new(0);
+    let run = || {
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            if i >= count {
+                break;
+            }
+            work(i);
+        }
+    };
+    let others = threads().min(count).saturating_sub(1);
+    if others == 0 {
+        return run();
+    }
+    rayon::scope(|scope| {
+        for _ in 0..others {
+            scope.spawn(|_| run());
+        }
+        run();
+    });
+}
+
+/// Calls both, side by side where a thread is free. Returns what they return.
+pub(crate) fn both<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+    let (mut a, mut b) = (Some(a), Some(b));
+    let (mut of_a, mut of_b) = (None, None);
+    join(&mut || of_a = a.take().map(|a| a()), &mut || of_b = b.take().map(|b| b()));
+    match (of_a, of_b) {
+        (Some(a), Some(b)) => (a, b),
+        _ => unreachable!("each was called once"),
+    }
+}
+
+fn join(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
+    rayon::join(a, b);
+}
+
+/// The threads that work is shared among.
+pub(crate) fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
+/// Calls `work` with every item and its number.
+pub(crate) fn for_each<X: Send>(items: impl IntoIterator<Item = X>, work: impl Fn(usize, X) + Sync) {
+    let items: Vec<Mutex<Option<X>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    each(items.len(), &|i| {
+        if let Some(item) = taken(&items[i]) {
+            work(i, item);
+        }
+    });
+}
+
+/// Returns what `work` makes of every item and its number, in the items' order.
+pub(crate) fn map<X: Send, R: Send>(items: impl IntoIterator<Item = X>, work: impl Fn(usize, X) -> R + Sync) -> Vec<R> {
+    let items: Vec<Mutex<Option<X>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let made: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
+    each(items.len(), &|i| {
+        let result = taken(&items[i]).map(|item| work(i, item));
+        *made[i].lock().unwrap_or_else(PoisonError::into_inner) = result;
+    });
+    made.iter().filter_map(taken).collect()
+}
+
+/// Returns what `work` makes of every number below `count`, of which a thread takes a run of this length at a time: for work that
+/// takes less than a microsecond a number.
+pub(crate) fn map_runs<R: Send>(count: usize, run: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let of_run = |_, first: usize| (first..(first + run).min(count)).map(&work).collect();
+    let made: Vec<Vec<R>> = map((0..count).step_by(run), of_run);
+    made.into_iter().flatten().collect()
+}
+
+/// [`for_each`] with something that is made at most once a thread, such as scratch memory.
+pub(crate) fn for_each_with<X: Send, S: Send>(
+    items: impl IntoIterator<Item = X>,
+    make: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize, X) + Sync,
+) {
+    let idle = Mutex::new(Vec::new());
+    for_each(items, |i, item| {
+        let last = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut scratch = last.unwrap_or_else(&make);
+        work(&mut scratch, i, item);
+        idle.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+    });
+}
+
+fn taken<X>(place: &Mutex<Option<X>>) -> Option<X> {
+    place.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{both, each, for_each, for_each_with, map, map_runs};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn on(threads: usize, work: impl FnOnce() + Send) {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool").install(work);
+    }
+
+    #[test]
+    fn every_item_once_and_in_its_place() {
+        for threads in [1, 2, 7] {
+            on(threads, || {
+                for count in [0, 1, 2, 5, 1000] {
+                    assert_eq!(map(0..count, |i, x| (i, 3 * x)), (0..count).map(|i| (i, 3 * i)).collect::<Vec<_>>());
+                    assert_eq!(map_runs(count, 7, |i| 3 * i), (0..count).map(|i| 3 * i).collect::<Vec<_>>());
+                    let mut data = vec![0; 3 * count];
+                    for_each(data.chunks_mut(3), |i, chunk| chunk.fill(i + 1));
+                    assert!(data.iter().enumerate().all(|(i, &x)| x == i / 3 + 1));
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn scratch_is_made_once_a_thread_at_most() {
+        on(3, || {
+            let made = AtomicUsize::new(0);
+            let make = || made.fetch_add(1, Ordering::Relaxed);
+            for_each_with(0..500, make, |_, _, _| std::thread::yield_now());
+            assert!((1..=3).contains(&made.into_inner()));
+        });
+    }
+
+    #[test]
+    fn both_return() {
+        for threads in [1, 2] {
+            on(threads, || assert_eq!(both(|| 1, || both(|| "two", || 3.0)), (1, ("two", 3.0))));
+        }
+    }
+
+    /// Work within work shares the threads.
+    #[test]
+    fn nested() {
+        on(2, || {
+            let done = AtomicUsize::new(0);
+            each(20, &|_| {
+                each(30, &|_| {
+                    done.fetch_add(1, Ordering::Relaxed);
+                });
+            });
+            assert_eq!(done.into_inner(), 600);
+        });
+    }
+
+    #[test]
+    fn a_panic_comes_out() {
+        on(2, || {
+            let panicked = std::panic::catch_unwind(|| each(100, &|i| assert!(i != 57, "this one")));
+            assert!(panicked.is_err());
+        });
+    }
+}

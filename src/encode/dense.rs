@@ -3,7 +3,7 @@
 
 use super::canonical::sign_in_doubt;
 use super::pairs::{Candidates, Selection};
-use super::separate::{CLOSE, complement};
+use super::separate::{CLOSE, complement, small};
 use super::settings::Settings;
 use crate::array::Real;
 use crate::graph::{GraphRef, IsolatedDiagonal};
@@ -53,14 +53,16 @@ pub(super) fn candidates(
 ) -> Candidates {
     let (n, null) = (operator.rows(), operator.null_vectors());
     let range = closed(selection, null, values);
+    let values = values[range.start.max(null)..range.end.max(null)].to_vec();
     let columns = &vectors[range.start * n..range.end * n];
     let (first, vectors) = if range.start < null {
-        // Null vectors and others are mixed: what is known is taken out.
-        (0, complement(columns, n, &operator.null))
+        // Null vectors and small values' are mixed: what is known is taken out. The others stay in the order of their values.
+        let mixed = (null + small(&values, operator.bounds(0).upper)).min(range.len());
+        let (mixed, others) = columns.split_at(mixed * n);
+        (0, [complement(mixed, n, &operator.null), others.to_vec()].concat())
     } else {
         (range.start - null, columns.to_vec())
     };
-    let values = values[range.start.max(null)..range.end.max(null)].to_vec();
     let Range { start, end } = selection.others;
     let selected = if values.is_empty() { 0..0 } else { start - first..end - first };
     Candidates { values, vectors, selected, apart: true, next: None, status: solved.status, iterated: false }

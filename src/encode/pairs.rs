@@ -2,7 +2,7 @@
 //! values told apart, tie groups, canonical vectors, certificate. In f64, on the host, the same for every solver.
 
 use super::canonical::canonical_basis;
-use super::separate::{CLOSE, is_due, separate};
+use super::separate::{CLOSE, is_due, separate, small};
 use super::settings::Settings;
 use super::walks::return_probabilities;
 use crate::array::Real;
@@ -89,7 +89,9 @@ pub(super) fn pairs<T: Real>(
     let null = operator.null_vectors();
     let Candidates { mut values, mut vectors, selected, apart, next, status, iterated } = candidates;
     if is_due(&values, null > 0, bounds.upper) {
-        values = separate(graph, super::sparse::solved(settings.normalization), &mut vectors);
+        let small = small(&values, bounds.upper);
+        let separated = separate(graph, super::sparse::solved(settings.normalization), &mut vectors[..small * n]);
+        values[..small].copy_from_slice(&separated);
     }
     let groups = tie_groups(&values, bounds.upper);
     let mut basis = operator.canonical_null(known);

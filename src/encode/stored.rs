@@ -25,7 +25,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The version of the numerics: a change that may move a bit of any encoding goes with a new number.
-const NUMERICS: u64 = 8;
+const NUMERICS: u64 = 9;
 /// The meaning and the layout of the values.
 const DOMAIN: &str = "fiedler 2026-11-22 spectral encodings of a run of graphs, native byte order";
 /// Of [`work`], summed over the graphs: about 60 ms of one core (9 n^3 flop at the 2e10 flop/s of `policy::Rates`).

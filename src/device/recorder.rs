@@ -14,7 +14,6 @@ use super::submit::{Command, submit};
 use crate::error::{Error, ErrorKind, Result};
 use crate::shape::to_u32;
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::{Arc, MutexGuard};
 use wgpu::util::StagingBelt;
 
@@ -36,6 +35,28 @@ pub(crate) enum Grid {
     Workgroups(u32),
     /// As many workgroups along x as cover so many invocations, or as many as one dispatch may have: the kernel strides.
     Invocations(u32),
+}
+
+/// Units of work that one dispatch may take, see [`Recorder::ranges`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DispatchRange {
+    /// The first unit, counted from that of the whole work.
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+    /// The operations of all of them.
+    pub(crate) flops: f64,
+}
+
+impl DispatchRange {
+    /// The unit after the last one.
+    pub(crate) fn end(&self) -> u32 {
+        self.first + self.count
+    }
+
+    /// A workgroup a unit.
+    pub(crate) fn grid(&self) -> Grid {
+        Grid::Workgroups(self.count)
+    }
 }
 
 /// What is recorded and not yet submitted. It keeps the buffers that it names.
@@ -201,12 +222,21 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Cuts `count` matrices of about `flops` each into ranges that one dispatch, a workgroup a matrix, may take.
-    pub(crate) fn pieces(&self, count: u32, flops: f64) -> impl Iterator<Item = Range<u32>> + use<> {
+    /// Cuts `count` units of about `flops` each into ranges that one dispatch, a workgroup a unit, may take.
+    pub(crate) fn ranges(&self, count: u32, flops: f64) -> impl Iterator<Item = DispatchRange> + use<> {
+        self.ranges_of(u32::MAX, count, flops)
+    }
+
+    /// [`Recorder::ranges`] of at most `most` units.
+    pub(crate) fn ranges_of(&self, most: u32, count: u32, flops: f64) -> impl Iterator<Item = DispatchRange> + use<> {
         let by_time = (SUBMISSION_SECONDS * self.core.adapter.rate / flops.max(1.0)).clamp(1.0, 65_535.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 1..=65535")]
-        let most = (by_time as u32).min(self.core.adapter.limits.workgroups_per_dimension);
-        (0..count).step_by(most as usize).map(move |first| first..(first + most).min(count))
+        let by_time = (by_time as u32).min(self.core.adapter.limits.workgroups_per_dimension);
+        let most = most.clamp(1, by_time);
+        (0..count).step_by(most as usize).map(move |first| {
+            let count = most.min(count - first);
+            DispatchRange { first, count, flops: flops * f64::from(count) }
+        })
     }
 
     fn bind_group(&self, pipeline: &Arc<Pipeline>, bound: &[(u32, Arc<Lease>, u64)]) -> wgpu::BindGroup {

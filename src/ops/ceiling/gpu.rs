@@ -26,11 +26,10 @@ pub(super) fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceili
     let mut made: Buffer<[f32; 4]> = gpu.record().array(vectors as usize)?;
     let mut copy = |count: u32| -> Result<()> {
         let mut rec = gpu.record();
-        for piece in rec.pieces(count.div_ceil(WIDTH), f64::from(WIDTH)) {
-            let params = Span { first: piece.start, count };
+        for piece in rec.ranges(count.div_ceil(WIDTH), f64::from(WIDTH)) {
+            let params = Span { first: piece.first, count };
             let kernel = Copy { params, given: &given, made: &mut made };
-            let groups = piece.end - piece.start;
-            rec.dispatch(&kernel, &[], Grid::Workgroups(groups), f64::from(WIDTH * groups))?;
+            rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
         }
         drop(rec);
         gpu.wait()

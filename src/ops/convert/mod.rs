@@ -4,7 +4,7 @@ mod kernels;
 
 use crate::array::{Array, Storage};
 use crate::context::Context;
-use crate::device::{Buffer, Gpu, Grid};
+use crate::device::{Buffer, Gpu};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parallel;
 use half::f16;
@@ -74,11 +74,10 @@ fn narrow(gpu: &Gpu, x: &Buffer<f32>, len: usize) -> Result<Buffer<f32>> {
     let mut rec = gpu.record();
     let out = rec.array::<f32>(len.div_ceil(2) as usize)?;
     let mut y = out.cast::<u32>();
-    for piece in rec.pieces(len.div_ceil(2 * WIDTH), f64::from(40 * WIDTH)) {
-        let count = piece.end - piece.start;
-        let params = Params { first: piece.start * WIDTH, len };
+    for piece in rec.ranges(len.div_ceil(2 * WIDTH), f64::from(40 * WIDTH)) {
+        let params = Params { first: piece.first * WIDTH, len };
         let kernel = Narrow { params, x, y: &mut y };
-        rec.dispatch(&kernel, &[], Grid::Workgroups(count), f64::from(40 * WIDTH) * f64::from(count))?;
+        rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
     }
     Ok(out)
 }
@@ -88,11 +87,10 @@ fn widen(gpu: &Gpu, x: &Buffer<f32>, len: usize) -> Result<Buffer<f32>> {
     let mut rec = gpu.record();
     let mut y = rec.array::<f32>(len as usize)?;
     let x = x.cast::<u32>();
-    for piece in rec.pieces(len.div_ceil(WIDTH), f64::from(10 * WIDTH)) {
-        let count = piece.end - piece.start;
-        let params = Params { first: piece.start * WIDTH, len };
+    for piece in rec.ranges(len.div_ceil(WIDTH), f64::from(10 * WIDTH)) {
+        let params = Params { first: piece.first * WIDTH, len };
         let kernel = Widen { params, x: &x, y: &mut y };
-        rec.dispatch(&kernel, &[], Grid::Workgroups(count), f64::from(10 * WIDTH) * f64::from(count))?;
+        rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
     }
     Ok(y)
 }

@@ -5,7 +5,7 @@ use super::kernels::{
     Matrix, Pairs, Rows, Sums, Tiles, Totals, WIDTH, matrix_variant, rows_variant, team, totals_variant,
 };
 use super::{Divergence, DivergenceOptions};
-use crate::device::{Buffer, Gpu, Grid, Recorder};
+use crate::device::{Buffer, Gpu, Recorder};
 use crate::error::{ErrorKind, Result};
 use crate::shape::{Shape, to_u32};
 
@@ -91,14 +91,13 @@ pub(super) fn rows(
     for begin in (0..bins).step_by(BINS as usize) {
         let end = bins.min(begin + BINS);
         let work = TERM * f64::from(WIDTH / team) * f64::from(end - begin);
-        for piece in rec.pieces(count.div_ceil(WIDTH / team), work) {
+        for piece in rec.ranges(count.div_ceil(WIDTH / team), work) {
             let (fresh, last) = (u32::from(begin == 0), u32::from(end == bins));
-            let first = piece.start;
+            let first = piece.first;
             let params =
                 Pairs { bins, begin, end, count, first, fresh, last, share, root, factor, smoothing, spread, unit };
             let kernel = Rows { params, p, q, p_totals: &p_totals, q_totals: &q_totals, divergences: &mut divergences };
-            let groups = piece.end - piece.start;
-            rec.dispatch(&kernel, &variant, Grid::Workgroups(groups), work * f64::from(groups))?;
+            rec.dispatch(&kernel, &variant, piece.grid(), piece.flops)?;
         }
     }
     Ok(divergences.cast())
@@ -122,9 +121,9 @@ pub(super) fn matrix(
     for begin in (0..bins).step_by(TILED_BINS as usize) {
         let end = bins.min(begin + TILED_BINS);
         let work = TERM * f64::from(TILE * TILE) * f64::from(end - begin);
-        for piece in rec.pieces(tiles.saturating_mul(tiles).saturating_mul(entries), work) {
+        for piece in rec.ranges(tiles.saturating_mul(tiles).saturating_mul(entries), work) {
             let (fresh, last) = (u32::from(begin == 0), u32::from(end == bins));
-            let first = piece.start;
+            let first = piece.first;
             let params = Tiles {
                 bins,
                 begin,
@@ -142,8 +141,7 @@ pub(super) fn matrix(
                 unit,
             };
             let kernel = Matrix { params, p, totals: &totals, divergences: &mut divergences };
-            let groups = piece.end - piece.start;
-            rec.dispatch(&kernel, &matrix_variant(kind), Grid::Workgroups(groups), work * f64::from(groups))?;
+            rec.dispatch(&kernel, &matrix_variant(kind), piece.grid(), piece.flops)?;
         }
     }
     Ok(divergences.cast())
@@ -162,20 +160,19 @@ fn totals(
     for begin in (0..bins).step_by(BINS as usize) {
         let end = bins.min(begin + BINS);
         let work = 2.0 * f64::from(WIDTH / team) * f64::from(end - begin);
-        for piece in rec.pieces(count.div_ceil(WIDTH / team), work) {
+        for piece in rec.ranges(count.div_ceil(WIDTH / team), work) {
             let params = Sums {
                 bins,
                 begin,
                 end,
                 count,
-                first: piece.start,
+                first: piece.first,
                 fresh: u32::from(begin == 0),
                 last: u32::from(end == bins),
                 normalize: u32::from(options.normalize),
             };
             let kernel = Totals { params, histograms, totals: &mut totals };
-            let groups = piece.end - piece.start;
-            rec.dispatch(&kernel, &totals_variant(team), Grid::Workgroups(groups), work * f64::from(groups))?;
+            rec.dispatch(&kernel, &totals_variant(team), piece.grid(), piece.flops)?;
         }
     }
     Ok(totals)

@@ -3,7 +3,7 @@
 use super::buffers::Buffers;
 use super::kernels::{Ending, FINISH_CLASSES, Finish, FinishClass, First, Prepare};
 use super::{small::Small, tiled};
-use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
+use crate::device::{Adapter, Buffer, Gpu, Recorder};
 use crate::error::{ErrorKind, Result};
 use crate::ops::jacobi::gpu::{Batch, Method, orthogonalise};
 use crate::shape::{Layout, to_u32};
@@ -139,10 +139,9 @@ fn finish_class(adapter: &Adapter, capacity: u32) -> Option<FinishClass> {
 fn prepare(rec: &mut Recorder<'_>, buffers: &mut Buffers<'_>, capacity: u32, range: &Range<u32>) -> Result<()> {
     let Buffers { table, a, w, state, .. } = buffers;
     let work = 6.0 * f64::from(capacity).powi(2);
-    for piece in rec.pieces(range.end - range.start, work) {
-        let count = piece.end - piece.start;
-        let prepare = Prepare { params: First { first: range.start + piece.start }, table, a, w, state };
-        rec.dispatch(&prepare, &[], Grid::Workgroups(count), work * f64::from(count))?;
+    for piece in rec.ranges(range.end - range.start, work) {
+        let prepare = Prepare { params: First { first: range.start + piece.first }, table, a, w, state };
+        rec.dispatch(&prepare, &[], piece.grid(), piece.flops)?;
     }
     Ok(())
 }
@@ -156,11 +155,10 @@ fn finish(
 ) -> Result<()> {
     let Buffers { table, a, w, state, values, certificates } = buffers;
     let work = 4.0 * f64::from(class.0).powi(3);
-    for piece in rec.pieces(range.end - range.start, work) {
-        let count = piece.end - piece.start;
-        let params = Ending { first: range.start + piece.start, vectors: vectors.into() };
+    for piece in rec.ranges(range.end - range.start, work) {
+        let params = Ending { first: range.start + piece.first, vectors: vectors.into() };
         let finish = Finish { params, table, a, state, w, values, certificates };
-        rec.dispatch(&finish, &class.overrides(), Grid::Workgroups(count), work * f64::from(count))?;
+        rec.dispatch(&finish, &class.overrides(), piece.grid(), piece.flops)?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::buffers::Buffers;
 use super::kernels::{Few, Lane8, Lane16, Lane32, Lane64, Tiny2, Tiny3, Tiny4, Tiny6, Tiny8};
-use crate::device::{Adapter, Grid, Recorder};
+use crate::device::{Adapter, Recorder};
 use crate::error::Result;
 use crate::ops::jacobi::gpu::MAX_SWEEPS;
 use std::ops::Range;
@@ -76,15 +76,15 @@ impl Small {
         let Buffers { table, a, w, values, certificates, .. } = buffers;
         let (count, each) = (range.end - range.start, self.matrices());
         let work = flops * f64::from(each);
-        for piece in rec.pieces(count.div_ceil(each), work) {
-            let taken = piece.start * each..(piece.end * each).min(count);
+        for piece in rec.ranges(count.div_ceil(each), work) {
+            let taken = piece.first * each..(piece.end() * each).min(count);
             let params = Few {
                 first: range.start + taken.start,
                 count: taken.end - taken.start,
                 sweeps: MAX_SWEEPS,
                 vectors: vectors.into(),
             };
-            let (grid, flops) = (Grid::Workgroups(piece.end - piece.start), work * f64::from(piece.end - piece.start));
+            let (grid, flops) = (piece.grid(), piece.flops);
             macro_rules! dispatch {
                 ($($form:ident($order:literal): $kernel:ident),+) => {
                     match self {

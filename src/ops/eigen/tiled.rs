@@ -17,22 +17,9 @@ fn folded(capacity: u32) -> u32 {
     tiles.div_ceil(2) * (tiles + 1)
 }
 
-/// Matrices in the order of the table, cut so that no dispatch is too large.
-fn pieces(
-    rec: &Recorder<'_>,
-    adapter: &Adapter,
-    range: &Range<u32>,
-    flops: f64,
-    groups: u32,
-) -> impl Iterator<Item = Range<u32>> + use<> {
-    let most = (adapter.limits.workgroups_per_dimension / groups).max(1);
-    let begin = range.start;
-    let by_time = rec.pieces(range.end - range.start, flops);
-    by_time.flat_map(move |part| {
-        (part.start..part.end)
-            .step_by(most as usize)
-            .map(move |first| begin + first..begin + first.saturating_add(most).min(part.end))
-    })
+/// Matrices of the table that a dispatch of `groups` workgroups each may take at most.
+fn most(adapter: &Adapter, groups: u32) -> u32 {
+    (adapter.limits.workgroups_per_dimension / groups).max(1)
 }
 
 /// Records W and the state of every matrix of `range`, none larger than `capacity`.
@@ -49,12 +36,11 @@ pub(super) fn prepare(
     let Buffers { table, a, w, state, .. } = buffers;
     let groups = capacity.div_ceil(ROWS);
     let work = 2.0 * f64::from(capacity).powi(2);
-    for piece in pieces(rec, adapter, range, work, groups) {
-        let count = piece.end - piece.start;
-        let (all, flops) = (count * groups, work * f64::from(count));
+    for piece in rec.ranges_of(most(adapter, groups), range.end - range.start, work) {
+        let (all, flops) = (piece.count * groups, piece.flops);
         let mut peaks = rec.array(all as usize)?;
         let mut circles = rec.array(2 * all as usize)?;
-        let params = Tiles { first: piece.start, groups, capacity, tiles: groups };
+        let params = Tiles { first: range.start + piece.first, groups, capacity, tiles: groups };
         rec.dispatch(&Peak { params, table, a, peaks: &mut peaks }, &[], Grid::Workgroups(all), flops)?;
         let norm = Norm { params, table, a, peaks: &peaks, circles: &mut circles };
         rec.dispatch(&norm, &[], Grid::Workgroups(all), flops)?;
@@ -82,9 +68,9 @@ pub(super) fn finish(
     let blocks = capacity.div_ceil(64);
     let sorted = capacity.div_ceil(SLOTS / capacity);
     let n = f64::from(capacity);
-    let most = [capacity, rows * columns, folded, sorted].into_iter().max().unwrap_or(1);
-    for piece in pieces(rec, adapter, range, 2.0 * n.powi(3), most) {
-        let (first, count) = (piece.start, piece.end - piece.start);
+    let groups = [capacity, rows * columns, folded, sorted].into_iter().max().unwrap_or(1);
+    for piece in rec.ranges_of(most(adapter, groups), range.end - range.start, 2.0 * n.powi(3)) {
+        let (first, count) = (range.start + piece.first, piece.count);
         let (all, flops) = (count as usize * capacity as usize, f64::from(count) * n * n);
         let mut guesses = rec.array(all)?;
         let mut sums = rec.array(2 * all * rows as usize)?;

@@ -2,7 +2,7 @@
 
 use super::kernels::{Deflate, Part, slab_variant};
 use super::sums::CHUNK;
-use crate::device::{Buffer, Grid, Recorder};
+use crate::device::{Buffer, Recorder};
 use crate::error::Result;
 use crate::ops::sparse::gpu::{Most, Rows, Slab, Stage};
 use crate::ops::sparse::{NONE, NullSpace};
@@ -56,11 +56,10 @@ impl Deflation {
         let mut along = self.along.clone();
         self.vectors.gather(rec, x, &mut along)?;
         let flops = 8.0 * f64::from(lanes) * CHUNK as f64;
-        for part in rec.pieces(count, flops) {
-            let groups = part.end - part.start;
+        for part in rec.ranges(count, flops) {
             let base = to_u32(stage.base);
             let kernel = Deflate {
-                params: Part { first: part.start, base, column: stage.column, width: stage.end },
+                params: Part { first: part.first, base, column: stage.column, width: stage.end },
                 chunks,
                 labels: &self.labels,
                 values: &self.values,
@@ -68,7 +67,7 @@ impl Deflation {
                 along: &along,
                 x: &mut x.data,
             };
-            rec.dispatch(&kernel, &slab_variant(lanes), Grid::Workgroups(groups), flops * f64::from(groups))?;
+            rec.dispatch(&kernel, &slab_variant(lanes), part.grid(), part.flops)?;
         }
         Ok(())
     }

@@ -162,18 +162,16 @@ impl<'g> GpuSpace<'g> {
         let mut totals = rec.array(self.sums.levels[0].len() * size as usize)?;
         for (outputs, chunks) in pieces {
             let base = chunks.start;
-            for part in rec.pieces(to_u32(chunks.len()), flops) {
+            for part in rec.ranges(to_u32(chunks.len()), flops) {
                 let kernel = Gram {
-                    params: Tiles { first: base + part.start, base },
+                    params: Tiles { first: base + part.first, base },
                     chunks: &self.chunks,
                     left: &self.x[i].data,
                     right: &self.x[j].data,
                     image: &self.image[j].data,
                     sums: &mut sums,
                 };
-                let count = part.end - part.start;
-                let grid = Grid::Workgroups(count);
-                rec.dispatch(&kernel, &gram_variant(left, right), grid, flops * f64::from(count))?;
+                rec.dispatch(&kernel, &gram_variant(left, right), part.grid(), part.flops)?;
             }
             reduce(rec, &self.levels[0], outputs, (size, base), &sums, &mut totals)?;
         }
@@ -204,9 +202,9 @@ impl<'g> GpuSpace<'g> {
             for (slab, squares) in x.iter_mut().zip(&mut squares) {
                 let lanes = slab.lanes;
                 let flops = 16.0 * f64::from(lanes) * f64::from(total) * 4.0 * CHUNK as f64;
-                for part in rec.pieces(to_u32(end - begin), flops) {
+                for part in rec.ranges(to_u32(end - begin), flops) {
                     let kernel = Rotate {
-                        params: Turned { first: to_u32(begin) + part.start, base: 0, row, total, offset },
+                        params: Turned { first: to_u32(begin) + part.first, base: 0, row, total, offset },
                         chunks: &self.chunks,
                         q,
                         values,
@@ -215,8 +213,7 @@ impl<'g> GpuSpace<'g> {
                         slab: &mut slab.data,
                         squares,
                     };
-                    let count = part.end - part.start;
-                    rec.dispatch(&kernel, &slab_variant(lanes), Grid::Workgroups(count), flops * f64::from(count))?;
+                    rec.dispatch(&kernel, &slab_variant(lanes), part.grid(), part.flops)?;
                 }
                 offset += lanes;
             }

@@ -242,19 +242,18 @@ fn sums_there(
     let flops = 4.0 * longest as f64;
     #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
     let unit_there = unit.unwrap_or(1.0) as f32;
-    for piece in rec.pieces(to_u32(count), flops) {
+    for piece in rec.ranges(to_u32(count), flops) {
         let params = BandsOf {
-            first: piece.start,
+            first: piece.first,
             inner: to_u32(lines.inner.max(1)),
             bins: to_u32(bins),
             bands: to_u32(bands.len()),
             centroid: u32::from(unit.is_some()),
             unit: unit_there,
         };
-        let groups = piece.end - piece.start;
         let kernel = Bands { params, power, ranges: &ranges, sums: &mut sums };
         let variant = [("WIDTH", f64::from(width))];
-        rec.dispatch(&kernel, &variant, Grid::Workgroups(groups), flops * f64::from(groups))?;
+        rec.dispatch(&kernel, &variant, piece.grid(), piece.flops)?;
     }
     Ok(sums)
 }

@@ -329,10 +329,9 @@ impl Job<'_> {
         let overrides = variant(step.stages, most, flags, self.how);
         let twice = if flags & flags::TWICE == 0 { 1.0 } else { 2.0 };
         let flops = twice * step.stages.cost() as f64 * (group * together) as f64;
-        for piece in rec.pieces(to_u32(units.div_ceil(group)), flops) {
-            let params = Pass { first: piece.start, ..params };
-            let groups = piece.end - piece.start;
-            let (grid, flops) = (Grid::Workgroups(groups), flops * f64::from(groups));
+        for piece in rec.ranges(to_u32(units.div_ceil(group)), flops) {
+            let params = Pass { first: piece.first, ..params };
+            let (grid, flops) = (piece.grid(), piece.flops);
             let tables = self.tables;
             let reals = self.kind == Kind::RealInverse && to.places != usize::MAX;
             match source {

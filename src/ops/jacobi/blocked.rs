@@ -7,7 +7,6 @@ use super::kernels::{Apply, Gram, Round, Solve, Tallied, Tally};
 use crate::device::{Adapter, Buffer, Grid, Recorder};
 use crate::error::Result;
 use crate::shape::to_u32;
-use std::ops::Range;
 
 /// Columns of a pair of blocks, rows of a tile, rows of a chunk of inner products: as in jacobi/blocked.wgsl.
 const PAIR: u32 = 32;
@@ -75,10 +74,8 @@ pub(super) fn orthogonalise(
     // Two operations for each of PAIR^2 products a row.
     let per_row = 2.0 * f64::from(PAIR * PAIR) * f64::from(share.pairs);
     let flops = [f64::from(class), 5.0 * f64::from(PAIR)].map(|rows| rows * per_row);
-    let pieces = rec.pieces(range.end - range.start, flops[0]);
-    let most = share.most(adapter);
-    for piece in pieces.flat_map(|piece| cut(piece, most)) {
-        let (first, count) = (range.start + piece.start, piece.end - piece.start);
+    for piece in rec.ranges_of(share.most(adapter), range.end - range.start, flops[0]) {
+        let (first, count) = (range.start + piece.first, piece.count);
         let matrices = count as usize;
         let mut grams = rec.array(matrices * share.grams())?;
         let mut marks = rec.array(matrices * share.pairs as usize)?;
@@ -100,12 +97,6 @@ pub(super) fn orthogonalise(
         }
     }
     Ok(())
-}
-
-/// Parts of at most `most`.
-fn cut(range: Range<u32>, most: u32) -> impl Iterator<Item = Range<u32>> {
-    let end = range.end;
-    range.step_by(most as usize).map(move |first| first..(first.saturating_add(most)).min(end))
 }
 
 #[cfg(test)]

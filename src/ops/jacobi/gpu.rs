@@ -5,7 +5,7 @@ pub(in crate::ops) use super::batch::MAX_SWEEPS;
 use super::blocked;
 use super::kernels::{SIZE_CLASSES, SizeClass, Sweeps, Workgroup};
 use super::register::Register;
-use crate::device::{Adapter, Buffer, Grid, Recorder};
+use crate::device::{Adapter, Buffer, Recorder};
 use crate::error::Result;
 
 /// How the columns of square matrices are made orthogonal. It depends upon the order and the adapter alone, and so does every bit of
@@ -99,14 +99,13 @@ fn in_workgroups(
     let dispatches = MAX_SWEEPS.div_ceil(sweeps);
     // About seven sweeps of n^2 / 2 pairs, three inner products and a rotation each.
     let work = 7.0 * f64::from(class.capacity).powi(3) / 2.0 * 12.0;
-    for piece in rec.pieces(range.end - range.start, work) {
-        let count = piece.end - piece.start;
+    for piece in rec.ranges(range.end - range.start, work) {
         for _ in 0..dispatches {
-            let params = Sweeps { first: range.start + piece.start, sweeps };
+            let params = Sweeps { first: range.start + piece.first, sweeps };
             let kernel = Workgroup { params, table, w, state };
             // The dispatches after the last sweep find nothing to do; their share stands for those that do.
-            let flops = work * f64::from(count) / f64::from(dispatches);
-            rec.dispatch(&kernel, &class.overrides(), Grid::Workgroups(count), flops)?;
+            let flops = piece.flops / f64::from(dispatches);
+            rec.dispatch(&kernel, &class.overrides(), piece.grid(), flops)?;
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use super::batch::{Batch, MAX_SWEEPS};
 use super::kernels::{
     Register16, Register32, Register48, Register64, Register80, Register96, Register112, Register128, Ringing,
 };
-use crate::device::{Adapter, Buffer, Grid, Recorder};
+use crate::device::{Adapter, Buffer, Recorder};
 use crate::error::Result;
 
 /// Orders of the kernels that ship.
@@ -53,15 +53,14 @@ impl Register {
         let Batch { table, range, .. } = batch;
         // About seven sweeps of n^2 / 2 pairs, an inner product and a rotation each.
         let work = 7.0 * 5.0 * f64::from(self.0).powi(3);
-        for piece in rec.pieces(range.end - range.start, work) {
-            let count = piece.end - piece.start;
-            let params = Ringing { first: range.start + piece.start, sweeps: MAX_SWEEPS };
+        for piece in rec.ranges(range.end - range.start, work) {
+            let params = Ringing { first: range.start + piece.first, sweeps: MAX_SWEEPS };
             macro_rules! dispatch {
                 ($($order:literal: $kernel:ident),+) => {
                     match self.0 {
                         $($order => {
                             let kernel = $kernel { params, table, w, state };
-                            rec.dispatch(&kernel, &[], Grid::Workgroups(count), work * f64::from(count))?;
+                            rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
                         })+
                         _ => {}
                     }

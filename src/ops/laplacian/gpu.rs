@@ -56,9 +56,9 @@ pub(super) fn laplacian(
     );
     let mut laplacian = rec.array(layout.len())?;
     let work = layout.len() as f64 / layout.batch().max(1) as f64;
-    for piece in rec.pieces(to_u32(layout.batch()), work) {
+    for piece in rec.ranges(to_u32(layout.batch()), work) {
         let kernel = Assemble {
-            params: First { first: piece.start },
+            params: First { first: piece.first },
             table: &table,
             row_offsets: &row_offsets,
             columns: &columns,
@@ -66,8 +66,7 @@ pub(super) fn laplacian(
             degree: &degree,
             laplacian: &mut laplacian,
         };
-        let matrices = piece.end - piece.start;
-        rec.dispatch(&kernel, &variant, Grid::Workgroups(matrices), work * f64::from(matrices))?;
+        rec.dispatch(&kernel, &variant, piece.grid(), piece.flops)?;
     }
     Ok(laplacian)
 }

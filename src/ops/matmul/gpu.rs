@@ -2,7 +2,7 @@
 
 use super::forms::{Form, Plan};
 use super::kernels::{Cooperative, Direct, Manner, Params, SmallCooperative, Sum, SumOfScaled, Tile, Tiny};
-use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
+use crate::device::{Adapter, Buffer, Gpu, Recorder};
 use crate::error::{ErrorKind, Result};
 
 /// One factor on the device: column-major as it is stored, one matrix after the other.
@@ -168,10 +168,9 @@ fn multiply(
     let mut out = out.cast::<u32>();
     let manner = product.manner(params.raw != 0).overrides();
     let flops = plan.flops(product.k);
-    for piece in rec.pieces(plan.units(product.m, product.n, params.parts, product.batch), flops) {
-        let count = piece.end - piece.start;
-        let (grid, flops) = (Grid::Workgroups(count), flops * f64::from(count));
-        let params = Params { first: piece.start, ..params };
+    for piece in rec.ranges(plan.units(product.m, product.n, params.parts, product.batch), flops) {
+        let (grid, flops) = (piece.grid(), piece.flops);
+        let params = Params { first: piece.first, ..params };
         let (a, b, c, bias, out) = (&a, &b, &c, &bias, &mut out);
         match plan.form {
             Form::Tiny { order } => {
@@ -245,12 +244,11 @@ fn finish(
     let len = product.m * product.n * product.batch;
     let units = if product.half { len.div_ceil(2) } else { len }.div_ceil(SUMMED);
     let flops = f64::from(SUMMED) * f64::from(2 * params.parts + 16);
-    for piece in rec.pieces(units, flops) {
-        let count = piece.end - piece.start;
-        let params = Params { first: piece.start * SUMMED, ..params };
+    for piece in rec.ranges(units, flops) {
+        let params = Params { first: piece.first * SUMMED, ..params };
         let (c, bias, out) = (&c, &bias, &mut out);
         let variant = [("HALF", product.half.into()), ("PLAIN", product.ending.is_plain().into())];
-        let (grid, flops) = (Grid::Workgroups(count), flops * f64::from(count));
+        let (grid, flops) = (piece.grid(), piece.flops);
         match exponents {
             None => rec.dispatch(&Sum { params, sums, c, bias, out }, &variant, grid, flops)?,
             Some([down, across]) => {

@@ -5,7 +5,7 @@
 use super::forms::Plan;
 use super::gpu::{self, Ending, Factor, Product};
 use super::kernels::{LINES, Largest, Lines, Split};
-use crate::device::{Buffer, Grid, Recorder};
+use crate::device::{Buffer, Recorder};
 use crate::error::Result;
 
 /// Products that one of f32 becomes.
@@ -52,19 +52,19 @@ impl Halves {
         let variant = [("ALONG", along.into())];
         let units = all.div_ceil(LINES) * chunks;
         let flops = 16.0 * f64::from(LINES) * f64::from(terms.min(CHUNK) + 64);
-        for piece in rec.pieces(units, flops) {
-            let params = Lines { first: piece.start, ..params };
-            let grid = Grid::Workgroups(piece.end - piece.start);
+        for piece in rec.ranges(units, flops) {
+            let params = Lines { first: piece.first, ..params };
+            let grid = piece.grid();
             let kernel = Largest { params, numbers, largest: &mut largest };
-            rec.dispatch(&kernel, &variant, grid, flops * f64::from(piece.end - piece.start))?;
+            rec.dispatch(&kernel, &variant, grid, piece.flops)?;
         }
         let flops = 4.0 * flops;
-        for piece in rec.pieces(units, flops) {
-            let params = Lines { first: piece.start, ..params };
-            let grid = Grid::Workgroups(piece.end - piece.start);
+        for piece in rec.ranges(units, flops) {
+            let params = Lines { first: piece.first, ..params };
+            let grid = piece.grid();
             let (largest, high, low, exponents) = (&largest, &mut high, &mut low, &mut exponents);
             let kernel = Split { params, numbers, largest, high, low, exponents };
-            rec.dispatch(&kernel, &variant, grid, flops * f64::from(piece.end - piece.start))?;
+            rec.dispatch(&kernel, &variant, grid, piece.flops)?;
         }
         Ok(Self { high: high.cast(), low: low.cast(), exponents })
     }

@@ -3,7 +3,7 @@
 use super::kernels::{Affine, Sizes};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
-use crate::device::{Buffer, Gpu, Grid};
+use crate::device::{Buffer, Gpu};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
 use crate::ops::operation::{Call, Operation, Precision};
 use crate::parallel;
@@ -73,12 +73,11 @@ impl<T: Real> Map<T> {
         let mut out = rec.array(Shape { cols, ..given }.len())?;
         let units = to_u32(given.rows.div_ceil(TILE) * cols.div_ceil(TILE) * given.batch);
         let work = 2.0 * (TILE * TILE * inner) as f64;
-        for piece in rec.pieces(units, work) {
-            let workgroups = piece.end - piece.start;
+        for piece in rec.ranges(units, work) {
             let params =
-                Sizes { first: piece.start, rows: to_u32(given.rows), inner: to_u32(inner), cols: to_u32(cols) };
+                Sizes { first: piece.first, rows: to_u32(given.rows), inner: to_u32(inner), cols: to_u32(cols) };
             let kernel = Affine { params, x, before: &before, w: &w, after: &after, out: &mut out };
-            rec.dispatch(&kernel, &[], Grid::Workgroups(workgroups), work * f64::from(workgroups))?;
+            rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
         }
         Ok(out)
     }

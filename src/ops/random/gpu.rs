@@ -3,7 +3,7 @@
 use super::kernels::{Fill, Order, fill_variant};
 use super::quantile::TABLE;
 use super::{Law, Stream, cpu};
-use crate::device::{Buffer, Gpu, Grid};
+use crate::device::{Buffer, Gpu};
 use crate::error::{ErrorKind, Result};
 
 /// Vectors of four numbers that a workgroup makes: WIDTH of fill.wgsl.
@@ -38,7 +38,7 @@ pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<B
     let (variant, [offset, factor, below], [last, some]) = numbers_of(law);
     // Twenty rounds of about ten operations at most, and ten a number.
     let work = f64::from(GROUP) * 240.0;
-    for piece in rec.pieces(count.div_ceil(GROUP), work) {
+    for piece in rec.ranges(count.div_ceil(GROUP), work) {
         let params = Order {
             key_low,
             key_high,
@@ -47,7 +47,7 @@ pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<B
             block_low,
             block_high,
             inside: low_word(inside as u64),
-            first: piece.start,
+            first: piece.first,
             count,
             offset,
             factor,
@@ -56,8 +56,7 @@ pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<B
             some,
         };
         let kernel = Fill { params, quantiles: &quantiles, numbers: &mut numbers };
-        let groups = piece.end - piece.start;
-        rec.dispatch(&kernel, &fill_variant(variant), Grid::Workgroups(groups), work * f64::from(groups))?;
+        rec.dispatch(&kernel, &fill_variant(variant), piece.grid(), piece.flops)?;
     }
     Ok(numbers.cast::<f32>().first(len))
 }

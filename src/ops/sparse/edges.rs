@@ -280,9 +280,8 @@ fn over_blocks(
     mut dispatch: impl FnMut(&mut Recorder<'_>, u32, Grid, f64) -> Result<()>,
 ) -> Result<()> {
     let flops = 8.0 * f64::from(BLOCK);
-    for part in rec.pieces(blocks, flops) {
-        let count = part.end - part.start;
-        dispatch(rec, part.start, Grid::Workgroups(count), flops * f64::from(count))?;
+    for part in rec.ranges(blocks, flops) {
+        dispatch(rec, part.first, part.grid(), part.flops)?;
     }
     Ok(())
 }

@@ -165,11 +165,10 @@ impl Rows {
         }
         let sums = self.segments(rec, None, x)?;
         let flops = self.flops_of_a_long_row(x.lanes);
-        for part in rec.pieces(self.longs, flops) {
-            let count = part.end - part.start;
-            let kernel = Combine { params: First { first: part.start }, items: &self.long, sums: &sums, y };
-            let flops = flops * f64::from(count);
-            rec.dispatch(&kernel, &combine_variant(x.lanes), Grid::Workgroups(count), flops)?;
+        for part in rec.ranges(self.longs, flops) {
+            let kernel = Combine { params: First { first: part.first }, items: &self.long, sums: &sums, y };
+            let flops = part.flops;
+            rec.dispatch(&kernel, &combine_variant(x.lanes), part.grid(), flops)?;
         }
         Ok(())
     }
@@ -194,10 +193,9 @@ fn over(
     let rows = teams(lanes);
     let mean = run.entries as f64 / f64::from(count);
     let flops = 8.0 * f64::from(rows * lanes) * (mean + 3.0);
-    for groups in rec.pieces(count.div_ceil(rows), flops) {
-        let part = start + groups.start * rows..end.min(start + groups.end * rows);
-        let count = groups.end - groups.start;
-        dispatch(rec, part, Grid::Workgroups(count), flops * f64::from(count))?;
+    for groups in rec.ranges(count.div_ceil(rows), flops) {
+        let part = start + groups.first * rows..end.min(start + groups.end() * rows);
+        dispatch(rec, part, groups.grid(), groups.flops)?;
     }
     Ok(())
 }
@@ -326,9 +324,9 @@ impl Resident {
         }
         let sums = self.rows.segments(rec, scale, x)?;
         let flops = self.rows.flops_of_a_long_row(x.lanes);
-        for part in rec.pieces(self.rows.longs, flops) {
+        for part in rec.ranges(self.rows.longs, flops) {
             let kernel = Finish {
-                params: params(part.start, part.end),
+                params: params(part.first, part.end()),
                 items: &self.rows.long,
                 sums: &sums,
                 diagonal: &self.diagonal,
@@ -337,9 +335,8 @@ impl Resident {
                 x: &x.data,
                 y: &mut y.data,
             };
-            let count = part.end - part.start;
             let variant = finish_variant(x.lanes, scale.is_some());
-            rec.dispatch(&kernel, &variant, Grid::Workgroups(count), flops * f64::from(count))?;
+            rec.dispatch(&kernel, &variant, part.grid(), part.flops)?;
         }
         Ok(())
     }

@@ -77,10 +77,9 @@ fn run(
     let variant = leaf_variant(view.inner > 1, nan == Nan::Omit);
     let units = to_u32(series.div_ceil(GROUPS) * leaves);
     let work = FLOPS * count(GROUPS * LEAF.min(end - begin));
-    for piece in rec.pieces(units, work) {
-        let workgroups = piece.end - piece.start;
+    for piece in rec.ranges(units, work) {
         let params = Rows {
-            first: piece.start,
+            first: piece.first,
             series: to_u32(series),
             len: to_u32(view.len),
             inner: to_u32(view.inner),
@@ -88,7 +87,7 @@ fn run(
             end: to_u32(end),
         };
         let kernel = Leaf { params, x, shifts, nodes: &mut nodes };
-        rec.dispatch(&kernel, &variant, Grid::Workgroups(workgroups), work * f64::from(workgroups))?;
+        rec.dispatch(&kernel, &variant, piece.grid(), piece.flops)?;
     }
     while leaves > 1 {
         let half = leaves.div_ceil(2);

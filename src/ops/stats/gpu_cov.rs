@@ -196,16 +196,14 @@ impl Stream {
         };
         let height = count(LEAF.min(rows.len()));
         let work = 8.0 * count(GROUPS) * height;
-        for piece in rec.pieces(to_u32(leaves * self.columns().div_ceil(GROUPS)), work) {
-            let workgroups = piece.end - piece.start;
-            let kernel = Means { params: params(piece.start), x, shifts, means: &mut means };
-            rec.dispatch(&kernel, &[], Grid::Workgroups(workgroups), work * f64::from(workgroups))?;
+        for piece in rec.ranges(to_u32(leaves * self.columns().div_ceil(GROUPS)), work) {
+            let kernel = Means { params: params(piece.first), x, shifts, means: &mut means };
+            rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
         }
         let work = 2.0 * height * count(16 * tiles.side * tiles.side);
-        for piece in rec.pieces(to_u32(leaves * tiles.matrices * tiles.tiles()), work) {
-            let workgroups = piece.end - piece.start;
-            let kernel = Gram { params: params(piece.start), x, shifts, means: &means, products: &mut products };
-            rec.dispatch(&kernel, &[tiles.side()], Grid::Workgroups(workgroups), work * f64::from(workgroups))?;
+        for piece in rec.ranges(to_u32(leaves * tiles.matrices * tiles.tiles()), work) {
+            let kernel = Gram { params: params(piece.first), x, shifts, means: &means, products: &mut products };
+            rec.dispatch(&kernel, &[tiles.side()], piece.grid(), piece.flops)?;
         }
         let (mut full, mut last) = (LEAF as u64, rows.len() as u64 - (leaves as u64 - 1) * LEAF as u64);
         while leaves > 1 {

@@ -60,10 +60,9 @@ pub(super) fn histogram(gpu: &Gpu, x: &Buffer<f32>, view: View, edges: &[f64]) -
         let units = to_u32(parts * view.series());
         let work = 64.0 * count(PART.min(view.len));
         for window in (0..bins).step_by(WINDOW) {
-            for piece in rec.pieces(units, work) {
-                let workgroups = piece.end - piece.start;
+            for piece in rec.ranges(units, work) {
                 let params = Binning {
-                    first: piece.start,
+                    first: piece.first,
                     series: to_u32(view.series()),
                     len: to_u32(view.len),
                     inner: to_u32(view.inner),
@@ -71,7 +70,7 @@ pub(super) fn histogram(gpu: &Gpu, x: &Buffer<f32>, view: View, edges: &[f64]) -
                     window: to_u32(window),
                 };
                 let kernel = Bins { params, x, ends: &ends, counts: &mut counts };
-                rec.dispatch(&kernel, &[], Grid::Workgroups(workgroups), work * f64::from(workgroups))?;
+                rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
             }
         }
         sum(&mut rec, &counts, size, parts)?
@@ -144,10 +143,9 @@ pub(super) fn quantiles(
             let mut counts = rec.array(parts * series * ranks * 256)?;
             let units = to_u32(parts * series * ranks.div_ceil(TOGETHER));
             let work = 16.0 * count(PART.min(view.len)) * count(ranks.min(TOGETHER)) + 4096.0;
-            for piece in rec.pieces(units, work) {
-                let workgroups = piece.end - piece.start;
+            for piece in rec.ranges(units, work) {
                 let params = Digiting {
-                    first: piece.start,
+                    first: piece.first,
                     series: to_u32(series),
                     from_series: to_u32(first),
                     len: to_u32(view.len),
@@ -156,7 +154,7 @@ pub(super) fn quantiles(
                     shift,
                 };
                 let kernel = Digits { params, x, sought: &sought, counts: &mut counts };
-                rec.dispatch(&kernel, &[], Grid::Workgroups(workgroups), work * f64::from(workgroups))?;
+                rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
             }
             let size = series * ranks * 256;
             let totals = if parts == 1 { counts } else { sum(&mut rec, &counts, size, parts)? };

@@ -121,9 +121,8 @@ fn over(
     flops: f64,
     mut dispatch: impl FnMut(&mut Recorder<'_>, u32, Grid, f64) -> Result<()>,
 ) -> Result<()> {
-    for piece in rec.pieces(units, flops) {
-        let count = piece.end - piece.start;
-        dispatch(rec, piece.start, Grid::Workgroups(count), flops * f64::from(count))?;
+    for piece in rec.ranges(units, flops) {
+        dispatch(rec, piece.first, piece.grid(), piece.flops)?;
     }
     Ok(())
 }

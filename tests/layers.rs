@@ -3,7 +3,7 @@
 //!
 //! Sources are read as tokens, without comments and strings, so a doc comment may name whatever it likes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -221,6 +221,53 @@ fn shaders_mirror_the_operations() {
         });
         assert!(named, "shaders/{name} is not named in src/ops/{}/kernels.rs", family.display());
     }
+}
+
+/// The names that are declared so in a text, such as `const`.
+fn declared<'a>(text: &'a str, word: &str) -> BTreeSet<&'a str> {
+    let name = |line: &'a str| {
+        let (before, after) = line.split_once(&format!("{word} "))?;
+        let visibility = before.trim_start();
+        let at_start = visibility.is_empty() || visibility.starts_with("pub");
+        after.split_once(':').map(|(name, _)| name).filter(|_| at_start)
+    };
+    text.lines().filter_map(name).collect()
+}
+
+/// The constants that Rust and WGSL both state under one name without either's being given to the other as an override, or compared by the
+/// test of `mirrors!`.
+fn unmirrored(rust: &str, wgsl: &str) -> Vec<String> {
+    let both = declared(rust, "const");
+    let listed = |name: &&&str| {
+        rust.contains(&format!("(\"{name}\", "))
+            || rust.lines().any(|line| line.trim_start().starts_with(&format!("{name} = ")))
+    };
+    let named: BTreeSet<&str> = declared(wgsl, "const").union(&declared(wgsl, "override")).copied().collect();
+    both.intersection(&named).filter(|name| !listed(name)).map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn constants_of_both_languages_are_compared() {
+    let (shaders, ops) = (root().join("shaders"), root().join("src/ops"));
+    // Of Rust, what knows the kernels: the host's constants of such a name are others.
+    let text = |folder: &Path, extension: &str| {
+        let read = |file: PathBuf| (file.clone(), fs::read_to_string(folder.join(file)).expect("a readable source"));
+        let knows = |(file, text): &(PathBuf, String)| {
+            extension == "wgsl" || file.ends_with("kernels.rs") || text.contains("kernels::")
+        };
+        files(folder, extension).into_iter().map(read).filter(knows).map(|(_, text)| text).collect::<Vec<_>>().concat()
+    };
+    let shared = text(&shaders.join("shared"), "wgsl");
+    for family in fs::read_dir(&ops).expect("src/ops").map(|entry| entry.expect("an entry").path()) {
+        if !family.join("kernels.rs").is_file() {
+            continue;
+        }
+        let wgsl = text(&shaders.join(family.file_name().expect("a name")), "wgsl");
+        let wrong = unmirrored(&text(&family, "rs"), &format!("{shared}{wgsl}"));
+        assert!(wrong.is_empty(), "{}: not in mirrors!: {}", family.display(), wrong.join(", "));
+    }
+    let rust = "pub(super) const A: u32 = 1;\nconst B: u32 = 2;\nconst C: u32 = 3;\nmirrors! {\n    A = A,\n}";
+    assert_eq!(unmirrored(rust, "const A: u32 = 1;\noverride B: u32 = 2;\nfn f() { let C = 3; }"), ["B"]);
 }
 
 /// What the rules say about one more file, beside a small house that has nothing wrong.

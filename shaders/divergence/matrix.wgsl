@@ -18,7 +18,7 @@ struct Params {
 var<workgroup> rows: array<f32, 272>;
 var<workgroup> columns: array<f32, 272>;
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(TILE, TILE)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) lane: vec3<u32>) {
     let place = params.first + group.x;
     let entry = place / (params.tiles * params.tiles);

@@ -1,14 +1,20 @@
 // What one bin with the probabilities p and q adds. Every term is 0 or more, and small where p and q are close to each other, to
 // a relative error of a few ulp: so nothing cancels in a sum. Where `absent`, the sum is infinite. Needs divergence/scaled.wgsl:
-// p and q are normal numbers or 0, in units of 2^-`unit`; so are terms, but those of KIND 3, whose unit is 1.
-//   KIND 0: p log(p / q) - p + q           Kullback and Leibler
-//   KIND 1: half of that against m and of q's against m, m = (p + q) / 2          Jensen and Shannon
-//   KIND 2: |p - q| / 2                    total variation
-//   KIND 3: (p - q)^2 / q                  Pearson's chi-square
-//   KIND 4: (p - q)^2 / (p + q) / 2        symmetric chi-square
-//   KIND 5: (sqrt(p) - sqrt(q))^2 / 2      Hellinger, squared
+// p and q are normal numbers or 0, in units of 2^-`unit`; so are terms, but those of CHI_SQUARE, whose unit is 1.
 
-override KIND: u32 = 0;
+// p log(p / q) - p + q
+const KULLBACK_LEIBLER: u32 = 0;
+// half of that against m and of q's against m, m = (p + q) / 2
+const JENSEN_SHANNON: u32 = 1;
+// |p - q| / 2
+const TOTAL_VARIATION: u32 = 2;
+// (p - q)^2 / q, Pearson's
+const CHI_SQUARE: u32 = 3;
+// (p - q)^2 / (p + q) / 2
+const SYMMETRIC_CHI_SQUARE: u32 = 4;
+// (sqrt(p) - sqrt(q))^2 / 2, the square of the distance
+const HELLINGER: u32 = 5;
+override KIND: u32 = KULLBACK_LEIBLER;
 
 // A loop's iterations between two additions to the sum.
 const RUN: u32 = 32;
@@ -31,7 +37,7 @@ fn log_of_ratio(q: f32, p: f32) -> f32 {
     return f32(i32(of_q >> 23u) - i32(of_p >> 23u)) * 0.6931471805599453 + 2.0 * s * (1.0 + t * artanh_tail(t));
 }
 
-fn absent(p: f32, q: f32) -> bool { return (KIND == 0u || KIND == 3u) && p > 0.0 && q <= 0.0; }
+fn absent(p: f32, q: f32) -> bool { return (KIND == KULLBACK_LEIBLER || KIND == CHI_SQUARE) && p > 0.0 && q <= 0.0; }
 
 fn kullback_leibler(p: f32, q: f32) -> f32 {
     if p <= 0.0 { return q; }
@@ -68,16 +74,16 @@ fn jensen_shannon(p: f32, q: f32) -> f32 {
 
 // Of two in units of 2^-`unit`.
 fn term(p: f32, q: f32, unit: i32) -> f32 {
-    if KIND == 0u { return kullback_leibler(p, q); }
-    if KIND == 1u { return jensen_shannon(p, q); }
-    if KIND == 2u { return 0.5 * abs(p - q); }
+    if KIND == KULLBACK_LEIBLER { return kullback_leibler(p, q); }
+    if KIND == JENSEN_SHANNON { return jensen_shannon(p, q); }
+    if KIND == TOTAL_VARIATION { return 0.5 * abs(p - q); }
     let d = p - q;
-    if KIND == 3u {
+    if KIND == CHI_SQUARE {
         // Halves of the unit: neither a square nor a quotient overflows before its result does.
         let half = d * power_of_two(-unit / 2);
         return half * (half / select(1.0, q, q > 0.0));
     }
-    if KIND == 4u { return 0.5 * d * (d / select(1.0, p + q, p + q > 0.0)); }
+    if KIND == SYMMETRIC_CHI_SQUARE { return 0.5 * d * (d / select(1.0, p + q, p + q > 0.0)); }
     let roots = sqrt(p) + sqrt(q);
     let r = d / select(1.0, roots, roots > 0.0);
     return 0.5 * r * r;

@@ -8,6 +8,9 @@
 // certificates: residual max_j |A v_j - l_j v_j| / |A|_1, orthogonality max |V'V - I|, sweeps, status (0 Converged,
 //               1 NotConverged, 2 NonFinite).
 
+// Residuals and departures from orthogonality are promised to stay under PROMISE n EPSILON.
+const PROMISE: f32 = 10.0;
+
 override CAPACITY: u32 = 32;
 override STRIDE: u32 = 9;
 // At least CAPACITY.
@@ -123,11 +126,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         // |A| = 0 has residual 0.
         let relative = bitcast<f32>(atomicLoad(&residual)) / select(norm, 1.0, norm == 0.0);
         let away = bitcast<f32>(atomicLoad(&departure));
-        let promise = 10.0 * 1.1920929e-7 * f32(max(n, 1u));
-        var status = 0.0;
-        if (word & FLAG_ORTHOGONAL) == 0u || relative > promise || away > promise { status = 1.0; }
-        if max(atomicLoad(&residual), atomicLoad(&departure)) >= INFINITE { status = 1.0; }
-        if !finite { status = 2.0; }
+        let promise = PROMISE * EPSILON * f32(max(n, 1u));
+        var status = CONVERGED;
+        if (word & FLAG_ORTHOGONAL) == 0u || relative > promise || away > promise { status = NOT_CONVERGED; }
+        if max(atomicLoad(&residual), atomicLoad(&departure)) >= INFINITE { status = NOT_CONVERGED; }
+        if !finite { status = NON_FINITE; }
         certificates[m.place] = vec4<f32>(relative, away, f32(sweeps_of(word)), status);
     }
 }

@@ -1,6 +1,9 @@
 // The certificate, as eigen/finish.wgsl writes it. One workgroup a matrix.
 // Loop iterations of an invocation: (n + params.tiles) / 64.
 
+// Residuals and departures from orthogonality are promised to stay under PROMISE n EPSILON.
+const PROMISE: f32 = 10.0;
+
 @group(0) @binding(0) var<uniform> params: Tiles;
 @group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> state: array<vec4<u32>>;
@@ -34,11 +37,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         // |A| = 0 has residual 0.
         let relative = bitcast<f32>(atomicLoad(&residual)) / select(norm, 1.0, norm == 0.0);
         let away = bitcast<f32>(atomicLoad(&departure));
-        let promise = 10.0 * 1.1920929e-7 * f32(max(m.order, 1u));
-        var status = 0.0;
-        if (word & FLAG_ORTHOGONAL) == 0u || relative > promise || away > promise { status = 1.0; }
-        if max(atomicLoad(&residual), atomicLoad(&departure)) >= INFINITE { status = 1.0; }
-        if !finite { status = 2.0; }
+        let promise = PROMISE * EPSILON * f32(max(m.order, 1u));
+        var status = CONVERGED;
+        if (word & FLAG_ORTHOGONAL) == 0u || relative > promise || away > promise { status = NOT_CONVERGED; }
+        if max(atomicLoad(&residual), atomicLoad(&departure)) >= INFINITE { status = NOT_CONVERGED; }
+        if !finite { status = NON_FINITE; }
         certificates[m.place] = vec4<f32>(relative, away, f32(sweeps_of(word)), status);
     }
 }

@@ -1,11 +1,14 @@
 // Dense Laplacians of a ragged batch of graphs in CSR form, column-major.
-//   KIND 0, combinatorial:        L = D - W
-//   KIND 1, symmetric normalised: L = I - D^-1/2 W D^-1/2
-//   KIND 2, random walk:          L = I - D^-1 W
 // A node of degree 0 has ISOLATED on the diagonal of the normalised forms, and UNSCALED in the place of D^-1/2 and D^-1 (edges
 // against the direction of the degrees may still touch it). One workgroup per graph; an invocation owns the rows that it writes.
 
-override KIND: u32 = 0;
+// L = D - W
+const COMBINATORIAL: u32 = 0;
+// L = I - D^-1/2 W D^-1/2
+const SYMMETRIC: u32 = 1;
+// L = I - D^-1 W
+const RANDOM_WALK: u32 = 2;
+override KIND: u32 = COMBINATORIAL;
 override WEIGHTED: bool = false;
 override ISOLATED: f32 = 0;
 override UNSCALED: f32 = 0;
@@ -28,15 +31,15 @@ fn root_scale(d: f32) -> f32 {
 
 // The coupling of nodes with degrees d and e over an edge of that weight.
 fn coupling(weight: f32, d: f32, e: f32) -> f32 {
-    if KIND == 0u { return weight; }
+    if KIND == COMBINATORIAL { return weight; }
     // The product of the scales first: it commutes, so L is symmetric to the last bit.
-    if KIND == 1u { return weight * (root_scale(d) * root_scale(e)); }
+    if KIND == SYMMETRIC { return weight * (root_scale(d) * root_scale(e)); }
     if d > 0.0 { return weight / d; }
     return weight * UNSCALED;
 }
 
 fn diagonal(d: f32) -> f32 {
-    if KIND == 0u { return d; }
+    if KIND == COMBINATORIAL { return d; }
     if d > 0.0 { return 1.0; }
     return ISOLATED;
 }

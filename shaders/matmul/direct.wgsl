@@ -5,6 +5,8 @@
 //
 // Iterations of an invocation: ceil(span / 4).
 
+const DIRECT: u32 = 8;
+
 // Whether the k terms of a row of op(A), or of a column of op(B), lie side by side.
 override A_ALONG: bool = false;
 override B_ALONG: bool = true;
@@ -63,7 +65,7 @@ fn keep_fours(sums: mat4x4<f32>, matrix: u32, part: u32, row: u32, column: u32) 
     keep(sums[3], matrix, part, row, column + 3u);
 }
 
-@compute @workgroup_size(8)
+@compute @workgroup_size(DIRECT)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     // Invocations down and across a product, two by two downwards, then across: what a workgroup reads lies close together, and the
     // workgroups after it read the same rows (n = 2048, lavapipe, 2026-11-22: 640 ms, all of a column first 1200).

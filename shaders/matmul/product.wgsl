@@ -9,6 +9,18 @@ override PLAIN: bool = false;
 // `first` is the first unit of a dispatch. The strides are the numbers from one matrix of a batch to the next, 0 where one serves
 // all. A unit sums over `span` of the k terms, `parts` units a result; where `raw`, the sums go out as they are, in f32, part by
 // part from part `skip` on.
+// Activations.
+const IDENTITY: u32 = 0;
+const RELU: u32 = 1;
+const GELU: u32 = 2;
+const TANH: u32 = 3;
+const SIGMOID: u32 = 4;
+
+// Which numbers of a product have a bias of their own.
+const NO_BIAS: u32 = 0;
+const BIAS_OF_ROWS: u32 = 1;
+const BIAS_OF_COLUMNS: u32 = 2;
+
 struct Params {
     first: u32, m: u32, n: u32, k: u32,
     a_stride: u32, b_stride: u32, c_stride: u32, bias_stride: u32,
@@ -39,16 +51,16 @@ fn tangent(x: f32) -> f32 {
 
 fn activated(x: f32) -> f32 {
     // NaN stays NaN, which comparisons would not see to.
-    if params.activation == 0u || magnitude_bits(x) > INFINITE { return x; }
-    if params.activation == 1u { return select(x, 0.0, (bitcast<u32>(x) >> 31u) == 1u); }
-    if params.activation == 2u {
+    if params.activation == IDENTITY || magnitude_bits(x) > INFINITE { return x; }
+    if params.activation == RELU { return select(x, 0.0, (bitcast<u32>(x) >> 31u) == 1u); }
+    if params.activation == GELU {
         // The cube overflows where the tangent is 1 long since.
         let bounded = clamp(x, -100.0, 100.0);
         let u = 0.7978845608 * (bounded + 0.044715 * bounded * bounded * bounded);
         // 0 times an infinity is no number.
         return select(x, bounded, x < 0.0) * (0.5 * (1.0 + tangent(u)));
     }
-    if params.activation == 3u { return tangent(x); }
+    if params.activation == TANH { return tangent(x); }
     let t = exp(-min(abs(x), 100.0));
     return select(1.0, t, x < 0.0) / (1.0 + t);
 }
@@ -61,8 +73,8 @@ fn finished(sum: f32, matrix: u32, row: u32, column: u32) -> f32 {
         let at = matrix * params.c_stride + column * params.m + row;
         x += params.beta * number(c[word_of(at)], at);
     }
-    if params.bias_is != 0u {
-        let at = matrix * params.bias_stride + select(column, row, params.bias_is == 1u);
+    if params.bias_is != NO_BIAS {
+        let at = matrix * params.bias_stride + select(column, row, params.bias_is == BIAS_OF_ROWS);
         x += number(bias[word_of(at)], at);
     }
     return activated(x);

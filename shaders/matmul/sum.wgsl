@@ -3,6 +3,8 @@
 //
 // Iterations: parts, of f16 twice.
 
+const SUMMED: u32 = 64;
+
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> sums: array<f32>;
 @group(0) @binding(2) var<storage, read> c: array<u32>;
@@ -20,7 +22,7 @@ fn result(at: u32, len: u32) -> f32 {
     return finished(unscaled(sum, at / size, row, column), at / size, row, column);
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(SUMMED)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let len = params.m * params.n * params.batch;
     let word = params.first + id.x;

@@ -19,7 +19,7 @@ struct Params { first: u32, rows: u32, inner: u32, cols: u32 }
 var<workgroup> left: array<f32, 272>;
 var<workgroup> right: array<f32, 272>;
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(TILE, TILE)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) place: vec3<u32>) {
     let down = (params.rows + TILE - 1u) / TILE;
     let across = (params.cols + TILE - 1u) / TILE;

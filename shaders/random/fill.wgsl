@@ -1,12 +1,16 @@
 // numbers[i] = four random numbers of the words 4 i to 4 i + 3 from where the stream stands. As bits: a number is never touched by
 // arithmetic that an adapter may do in its own way, but by the law's last product and sum. One invocation a vector of four; its
 // loops are the ten rounds of one block, or of two where the stream stands within one.
-//   LAW 0: the words
-//   LAW 1: min(offset + factor u, below), u the upper 24 bits
-//   LAW 2: offset + factor x, x standard normal by the inverse of its distribution, in integers (src/ops/random/quantile.rs)
-//   LAW 3: 1 where some and the word is at most last, else 0
+//   WORDS:     the words
+//   UNIFORM:   min(offset + factor u, below), u the upper 24 bits
+//   NORMAL:    offset + factor x, x standard normal by the inverse of its distribution, in integers (src/ops/random/quantile.rs)
+//   BERNOULLI: 1 where some and the word is at most last, else 0
 
-override LAW: u32 = 0;
+const WORDS: u32 = 0;
+const UNIFORM: u32 = 1;
+const NORMAL: u32 = 2;
+const BERNOULLI: u32 = 3;
+override LAW: u32 = WORDS;
 override WIDTH: u32 = 64;
 
 struct Params {
@@ -49,12 +53,12 @@ fn standard_normal(word: u32) -> f32 {
 }
 
 fn number_of(word: u32) -> u32 {
-    if LAW == 1u {
+    if LAW == UNIFORM {
         let u = f32(word >> 8u) * (1.0 / 16777216.0);
         return bitcast<u32>(min(params.offset + params.factor * u, params.below));
     }
-    if LAW == 2u { return bitcast<u32>(params.offset + params.factor * standard_normal(word)); }
-    if LAW == 3u { return select(0u, 0x3f800000u, params.some != 0u && word <= params.last); }
+    if LAW == NORMAL { return bitcast<u32>(params.offset + params.factor * standard_normal(word)); }
+    if LAW == BERNOULLI { return select(0u, 0x3f800000u, params.some != 0u && word <= params.last); }
     return word;
 }
 

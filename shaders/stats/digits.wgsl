@@ -5,7 +5,7 @@
 // Loop iterations: 8 + 64 * 9 + 8.
 
 const PART: u32 = 16384u;
-const TOGETHER: u32 = 8u;
+const RANKS: u32 = 8u;
 
 struct Params { first: u32, series: u32, from_series: u32, len: u32, inner: u32, ranks: u32, shift: u32 }
 
@@ -16,17 +16,17 @@ struct Params { first: u32, series: u32, from_series: u32, len: u32, inner: u32,
 @group(0) @binding(3) var<storage, read_write> counts: array<u32>;
 
 var<workgroup> seen: array<atomic<u32>, 2048>;
-var<workgroup> known: array<u32, TOGETHER>;
+var<workgroup> known: array<u32, RANKS>;
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let bundles = (params.ranks + TOGETHER - 1u) / TOGETHER;
+    let bundles = (params.ranks + RANKS - 1u) / RANKS;
     let unit = params.first + group.x;
     let own = unit / bundles % params.series;
     let part = unit / bundles / params.series;
-    let first_rank = unit % bundles * TOGETHER;
-    let ranks = min(TOGETHER, params.ranks - first_rank);
-    for (var k = lane; k < TOGETHER * 256u; k += 256u) { atomicStore(&seen[k], 0u); }
+    let first_rank = unit % bundles * RANKS;
+    let ranks = min(RANKS, params.ranks - first_rank);
+    for (var k = lane; k < RANKS * 256u; k += 256u) { atomicStore(&seen[k], 0u); }
     // Above the digit everything is known, in the first round nothing.
     var mask = 0u;
     if params.shift < 24u { mask = 0xffffffffu << (params.shift + 8u); }

@@ -5,7 +5,7 @@
 
 override SIDE: u32 = 16;
 
-const LEAF: u32 = 1024u;
+const LEAF_ROWS: u32 = 1024u;
 const TOGETHER: u32 = 16u;
 
 struct Params { first: u32, cols: u32, matrices: u32, len: u32, begin: u32, end: u32 }
@@ -36,8 +36,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let tile = tile_of(unit % tiles) * 4u * SIDE;
     let node = unit / tiles;
     let matrix = node % params.matrices;
-    let begin = params.begin + node / params.matrices * LEAF;
-    let end = min(begin + LEAF, params.end);
+    let begin = params.begin + node / params.matrices * LEAF_ROWS;
+    let end = min(begin + LEAF_ROWS, params.end);
     let i = lane / SIDE;
     let j = lane % SIDE;
     var sums = mat4x4<f32>();

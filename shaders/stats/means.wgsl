@@ -7,7 +7,7 @@
 
 const LANES: u32 = 32u;
 const GROUPS: u32 = 8u;
-const LEAF: u32 = 1024u;
+const LEAF_ROWS: u32 = 1024u;
 
 struct Params { first: u32, cols: u32, matrices: u32, len: u32, begin: u32, end: u32 }
 
@@ -28,8 +28,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let leaf = unit / blocks;
     let wanted = unit % blocks * GROUPS + lane / LANES;
     let s = min(wanted, columns - 1u);
-    let begin = params.begin + leaf * LEAF;
-    let end = min(begin + LEAF, params.end);
+    let begin = params.begin + leaf * LEAF_ROWS;
+    let end = min(begin + LEAF_ROWS, params.end);
     let shift = shifts[s];
     // Halves: a distance may be beyond f32. A difference that is subnormal is one.
     var reach = vec2<u32>(0u);

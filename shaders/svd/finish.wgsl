@@ -3,6 +3,9 @@
 //
 // certificates: residual, orthogonality, sweeps, status (0 Converged, 1 NotConverged, 2 NonFinite).
 
+// Residuals and departures from orthogonality are promised to stay under PROMISE n EPSILON.
+const PROMISE: f32 = 15.0;
+
 override WIDTH: u32 = 64;
 
 // of_p, of_v: tiles of the Gram matrices.
@@ -48,11 +51,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         // |B| = 0 has residual 0.
         let relative = bitcast<f32>(atomicLoad(&residual)) / select(size, 1.0, size == 0.0);
         let away = bitcast<f32>(atomicLoad(&departure));
-        let promise = 15.0 * 1.1920929e-7 * f32(params.long);
-        var status = 0.0;
-        if (word & FLAG_ORTHOGONAL) == 0u || relative > promise || away > promise { status = 1.0; }
-        if max(atomicLoad(&residual), atomicLoad(&departure)) >= INFINITE { status = 1.0; }
-        if (word & FLAG_NON_FINITE) != 0u { status = 2.0; }
+        let promise = PROMISE * EPSILON * f32(params.long);
+        var status = CONVERGED;
+        if (word & FLAG_ORTHOGONAL) == 0u || relative > promise || away > promise { status = NOT_CONVERGED; }
+        if max(atomicLoad(&residual), atomicLoad(&departure)) >= INFINITE { status = NOT_CONVERGED; }
+        if (word & FLAG_NON_FINITE) != 0u { status = NON_FINITE; }
         certificates[matrix] = vec4<f32>(relative, away, f32(sweeps_of(word)), status);
     }
 }

@@ -5,10 +5,12 @@ use super::adapter::{self, Adapter, Slower, WgpuDevice};
 use super::buffer::Element;
 use super::core::Core;
 use super::faults::Faults;
+use super::kernel::Declaration;
 use super::pipelines::Pipelines;
 use super::pool::{Pool, PoolCounters};
 use super::read::Read;
 use super::recorder::{Recorder, Recording};
+use super::shader::Overrides;
 use super::timing::Timing;
 use crate::cancel::Cancel;
 use crate::error::{ErrorKind, Result};
@@ -88,6 +90,11 @@ impl Gpu {
         let (device, queue) = pollster::block_on(raw.request_device(&descriptor))
             .map_err(|e| ErrorKind::Device { message: format!("{} cannot be opened: {e}", facts.name) })?;
         Ok(Self::adopt(WgpuDevice { adapter: raw, device, queue }, options, learned))
+    }
+
+    /// Compiles a variant of a kernel and throws it away.
+    pub(crate) fn compile(&self, kernel: &Declaration, overrides: Overrides<'_>) -> Result<()> {
+        self.core.pipelines.make(kernel, overrides, &self.core.adapter).map(drop)
     }
 
     /// Takes a device that somebody else opened.

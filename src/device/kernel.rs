@@ -52,6 +52,14 @@ impl Declaration {
     }
 }
 
+/// A kernel and the variants of it that ship.
+#[derive(Debug)]
+pub(crate) struct Shipped {
+    pub(crate) declaration: &'static Declaration,
+    /// Returns the overrides of each.
+    pub(crate) variants: fn() -> Vec<Vec<(&'static str, f64)>>,
+}
+
 /// A compute shader and everything it binds. Each field carries the name of its WGSL variable. The device floor takes it as
 /// `&dyn Kernel`: code that were generic over the kernel would be compiled a hundred times.
 pub(crate) trait Kernel {
@@ -135,13 +143,31 @@ macro_rules! kernels {
                 ]
             }
         })+
+        /// Every kernel of the family, with its variants.
+        pub(in super::super) const KERNELS: &[$crate::device::Shipped] =
+            &[$($crate::device::Shipped { declaration: &$name::DECLARATION, variants: $variants }),+];
         #[cfg(test)]
         mod agree {
             #[test]
             fn kernels_agree_with_their_wgsl_and_translate() {
-                $($crate::device::check_kernel(&super::$name::DECLARATION, &super::$variants());)+
+                super::KERNELS.iter().for_each($crate::device::check_kernel);
             }
         }
     };
 }
-pub(crate) use {kernels, uniform};
+
+/// The test that constants which a family's WGSL states too, under the same names, are the same there. `kernels!` has to stand beside it.
+macro_rules! mirrors {
+    ($($name:ident = $value:expr),+ $(,)?) => {
+        #[cfg(test)]
+        mod mirrored {
+            #[allow(unused_imports, reason = "a value may need nothing of the family's own")]
+            use super::*;
+            #[test]
+            fn constants_are_those_of_the_wgsl() {
+                $($crate::device::check_constant(super::KERNELS, stringify!($name), $value as f64);)+
+            }
+        }
+    };
+}
+pub(crate) use {kernels, mirrors, uniform};

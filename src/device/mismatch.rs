@@ -4,7 +4,7 @@
 use super::adapter::{Adapter, AdapterLimits};
 use super::pipelines::check_limits;
 use super::shader::Overrides;
-use super::{Declaration, Shader, Uniform as _, check_kernel, read_kind, uniform, write_kind};
+use super::{Declaration, Shader, Shipped, Uniform as _, check_kernel, read_kind, uniform, write_kind};
 use crate::error::{Error, ErrorKind};
 
 uniform! {
@@ -58,7 +58,7 @@ fn what_agrees_passes() {
     kernel!(RIGHT_KERNEL, RIGHT);
     judged(&RIGHT_KERNEL, &[]).unwrap();
     judged(&RIGHT_KERNEL, &[("WIDTH", 32.0), ("TILE", 8.0)]).unwrap();
-    check_kernel(&RIGHT_KERNEL, &[vec![], vec![("WIDTH", 128.0)]]);
+    check_kernel(&Shipped { declaration: &RIGHT_KERNEL, variants: || vec![vec![], vec![("WIDTH", 128.0)]] });
     let reflection = RIGHT_KERNEL.shader.reflect(&[("WIDTH", 128.0), ("TILE", 10.0)]).unwrap();
     assert_eq!((reflection.workgroup_size, reflection.workgroup_storage), ([128, 1, 1], 160));
 }

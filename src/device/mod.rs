@@ -12,6 +12,8 @@ mod fold;
 mod gpu;
 mod kernel;
 #[cfg(test)]
+mod mirror;
+#[cfg(test)]
 mod mismatch;
 mod pipelines;
 mod pool;
@@ -30,7 +32,11 @@ pub(crate) mod trial;
 pub use adapter::{Adapter, AdapterLimits, Slower, WgpuBuffer, WgpuDevice};
 pub(crate) use buffer::{Bound, Buffer, Element};
 pub(crate) use gpu::{DeviceOptions, Gpu};
-pub(crate) use kernel::{Declaration, Kernel, Slot, Uniform, kernels, read_kind, uniform, write_kind};
+pub(crate) use kernel::{
+    Declaration, Kernel, Shipped, Slot, Uniform, kernels, mirrors, read_kind, uniform, write_kind,
+};
+#[cfg(test)]
+pub(crate) use mirror::{check_constant, constants};
 pub use pool::PoolCounters;
 pub(crate) use pool::size_class;
 pub(crate) use read::Read;

@@ -65,6 +65,14 @@ impl Pipelines {
         if let Some(found) = self.compiled.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(Arc::clone(found));
         }
+        let pipeline = Arc::new(self.make(kernel, overrides, adapter)?);
+        self.compiled.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&pipeline));
+        Ok(pipeline)
+    }
+
+    /// Compiles a variant anew.
+    pub(super) fn make(&self, kernel: &Declaration, overrides: Overrides<'_>, adapter: &Adapter) -> Result<Pipeline> {
+        let shader = &kernel.shader;
         let began = self.stopwatch.begin();
         #[cfg_attr(not(feature = "testing"), expect(unused_mut, reason = "it is made wrong in tests alone"))]
         let mut reflection = shader.reflect(overrides)?;
@@ -77,8 +85,7 @@ impl Pipelines {
         check_limits(shader, &reflection, overrides, adapter)?;
         // A device that was lost before is no fault of this kernel.
         self.faults.ask(&self.device)?;
-        let pipeline = Arc::new(self.compile(shader, reflection, overrides)?);
-        self.compiled.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&pipeline));
+        let pipeline = self.compile(shader, reflection, overrides)?;
         self.stopwatch.end("compile", shader.name, began);
         Ok(pipeline)
     }
@@ -153,6 +160,15 @@ pub(super) fn check_limits(
     overrides: Overrides<'_>,
     adapter: &Adapter,
 ) -> Result<()> {
+    let order = reflection.module.types.iter().find_map(|(_, ty)| match ty.inner {
+        naga::TypeInner::CooperativeMatrix { columns, .. } => Some(columns as u32),
+        _ => None,
+    });
+    if let Some(order) = order.filter(|&order| adapter.cooperative != Some(order)) {
+        let what = format!("the order of matrix units of kernel {} on {}", shader.name, adapter.name);
+        let allowed = adapter.cooperative.unwrap_or(0);
+        return Err(ErrorKind::Limit { what, needed: order.into(), allowed: allowed.into() }.into());
+    }
     let storage = reflection.variables.iter().filter(|v| !matches!(v.kind, VarKind::Uniform { .. })).count();
     let limits = &adapter.limits;
     for (what, needed, allowed) in [

@@ -53,7 +53,7 @@ pub(crate) enum VarKind {
 
 impl Shader {
     /// The module with this variant's overrides settled, and naga's analysis of it.
-    fn resolve(&self, overrides: Overrides<'_>) -> Result<(naga::Module, ModuleInfo)> {
+    pub(super) fn resolve(&self, overrides: Overrides<'_>) -> Result<(naga::Module, ModuleInfo)> {
         let fail = |message: String| self.error(overrides, message);
         let module = naga::front::wgsl::parse_str(self.source)
             .map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;

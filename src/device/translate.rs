@@ -1,8 +1,8 @@
 //! Test only: every shipped variant of a kernel agrees with its Rust declaration and is accepted by naga's SPIR-V, MSL, HLSL
 //! and GLSL ES 3.1 writers, so that a shader which only Vulkan accepts fails without any device.
 
-use super::Declaration;
 use super::shader::{Overrides, validate};
+use super::{Declaration, Shipped};
 use naga::back::{glsl, hlsl, msl, spv};
 use naga::proc::BoundsCheckPolicies;
 use naga::{Module, ShaderStage, valid::ModuleInfo};
@@ -11,9 +11,10 @@ use naga::{Module, ShaderStage, valid::ModuleInfo};
 ///
 /// # Panics
 /// With the kernel, the variant and the back end's words, if anything is refused.
-pub(crate) fn check_kernel(kernel: &Declaration, variants: &[Vec<(&'static str, f64)>]) {
+pub(crate) fn check_kernel(&Shipped { declaration: kernel, variants }: &Shipped) {
+    let variants = variants();
     assert!(!variants.is_empty(), "{} ships no variant", kernel.shader.name);
-    for overrides in variants {
+    for overrides in &variants {
         let reflection = kernel.shader.reflect(overrides).unwrap_or_else(|e| panic!("{e}"));
         kernel.agree(&reflection, overrides).unwrap_or_else(|e| panic!("{e}"));
         // What drivers are given.

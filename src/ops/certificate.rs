@@ -44,6 +44,9 @@ impl Status {
     }
 }
 
+/// The promise for residual and orthogonality of a decomposition, in units of `n eps`.
+pub(super) const PROMISE: f64 = 10.0;
+
 /// What pairs of an iteration are promised: the one place where `eigsh` and the encoder have it from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Iterated;
@@ -83,7 +86,7 @@ impl Certificate {
     /// divide by n eps and are promised to stay under 10). Written so that NaN fails.
     #[must_use]
     pub(crate) fn judged(self, order: usize, epsilon: f64) -> Self {
-        self.judged_by(10.0, order, epsilon)
+        self.judged_by(PROMISE, order, epsilon)
     }
 
     /// [`Certificate::judged`] by another promise than 10.
@@ -107,11 +110,8 @@ impl Certificate {
     /// As the device writes it.
     fn from_device(words: [f32; 4]) -> Self {
         let [residual, orthogonality, sweeps, status] = words;
-        let status = match status {
-            0.0 => Status::Converged,
-            2.0 => Status::NonFinite,
-            _ => Status::NotConverged,
-        };
+        let status = [Status::Converged, Status::NonFinite].into_iter().find(|known| f32::from(*known as u8) == status);
+        let status = status.unwrap_or(Status::NotConverged);
         let (residual, orthogonality) = match status {
             Status::NonFinite => (f64::NAN, f64::NAN),
             _ => (residual.into(), orthogonality.into()),

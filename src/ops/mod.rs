@@ -18,7 +18,9 @@ pub mod sparse;
 pub mod stats;
 pub mod svd;
 pub(crate) mod ties;
+pub mod variants;
 
+use crate::device::Shipped;
 use faer::Par;
 use std::num::NonZeroUsize;
 
@@ -37,3 +39,21 @@ pub use svd::{Svd, Svdvals, Vectors, svd, svd_truncated, svdvals};
 /// The parallelism that faer's routines are given. They cut sums by it, so it is a constant: bits must not depend on the number of
 /// threads. Fewer threads take the parts in turn.
 const PARALLEL: Par = Par::Rayon(NonZeroUsize::new(8).unwrap());
+
+/// The kernels of every family.
+const KERNELS: [(&str, &[Shipped]); 14] = [
+    ("ceiling", ceiling::kernels::KERNELS),
+    ("convert", convert::kernels::KERNELS),
+    ("divergence", divergence::kernels::KERNELS),
+    ("eigen", eigen::kernels::KERNELS),
+    ("eigsh", eigsh::kernels::KERNELS),
+    ("fft", fft::kernels::KERNELS),
+    ("jacobi", jacobi::kernels::KERNELS),
+    ("laplacian", laplacian::kernels::KERNELS),
+    ("matmul", matmul::kernels::KERNELS),
+    ("pca", pca::kernels::KERNELS),
+    ("random", random::kernels::KERNELS),
+    ("sparse", sparse::kernels::KERNELS),
+    ("stats", stats::kernels::KERNELS),
+    ("svd", svd::kernels::KERNELS),
+];

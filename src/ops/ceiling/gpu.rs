@@ -1,14 +1,12 @@
 //! The adapter's ceilings.
 
-use super::kernels::{Chain, Copy, Fma, Span};
+use super::kernels::{Chain, Copy, Fma, Span, WIDTH};
 use super::{Ceilings, best};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu, Grid};
 use crate::error::{ErrorKind, Result};
 use crate::shape::to_u32;
 
-/// Invocations of a workgroup: WIDTH of copy.wgsl and fma.wgsl.
-const WIDTH: u32 = 256;
 /// Turns of a chain: under every adapter's loop budget.
 const TURNS: u32 = 4096;
 /// Operations of a turn.

@@ -1,6 +1,9 @@
 //! The kernels that do nothing but move, or nothing but compute.
 
-use crate::device::{kernels, uniform};
+use crate::device::{kernels, mirrors, uniform};
+
+/// Invocations of a workgroup.
+pub(super) const WIDTH: u32 = 256;
 
 uniform! {
     /// The first workgroup and the vectors of a copy.
@@ -12,7 +15,6 @@ uniform! {
     pub(super) struct Chain { turns: u32, a: f32, b: f32 }
 }
 
-#[cfg(test)]
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
@@ -29,4 +31,8 @@ kernels! {
         uniform params: Chain,
         write made: [f32; 4],
     }
+}
+
+mirrors! {
+    WIDTH = WIDTH,
 }

@@ -3,7 +3,7 @@
 
 mod cpu;
 mod gpu;
-mod kernels;
+pub(super) mod kernels;
 
 use crate::context::Context;
 use crate::error::{Error, Result};

@@ -1,13 +1,15 @@
 //! The kernels of conversions.
 
-use crate::device::{kernels, uniform};
+use crate::device::{kernels, mirrors, uniform};
+
+/// Invocations of a workgroup.
+pub(super) const WIDTH: u32 = 64;
 
 uniform! {
     /// The first unit of a dispatch, and the numbers.
     pub(super) struct Params { first: u32, len: u32 }
 }
 
-#[cfg(test)]
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
@@ -25,4 +27,8 @@ kernels! {
         read x: u32,
         write y: f32,
     }
+}
+
+mirrors! {
+    WIDTH = WIDTH,
 }

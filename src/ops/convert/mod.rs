@@ -1,6 +1,6 @@
 //! Conversions between f32 and f16, where the numbers lie.
 
-mod kernels;
+pub(super) mod kernels;
 
 use crate::array::{Array, Storage};
 use crate::context::Context;
@@ -9,12 +9,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::parallel;
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
-use kernels::{Narrow, Params, Widen};
+use kernels::{Narrow, Params, WIDTH, Widen};
 
 /// Numbers that a thread converts at a time.
 const PIECE: usize = 1 << 15;
-/// Invocations of a workgroup.
-const WIDTH: u32 = 64;
 
 impl Array<f32> {
     /// Every number to the nearest f16, ties to even: from 65520 on infinite, below 2^-25 zero, with its sign; NaN stays NaN. The array

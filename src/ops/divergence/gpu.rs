@@ -2,7 +2,7 @@
 //! all pairs. Bins beyond what a dispatch's loops may take go to the next one, in order: the cut is fixed, so are the bits.
 
 use super::kernels::{
-    Matrix, Pairs, Rows, Sums, Tiles, Totals, WIDTH, matrix_variant, rows_variant, team, totals_variant,
+    Matrix, Pairs, Rows, Sums, TILE, Tiles, Totals, WIDTH, matrix_variant, rows_variant, team, totals_variant,
 };
 use super::{Divergence, DivergenceOptions};
 use crate::device::{Buffer, Gpu, Recorder};
@@ -13,8 +13,6 @@ use crate::shape::{Shape, to_u32};
 const BINS: u32 = 64 << 15;
 /// Bins that one dispatch of [`Matrix`] takes: 32,768 + 2,048 iterations.
 const TILED_BINS: u32 = 1 << 15;
-/// Histograms along a tile of [`Matrix`].
-const TILE: u32 = 16;
 /// Operations of a term, for the recorder's cut.
 const TERM: f64 = 40.0;
 

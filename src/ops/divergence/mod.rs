@@ -2,7 +2,7 @@
 
 mod cpu;
 mod gpu;
-mod kernels;
+pub(super) mod kernels;
 mod samples;
 
 pub use samples::divergence_of_samples;

@@ -1,6 +1,11 @@
 //! The kernels of the symmetric eigendecomposition.
 
-use crate::device::{kernels, uniform};
+use crate::device::{kernels, mirrors, uniform};
+
+/// Rows and columns of a tile of a large matrix, and the numbers that workgroup memory holds while columns are sorted.
+pub(super) const ROWS: u32 = 64;
+pub(super) const COLUMNS: u32 = 32;
+pub(super) const SLOTS: u32 = 4096;
 
 uniform! {
     /// The first matrix of the table that this dispatch takes.
@@ -59,12 +64,10 @@ impl FinishClass {
     }
 }
 
-#[cfg(test)]
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
 
-#[cfg(test)]
 fn finish_variants() -> Vec<Vec<(&'static str, f64)>> {
     FINISH_CLASSES.iter().map(|class| class.overrides().to_vec()).collect()
 }
@@ -79,7 +82,7 @@ kernels! {
         write state: [u32; 4],
     }
     /// Eigenvectors, eigenvalues, order and certificate out of orthogonal columns.
-    Finish = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/finish.wgsl"] variants finish_variants {
+    Finish = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "eigen/finish.wgsl"] variants finish_variants {
         uniform params: Ending,
         read table: [u32; 4],
         read a: f32,
@@ -90,7 +93,7 @@ kernels! {
     }
     /// The whole decomposition of orders to 2, an invocation a matrix.
     Tiny2 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_2.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_2.wgsl"
     ] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -101,7 +104,7 @@ kernels! {
     }
     /// The whole decomposition of orders to 3, an invocation a matrix.
     Tiny3 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_3.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_3.wgsl"
     ] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -112,7 +115,7 @@ kernels! {
     }
     /// The whole decomposition of orders to 4, an invocation a matrix.
     Tiny4 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_4.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_4.wgsl"
     ] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -123,7 +126,7 @@ kernels! {
     }
     /// The whole decomposition of orders to 6, an invocation a matrix.
     Tiny6 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_6.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_6.wgsl"
     ] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -134,7 +137,7 @@ kernels! {
     }
     /// The whole decomposition of orders to 8, an invocation a matrix.
     Tiny8 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_8.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_8.wgsl"
     ] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -145,7 +148,7 @@ kernels! {
     }
     /// The whole decomposition of orders to 8, 4 lanes a matrix.
     Lane8 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
         "generated/eigen/lane_8.wgsl"
     ] variants one_variant {
         uniform params: Few,
@@ -157,7 +160,7 @@ kernels! {
     }
     /// The whole decomposition of orders to 16, 8 lanes a matrix.
     Lane16 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
         "generated/eigen/lane_16.wgsl"
     ] variants one_variant {
         uniform params: Few,
@@ -169,7 +172,7 @@ kernels! {
     }
     /// The whole decomposition of orders to 32, 16 lanes a matrix.
     Lane32 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
         "generated/eigen/lane_32.wgsl"
     ] variants one_variant {
         uniform params: Few,
@@ -181,7 +184,7 @@ kernels! {
     }
     /// The whole decomposition of orders to 64, 32 lanes a matrix.
     Lane64 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
         "generated/eigen/lane_64.wgsl"
     ] variants one_variant {
         uniform params: Few,
@@ -261,7 +264,7 @@ kernels! {
         write ranks: u32,
     }
     /// Their certificates.
-    Certify = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_certify.wgsl"] variants one_variant {
+    Certify = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "eigen/tiled.wgsl", "eigen/tiled_certify.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
         read state: [u32; 4],
@@ -283,4 +286,15 @@ kernels! {
         read whole: f32,
         write part: f32,
     }
+}
+
+mirrors! {
+    PROMISE = crate::ops::certificate::PROMISE,
+    EPSILON = f32::EPSILON,
+    CONVERGED = crate::ops::Status::Converged as u8,
+    NOT_CONVERGED = crate::ops::Status::NotConverged as u8,
+    NON_FINITE = crate::ops::Status::NonFinite as u8,
+    ROWS = ROWS,
+    COLUMNS = COLUMNS,
+    SLOTS = SLOTS,
 }

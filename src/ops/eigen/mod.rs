@@ -4,7 +4,7 @@ mod batches;
 mod buffers;
 mod cpu;
 mod gpu;
-mod kernels;
+pub(super) mod kernels;
 mod select;
 mod small;
 mod tiled;

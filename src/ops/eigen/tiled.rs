@@ -1,15 +1,12 @@
 //! What comes before and after Jacobi for matrices beyond workgroup memory: many workgroups a matrix.
 
 use super::buffers::Buffers;
-use super::kernels::{Certify, Departure, Norm, Normalize, Peak, Quotient, Rank, Residual, Shift, Sort, Tiles};
+use super::kernels::{
+    COLUMNS, Certify, Departure, Norm, Normalize, Peak, Quotient, ROWS, Rank, Residual, SLOTS, Shift, Sort, Tiles,
+};
 use crate::device::{Adapter, Grid, Recorder};
 use crate::error::Result;
 use std::ops::Range;
-
-/// Rows and columns of a tile, numbers in workgroup memory while columns are sorted: as in eigen/tiled.wgsl.
-const ROWS: u32 = 64;
-const COLUMNS: u32 = 32;
-const SLOTS: u32 = 4096;
 
 /// Tiles of the lower triangle of V'V, folded to a rectangle.
 fn folded(capacity: u32) -> u32 {

@@ -1,15 +1,12 @@
 //! The known null space on the device, taken out of slabs: one vector for each connected component.
 
-use super::kernels::{Deflate, Part, slab_variant};
+use super::kernels::{ALONE, Deflate, Part, slab_variant};
 use super::sums::CHUNK;
 use crate::device::{Buffer, Recorder};
 use crate::error::Result;
 use crate::ops::sparse::gpu::{Most, Rows, Slab, Stage};
 use crate::ops::sparse::{NONE, NullSpace};
 use crate::shape::to_u32;
-
-/// A row that is a component by itself: what is orthogonal to its unit vector is 0 there.
-const ALONE: u32 = u32::MAX - 1;
 
 /// See the module.
 #[derive(Debug)]

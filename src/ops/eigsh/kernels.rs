@@ -1,8 +1,10 @@
 //! The kernels of blocks of vectors.
 
-use crate::device::{kernels, uniform};
-#[cfg(test)]
+use crate::device::{kernels, mirrors, uniform};
 use crate::ops::sparse::gpu::MOST_LANES;
+
+/// A row that is a component by itself: what is orthogonal to its unit vector is 0 there.
+pub(super) const ALONE: u32 = u32::MAX - 1;
 
 uniform! {
     /// The first chunk of a dispatch, and the chunk whose sums come first in the buffer.
@@ -40,19 +42,16 @@ pub(super) fn slab_variant(lanes: u32) -> [(&'static str, f64); 1] {
 }
 
 /// Slabs of one block differ by one vector at most, and the wider ones come first.
-#[cfg(test)]
 fn gram_variants() -> Vec<Vec<(&'static str, f64)>> {
     (1..=MOST_LANES)
         .flat_map(|left| (left.max(2) - 1..=left).map(move |right| gram_variant(left, right).to_vec()))
         .collect()
 }
 
-#[cfg(test)]
 fn slab_variants() -> Vec<Vec<(&'static str, f64)>> {
     (1..=MOST_LANES).map(|lanes| slab_variant(lanes).to_vec()).collect()
 }
 
-#[cfg(test)]
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
@@ -101,4 +100,9 @@ kernels! {
         read along: [f32; 4],
         write x: [f32; 4],
     }
+}
+
+mirrors! {
+    NONE = crate::ops::sparse::NONE,
+    ALONE = ALONE,
 }

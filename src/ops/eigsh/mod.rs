@@ -12,7 +12,7 @@ mod cpu;
 mod deflation;
 mod dense;
 mod gpu;
-mod kernels;
+pub(super) mod kernels;
 mod lanczos;
 mod methods;
 mod options;

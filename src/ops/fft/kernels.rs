@@ -1,7 +1,10 @@
 //! The kernels of the Fourier transforms.
 
 use super::plan::Stages;
-use crate::device::{Adapter, kernels, uniform};
+use crate::device::{Adapter, kernels, mirrors, uniform};
+
+/// Roots of the whole length are products of one of so many neighbours, and one of those so far apart.
+pub(super) const FINE: usize = 4096;
 
 uniform! {
     /// One pass of transforms: what lies where, and what is done with it on the way in and out.
@@ -164,7 +167,6 @@ fn count(x: usize) -> f64 {
 }
 
 /// Of every length a workgroup holds, one or another thing besides is done, to so many transforms at a time.
-#[cfg(test)]
 fn pass_variants(doings: &[u32], together: usize) -> Vec<Vec<(&'static str, f64)>> {
     use super::plan::{FftPlan, Method};
     let mut all = Vec::new();
@@ -192,7 +194,6 @@ fn pass_variants(doings: &[u32], together: usize) -> Vec<Vec<(&'static str, f64)
 }
 
 /// What passes do.
-#[cfg(test)]
 mod doings {
     use super::flags::{
         AFTER_TWO, CHIRP_IN, CHIRP_OUT, CONJUGATE_IN, CONJUGATE_OUT, FILTER, FOLD, GIVEN_SOME, KEPT_SOME, MIRROR,
@@ -208,7 +209,6 @@ mod doings {
 }
 
 /// The variants of a kernel of one transform at a time, and of its twin of two.
-#[cfg(test)]
 macro_rules! variants {
     ($($one:ident, $two:ident: $doings:ident;)+) => {
         $(fn $one() -> Vec<Vec<(&'static str, f64)>> {
@@ -221,19 +221,16 @@ macro_rules! variants {
     };
 }
 
-#[cfg(test)]
 variants! {
     complex, two_complex: COMPLEX;
     from_real, two_from_real: FROM_REAL;
     to_real, two_to_real: TO_REAL;
 }
 
-#[cfg(test)]
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
 
-#[cfg(test)]
 fn band_variants() -> Vec<Vec<(&'static str, f64)>> {
     BAND_WIDTHS.iter().map(|&(_, width)| vec![("WIDTH", f64::from(width))]).collect()
 }
@@ -314,5 +311,51 @@ kernels! {
         read power: f32,
         read ranges: [u32; 2],
         write sums: f32,
+    }
+}
+
+mirrors! {
+    FINE = FINE,
+}
+
+#[cfg(test)]
+mod flag_tests {
+    use super::flags;
+    use crate::device::constants;
+
+    /// Each flag sets the override of its name, and no other one that follows from a flag alone.
+    #[test]
+    fn flags_are_those_of_the_wgsl() {
+        let all = [
+            ("CONJUGATE_IN", flags::CONJUGATE_IN),
+            ("CONJUGATE_OUT", flags::CONJUGATE_OUT),
+            ("CHIRP_IN", flags::CHIRP_IN),
+            ("CHIRP_OUT", flags::CHIRP_OUT),
+            ("FILTER", flags::FILTER),
+            ("TURN", flags::TURN),
+            ("TWICE", flags::TWICE),
+            ("FOLD", flags::FOLD),
+            ("MIRROR", flags::MIRROR),
+            ("UNFOLD", flags::UNFOLD),
+            ("PAIRS", flags::PAIRS),
+            ("LOAD_ACROSS", flags::LOAD_ACROSS),
+            ("STORE_ACROSS", flags::STORE_ACROSS),
+            ("AFTER_TWO", flags::AFTER_TWO),
+            ("WINDOW", flags::WINDOW),
+            ("GIVEN_SOME", flags::GIVEN_SOME),
+            ("KEPT_SOME", flags::KEPT_SOME),
+        ];
+        let passes: Vec<_> = super::KERNELS.iter().filter(|k| k.declaration.shader.source.contains("FLAGS")).collect();
+        for (name, flag) in all {
+            let mut known = false;
+            for pass in &passes {
+                let settled = constants(pass.declaration, &[("FLAGS", flag.into())]);
+                let set: Vec<_> =
+                    all.map(|(name, _)| name).into_iter().filter(|n| settled.get(*n) == Some(&1.0)).collect();
+                assert!(set.iter().all(|other| *other == name), "{name}: {set:?} in {}", pass.declaration.shader.name);
+                known |= !set.is_empty();
+            }
+            assert!(known, "no kernel asks for {name}");
+        }
     }
 }

@@ -4,7 +4,7 @@ mod batches;
 mod cpu;
 mod features;
 mod gpu;
-mod kernels;
+pub(super) mod kernels;
 mod plan;
 mod tables;
 

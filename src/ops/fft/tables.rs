@@ -1,12 +1,10 @@
 //! What the kernels look up, computed in f64: twiddles, roots, chirps and their spectra.
 
+use super::kernels::FINE;
 use super::plan::{FftPlan, Method, Stages};
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
 use std::f64::consts::TAU;
-
-/// Roots of the whole length are products of one of so many neighbours, and one of those so far apart.
-const FINE: usize = 4096;
 
 /// Where each table begins in the one array that has them all, in complex numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

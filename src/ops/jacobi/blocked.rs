@@ -3,15 +3,10 @@
 //! pair of blocks, one sweep of Jacobi on these, and one product of matrices.
 
 use super::batch::Batch;
-use super::kernels::{Apply, Gram, Round, Solve, Tallied, Tally};
+use super::kernels::{Apply, CHUNK, Gram, PAIR, Round, Solve, TILE, Tallied, Tally};
 use crate::device::{Adapter, Buffer, Grid, Recorder};
 use crate::error::Result;
 use crate::shape::to_u32;
-
-/// Columns of a pair of blocks, rows of a tile, rows of a chunk of inner products: as in jacobi/blocked.wgsl.
-const PAIR: u32 = 32;
-const TILE: u32 = 64;
-const CHUNK: u32 = 256;
 
 /// The most sweeps: 13 were the most in an f32 simulation over fourteen families (graphs, random, graded, clusters, glued Wilkinson)
 /// at n = 200, 257, 512 and 1000, for eigenvalues 1 and -1 in equal numbers; 8 to 10 are typical.

@@ -1,6 +1,11 @@
 //! The kernels of one-sided Jacobi.
 
-use crate::device::{kernels, uniform};
+use crate::device::{kernels, mirrors, uniform};
+
+/// Columns of a pair of blocks of a large matrix, rows of a tile, rows of a chunk of inner products.
+pub(super) const PAIR: u32 = 32;
+pub(super) const TILE: u32 = 64;
+pub(super) const CHUNK: u32 = 256;
 
 uniform! {
     /// The first matrix of the table, and the most sweeps that this dispatch makes.
@@ -70,12 +75,10 @@ impl SizeClass {
     }
 }
 
-#[cfg(test)]
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
 
-#[cfg(test)]
 fn workgroup_variants() -> Vec<Vec<(&'static str, f64)>> {
     SIZE_CLASSES.iter().map(|class| class.overrides().to_vec()).collect()
 }
@@ -205,4 +208,10 @@ kernels! {
         read marks: u32,
         write state: [u32; 4],
     }
+}
+
+mirrors! {
+    PAIR = PAIR,
+    TILE = TILE,
+    CHUNK = CHUNK,
 }

@@ -5,5 +5,5 @@
 mod batch;
 mod blocked;
 pub(in crate::ops) mod gpu;
-mod kernels;
+pub(super) mod kernels;
 mod register;

@@ -1,7 +1,9 @@
 //! Dense Laplacians on the device: edges travel, matrices do not.
 
 use super::Normalization;
-use super::kernels::{Assemble, Degree, First, Nodes, assemble_variant, degree_variant};
+use super::kernels::{
+    Assemble, COMBINATORIAL, Degree, First, Nodes, RANDOM_WALK, SYMMETRIC, assemble_variant, degree_variant,
+};
 use crate::device::{Buffer, Gpu, Grid};
 use crate::error::{Result, within_limits};
 use crate::graph::{DegreeDirection, GraphBatch, IsolatedDiagonal, Symmetrization, ZeroDegreeScale};
@@ -46,9 +48,9 @@ pub(super) fn laplacian(
     };
     let variant = assemble_variant(
         match normalization {
-            Normalization::Combinatorial => 0,
-            Normalization::Symmetric => 1,
-            Normalization::RandomWalk => 2,
+            Normalization::Combinatorial => COMBINATORIAL,
+            Normalization::Symmetric => SYMMETRIC,
+            Normalization::RandomWalk => RANDOM_WALK,
         },
         weighted,
         u8::from(conventions.isolated == IsolatedDiagonal::One),

@@ -1,6 +1,11 @@
 //! The kernels that build Laplacians.
 
-use crate::device::{kernels, uniform};
+use crate::device::{kernels, mirrors, uniform};
+
+/// Which Laplacian.
+pub(super) const COMBINATORIAL: u8 = 0;
+pub(super) const SYMMETRIC: u8 = 1;
+pub(super) const RANDOM_WALK: u8 = 2;
 
 uniform! {
     /// Nodes of the batch.
@@ -27,15 +32,13 @@ pub(super) fn assemble_variant(kind: u8, weighted: bool, isolated: u8, unscaled:
     ]
 }
 
-#[cfg(test)]
 fn degree_variants() -> Vec<Vec<(&'static str, f64)>> {
     [false, true].iter().map(|&weighted| degree_variant(weighted).to_vec()).collect()
 }
 
-#[cfg(test)]
 fn assemble_variants() -> Vec<Vec<(&'static str, f64)>> {
     let mut all = Vec::new();
-    for kind in 0..3 {
+    for kind in [COMBINATORIAL, SYMMETRIC, RANDOM_WALK] {
         for bits in 0..8_u8 {
             all.push(assemble_variant(kind, bits & 1 != 0, bits >> 1 & 1, bits >> 2).to_vec());
         }
@@ -61,4 +64,10 @@ kernels! {
         read degree: f32,
         write laplacian: f32,
     }
+}
+
+mirrors! {
+    COMBINATORIAL = COMBINATORIAL,
+    SYMMETRIC = SYMMETRIC,
+    RANDOM_WALK = RANDOM_WALK,
 }

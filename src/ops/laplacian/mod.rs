@@ -2,7 +2,7 @@
 
 mod cpu;
 mod gpu;
-mod kernels;
+pub(super) mod kernels;
 
 pub use cpu::{Laplacian, Normalization};
 

@@ -1,7 +1,7 @@
 //! Which kernel multiplies matrices of a shape, and how their sums are cut. The shape of one matrix decides, never the batch: a
 //! matrix's result has the same bits whichever others came along.
 
-use super::kernels::{ORDERS, ROOM, SMALL_TEAMS, TEAMS, WIDTH};
+use super::kernels::{DIRECT, ORDERS, ROOM, SMALL_TEAMS, TEAMS, WIDTH};
 use crate::device::Adapter;
 use crate::shape::to_u32;
 
@@ -133,9 +133,6 @@ impl Plan {
         }
     }
 }
-
-/// Invocations of a workgroup without memory: software adapters take as long for wider ones, or longer.
-const DIRECT: u32 = 8;
 
 /// Rows, or columns, of such an invocation.
 fn direct_side(long: bool) -> u32 {

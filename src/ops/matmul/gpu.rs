@@ -1,7 +1,10 @@
 //! The device's products: which kernel, in which order, with which buffers. Everything is recorded, nothing waits.
 
 use super::forms::{Form, Plan};
-use super::kernels::{Cooperative, Direct, Manner, Params, SmallCooperative, Sum, SumOfScaled, Tile, Tiny};
+use super::kernels::{
+    BIAS_OF_COLUMNS, BIAS_OF_ROWS, Cooperative, Direct, IDENTITY, Manner, NO_BIAS, Params, SUMMED, SmallCooperative,
+    Sum, SumOfScaled, Tile, Tiny,
+};
 use crate::device::{Adapter, Buffer, Gpu, Recorder};
 use crate::error::{ErrorKind, Result};
 
@@ -65,7 +68,7 @@ impl Product<'_> {
         let (c_shared, bias_shared, bias_is) = (
             ending.c.is_none_or(|c| c.1),
             ending.bias.is_none_or(|bias| bias.shared),
-            ending.bias.map_or(0, |bias| if bias.of_rows { 1 } else { 2 }),
+            ending.bias.map_or(NO_BIAS, |bias| if bias.of_rows { BIAS_OF_ROWS } else { BIAS_OF_COLUMNS }),
         );
         Params {
             first: 0,
@@ -75,7 +78,7 @@ impl Product<'_> {
             a_stride: stride(a.shared, m * k),
             b_stride: stride(b.shared, k * n),
             c_stride: stride(c_shared, m * n),
-            bias_stride: stride(bias_shared, if bias_is == 1 { m } else { n }),
+            bias_stride: stride(bias_shared, if bias_is == BIAS_OF_ROWS { m } else { n }),
             batch,
             parts: plan.parts(k),
             span: plan.span,
@@ -93,11 +96,11 @@ impl Product<'_> {
 
 impl Ending<'_> {
     /// The sums as they are.
-    pub(super) const NONE: Self = Self { alpha: 1.0, beta: 0.0, c: None, bias: None, activation: 0 };
+    pub(super) const NONE: Self = Self { alpha: 1.0, beta: 0.0, c: None, bias: None, activation: IDENTITY };
 
     /// Whether it is a sum times alpha.
     fn is_plain(&self) -> bool {
-        self.c.is_none() && self.bias.is_none() && self.activation == 0
+        self.c.is_none() && self.bias.is_none() && self.activation == IDENTITY
     }
 }
 
@@ -199,9 +202,6 @@ fn multiply(
     }
     Ok(())
 }
-
-/// Words that an invocation group of `sum` makes.
-const SUMMED: u32 = 64;
 
 /// Results from the first `parts` of raw sums.
 pub(super) fn finish_parts(

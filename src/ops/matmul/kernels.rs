@@ -1,6 +1,6 @@
 //! The kernels of products of matrices.
 
-use crate::device::{kernels, uniform};
+use crate::device::{kernels, mirrors, uniform};
 use half::f16;
 
 uniform! {
@@ -21,6 +21,23 @@ uniform! {
     }
 }
 
+/// Words that a workgroup of [`Sum`] makes.
+pub(super) const SUMMED: u32 = 64;
+/// Invocations of a workgroup without memory: software adapters take as long for wider ones, or longer.
+pub(super) const DIRECT: u32 = 8;
+
+/// Activations.
+pub(super) const IDENTITY: u32 = 0;
+pub(super) const RELU: u32 = 1;
+pub(super) const GELU: u32 = 2;
+pub(super) const TANH: u32 = 3;
+pub(super) const SIGMOID: u32 = 4;
+
+/// Which numbers of a product have a bias of their own.
+pub(super) const NO_BIAS: u32 = 0;
+pub(super) const BIAS_OF_ROWS: u32 = 1;
+pub(super) const BIAS_OF_COLUMNS: u32 = 2;
+
 /// Lines of a workgroup that splits f32 into f16.
 pub(super) const LINES: u32 = 8;
 
@@ -31,7 +48,6 @@ pub(super) const ROOM: u32 = 512;
 pub(super) const ORDERS: [u32; 4] = [4, 8, 16, 32];
 
 /// Tiles that ship: invocations a side, and terms a step. Both 16-deep and 8-deep halves of two factors fit 32 and 16 KiB.
-#[cfg(test)]
 pub(super) const TILES: [(u32, u32); 3] = [(8, 8), (16, 8), (16, 16)];
 
 /// What is compiled into the kernels of a product: how the factors lie, whether in f16, and whether results are sums times alpha.
@@ -50,7 +66,6 @@ impl Manner {
         [("A_ALONG", a), ("B_ALONG", b), ("HALF", self.half.into()), ("PLAIN", self.plain.into())]
     }
 
-    #[cfg(test)]
     fn all() -> impl Iterator<Item = Self> {
         (0..16).map(|bits| {
             let bit = |bit: u32| bits & 1 << bit != 0;
@@ -59,14 +74,12 @@ impl Manner {
     }
 }
 
-#[cfg(test)]
 fn tiny_variants() -> Vec<Vec<(&'static str, f64)>> {
     let orders = [0].into_iter().chain(ORDERS);
     let variant = |order: u32, manner: Manner| [&manner.overrides()[..], &[("ORDER", order.into())]].concat();
     orders.flat_map(|order| Manner::all().map(move |manner| variant(order, manner))).collect()
 }
 
-#[cfg(test)]
 fn tile_variants() -> Vec<Vec<(&'static str, f64)>> {
     let variant = |(side, depth): (u32, u32), manner: Manner| {
         [&manner.overrides()[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat()
@@ -78,24 +91,20 @@ fn tile_variants() -> Vec<Vec<(&'static str, f64)>> {
 pub(super) const TEAMS: [u32; 3] = [16, 32, 64];
 pub(super) const SMALL_TEAMS: [u32; 4] = [4, 8, 16, 32];
 
-#[cfg(test)]
 fn of_teams(teams: &[u32]) -> Vec<Vec<(&'static str, f64)>> {
     let variant = |lanes: u32, manner: Manner| [&manner.overrides()[..], &[("LANES", lanes.into())]].concat();
     let halves = || Manner::all().filter(|manner| manner.half);
     teams.iter().flat_map(|&lanes| halves().map(move |manner| variant(lanes, manner))).collect()
 }
 
-#[cfg(test)]
 fn cooperative_variants() -> Vec<Vec<(&'static str, f64)>> {
     of_teams(&TEAMS)
 }
 
-#[cfg(test)]
 fn small_cooperative_variants() -> Vec<Vec<(&'static str, f64)>> {
     of_teams(&SMALL_TEAMS)
 }
 
-#[cfg(test)]
 fn direct_variants() -> Vec<Vec<(&'static str, f64)>> {
     let sizes = [(false, false), (false, true), (true, false), (true, true)];
     let manners = || Manner::all().filter(|manner| !manner.half);
@@ -105,18 +114,15 @@ fn direct_variants() -> Vec<Vec<(&'static str, f64)>> {
     sizes.into_iter().flat_map(|size| manners().map(move |manner| variant(size, manner))).collect()
 }
 
-#[cfg(test)]
 fn sum_variants() -> Vec<Vec<(&'static str, f64)>> {
     let bits = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)];
     bits.map(|(half, plain)| vec![("HALF", half), ("PLAIN", plain)]).into()
 }
 
-#[cfg(test)]
 fn unscaled_variants() -> Vec<Vec<(&'static str, f64)>> {
     [0.0, 1.0].map(|plain| vec![("HALF", 0.0), ("PLAIN", plain)]).into()
 }
 
-#[cfg(test)]
 fn line_variants() -> Vec<Vec<(&'static str, f64)>> {
     [0.0, 1.0].map(|along| vec![("ALONG", along)]).into()
 }
@@ -221,4 +227,20 @@ kernels! {
         write low: u32,
         write exponents: u32,
     }
+}
+
+mirrors! {
+    LINES = LINES,
+    WIDTH = WIDTH,
+    ROOM = ROOM,
+    SUMMED = SUMMED,
+    DIRECT = DIRECT,
+    IDENTITY = IDENTITY,
+    RELU = RELU,
+    GELU = GELU,
+    TANH = TANH,
+    SIGMOID = SIGMOID,
+    NO_BIAS = NO_BIAS,
+    BIAS_OF_ROWS = BIAS_OF_ROWS,
+    BIAS_OF_COLUMNS = BIAS_OF_COLUMNS,
 }

@@ -4,7 +4,7 @@ mod batches;
 mod cpu;
 mod forms;
 pub(in crate::ops) mod gpu;
-mod kernels;
+pub(super) mod kernels;
 mod options;
 mod split;
 

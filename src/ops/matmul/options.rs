@@ -1,6 +1,7 @@
 //! What a product can be told.
 
 use super::Multiplied;
+use super::kernels::{GELU, IDENTITY, RELU, SIGMOID, TANH};
 use crate::array::Array;
 
 /// `C = act(alpha op(A) op(B) + beta C + bias)`, batched. See [`matmul`](super::matmul) for shapes, precision and errors.
@@ -153,11 +154,11 @@ impl Activation {
     /// Its number in the kernels.
     pub(super) fn number(self) -> u32 {
         match self {
-            Self::None => 0,
-            Self::Relu => 1,
-            Self::Gelu => 2,
-            Self::Tanh => 3,
-            Self::Sigmoid => 4,
+            Self::None => IDENTITY,
+            Self::Relu => RELU,
+            Self::Gelu => GELU,
+            Self::Tanh => TANH,
+            Self::Sigmoid => SIGMOID,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `(X - before) W + after`, on both sides.
 
-use super::kernels::{Affine, Sizes};
+use super::kernels::{Affine, Sizes, TILE};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
@@ -14,8 +14,6 @@ use bytemuck::cast_slice;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// Edge of a tile of affine.wgsl.
-const TILE: usize = 16;
 /// Rows that a thread of the CPU takes off and turns at once.
 const ROWS: usize = 512;
 

@@ -1,13 +1,15 @@
 //! The kernel of principal components.
 
-use crate::device::{kernels, uniform};
+use crate::device::{kernels, mirrors, uniform};
+
+/// Edge of a tile of [`Affine`].
+pub(super) const TILE: usize = 16;
 
 uniform! {
     /// The first unit of a dispatch, and the shapes.
     pub(super) struct Sizes { first: u32, rows: u32, inner: u32, cols: u32 }
 }
 
-#[cfg(test)]
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
@@ -22,4 +24,8 @@ kernels! {
         read after: f32,
         write out: f32,
     }
+}
+
+mirrors! {
+    TILE = TILE,
 }

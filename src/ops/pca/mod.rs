@@ -1,7 +1,7 @@
 //! Principal components.
 
 mod affine;
-mod kernels;
+pub(super) mod kernels;
 
 use super::certificate::{Certificate, Status, all_converged};
 use super::eigen::{Which, eigh_subset};

@@ -1,13 +1,10 @@
 //! On the device: one kernel, integers alone but for the law's last step.
 
-use super::kernels::{Fill, Order, fill_variant};
+use super::kernels::{BERNOULLI, Fill, NORMAL, Order, UNIFORM, WIDTH, WORDS, fill_variant};
 use super::quantile::TABLE;
 use super::{Law, Stream, cpu};
 use crate::device::{Buffer, Gpu};
 use crate::error::{ErrorKind, Result};
-
-/// Vectors of four numbers that a workgroup makes: WIDTH of fill.wgsl.
-const GROUP: u32 = 64;
 
 /// Bytes of a binding for so many numbers: whole vectors of four.
 pub(super) fn bytes(len: usize) -> u64 {
@@ -37,8 +34,8 @@ pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<B
     let count = low_word(quads as u64);
     let (variant, [offset, factor, below], [last, some]) = numbers_of(law);
     // Twenty rounds of about ten operations at most, and ten a number.
-    let work = f64::from(GROUP) * 240.0;
-    for piece in rec.ranges(count.div_ceil(GROUP), work) {
+    let work = f64::from(WIDTH) * 240.0;
+    for piece in rec.ranges(count.div_ceil(WIDTH), work) {
         let params = Order {
             key_low,
             key_high,
@@ -65,12 +62,12 @@ pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<B
 #[expect(clippy::cast_possible_truncation, reason = "they are f32 numbers already")]
 fn numbers_of(law: Law) -> (u8, [f32; 3], [u32; 2]) {
     match law {
-        Law::Words => (0, [0.0; 3], [0; 2]),
+        Law::Words => (WORDS, [0.0; 3], [0; 2]),
         Law::Uniform { low, high } => {
-            (1, [low as f32, (high - low) as f32, cpu::last_below::<f32>(high) as f32], [0; 2])
+            (UNIFORM, [low as f32, (high - low) as f32, cpu::last_below::<f32>(high) as f32], [0; 2])
         }
-        Law::Normal { mean, deviation } => (2, [mean as f32, deviation as f32, 0.0], [0; 2]),
-        Law::Bernoulli { below } => (3, [0.0; 3], [low_word(below.saturating_sub(1)), u32::from(below > 0)]),
+        Law::Normal { mean, deviation } => (NORMAL, [mean as f32, deviation as f32, 0.0], [0; 2]),
+        Law::Bernoulli { below } => (BERNOULLI, [0.0; 3], [low_word(below.saturating_sub(1)), u32::from(below > 0)]),
     }
 }
 

@@ -1,6 +1,15 @@
 //! The kernel that makes random numbers.
 
-use crate::device::{kernels, uniform};
+use crate::device::{kernels, mirrors, uniform};
+
+/// Vectors of four numbers that a workgroup makes.
+pub(super) const WIDTH: u32 = 64;
+
+/// What the numbers follow.
+pub(super) const WORDS: u8 = 0;
+pub(super) const UNIFORM: u8 = 1;
+pub(super) const NORMAL: u8 = 2;
+pub(super) const BERNOULLI: u8 = 3;
 
 uniform! {
     /// The stream, the place of the first word, the vectors of four numbers of this dispatch, and the law's numbers.
@@ -10,14 +19,13 @@ uniform! {
     }
 }
 
-/// The overrides of [`Fill`]: 0 words, 1 uniform, 2 normal, 3 Bernoulli.
+/// The overrides of [`Fill`].
 pub(super) fn fill_variant(law: u8) -> [(&'static str, f64); 1] {
     [("LAW", law.into())]
 }
 
-#[cfg(test)]
 fn fill_variants() -> Vec<Vec<(&'static str, f64)>> {
-    (0..4).map(|law| fill_variant(law).to_vec()).collect()
+    [WORDS, UNIFORM, NORMAL, BERNOULLI].map(|law| fill_variant(law).to_vec()).into()
 }
 
 kernels! {
@@ -27,4 +35,12 @@ kernels! {
         read quantiles: [u32; 4],
         write numbers: [u32; 4],
     }
+}
+
+mirrors! {
+    WIDTH = WIDTH,
+    WORDS = WORDS,
+    UNIFORM = UNIFORM,
+    NORMAL = NORMAL,
+    BERNOULLI = BERNOULLI,
 }

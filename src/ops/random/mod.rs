@@ -3,7 +3,7 @@
 
 mod cpu;
 mod gpu;
-mod kernels;
+pub(super) mod kernels;
 mod philox;
 mod places;
 mod quantile;

@@ -6,8 +6,8 @@
 
 use super::gpu::{Resident, Rows, Slab, check_rows};
 use super::kernels::{
-    Blocks, Bounds, Compact, Count, Digit, Edges, Entries, Expand, Histogram, Mark, Nodes, Raise, Scales, Scan,
-    Scatter, edge_variant, scales_variant, scatter_variant,
+    BLOCK, Blocks, Bounds, Compact, Count, Digit, Edges, Entries, Expand, Histogram, Mark, Nodes, Raise, Scales, Scan,
+    Scatter, VALUES, edge_variant, scales_variant, scatter_variant,
 };
 use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::{Error, ErrorKind, Result};
@@ -15,11 +15,8 @@ use crate::graph::IsolatedDiagonal;
 use crate::ops::Normalization;
 use crate::shape::to_u32;
 
-/// Elements of a block: see blocks.wgsl.
-const BLOCK: u32 = 1024;
-/// Values of a digit of [`DIGIT`] bits.
-const VALUES: u32 = 16;
-const DIGIT: u32 = 4;
+/// Bits of a digit.
+const DIGIT: u32 = VALUES.ilog2();
 
 /// Edges as they are listed, of a batch of graphs whose nodes are numbered through.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,11 @@
 //! The kernels of sparse products.
 
-use crate::device::{kernels, uniform};
+use crate::device::{kernels, mirrors, uniform};
+
+/// Elements of a block.
+pub(super) const BLOCK: u32 = 1024;
+/// Values of a digit.
+pub(super) const VALUES: u32 = 16;
 
 uniform! {
     /// Items, the step's coefficients, whether y holds nothing yet, c, the slab's first column and the block's end.
@@ -94,38 +99,31 @@ pub(super) fn scales_variant(weighted: bool, normalised: bool, isolated: bool) -
     [("WEIGHTED", flag(weighted)), ("NORMALISED", flag(normalised)), ("ISOLATED", flag(isolated))]
 }
 
-#[cfg(test)]
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
 
-#[cfg(test)]
 fn edge_variants() -> Vec<Vec<(&'static str, f64)>> {
     [false, true].map(|weighted| edge_variant(weighted).to_vec()).into()
 }
 
-#[cfg(test)]
 fn scatter_variants() -> Vec<Vec<(&'static str, f64)>> {
     [false, true].map(|three| scatter_variant(three).to_vec()).into()
 }
 
-#[cfg(test)]
 fn scales_variants() -> Vec<Vec<(&'static str, f64)>> {
     (0..8).map(|bits| scales_variant(bits & 1 != 0, bits & 2 != 0, bits & 4 != 0).to_vec()).collect()
 }
 
-#[cfg(test)]
 fn row_variants() -> Vec<Vec<(&'static str, f64)>> {
     let of = |lanes| (0..4).map(move |bits| row_variant(lanes, bits & 1 != 0, bits & 2 != 0).to_vec());
     (1..=MOST_LANES).flat_map(of).collect()
 }
 
-#[cfg(test)]
 fn finish_variants() -> Vec<Vec<(&'static str, f64)>> {
     (1..=MOST_LANES).flat_map(|lanes| [false, true].map(|scaled| finish_variant(lanes, scaled).to_vec())).collect()
 }
 
-#[cfg(test)]
 fn combine_variants() -> Vec<Vec<(&'static str, f64)>> {
     (1..=MOST_LANES).map(|lanes| combine_variant(lanes).to_vec()).collect()
 }
@@ -253,4 +251,9 @@ kernels! {
         write diagonal: f32,
         write scale: f32,
     }
+}
+
+mirrors! {
+    BLOCK = BLOCK,
+    VALUES = VALUES,
 }

@@ -6,7 +6,7 @@ mod csr;
 mod edges;
 mod general;
 pub(in crate::ops) mod gpu;
-mod kernels;
+pub(super) mod kernels;
 mod null;
 mod operator;
 mod resident;

@@ -1,7 +1,7 @@
 //! The device's moments: leaves, their tree, and what is asked of its root. Everything is recorded; nothing waits.
 
 use super::kernels::{
-    Ends, Finish, Keep, Keeping, Leaf, Merge, Nodes, Rows, Sample, Shift, leaf_variant, merge_variant,
+    Ends, Finish, GROUPS, Keep, Keeping, Leaf, Merge, Nodes, Rows, Sample, Shift, leaf_variant, merge_variant,
 };
 use super::tree::{Tree, subtrees};
 use super::{LEAF, Nan, View, count};
@@ -11,8 +11,6 @@ use crate::shape::to_u32;
 
 /// Vectors of four words in a node.
 const WORDS: usize = 3;
-/// Series of a workgroup of leaf.wgsl.
-const GROUPS: usize = 8;
 /// Operations on a number of a leaf, both passes.
 const FLOPS: f64 = 20.0;
 

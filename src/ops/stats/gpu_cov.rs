@@ -1,8 +1,8 @@
 //! The device's covariances: means and products of leaves of rows, and their tree. Everything is recorded; nothing waits.
 
 use super::kernels::{
-    Columns, Covariance, Ending, Gram, Join, JoinMeans, Joining, Keep, Keeping, Means, Middle, SIDES, Sample, Shift,
-    join_variant,
+    Columns, Covariance, Ending, GROUPS, Gram, Join, JoinMeans, Joining, Keep, Keeping, LEAF_ROWS, Means, Middle, NONE,
+    SIDES, Sample, Shift, join_variant,
 };
 use super::tree::{Tree, subtrees};
 use super::{count, gram};
@@ -11,13 +11,6 @@ use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::{DEVICE_BYTES, ErrorKind, Result, within_limits};
 use crate::shape::{Shape, to_u32};
 use std::ops::Range;
-
-/// Rows of a leaf: LEAF in the WGSL.
-const LEAF: usize = 1024;
-/// The exponent of columns that have no distances: NONE in the WGSL.
-pub(in crate::ops) const NONE: i32 = -127;
-/// Columns of a workgroup of means.wgsl.
-const GROUPS: usize = 8;
 
 /// How the columns of a batch of matrices are cut into tiles.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +70,7 @@ pub(super) struct Stream {
 pub(super) fn bytes(shape: Shape) -> u64 {
     let tiles = Tiles::of(shape.cols, shape.batch);
     let node = 16 * tiles.vectors() as u64 + 4 * tiles.means() as u64;
-    let levels = u64::from(shape.rows.div_ceil(LEAF).max(1).ilog2()) + 4;
+    let levels = u64::from(shape.rows.div_ceil(LEAF_ROWS).max(1).ilog2()) + 4;
     node.saturating_mul(levels).saturating_add(4 * (shape.batch * shape.cols * shape.cols) as u64)
 }
 
@@ -118,9 +111,9 @@ impl Stream {
         let mut rec = gpu.record();
         let mut next = 0;
         if self.held > 0 {
-            next = rows.min(LEAF - self.held);
+            next = rows.min(LEAF_ROWS - self.held);
             self.keep(&mut rec, x, rows, 0..next)?;
-            if self.held == LEAF {
+            if self.held == LEAF_ROWS {
                 self.close(&mut rec)?;
             }
         }
@@ -144,7 +137,7 @@ impl Stream {
 
     /// The whole leaves of `x` from row `next` on; returns the row behind them.
     fn leaves(&mut self, rec: &mut Recorder<'_>, x: &Buffer<f32>, rows: usize, next: usize) -> Result<usize> {
-        let leaves = (rows - next) / LEAF;
+        let leaves = (rows - next) / LEAF_ROWS;
         if leaves == 0 {
             return Ok(next);
         }
@@ -152,11 +145,11 @@ impl Stream {
         self.shifts = Some(shifts.clone());
         let (first, tiles) = (self.tree.leaves(), self.tiles);
         for (level, leaf) in subtrees(first..first + leaves as u64, self.most) {
-            let begin = next + usize::try_from(leaf - first).unwrap_or(usize::MAX) * LEAF;
-            let node = self.run(rec, x, rows, begin..begin + (LEAF << level), &shifts)?;
+            let begin = next + usize::try_from(leaf - first).unwrap_or(usize::MAX) * LEAF_ROWS;
+            let node = self.run(rec, x, rows, begin..begin + (LEAF_ROWS << level), &shifts)?;
             self.tree.push(level, node, |a, b| merge(rec, tiles, &a, &b))?;
         }
-        Ok(next + leaves * LEAF)
+        Ok(next + leaves * LEAF_ROWS)
     }
 
     /// The columns' shifts; where there are none yet, from some rows.
@@ -183,7 +176,7 @@ impl Stream {
         shifts: &Buffer<f32>,
     ) -> Result<Node> {
         let tiles = self.tiles;
-        let mut leaves = rows.len().div_ceil(LEAF);
+        let mut leaves = rows.len().div_ceil(LEAF_ROWS);
         let mut means = rec.array(leaves * tiles.means())?;
         let mut products = rec.array(leaves * tiles.vectors())?;
         let params = |first| Columns {
@@ -194,7 +187,7 @@ impl Stream {
             begin: to_u32(rows.start),
             end: to_u32(rows.end),
         };
-        let height = count(LEAF.min(rows.len()));
+        let height = count(LEAF_ROWS.min(rows.len()));
         let work = 8.0 * count(GROUPS) * height;
         for piece in rec.ranges(to_u32(leaves * self.columns().div_ceil(GROUPS)), work) {
             let kernel = Means { params: params(piece.first), x, shifts, means: &mut means };
@@ -205,7 +198,7 @@ impl Stream {
             let kernel = Gram { params: params(piece.first), x, shifts, means: &means, products: &mut products };
             rec.dispatch(&kernel, &[tiles.side()], piece.grid(), piece.flops)?;
         }
-        let (mut full, mut last) = (LEAF as u64, rows.len() as u64 - (leaves as u64 - 1) * LEAF as u64);
+        let (mut full, mut last) = (LEAF_ROWS as u64, rows.len() as u64 - (leaves as u64 - 1) * LEAF_ROWS as u64);
         while leaves > 1 {
             let joined = Run { nodes: leaves, rows: full, rows_of_last: last, pair: false };
             (means, products) = join(rec, tiles, joined, [&means, &means], [&products, &products])?;
@@ -222,7 +215,7 @@ impl Stream {
         }
         let mut tail = match self.tail.take() {
             Some(tail) => tail,
-            None => rec.array(self.columns() * LEAF)?,
+            None => rec.array(self.columns() * LEAF_ROWS)?,
         };
         let params = Keeping {
             series: to_u32(self.columns()),
@@ -230,7 +223,7 @@ impl Stream {
             inner: 1,
             begin: to_u32(rows.start),
             count: to_u32(rows.len()),
-            room: to_u32(LEAF),
+            room: to_u32(LEAF_ROWS),
             held: to_u32(self.held),
         };
         let numbers = self.columns() * rows.len();
@@ -245,8 +238,8 @@ impl Stream {
     /// The node of the rows that are held, with the shifts that it has.
     fn last(&self, rec: &mut Recorder<'_>) -> Result<Option<(Node, Buffer<f32>)>> {
         let Some(tail) = self.tail.as_ref().filter(|_| self.held > 0) else { return Ok(None) };
-        let shifts = self.shifts(rec, tail, LEAF, 0..self.held)?;
-        let node = self.run(rec, tail, LEAF, 0..self.held, &shifts)?;
+        let shifts = self.shifts(rec, tail, LEAF_ROWS, 0..self.held)?;
+        let node = self.run(rec, tail, LEAF_ROWS, 0..self.held, &shifts)?;
         Ok(Some((node, shifts)))
     }
 

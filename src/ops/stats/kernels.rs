@@ -1,6 +1,19 @@
 //! The kernels of statistics.
 
-use crate::device::{kernels, uniform};
+use crate::device::{kernels, mirrors, uniform};
+
+/// Series of a workgroup of [`Leaf`], columns of one of [`Means`].
+pub(super) const GROUPS: usize = 8;
+/// Rows of a leaf of a covariance.
+pub(super) const LEAF_ROWS: usize = 1024;
+/// The exponent of columns that have no distances.
+pub(in crate::ops) const NONE: i32 = -127;
+/// Numbers of a series that a workgroup counts.
+pub(super) const PART: usize = 16384;
+/// Bins of a pass over the numbers.
+pub(super) const WINDOW: usize = 2048;
+/// Ranks that a workgroup of [`Digits`] seeks at once.
+pub(super) const RANKS: usize = 8;
 
 uniform! {
     /// Series, how they lie, and the rows that are sampled.
@@ -77,17 +90,14 @@ pub(super) fn join_variant(pair: bool, side: usize) -> [(&'static str, f64); 2] 
     [("PAIR", f64::from(u8::from(pair))), ("SIDE", super::count(side))]
 }
 
-#[cfg(test)]
 fn side_variants() -> Vec<Vec<(&'static str, f64)>> {
     SIDES.map(|side| vec![("SIDE", super::count(side))]).into()
 }
 
-#[cfg(test)]
 fn join_variants() -> Vec<Vec<(&'static str, f64)>> {
     SIDES.iter().flat_map(|&side| [false, true].map(|pair| join_variant(pair, side).to_vec())).collect()
 }
 
-#[cfg(test)]
 fn covariance_variants() -> Vec<Vec<(&'static str, f64)>> {
     let both = |side| [0.0, 1.0].map(|on| vec![("CORRELATION", on), ("SIDE", super::count(side))]);
     SIDES.into_iter().flat_map(both).collect()
@@ -108,22 +118,18 @@ pub(super) fn between_variant(guarded: bool) -> [(&'static str, f64); 1] {
     [("GUARDED", f64::from(u8::from(guarded)))]
 }
 
-#[cfg(test)]
 fn between_variants() -> Vec<Vec<(&'static str, f64)>> {
     [false, true].map(|guarded| between_variant(guarded).to_vec()).into()
 }
 
-#[cfg(test)]
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
 
-#[cfg(test)]
 fn leaf_variants() -> Vec<Vec<(&'static str, f64)>> {
     (0..4).map(|bits| leaf_variant(bits & 1 != 0, bits & 2 != 0).to_vec()).collect()
 }
 
-#[cfg(test)]
 fn merge_variants() -> Vec<Vec<(&'static str, f64)>> {
     [false, true].map(|pair| merge_variant(pair).to_vec()).into()
 }
@@ -244,6 +250,16 @@ kernels! {
         read shifts: f32,
         write out: f32,
     }
+}
+
+mirrors! {
+    LEAF = crate::ops::stats::LEAF,
+    LEAF_ROWS = LEAF_ROWS,
+    GROUPS = GROUPS,
+    NONE = NONE,
+    PART = PART,
+    WINDOW = WINDOW,
+    RANKS = RANKS,
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Counting on the device: histograms, and quantiles by the digits of the numbers' bits.
 
 use super::kernels::{
-    Between, Binning, Bins, Choose, Chosen, Digiting, Digits, Interpolated, Sum, Totals, between_variant,
+    Between, Binning, Bins, Choose, Chosen, Digiting, Digits, Interpolated, PART, RANKS, Sum, Totals, WINDOW,
+    between_variant,
 };
 use super::quantiles::place;
 use super::{Nan, View, count, gpu};
@@ -9,12 +10,6 @@ use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
 use crate::shape::to_u32;
 
-/// Numbers of a series that a workgroup counts: PART in the WGSL.
-const PART: usize = 16384;
-/// Bins of a pass over the numbers: WINDOW in bins.wgsl.
-const WINDOW: usize = 2048;
-/// Ranks that a workgroup seeks at once: TOGETHER in digits.wgsl.
-const TOGETHER: usize = 8;
 /// Bytes of counts that stand at once.
 const COUNTS: usize = 64 << 20;
 
@@ -141,8 +136,8 @@ pub(super) fn quantiles(
         let mut sought = rec.upload(&wanted)?;
         for shift in [24, 16, 8, 0] {
             let mut counts = rec.array(parts * series * ranks * 256)?;
-            let units = to_u32(parts * series * ranks.div_ceil(TOGETHER));
-            let work = 16.0 * count(PART.min(view.len)) * count(ranks.min(TOGETHER)) + 4096.0;
+            let units = to_u32(parts * series * ranks.div_ceil(RANKS));
+            let work = 16.0 * count(PART.min(view.len)) * count(ranks.min(RANKS)) + 4096.0;
             for piece in rec.ranges(units, work) {
                 let params = Digiting {
                     first: piece.first,

@@ -1,6 +1,6 @@
 //! The kernels of the singular value decomposition.
 
-use crate::device::{kernels, uniform};
+use crate::device::{kernels, mirrors, uniform};
 
 uniform! {
     /// The first unit that a dispatch takes, and the shape as it is solved.
@@ -74,17 +74,14 @@ impl Columns {
 /// Sides of the tiles that ship.
 pub(super) const TILES: [u32; 2] = [4, 16];
 
-#[cfg(test)]
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
 
-#[cfg(test)]
 fn column_variants() -> Vec<Vec<(&'static str, f64)>> {
     COLUMNS.iter().map(|(_, columns)| columns.overrides().to_vec()).collect()
 }
 
-#[cfg(test)]
 fn tile_variants() -> Vec<Vec<(&'static str, f64)>> {
     TILES.iter().map(|&tile| vec![("TILE", f64::from(tile))]).collect()
 }
@@ -182,7 +179,7 @@ kernels! {
         write residuals: f32,
     }
     /// Certificates.
-    Finish = ["shared/real.wgsl", "shared/state.wgsl", "svd/finish.wgsl"] variants one_variant {
+    Finish = ["shared/real.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "svd/finish.wgsl"] variants one_variant {
         uniform params: Parts,
         read state: [u32; 4],
         read sums: f32,
@@ -197,4 +194,12 @@ kernels! {
         read q: f32,
         write out: f32,
     }
+}
+
+mirrors! {
+    PROMISE = crate::ops::svd::PROMISE,
+    EPSILON = f32::EPSILON,
+    CONVERGED = crate::ops::Status::Converged as u8,
+    NOT_CONVERGED = crate::ops::Status::NotConverged as u8,
+    NON_FINITE = crate::ops::Status::NonFinite as u8,
 }

@@ -5,7 +5,7 @@
 mod batches;
 mod cpu;
 mod gpu;
-mod kernels;
+pub(super) mod kernels;
 mod truncated;
 
 use super::certificate::{Certificate, Certificates, all_converged};

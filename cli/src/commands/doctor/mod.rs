@@ -2,6 +2,7 @@
 
 mod advice;
 mod checks;
+mod compile;
 mod hidden;
 mod json;
 mod report;
@@ -26,6 +27,10 @@ pub(super) struct Doctor {
     /// Measure no speed.
     #[arg(long)]
     quick: bool,
+    /// Compile every variant of every kernel on the adapter, and nothing else: a line for each that is refused, and the time each family
+    /// takes. Exit status 1 if any is refused, or there is no adapter.
+    #[arg(long, conflicts_with = "quick")]
+    compile: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -33,6 +38,9 @@ pub(super) struct Doctor {
 
 impl Doctor {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
+        if self.compile {
+            return compile::run(&|| self.with_matrix_units(), self.json);
+        }
         let adapters = Adapter::all();
         let mut problems = Vec::new();
         let ctx = self.open(&adapters, &mut problems)?;
@@ -53,6 +61,15 @@ impl Doctor {
             1 => Err(Failure::Said("doctor: one thing is wrong".to_owned())),
             many => Err(Failure::Said(format!("doctor: {many} things are wrong"))),
         }
+    }
+
+    /// The context that was asked for, with matrix units where its adapter has them: they are used by name alone.
+    fn with_matrix_units(&self) -> Result<Context, Failure> {
+        let ctx = self.place.with(faulty(Context::builder())?)?;
+        if ctx.adapter().is_some_and(|adapter| adapter.features.contains(&"matrix-units")) {
+            return self.place.with(faulty(Context::builder())?.kernels(&["cooperative"]));
+        }
+        Ok(ctx)
     }
 
     /// The context that was asked for, or where there is none the CPU, and why.

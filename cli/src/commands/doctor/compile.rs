@@ -1,0 +1,160 @@
+//! `doctor --compile`: every variant of every kernel, compiled on the adapter.
+
+use crate::commands::{Failure, Outcome, print};
+use fiedler::ops::variants::KernelVariant;
+use fiedler::{Context, ErrorKind};
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+use std::env;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+/// The file that a layer beneath the driver writes statistics of pipelines to; where it is named, lines around each pipeline say what it is.
+const STATISTICS: &str = "ISA_OUT";
+
+/// The variants of one family.
+#[derive(Debug, Default)]
+struct Family {
+    name: &'static str,
+    compiled: usize,
+    /// Those that take more than the adapter has.
+    too_large: usize,
+    refused: Vec<Refused>,
+    time: Duration,
+    /// The slowest one.
+    slowest: (Duration, String),
+}
+
+#[derive(Debug)]
+struct Refused {
+    variant: String,
+    why: String,
+}
+
+/// Compiles all of them; `open` opens a context, anew after each that was refused, for that may have cost the device.
+pub(super) fn run(open: &dyn Fn() -> Result<Context, Failure>, as_json: bool) -> Result<Outcome, Failure> {
+    let mut ctx = open()?;
+    let Some(adapter) = ctx.adapter().map(|adapter| adapter.name.clone()) else {
+        let why = ctx.without_adapter_because().unwrap_or("--backend gpu finds one").to_owned();
+        return Err(Failure::Said(format!("doctor --compile: there is no adapter to compile on: {why}")));
+    };
+    let mut statistics = statistics()?;
+    let variants = KernelVariant::all();
+    let bar = ProgressBar::new(variants.len() as u64).with_message("compiling every kernel");
+    let mut families: Vec<Family> = Vec::new();
+    for variant in &variants {
+        if families.last().is_none_or(|family| family.name != variant.family()) {
+            families.push(Family { name: variant.family(), ..Family::default() });
+        }
+        let Some(family) = families.last_mut() else { continue };
+        let name = variant.to_string();
+        statistics.line(&format!("KERNEL {name}"))?;
+        let began = Instant::now();
+        let result = variant.compile(&ctx);
+        let time = began.elapsed();
+        family.time += time;
+        match result {
+            Ok(()) => {
+                statistics.line(&format!("END OK {:.1} ms", 1e3 * time.as_secs_f64()))?;
+                family.compiled += 1;
+                if time > family.slowest.0 {
+                    family.slowest = (time, name);
+                }
+            }
+            Err(error) if error.is_cancelled() => return Err(error.into()),
+            Err(error) => {
+                let why = error.to_string().replace('\n', " ");
+                statistics.line(&format!("END REFUSED {why}"))?;
+                if matches!(error.kind(), ErrorKind::Limit { .. }) {
+                    family.too_large += 1;
+                } else {
+                    family.refused.push(Refused { variant: name, why });
+                    ctx = open()?;
+                }
+            }
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if as_json {
+        print(in_json(&adapter, &families));
+    } else {
+        print(in_text(&adapter, &families));
+    }
+    match families.iter().map(|family| family.refused.len()).sum() {
+        0 => Ok(Outcome::Done),
+        1_usize => Err(Failure::Said("doctor --compile: one variant is refused".to_owned())),
+        many => Err(Failure::Said(format!("doctor --compile: {many} variants are refused"))),
+    }
+}
+
+/// Where the lines around pipelines go, if anywhere.
+struct Statistics(Option<File>);
+
+fn statistics() -> Result<Statistics, Failure> {
+    let Some(path) = env::var_os(STATISTICS).filter(|path| !path.is_empty()) else { return Ok(Statistics(None)) };
+    // The layer appends to it too.
+    let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|error| unwritten(&error))?;
+    Ok(Statistics(Some(file)))
+}
+
+fn unwritten(error: &std::io::Error) -> Failure {
+    let path = env::var_os(STATISTICS).unwrap_or_default();
+    Failure::Said(format!("doctor --compile: {STATISTICS}: cannot write {}: {error}", path.display()))
+}
+
+impl Statistics {
+    fn line(&mut self, text: &str) -> Result<(), Failure> {
+        let Some(file) = &mut self.0 else { return Ok(()) };
+        file.write_all(format!("{text}\n").as_bytes()).map_err(|error| unwritten(&error))
+    }
+}
+
+fn in_text(adapter: &str, families: &[Family]) -> String {
+    let mut lines = vec![format!("every variant of every kernel, compiled on {adapter}"), String::new()];
+    lines.push(format!(
+        "  {:12}{:>9}{:>11}{:>9}{:>10}  slowest",
+        "family", "compiled", "too large", "refused", "seconds"
+    ));
+    for family in families {
+        let Family { name, compiled, too_large, refused, time, slowest } = family;
+        let slowest = format!("{:.2} s {}", slowest.0.as_secs_f64(), slowest.1);
+        let (refused, seconds) = (refused.len(), time.as_secs_f64());
+        lines.push(format!("  {name:12}{compiled:>9}{too_large:>11}{refused:>9}{seconds:>10.1}  {slowest}"));
+    }
+    let all = |of: fn(&Family) -> usize| families.iter().map(of).sum::<usize>();
+    lines.push(format!(
+        "  {:12}{:>9}{:>11}{:>9}{:>10.1}",
+        "all",
+        all(|f| f.compiled),
+        all(|f| f.too_large),
+        all(|f| f.refused.len()),
+        families.iter().map(|f| f.time.as_secs_f64()).sum::<f64>()
+    ));
+    lines.extend([String::new(), "too large: it takes more than the adapter has, which is never given it".to_owned()]);
+    for Refused { variant, why } in families.iter().flat_map(|family| &family.refused) {
+        lines.push(format!("refused: {variant}: {why}"));
+    }
+    lines.join("\n")
+}
+
+fn in_json(adapter: &str, families: &[Family]) -> Value {
+    let refused = |refused: &Refused| json!({"variant": refused.variant, "why": refused.why});
+    let family = |family: &Family| {
+        json!({
+            "family": family.name,
+            "compiled": family.compiled,
+            "too_large": family.too_large,
+            "refused": family.refused.iter().map(refused).collect::<Vec<_>>(),
+            "seconds": family.time.as_secs_f64(),
+            "slowest": {"variant": family.slowest.1, "seconds": family.slowest.0.as_secs_f64()},
+        })
+    };
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "adapter": adapter,
+        "families": families.iter().map(family).collect::<Vec<_>>(),
+        "ok": families.iter().all(|family| family.refused.is_empty()),
+    })
+}

@@ -1,0 +1,45 @@
+//! Test only: constants that both languages state are compared, through what naga reads.
+
+use super::{Declaration, Shipped};
+use crate::device::shader::Overrides;
+use naga::{Expression, Literal, Module};
+use std::collections::HashMap;
+
+/// Checks that WGSL of at least one of these kernels has a `const` of that name, or an `override` with that default, and that it is this
+/// number in all that have it.
+///
+/// # Panics
+/// If not.
+pub(crate) fn check_constant(kernels: &[Shipped], name: &str, value: f64) {
+    let all = kernels.iter().map(|kernel| (kernel.declaration, constants(kernel.declaration, &[])));
+    let mut seen = 0;
+    for (kernel, constants) in all {
+        let Some(&found) = constants.get(name) else { continue };
+        seen += 1;
+        assert!(found == value, "{name} is {value} in Rust, {found} in the WGSL of {}", kernel.shader.name);
+    }
+    assert!(seen > 0, "no kernel's WGSL has a constant {name}");
+}
+
+/// The numbers and truth values (1 and 0) of the `const`s and, with these given, of the `override`s of a kernel, by name.
+pub(crate) fn constants(kernel: &Declaration, overrides: Overrides<'_>) -> HashMap<String, f64> {
+    let parsed = naga::front::wgsl::parse_str(kernel.shader.source).unwrap_or_else(|e| panic!("{e}"));
+    let settled = kernel.shader.resolve(overrides).unwrap_or_else(|e| panic!("{e}")).0;
+    named(&parsed).chain(named(&settled)).collect()
+}
+
+fn named(module: &Module) -> impl Iterator<Item = (String, f64)> + '_ {
+    module.constants.iter().filter_map(|(_, constant)| {
+        let value = match &module.global_expressions[constant.init] {
+            Expression::Literal(literal) => match *literal {
+                Literal::U32(x) => x.into(),
+                Literal::I32(x) => x.into(),
+                Literal::F32(x) => x.into(),
+                Literal::Bool(x) => f64::from(u8::from(x)),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some((constant.name.clone()?, value))
+    })
+}

@@ -1,0 +1,81 @@
+//! Every kernel in all of the variants that ship, for whoever wants to have them compiled, such as `fiedler doctor --compile`.
+
+use super::KERNELS;
+use crate::context::Context;
+use crate::device::Declaration;
+use crate::error::Result;
+use std::fmt::{self, Display, Formatter};
+
+/// A kernel with values for the `override`s of its WGSL.
+#[derive(Clone, Debug)]
+pub struct KernelVariant {
+    family: &'static str,
+    declaration: &'static Declaration,
+    overrides: Vec<(&'static str, f64)>,
+}
+
+impl KernelVariant {
+    /// All that ship, a family after the other.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for (family, kernels) in KERNELS {
+            for kernel in kernels {
+                let declaration = kernel.declaration;
+                all.extend((kernel.variants)().into_iter().map(|overrides| Self { family, declaration, overrides }));
+            }
+        }
+        all
+    }
+
+    /// The family of operations, such as `eigen`.
+    #[must_use]
+    pub fn family(&self) -> &'static str {
+        self.family
+    }
+
+    /// Compiles it on the adapter of `ctx` and throws the result away.
+    ///
+    /// # Errors
+    /// [`Limit`](crate::ErrorKind::Limit) if the adapter is never given this variant: it takes more than the adapter has;
+    /// [`Kernel`](crate::ErrorKind::Kernel) if the driver refuses it, which on Vulkan may take the device with it, so compile the others on
+    /// a new context; [`NoAdapter`](crate::ErrorKind::NoAdapter) if `ctx` has none;
+    /// [`Cancelled`](crate::ErrorKind::Cancelled).
+    pub fn compile(&self, ctx: &Context) -> Result<()> {
+        ctx.cancel().check()?;
+        ctx.gpu()?.compile(self.declaration, &self.overrides)
+    }
+}
+
+/// The family, the kernel, and in parentheses the values of its overrides: `stats Gram (SIDE=16)`.
+impl Display for KernelVariant {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} (", self.family, self.declaration.shader.name)?;
+        for (i, (name, value)) in self.overrides.iter().enumerate() {
+            write!(f, "{}{name}={value}", if i > 0 { ", " } else { "" })?;
+        }
+        write!(f, ")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KernelVariant;
+    use std::collections::HashSet;
+    use std::path::Path;
+
+    /// Every family that has shaders is in the table, and a variant has a name of its own.
+    #[test]
+    fn all_families_and_each_variant_once() {
+        let all = KernelVariant::all();
+        let names: HashSet<String> = all.iter().map(ToString::to_string).collect();
+        assert_eq!(names.len(), all.len());
+        let families: HashSet<&str> = all.iter().map(KernelVariant::family).collect();
+        let ops = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ops");
+        for folder in std::fs::read_dir(ops).expect("src/ops") {
+            let folder = folder.expect("a folder");
+            let name = folder.file_name().into_string().expect("a name");
+            assert_eq!(folder.path().join("kernels.rs").is_file(), families.contains(name.as_str()), "{name}");
+        }
+    }
+}

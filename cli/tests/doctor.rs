@@ -6,6 +6,7 @@
 mod call;
 
 use call::{fiedler, run};
+use fiedler::ops::variants::KernelVariant;
 use fiedler::policy::{CpuRates, GpuRates, Machine, Tuning};
 use fiedler::{Adapter, Backend, Context};
 use fiedler_cli::doctor::self_test;
@@ -37,6 +38,8 @@ fn main() -> std::process::ExitCode {
             any.or(faults),
             the_command_names_the_family_that_is_wrong_and_fails,
         ),
+        trial("kernels are compiled", any, kernels_are_compiled_and_named_around_each),
+        trial("nothing to compile on, or by that name", None, nothing_to_compile),
         trial("the state of tuning", None, the_state_of_tuning_is_told),
         trial("the state of an adapter's tuning", any, the_state_of_an_adapters_tuning_is_told),
         trial("what has no memory is not called wrong", None, what_has_no_memory_is_not_called_a_wrong_result),
@@ -247,6 +250,43 @@ fn the_command_names_the_family_that_is_wrong_and_fails() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("doctor: one thing is wrong") && !text.contains("nothing is wrong"), "{said}");
     narrow(&text);
+}
+
+fn kernels_are_compiled_and_named_around_each() {
+    let adapter = adapter().expect("an adapter");
+    let folder = TempDir::new().expect("a temporary folder");
+    let statistics = folder.path().join("isa.txt");
+    let mut command = fiedler(&["doctor", "--compile", "eigsh", "--adapter", &adapter.name, "--json"]);
+    let output = command.env_remove("FIEDLER_BACKEND").env("ISA_OUT", &statistics).output().expect("it starts");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert!(output.status.success() && report["ok"] == true && report["adapter"] == adapter.name, "{report}");
+    let variants = KernelVariant::all().into_iter().filter(|variant| variant.family() == "eigsh");
+    let given: Vec<String> = variants.filter(|v| v.is_for(&adapter)).map(|v| v.to_string()).collect();
+    assert!(given.len() > 10 && report["families"][0]["compiled"] == given.len(), "{report}");
+    // A line before and after each, in the order in which they are compiled.
+    let text = std::fs::read_to_string(statistics).expect("the lines");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 2 * given.len(), "{text}");
+    for (pair, name) in lines.chunks(2).zip(&given) {
+        assert!(pair[0] == format!("KERNEL {name}") && pair[1].starts_with("END OK "), "{pair:?}");
+    }
+    let folder = folder.path().to_str().expect("a plain path");
+    let mut command = fiedler(&["doctor", "--compile", "ceiling", "--adapter", &adapter.name]);
+    let output = command.env_remove("FIEDLER_BACKEND").env("ISA_OUT", folder).output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(1) && said.contains(&format!("ISA_OUT: cannot write {folder}")), "{said}");
+}
+
+fn nothing_to_compile() {
+    for (arguments, code, words) in [
+        (&["doctor", "--compile", "--backend", "cpu"][..], 1, "there is no adapter to compile on"),
+        (&["doctor", "--compile", "nonsense"], 2, "--compile nonsense: no variant of a kernel is called so"),
+        (&["doctor", "--compile", "--quick"], 2, "cannot be used with"),
+    ] {
+        let output = run(arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(code) && said.contains(words), "{arguments:?}: {said}");
+    }
 }
 
 /// Every line has its place in 80 columns, but for a path that is longer.

@@ -20,7 +20,7 @@ pub mod svd;
 pub(crate) mod ties;
 pub mod variants;
 
-use crate::device::Shipped;
+use crate::device::{Adapter, Overrides, Shipped};
 use faer::Par;
 use std::num::NonZeroUsize;
 
@@ -40,20 +40,23 @@ pub use svd::{Svd, Svdvals, Vectors, svd, svd_truncated, svdvals};
 /// threads. Fewer threads take the parts in turn.
 const PARALLEL: Par = Par::Rayon(NonZeroUsize::new(8).unwrap());
 
-/// The kernels of every family.
-const KERNELS: [(&str, &[Shipped]); 14] = [
-    ("ceiling", ceiling::kernels::KERNELS),
-    ("convert", convert::kernels::KERNELS),
-    ("divergence", divergence::kernels::KERNELS),
-    ("eigen", eigen::kernels::KERNELS),
-    ("eigsh", eigsh::kernels::KERNELS),
-    ("fft", fft::kernels::KERNELS),
-    ("jacobi", jacobi::kernels::KERNELS),
-    ("laplacian", laplacian::kernels::KERNELS),
-    ("matmul", matmul::kernels::KERNELS),
-    ("pca", pca::kernels::KERNELS),
-    ("random", random::kernels::KERNELS),
-    ("sparse", sparse::kernels::KERNELS),
-    ("stats", stats::kernels::KERNELS),
-    ("svd", svd::kernels::KERNELS),
+/// A family: its name, its kernels, and which variants of them an adapter may be given, its limits apart.
+type Family = (&'static str, &'static [Shipped], fn(&Adapter, &'static str, Overrides<'_>) -> bool);
+
+/// Every family that has kernels.
+const FAMILIES: [Family; 14] = [
+    ("ceiling", ceiling::kernels::KERNELS, |_, _, _| true),
+    ("convert", convert::kernels::KERNELS, |_, _, _| true),
+    ("divergence", divergence::kernels::KERNELS, |_, _, _| true),
+    ("eigen", eigen::kernels::KERNELS, |_, _, _| true),
+    ("eigsh", eigsh::kernels::KERNELS, |_, _, _| true),
+    ("fft", fft::kernels::KERNELS, fft::kernels::is_given),
+    ("jacobi", jacobi::kernels::KERNELS, |_, _, _| true),
+    ("laplacian", laplacian::kernels::KERNELS, |_, _, _| true),
+    ("matmul", matmul::kernels::KERNELS, matmul::kernels::is_given),
+    ("pca", pca::kernels::KERNELS, |_, _, _| true),
+    ("random", random::kernels::KERNELS, |_, _, _| true),
+    ("sparse", sparse::kernels::KERNELS, |_, _, _| true),
+    ("stats", stats::kernels::KERNELS, |_, _, _| true),
+    ("svd", svd::kernels::KERNELS, |_, _, _| true),
 ];

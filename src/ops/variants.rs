@@ -1,8 +1,8 @@
 //! Every kernel in all of the variants that ship, for whoever wants to have them compiled, such as `fiedler doctor --compile`.
 
-use super::KERNELS;
+use super::FAMILIES;
 use crate::context::Context;
-use crate::device::Declaration;
+use crate::device::{Adapter, Declaration, Overrides};
 use crate::error::Result;
 use std::fmt::{self, Display, Formatter};
 
@@ -12,6 +12,7 @@ pub struct KernelVariant {
     family: &'static str,
     declaration: &'static Declaration,
     overrides: Vec<(&'static str, f64)>,
+    is_given: fn(&Adapter, &'static str, Overrides<'_>) -> bool,
 }
 
 impl KernelVariant {
@@ -19,10 +20,11 @@ impl KernelVariant {
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
-        for (family, kernels) in KERNELS {
+        for (family, kernels, is_given) in FAMILIES {
             for kernel in kernels {
                 let declaration = kernel.declaration;
-                all.extend((kernel.variants)().into_iter().map(|overrides| Self { family, declaration, overrides }));
+                let of = |overrides| Self { family, declaration, overrides, is_given };
+                all.extend((kernel.variants)().into_iter().map(of));
             }
         }
         all
@@ -34,10 +36,16 @@ impl KernelVariant {
         self.family
     }
 
+    /// Whether calls may use it on such an adapter, whose limits apart: some variants are for software adapters alone, or for all but them.
+    #[must_use]
+    pub fn is_for(&self, adapter: &Adapter) -> bool {
+        (self.is_given)(adapter, self.declaration.shader.name, &self.overrides)
+    }
+
     /// Compiles it on the adapter of `ctx` and throws the result away.
     ///
     /// # Errors
-    /// [`Limit`](crate::ErrorKind::Limit) if the adapter is never given this variant: it takes more than the adapter has;
+    /// [`Limit`](crate::ErrorKind::Limit) if it takes more than the adapter has, so that calls never use it there;
     /// [`Kernel`](crate::ErrorKind::Kernel) if the driver refuses it, which on Vulkan may take the device with it, so compile the others on
     /// a new context; [`NoAdapter`](crate::ErrorKind::NoAdapter) if `ctx` has none;
     /// [`Cancelled`](crate::ErrorKind::Cancelled).

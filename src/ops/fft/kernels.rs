@@ -1,7 +1,7 @@
 //! The kernels of the Fourier transforms.
 
 use super::plan::Stages;
-use crate::device::{Adapter, kernels, mirrors, uniform};
+use crate::device::{Adapter, Overrides, kernels, mirrors, uniform};
 
 /// Roots of the whole length are products of one of so many neighbours, and one of those so far apart.
 pub(super) const FINE: usize = 4096;
@@ -233,6 +233,14 @@ fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
 
 fn band_variants() -> Vec<Vec<(&'static str, f64)>> {
     BAND_WIDTHS.iter().map(|&(_, width)| vec![("WIDTH", f64::from(width))]).collect()
+}
+
+/// Whether transforms on the adapter use such a variant.
+pub(in super::super) fn is_given(adapter: &Adapter, _: &str, overrides: Overrides<'_>) -> bool {
+    let of = |name: &str| overrides.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
+    let known = of("FIRST").is_some_and(|radix| radix > 0.0);
+    let narrow = of("SPREAD") == Some(0.0);
+    (adapter.compiles_long_kernels() || !known) && (adapter.software || !narrow)
 }
 
 kernels! {

@@ -1,6 +1,6 @@
 //! The kernels of products of matrices.
 
-use crate::device::{kernels, mirrors, uniform};
+use crate::device::{Adapter, Overrides, kernels, mirrors, uniform};
 use half::f16;
 
 uniform! {
@@ -125,6 +125,12 @@ fn unscaled_variants() -> Vec<Vec<(&'static str, f64)>> {
 
 fn line_variants() -> Vec<Vec<(&'static str, f64)>> {
     [0.0, 1.0].map(|along| vec![("ALONG", along)]).into()
+}
+
+/// Whether products on the adapter use such a variant.
+pub(in super::super) fn is_given(adapter: &Adapter, kernel: &str, overrides: Overrides<'_>) -> bool {
+    let lanes = overrides.iter().find(|(name, _)| *name == "LANES").map(|(_, lanes)| *lanes);
+    (adapter.software || kernel != "Direct") && (lanes.is_none() || lanes == adapter.subgroup().map(f64::from))
 }
 
 kernels! {

@@ -18,8 +18,8 @@ const STATISTICS: &str = "ISA_OUT";
 struct Family {
     name: &'static str,
     compiled: usize,
-    /// Those that take more than the adapter has.
-    too_large: usize,
+    /// Those that calls do not use on this adapter.
+    unused: usize,
     refused: Vec<Refused>,
     time: Duration,
     /// The slowest one.
@@ -32,15 +32,19 @@ struct Refused {
     why: String,
 }
 
-/// Compiles all of them; `open` opens a context, anew after each that was refused, for that may have cost the device.
-pub(super) fn run(open: &dyn Fn() -> Result<Context, Failure>, as_json: bool) -> Result<Outcome, Failure> {
+/// Compiles all of them whose names contain `words`; `open` opens a context, anew after each that was refused, for that may have cost the device.
+pub(super) fn run(words: &str, open: &dyn Fn() -> Result<Context, Failure>, as_json: bool) -> Result<Outcome, Failure> {
+    let mut variants = KernelVariant::all();
+    variants.retain(|variant| variant.to_string().contains(words));
+    if variants.is_empty() {
+        return Err(Failure::Call(format!("--compile {words}: no variant of a kernel is called so")));
+    }
     let mut ctx = open()?;
     let Some(adapter) = ctx.adapter().map(|adapter| adapter.name.clone()) else {
         let why = ctx.without_adapter_because().unwrap_or("--backend gpu finds one").to_owned();
         return Err(Failure::Said(format!("doctor --compile: there is no adapter to compile on: {why}")));
     };
     let mut statistics = statistics()?;
-    let variants = KernelVariant::all();
     let bar = ProgressBar::new(variants.len() as u64).with_message("compiling every kernel");
     let mut families: Vec<Family> = Vec::new();
     for variant in &variants {
@@ -48,6 +52,11 @@ pub(super) fn run(open: &dyn Fn() -> Result<Context, Failure>, as_json: bool) ->
             families.push(Family { name: variant.family(), ..Family::default() });
         }
         let Some(family) = families.last_mut() else { continue };
+        bar.inc(1);
+        if ctx.adapter().is_some_and(|adapter| !variant.is_for(adapter)) {
+            family.unused += 1;
+            continue;
+        }
         let name = variant.to_string();
         statistics.line(&format!("KERNEL {name}"))?;
         let began = Instant::now();
@@ -67,14 +76,13 @@ pub(super) fn run(open: &dyn Fn() -> Result<Context, Failure>, as_json: bool) ->
                 let why = error.to_string().replace('\n', " ");
                 statistics.line(&format!("END REFUSED {why}"))?;
                 if matches!(error.kind(), ErrorKind::Limit { .. }) {
-                    family.too_large += 1;
+                    family.unused += 1;
                 } else {
                     family.refused.push(Refused { variant: name, why });
                     ctx = open()?;
                 }
             }
         }
-        bar.inc(1);
     }
     bar.finish_and_clear();
     if as_json {
@@ -113,26 +121,23 @@ impl Statistics {
 
 fn in_text(adapter: &str, families: &[Family]) -> String {
     let mut lines = vec![format!("every variant of every kernel, compiled on {adapter}"), String::new()];
-    lines.push(format!(
-        "  {:12}{:>9}{:>11}{:>9}{:>10}  slowest",
-        "family", "compiled", "too large", "refused", "seconds"
-    ));
+    lines.push(format!("  {:12}{:>9}{:>11}{:>9}{:>10}  slowest", "family", "compiled", "unused", "refused", "seconds"));
     for family in families {
-        let Family { name, compiled, too_large, refused, time, slowest } = family;
+        let Family { name, compiled, unused, refused, time, slowest } = family;
         let slowest = format!("{:.2} s {}", slowest.0.as_secs_f64(), slowest.1);
         let (refused, seconds) = (refused.len(), time.as_secs_f64());
-        lines.push(format!("  {name:12}{compiled:>9}{too_large:>11}{refused:>9}{seconds:>10.1}  {slowest}"));
+        lines.push(format!("  {name:12}{compiled:>9}{unused:>11}{refused:>9}{seconds:>10.1}  {slowest}"));
     }
     let all = |of: fn(&Family) -> usize| families.iter().map(of).sum::<usize>();
     lines.push(format!(
         "  {:12}{:>9}{:>11}{:>9}{:>10.1}",
         "all",
         all(|f| f.compiled),
-        all(|f| f.too_large),
+        all(|f| f.unused),
         all(|f| f.refused.len()),
         families.iter().map(|f| f.time.as_secs_f64()).sum::<f64>()
     ));
-    lines.extend([String::new(), "too large: it takes more than the adapter has, which is never given it".to_owned()]);
+    lines.extend([String::new(), "unused: for other adapters, or more than this one has room for".to_owned()]);
     for Refused { variant, why } in families.iter().flat_map(|family| &family.refused) {
         lines.push(format!("refused: {variant}: {why}"));
     }
@@ -145,7 +150,7 @@ fn in_json(adapter: &str, families: &[Family]) -> Value {
         json!({
             "family": family.name,
             "compiled": family.compiled,
-            "too_large": family.too_large,
+            "unused": family.unused,
             "refused": family.refused.iter().map(refused).collect::<Vec<_>>(),
             "seconds": family.time.as_secs_f64(),
             "slowest": {"variant": family.slowest.1, "seconds": family.slowest.0.as_secs_f64()},
@@ -157,4 +162,20 @@ fn in_json(adapter: &str, families: &[Family]) -> Value {
         "families": families.iter().map(family).collect::<Vec<_>>(),
         "ok": families.iter().all(|family| family.refused.is_empty()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Family, Refused, in_json, in_text};
+
+    #[test]
+    fn what_is_refused_has_a_line() {
+        let refused = vec![Refused { variant: "fft Power ()".into(), why: "the driver's words".into() }];
+        let families = [Family { name: "fft", compiled: 3, unused: 2, refused, ..Family::default() }];
+        let text = in_text("an adapter", &families);
+        assert!(text.contains("refused: fft Power (): the driver's words") && text.contains("on an adapter"), "{text}");
+        let value = in_json("an adapter", &families);
+        assert_eq!((&value["ok"], &value["families"][0]["compiled"]), (&false.into(), &3.into()), "{value}");
+        assert_eq!(value["families"][0]["refused"][0]["variant"], "fft Power ()");
+    }
 }

@@ -27,10 +27,11 @@ pub(super) struct Doctor {
     /// Measure no speed.
     #[arg(long)]
     quick: bool,
-    /// Compile every variant of every kernel on the adapter, and nothing else: a line for each that is refused, and the time each family
-    /// takes. Exit status 1 if any is refused, or there is no adapter.
-    #[arg(long, conflicts_with = "quick")]
-    compile: bool,
+    /// Compile every variant of every kernel that the adapter may be given, or of those whose names contain WORDS, and nothing else: a line
+    /// for each that is refused, and the time each family takes. Exit status 1 if any is refused, or there is no adapter. Where the
+    /// environment has ISA_OUT, a line before and after each goes to that file.
+    #[arg(long, value_name = "WORDS", num_args = 0..=1, default_missing_value = "", conflicts_with = "quick")]
+    compile: Option<String>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -38,8 +39,8 @@ pub(super) struct Doctor {
 
 impl Doctor {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        if self.compile {
-            return compile::run(&|| self.with_matrix_units(), self.json);
+        if let Some(words) = &self.compile {
+            return compile::run(words, &|| self.with_matrix_units(), self.json);
         }
         let adapters = Adapter::all();
         let mut problems = Vec::new();

@@ -1,12 +1,11 @@
 //! Features of signals, each from the one before, on whatever device there is: noise of a named stream, a tone added to it, windowed power spectra,
 //! bands, principal components. Checks itself against how the signals were made.
 
-use fiedler::array::Array;
 use fiedler::ops::fft::{Window, power_spectrum};
 use fiedler::ops::matmul::Gemm;
 use fiedler::ops::pca::{PcaOptions, pca};
 use fiedler::ops::random::{Stream, normal};
-use fiedler::{Axis, Context, Shape};
+use fiedler::{Array, Axis, Context, Shape};
 use nalgebra::DMatrix;
 
 /// Signals, samples of each, and samples a second.

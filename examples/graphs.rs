@@ -1,9 +1,6 @@
 //! Laplacian encodings of many graphs of unequal size in one call.
 
-use fiedler::Context;
-use fiedler::encode::SpectralEncoder;
-use fiedler::graph::{Conventions, Graph, GraphBatch};
-use fiedler::ops::Normalization;
+use fiedler::prelude::*;
 
 fn main() -> fiedler::Result<()> {
     let conventions = Conventions::pyg();

@@ -1,6 +1,6 @@
 //! Eigenvalues and eigenvectors of a batch of nalgebra matrices, on whatever this machine has, each with its certificate.
 
-use fiedler::{Context, array::Array, ops::eigh};
+use fiedler::{Array, Context, eigh};
 use nalgebra::{DMatrix, dmatrix};
 
 fn main() -> fiedler::Result<()> {

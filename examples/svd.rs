@@ -1,9 +1,8 @@
 //! A picture is a matrix: its singular values say how much of it a few columns and rows hold. Checks itself against the certificate and
 //! against the matrix.
 
-use fiedler::array::Array;
-use fiedler::ops::svd::{TruncatedOptions, Vectors, svd, svd_truncated};
-use fiedler::{Context, ErrorKind};
+use fiedler::ops::svd::{TruncatedOptions, Vectors, svd_truncated};
+use fiedler::{Array, Context, ErrorKind, svd};
 use nalgebra::DMatrix;
 
 fn main() -> fiedler::Result<()> {

@@ -2,7 +2,7 @@
 //! eigenvalues and eigenvectors of batches of matrices, each with a certificate.
 //!
 //! ```
-//! use fiedler::{Context, encode::SpectralEncoder, graph::{Conventions, Graph, GraphBatch}, ops::Normalization};
+//! use fiedler::prelude::*;
 //!
 //! let ctx = Context::new()?; // the best GPU, or the CPU where there is none
 //! let ring = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)], &Conventions::default())?;
@@ -48,10 +48,31 @@ pub mod policy;
 mod profile;
 mod shape;
 
+pub use array::Array;
 pub use cancel::Cancel;
 pub use context::{Context, ContextBuilder, bytes_from};
 pub use device::{Adapter, AdapterLimits, PoolCounters, WgpuBuffer, WgpuDevice};
+pub use encode::SpectralEncoder;
 pub use error::{Error, ErrorKind, Result};
+pub use graph::{Graph, GraphBatch};
+pub use ops::eigen::eigh;
+pub use ops::fft::fft;
+pub use ops::svd::svd;
 pub use policy::Backend;
 pub use profile::{Clock, KernelTime, Profile, StageTime};
 pub use shape::{Axis, Layout, Shape};
+
+/// What most programs name: `use fiedler::prelude::*;`. Neither `Error` nor `Result` is here, for most have their own.
+pub mod prelude {
+    pub use crate::array::Array;
+    pub use crate::context::Context;
+    pub use crate::encode::SpectralEncoder;
+    pub use crate::graph::{Conventions, Graph, GraphBatch};
+    pub use crate::ops::eigen::{eigh, eigvalsh};
+    pub use crate::ops::fft::{fft, ifft, irfft, rfft};
+    pub use crate::ops::laplacian::Normalization;
+    pub use crate::ops::matmul::matmul;
+    pub use crate::ops::svd::{svd, svdvals};
+    pub use crate::policy::Backend;
+    pub use crate::shape::{Axis, Shape};
+}

@@ -130,7 +130,13 @@ fn line_variants() -> Vec<Vec<(&'static str, f64)>> {
 /// Whether products on the adapter use such a variant.
 pub(in super::super) fn is_given(adapter: &Adapter, kernel: &str, overrides: Overrides<'_>) -> bool {
     let lanes = overrides.iter().find(|(name, _)| *name == "LANES").map(|(_, lanes)| *lanes);
-    (adapter.software || kernel != "Direct") && (lanes.is_none() || lanes == adapter.subgroup().map(f64::from))
+    let units = |order: u32| adapter.cooperative == Some(order) && lanes == adapter.subgroup().map(f64::from);
+    match kernel {
+        "Direct" => adapter.software,
+        "Cooperative" => units(16),
+        "SmallCooperative" => units(8),
+        _ => true,
+    }
 }
 
 kernels! {

@@ -74,10 +74,11 @@ pub(super) fn run(words: &str, open: &dyn Fn() -> Result<Context, Failure>, as_j
             Err(error) if error.is_cancelled() => return Err(error.into()),
             Err(error) => {
                 let why = error.to_string().replace('\n', " ");
-                statistics.line(&format!("END REFUSED {why}"))?;
                 if matches!(error.kind(), ErrorKind::Limit { .. }) {
+                    statistics.line(&format!("END UNUSED {why}"))?;
                     family.unused += 1;
                 } else {
+                    statistics.line(&format!("END REFUSED {why}"))?;
                     family.refused.push(Refused { variant: name, why });
                     ctx = open()?;
                 }

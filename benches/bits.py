@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether two builds of the command write the same bits: every operation, on the CPU and on every software adapter.
+"""Compares the bits that two builds of the command write: every operation, on the CPU and on the adapters that are named.
 
     pip install numpy
     benches/bits.py BEFORE AFTER [--adapters llvmpipe swiftshader] [--only WORDS]

@@ -6,9 +6,6 @@ override HALF: bool = false;
 // Whether results are sums times alpha: adapters on a CPU run what a condition at run time would leave out.
 override PLAIN: bool = false;
 
-// `first` is the first unit of a dispatch. The strides are the numbers from one matrix of a batch to the next, 0 where one serves
-// all. A unit sums over `span` of the k terms, `parts` units a result; where `raw`, the sums go out as they are, in f32, part by
-// part from part `skip` on.
 // Activations.
 const IDENTITY: u32 = 0;
 const RELU: u32 = 1;
@@ -21,6 +18,9 @@ const NO_BIAS: u32 = 0;
 const BIAS_OF_ROWS: u32 = 1;
 const BIAS_OF_COLUMNS: u32 = 2;
 
+// `first` is the first unit of a dispatch. The strides are the numbers from one matrix of a batch to the next, 0 where one serves
+// all. A unit sums over `span` of the k terms, `parts` units a result; where `raw`, the sums go out as they are, in f32, part by
+// part from part `skip` on.
 struct Params {
     first: u32, m: u32, n: u32, k: u32,
     a_stride: u32, b_stride: u32, c_stride: u32, bias_stride: u32,

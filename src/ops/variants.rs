@@ -1,4 +1,4 @@
-//! Every kernel in all of the variants that ship, for whoever wants to have them compiled, such as `fiedler doctor --compile`.
+//! Lists every variant of every kernel that ships and compiles any of them: `fiedler doctor --compile` does so with all.
 
 use super::FAMILIES;
 use crate::context::Context;

@@ -67,7 +67,7 @@ fn of_rows<T: Real>(
     parallel::map_runs(p.len(), run_of(bins), |i| one(i, p[i]))
 }
 
-/// How many of so many terms a thread takes at a time.
+/// Returns how many terms one thread takes, of a sum of this many.
 fn run_of(terms: usize) -> usize {
     (TASK / terms.max(1)).max(1)
 }

@@ -3,7 +3,7 @@
 use super::plan::Stages;
 use crate::device::{Adapter, Overrides, kernels, mirrors, uniform};
 
-/// Roots of the whole length are products of one of so many neighbours, and one of those so far apart.
+/// Each root of unity of the whole length is a product of two: one of the first FINE roots, and one whose exponent is a multiple of FINE.
 pub(super) const FINE: usize = 4096;
 
 uniform! {

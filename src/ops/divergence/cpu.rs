@@ -67,7 +67,7 @@ fn of_rows<T: Real>(
     parallel::map_runs(p.len(), run_of(bins), |i| one(i, p[i]))
 }
 
-/// Returns how many terms one thread takes, of a sum of this many.
+/// Returns how many divergences of `terms` terms each a thread computes at a time.
 fn run_of(terms: usize) -> usize {
     (TASK / terms.max(1)).max(1)
 }

@@ -39,13 +39,42 @@ pub(crate) struct DeviceOptions {
     pub(crate) timestamps: bool,
     /// The forms of kernels that may be used, where not all.
     pub(crate) kernels: Option<&'static [&'static str]>,
+    /// Forms that were measured to be slower than others on this adapter.
+    pub(crate) slower: Vec<Slower>,
     /// Be refused the device, and make this kernel wrong: for tests.
     pub(crate) refused: bool,
     pub(crate) spoilt: Option<String>,
 }
 
-/// What was learned of an adapter: the forms of kernels that are slower there than others.
-pub(crate) type Learned<'a> = &'a mut dyn FnMut(&Adapter) -> Vec<Slower>;
+/// An adapter that is not opened yet.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    raw: wgpu::Adapter,
+    adapter: Adapter,
+}
+
+impl Chosen {
+    /// The adapter of that name, or the best one that is no software adapter.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoAdapter`] if there is none.
+    pub(crate) fn new(name: Option<&str>) -> Result<Self> {
+        let (raw, adapter) = adapter::choose(name)?;
+        Ok(Self { raw, adapter })
+    }
+
+    /// What it offers.
+    pub(crate) fn adapter(&self) -> &Adapter {
+        &self.adapter
+    }
+}
+
+impl WgpuDevice {
+    /// Its adapter, with what the device was opened for.
+    pub(crate) fn describe(&self) -> Adapter {
+        Adapter::describe(&self.adapter, self.device.features(), &self.device.limits())
+    }
+}
 
 /// Leave to open a device for matrix units.
 #[expect(unsafe_code, reason = "wgpu has matrix units as an experiment alone")]
@@ -65,9 +94,9 @@ pub(crate) struct Gpu {
 }
 
 impl Gpu {
-    /// Opens the adapter of that name, or the best one that is no software adapter.
-    pub(crate) fn open(name: Option<&str>, options: DeviceOptions, learned: Learned<'_>) -> Result<Arc<Self>> {
-        let (raw, facts) = adapter::choose(name)?;
+    /// Opens an adapter.
+    pub(crate) fn open(chosen: Chosen, options: DeviceOptions) -> Result<Arc<Self>> {
+        let Chosen { raw, adapter: facts } = chosen;
         let required_limits = raw.limits();
         let mut required_features = adapter::wanted_features(raw.features());
         let mut experimental_features = wgpu::ExperimentalFeatures::disabled();
@@ -89,7 +118,7 @@ impl Gpu {
         }
         let (device, queue) = pollster::block_on(raw.request_device(&descriptor))
             .map_err(|e| ErrorKind::Device { message: format!("{} cannot be opened: {e}", facts.name) })?;
-        Ok(Self::adopt(WgpuDevice { adapter: raw, device, queue }, options, learned))
+        Ok(Self::adopt(WgpuDevice { adapter: raw, device, queue }, options))
     }
 
     /// Compiles a variant of a kernel and throws it away.
@@ -98,12 +127,10 @@ impl Gpu {
     }
 
     /// Takes a device that somebody else opened.
-    pub(crate) fn adopt(device: WgpuDevice, options: DeviceOptions, learned: Learned<'_>) -> Arc<Self> {
-        let WgpuDevice { adapter, device, queue } = device;
+    pub(crate) fn adopt(device: WgpuDevice, options: DeviceOptions) -> Arc<Self> {
+        let adapter = Adapter { kernels: options.kernels, slower: options.slower, ..device.describe() };
+        let WgpuDevice { device, queue, .. } = device;
         let faults = Faults::watch(&device, options.cancel);
-        let described = Adapter::describe(&adapter, device.features(), &device.limits());
-        let slower = learned(&described);
-        let adapter = Adapter { kernels: options.kernels, slower, ..described };
         let max_buffer = adapter.limits.buffer / 4 * 4;
         let stopwatch = Stopwatch::new(options.profile);
         let pool = Pool::new(&device, &queue, &faults, max_buffer, options.budget, options.poison, &stopwatch);

@@ -1,6 +1,6 @@
 //! Test only: unit tests that need a device run on every adapter, each in a process of its own, as the suite under `tests/` does.
 
-use super::{Adapter, DeviceOptions, Gpu};
+use super::{Adapter, Chosen, DeviceOptions, Gpu};
 use crate::error::ErrorKind;
 use std::path::Path;
 use std::process::Command;
@@ -34,10 +34,11 @@ pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)
             profile: false,
             timestamps: true,
             kernels: None,
+            slower: Vec::new(),
             refused: false,
             spoilt: None,
         };
-        match Gpu::open(Some(&adapter), options, &mut |_| Vec::new()) {
+        match Chosen::new(Some(&adapter)).and_then(|chosen| Gpu::open(chosen, options)) {
             Ok(gpu) => body(&gpu),
             Err(error) if matches!(error.kind(), ErrorKind::NoAdapter { .. }) => eprintln!("{ABSENT}"),
             Err(error) => panic!("{adapter}: {error}"),

@@ -1,0 +1,340 @@
+//! How a context is made: which adapter, which rates, which budget.
+
+use super::Context;
+use crate::cancel::Cancel;
+use crate::device::{Adapter, Chosen, DeviceOptions, Gpu, WgpuDevice};
+use crate::error::{Error, Result};
+use crate::policy::{self, Backend, DeviceClass, Machine, Policy, Rates, Stored, Tuning};
+use crate::profile::Stopwatch;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The byte budget where none is given: a quarter of the smallest discrete GPU in use, and harmless beside a CPU.
+const DEFAULT_BUDGET: u64 = 2 << 30;
+
+/// How a [`Context`] is made.
+#[derive(Clone, Debug)]
+pub struct ContextBuilder {
+    adapter: Option<String>,
+    backend: Option<Backend>,
+    budget: Option<u64>,
+    threads: Option<usize>,
+    cancel: Cancel,
+    checked: bool,
+    poison: bool,
+    profile: bool,
+    timestamps: bool,
+    software_as_gpu: bool,
+    kernels: Option<&'static [&'static str]>,
+    tuned: bool,
+    device: bool,
+    rates: Option<Rates>,
+    refused: bool,
+    spoilt: Option<String>,
+}
+
+impl Default for ContextBuilder {
+    fn default() -> Self {
+        Self {
+            adapter: None,
+            backend: None,
+            budget: None,
+            threads: None,
+            cancel: Cancel::new(),
+            checked: cfg!(debug_assertions),
+            poison: false,
+            profile: false,
+            timestamps: true,
+            software_as_gpu: false,
+            kernels: None,
+            tuned: true,
+            device: true,
+            rates: None,
+            refused: false,
+            spoilt: None,
+        }
+    }
+}
+
+impl ContextBuilder {
+    /// The adapter whose name or driver contains this, in any case: the only way to a software adapter. `NAME#1` is the second one that
+    /// fits, `pci:0000:41:00.0` the one at that PCI address ([`Adapter::pci`]).
+    #[must_use]
+    pub fn adapter(mut self, name: impl Into<String>) -> Self {
+        self.adapter = Some(name.into());
+        self
+    }
+
+    /// Where operations run.
+    #[must_use]
+    pub fn backend(mut self, backend: Backend) -> Self {
+        self.backend = Some(backend);
+        self
+    }
+
+    /// The most bytes of working memory, on the device as on the host.
+    #[must_use]
+    pub fn memory_budget(mut self, bytes: u64) -> Self {
+        self.budget = Some(bytes);
+        self
+    }
+
+    /// The number of CPU threads that operations share (0: one for each core). Without it they use rayon's global pool, which
+    /// `RAYON_NUM_THREADS` sizes. No result depends on the number, except through the side that [`Backend::Auto`] chooses.
+    #[must_use]
+    pub fn threads(mut self, count: usize) -> Self {
+        self.threads = Some(count);
+        self
+    }
+
+    /// The switch that ends the work of the context, and of every clone of it. With a device, contexts that share it share the switch.
+    #[must_use]
+    pub fn cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Keep the run-time checks in the shaders (default: in debug builds).
+    #[must_use]
+    pub fn checked(mut self, yes: bool) -> Self {
+        self.checked = yes;
+        self
+    }
+
+    /// Fill every buffer that the pool hands out with 1e30: for tests (feature `testing`).
+    #[cfg(feature = "testing")]
+    #[must_use]
+    pub fn poison(mut self, yes: bool) -> Self {
+        self.poison = yes;
+        self
+    }
+
+    /// Book where the time goes, for [`Context::profile`]: each kernel by timestamps, which costs a pass for each dispatch; where the
+    /// adapter has none, by the host's clock, which costs a submission and a wait for each dispatch.
+    #[must_use]
+    pub fn profile(mut self, yes: bool) -> Self {
+        self.profile = yes;
+        self
+    }
+
+    /// Measure kernels with the adapter's timestamps (default), or by the host's clock as if it had none.
+    #[must_use]
+    pub fn timestamps(mut self, yes: bool) -> Self {
+        self.timestamps = yes;
+        self
+    }
+
+    /// Let the policy weigh a software adapter as if it were a discrete GPU: to exercise its choices where there is none.
+    #[must_use]
+    pub fn software_as_gpu(mut self, yes: bool) -> Self {
+        self.software_as_gpu = yes;
+        self
+    }
+
+    /// The forms of kernels that may be used where there are several for the same work (`tiny`, `lane`, `register`, `workgroup`,
+    /// `blocked`; products: `tiny`, `direct`, `tile_64`, `tile_128`, and `cooperative`, which is used by name alone; Fourier transforms:
+    /// kernels of `known` lengths, `long` passes where workgroups have the memory, `narrow` workgroups on software adapters): for tests and
+    /// measurements. What none of them can do is beyond the device.
+    #[must_use]
+    pub fn kernels(mut self, forms: &'static [&'static str]) -> Self {
+        self.kernels = Some(forms);
+        self
+    }
+
+    /// Whether what `fiedler tune` measured on this machine is read (default: yes).
+    #[must_use]
+    pub fn tuned(mut self, yes: bool) -> Self {
+        self.tuned = yes;
+        self
+    }
+
+    /// Whether an adapter is looked for unasked, by name or by [`Backend::Gpu`] (default: yes). Where there is little to do, all of it is
+    /// done on the CPU in less time than a device takes to open: a tenth of a second to one.
+    #[must_use]
+    pub fn device(mut self, yes: bool) -> Self {
+        self.device = yes;
+        self
+    }
+
+    /// The rates by which times are predicted and forms of kernels chosen, in the place of what was measured and of the defaults.
+    #[must_use]
+    pub fn rates(mut self, rates: Rates) -> Self {
+        self.rates = Some(rates);
+        self
+    }
+
+    /// Be refused the device when it is opened, as a driver might: for tests of what is said then (feature `testing`).
+    #[cfg(feature = "testing")]
+    #[must_use]
+    pub fn fail_to_open(mut self, yes: bool) -> Self {
+        self.refused = yes;
+        self
+    }
+
+    /// Make the kernel of that name wrong, as a driver's compiler might: sums of floating-point numbers become differences, and what is
+    /// stored of them is a sixteenth too large. For tests of what tells right from wrong (feature `testing`).
+    #[cfg(feature = "testing")]
+    #[must_use]
+    pub fn spoil_kernel(mut self, name: impl Into<String>) -> Self {
+        self.spoilt = Some(name.into());
+        self
+    }
+
+    /// What the environment says, where nothing was said before.
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if it cannot be understood.
+    pub fn environment(mut self) -> Result<Self> {
+        let said = |name: &'static str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        if self.adapter.is_none() {
+            self.adapter = said("FIEDLER_ADAPTER");
+        }
+        if let (None, Some(text)) = (self.backend, said("FIEDLER_BACKEND")) {
+            self.backend = Some(text.parse().map_err(|e| Error::domain("FIEDLER_BACKEND", e))?);
+        }
+        if let (None, Some(text)) = (self.budget, said("FIEDLER_MEMORY_BUDGET")) {
+            self.budget = Some(bytes_from(&text).ok_or_else(|| {
+                Error::domain("FIEDLER_MEMORY_BUDGET", format!("expected bytes such as 512M or 2G, found `{text}`"))
+            })?);
+        }
+        if let (None, Some(text)) = (self.threads, said("FIEDLER_THREADS")) {
+            let count = text.parse().ok().filter(|&count| count > 0);
+            self.threads = Some(count.ok_or_else(|| {
+                Error::domain("FIEDLER_THREADS", format!("expected a number of threads of 1 or more, found `{text}`"))
+            })?);
+        }
+        self.software_as_gpu |= said("FIEDLER_SOFTWARE_AS_GPU").is_some_and(|value| value == "1");
+        Ok(self)
+    }
+
+    /// Opens the device, if one is wanted.
+    ///
+    /// # Errors
+    /// [`NoAdapter`](crate::ErrorKind::NoAdapter) if a named adapter, or under [`Backend::Gpu`] any GPU, is not there; [`Domain`](crate::ErrorKind::Domain) if the
+    /// system cannot start that many threads; device errors.
+    pub fn build(self) -> Result<Context> {
+        let pool = self.pool()?;
+        if self.backend == Some(Backend::Cpu) {
+            return Ok(self.cpu_alone(pool));
+        }
+        if !self.device && self.backend != Some(Backend::Gpu) && self.adapter.is_none() {
+            let why = "GPU detection was disabled".to_owned();
+            return Ok(self.assemble(None, self.found(None), Some(why), pool));
+        }
+        let began = Instant::now();
+        match self.open() {
+            Ok((gpu, rates)) => {
+                let ctx = self.assemble(Some(gpu), rates, None, pool);
+                ctx.stopwatch.end("open", "", Some(began));
+                Ok(ctx)
+            }
+            Err(error) if self.backend != Some(Backend::Gpu) && self.adapter.is_none() => {
+                log::info!("the CPU alone: {error}");
+                Ok(self.assemble(None, self.found(None), Some(error.to_string()), pool))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same on a wgpu device that somebody else owns. No adapter is chosen.
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if the system cannot start that many threads.
+    pub fn build_on(self, device: WgpuDevice) -> Result<Context> {
+        let pool = self.pool()?;
+        let rates = self.found(Some(&device.describe()));
+        let gpu = Gpu::adopt(device, self.options(&rates.0));
+        Ok(self.assemble(Some(gpu), rates, None, pool))
+    }
+
+    /// The chosen adapter, opened, and its rates: which forms of kernels are slower there is known before it is opened.
+    fn open(&self) -> Result<(Arc<Gpu>, (Rates, [bool; 2]))> {
+        let chosen = Chosen::new(self.adapter.as_deref())?;
+        let rates = self.found(Some(chosen.adapter()));
+        let gpu = Gpu::open(chosen, self.options(&rates.0))?;
+        Ok((gpu, rates))
+    }
+
+    /// The CPU alone, as was asked for.
+    pub(super) fn cpu_alone(&self, threads: Option<Arc<rayon::ThreadPool>>) -> Context {
+        self.assemble(None, self.found(None), Some("the CPU alone was asked for".to_owned()), threads)
+    }
+
+    fn assemble(
+        &self,
+        gpu: Option<Arc<Gpu>>,
+        (rates, measured): (Rates, [bool; 2]),
+        without_gpu: Option<String>,
+        threads: Option<Arc<rayon::ThreadPool>>,
+    ) -> Context {
+        let class = self.class(gpu.as_ref().map(|gpu| gpu.adapter()));
+        let policy = Policy { backend: self.backend.unwrap_or_default(), class, rates: rates.into(), measured };
+        let stopwatch = gpu.as_ref().map_or_else(|| Stopwatch::new(self.profile), |gpu| gpu.stopwatch().clone());
+        let (budget, cancel) = (self.budget(), self.cancel.clone());
+        Context { gpu, policy, budget, without_gpu, kept: Arc::default(), stopwatch, cancel, threads }
+    }
+
+    /// Threads of the context's own, where a number was asked for.
+    fn pool(&self) -> Result<Option<Arc<rayon::ThreadPool>>> {
+        let Some(count) = self.threads else { return Ok(None) };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
+        let pool = pool.map_err(|error| Error::domain("threads", format!("{count} cannot be started: {error}")))?;
+        Ok(Some(Arc::new(pool)))
+    }
+
+    /// What the adapter is to the policy.
+    fn class(&self, adapter: Option<&Adapter>) -> DeviceClass {
+        match adapter.map(|adapter| adapter.class) {
+            None if !self.device => DeviceClass::Unopened,
+            None => DeviceClass::Absent,
+            Some("software") if !self.software_as_gpu => DeviceClass::Software,
+            Some("integrated") => DeviceClass::Integrated,
+            Some(_) => DeviceClass::Discrete,
+        }
+    }
+
+    /// The rates, and which of them were measured on this machine: those that were handed over, those that are stored, or the defaults
+    /// of the class.
+    fn found(&self, adapter: Option<&Adapter>) -> (Rates, [bool; 2]) {
+        if let Some(rates) = &self.rates {
+            return (rates.clone(), [true; 2]);
+        }
+        let threads = self.threads.filter(|&count| count > 0).unwrap_or_else(rayon::current_num_threads);
+        let (mut rates, mut measured) = (Rates::of(self.class(adapter), threads), [false; 2]);
+        let Some(folder) = policy::folder().filter(|_| self.tuned) else { return (rates, measured) };
+        if let Some(Tuning::Cpu(cpu)) = Stored::of(&folder, &Machine::cpu(threads)).tuning() {
+            (rates.cpu, measured[0]) = (cpu, true);
+        }
+        let gpu = adapter.map(|a| Machine::adapter(&a.name, &a.backend, &a.driver));
+        if let Some(Tuning::Gpu(gpu)) = gpu.and_then(|machine| Stored::of(&folder, &machine).tuning()) {
+            (rates.gpu, measured[1]) = (gpu, true);
+        }
+        (rates, measured)
+    }
+
+    fn budget(&self) -> u64 {
+        self.budget.unwrap_or(DEFAULT_BUDGET)
+    }
+
+    fn options(&self, rates: &Rates) -> DeviceOptions {
+        let Self { checked, poison, profile, timestamps, kernels, refused, .. } = *self;
+        let (budget, spoilt, cancel) = (self.budget(), self.spoilt.clone(), self.cancel.clone());
+        let slower = rates.gpu.slower.clone();
+        DeviceOptions { budget, cancel, checked, poison, profile, timestamps, kernels, slower, refused, spoilt }
+    }
+}
+
+/// Bytes from `123`, `64K`, `512M`, `2G` (powers of 1024; `KiB` and `KB` say the same).
+#[must_use]
+pub fn bytes_from(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" | "KIB" => 10,
+        "M" | "MB" | "MIB" => 20,
+        "G" | "GB" | "GIB" => 30,
+        _ => return None,
+    };
+    digits.trim().parse::<u64>().ok()?.checked_mul(1 << shift).filter(|&bytes| bytes > 0)
+}

@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::device::{Buffer, Gpu, Read, WgpuBuffer};
 use crate::error::{Error, Result};
+use crate::policy::Choice;
 use crate::shape::{Layout, Shape};
 use half::f16;
 use nalgebra::{DMatrix, DMatrixView};
@@ -283,6 +284,7 @@ impl<T: Scalar> Incoming<T> {
 pub struct Array<T = f32> {
     shape: Shape,
     storage: Storage<T>,
+    choice: Option<Arc<Choice>>,
 }
 
 impl<T: Scalar> Array<T> {
@@ -295,7 +297,7 @@ impl<T: Scalar> Array<T> {
             let expected = format!("{} numbers for {shape}", shape.len());
             return Err(Error::shape("Array::from_vec", expected, data.len().to_string()));
         }
-        Ok(Self { shape, storage: Storage::host(data) })
+        Ok(Self::from_storage(shape, Storage::host(data)))
     }
 
     /// From matrices of one shape.
@@ -314,11 +316,27 @@ impl<T: Scalar> Array<T> {
             }
             data.extend_from_slice(m.as_slice());
         }
-        Ok(Self { shape, storage: Storage::host(data) })
+        Ok(Self::from_storage(shape, Storage::host(data)))
     }
 
     pub(crate) fn from_storage(shape: Shape, storage: Storage<T>) -> Self {
-        Self { shape, storage }
+        Self { shape, storage, choice: None }
+    }
+
+    /// This array, as the result of an operation that ran where `choice` says.
+    pub(crate) fn chosen(self, choice: &Arc<Choice>) -> Self {
+        Self { choice: Some(Arc::clone(choice)), ..self }
+    }
+
+    /// What was made of this array where it was made itself.
+    pub(crate) fn made<U: Scalar>(&self, shape: Shape, storage: Storage<U>) -> Array<U> {
+        Array { shape, storage, choice: self.choice.clone() }
+    }
+
+    /// Where the operation that made it ran, and why; none of an array that no operation made.
+    #[must_use]
+    pub fn choice(&self) -> Option<&Choice> {
+        self.choice.as_deref()
     }
 
     pub(crate) fn storage(&self) -> &Storage<T> {
@@ -356,7 +374,7 @@ impl<T: Scalar> Array<T> {
                 buffer.clone()
             }
         };
-        Ok(Self { shape: self.shape, storage: Storage::Device(buffer) })
+        Ok(Self { shape: self.shape, storage: Storage::Device(buffer), choice: self.choice.clone() })
     }
 
     /// The same array on the host; waits for the device if it lies there.
@@ -380,7 +398,7 @@ impl<T: Scalar> Array<T> {
         if data.len() > self.shape.len() {
             Arc::make_mut(&mut data).truncate(self.shape.len());
         }
-        HostArray { shape: self.shape, data }
+        HostArray { shape: self.shape, data, choice: self.choice.clone() }
     }
 }
 
@@ -393,7 +411,7 @@ impl Array<f32> {
     /// STORAGE and COPY_SRC.
     pub fn from_wgpu(ctx: &Context, shape: Shape, buffer: WgpuBuffer) -> Result<Self> {
         let buffer = ctx.gpu()?.adopt_buffer(buffer.0, shape.len())?;
-        Ok(Self { shape, storage: Storage::Device(buffer) })
+        Ok(Self::from_storage(shape, Storage::Device(buffer)))
     }
 }
 
@@ -402,6 +420,7 @@ impl Array<f32> {
 pub struct HostArray<T> {
     shape: Shape,
     data: Arc<Vec<T>>,
+    choice: Option<Arc<Choice>>,
 }
 
 impl<T: Scalar> HostArray<T> {
@@ -409,6 +428,12 @@ impl<T: Scalar> HostArray<T> {
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
+    }
+
+    /// As [`Array::choice`].
+    #[must_use]
+    pub fn choice(&self) -> Option<&Choice> {
+        self.choice.as_deref()
     }
 
     /// The numbers, column-major, the batch slowest.

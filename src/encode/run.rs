@@ -118,7 +118,7 @@ impl<T: Real> Run<'_, T> {
             .collect();
         // What is handed out decides, whichever precision computes it.
         let options = EigshOptions::default().tolerance(ITERATED.residual::<T>());
-        solve_each(&self.ctx.with_backend(backend), &operators, &wanted, &options, starts)
+        Ok(solve_each(&self.ctx.with_backend(backend), &operators, &wanted, &options, starts)?.0)
     }
 
     /// Waits for a chunk and writes its graphs' encodings where they belong. What a device leaves open is solved again here.

@@ -57,37 +57,39 @@ pub(super) trait Operation {
         ctx.explain(&self.workload(ctx), fits)
     }
 
-    /// The side of [`Operation::choose`].
+    /// [`Operation::choose`], if it can be followed.
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) where a device is required that has no kernels for the precision.
-    fn side(&self, ctx: &Context) -> Result<Side> {
+    fn decide(&self, ctx: &Context) -> Result<Arc<Choice>> {
         let choice = self.choose(ctx);
         log::debug!("{}: {choice}", self.name());
         if choice.side == Side::Gpu {
             self.precision().on_device(self.name())?;
         }
-        Ok(choice.side)
+        Ok(Arc::new(choice))
     }
 
-    /// Runs the one of its two halves that [`Operation::choose`] names; the CPU's on the context's threads.
+    /// Runs the one of its two halves that [`Operation::choose`] names, the CPU's on the context's threads. Returns its result, and the choice,
+    /// which the result is to carry.
     ///
     /// # Errors
-    /// As of [`Operation::side`]; [`NoAdapter`](crate::ErrorKind::NoAdapter) where a device is required and there is none; those of
+    /// As of [`Operation::decide`]; [`NoAdapter`](crate::ErrorKind::NoAdapter) where a device is required and there is none; those of
     /// the half.
     fn run<R: Send>(
         &self,
         ctx: &Context,
         on_cpu: impl FnOnce() -> Result<R> + Send,
         on_device: impl FnOnce(&Arc<Gpu>) -> Result<R>,
-    ) -> Result<R> {
-        if self.side(ctx)? == Side::Gpu {
+    ) -> Result<(R, Arc<Choice>)> {
+        let choice = self.decide(ctx)?;
+        if choice.side == Side::Gpu {
             let gpu = ctx.gpu()?;
             if !self.is_empty() {
-                return on_device(gpu);
+                return Ok((on_device(gpu)?, choice));
             }
         }
-        ctx.on_host(on_cpu)
+        Ok((ctx.on_host(on_cpu)?, Arc::new(Choice { side: Side::Cpu, ..(*choice).clone() })))
     }
 }
 

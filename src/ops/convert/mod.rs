@@ -33,7 +33,7 @@ impl Array<f32> {
             }
             Storage::Device(buffer) => Storage::Device(narrow(ctx.gpu_of(buffer)?, buffer, self.shape().len())?),
         };
-        Ok(Array::from_storage(self.shape(), storage))
+        Ok(self.made(self.shape(), storage))
     }
 }
 
@@ -55,7 +55,7 @@ impl Array<f16> {
             }
             Storage::Device(buffer) => Storage::Device(widen(ctx.gpu_of(buffer)?, buffer, self.shape().len())?),
         };
-        Ok(Array::from_storage(self.shape(), storage))
+        Ok(self.made(self.shape(), storage))
     }
 }
 

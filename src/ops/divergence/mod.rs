@@ -143,7 +143,7 @@ pub fn divergence<T: Real>(
     }
     let terms = shape.len();
     let resident = [p, q].map(Array::is_resident);
-    let made = call::<T>(terms, &[shape, other, result], &resident).run(
+    let (made, choice) = call::<T>(terms, &[shape, other, result], &resident).run(
         ctx,
         || {
             let (p, q) = (p.to_host(ctx)?, q.to_host(ctx)?);
@@ -156,7 +156,7 @@ pub fn divergence<T: Real>(
             Ok(Storage::Device(gpu::rows(gpu, kind, (&p, shape), (&q, other), options)?))
         },
     )?;
-    Ok(Array::from_storage(result, made))
+    Ok(Array::from_storage(result, made).chosen(&choice))
 }
 
 /// The divergence of every histogram of an entry of the batch from every other of it: entry (i, j) is D(p_i, p_j).
@@ -184,7 +184,7 @@ pub fn divergence_matrix<T: Real>(
     }
     check_entries(ctx, "p", p, options)?;
     let terms = shape.len().saturating_mul(shape.cols);
-    let made = call::<T>(terms, &[shape, result], &[p.is_resident(); 2]).run(
+    let (made, choice) = call::<T>(terms, &[shape, result], &[p.is_resident(); 2]).run(
         ctx,
         || Ok(Storage::host(cpu::matrix(kind, p.to_host(ctx)?.as_slice(), shape, options))),
         |gpu| {
@@ -192,7 +192,7 @@ pub fn divergence_matrix<T: Real>(
             Ok(Storage::Device(gpu::matrix(gpu, kind, (&p.storage().on_device(ctx, gpu)?, shape), options)?))
         },
     )?;
-    Ok(Array::from_storage(result, made))
+    Ok(Array::from_storage(result, made).chosen(&choice))
 }
 
 /// Where so many terms of histograms of these shapes would be computed, and why; the first arrays lie on the device already or not.

@@ -1,6 +1,6 @@
 //! Batches of any size through the device: whole where they fit, in smaller batches where they do not.
 
-use super::{Ask, RaggedEigh, gpu, select};
+use super::{Ask, Solved, gpu, select};
 use crate::array::{Real, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
@@ -18,7 +18,7 @@ pub(super) fn solve<T: Real>(
     layout: &Arc<Layout>,
     a: &Storage<T>,
     ask: &Ask<'_>,
-) -> Result<RaggedEigh<T>> {
+) -> Result<Solved<T>> {
     let most = gpu::elements_within(gpu, layout, ctx.memory_budget());
     let whole = || on_device(gpu, layout, &a.on_device(ctx, gpu)?, ask);
     let cut = |most| in_batches(gpu, layout, &a.to_vec(ctx)?, ask, most);
@@ -36,10 +36,9 @@ fn record(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, ask: &Ask<'_>) -> Result<
     }
 }
 
-fn on_device<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &Buffer<f32>, ask: &Ask<'_>) -> Result<RaggedEigh<T>> {
+fn on_device<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &Buffer<f32>, ask: &Ask<'_>) -> Result<Solved<T>> {
     let gpu::Resident { values, vectors, certificates } = record(gpu, layout, a, ask)?;
-    Ok(RaggedEigh {
-        layout: Arc::clone(layout),
+    Ok(Solved {
         values: Storage::Device(values),
         vectors: if matches!(ask, Ask::Values) { Storage::host(Vec::new()) } else { Storage::Device(vectors) },
         certificates: Certificates::Device(certificates),
@@ -47,7 +46,7 @@ fn on_device<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &Buffer<f32>, ask: &As
 }
 
 /// Batches of at most `most` elements each. A matrix's result does not depend on its batch.
-fn in_batches<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &[T], ask: &Ask<'_>, most: u64) -> Result<RaggedEigh<T>> {
+fn in_batches<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &[T], ask: &Ask<'_>, most: u64) -> Result<Solved<T>> {
     let (mut values, mut vectors) = (Vec::new(), Vec::new());
     let mut certificates = Vec::with_capacity(layout.batch());
     let elements = |batch: &Range<usize>| layout.elements(batch.start).start..layout.elements(batch.end - 1).end;
@@ -61,8 +60,7 @@ fn in_batches<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &[T], ask: &Ask<'_>, 
     };
     let cut = |begin, most| layout.piece(begin, most);
     operation::in_batches(gpu, layout.batch(), most, cut, |batch| elements(batch).len() as u64, one)?;
-    Ok(RaggedEigh {
-        layout: Arc::clone(layout),
+    Ok(Solved {
         values: Storage::host(values),
         vectors: Storage::host(vectors),
         certificates: Certificates::Host(Arc::new(certificates)),

@@ -40,6 +40,12 @@ pub struct Eigvalsh<T = f32> {
 }
 
 impl<T: Real> Eigvalsh<T> {
+    /// Where it was computed, and why.
+    #[must_use]
+    pub fn choice(&self) -> Option<&Choice> {
+        self.values.choice()
+    }
+
     /// The certificate of each matrix; waits for the device.
     ///
     /// # Errors
@@ -53,6 +59,14 @@ impl<T: Real> Eigvalsh<T> {
 #[derive(Clone, Debug)]
 pub struct RaggedEigh<T = f32> {
     layout: Arc<Layout>,
+    values: Storage<T>,
+    vectors: Storage<T>,
+    certificates: Certificates,
+    choice: Arc<Choice>,
+}
+
+/// What a side found, in the order of the layout.
+struct Solved<T> {
     values: Storage<T>,
     vectors: Storage<T>,
     certificates: Certificates,
@@ -122,10 +136,10 @@ enum Ask<'a> {
 pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     let shape = square("eigh", a.shape())?;
     let layout = Arc::new(equal_layout(ctx, shape)?);
-    let RaggedEigh { values, vectors, certificates, .. } = solve(ctx, &layout, a.storage(), Ask::Pairs, true)?;
+    let RaggedEigh { values, vectors, certificates, choice, .. } = solve(ctx, &layout, a.storage(), Ask::Pairs, true)?;
     Ok(Eigh {
-        values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values),
-        vectors: Array::from_storage(shape, vectors),
+        values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values).chosen(&choice),
+        vectors: Array::from_storage(shape, vectors).chosen(&choice),
         certificates,
     })
 }
@@ -147,10 +161,11 @@ pub fn eigh_subset<T: Real>(ctx: &Context, a: &Array<T>, which: Which, k: usize)
     }
     let layout = Arc::new(equal_layout(ctx, shape)?);
     let places = which.places(k, n);
-    let RaggedEigh { values, vectors, certificates, .. } = solve(ctx, &layout, a.storage(), Ask::Places(places), true)?;
+    let RaggedEigh { values, vectors, certificates, choice, .. } =
+        solve(ctx, &layout, a.storage(), Ask::Places(places), true)?;
     Ok(Eigh {
-        values: Array::from_storage(Shape::new(k, 1, shape.batch), values),
-        vectors: Array::from_storage(Shape::new(n, k, shape.batch), vectors),
+        values: Array::from_storage(Shape::new(k, 1, shape.batch), values).chosen(&choice),
+        vectors: Array::from_storage(Shape::new(n, k, shape.batch), vectors).chosen(&choice),
         certificates,
     })
 }
@@ -181,8 +196,11 @@ pub fn eigh_refined(ctx: &Context, a: &Array<f32>) -> Result<Eigh<f64>> {
 pub fn eigvalsh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigvalsh<T>> {
     let shape = square("eigvalsh", a.shape())?;
     let layout = Arc::new(equal_layout(ctx, shape)?);
-    let RaggedEigh { values, certificates, .. } = solve(ctx, &layout, a.storage(), Ask::Values, true)?;
-    Ok(Eigvalsh { values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values), certificates })
+    let RaggedEigh { values, certificates, choice, .. } = solve(ctx, &layout, a.storage(), Ask::Values, true)?;
+    Ok(Eigvalsh {
+        values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values).chosen(&choice),
+        certificates,
+    })
 }
 
 /// [`eigh`] of matrices of unequal orders.
@@ -264,6 +282,12 @@ pub fn device_order_limit(ctx: &Context) -> u32 {
 }
 
 impl<T: Real> Eigh<T> {
+    /// Where it was computed, and why.
+    #[must_use]
+    pub fn choice(&self) -> Option<&Choice> {
+        self.values.choice()
+    }
+
     /// The certificate of each matrix; waits for the device.
     ///
     /// # Errors
@@ -291,6 +315,12 @@ impl<T: Real> Eigh<T> {
 }
 
 impl<T: Real> RaggedEigh<T> {
+    /// Where it was computed, and why.
+    #[must_use]
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
     /// Begins to bring everything to the host; does not wait.
     ///
     /// # Errors
@@ -390,7 +420,9 @@ fn solve<T: Real>(
     let resident = matches!(a, Storage::Device(_));
     let family = if matches!(ask, Ask::Values) { Family::Eigvalsh } else { Family::Eigh };
     let task = Task { family, precision: Precision::of::<T>(), orders: layout.orders(), resident };
-    task.run(ctx, || on_cpu(ctx, layout, a, &ask, whole), |gpu| batches::solve(ctx, gpu, layout, a, &ask))
+    let (Solved { values, vectors, certificates }, choice) =
+        task.run(ctx, || on_cpu(ctx, layout, a, &ask, whole), |gpu| batches::solve(ctx, gpu, layout, a, &ask))?;
+    Ok(RaggedEigh { layout: Arc::clone(layout), values, vectors, certificates, choice })
 }
 
 fn on_cpu<T: Real>(
@@ -399,7 +431,7 @@ fn on_cpu<T: Real>(
     a: &Storage<T>,
     ask: &Ask<'_>,
     whole: bool,
-) -> Result<RaggedEigh<T>> {
+) -> Result<Solved<T>> {
     let choose: Choose<'_> = match ask {
         Ask::Places(places) => &|_, _| places.clone(),
         Ask::Uncertified(choose) => choose,
@@ -417,8 +449,7 @@ fn on_cpu<T: Real>(
         let n = layout.largest() as usize;
         (values, vectors) = (parts(&values, n, start..end), parts(&vectors, n * n, start * n..end * n));
     }
-    Ok(RaggedEigh {
-        layout: Arc::clone(layout),
+    Ok(Solved {
         values: Storage::host(values),
         vectors: Storage::host(vectors),
         certificates: Certificates::Host(Arc::new(certificates)),

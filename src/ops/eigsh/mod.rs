@@ -35,10 +35,12 @@ use crate::ops::PARALLEL;
 use crate::ops::eigen::Which;
 use crate::ops::sparse::Operator;
 use crate::ops::{Certificate, Status};
+use crate::policy::Choice;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef};
 use nalgebra::DMatrix;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// k eigenpairs of a sparse symmetric matrix, on the host.
 #[derive(Clone, Debug)]
@@ -63,6 +65,8 @@ pub struct Eigsh<T> {
     pub products: usize,
     /// Rayleigh-Ritz steps, or restarts.
     pub looks: usize,
+    /// Where it was computed, and why.
+    pub choice: Choice,
 }
 
 /// The `k` smallest or largest eigenvalues (ascending) of a sparse symmetric matrix, and their vectors.
@@ -102,8 +106,8 @@ pub fn eigsh<T: Real>(
     }
     options.check()?;
     let n = a.rows();
-    let (known, solved, pairs) = match options.sigma {
-        Some(sigma) => around(ctx, a, (sigma, k), options)?,
+    let (Found { known, solved, pairs }, choice) = match options.sigma {
+        Some(sigma) => (around(ctx, a, (sigma, k), options)?, solve::on_the_host(ctx, a, k)),
         None => at_an_end(ctx, a, k, which, options)?,
     };
     let values: Vec<T> = pairs.iter().map(|(value, _)| T::from_f64(*value)).collect();
@@ -141,20 +145,28 @@ pub fn eigsh<T: Real>(
         method: solved.method,
         products: solved.products,
         looks: solved.looks,
+        choice: (*choice).clone(),
     })
 }
 
 /// A pair in f64.
 type Pair = (f64, Vec<f64>);
 
-/// The pairs at an end of the spectrum, ascending; where among them those of the known null space are, and how the others were found.
+/// Pairs, ascending; where among them those of the known null space are, and how the others were found.
+struct Found {
+    known: Range<usize>,
+    solved: Solved,
+    pairs: Vec<Pair>,
+}
+
+/// The pairs at an end of the spectrum, and where they were computed.
 fn at_an_end<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
     k: usize,
     which: Which,
     options: &EigshOptions,
-) -> Result<(Range<usize>, Solved, Vec<Pair>)> {
+) -> Result<(Found, Arc<Choice>)> {
     let n = a.rows();
     let known = match which {
         Which::Smallest => a.null.len().min(k),
@@ -162,7 +174,8 @@ fn at_an_end<T: Real>(
         Which::Largest => k.saturating_sub(n - a.null.len()),
     };
     let wanted = Wanted { count: k - known, most: k, which, separate: false };
-    let solved = solve_each(ctx, a, &[wanted], options, &[])?.remove(0);
+    let (mut solved, choice) = solve_each(ctx, a, &[wanted], options, &[])?;
+    let solved = solved.remove(0);
     let mut pairs: Vec<Pair> = (0..known).map(|component| (0.0, a.null.vector(component))).collect();
     let found = solved.values.iter().zip(solved.vectors.chunks_exact(n.max(1)));
     pairs.extend(found.take(k - known).map(|(&value, vector)| (value, vector.to_vec())));
@@ -170,7 +183,7 @@ fn at_an_end<T: Real>(
     if which == Which::Largest {
         pairs[known..].reverse();
     }
-    Ok((0..known, solved, pairs))
+    Ok((Found { known: 0..known, solved, pairs }, choice))
 }
 
 /// The pairs nearest a number, as [`at_an_end`]. On the CPU, in f64.
@@ -179,7 +192,7 @@ fn around<T: Real>(
     a: &Operator<'_, T>,
     (sigma, k): (f64, usize),
     options: &EigshOptions,
-) -> Result<(Range<usize>, Solved, Vec<Pair>)> {
+) -> Result<Found> {
     let wide = a.widened();
     let (n, null) = (a.rows(), a.null.len());
     let goal = (options.tolerance_in::<T>(), options.seed);
@@ -207,7 +220,7 @@ fn around<T: Real>(
         products: found.products,
         looks: found.looks,
     };
-    Ok((known, solved, pairs.into_iter().map(|(_, pair)| pair).collect()))
+    Ok(Found { known, solved, pairs: pairs.into_iter().map(|(_, pair)| pair).collect() })
 }
 
 /// `max |V'V - I|`, in f64.

@@ -14,7 +14,8 @@ use crate::ops::eigen::Which;
 use crate::ops::operation::{Call, Operation as _, Precision, always};
 use crate::ops::sparse::{Operator, narrowed};
 use crate::parallel;
-use crate::policy::{Backend, Choice, Family, Workload};
+use crate::policy::{Backend, Choice, Family, Side, Workload};
+use std::sync::Arc;
 
 /// Solves every problem of the operator, each by its own method.
 ///
@@ -28,7 +29,7 @@ pub(crate) fn solve_each<T: Real>(
     wanted: &[Wanted],
     options: &EigshOptions,
     starts: &[Solved],
-) -> Result<Vec<Solved>> {
+) -> Result<(Vec<Solved>, Arc<Choice>)> {
     let on_host = ctx.with_backend(Backend::Cpu);
     let most = wanted.iter().map(|wanted| wanted.count).max().unwrap_or(0);
     let iterated = matches!(options.method, EigshMethod::Auto | EigshMethod::Chebyshev);
@@ -38,9 +39,15 @@ pub(crate) fn solve_each<T: Real>(
         _ => parallel::map(0..wanted.len(), |_, problem| one(problem)).into_iter().collect(),
     };
     if !iterated {
-        return ctx.on_host(all);
+        return Ok((ctx.on_host(all)?, on_the_host::<T>(ctx, a, most)));
     }
     call::<T>((a.rows(), a.entries()), most).run(ctx, all, |gpu| on_device(ctx, gpu, a, wanted, options))
+}
+
+/// The choice of a method that has no kernels.
+pub(super) fn on_the_host<T: Real>(ctx: &Context, a: &Operator<'_, T>, k: usize) -> Arc<Choice> {
+    let workload = call::<T>((a.rows(), a.entries()), k).workload;
+    Arc::new(Choice { side: Side::Cpu, ..ctx.explain(&workload, false) })
 }
 
 /// Where `k` pairs of a sparse matrix with so many rows and entries would be iterated, and why.

@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::device::{Buffer, Grid};
 use crate::error::{Error, Result};
 use crate::parallel;
+use crate::policy::Choice;
 use crate::shape::{Axis, Shape, to_u32};
 use num_complex::Complex;
 use std::f64::consts::TAU;
@@ -87,10 +88,16 @@ where
         Storage::Host(spectrum) => Storage::host(ctx.on_host(|| Ok(power_here(spectrum, n, lines.inner, scale)))?),
         Storage::Device(buffer) => Storage::Device(power_there(ctx, buffer, n, lines, scale)?),
     };
-    Ok(PowerSpectrum { power: Array::from_storage(shape, storage), n, axis })
+    Ok(PowerSpectrum { power: spectrum.made(shape, storage), n, axis })
 }
 
 impl<T: Real> PowerSpectrum<T> {
+    /// Where it was computed, and why.
+    #[must_use]
+    pub fn choice(&self) -> Option<&Choice> {
+        self.power.choice()
+    }
+
     /// Elements of the signal along the axis.
     #[must_use]
     pub fn signal_len(&self) -> usize {
@@ -169,7 +176,7 @@ impl<T: Real> PowerSpectrum<T> {
             Storage::Host(power) => Storage::host(sums_here(power, bins, lines, bands, unit)),
             Storage::Device(buffer) => Storage::Device(sums_there(ctx, buffer, bins, lines, bands, unit)?),
         };
-        Ok(Array::from_storage(shape, storage))
+        Ok(self.power.made(shape, storage))
     }
 }
 

@@ -255,7 +255,7 @@ impl Task {
             let made = self.on_cpu(ctx, &data, window.as_ref().map(|window| window.as_slice()));
             Ok(Storage::host(made))
         };
-        let made = self.run(ctx, on_cpu, |gpu| {
+        let (made, choice) = self.run(ctx, on_cpu, |gpu| {
             // Without a plan the length is beyond the kernels: this says so.
             let plan = match &self.plan {
                 Some(plan) => plan.clone(),
@@ -263,7 +263,7 @@ impl Task {
             };
             batches::transform(ctx, gpu, self, &plan, a.storage(), window)
         })?;
-        Ok(Array::from_storage(self.shape, made))
+        Ok(Array::from_storage(self.shape, made).chosen(&choice))
     }
 
     /// I and O are what the kind says, in one of two precisions.

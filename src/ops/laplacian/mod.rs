@@ -36,7 +36,7 @@ pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Nor
         elements: layout.len() as u64,
         entries: graphs.entries() as f64,
     };
-    let storage = task.run(
+    let (storage, _) = task.run(
         ctx,
         || Ok(Storage::host(on_cpu(&layout, graphs, normalization))),
         |gpu| Ok(Storage::Device(gpu::laplacian(gpu, graphs, &layout, normalization)?)),

@@ -308,12 +308,12 @@ impl<T: Multiplied> Gemm<T> {
         let c = self.added.as_ref().filter(|_| problem.c.is_some()).map(|(_, c)| c.storage());
         let bias = self.bias.as_ref().map(|bias| bias.array().storage());
         let operands = [Some(a.storage()), Some(b.storage()), c, bias];
-        let made = Task::of::<T>(&problem, self.precision, a.is_resident() && b.is_resident()).run(
+        let (made, choice) = Task::of::<T>(&problem, self.precision, a.is_resident() && b.is_resident()).run(
             ctx,
             || Ok(Storage::host(on_cpu(ctx, &problem, operands, self.precision)?)),
             |gpu| batches::solve(ctx, gpu, &problem, operands, self.precision),
         )?;
-        Ok(Array::from_storage(shape, made))
+        Ok(Array::from_storage(shape, made).chosen(&choice))
     }
 }
 

@@ -51,7 +51,7 @@ impl<T: Real> Map<T> {
             empty: shape.is_empty() || inner == 0,
             fits: |gpu: &Gpu, budget| fits(gpu, given, cols, budget).is_ok(),
         };
-        let made = call.run(
+        let (made, choice) = call.run(
             ctx,
             || Ok(Storage::host(self.on_cpu(&x.storage().to_vec(ctx)?, given))),
             |gpu| {
@@ -59,7 +59,7 @@ impl<T: Real> Map<T> {
                 Ok(Storage::Device(self.on_device(gpu, &x.storage().on_device(ctx, gpu)?, given)?))
             },
         )?;
-        Ok(Array::from_storage(shape, made))
+        Ok(Array::from_storage(shape, made).chosen(&choice))
     }
 
     fn on_device(&self, gpu: &Gpu, x: &Buffer<f32>, given: Shape) -> Result<Buffer<f32>> {

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::policy::{Backend, Choice, Side};
 use crate::shape::Shape;
 use affine::Map;
+use std::sync::Arc;
 
 /// How [`pca`] finds the components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,6 +96,14 @@ pub fn pca<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) 
     if k > rows.min(cols) {
         return Err(Error::domain("pca", format!("k = {k} is more than either side of {shape}")));
     }
+    let choice = Arc::new(choose_pca::<T>(ctx, shape, k, options, x.is_resident()));
+    Ok(found(ctx, x, k, options)?.chosen(&choice))
+}
+
+/// [`pca`] of what was checked.
+fn found<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) -> Result<Pca<T>> {
+    let shape = x.shape();
+    let Shape { rows, cols, .. } = shape;
     let solver = options.solver.on(shape);
     log::debug!("pca of {shape} by {solver:?}");
     if solver == Solver::Covariance {
@@ -299,6 +308,23 @@ fn canonical(vector: &mut [f64], epsilon: f64) {
 }
 
 impl<T: Real> Pca<T> {
+    /// Where most of the work was done, and why; none of a stream.
+    #[must_use]
+    pub fn choice(&self) -> Option<&Choice> {
+        self.components.choice()
+    }
+
+    fn chosen(self, choice: &Arc<Choice>) -> Self {
+        Self {
+            components: self.components.chosen(choice),
+            explained_variance: self.explained_variance.chosen(choice),
+            explained_variance_ratio: self.explained_variance_ratio.chosen(choice),
+            singular_values: self.singular_values.chosen(choice),
+            mean: self.mean.chosen(choice),
+            ..self
+        }
+    }
+
     /// This decomposition, if it has converged.
     ///
     /// # Errors

@@ -49,13 +49,13 @@ enum Law {
 /// [`crate::ErrorKind::Limit`] beyond the memory budget or, if the device was insisted upon, beyond a binding; device errors. The
 /// stream stays where it was.
 pub fn words(ctx: &Context, stream: &mut Stream, shape: Shape) -> Result<Array<u32>> {
-    let made = check::<u32>("random words", ctx, shape, 1)?.run(
+    let (made, choice) = check::<u32>("random words", ctx, shape, 1)?.run(
         ctx,
         || Ok(Storage::host(cpu::words(stream, shape.len()))),
         |gpu| Ok(Storage::Device(gpu::fill(gpu, stream, shape.len(), Law::Words)?)),
     )?;
     stream.skip(shape.len() as u128);
-    Ok(Array::from_storage(shape, made))
+    Ok(Array::from_storage(shape, made).chosen(&choice))
 }
 
 /// Numbers uniform on `[low, high)`.
@@ -137,13 +137,13 @@ fn fill<T: Real>(
     law: Law,
 ) -> Result<Array<T>> {
     let words = if T::ON_DEVICE || matches!(law, Law::Bernoulli { .. }) { 1 } else { 2 };
-    let made = check::<T>(operation, ctx, shape, words)?.run(
+    let (made, choice) = check::<T>(operation, ctx, shape, words)?.run(
         ctx,
         || Ok(Storage::host(cpu::fill(stream, shape.len(), law))),
         |gpu| Ok(Storage::Device(gpu::fill(gpu, stream, shape.len(), law)?)),
     )?;
     stream.skip(shape.len() as u128 * words);
-    Ok(Array::from_storage(shape, made))
+    Ok(Array::from_storage(shape, made).chosen(&choice))
 }
 
 /// The call, if so many numbers fit.

@@ -77,7 +77,8 @@ pub fn spmm<T: Real>(ctx: &Context, a: &Operator<'_, T>, x: &Array<T>) -> Result
         Array::from_vec(shape, y)
     };
     let call = call::<T>((a.rows(), a.entries()), shape.rows, x.is_resident());
-    call.run(ctx, on_host, |_| OnDevice::new(ctx, &narrowed("spmm", a)?)?.times(ctx, x))
+    let (y, choice) = call.run(ctx, on_host, |_| OnDevice::new(ctx, &narrowed("spmm", a)?)?.times(ctx, x))?;
+    Ok(y.chosen(&choice))
 }
 
 /// The operator in the precision of the kernels.

@@ -82,7 +82,7 @@ pub(in crate::ops) fn covariance<T: Real>(
 ) -> Result<(Array<T>, Array<T>, i32)> {
     let shape = x.shape();
     room::<T>(ctx, operation, shape)?;
-    call::<T>(operation, shape, x.is_resident()).run(
+    let ((means, made, exponent), choice) = call::<T>(operation, shape, x.is_resident()).run(
         ctx,
         || {
             let (means, made) = on_cpu(&x.storage().to_vec(ctx)?, shape, form);
@@ -90,7 +90,8 @@ pub(in crate::ops) fn covariance<T: Real>(
             Ok((host(shape.cols, 1, means), host(shape.cols, shape.cols, made), 0))
         },
         |gpu| on_device(ctx, gpu, x, form),
-    )
+    )?;
+    Ok((means.chosen(&choice), made.chosen(&choice), exponent))
 }
 
 /// Means and matrices of every matrix, one after another.

@@ -63,6 +63,24 @@ impl<T: Real> Description<T> {
         })
     }
 
+    /// Where it was computed, and why; none of [`RunningStats`](super::RunningStats), whose chunks each have a choice.
+    #[must_use]
+    pub fn choice(&self) -> Option<&Choice> {
+        self.mean.choice()
+    }
+
+    fn chosen(self, choice: &Arc<Choice>) -> Self {
+        Self {
+            mean: self.mean.chosen(choice),
+            variance: self.variance.chosen(choice),
+            min: self.min.chosen(choice),
+            max: self.max.chosen(choice),
+            skewness: self.skewness.chosen(choice),
+            kurtosis: self.kurtosis.chosen(choice),
+            counts: self.counts,
+        }
+    }
+
     /// From the moments of every series.
     pub(super) fn of(moments: &[Moments], shape: Shape, ddof: u32) -> Self {
         let array = |get: &dyn Fn(&Moments) -> f64| {
@@ -123,13 +141,14 @@ pub fn describe<T: Real>(
     room(ctx, "seven moments", x.shape(), (shape.len() as u64).saturating_mul(56))?;
     let on_cpu = || Ok(Description::of(&cpu::describe(&x.storage().to_vec(ctx)?, view, nan), shape, ddof));
     let call = call::<T>("describe", x.shape(), x.is_resident());
-    call.run(ctx, on_cpu, |gpu| match x.storage() {
+    let (made, choice) = call.run(ctx, on_cpu, |gpu| match x.storage() {
         Storage::Host(data) if view.len() > most_numbers(gpu, view, ctx.memory_budget()) => {
             let most = most_numbers(gpu, view, ctx.memory_budget());
             in_batches(gpu, &T::for_device(data), view, shape, options, most)
         }
         x => whole(gpu, &x.on_device(ctx, gpu)?, view, shape, options),
-    })
+    })?;
+    Ok(made.chosen(&choice))
 }
 
 /// Where [`describe`] would run on a batch of that shape, and why.

@@ -10,6 +10,7 @@ use crate::ops::operation::{Call, Operation, Precision};
 use crate::parallel;
 use crate::policy::{Choice, Workload};
 use crate::shape::{Axis, Shape};
+use std::sync::Arc;
 
 /// How many numbers of every series fall into each bin.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +27,15 @@ pub struct Histogram {
     pub above: Vec<u64>,
     /// NaNs of every series.
     pub nan: Vec<u64>,
+    choice: Option<Arc<Choice>>,
+}
+
+impl Histogram {
+    /// Where it was counted, and why.
+    #[must_use]
+    pub fn choice(&self) -> Option<&Choice> {
+        self.choice.as_deref()
+    }
 }
 
 /// Counts the numbers of every series in `bins` bins of one width between the ends of `range`, numpy's `histogram`: each bin has
@@ -64,7 +74,7 @@ pub fn histogram<T: Real>(
         None => found(ctx, x)?,
     };
     let edges = edges(low, high, bins)?;
-    call::<T>(view, bins, x.is_resident()).run(
+    let (made, choice) = call::<T>(view, bins, x.is_resident()).run(
         ctx,
         || Ok(on_cpu(&x.storage().to_vec(ctx)?, view, shape, edges.clone())),
         |gpu| {
@@ -72,7 +82,8 @@ pub fn histogram<T: Real>(
             let all = select::histogram(gpu, &x.storage().on_device(ctx, gpu)?, view, &edges)?;
             Ok(spread(&all, view, shape, edges.clone()))
         },
-    )
+    )?;
+    Ok(Histogram { choice: Some(choice), ..made })
 }
 
 /// Where [`histogram`] of so many bins would count an array of that shape, and why.
@@ -157,7 +168,7 @@ fn spread(all: &[u64], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
             counts[(s / view.inner * bins + i) * view.inner + s % view.inner] = seen;
         }
     }
-    Histogram { shape, counts, below: apart(0), above: apart(1), nan: apart(2), edges }
+    Histogram { shape, counts, below: apart(0), above: apart(1), nan: apart(2), edges, choice: None }
 }
 
 fn on_cpu<T: Real>(x: &[T], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {

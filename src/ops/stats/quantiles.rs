@@ -45,7 +45,7 @@ pub fn quantiles<T: Real>(
     let axis = axis.into();
     let (shape, view) = (reduced(x.shape(), axis, q.len()), View::of(x.shape(), axis));
     room(ctx, "quantiles", x.shape(), (shape.len() as u64).saturating_mul(8))?;
-    let made = call::<T>(view, q.len(), x.is_resident()).run(
+    let (made, choice) = call::<T>(view, q.len(), x.is_resident()).run(
         ctx,
         || Ok(Storage::host(on_cpu(&x.storage().to_vec(ctx)?, view, q, nan))),
         |gpu| {
@@ -54,7 +54,7 @@ pub fn quantiles<T: Real>(
             Ok(Storage::Device(select::quantiles(gpu, &x, view, q, nan, ctx.memory_budget())?))
         },
     )?;
-    Ok(Array::from_storage(shape, made))
+    Ok(Array::from_storage(shape, made).chosen(&choice))
 }
 
 /// Where [`quantiles`], so many of each series, would run on an array of that shape, and why.

@@ -62,7 +62,7 @@ impl<T: Real> RunningStats<T> {
         let shape = chunk.shape();
         let rows = rows_of("RunningStats::push", shape, self.cols)?;
         if let State::Fresh = self.state {
-            self.state = match call::<T>("RunningStats", shape, chunk.is_resident()).side(ctx)? {
+            self.state = match call::<T>("RunningStats", shape, chunk.is_resident()).decide(ctx)?.side {
                 Side::Cpu => State::Host(Stream::new(self.cols), Vec::new()),
                 Side::Gpu => State::Device(gpu::Stream::new(self.cols, self.options.nan), Vec::new()),
             };

@@ -67,7 +67,7 @@ impl<T: Real> RunningCovariance<T> {
         let rows = rows_of("RunningCovariance::push", shape, self.cols)?;
         if let State::Fresh = self.state {
             room::<T>(ctx, "RunningCovariance", shape)?;
-            self.state = match call::<T>("RunningCovariance", shape, chunk.is_resident()).side(ctx)? {
+            self.state = match call::<T>("RunningCovariance", shape, chunk.is_resident()).decide(ctx)?.side {
                 Side::Cpu => State::Host(Stream::new(self.cols), None),
                 Side::Gpu => {
                     let gpu = ctx.gpu()?;

@@ -69,12 +69,12 @@ pub struct Svdvals<T = f32> {
 /// has no kernels for the precision; device errors.
 pub fn svd<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
     let problem = Problem::of(ctx, a.shape(), vectors == Vectors::Full)?;
-    let Parts { u, s, vh, certificates } = solve(ctx, &problem, a.storage(), true)?;
+    let (Parts { u, s, vh, certificates }, choice) = solve(ctx, &problem, a.storage(), true)?;
     let [u_shape, s_shape, vh_shape] = problem.shapes();
     Ok(Svd {
-        u: Array::from_storage(u_shape, u),
-        s: Array::from_storage(s_shape, s),
-        vh: Array::from_storage(vh_shape, vh),
+        u: Array::from_storage(u_shape, u).chosen(&choice),
+        s: Array::from_storage(s_shape, s).chosen(&choice),
+        vh: Array::from_storage(vh_shape, vh).chosen(&choice),
         certificates,
     })
 }
@@ -88,8 +88,8 @@ pub fn svd<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd
 /// As [`svd`].
 pub fn svdvals<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Svdvals<T>> {
     let problem = Problem::of(ctx, a.shape(), false)?;
-    let Parts { s, certificates, .. } = solve(ctx, &problem, a.storage(), false)?;
-    Ok(Svdvals { s: Array::from_storage(problem.shapes()[1], s), certificates })
+    let (Parts { s, certificates, .. }, choice) = solve(ctx, &problem, a.storage(), false)?;
+    Ok(Svdvals { s: Array::from_storage(problem.shapes()[1], s).chosen(&choice), certificates })
 }
 
 /// Where [`svd`] would run on matrices of that shape, and why.
@@ -141,6 +141,12 @@ impl Operation for Task<'_> {
 }
 
 impl<T: Real> Svd<T> {
+    /// Where it was computed, and why.
+    #[must_use]
+    pub fn choice(&self) -> Option<&Choice> {
+        self.s.choice()
+    }
+
     /// The certificate of each matrix; waits for the device.
     ///
     /// # Errors
@@ -168,6 +174,12 @@ impl<T: Real> Svd<T> {
 }
 
 impl<T: Real> Svdvals<T> {
+    /// Where it was computed, and why.
+    #[must_use]
+    pub fn choice(&self) -> Option<&Choice> {
+        self.s.choice()
+    }
+
     /// The certificate of each matrix; waits for the device.
     ///
     /// # Errors
@@ -255,7 +267,7 @@ struct Parts<T> {
     certificates: Certificates,
 }
 
-fn solve<T: Real>(ctx: &Context, problem: &Problem, a: &Storage<T>, vectors: bool) -> Result<Parts<T>> {
+fn solve<T: Real>(ctx: &Context, problem: &Problem, a: &Storage<T>, vectors: bool) -> Result<(Parts<T>, Arc<Choice>)> {
     let task = Task { problem, precision: Precision::of::<T>(), resident: matches!(a, Storage::Device(_)) };
     task.run(
         ctx,

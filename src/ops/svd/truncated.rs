@@ -44,6 +44,12 @@ pub struct SvdTruncated<T = f32> {
 }
 
 impl<T: Real> SvdTruncated<T> {
+    /// Where it was computed, and why.
+    #[must_use]
+    pub fn choice(&self) -> Option<&Choice> {
+        self.s.choice()
+    }
+
     /// The certificate of each matrix: orthonormality of U and V, the passes it took as sweeps, and the larger of
     /// `|A v_j - s_j u_j|_2` and `|A' u_j - s_j v_j|_2` over s_1 as the residual. Converged where both are at most 1e-8 s_j, or
     /// what products in the working precision leave (`eps (8 |A|_F + sqrt(max(m, n)) s_1)`), for every triplet: its value is
@@ -80,7 +86,7 @@ pub fn svd_truncated<T: Real>(
     if k > rows.min(cols) {
         return Err(Error::domain("svd_truncated", format!("k = {k} is more than either side of {shape}")));
     }
-    let choice = choose_svd_truncated(ctx, shape, k, options);
+    let choice = Arc::new(choose_svd_truncated(ctx, shape, k, options));
     log::debug!("svd_truncated of {shape}: {choice}");
     if choice.side == Side::Gpu {
         let what = "it has no kernels yet; leave the choice to the policy, or take svd, which has".to_owned();
@@ -89,7 +95,8 @@ pub fn svd_truncated<T: Real>(
     let problem = Problem { rows, cols, batch, full: false };
     let host: HostArray<T> = a.to_host(ctx)?;
     let found = ctx.on_host(|| Ok(cpu::truncated(&problem, host.as_slice(), k, options, ctx.cancel())))?;
-    let array = |rows, cols, data| Array::from_storage(Shape::new(rows, cols, batch), Storage::host(data));
+    let array =
+        |rows, cols, data| Array::from_storage(Shape::new(rows, cols, batch), Storage::host(data)).chosen(&choice);
     Ok(SvdTruncated {
         u: array(rows, k, found.u),
         s: array(k, 1, found.s),

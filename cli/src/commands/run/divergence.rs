@@ -2,7 +2,7 @@
 
 use super::input::{Axes, Input, REALS, numpy};
 use super::layout::in_rows;
-use super::{Precision, To, seconds};
+use super::{Precision, To, place_of, seconds};
 use crate::commands::values::{base, counted, not_negative};
 use crate::commands::{Failure, Outcome};
 use clap::{Args, ValueEnum};
@@ -173,7 +173,12 @@ impl Divergence {
             _ => std::iter::once(batch).chain(own).collect(),
         };
         self.to.write(&[NamedArray { name: "d", rows: Rows::Other, shape, data: wrap(&in_rows(&found)) }])?;
-        self.to.say(ctx, format_args!("divergence: {} of {}", self.kind, described.join(", ")), "done", first)?;
+        self.to.say(
+            &place_of(ctx, found.choice()),
+            format_args!("divergence: {} of {}", self.kind, described.join(", ")),
+            "done",
+            first,
+        )?;
         let side = choose_divergence::<T>(ctx, terms, &shapes, &[true; 2]).side;
         let there = |a: &Array<T>| self.to.placed(ctx, a, side == Side::Gpu);
         let (on_p, on_q) = (there(&p)?, q.as_ref().map(there).transpose()?);

@@ -18,7 +18,7 @@ use super::{Failure, IN_F64, Outcome, Where, check_output, many, print};
 use clap::{Args, Subcommand, ValueEnum};
 use fiedler::array::{Array, Real, Scalar};
 use fiedler::io::{NamedArray, NpyData};
-use fiedler::policy::Choice;
+use fiedler::policy::{Choice, Side};
 use fiedler::{Backend, Context, Error};
 use input::Input;
 use num_complex::Complex;
@@ -256,10 +256,10 @@ impl To {
 
     /// Says in one line what was computed of what, where and why there, how it ended, and in how many seconds; and, if that is asked
     /// for, where the time went.
-    fn say(&self, ctx: &Context, what: impl Display, state: impl Display, seconds: f64) -> Result<(), Failure> {
+    fn say(&self, place: &str, what: impl Display, state: impl Display, seconds: f64) -> Result<(), Failure> {
         if !self.quiet {
             let why = self.why.get().map(|why| format!(" ({why})")).unwrap_or_default();
-            print(format_args!("{what}, {}{why}; {state} in {seconds:.3} s", place_of(ctx)));
+            print(format_args!("{what}, {place}{why}; {state} in {seconds:.3} s"));
         }
         self.profiling.finish()
     }
@@ -311,10 +311,10 @@ fn one_zero<T: Real>(numbers: &mut [T]) {
     numbers.iter_mut().for_each(|x| *x += T::from_f64(0.0));
 }
 
-/// Where the calls so far computed: a device that did anything has lent buffers.
-fn place_of(ctx: &Context) -> String {
-    match ctx.adapter() {
-        Some(adapter) if ctx.pool().peak > 0 => format!("on {}", adapter.name),
+/// Where a result was computed, by the choice that it carries.
+fn place_of(ctx: &Context, choice: Option<&Choice>) -> String {
+    match (ctx.adapter(), choice.map(|choice| choice.side)) {
+        (Some(adapter), Some(Side::Gpu)) => format!("on {}", adapter.name),
         _ => "on the CPU".to_owned(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::input::{Axes, Input, REALS};
 use super::layout::{in_rows, matrices, shape_of, transposed};
-use super::{Precision, To, one_zero, seconds};
+use super::{Precision, To, one_zero, place_of, seconds};
 use crate::commands::values::{self, finite, share, whole};
 use crate::commands::{Failure, Outcome};
 use clap::{Args, ValueEnum};
@@ -133,13 +133,15 @@ pub(super) struct Found<T> {
     pub(super) wide: Vec<Made<f64>>,
     pub(super) counts: Vec<Made<i64>>,
     pub(super) converged: bool,
+    pub(super) choice: Option<Choice>,
     /// How it ended, in words.
     pub(super) state: String,
 }
 
 impl<T> Found<T> {
-    fn of(numbers: Vec<Made<T>>) -> Self {
-        Self { numbers, wide: Vec::new(), counts: Vec::new(), converged: true, state: "done".to_owned() }
+    fn of(choice: Option<&Choice>, numbers: Vec<Made<T>>) -> Self {
+        let (wide, counts, choice) = (Vec::new(), Vec::new(), choice.cloned());
+        Self { numbers, wide, counts, converged: true, choice, state: "done".to_owned() }
     }
 }
 
@@ -203,7 +205,12 @@ impl Common {
             .chain(found.counts.iter().map(|(name, shape, data)| array(*name, shape, Data::I64(data))))
             .collect();
         self.to.write(&arrays)?;
-        self.to.say(ctx, format_args!("{}: {}", O::NAME, input.described()), &found.state, first)?;
+        self.to.say(
+            &place_of(ctx, found.choice.as_ref()),
+            format_args!("{}: {}", O::NAME, input.described()),
+            &found.state,
+            first,
+        )?;
         let on_device = operation.choose::<T>(ctx, shape, axes, true).side == Side::Gpu;
         let there = self.to.placed(ctx, &x, on_device)?;
         self.to.report(
@@ -279,7 +286,7 @@ impl Operation for Stats {
             made("kurtosis", ctx, &found.kurtosis, axes)?,
         ];
         let counts = vec![counted("count", &found.counts(ctx)?, shape, axes(shape))];
-        Ok(Found { counts, ..Found::of(numbers) })
+        Ok(Found { counts, ..Found::of(found.choice(), numbers) })
     }
 
     fn arrays(&self) -> &'static [&'static str] {
@@ -312,7 +319,10 @@ impl Operation for Quantiles {
     fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<Found<T>, Error> {
         let axis = self.along.axis(axes);
         let found = quantiles(ctx, x, axis, &self.q, nan_of(self.omit_nan))?;
-        Ok(Found::of(vec![made("quantiles", ctx, &found, |shape| reduced(shape, axis, true, axes == 3))?]))
+        Ok(Found::of(
+            found.choice(),
+            vec![made("quantiles", ctx, &found, |shape| reduced(shape, axis, true, axes == 3))?],
+        ))
     }
 
     fn arrays(&self) -> &'static [&'static str] {
@@ -369,13 +379,18 @@ impl Operation for Histogram {
         let found = histogram(ctx, x, axis, self.bins, self.range())?;
         let one = stats::reduced(x.shape(), axis, 1);
         let apart = |name, counts: &[u64]| counted(name, counts, one, reduced(one, axis, false, axes == 3));
+        let choice = found.choice().cloned();
         let counts = vec![
             counted("counts", &found.counts, found.shape, reduced(found.shape, axis, true, axes == 3)),
             apart("below", &found.below),
             apart("above", &found.above),
             apart("nan", &found.nan),
         ];
-        Ok(Found { counts, wide: vec![("edges", vec![found.edges.len()], found.edges)], ..Found::of(Vec::new()) })
+        Ok(Found {
+            counts,
+            wide: vec![("edges", vec![found.edges.len()], found.edges)],
+            ..Found::of(choice.as_ref(), Vec::new())
+        })
     }
 
     fn arrays(&self) -> &'static [&'static str] {
@@ -394,7 +409,7 @@ impl Operation for Histogram {
 /// A square matrix a matrix.
 fn squares<T: Real>(name: &'static str, ctx: &Context, x: &Array<T>, batched: bool) -> Result<Found<T>, Error> {
     let axes = |shape: Shape| batched.then_some(shape.batch).into_iter().chain([shape.rows, shape.cols]).collect();
-    Ok(Found::of(vec![made(name, ctx, x, axes)?]))
+    Ok(Found::of(x.choice(), vec![made(name, ctx, x, axes)?]))
 }
 
 impl Cov {

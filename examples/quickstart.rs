@@ -13,7 +13,9 @@ fn main() -> fiedler::Result<()> {
 
     // Recorded at once; nothing waits for a device until something is read. `ok` makes an unconverged matrix an error.
     let found = eigh(&ctx, &a)?.ok(&ctx)?;
-    let (values, vectors) = (found.values.to_host(&ctx)?, found.vectors.to_host(&ctx)?);
+    // Both are on their way before either is waited for.
+    let (values, vectors) = (found.values.read(&ctx)?, found.vectors.read(&ctx)?);
+    let (values, vectors) = (values.wait()?, vectors.wait()?);
 
     for (i, (matrix, certificate)) in batch.iter().zip(found.certificates(&ctx)?.iter()).enumerate() {
         println!("matrix {i}: eigenvalues {}", values.matrix(i).transpose());

@@ -1,283 +1,18 @@
 //! Batches of matrices, on the host or on the device. Column-major, the batch slowest: from and to nalgebra without rearranging.
 
+mod scalar;
+mod storage;
+
+pub use scalar::{Real, Scalar};
+pub(crate) use storage::{Incoming, Storage};
+
 use crate::context::Context;
-use crate::device::{Buffer, Gpu, Read, WgpuBuffer};
+use crate::device::WgpuBuffer;
 use crate::error::{Error, Result};
 use crate::policy::Choice;
 use crate::shape::{Layout, Shape};
-use half::f16;
 use nalgebra::{DMatrix, DMatrixView};
-use num_complex::Complex;
-use std::borrow::Cow;
 use std::sync::Arc;
-
-mod private {
-    /// What an array may hold is settled here.
-    pub trait Stored {}
-    impl Stored for f32 {}
-    impl Stored for f64 {}
-    impl Stored for u32 {}
-    impl Stored for half::f16 {}
-    impl Stored for num_complex::Complex<f32> {}
-    impl Stored for num_complex::Complex<f64> {}
-
-    /// What the CPU's solvers need, and nobody outside has to know.
-    pub trait Sealed:
-        crate::lanes::Laned
-        + faer::traits::RealField
-        + std::ops::Add<Output = Self>
-        + std::ops::Sub<Output = Self>
-        + std::ops::Mul<Output = Self>
-        + std::ops::Div<Output = Self>
-        + std::ops::Neg<Output = Self>
-        + std::ops::AddAssign
-        + std::ops::SubAssign
-    {
-    }
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-}
-
-/// What an array may hold: f32, f64, complex numbers of these, f16, which is a way to store and not to compute, and u32, random
-/// words.
-pub trait Scalar: private::Stored + nalgebra::Scalar + bytemuck::Pod + Send + Sync {
-    /// Whether the device's kernels take it.
-    const ON_DEVICE: bool;
-    /// Its name.
-    const NAME: &'static str;
-    /// What a device sent back: words of 32 bits, whatever they mean. There may be one element more than were sent, where
-    /// two share a word.
-    #[doc(hidden)]
-    fn from_device(words: Vec<f32>) -> Vec<Self>;
-    /// What a device can be sent; nothing of what stays on the host.
-    #[doc(hidden)]
-    fn for_device(data: &[Self]) -> Cow<'_, [f32]>;
-    /// Words of 32 bits that `len` elements take.
-    #[doc(hidden)]
-    #[must_use]
-    fn words(len: usize) -> usize;
-}
-
-/// The working precisions. f32 runs on the CPU and on every adapter; f64 is never narrowed, and runs on the CPU.
-pub trait Real: Scalar + private::Sealed {
-    /// Its relative spacing at 1: LAPACK's ulp.
-    const EPSILON: f64;
-    /// Its smallest normal number.
-    const SMALLEST: f64;
-    /// The nearest value.
-    #[must_use]
-    fn from_f64(x: f64) -> Self;
-    /// The same value.
-    #[must_use]
-    fn to_f64(self) -> f64;
-    /// `self * b + c`, rounded once; to be inlined where such an instruction is.
-    #[doc(hidden)]
-    #[must_use]
-    fn fused(self, b: Self, c: Self) -> Self;
-    /// These numbers in f64, borrowed where they are in it already.
-    #[doc(hidden)]
-    fn all_to_f64(data: &[Self]) -> Cow<'_, [f64]>;
-    /// f32 numbers in this precision, borrowed where they are in it already.
-    #[doc(hidden)]
-    fn widened(data: &[f32]) -> Cow<'_, [Self]>;
-}
-
-impl Scalar for f32 {
-    const ON_DEVICE: bool = true;
-    const NAME: &'static str = "f32";
-    fn from_device(words: Vec<Self>) -> Vec<Self> {
-        words
-    }
-    fn for_device(data: &[Self]) -> Cow<'_, [Self]> {
-        data.into()
-    }
-    fn words(len: usize) -> usize {
-        len
-    }
-}
-
-impl Scalar for u32 {
-    const ON_DEVICE: bool = true;
-    const NAME: &'static str = "u32";
-    fn from_device(words: Vec<f32>) -> Vec<Self> {
-        bytemuck::allocation::cast_vec(words)
-    }
-    fn for_device(data: &[Self]) -> Cow<'_, [f32]> {
-        bytemuck::cast_slice(data).into()
-    }
-    fn words(len: usize) -> usize {
-        len
-    }
-}
-
-impl Scalar for Complex<f32> {
-    const ON_DEVICE: bool = true;
-    const NAME: &'static str = "complex f32";
-    fn from_device(words: Vec<f32>) -> Vec<Self> {
-        // Without a copy, unless the capacity is odd.
-        bytemuck::allocation::try_cast_vec(words)
-            .unwrap_or_else(|(_, words)| bytemuck::allocation::pod_collect_to_vec(&words))
-    }
-    fn for_device(data: &[Self]) -> Cow<'_, [f32]> {
-        bytemuck::cast_slice(data).into()
-    }
-    fn words(len: usize) -> usize {
-        len.saturating_mul(2)
-    }
-}
-
-impl Scalar for f16 {
-    const ON_DEVICE: bool = true;
-    const NAME: &'static str = "f16";
-    fn from_device(words: Vec<f32>) -> Vec<Self> {
-        bytemuck::allocation::pod_collect_to_vec(&words)
-    }
-    /// Two to a word, the first in its lower half.
-    fn for_device(data: &[Self]) -> Cow<'_, [f32]> {
-        let (pairs, last) = data.as_chunks::<2>();
-        let word = |pair: [Self; 2]| f32::from_bits(pair.iter().rev().fold(0, |w, x| w << 16 | u32::from(x.to_bits())));
-        pairs.iter().copied().chain(last.iter().map(|&x| [x, Self::ZERO])).map(word).collect()
-    }
-    fn words(len: usize) -> usize {
-        len.div_ceil(2)
-    }
-}
-
-impl Scalar for f64 {
-    const ON_DEVICE: bool = false;
-    const NAME: &'static str = "f64";
-    fn from_device(_: Vec<f32>) -> Vec<Self> {
-        Vec::new()
-    }
-    fn for_device(_: &[Self]) -> Cow<'_, [f32]> {
-        (&[]).into()
-    }
-    fn words(len: usize) -> usize {
-        len.saturating_mul(2)
-    }
-}
-
-impl Scalar for Complex<f64> {
-    const ON_DEVICE: bool = false;
-    const NAME: &'static str = "complex f64";
-    fn from_device(_: Vec<f32>) -> Vec<Self> {
-        Vec::new()
-    }
-    fn for_device(_: &[Self]) -> Cow<'_, [f32]> {
-        (&[]).into()
-    }
-    fn words(len: usize) -> usize {
-        len.saturating_mul(4)
-    }
-}
-
-impl Real for f32 {
-    const EPSILON: f64 = f32::EPSILON as f64;
-    const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
-    #[expect(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
-    #[inline(always)]
-    fn from_f64(x: f64) -> Self {
-        x as Self
-    }
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
-    fn all_to_f64(data: &[Self]) -> Cow<'_, [f64]> {
-        data.iter().map(|&x| x.into()).collect()
-    }
-    fn widened(data: &[f32]) -> Cow<'_, [Self]> {
-        data.into()
-    }
-    #[inline(always)]
-    fn fused(self, b: Self, c: Self) -> Self {
-        self.mul_add(b, c)
-    }
-}
-
-impl Real for f64 {
-    const EPSILON: f64 = Self::EPSILON;
-    const SMALLEST: f64 = Self::MIN_POSITIVE;
-    #[inline(always)]
-    fn from_f64(x: f64) -> Self {
-        x
-    }
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        self
-    }
-    fn all_to_f64(data: &[Self]) -> Cow<'_, [f64]> {
-        data.into()
-    }
-    fn widened(data: &[f32]) -> Cow<'_, [Self]> {
-        data.iter().map(|&x| x.into()).collect()
-    }
-    #[inline(always)]
-    fn fused(self, b: Self, c: Self) -> Self {
-        self.mul_add(b, c)
-    }
-}
-
-/// Where numbers lie.
-#[derive(Clone, Debug)]
-pub(crate) enum Storage<T> {
-    Host(Arc<Vec<T>>),
-    /// Words of 32 bits: what they mean, T says ([`Buffer::cast`]).
-    Device(Buffer<f32>),
-}
-
-impl<T: Scalar> Storage<T> {
-    pub(crate) fn host(data: Vec<T>) -> Self {
-        Self::Host(Arc::new(data))
-    }
-
-    /// Begins to bring the numbers to the host; does not wait.
-    pub(crate) fn read(&self, ctx: &Context) -> Result<Incoming<T>> {
-        Ok(match self {
-            Self::Host(data) => Incoming::Here(Arc::clone(data)),
-            Self::Device(buffer) => Incoming::Coming(ctx.gpu_of(buffer)?.read(buffer)?),
-        })
-    }
-
-    /// The numbers on `gpu`, the context's device: uploaded if they lie on the host.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Domain`](crate::ErrorKind::Domain) if they lie on another context's device; device errors.
-    pub(crate) fn on_device(&self, ctx: &Context, gpu: &Gpu) -> Result<Buffer<f32>> {
-        match self {
-            Self::Device(buffer) => ctx.gpu_of(buffer).map(|_| buffer.clone()),
-            Self::Host(data) => gpu.record().upload(&T::for_device(data)),
-        }
-    }
-
-    /// The numbers; waits for the device if they lie there.
-    pub(crate) fn to_vec(&self, ctx: &Context) -> Result<Arc<Vec<T>>> {
-        self.read(ctx)?.wait()
-    }
-}
-
-/// Numbers on their way to the host.
-#[derive(Debug)]
-pub(crate) enum Incoming<T> {
-    Here(Arc<Vec<T>>),
-    Coming(Read<f32>),
-}
-
-impl<T: Scalar> Incoming<T> {
-    pub(crate) fn wait(self) -> Result<Arc<Vec<T>>> {
-        match self {
-            Self::Here(data) => Ok(data),
-            Self::Coming(read) => Ok(Arc::new(T::from_device(read.wait()?))),
-        }
-    }
-
-    pub(crate) async fn arrive(self) -> Result<Arc<Vec<T>>> {
-        match self {
-            Self::Here(data) => Ok(data),
-            Self::Coming(read) => Ok(Arc::new(T::from_device(read.await?))),
-        }
-    }
-}
 
 /// A batch of equal matrices. Cheap to clone; never changed once made.
 #[derive(Clone, Debug)]
@@ -377,12 +112,20 @@ impl<T: Scalar> Array<T> {
         Ok(Self { shape: self.shape, storage: Storage::Device(buffer), choice: self.choice.clone() })
     }
 
+    /// Begins to bring it to the host; does not wait. Of several arrays begin all, then wait for the first.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Domain`] if it lies on another context's device; device errors.
+    pub fn read(&self, ctx: &Context) -> Result<ArrayRead<T>> {
+        Ok(ArrayRead { shape: self.shape, incoming: self.storage.read(ctx)?, choice: self.choice.clone() })
+    }
+
     /// The same array on the host; waits for the device if it lies there.
     ///
     /// # Errors
     /// Device errors, which an operation that was only recorded may show here first.
     pub fn to_host(&self, ctx: &Context) -> Result<HostArray<T>> {
-        Ok(self.host(self.storage.to_vec(ctx)?))
+        self.read(ctx)?.wait()
     }
 
     /// [`Array::to_host`] for where blocking is impossible.
@@ -390,15 +133,43 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// As [`Array::to_host`].
     pub async fn to_host_async(&self, ctx: &Context) -> Result<HostArray<T>> {
-        Ok(self.host(self.storage.read(ctx)?.arrive().await?))
+        self.read(ctx)?.arrive().await
+    }
+}
+
+/// Two arrays on the host: both are on their way before either is waited for.
+pub(crate) fn both_to_host<A: Scalar, B: Scalar>(
+    ctx: &Context,
+    a: &Array<A>,
+    b: &Array<B>,
+) -> Result<(HostArray<A>, HostArray<B>)> {
+    let (a, b) = (a.read(ctx)?, b.read(ctx)?);
+    Ok((a.wait()?, b.wait()?))
+}
+
+/// An [`Array`] on its way to the host.
+#[derive(Debug)]
+pub struct ArrayRead<T> {
+    shape: Shape,
+    incoming: Incoming<T>,
+    choice: Option<Arc<Choice>>,
+}
+
+impl<T: Scalar> ArrayRead<T> {
+    /// Waits until it is here.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn wait(self) -> Result<HostArray<T>> {
+        Ok(HostArray::of(self.shape, self.incoming.wait()?, self.choice))
     }
 
-    /// These elements, without what filled the last word up.
-    fn host(&self, mut data: Arc<Vec<T>>) -> HostArray<T> {
-        if data.len() > self.shape.len() {
-            Arc::make_mut(&mut data).truncate(self.shape.len());
-        }
-        HostArray { shape: self.shape, data, choice: self.choice.clone() }
+    /// [`ArrayRead::wait`] for where blocking is impossible.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub async fn arrive(self) -> Result<HostArray<T>> {
+        Ok(HostArray::of(self.shape, self.incoming.arrive().await?, self.choice))
     }
 }
 
@@ -424,6 +195,14 @@ pub struct HostArray<T> {
 }
 
 impl<T: Scalar> HostArray<T> {
+    /// These elements, without what filled the last word up.
+    fn of(shape: Shape, mut data: Arc<Vec<T>>, choice: Option<Arc<Choice>>) -> Self {
+        if data.len() > shape.len() {
+            Arc::make_mut(&mut data).truncate(shape.len());
+        }
+        Self { shape, data, choice }
+    }
+
     /// Its shape.
     #[must_use]
     pub fn shape(&self) -> Shape {
@@ -506,7 +285,9 @@ impl<T: Real> Ragged<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Array, Complex, Layout, Ragged, Scalar, Shape, f16};
+    use super::{Array, Layout, Ragged, Scalar, Shape};
+    use half::f16;
+    use num_complex::Complex;
 
     #[test]
     fn words_come_back_as_they_went() {

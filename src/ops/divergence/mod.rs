@@ -7,7 +7,7 @@ mod samples;
 
 pub use samples::divergence_of_samples;
 
-use crate::array::{Array, Real, Storage};
+use crate::array::{Array, Real, Storage, both_to_host};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
@@ -146,7 +146,7 @@ pub fn divergence<T: Real>(
     let (made, choice) = call::<T>(terms, &[shape, other, result], &resident).run(
         ctx,
         || {
-            let (p, q) = (p.to_host(ctx)?, q.to_host(ctx)?);
+            let (p, q) = both_to_host(ctx, p, q)?;
             let each = if other.cols == shape.cols { 1 } else { shape.cols.max(1) };
             Ok(Storage::host(cpu::rows(kind, p.as_slice(), q.as_slice(), shape.rows, each, options)))
         },

@@ -1,7 +1,7 @@
 //! Divergences of samples: both are counted in the same equal bins first.
 
 use super::{Divergence, DivergenceOptions, divergence};
-use crate::array::{Array, Real};
+use crate::array::{Array, Real, both_to_host};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::stats::{counted, edges};
@@ -45,7 +45,7 @@ pub fn divergence_of_samples<T: Real>(
         let what = "bytes of histograms of samples";
         return Err(Error::budget(what, needed, ctx.memory_budget()));
     }
-    let (x, y) = (x.to_host(ctx)?, y.to_host(ctx)?);
+    let (x, y) = both_to_host(ctx, x, y)?;
     let count = |i: usize| -> Result<[Vec<T>; 2]> {
         let of = |data: &[T], rows: usize| -> Vec<f64> {
             data[i * rows..(i + 1) * rows].iter().map(|x| x.to_f64()).collect()

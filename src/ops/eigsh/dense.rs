@@ -1,7 +1,7 @@
 //! The dense decomposition of what is too small, or too much wanted of, for an iteration.
 
 use super::solved::Wanted;
-use crate::array::{Array, Real};
+use crate::array::{Array, Real, both_to_host};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ops::eigen::{Which, eigh};
@@ -29,7 +29,7 @@ pub(super) fn pairs<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: &Wanted
         }
     }
     let found = eigh(ctx, &Array::from_vec(Shape::new(n, n, 1), dense)?)?;
-    let (values, vectors) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
+    let (values, vectors) = both_to_host(ctx, &found.values, &found.vectors)?;
     let (values, vectors) = (values.as_slice(), vectors.as_slice());
     let count = n - known;
     Ok(match wanted.which {

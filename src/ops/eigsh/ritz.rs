@@ -1,7 +1,7 @@
 //! The small dense problems of an iteration: the best orthonormal basis and the best values that a block has, by the batched solver.
 
 use super::space::{Grams, Rotation};
-use crate::array::{Array, Ragged};
+use crate::array::{Array, Ragged, both_to_host};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ops::eigen::{Which, eigh, eigh_ragged};
@@ -93,7 +93,7 @@ fn decompose(
 ) -> Result<Vec<(DVector<f64>, DMatrix<f64>)>> {
     if !side_by_side {
         let found = eigh(ctx, &Array::from_matrices(matrices)?)?;
-        let (values, vectors) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
+        let (values, vectors) = both_to_host(ctx, &found.values, &found.vectors)?;
         let pair = |i| (values.matrix(i).column(0).into_owned(), vectors.matrix(i).into_owned());
         return Ok((0..matrices.len()).map(pair).collect());
     }

@@ -7,7 +7,7 @@ use super::certificate::{Certificate, Status, all_converged};
 use super::eigen::{Which, eigh_subset};
 use super::stats::{Form, NONE, RunningCovariance, choose_cov, covariance, in_f64};
 use super::svd::{TruncatedOptions, Vectors, choose_svd, choose_svd_truncated, svd, svd_truncated};
-use crate::array::{Array, Real, Storage};
+use crate::array::{Array, Real, Storage, both_to_host};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::policy::{Backend, Choice, Side};
@@ -174,7 +174,7 @@ fn of_resident<T: Real>(
     let found = eigh_subset(ctx, &matrix, Which::Largest, k)?;
     let diagonal = matrix.to_host(ctx)?;
     let total = (0..cols).map(|j| diagonal.as_slice()[j * cols + j].to_f64()).sum();
-    let (values, vectors) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
+    let (values, vectors) = both_to_host(ctx, &found.values, &found.vectors)?;
     let mut certificate = first(&found.certificates(ctx)?);
     if (NONE + 1..LOST).contains(&exponent) && certificate.status == Status::Converged {
         certificate.status = Status::Unresolved;
@@ -197,7 +197,7 @@ fn of_covariance<T: Real, F: Real>(
     let total = (0..cols).map(|j| matrix[j * cols + j].to_f64()).sum();
     let matrix = Array::from_vec(Shape::new(cols, cols, 1), matrix)?;
     let found = eigh_subset(ctx, &matrix, Which::Largest, k)?;
-    let (values, vectors) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
+    let (values, vectors) = both_to_host(ctx, &found.values, &found.vectors)?;
     let certificate = first(&found.certificates(ctx)?);
     let (values, vectors) = descending(values.as_slice(), vectors.as_slice(), cols);
     Ok(Found { mean, values, vectors, total, unit: 1.0, epsilon: T::EPSILON, certificate }.assemble(rows))
@@ -231,12 +231,12 @@ fn of_rows<T: Real>(
         total += moments.variance(1);
     }
     let centred = Array::from_vec(x.shape(), centred)?;
-    let (s, vh, certificate) = if solver == Solver::Truncated {
+    let ((s, vh), certificate) = if solver == Solver::Truncated {
         let found = svd_truncated(ctx, &centred, k, options)?;
-        (found.s.to_host(ctx)?, found.vh.to_host(ctx)?, first(found.certificates()))
+        (both_to_host(ctx, &found.s, &found.vh)?, first(found.certificates()))
     } else {
         let found = svd(ctx, &centred, Vectors::Thin)?;
-        (found.s.to_host(ctx)?, found.vh.to_host(ctx)?, first(&found.certificates(ctx)?))
+        (both_to_host(ctx, &found.s, &found.vh)?, first(&found.certificates(ctx)?))
     };
     let height = vh.shape().rows;
     #[expect(clippy::cast_precision_loss, reason = "a count of rows")]

@@ -1,7 +1,7 @@
 //! Sparse matrices of any shape, for products.
 
 use super::{Operator, spmm};
-use crate::array::{Array, Real};
+use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
@@ -77,9 +77,9 @@ impl<T: Real> SparseMatrix<T> {
         }
         let mut block = x.to_host(ctx)?.as_slice().to_vec();
         block.resize(shape.rows * order, T::from_f64(0.0));
-        let y = spmm(ctx, &self.square, &Array::from_vec(Shape::new(shape.rows, order, 1), block)?)?;
-        let mut y = y.to_host(ctx)?.as_slice().to_vec();
+        let product = spmm(ctx, &self.square, &Array::from_vec(Shape::new(shape.rows, order, 1), block)?)?;
+        let mut y = product.to_host(ctx)?.as_slice().to_vec();
         y.truncate(shape.rows * self.rows);
-        Array::from_vec(Shape::new(shape.rows, self.rows, 1), y)
+        Ok(product.made(Shape::new(shape.rows, self.rows, 1), Storage::host(y)))
     }
 }

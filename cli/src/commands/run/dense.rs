@@ -7,7 +7,7 @@ use crate::commands::encode::End;
 use crate::commands::values::whole;
 use crate::commands::{Failure, Outcome};
 use clap::Args;
-use fiedler::array::{Array, HostArray, Real};
+use fiedler::array::{Array, ArrayRead, HostArray, Real};
 use fiedler::io::{Data, NamedArray, NpyData, Rows};
 use fiedler::ops::eigen::{choose_eigh, choose_eigvalsh};
 use fiedler::ops::svd::choose_svd;
@@ -172,6 +172,14 @@ struct Found<T: Real> {
     certificates: Arc<Vec<Certificate>>,
 }
 
+impl<T: Real> Found<T> {
+    /// Of what is on its way.
+    fn of(reads: Vec<(&'static str, ArrayRead<T>)>, certificates: Arc<Vec<Certificate>>) -> Result<Self, Error> {
+        let arrays = reads.into_iter().map(|(name, read)| Ok((name, read.wait()?))).collect::<Result<_, Error>>()?;
+        Ok(Self { arrays, certificates })
+    }
+}
+
 impl Operation {
     fn name(self) -> &'static str {
         match self {
@@ -218,22 +226,21 @@ impl Operation {
         match self {
             Self::Eigh { subset } => {
                 let found = Self::eigh(subset, ctx, a)?;
-                let arrays = vec![("w", found.values.to_host(ctx)?), ("v", found.vectors.to_host(ctx)?)];
-                Ok(Found { arrays, certificates: found.certificates(ctx)? })
+                let reads = vec![("w", found.values.read(ctx)?), ("v", found.vectors.read(ctx)?)];
+                Found::of(reads, found.certificates(ctx)?)
             }
             Self::Eigvalsh => {
                 let found = ops::eigvalsh(ctx, a)?;
-                Ok(Found { arrays: vec![("w", found.values.to_host(ctx)?)], certificates: found.certificates(ctx)? })
+                Found::of(vec![("w", found.values.read(ctx)?)], found.certificates(ctx)?)
             }
             Self::Svd(vectors) => {
                 let found = ops::svd(ctx, a, vectors)?;
-                let arrays =
-                    vec![("u", found.u.to_host(ctx)?), ("s", found.s.to_host(ctx)?), ("vh", found.vh.to_host(ctx)?)];
-                Ok(Found { arrays, certificates: found.certificates(ctx)? })
+                let reads = vec![("u", found.u.read(ctx)?), ("s", found.s.read(ctx)?), ("vh", found.vh.read(ctx)?)];
+                Found::of(reads, found.certificates(ctx)?)
             }
             Self::Svdvals => {
                 let found = ops::svdvals(ctx, a)?;
-                Ok(Found { arrays: vec![("s", found.s.to_host(ctx)?)], certificates: found.certificates(ctx)? })
+                Found::of(vec![("s", found.s.read(ctx)?)], found.certificates(ctx)?)
             }
         }
     }

@@ -1,0 +1,212 @@
+//! What an array may hold, and what the solvers may compute in.
+
+use half::f16;
+use num_complex::Complex;
+use std::borrow::Cow;
+
+mod private {
+    /// What an array may hold is settled here.
+    pub trait Stored {}
+    impl Stored for f32 {}
+    impl Stored for f64 {}
+    impl Stored for u32 {}
+    impl Stored for half::f16 {}
+    impl Stored for num_complex::Complex<f32> {}
+    impl Stored for num_complex::Complex<f64> {}
+
+    /// What the CPU's solvers need, and nobody outside has to know.
+    pub trait Sealed:
+        crate::lanes::Laned
+        + faer::traits::RealField
+        + std::ops::Add<Output = Self>
+        + std::ops::Sub<Output = Self>
+        + std::ops::Mul<Output = Self>
+        + std::ops::Div<Output = Self>
+        + std::ops::Neg<Output = Self>
+        + std::ops::AddAssign
+        + std::ops::SubAssign
+    {
+    }
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// What an array may hold: f32, f64, complex numbers of these, f16, which is a way to store and not to compute, and u32, random
+/// words.
+pub trait Scalar: private::Stored + nalgebra::Scalar + bytemuck::Pod + Send + Sync {
+    /// Whether the device's kernels take it.
+    const ON_DEVICE: bool;
+    /// Its name.
+    const NAME: &'static str;
+    /// What a device sent back: words of 32 bits, whatever they mean. There may be one element more than were sent, where
+    /// two share a word.
+    #[doc(hidden)]
+    fn from_device(words: Vec<f32>) -> Vec<Self>;
+    /// What a device can be sent; nothing of what stays on the host.
+    #[doc(hidden)]
+    fn for_device(data: &[Self]) -> Cow<'_, [f32]>;
+    /// Words of 32 bits that `len` elements take.
+    #[doc(hidden)]
+    #[must_use]
+    fn words(len: usize) -> usize;
+}
+
+/// The working precisions. f32 runs on the CPU and on every adapter; f64 is never narrowed, and runs on the CPU.
+pub trait Real: Scalar + private::Sealed {
+    /// Its relative spacing at 1: LAPACK's ulp.
+    const EPSILON: f64;
+    /// Its smallest normal number.
+    const SMALLEST: f64;
+    /// The nearest value.
+    #[must_use]
+    fn from_f64(x: f64) -> Self;
+    /// The same value.
+    #[must_use]
+    fn to_f64(self) -> f64;
+    /// `self * b + c`, rounded once; to be inlined where such an instruction is.
+    #[doc(hidden)]
+    #[must_use]
+    fn fused(self, b: Self, c: Self) -> Self;
+    /// These numbers in f64, borrowed where they are in it already.
+    #[doc(hidden)]
+    fn all_to_f64(data: &[Self]) -> Cow<'_, [f64]>;
+    /// f32 numbers in this precision, borrowed where they are in it already.
+    #[doc(hidden)]
+    fn widened(data: &[f32]) -> Cow<'_, [Self]>;
+}
+
+impl Scalar for f32 {
+    const ON_DEVICE: bool = true;
+    const NAME: &'static str = "f32";
+    fn from_device(words: Vec<Self>) -> Vec<Self> {
+        words
+    }
+    fn for_device(data: &[Self]) -> Cow<'_, [Self]> {
+        data.into()
+    }
+    fn words(len: usize) -> usize {
+        len
+    }
+}
+
+impl Scalar for u32 {
+    const ON_DEVICE: bool = true;
+    const NAME: &'static str = "u32";
+    fn from_device(words: Vec<f32>) -> Vec<Self> {
+        bytemuck::allocation::cast_vec(words)
+    }
+    fn for_device(data: &[Self]) -> Cow<'_, [f32]> {
+        bytemuck::cast_slice(data).into()
+    }
+    fn words(len: usize) -> usize {
+        len
+    }
+}
+
+impl Scalar for Complex<f32> {
+    const ON_DEVICE: bool = true;
+    const NAME: &'static str = "complex f32";
+    fn from_device(words: Vec<f32>) -> Vec<Self> {
+        // Without a copy, unless the capacity is odd.
+        bytemuck::allocation::try_cast_vec(words)
+            .unwrap_or_else(|(_, words)| bytemuck::allocation::pod_collect_to_vec(&words))
+    }
+    fn for_device(data: &[Self]) -> Cow<'_, [f32]> {
+        bytemuck::cast_slice(data).into()
+    }
+    fn words(len: usize) -> usize {
+        len.saturating_mul(2)
+    }
+}
+
+impl Scalar for f16 {
+    const ON_DEVICE: bool = true;
+    const NAME: &'static str = "f16";
+    fn from_device(words: Vec<f32>) -> Vec<Self> {
+        bytemuck::allocation::pod_collect_to_vec(&words)
+    }
+    /// Two to a word, the first in its lower half.
+    fn for_device(data: &[Self]) -> Cow<'_, [f32]> {
+        let (pairs, last) = data.as_chunks::<2>();
+        let word = |pair: [Self; 2]| f32::from_bits(pair.iter().rev().fold(0, |w, x| w << 16 | u32::from(x.to_bits())));
+        pairs.iter().copied().chain(last.iter().map(|&x| [x, Self::ZERO])).map(word).collect()
+    }
+    fn words(len: usize) -> usize {
+        len.div_ceil(2)
+    }
+}
+
+impl Scalar for f64 {
+    const ON_DEVICE: bool = false;
+    const NAME: &'static str = "f64";
+    fn from_device(_: Vec<f32>) -> Vec<Self> {
+        Vec::new()
+    }
+    fn for_device(_: &[Self]) -> Cow<'_, [f32]> {
+        (&[]).into()
+    }
+    fn words(len: usize) -> usize {
+        len.saturating_mul(2)
+    }
+}
+
+impl Scalar for Complex<f64> {
+    const ON_DEVICE: bool = false;
+    const NAME: &'static str = "complex f64";
+    fn from_device(_: Vec<f32>) -> Vec<Self> {
+        Vec::new()
+    }
+    fn for_device(_: &[Self]) -> Cow<'_, [f32]> {
+        (&[]).into()
+    }
+    fn words(len: usize) -> usize {
+        len.saturating_mul(4)
+    }
+}
+
+impl Real for f32 {
+    const EPSILON: f64 = f32::EPSILON as f64;
+    const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
+    #[inline(always)]
+    fn from_f64(x: f64) -> Self {
+        x as Self
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+    fn all_to_f64(data: &[Self]) -> Cow<'_, [f64]> {
+        data.iter().map(|&x| x.into()).collect()
+    }
+    fn widened(data: &[f32]) -> Cow<'_, [Self]> {
+        data.into()
+    }
+    #[inline(always)]
+    fn fused(self, b: Self, c: Self) -> Self {
+        self.mul_add(b, c)
+    }
+}
+
+impl Real for f64 {
+    const EPSILON: f64 = Self::EPSILON;
+    const SMALLEST: f64 = Self::MIN_POSITIVE;
+    #[inline(always)]
+    fn from_f64(x: f64) -> Self {
+        x
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self
+    }
+    fn all_to_f64(data: &[Self]) -> Cow<'_, [f64]> {
+        data.into()
+    }
+    fn widened(data: &[f32]) -> Cow<'_, [Self]> {
+        data.iter().map(|&x| x.into()).collect()
+    }
+    #[inline(always)]
+    fn fused(self, b: Self, c: Self) -> Self {
+        self.mul_add(b, c)
+    }
+}

@@ -12,6 +12,9 @@ use std::time::Instant;
 /// The byte budget where none is given: a quarter of the smallest discrete GPU in use, and harmless beside a CPU.
 const DEFAULT_BUDGET: u64 = 2 << 30;
 
+/// The rates, and whether the CPU's were measured on this machine, and the device's.
+type Rated = (Rates, [bool; 2]);
+
 /// How a [`Context`] is made.
 #[derive(Clone, Debug)]
 pub struct ContextBuilder {
@@ -219,7 +222,7 @@ impl ContextBuilder {
         }
         if !self.device && self.backend != Some(Backend::Gpu) && self.adapter.is_none() {
             let why = "GPU detection was disabled".to_owned();
-            return Ok(self.assemble(None, self.found(None), Some(why), pool));
+            return Ok(self.assemble(None, self.rated(None), Some(why), pool));
         }
         let began = Instant::now();
         match self.open() {
@@ -230,7 +233,7 @@ impl ContextBuilder {
             }
             Err(error) if self.backend != Some(Backend::Gpu) && self.adapter.is_none() => {
                 log::info!("the CPU alone: {error}");
-                Ok(self.assemble(None, self.found(None), Some(error.to_string()), pool))
+                Ok(self.assemble(None, self.rated(None), Some(error.to_string()), pool))
             }
             Err(error) => Err(error),
         }
@@ -242,28 +245,28 @@ impl ContextBuilder {
     /// [`Domain`](crate::ErrorKind::Domain) if the system cannot start that many threads.
     pub fn build_on(self, device: WgpuDevice) -> Result<Context> {
         let pool = self.pool()?;
-        let rates = self.found(Some(&device.describe()));
+        let rates = self.rated(Some(&device.describe()));
         let gpu = Gpu::adopt(device, self.options(&rates.0));
         Ok(self.assemble(Some(gpu), rates, None, pool))
     }
 
     /// The chosen adapter, opened, and its rates: which forms of kernels are slower there is known before it is opened.
-    fn open(&self) -> Result<(Arc<Gpu>, (Rates, [bool; 2]))> {
+    fn open(&self) -> Result<(Arc<Gpu>, Rated)> {
         let chosen = Chosen::new(self.adapter.as_deref())?;
-        let rates = self.found(Some(chosen.adapter()));
+        let rates = self.rated(Some(chosen.adapter()));
         let gpu = Gpu::open(chosen, self.options(&rates.0))?;
         Ok((gpu, rates))
     }
 
     /// The CPU alone, as was asked for.
     pub(super) fn cpu_alone(&self, threads: Option<Arc<rayon::ThreadPool>>) -> Context {
-        self.assemble(None, self.found(None), Some("the CPU alone was asked for".to_owned()), threads)
+        self.assemble(None, self.rated(None), Some("the CPU alone was asked for".to_owned()), threads)
     }
 
     fn assemble(
         &self,
         gpu: Option<Arc<Gpu>>,
-        (rates, measured): (Rates, [bool; 2]),
+        (rates, measured): Rated,
         without_gpu: Option<String>,
         threads: Option<Arc<rayon::ThreadPool>>,
     ) -> Context {
@@ -295,7 +298,7 @@ impl ContextBuilder {
 
     /// The rates, and which of them were measured on this machine: those that were handed over, those that are stored, or the defaults
     /// of the class.
-    fn found(&self, adapter: Option<&Adapter>) -> (Rates, [bool; 2]) {
+    fn rated(&self, adapter: Option<&Adapter>) -> Rated {
         if let Some(rates) = &self.rates {
             return (rates.clone(), [true; 2]);
         }

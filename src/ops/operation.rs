@@ -89,7 +89,7 @@ pub(super) trait Operation {
                 return Ok((on_device(gpu)?, choice));
             }
         }
-        Ok((ctx.on_host(on_cpu)?, Arc::new(Choice { side: Side::Cpu, ..(*choice).clone() })))
+        Ok((ctx.on_host(on_cpu)?, Arc::new(Choice { side: Side::Cpu, ..*choice })))
     }
 }
 

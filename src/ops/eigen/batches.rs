@@ -1,6 +1,7 @@
 //! Batches of any size through the device: whole where they fit, in smaller batches where they do not.
 
-use super::{Ask, Solved, gpu, select};
+use super::request::{Columns, Request};
+use super::{Solved, gpu, select};
 use crate::array::{Real, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
@@ -17,42 +18,42 @@ pub(super) fn solve<T: Real>(
     gpu: &Gpu,
     layout: &Arc<Layout>,
     a: &Storage<T>,
-    ask: &Ask<'_>,
+    request: Request<'_>,
 ) -> Result<Solved<T>> {
     let most = gpu::elements_within(gpu, layout, ctx.memory_budget());
-    let whole = || on_device(gpu, layout, &a.on_device(ctx, gpu)?, ask);
-    let cut = |most| in_batches(gpu, layout, &a.to_vec(ctx)?, ask, most);
+    let whole = || on_device(gpu, layout, &a.on_device(ctx, gpu)?, request);
+    let cut = |most| in_batches(gpu, layout, &a.to_vec(ctx)?, request, most);
     if layout.len() as u64 > most {
         return cut(most);
     }
     operation::whole_or(layout.batch() > 1, whole, || cut(most.min(layout.len() as u64 / 2)))
 }
 
-fn record(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, ask: &Ask<'_>) -> Result<gpu::Resident> {
-    let found = gpu::eigh(gpu, layout, a, !matches!(ask, Ask::Values))?;
-    match ask {
-        Ask::Places(places) => select::select(gpu, found, layout.largest() as usize, places),
-        Ask::Pairs | Ask::Values | Ask::Uncertified(_) => Ok(found),
+fn record(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, request: Request<'_>) -> Result<gpu::Resident> {
+    let found = gpu::eigh(gpu, layout, a, !request.columns.is_none())?;
+    match request.columns {
+        Columns::At(first, end) => select::select(gpu, found, layout.largest() as usize, &(first..end)),
+        Columns::All | Columns::None | Columns::Chosen(_) => Ok(found),
     }
 }
 
-fn on_device<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &Buffer<f32>, ask: &Ask<'_>) -> Result<Solved<T>> {
-    let gpu::Resident { values, vectors, certificates } = record(gpu, layout, a, ask)?;
+fn on_device<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &Buffer<f32>, request: Request<'_>) -> Result<Solved<T>> {
+    let gpu::Resident { values, vectors, certificates } = record(gpu, layout, a, request)?;
     Ok(Solved {
         values: Storage::Device(values),
-        vectors: if matches!(ask, Ask::Values) { Storage::host(Vec::new()) } else { Storage::Device(vectors) },
+        vectors: if request.columns.is_none() { Storage::host(Vec::new()) } else { Storage::Device(vectors) },
         certificates: Certificates::Device(certificates),
     })
 }
 
 /// Batches of at most `most` elements each. A matrix's result does not depend on its batch.
-fn in_batches<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &[T], ask: &Ask<'_>, most: u64) -> Result<Solved<T>> {
+fn in_batches<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &[T], request: Request<'_>, most: u64) -> Result<Solved<T>> {
     let (mut values, mut vectors) = (Vec::new(), Vec::new());
     let mut certificates = Vec::with_capacity(layout.batch());
     let elements = |batch: &Range<usize>| layout.elements(batch.start).start..layout.elements(batch.end - 1).end;
     let one = |batch: Range<usize>| {
         let part = Layout::new(layout.orders()[batch.clone()].iter().copied());
-        let (w, v, c) = bring(gpu, &part, &a[elements(&batch)], ask)?;
+        let (w, v, c) = bring(gpu, &part, &a[elements(&batch)], request)?;
         values.extend(T::from_device(w));
         vectors.extend(T::from_device(v));
         certificates.extend(decode(c));
@@ -70,11 +71,11 @@ fn in_batches<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &[T], ask: &Ask<'_>, 
 /// Values, vectors and certificates of one batch, on the host.
 type Brought = (Vec<f32>, Vec<f32>, Vec<[f32; 4]>);
 
-fn bring<T: Real>(gpu: &Gpu, layout: &Layout, a: &[T], ask: &Ask<'_>) -> Result<Brought> {
+fn bring<T: Real>(gpu: &Gpu, layout: &Layout, a: &[T], request: Request<'_>) -> Result<Brought> {
     let a = gpu.record().upload(&T::for_device(a))?;
-    let gpu::Resident { values, vectors, certificates } = record(gpu, layout, &a, ask)?;
+    let gpu::Resident { values, vectors, certificates } = record(gpu, layout, &a, request)?;
     drop(a);
     let reads = (gpu.read(&values)?, gpu.read(&certificates)?);
-    let vectors = if matches!(ask, Ask::Values) { Vec::new() } else { gpu.read(&vectors)?.wait()? };
+    let vectors = if request.columns.is_none() { Vec::new() } else { gpu.read(&vectors)?.wait()? };
     Ok((reads.0.wait()?, vectors, reads.1.wait()?))
 }

@@ -5,6 +5,7 @@ mod buffers;
 mod cpu;
 mod gpu;
 pub(super) mod kernels;
+mod request;
 mod select;
 mod small;
 mod tiled;
@@ -18,6 +19,8 @@ use crate::error::{Error, Result};
 use crate::ops::operation::{Operation, Precision};
 use crate::policy::{Backend, Choice, Family, Workload};
 use crate::shape::{Layout, Shape};
+pub(crate) use request::Choose;
+use request::{Columns, Request};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -105,22 +108,6 @@ impl Which {
     }
 }
 
-/// The columns that the matrix of that index in a batch needs, given its eigenvalues up to a common factor.
-pub(crate) type Choose<'a> = &'a (dyn Fn(usize, &[f64]) -> Range<usize> + Sync);
-
-/// What a caller takes home.
-#[derive(Clone)]
-enum Ask<'a> {
-    /// Every pair, with a certificate.
-    Pairs,
-    /// Values, with what can be certified of them.
-    Values,
-    /// The pairs at these places of every matrix, all of one order; with a certificate of them, or of all.
-    Places(Range<usize>),
-    /// These columns at least; their certificate is the caller's affair. A device gives all, certified.
-    Uncertified(Choose<'a>),
-}
-
 /// Eigenvalues (ascending) and eigenvectors (unit 2-norm columns) of symmetric matrices, of which the lower triangle is read.
 ///
 /// On the device: one-sided Jacobi on A + sI (Hestenes 1958; Demmel and Veselic 1992) in f32, eigenvalues by Rayleigh quotient. On
@@ -136,7 +123,8 @@ enum Ask<'a> {
 pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     let shape = square("eigh", a.shape())?;
     let layout = Arc::new(equal_layout(ctx, shape)?);
-    let RaggedEigh { values, vectors, certificates, choice, .. } = solve(ctx, &layout, a.storage(), Ask::Pairs, true)?;
+    let RaggedEigh { values, vectors, certificates, choice, .. } =
+        solve(ctx, &layout, a.storage(), Request { whole: true, ..certified(ctx, Columns::All) })?;
     Ok(Eigh {
         values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values).chosen(&choice),
         vectors: Array::from_storage(shape, vectors).chosen(&choice),
@@ -161,8 +149,12 @@ pub fn eigh_subset<T: Real>(ctx: &Context, a: &Array<T>, which: Which, k: usize)
     }
     let layout = Arc::new(equal_layout(ctx, shape)?);
     let places = which.places(k, n);
-    let RaggedEigh { values, vectors, certificates, choice, .. } =
-        solve(ctx, &layout, a.storage(), Ask::Places(places), true)?;
+    let RaggedEigh { values, vectors, certificates, choice, .. } = solve(
+        ctx,
+        &layout,
+        a.storage(),
+        Request { whole: true, ..certified(ctx, Columns::At(places.start, places.end)) },
+    )?;
     Ok(Eigh {
         values: Array::from_storage(Shape::new(k, 1, shape.batch), values).chosen(&choice),
         vectors: Array::from_storage(Shape::new(n, k, shape.batch), vectors).chosen(&choice),
@@ -196,7 +188,8 @@ pub fn eigh_refined(ctx: &Context, a: &Array<f32>) -> Result<Eigh<f64>> {
 pub fn eigvalsh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigvalsh<T>> {
     let shape = square("eigvalsh", a.shape())?;
     let layout = Arc::new(equal_layout(ctx, shape)?);
-    let RaggedEigh { values, certificates, choice, .. } = solve(ctx, &layout, a.storage(), Ask::Values, true)?;
+    let RaggedEigh { values, certificates, choice, .. } =
+        solve(ctx, &layout, a.storage(), Request { whole: true, ..certified(ctx, Columns::None) })?;
     Ok(Eigvalsh {
         values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values).chosen(&choice),
         certificates,
@@ -208,12 +201,13 @@ pub fn eigvalsh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigvalsh<T>> {
 /// # Errors
 /// As [`eigh`].
 pub fn eigh_ragged<T: Real>(ctx: &Context, a: &Ragged<T>) -> Result<RaggedEigh<T>> {
-    solve(ctx, a.layout(), a.storage(), Ask::Pairs, false)
+    solve(ctx, a.layout(), a.storage(), certified(ctx, Columns::All))
 }
 
 /// [`eigh_ragged`] for a caller that needs some columns and takes their certificate itself; the others may be 0.
 pub(crate) fn eigh_uncertified<T: Real>(ctx: &Context, a: &Ragged<T>, choose: Choose<'_>) -> Result<RaggedEigh<T>> {
-    solve(ctx, a.layout(), a.storage(), Ask::Uncertified(choose), false)
+    let request = Request { certificate: false, ..certified(ctx, Columns::Chosen(choose)) };
+    solve(ctx, a.layout(), a.storage(), request)
 }
 
 /// Where [`eigh_ragged`] would run on matrices of these orders, and why.
@@ -410,50 +404,32 @@ fn equal_layout(ctx: &Context, shape: Shape) -> Result<Layout> {
     Ok(Layout::new(std::iter::repeat_n(order, shape.batch)))
 }
 
-fn solve<T: Real>(
-    ctx: &Context,
-    layout: &Arc<Layout>,
-    a: &Storage<T>,
-    ask: Ask<'_>,
-    whole: bool,
-) -> Result<RaggedEigh<T>> {
+/// These columns with their certificate, of a ragged batch.
+fn certified<'a>(ctx: &'a Context, columns: Columns<'a>) -> Request<'a> {
+    Request { columns, certificate: true, whole: false, cancel: ctx.cancel() }
+}
+
+fn solve<T: Real>(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>, request: Request<'_>) -> Result<RaggedEigh<T>> {
     let resident = matches!(a, Storage::Device(_));
-    let family = if matches!(ask, Ask::Values) { Family::Eigvalsh } else { Family::Eigh };
+    let family = if request.columns.is_none() { Family::Eigvalsh } else { Family::Eigh };
     let task = Task { family, precision: Precision::of::<T>(), orders: layout.orders(), resident };
+    let on_cpu = || Ok(on_cpu(layout, &a.to_vec(ctx)?, request));
     let (Solved { values, vectors, certificates }, choice) =
-        task.run(ctx, || on_cpu(ctx, layout, a, &ask, whole), |gpu| batches::solve(ctx, gpu, layout, a, &ask))?;
+        task.run(ctx, on_cpu, |gpu| batches::solve(ctx, gpu, layout, a, request))?;
     Ok(RaggedEigh { layout: Arc::clone(layout), values, vectors, certificates, choice })
 }
 
-fn on_cpu<T: Real>(
-    ctx: &Context,
-    layout: &Arc<Layout>,
-    a: &Storage<T>,
-    ask: &Ask<'_>,
-    whole: bool,
-) -> Result<Solved<T>> {
-    let choose: Choose<'_> = match ask {
-        Ask::Places(places) => &|_, _| places.clone(),
-        Ask::Uncertified(choose) => choose,
-        Ask::Pairs | Ask::Values => &|_, values| 0..values.len(),
-    };
-    let columns = match ask {
-        Ask::Pairs => cpu::Columns::All,
-        Ask::Values => cpu::Columns::None,
-        Ask::Places(_) | Ask::Uncertified(_) => cpu::Columns::Chosen(choose),
-    };
-    let certificate = !matches!(ask, Ask::Uncertified(_));
-    let want = cpu::Want { columns, certificate, whole, cancel: ctx.cancel() };
-    let cpu::Found { mut values, mut vectors, certificates } = cpu::eigh(layout, &a.to_vec(ctx)?, want);
-    if let Ask::Places(Range { start, end }) = ask.clone() {
+fn on_cpu<T: Real>(layout: &Layout, a: &[T], request: Request<'_>) -> Solved<T> {
+    let cpu::Found { mut values, mut vectors, certificates } = cpu::eigh(layout, a, request);
+    if let Columns::At(first, end) = request.columns {
         let n = layout.largest() as usize;
-        (values, vectors) = (parts(&values, n, start..end), parts(&vectors, n * n, start * n..end * n));
+        (values, vectors) = (parts(&values, n, first..end), parts(&vectors, n * n, first * n..end * n));
     }
-    Ok(Solved {
+    Solved {
         values: Storage::host(values),
         vectors: Storage::host(vectors),
         certificates: Certificates::Host(Arc::new(certificates)),
-    })
+    }
 }
 
 /// The numbers in `range` of every `own` numbers.

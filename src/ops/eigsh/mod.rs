@@ -145,7 +145,7 @@ pub fn eigsh<T: Real>(
         method: solved.method,
         products: solved.products,
         looks: solved.looks,
-        choice: (*choice).clone(),
+        choice: *choice,
     })
 }
 

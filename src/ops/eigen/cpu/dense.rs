@@ -4,7 +4,7 @@
 use super::householder::{Reduce, Reduction};
 use super::inverse_iteration::{Tridiagonal, eigenvectors};
 use super::values::Values;
-use super::{Columns, Matrix, Want, power_of_two_near};
+use super::{Columns, Matrix, Request, power_of_two_near};
 use crate::array::Real;
 use crate::lanes::Laned;
 use crate::ops::PARALLEL;
@@ -34,21 +34,21 @@ const COLUMNS: usize = 64;
 const WAITING: usize = 1 << 23;
 
 /// Each matrix by itself, in the order of their orders.
-pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], want: Want<'_>) {
-    if matches!(want.columns, Columns::All) {
+pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>) {
+    if matches!(request.columns, Columns::All) {
         parallel::for_each(matrices.iter_mut().rev(), |_, m| {
-            if want.cancel.is_cancelled() {
+            if request.cancel.is_cancelled() {
                 return;
             }
             let prepared = Prepared::new(m);
             let pairs = prepared.as_ref().map(|p| p.reduced.all(p.par));
-            finish(m, prepared.as_ref(), pairs.flatten(), want);
+            finish(m, prepared.as_ref(), pairs.flatten(), request);
         });
         return;
     }
     let mut rest = matrices;
     while let Some(last) = rest.last() {
-        if want.cancel.is_cancelled() {
+        if request.cancel.is_cancelled() {
             return;
         }
         let together = (WAITING / (last.order * last.order)).clamp(1, rest.len());
@@ -65,8 +65,8 @@ pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], want: Want<'_>) {
             prepared.iter().map(|p| p.as_ref().and_then(|_| values.next().flatten()).map(narrow)).collect();
         let parts = now.iter_mut().rev().zip(&prepared).zip(values);
         parallel::for_each(parts, |_, ((m, prepared), values)| {
-            let pairs = prepared.as_ref().zip(values).and_then(|(p, values)| p.pairs(m.index, values, want.columns));
-            finish(m, prepared.as_ref(), pairs, want);
+            let pairs = prepared.as_ref().zip(values).and_then(|(p, values)| p.pairs(m.index, values, request.columns));
+            finish(m, prepared.as_ref(), pairs, request);
         });
     }
 }
@@ -98,11 +98,10 @@ impl<T: Real> Prepared<T> {
 
     /// The vectors that are wanted, values being known.
     fn pairs(&self, index: usize, values: Vec<T>, columns: Columns<'_>) -> Option<Pairs<T>> {
-        let columns = match columns {
-            Columns::None => return Some(Pairs { values, columns: 0..0, vectors: None }),
-            Columns::All => 0..values.len(),
-            Columns::Chosen(choose) => choose(index, &values.iter().map(|x| x.to_f64()).collect::<Vec<_>>()),
-        };
+        if columns.is_none() {
+            return Some(Pairs { values, columns: 0..0, vectors: None });
+        }
+        let columns = columns.of(index, values.iter().map(|x| x.to_f64()));
         if columns.len() <= values.len() / FEW
             && let Some(vectors) = self.reduced.few(&values[columns.clone()], self.par)
         {
@@ -115,7 +114,12 @@ impl<T: Real> Prepared<T> {
 }
 
 /// Writes what was found, with its certificate.
-fn finish<T: Real>(m: &mut Matrix<'_, T>, prepared: Option<&Prepared<T>>, pairs: Option<Pairs<T>>, want: Want<'_>) {
+fn finish<T: Real>(
+    m: &mut Matrix<'_, T>,
+    prepared: Option<&Prepared<T>>,
+    pairs: Option<Pairs<T>>,
+    request: Request<'_>,
+) {
     let n = m.order;
     let (Some(Prepared { matrix, scale, par, .. }), Some(Pairs { values, columns, vectors })) = (prepared, pairs)
     else {
@@ -128,7 +132,7 @@ fn finish<T: Real>(m: &mut Matrix<'_, T>, prepared: Option<&Prepared<T>>, pairs:
     if let Some(vectors) = &mut vectors {
         normalize(vectors);
     }
-    let taken = want.certificate.then(|| match &mut vectors {
+    let taken = request.certificate.then(|| match &mut vectors {
         Some(vectors) => measure(matrix, &mut values[columns.clone()], vectors, *par),
         None => invariants(matrix, &values),
     });

@@ -27,7 +27,9 @@ pub(super) fn few<T: Real, V: Lane<Scalar = T>>(
     off_diagonal: &[V],
     work: &mut Workspace<V>,
 ) -> Vec<Own> {
-    let Columns::Chosen(choose) = columns else { return vec![None; group.len()] };
+    if matches!(columns, Columns::All) {
+        return vec![None; group.len()];
+    }
     let n = diagonal.len();
     let mut most = 0;
     let mut found: Vec<Option<(Range<usize>, Vec<f64>)>> = Vec::with_capacity(group.len());
@@ -36,7 +38,7 @@ pub(super) fn few<T: Real, V: Lane<Scalar = T>>(
         let number = |x: &V| x.as_slice()[lane].to_f64();
         let mut values: Vec<f64> = work.diagonal[..order].iter().map(number).collect();
         values.sort_by(f64::total_cmp);
-        let own = if order < FROM { 0..order } else { choose(matrix.index, &values) };
+        let own = if order < FROM { 0..order } else { columns.of(matrix.index, values.iter().copied()) };
         if own.len() > order / SHARE {
             found.push(None);
             continue;

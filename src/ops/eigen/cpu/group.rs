@@ -5,7 +5,7 @@ use super::few::few;
 use super::implicit_ql::diagonalise;
 use super::tridiagonal::{form_q, tridiagonalise};
 use super::work::Workspace;
-use super::{Columns, Matrix, Want, power_of_two_near};
+use super::{Columns, Matrix, Request, power_of_two_near};
 use crate::array::Real;
 use crate::lanes::{Lane, Task};
 use crate::ops::certificate::{Certificate, Status};
@@ -13,7 +13,7 @@ use crate::ops::certificate::{Certificate, Status};
 /// Matrices of one group, or of several; in the order of their orders, so that neighbours waste little on each other.
 pub(super) struct Groups<'a, 'b, T> {
     pub(super) matrices: &'a mut [Matrix<'b, T>],
-    pub(super) want: Want<'a>,
+    pub(super) request: Request<'a>,
 }
 
 impl<T: Real> Task<T> for Groups<'_, '_, T> {
@@ -25,7 +25,7 @@ impl<T: Real> Task<T> for Groups<'_, '_, T> {
         let largest = self.matrices.iter().map(|m| m.order).max().unwrap_or(0);
         let mut work = Workspace::new(zero, largest);
         for group in self.matrices.chunks_mut(V::LANES) {
-            solve::<T, V>(token, group, self.want, &mut work);
+            solve::<T, V>(token, group, self.request, &mut work);
         }
     }
 }
@@ -44,7 +44,7 @@ impl<T> Task<T> for Width {
 fn solve<T: Real, V: Lane<Scalar = T>>(
     token: V::Token,
     group: &mut [Matrix<'_, T>],
-    want: Want<'_>,
+    request: Request<'_>,
     work: &mut Workspace<V>,
 ) {
     let zero = V::splat(token, T::from_f64(0.0));
@@ -56,14 +56,14 @@ fn solve<T: Real, V: Lane<Scalar = T>>(
     let Scaled { scale, finite } = scaled(zero, n, work);
     let norm = norm(zero, n, work);
     tridiagonalise(token, n, work);
-    let vectors = !matches!(want.columns, Columns::None);
+    let vectors = !request.columns.is_none();
     // Whoever wants a few columns and no certificate of them is tried without the others; a lane for which that fails takes them all.
     let mut own = vec![None; group.len()];
     let mut done = finite;
-    if vectors && !want.certificate {
+    if vectors && !request.certificate {
         let (d, e) = (work.diagonal[..n].to_vec(), work.off_diagonal[..n].to_vec());
         done = diagonalise(token, n, work, false);
-        own = few(zero, group, want.columns, &d, &e, work);
+        own = few(zero, group, request.columns, &d, &e, work);
         if own.iter().any(Option::is_none) {
             work.diagonal[..n].copy_from_slice(&d);
             work.off_diagonal[..n].copy_from_slice(&e);
@@ -75,7 +75,7 @@ fn solve<T: Real, V: Lane<Scalar = T>>(
         }
         done = diagonalise(token, n, work, vectors);
     }
-    let measures = match (want.certificate, vectors) {
+    let measures = match (request.certificate, vectors) {
         (true, true) => measure(token, n, work),
         (true, false) => invariants(token, n, work),
         (false, _) => Measures { residual: zero, orthogonality: zero },
@@ -98,7 +98,7 @@ fn solve<T: Real, V: Lane<Scalar = T>>(
         if status == Status::NonFinite {
             matrix.values.fill(T::from_f64(f64::NAN));
         } else {
-            let columns = if own[lane].is_some() { Columns::None } else { want.columns };
+            let columns = if own[lane].is_some() { Columns::None } else { request.columns };
             store(lane, unscale, matrix, work, columns);
         }
         *matrix.certificate = match status {
@@ -220,11 +220,10 @@ fn store<T: Real, V: Lane<Scalar = T>>(
     for (out, &i) in matrix.values.iter_mut().zip(from.iter()) {
         *out = T::from_f64(value(i) * unscale);
     }
-    let columns = match columns {
-        Columns::None => return,
-        Columns::All => 0..order,
-        Columns::Chosen(choose) => choose(matrix.index, &matrix.values.iter().map(|x| x.to_f64()).collect::<Vec<_>>()),
-    };
+    let columns = columns.of(matrix.index, matrix.values.iter().map(|x| x.to_f64()));
+    if columns.is_empty() {
+        return;
+    }
     for (i, row) in vectors[..order * *ld].chunks_exact(*ld).enumerate() {
         for j in columns.clone() {
             // A zero of either sign becomes 0: a rotation by nothing may change it.

@@ -12,9 +12,9 @@ mod tridiagonal;
 mod values;
 mod work;
 
-use super::{Certificate, Choose};
+use super::Certificate;
+use super::request::{Columns, Request};
 use crate::array::Real;
-use crate::cancel::Cancel;
 use crate::parallel;
 use crate::shape::Layout;
 use group::{Groups, Width};
@@ -26,29 +26,6 @@ const LANES_UP_TO: usize = 128;
 const LANES_FOR: usize = 8;
 /// Up to this order a group costs less than the calls for one matrix.
 const ALWAYS_LANES: usize = 16;
-
-/// Which eigenvectors are wanted, of columns in the order of ascending values.
-#[derive(Clone, Copy)]
-pub(super) enum Columns<'a> {
-    /// Every one.
-    All,
-    /// None: values alone.
-    None,
-    /// Those that each matrix needs; others stay 0.
-    Chosen(Choose<'a>),
-}
-
-/// What is asked for.
-#[derive(Clone, Copy)]
-pub(super) struct Want<'a> {
-    pub(super) columns: Columns<'a>,
-    pub(super) certificate: bool,
-    /// Whether the batch is what the caller made it: then a small one leaves most lanes empty, and its matrices go one by one. A
-    /// ragged batch may be a part of a larger one, whose cut must not show.
-    pub(super) whole: bool,
-    /// Ends the work between two matrices; what is left out stays 0.
-    pub(super) cancel: &'a Cancel,
-}
 
 /// One matrix, and where its results go.
 struct Matrix<'a, T> {
@@ -84,34 +61,34 @@ pub(super) struct Found<T> {
 }
 
 /// Eigenvalues, eigenvectors and certificates of every matrix of `a` (the lower triangles).
-pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], want: Want<'_>) -> Found<T> {
+pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], request: Request<'_>) -> Found<T> {
     let mut values = vec![T::from_f64(0.0); layout.row_count()];
-    let without = matches!(want.columns, Columns::None);
+    let without = request.columns.is_none();
     let mut vectors = vec![T::from_f64(0.0); if without { 0 } else { layout.len() }];
     let mut certificates = vec![Certificate::default(); layout.batch()];
     // There are two precisions, and T is one of them.
     if T::ON_DEVICE {
         let (values, vectors) = (bytemuck::cast_slice_mut(&mut values), bytemuck::cast_slice_mut(&mut vectors));
-        in_f32(split(layout, bytemuck::cast_slice(a), values, vectors, &mut certificates), want);
+        in_f32(split(layout, bytemuck::cast_slice(a), values, vectors, &mut certificates), request);
     } else {
         let (values, vectors) = (bytemuck::cast_slice_mut(&mut values), bytemuck::cast_slice_mut(&mut vectors));
-        in_f64(split(layout, bytemuck::cast_slice(a), values, vectors, &mut certificates), want);
+        in_f64(split(layout, bytemuck::cast_slice(a), values, vectors, &mut certificates), request);
     }
     Found { values, vectors, certificates }
 }
 
 /// [`solve`] compiled here, once, and not anew in every crate that calls it.
-fn in_f32(matrices: Vec<Matrix<'_, f32>>, want: Want<'_>) {
-    solve(matrices, want);
+fn in_f32(matrices: Vec<Matrix<'_, f32>>, request: Request<'_>) {
+    solve(matrices, request);
 }
 
-fn in_f64(matrices: Vec<Matrix<'_, f64>>, want: Want<'_>) {
-    solve(matrices, want);
+fn in_f64(matrices: Vec<Matrix<'_, f64>>, request: Request<'_>) {
+    solve(matrices, request);
 }
 
-fn solve<T: Real>(mut matrices: Vec<Matrix<'_, T>>, want: Want<'_>) {
+fn solve<T: Real>(mut matrices: Vec<Matrix<'_, T>>, request: Request<'_>) {
     matrices.sort_by_key(|m| m.order);
-    let up_to = if want.whole { up_to(matrices.len()) } else { LANES_UP_TO };
+    let up_to = if request.whole { up_to(matrices.len()) } else { LANES_UP_TO };
     let small = matrices.partition_point(|m| m.order <= up_to);
     let (small, large) = matrices.split_at_mut(small);
     let width = T::in_lanes(Width);
@@ -120,12 +97,12 @@ fn solve<T: Real>(mut matrices: Vec<Matrix<'_, T>>, want: Want<'_>) {
     parallel::both(
         || {
             parallel::for_each(small.chunks_mut(per_task).rev(), |_, matrices| {
-                if !want.cancel.is_cancelled() {
-                    T::in_lanes(Groups { matrices, want });
+                if !request.cancel.is_cancelled() {
+                    T::in_lanes(Groups { matrices, request });
                 }
             })
         },
-        || dense::eigh(large, want),
+        || dense::eigh(large, request),
     );
 }
 
@@ -160,7 +137,7 @@ fn power_of_two_near(x: f64) -> f64 {
 mod tests {
     use super::group::Groups;
     use super::householder::Reduce;
-    use super::{Certificate, Columns, Layout, Want, split};
+    use super::{Certificate, Columns, Layout, Request, split};
     use crate::array::Real;
     use crate::cancel::Cancel;
     use crate::lanes::Laned;
@@ -189,12 +166,12 @@ mod tests {
     fn one_lane_is_enough<T: Real>() {
         let layout = Layout::new([1, 2, 3, 7, 16, 33, 61]);
         let a: Vec<T> = noise(layout.orders());
-        let want = Want { columns: Columns::All, certificate: true, whole: false, cancel: &Cancel::new() };
+        let request = Request { columns: Columns::All, certificate: true, whole: false, cancel: &Cancel::new() };
         let solve = |narrow: bool| {
             let (mut w, mut v) = (vec![T::from_f64(0.0); layout.row_count()], vec![T::from_f64(0.0); layout.len()]);
             let mut certificates = vec![Certificate::default(); layout.batch()];
             let mut matrices = split(&layout, &a, &mut w, &mut v, &mut certificates);
-            let groups = Groups { matrices: &mut matrices, want };
+            let groups = Groups { matrices: &mut matrices, request };
             if narrow {
                 T::in_one_lane(groups)
             } else {

@@ -237,6 +237,7 @@ impl<T: Scalar> HostArray<T> {
 pub struct Ragged<T = f32> {
     layout: Arc<Layout>,
     storage: Storage<T>,
+    choice: Option<Arc<Choice>>,
 }
 
 impl<T: Real> Ragged<T> {
@@ -249,11 +250,18 @@ impl<T: Real> Ragged<T> {
             let expected = format!("{} numbers for {} matrices", layout.len(), layout.batch());
             return Err(Error::shape("Ragged::from_vec", expected, data.len().to_string()));
         }
-        Ok(Self { layout: Arc::new(layout), storage: Storage::host(data) })
+        Ok(Self { layout: Arc::new(layout), storage: Storage::host(data), choice: None })
     }
 
-    pub(crate) fn from_storage(layout: Arc<Layout>, storage: Storage<T>) -> Self {
-        Self { layout, storage }
+    /// The result of an operation that ran where `choice` says.
+    pub(crate) fn from_storage(layout: Arc<Layout>, storage: Storage<T>, choice: Arc<Choice>) -> Self {
+        Self { layout, storage, choice: Some(choice) }
+    }
+
+    /// Where the operation that made it ran, and why; none of a batch that no operation made.
+    #[must_use]
+    pub fn choice(&self) -> Option<&Choice> {
+        self.choice.as_deref()
     }
 
     pub(crate) fn storage(&self) -> &Storage<T> {

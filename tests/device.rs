@@ -4,7 +4,7 @@
 mod common;
 
 use common::families::{Case, lapack_types};
-use common::solve::{Checked, alike, bits, judge, ragged, solve};
+use common::solve::{Checked, alike, apart, bits, judge, ragged, solve};
 use common::{device_free, on_gpus};
 use fiedler::array::Array;
 use fiedler::encode::SpectralEncoder;
@@ -42,10 +42,11 @@ fn all(found: &HostEigh<f32>) -> (Vec<u32>, Vec<u32>, Vec<Certificate>) {
 }
 
 fn loss(ctx: &Context) -> Checked {
-    let doomed = alike(ctx).build()?;
+    let doomed = apart(ctx).build()?;
     let a = Array::from_vec(Shape::new(2, 2, 1), vec![2.0_f32, 1.0, 1.0, 2.0])?.to_device(&doomed)?;
     let before = eigh(&doomed, &a)?;
     let recorded = eigh_ragged(&doomed, &ragged::<f32>(&cases(3)))?;
+    let beside = alike(&doomed).build()?;
     doomed.destroy_device();
     let lost = |what: &str, error: fiedler::Error| {
         let named =
@@ -63,12 +64,13 @@ fn loss(ctx: &Context) -> Checked {
         lost("eigh of a resident", eigh(&doomed, &a).map(drop).expect_err("eigh of a resident"))?;
         let host = Array::from_vec(Shape::new(1, 1, 1), vec![1.0_f32])?;
         lost("an upload", host.to_device(&doomed).map(drop).expect_err("an upload"))?;
+        lost("a context beside", solve::<f32>(&beside, &cases(2)).map(drop).expect_err("a context beside"))?;
     }
     // The same first contact for an operation rather than a read, and for a read that has begun.
-    let doomed = alike(ctx).build()?;
+    let doomed = apart(ctx).build()?;
     doomed.destroy_device();
     lost("an operation first", solve::<f32>(&doomed, &cases(2)).map(drop).expect_err("an operation first"))?;
-    let doomed = alike(ctx).build()?;
+    let doomed = apart(ctx).build()?;
     let begun = eigh_ragged(&doomed, &ragged::<f32>(&cases(3)))?.read(&doomed)?;
     doomed.destroy_device();
     // What was submitted before may still arrive whole; it must not arrive wrong.
@@ -77,7 +79,7 @@ fn loss(ctx: &Context) -> Checked {
         Err(error) => lost("a read that had begun", error)?,
     }
     // The process goes on, on a new context and on the old one that was not lost.
-    let fresh = alike(ctx).build()?;
+    let fresh = apart(ctx).build()?;
     judge(&cases(6), &solve::<f32>(&fresh, &cases(6))?, |_| None)?;
     judge(&cases(6), &solve::<f32>(ctx, &cases(6))?, |_| None)?;
     doomed.trim();
@@ -86,7 +88,7 @@ fn loss(ctx: &Context) -> Checked {
 }
 
 fn loss_in_encode(ctx: &Context) -> Checked {
-    let doomed = alike(ctx).memory_budget(1 << 20).build()?;
+    let doomed = apart(ctx).memory_budget(1 << 20).build()?;
     let graphs = molecules(2000, 1)?;
     let mut seen = 0;
     let outcome = SpectralEncoder::new(4).encode_with(&doomed, &graphs, |_| {
@@ -270,6 +272,16 @@ fn reads(ctx: &Context) -> Checked {
         let read = read?;
         let first = read.as_slice()[0];
         assert_eq!(read.as_slice(), numbers(first as usize, read.shape().len()));
+    }
+    // All begun before the first is waited for, in the order of their making and against it.
+    for backwards in [false, true] {
+        let mut begun: Vec<_> = arrays.iter().map(|a| a.read(ctx)).enumerate().collect();
+        if backwards {
+            begun.reverse();
+        }
+        for (i, read) in begun {
+            assert_eq!(read?.wait()?.as_slice(), numbers(i, arrays[i].shape().len()), "array {i}");
+        }
     }
     // On several threads.
     std::thread::scope(|scope| {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::solve::{Checked, alike};
+use common::solve::{Checked, alike, apart};
 use common::{on_cpu, on_each, on_gpus};
 use fiedler::array::Array;
 use fiedler::ops::ceiling::ceilings;
@@ -57,7 +57,7 @@ fn taken(ctx: &Context) -> Result<Profile, Box<dyn std::error::Error>> {
 /// same arrays, and of a chain of multiply-adds.
 fn chain(ctx: &Context, timestamps: bool) -> Checked {
     assert!(ctx.profile()?.is_none(), "nobody asked");
-    let timed = alike(ctx).profile(true).timestamps(timestamps).build()?;
+    let timed = apart(ctx).profile(true).timestamps(timestamps).build()?;
     let has = timed.adapter().is_some_and(|a| a.features.contains(&"timestamps"));
     ceilings(&timed, 4096, 2)?;
     let profile = taken(&timed)?;
@@ -78,6 +78,11 @@ fn chain(ctx: &Context, timestamps: bool) -> Checked {
     let submit = if profile.clock == Clock::Wall { "submit and wait" } else { "submit" };
     assert_eq!((stage("open"), stage("compile"), stage("record"), stage(submit)), (1, 2, 9, 9), "{profile}");
     assert!(profile.peak_bytes >= 8192 && profile.peak_bytes <= profile.budget, "{profile}");
+    // On the same device nothing is compiled again; the profile is the context's own.
+    let beside = alike(&timed).profile(true).timestamps(timestamps).build()?;
+    ceilings(&beside, 4096, 2)?;
+    let stages = taken(&beside)?.stages;
+    assert!(stages.iter().any(|s| s.stage == "record") && stages.iter().all(|s| s.stage != "compile"), "{stages:?}");
     let text = profile.to_string();
     let clock = if profile.clock == Clock::Wall { "wall clock around each dispatch" } else { "by its timestamps" };
     assert!(text.contains("Fma") && text.contains("bound GB/s") && text.contains(clock), "{text}");
@@ -87,7 +92,7 @@ fn chain(ctx: &Context, timestamps: bool) -> Checked {
 }
 
 fn passes(ctx: &Context) -> Checked {
-    let timed = alike(ctx).profile(true).build()?;
+    let timed = apart(ctx).profile(true).build()?;
     // One pass to 2048 everywhere, two for 2^16 (ARCHITECTURE, `ops/fft`), of 5 n lg n operations at the least.
     for (n, calls) in [(1024_usize, 1), (1 << 16, 2)] {
         let shape = Shape::new(n, 1, 1);
@@ -104,7 +109,7 @@ fn passes(ctx: &Context) -> Checked {
 }
 
 fn many(ctx: &Context) -> Checked {
-    let timed = alike(ctx).profile(true).build()?;
+    let timed = apart(ctx).profile(true).build()?;
     ceilings(&timed, 4096, 79)?;
     let profile = taken(&timed)?;
     let calls = |name: &str| profile.kernels.iter().find(|k| k.kernel == name).map(|k| k.calls);
@@ -113,7 +118,7 @@ fn many(ctx: &Context) -> Checked {
 }
 
 fn stages(ctx: &Context) -> Checked {
-    let timed = alike(ctx).profile(true).build()?;
+    let timed = apart(ctx).profile(true).build()?;
     let began = Instant::now();
     std::thread::sleep(Duration::from_millis(10));
     timed.stage("read", began..Instant::now());
@@ -133,7 +138,7 @@ fn stages(ctx: &Context) -> Checked {
 
 fn without(ctx: &Context) -> Checked {
     assert!(ctx.profile()?.is_none(), "nobody asked");
-    let timed = alike(ctx).profile(true).build()?;
+    let timed = apart(ctx).profile(true).build()?;
     ceilings(&timed, 4096, 1)?;
     let profile = taken(&timed)?;
     assert!(profile.clock == Clock::Absent && profile.kernels.is_empty() && profile.adapter.is_none(), "{profile}");

@@ -10,14 +10,18 @@ use fiedler::array::Array;
 use fiedler::encode::SpectralEncoder;
 use fiedler::graph::generate::grid;
 use fiedler::graph::{GraphBatch, molecules};
-use fiedler::ops::divergence::{Divergence, DivergenceOptions, divergence_matrix};
-use fiedler::ops::random::{Stream, normal};
+use fiedler::ops::divergence::{Divergence, DivergenceOptions, divergence, divergence_matrix};
+use fiedler::ops::fft::Window;
+use fiedler::ops::random::{Stream, normal, uniform};
 use fiedler::ops::sparse::Operator;
 use fiedler::ops::stats::{Nan, StatsOptions};
+use fiedler::ops::svd::TruncatedOptions;
 use fiedler::ops::{
-    EigshMethod, EigshOptions, Normalization, Vectors, Which, cov, describe, eigh, eigsh, eigvalsh, histogram,
-    laplacian, matmul, quantiles, rfft, spmm, svd,
+    EigshMethod, EigshOptions, Normalization, PcaOptions, Vectors, Which, corr, cov, describe, eigh, eigh_ragged,
+    eigh_subset, eigsh, eigvalsh, histogram, irfft, laplacian, matmul, pca, power_spectrum, quantiles, rfft, spmm, svd,
+    svd_truncated, svdvals,
 };
+use fiedler::policy::{Choice, Reason, Side};
 use fiedler::{Axis, Backend, Cancel, Context, ErrorKind, Result, Shape};
 use std::time::Duration;
 
@@ -80,6 +84,7 @@ fn main() -> std::process::ExitCode {
     common::run(&[
         on_each("the bits of a context of its own", together),
         on_each("threads of a context's own", threads),
+        on_each("results say where they were computed", places),
         on_each("cancelled", cancelled),
         on_each("cancelled on the way", cancelled_on_the_way),
     ])
@@ -93,6 +98,79 @@ fn together(ctx: &Context) -> Checked {
     }
     for (i, (name, call)) in CALLS.iter().enumerate().rev() {
         assert_eq!(call(&backwards)?, alone[i], "{name} after those behind it");
+    }
+    Ok(())
+}
+
+/// The choice that a result of each type carries, by the operation's name.
+fn chosen(ctx: &Context) -> Result<Vec<(&'static str, Option<Choice>)>> {
+    let square = numbers(Shape::new(12, 12, 5))?;
+    let samples = numbers(Shape::new(300, 4, 2))?;
+    let graphs = molecules(3, 3)?;
+    let normalization = Normalization::Combinatorial;
+    let operator = Operator::<f32>::laplacian(graphs.graph(0), normalization)?;
+    let laplacians = laplacian::<f32>(ctx, &graphs, normalization)?;
+    let truncated = TruncatedOptions::default();
+    let nodes = graphs.graph(0).nodes();
+    let columns = numbers(Shape::new(8, nodes, 1))?;
+    let pairs = eigh(ctx, &square)?;
+    let options = DivergenceOptions { normalize: true, ..DivergenceOptions::default() };
+    let positive = Array::from_vec(Shape::new(2, 3, 1), vec![1.0_f32, 2.0, 3.0, 1.0, 1.0, 1.0])?;
+    let stats = StatsOptions::default();
+    let transformed = rfft(ctx, &samples, Axis::Rows)?;
+    Ok(vec![
+        ("eigh", pairs.choice().copied()),
+        ("eigh, vectors", pairs.vectors.choice().copied()),
+        ("eigh, on the host", pairs.values.to_host(ctx)?.choice().copied()),
+        ("eigh_subset", eigh_subset(ctx, &square, Which::Smallest, 2)?.choice().copied()),
+        ("eigvalsh", eigvalsh(ctx, &square)?.choice().copied()),
+        ("laplacian", laplacians.choice().copied()),
+        ("eigh_ragged", Some(*eigh_ragged(ctx, &laplacians)?.choice())),
+        ("svd", svd(ctx, &square, Vectors::Thin)?.choice().copied()),
+        ("svdvals", svdvals(ctx, &square)?.choice().copied()),
+        ("svd_truncated", svd_truncated(ctx, &square, 2, truncated)?.choice().copied()),
+        ("pca", pca(ctx, &samples, 2, PcaOptions::default())?.choice().copied()),
+        ("describe", describe(ctx, &samples, Some(Axis::Rows), stats)?.choice().copied()),
+        ("cov", cov(ctx, &samples)?.choice().copied()),
+        ("corr", corr(ctx, &samples)?.choice().copied()),
+        ("quantiles", quantiles(ctx, &samples, Axis::Rows, &[0.5], Nan::Propagate)?.choice().copied()),
+        ("histogram", histogram(ctx, &samples, Axis::Rows, 9, Some((-3.0, 3.0)))?.choice().copied()),
+        ("matmul", matmul(ctx, &square, &square)?.choice().copied()),
+        ("rfft", transformed.choice().copied()),
+        ("irfft", irfft(ctx, &transformed, 300, Axis::Rows)?.choice().copied()),
+        ("power_spectrum", power_spectrum(ctx, &samples, Window::Hann, Axis::Rows)?.choice().copied()),
+        ("eigsh", Some(eigsh(ctx, &operator, 2, Which::Smallest, &EigshOptions::default())?.choice)),
+        ("spmm", spmm(ctx, &operator, &columns)?.choice().copied()),
+        (
+            "normal",
+            normal::<f32>(ctx, &mut Stream::new(9, "together"), Shape::new(100, 2, 1), 0.0, 1.0)?.choice().copied(),
+        ),
+        (
+            "uniform",
+            uniform::<f32>(ctx, &mut Stream::new(9, "together"), Shape::new(100, 2, 1), 0.0..1.0)?.choice().copied(),
+        ),
+        ("divergence", divergence(ctx, Divergence::KullbackLeibler, &positive, &positive, &options)?.choice().copied()),
+        (
+            "divergence_matrix",
+            divergence_matrix(ctx, Divergence::JensenShannon, &positive, &options)?.choice().copied(),
+        ),
+    ])
+}
+
+fn places(ctx: &Context) -> Checked {
+    let other = ctx.with_backend(Backend::Cpu);
+    for (ctx, asked) in [(ctx, ctx.adapter().is_some()), (&other, false)] {
+        let side = if asked { Side::Gpu } else { Side::Cpu };
+        for (name, choice) in chosen(ctx)? {
+            let choice = choice.unwrap_or_else(|| panic!("{name} does not say where it ran"));
+            assert_eq!((choice.side, choice.reason), (side, Reason::Asked), "{name}: {choice}");
+        }
+        // Nobody chose for numbers that were only handed over, and nothing was to be done where there are none.
+        let given = numbers(Shape::new(3, 3, 2))?;
+        let there = if asked { given.to_device(ctx)? } else { given };
+        assert!(there.choice().is_none() && there.to_host(ctx)?.choice().is_none());
+        let none = eigh(ctx, &numbers(Shape::new(3, 3, 0))?)?;
+        assert_eq!(none.choice().map(|choice| choice.side), Some(Side::Cpu));
     }
     Ok(())
 }
@@ -122,6 +200,7 @@ fn cancelled(ctx: &Context) -> Checked {
             let error = call(&other).map(drop).expect_err(name);
             assert!(error.is_cancelled() && matches!(error.kind(), ErrorKind::Cancelled), "{name}, {round}: {error}");
         }
+        call_all(ctx).map_err(|error| format!("the switch of a context on the same device: {error}"))?;
         let error = encoder.encode(&other, &graphs).map(drop).expect_err("an encoding");
         assert!(error.is_cancelled(), "{error}");
         // A clone is under the same switch.
@@ -133,6 +212,10 @@ fn cancelled(ctx: &Context) -> Checked {
         assert_eq!(all_bits(&encoder.encode(&other, &graphs)?), all_bits(&before));
     }
     Ok(())
+}
+
+fn call_all(ctx: &Context) -> Result<()> {
+    CALLS.iter().try_for_each(|(_, call)| call(ctx).map(drop))
 }
 
 /// Work that brings nothing home.

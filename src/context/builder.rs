@@ -34,6 +34,7 @@ pub struct ContextBuilder {
     rates: Option<Rates>,
     refused: bool,
     spoilt: Option<String>,
+    beside: Option<Arc<Gpu>>,
 }
 
 impl Default for ContextBuilder {
@@ -55,6 +56,7 @@ impl Default for ContextBuilder {
             rates: None,
             refused: false,
             spoilt: None,
+            beside: None,
         }
     }
 }
@@ -65,6 +67,17 @@ impl ContextBuilder {
     #[must_use]
     pub fn adapter(mut self, name: impl Into<String>) -> Self {
         self.adapter = Some(name.into());
+        self
+    }
+
+    /// The device of another context, with the kernels that are compiled there; no adapter is looked for, whether that context has a device
+    /// or not. Buffers, the memory budget, the switch ([`ContextBuilder::cancel`]) and the profile are the new context's own, so that a
+    /// program may give each of its requests a switch and still compile nothing twice. Neither context takes arrays that lie on the device
+    /// for the other.
+    #[must_use]
+    pub fn device_of(mut self, other: &Context) -> Self {
+        self.beside = other.gpu.clone();
+        self.device = other.gpu.is_some();
         self
     }
 
@@ -90,7 +103,7 @@ impl ContextBuilder {
         self
     }
 
-    /// The switch that ends the work of the context, and of every clone of it. With a device, contexts that share it share the switch.
+    /// The switch that ends the work of the context, and of every clone of it.
     #[must_use]
     pub fn cancel(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
@@ -252,6 +265,10 @@ impl ContextBuilder {
 
     /// The chosen adapter, opened, and its rates: which forms of kernels are slower there is known before it is opened.
     fn open(&self) -> Result<(Arc<Gpu>, Rated)> {
+        if let Some(gpu) = &self.beside {
+            let rates = self.rated(Some(gpu.adapter()));
+            return Ok((gpu.beside(self.options(&rates.0)), rates));
+        }
         let chosen = Chosen::new(self.adapter.as_deref())?;
         let rates = self.rated(Some(chosen.adapter()));
         let gpu = Gpu::open(chosen, self.options(&rates.0))?;

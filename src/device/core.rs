@@ -13,7 +13,7 @@ pub(super) struct Core {
     pub(super) adapter: Adapter,
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
-    pub(super) faults: Arc<Faults>,
+    pub(super) faults: Faults,
     pub(super) pool: Arc<Pool>,
     pub(super) pipelines: Pipelines,
     /// Timestamps, where they are asked for and there are any.

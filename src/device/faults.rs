@@ -5,10 +5,16 @@ use crate::error::{Error, ErrorKind, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The faults seen so far. Loss is for good; an uncaught error is reported once.
-#[derive(Debug, Default)]
+/// What ends the work of one context: the faults of its device, and its own switch.
+#[derive(Clone, Debug)]
 pub(crate) struct Faults {
     cancel: Cancel,
+    seen: Arc<Seen>,
+}
+
+/// The faults of a device so far. Loss is for good; an uncaught error is reported once.
+#[derive(Debug, Default)]
+struct Seen {
     any: AtomicBool,
     lost: Mutex<Option<String>>,
     uncaught: Mutex<Option<Error>>,
@@ -16,25 +22,29 @@ pub(crate) struct Faults {
 
 impl Faults {
     /// Installs the callbacks. They replace those of a device that somebody else owns.
-    pub(crate) fn watch(device: &wgpu::Device, cancel: Cancel) -> Arc<Self> {
-        let faults = Arc::new(Self { cancel, ..Self::default() });
-        let on_loss = Arc::clone(&faults);
+    pub(crate) fn watch(device: &wgpu::Device, cancel: Cancel) -> Self {
+        let seen = Arc::<Seen>::default();
+        let on_loss = Arc::clone(&seen);
         device.set_device_lost_callback(move |reason, message| {
             on_loss.set_lost(format!("{reason:?}{}{message}", if message.is_empty() { "" } else { ": " }));
         });
-        let on_error = Arc::clone(&faults);
+        let on_error = Arc::clone(&seen);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             log::error!("uncaptured device error: {error}");
             on_error.uncaught.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error_of(&error, 0));
             on_error.any.store(true, Ordering::Release);
         }));
-        faults
+        Self { cancel, seen }
     }
 
-    /// From now on every operation fails with this reason.
+    /// Those of another context on the same device.
+    pub(super) fn beside(&self, cancel: Cancel) -> Self {
+        Self { cancel, seen: Arc::clone(&self.seen) }
+    }
+
+    /// From now on every operation on the device fails with this reason.
     pub(super) fn set_lost(&self, message: String) {
-        self.lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
-        self.any.store(true, Ordering::Release);
+        self.seen.set_lost(message);
     }
 
     /// [`Faults::check`] of a device that is asked first. wgpu hands out invalid resources on a lost device without an error, and
@@ -49,16 +59,23 @@ impl Faults {
     /// operation and before any read is trusted.
     pub(crate) fn check(&self) -> Result<()> {
         self.cancel.check()?;
-        if !self.any.load(Ordering::Acquire) {
+        if !self.seen.any.load(Ordering::Acquire) {
             return Ok(());
         }
-        if let Some(message) = &*self.lost.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(message) = &*self.seen.lost.lock().unwrap_or_else(PoisonError::into_inner) {
             return Err(ErrorKind::DeviceLost { message: message.clone() }.into());
         }
-        match self.uncaught.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        match self.seen.uncaught.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(error) => Err(error),
             None => Ok(()),
         }
+    }
+}
+
+impl Seen {
+    fn set_lost(&self, message: String) {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
+        self.any.store(true, Ordering::Release);
     }
 }
 

@@ -128,13 +128,35 @@ impl Gpu {
 
     /// Takes a device that somebody else opened.
     pub(crate) fn adopt(device: WgpuDevice, options: DeviceOptions) -> Arc<Self> {
-        let adapter = Adapter { kernels: options.kernels, slower: options.slower, ..device.describe() };
+        let adapter = device.describe();
         let WgpuDevice { device, queue, .. } = device;
-        let faults = Faults::watch(&device, options.cancel);
+        let faults = Faults::watch(&device, options.cancel.clone());
+        Self::new(adapter, (device, queue), faults, options, None)
+    }
+
+    /// The same device for another context, with the kernels that are compiled there, and buffers of its own.
+    pub(crate) fn beside(&self, options: DeviceOptions) -> Arc<Self> {
+        let Core { adapter, device, queue, faults, pipelines, .. } = &self.core;
+        let faults = faults.beside(options.cancel.clone());
+        Self::new(adapter.clone(), (device.clone(), queue.clone()), faults, options, Some(pipelines))
+    }
+
+    fn new(
+        adapter: Adapter,
+        (device, queue): (wgpu::Device, wgpu::Queue),
+        faults: Faults,
+        options: DeviceOptions,
+        compiled: Option<&Pipelines>,
+    ) -> Arc<Self> {
+        let adapter = Adapter { kernels: options.kernels, slower: options.slower, ..adapter };
         let max_buffer = adapter.limits.buffer / 4 * 4;
         let stopwatch = Stopwatch::new(options.profile);
         let pool = Pool::new(&device, &queue, &faults, max_buffer, options.budget, options.poison, &stopwatch);
-        let pipelines = Pipelines::new(&device, &faults, options.checked, &stopwatch, options.spoilt);
+        let own = Pipelines::new(&device, &faults, options.checked, &stopwatch, options.spoilt);
+        let pipelines = match compiled {
+            Some(others) => own.beside(others),
+            None => own,
+        };
         let timing = (options.profile && options.timestamps).then(|| Timing::new(&device)).flatten();
         let recording = Mutex::new(Recording::new(&device));
         Arc::new(Self {

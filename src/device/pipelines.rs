@@ -30,10 +30,11 @@ pub(super) struct Pipeline {
 #[derive(Debug)]
 pub(super) struct Pipelines {
     device: wgpu::Device,
-    faults: Arc<Faults>,
+    faults: Faults,
     /// Whether the driver keeps its run-time checks of indices, loops and divisions (tests do).
     checked: bool,
-    compiled: Mutex<HashMap<Key, Arc<Pipeline>>>,
+    /// Shared by the contexts of a device.
+    compiled: Arc<Mutex<HashMap<Key, Arc<Pipeline>>>>,
     stopwatch: Stopwatch,
     /// A kernel that is made wrong on purpose.
     #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "only tests read it"))]
@@ -43,13 +44,20 @@ pub(super) struct Pipelines {
 impl Pipelines {
     pub(super) fn new(
         device: &wgpu::Device,
-        faults: &Arc<Faults>,
+        faults: &Faults,
         checked: bool,
         stopwatch: &Stopwatch,
         spoilt: Option<String>,
     ) -> Self {
-        let (device, faults, stopwatch) = (device.clone(), Arc::clone(faults), stopwatch.clone());
-        Self { device, faults, checked, compiled: Mutex::default(), stopwatch, spoilt }
+        let (device, faults, stopwatch) = (device.clone(), faults.clone(), stopwatch.clone());
+        Self { device, faults, checked, compiled: Arc::default(), stopwatch, spoilt }
+    }
+
+    /// With those that another context on the same device has compiled, where both compile alike.
+    pub(super) fn beside(self, other: &Self) -> Self {
+        let alike = (self.checked, &self.spoilt) == (other.checked, &other.spoilt);
+        let compiled = if alike { Arc::clone(&other.compiled) } else { self.compiled };
+        Self { compiled, ..self }
     }
 
     /// The compiled variant; the first call reflects, compares with the Rust declaration, checks limits and compiles.

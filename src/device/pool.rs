@@ -67,7 +67,7 @@ const POISON: f32 = 1e30;
 pub(crate) struct Pool {
     device: wgpu::Device,
     queue: wgpu::Queue,
-    faults: Arc<Faults>,
+    faults: Faults,
     max_buffer: u64,
     poison: bool,
     state: Mutex<State>,
@@ -94,7 +94,7 @@ impl Pool {
     pub(super) fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
-        faults: &Arc<Faults>,
+        faults: &Faults,
         max_buffer: u64,
         budget: u64,
         poison: bool,
@@ -110,7 +110,7 @@ impl Pool {
         Arc::new(Self {
             device: device.clone(),
             queue: queue.clone(),
-            faults: Arc::clone(faults),
+            faults: faults.clone(),
             max_buffer,
             poison,
             state: Mutex::new(state),

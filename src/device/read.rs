@@ -17,7 +17,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Read<T> {
     device: wgpu::Device,
-    faults: Arc<Faults>,
+    faults: Faults,
     lease: Arc<Lease>,
     len: usize,
     mapping: Arc<Mutex<Mapping>>,
@@ -52,7 +52,7 @@ impl<T: Element> Read<T> {
             // The callback has the refusal too; this only keeps the words.
             log::error!("a read cannot begin: {error}");
         }
-        let (device, faults) = (core.device.clone(), Arc::clone(&core.faults));
+        let (device, faults) = (core.device.clone(), core.faults.clone());
         let stopwatch = core.stopwatch.clone();
         Self { device, faults, lease, len, mapping, driven: false, stopwatch, of: PhantomData }
     }

@@ -1,24 +1,24 @@
-//! One suite, every adapter: each test runs as one trial for each backend that it is for, in a process of its own.
+//! One suite, every adapter: each test runs as one trial for each backend that it is for.
 //!
-//! The same binary plays three parts. Started by `cargo test` it is a libtest-mimic program, whose arguments (filter, `--list`,
-//! `--test-threads`, `--nocapture`) work as usual. With `FIEDLER_PROBE` it prints the adapters that it sees, and with
-//! `FIEDLER_TRIAL=test@backend` it runs one body: a driver that crashes, hangs or loses its device fails one trial.
+//! The same binary plays two parts. Started by `cargo test` it is a libtest-mimic program, whose arguments (filter, `--list`,
+//! `--test-threads`, `--nocapture`) work as usual. Started by itself it is a worker (see `workers`): a driver that crashes, hangs or
+//! loses its device fails one trial.
 
-use std::collections::HashSet;
+use super::workers::{Worker, Workers, serve};
+use std::collections::{HashMap, HashSet};
+use std::env;
 use std::fmt::Display;
-use std::io::{Read, Seek};
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
-use std::{env, thread};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
 use fiedler::{Adapter, Backend, Context};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-const TRIAL: &str = "FIEDLER_TRIAL";
-const PROBE: &str = "FIEDLER_PROBE";
+/// The trial that prints the adapters that a process sees.
+const PROBE: &str = "the adapters of this machine";
 const REQUIRE: &str = "FIEDLER_REQUIRE_ADAPTERS";
-const DRIVERS: &str = "VK_DRIVER_FILES";
 
 /// The software adapters that serve machines without a GPU: listed whether they are there or not.
 const KNOWN: [&str; 2] = ["llvmpipe", "SwiftShader"];
@@ -67,11 +67,20 @@ pub struct Test {
     body: Body,
     /// The feature of an adapter without which it is not run.
     needs: Option<&'static str>,
+    /// Whether its process and its context are its own.
+    alone: bool,
+}
+
+impl Test {
+    /// In a process and with a context of its own: for what other tests would disturb, or would be disturbed by.
+    pub fn alone(self) -> Self {
+        Self { alone: true, ..self }
+    }
 }
 
 fn on<O: Outcome>(name: &str, cpu: bool, gpus: bool, body: impl Fn(&Context) -> O + 'static) -> Test {
     let body = Body::Device { cpu, gpus, run: Box::new(move |ctx| body(ctx).outcome()) };
-    Test { name: name.into(), body, needs: None }
+    Test { name: name.into(), body, needs: None, alone: false }
 }
 
 /// On the CPU backend and on every adapter.
@@ -96,51 +105,64 @@ pub fn on_gpus_with<O: Outcome>(feature: &'static str, name: &str, body: impl Fn
 
 /// Once, without a context.
 pub fn device_free<O: Outcome>(name: &str, body: impl Fn() -> O + 'static) -> Test {
-    Test { name: name.into(), body: Body::Free(Box::new(move || body().outcome())), needs: None }
+    Test { name: name.into(), body: Body::Free(Box::new(move || body().outcome())), needs: None, alone: true }
 }
 
 /// The whole of a test binary's `main`.
 pub fn run(tests: &[Test]) -> ExitCode {
-    if env::var_os(PROBE).is_some() {
-        return probe();
-    }
-    if let Ok(trial) = env::var(TRIAL) {
-        return match child(tests, &trial) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(why) => {
-                eprintln!("{why}");
-                ExitCode::FAILURE
-            }
-        };
+    let mut contexts = HashMap::new();
+    if let Some(served) = serve(|trial| one(tests, trial, &mut contexts)) {
+        return code(served);
     }
     let arguments = Arguments::from_args();
-    let trials = trials(tests, arguments.nocapture);
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let workers = Arc::new(Workers::default());
+    let conclusion = libtest_mimic::run(&arguments, trials(tests, arguments.nocapture, &workers));
+    match workers.end() {
+        Ok(()) => conclusion.exit_code(),
+        ended => code(ended),
+    }
 }
 
-/// The child's part: one body on one backend.
-fn child(tests: &[Test], trial: &str) -> Result<(), String> {
-    let (name, backend) = trial.split_once('@').unwrap_or((trial, ""));
-    let test = tests.iter().find(|t| t.name == name).ok_or_else(|| format!("there is no test `{name}`"))?;
-    match &test.body {
-        Body::Free(run) => run(),
-        Body::Device { run, .. } if backend == "cpu" => run(&Context::cpu()),
-        Body::Device { run, .. } => {
-            let builder = Context::builder().adapter(backend).backend(Backend::Gpu).poison(true).tuned(false);
-            run(&builder.build().map_err(|e| format!("no context on {backend}: {e}"))?)
+fn code(outcome: Result<(), String>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
         }
     }
 }
 
-/// The probe's part: a line for each adapter, and a last one, without which the probe died on the way.
-fn probe() -> ExitCode {
+/// One body on one backend, with the context that earlier ones had there.
+fn one(tests: &[Test], trial: &str, contexts: &mut HashMap<String, Context>) -> Result<(), String> {
+    if trial == PROBE {
+        probe();
+        return Ok(());
+    }
+    let (name, backend) = trial.split_once('@').unwrap_or((trial, ""));
+    let test = tests.iter().find(|t| t.name == name).ok_or_else(|| format!("there is no test `{name}`"))?;
+    let run = match &test.body {
+        Body::Free(run) => return run(),
+        Body::Device { run, .. } => run,
+    };
+    if !contexts.contains_key(backend) {
+        let builder = Context::builder().adapter(backend).backend(Backend::Gpu).poison(true).tuned(false);
+        let made = if backend == "cpu" { Ok(Context::cpu()) } else { builder.build() };
+        contexts.insert(backend.to_owned(), made.map_err(|e| format!("no context on {backend}: {e}"))?);
+    }
+    run(&contexts[backend])?;
+    contexts[backend].trim();
+    Ok(())
+}
+
+/// A line for each adapter, and a last one, without which the probe died on the way.
+fn probe() {
     let adapters = Adapter::all();
     for adapter in &adapters {
         let name = adapter.name.replace(['\t', '\n'], " ");
         println!("adapter\t{name}\t{}\t{}\t{}", adapter.features.join(" "), adapter.backend, adapter.driver);
     }
     println!("adapters {}", adapters.len());
-    ExitCode::SUCCESS
 }
 
 /// A machine's adapter as trials see it.
@@ -157,7 +179,7 @@ fn adapters() -> (Vec<Found>, Vec<(&'static str, String)>) {
     let mut names = HashSet::new();
     let swiftshader = SWIFTSHADER.into_iter().find(|path| Path::new(path).is_file());
     for drivers in [Some(None), swiftshader.map(Some)].into_iter().flatten() {
-        match spawn(&[(PROBE, "1")], drivers, false, PROBE_LIMIT).and_then(|output| parse(&output)) {
+        match Worker::once(PROBE, &[], drivers, false, PROBE_LIMIT).and_then(|output| parse(&output)) {
             Ok(seen) => {
                 let new = seen.into_iter().filter(|(name, _)| names.insert(name.clone()));
                 found.extend(new.map(|(name, features)| Found { name, features, drivers }));
@@ -186,7 +208,7 @@ fn parse(output: &str) -> Result<Vec<(String, Vec<String>)>, String> {
 }
 
 /// All trials, in the tests' order.
-fn trials(tests: &[Test], nocapture: bool) -> Vec<Trial> {
+fn trials(tests: &[Test], nocapture: bool, workers: &Arc<Workers>) -> Vec<Trial> {
     let wants_gpus = tests.iter().any(|t| matches!(t.body, Body::Device { gpus: true, .. }));
     let (adapters, failed) = if wants_gpus { adapters() } else { Default::default() };
     let required = env::var(REQUIRE).unwrap_or_default();
@@ -207,11 +229,12 @@ fn trials(tests: &[Test], nocapture: bool) -> Vec<Trial> {
         );
         let mut push = |backend: &str, drivers| {
             let name = if backend.is_empty() { test.name.clone() } else { format!("{}@{backend}", test.name) };
-            let body = {
-                let name = name.clone();
-                move || spawn(&[(TRIAL, &name)], drivers, nocapture, TRIAL_LIMIT)
+            let (trial, backend, alone, workers) = (name.clone(), backend.to_owned(), test.alone, Arc::clone(workers));
+            let body = move || match alone {
+                true => Worker::once(&trial, &[], drivers, nocapture, TRIAL_LIMIT).map(drop),
+                false => workers.run(&trial, &backend, drivers, nocapture, TRIAL_LIMIT),
             };
-            all.push(Trial::test(name, move || body().map(drop).map_err(Failed::from)));
+            all.push(Trial::test(name, move || body().map_err(Failed::from)));
         };
         let (cpu, gpus) = match test.body {
             Body::Free(_) => {
@@ -253,49 +276,7 @@ fn absence(test: &str, adapter: &str, required: bool, probe_failed: bool) -> Tri
     Trial::test(format!("{test}@{adapter} (absent)"), move || Err(why.into())).with_ignored_flag(ignored)
 }
 
-/// Runs the trial `name` of this binary with more environment, as the harness does: for tests of the harness.
+/// Runs the trial `name` of this binary in a process with more environment, as the harness does: for tests of the harness.
 pub fn run_trial(name: &str, variables: &[(&str, &str)], limit: Duration) -> Result<String, String> {
-    spawn(&[&[(TRIAL, name)], variables].concat(), None, false, limit)
-}
-
-/// This binary once more: its output, or why it failed, with the output.
-fn spawn(
-    variables: &[(&str, &str)],
-    drivers: Option<&str>,
-    nocapture: bool,
-    limit: Duration,
-) -> Result<String, String> {
-    let io = |what| move |e: std::io::Error| format!("cannot {what}: {e}");
-    // A file, not a pipe: nobody has to drain it while the child runs. Both streams share it and its position.
-    let mut log = tempfile::tempfile().map_err(io("make a file for the output"))?;
-    let mut command = Command::new(env::current_exe().map_err(io("find this binary"))?);
-    // What a user has set for the command must not move a trial to another backend.
-    for name in [TRIAL, PROBE, "FIEDLER_BACKEND", "FIEDLER_ADAPTER"] {
-        command.env_remove(name);
-    }
-    command.envs(variables.iter().copied()).stdin(Stdio::null());
-    if let Some(drivers) = drivers {
-        command.env(DRIVERS, drivers);
-    }
-    if !nocapture {
-        command.stdout(log.try_clone().map_err(io("share the output's file"))?);
-        command.stderr(log.try_clone().map_err(io("share the output's file"))?);
-    }
-    let mut child = command.spawn().map_err(io("start a trial"))?;
-    let started = Instant::now();
-    let ended = loop {
-        if let Some(status) = child.try_wait().map_err(io("wait for a trial"))? {
-            break if status.success() { Ok(()) } else { Err(status.to_string()) };
-        }
-        if started.elapsed() > limit {
-            child.kill().map_err(io("end a trial that hangs"))?;
-            child.wait().map_err(io("wait for a trial"))?;
-            break Err(format!("killed after {} s", limit.as_secs_f32()));
-        }
-        thread::sleep(Duration::from_millis(5));
-    };
-    let mut output = Vec::new();
-    log.rewind().and_then(|()| log.read_to_end(&mut output)).map_err(io("read the output"))?;
-    let output = String::from_utf8_lossy(&output).into_owned();
-    ended.map(|()| output.clone()).map_err(|why| format!("{why}\n{output}"))
+    Worker::once(name, variables, None, false, limit)
 }

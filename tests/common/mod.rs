@@ -16,5 +16,6 @@ pub mod referee;
 pub mod solve;
 pub mod sparse;
 pub mod statistics;
+mod workers;
 
 pub use harness::{Outcome, Test, device_free, on_cpu, on_each, on_gpus, on_gpus_with, run, run_trial};

@@ -19,8 +19,16 @@ pub fn bits(x: &[f32]) -> Vec<u32> {
     x.iter().map(|x| x.to_bits()).collect()
 }
 
-/// Settings for one more context of the same kind as `ctx`: the same adapter, or the CPU.
+/// Settings for one more context of the same kind as `ctx`: on its device, or the CPU alone.
 pub fn alike(ctx: &Context) -> ContextBuilder {
+    match ctx.adapter() {
+        Some(_) => Context::builder().device_of(ctx).backend(Backend::Gpu).poison(true).tuned(false),
+        None => Context::builder().backend(Backend::Cpu).tuned(false),
+    }
+}
+
+/// [`alike`], with a device of its own.
+pub fn apart(ctx: &Context) -> ContextBuilder {
     match ctx.adapter() {
         Some(adapter) => {
             Context::builder().adapter(adapter.name.clone()).backend(Backend::Gpu).poison(true).tuned(false)

@@ -36,12 +36,12 @@ pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Nor
         elements: layout.len() as u64,
         entries: graphs.entries() as f64,
     };
-    let (storage, _) = task.run(
+    let (storage, choice) = task.run(
         ctx,
         || Ok(Storage::host(on_cpu(&layout, graphs, normalization))),
         |gpu| Ok(Storage::Device(gpu::laplacian(gpu, graphs, &layout, normalization)?)),
     )?;
-    Ok(Ragged::from_storage(layout, storage))
+    Ok(Ragged::from_storage(layout, storage, choice))
 }
 
 /// Where [`laplacian`] of so many graphs of so many nodes and entries each would run, and why.

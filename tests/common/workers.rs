@@ -1,0 +1,162 @@
+//! Processes that run trials. One serves the trials of one backend, one after the other and with one context, so that a kernel is compiled
+//! once and not once a trial (SwiftShader takes about a second for each). A trial that fails, crashes or hangs takes its process with it,
+//! and the next one has a new process.
+
+use std::collections::HashMap;
+use std::fs::OpenOptions;
+use std::io::{BufRead, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use std::{env, io, thread};
+use tempfile::NamedTempFile;
+
+/// In a worker's environment: the file that gets a byte for each trial that passed.
+const ANSWERS: &str = "FIEDLER_TRIAL_ANSWERS";
+const DRIVERS: &str = "VK_DRIVER_FILES";
+/// Closing a device takes a fraction of a second.
+const END_LIMIT: Duration = Duration::from_secs(60);
+
+fn failed(what: &'static str) -> impl Fn(io::Error) -> String {
+    move |e| format!("cannot {what}: {e}")
+}
+
+/// The worker's part, if this process is one: each line of its input names a trial for `run`, whose first failure ends it.
+pub fn serve(mut run: impl FnMut(&str) -> Result<(), String>) -> Option<Result<(), String>> {
+    let path = env::var_os(ANSWERS)?;
+    let mut each = || {
+        let mut answers = OpenOptions::new().append(true).open(&path).map_err(failed("open the answers"))?;
+        for trial in io::stdin().lock().lines() {
+            run(&trial.map_err(failed("read the trial's name"))?)?;
+            answers.write_all(b".").map_err(failed("answer"))?;
+        }
+        Ok(())
+    };
+    Some(each())
+}
+
+/// This binary once more.
+pub struct Worker {
+    child: Child,
+    /// What it prints: a file, not a pipe, so that nobody has to drain it.
+    log: NamedTempFile,
+    answers: NamedTempFile,
+}
+
+impl Worker {
+    /// Starts with more environment, and with that driver's adapters alone; where `nocapture`, it prints where its parent does.
+    fn start(variables: &[(&str, &str)], drivers: Option<&str>, nocapture: bool) -> Result<Self, String> {
+        let file = || NamedTempFile::new().map_err(failed("make a file for a trial"));
+        let (log, answers) = (file()?, file()?);
+        let mut command = Command::new(env::current_exe().map_err(failed("find this binary"))?);
+        // What a user has set for the command must not move a trial to another backend.
+        for name in ["FIEDLER_BACKEND", "FIEDLER_ADAPTER"] {
+            command.env_remove(name);
+        }
+        command.env(ANSWERS, answers.path()).envs(variables.iter().copied()).stdin(Stdio::piped());
+        if let Some(drivers) = drivers {
+            command.env(DRIVERS, drivers);
+        }
+        if !nocapture {
+            let out = OpenOptions::new().append(true).open(log.path()).map_err(failed("open a trial's output"))?;
+            command.stdout(out.try_clone().map_err(failed("share a trial's output"))?).stderr(out);
+        }
+        Ok(Self { child: command.spawn().map_err(failed("start a trial"))?, log, answers })
+    }
+
+    /// One trial in a process of its own, which is [started](Self::start) for it.
+    pub fn once(
+        trial: &str,
+        variables: &[(&str, &str)],
+        drivers: Option<&str>,
+        nocapture: bool,
+        limit: Duration,
+    ) -> Result<String, String> {
+        let mut worker = Self::start(variables, drivers, nocapture)?;
+        let output = worker.run(trial, limit)?;
+        worker.end()?;
+        Ok(output)
+    }
+
+    /// Runs a trial: its output, or why it failed, with the output. After a failure there is no process any more.
+    fn run(&mut self, trial: &str, limit: Duration) -> Result<String, String> {
+        if let Some(input) = &mut self.child.stdin {
+            // A process that has ended says more by its status.
+            let _ = writeln!(input, "{trial}");
+        }
+        let passed = |answers: &mut NamedTempFile| {
+            let mut answer = Vec::new();
+            answers.read_to_end(&mut answer).map(|_| !answer.is_empty()).map_err(failed("read the answer"))
+        };
+        let started = Instant::now();
+        let outcome = loop {
+            if passed(&mut self.answers)? {
+                break Ok(());
+            }
+            if let Some(status) = self.child.try_wait().map_err(failed("wait for a trial"))? {
+                // It may have answered between the two questions.
+                break if passed(&mut self.answers)? { Ok(()) } else { Err(status.to_string()) };
+            }
+            if started.elapsed() > limit {
+                self.kill()?;
+                break Err(format!("killed after {} s", limit.as_secs_f32()));
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
+        let mut output = Vec::new();
+        self.log.read_to_end(&mut output).map_err(failed("read a trial's output"))?;
+        let output = String::from_utf8_lossy(&output).into_owned();
+        outcome.map(|()| output.clone()).map_err(|why| format!("{why}\n{output}"))
+    }
+
+    fn kill(&mut self) -> Result<(), String> {
+        self.child.kill().map_err(failed("end a process that hangs"))?;
+        self.child.wait().map(drop).map_err(failed("wait for a process"))
+    }
+
+    /// Ends it, as its device closes.
+    fn end(mut self) -> Result<(), String> {
+        drop(self.child.stdin.take());
+        let started = Instant::now();
+        loop {
+            match self.child.try_wait().map_err(failed("wait for a process"))? {
+                Some(status) if status.success() => return Ok(()),
+                Some(status) => return Err(format!("a process with trials that passed ended with {status}")),
+                None if started.elapsed() > END_LIMIT => {
+                    self.kill()?;
+                    return Err("a process with trials that passed does not end".to_owned());
+                }
+                None => thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    }
+}
+
+/// The workers that have nothing to do, by backend.
+#[derive(Default)]
+pub struct Workers(Mutex<HashMap<String, Vec<Worker>>>);
+
+impl Workers {
+    /// Runs a trial in a process of that backend: an idle one, or a new one.
+    pub fn run(
+        &self,
+        trial: &str,
+        backend: &str,
+        drivers: Option<&str>,
+        nocapture: bool,
+        limit: Duration,
+    ) -> Result<(), String> {
+        let idle = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = idle().get_mut(backend).and_then(Vec::pop);
+        let mut worker = taken.map_or_else(|| Worker::start(&[], drivers, nocapture), Ok)?;
+        worker.run(trial, limit)?;
+        idle().entry(backend.to_owned()).or_default().push(worker);
+        Ok(())
+    }
+
+    /// Ends them all.
+    pub fn end(&self) -> Result<(), String> {
+        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.drain().flat_map(|(_, workers)| workers).try_for_each(Worker::end)
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! The same binary plays two parts. Started by `cargo test` it is a libtest-mimic program, whose arguments (filter, `--list`,
 //! `--test-threads`, `--nocapture`) work as usual. Started by itself it is a worker (see `workers`): a driver that crashes, hangs or
-//! loses its device fails one trial.
+//! loses its device fails one trial. With `FIEDLER_TRIAL_TIMES` it prints the seconds of each.
 
 use super::workers::{Worker, Workers, serve};
 use std::collections::{HashMap, HashSet};
@@ -11,7 +11,7 @@ use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fiedler::{Adapter, Backend, Context};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -19,6 +19,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 /// The trial that prints the adapters that a process sees.
 const PROBE: &str = "the adapters of this machine";
 const REQUIRE: &str = "FIEDLER_REQUIRE_ADAPTERS";
+const TIMES: &str = "FIEDLER_TRIAL_TIMES";
 
 /// The software adapters that serve machines without a GPU: listed whether they are there or not.
 const KNOWN: [&str; 2] = ["llvmpipe", "SwiftShader"];
@@ -230,9 +231,16 @@ fn trials(tests: &[Test], nocapture: bool, workers: &Arc<Workers>) -> Vec<Trial>
         let mut push = |backend: &str, drivers| {
             let name = if backend.is_empty() { test.name.clone() } else { format!("{}@{backend}", test.name) };
             let (trial, backend, alone, workers) = (name.clone(), backend.to_owned(), test.alone, Arc::clone(workers));
-            let body = move || match alone {
-                true => Worker::once(&trial, &[], drivers, nocapture, TRIAL_LIMIT).map(drop),
-                false => workers.run(&trial, &backend, drivers, nocapture, TRIAL_LIMIT),
+            let body = move || {
+                let began = Instant::now();
+                let outcome = match alone {
+                    true => Worker::once(&trial, &[], drivers, nocapture, TRIAL_LIMIT).map(drop),
+                    false => workers.run(&trial, &backend, drivers, nocapture, TRIAL_LIMIT),
+                };
+                if env::var_os(TIMES).is_some() {
+                    eprintln!("{:8.2} s {trial}", began.elapsed().as_secs_f64());
+                }
+                outcome
             };
             all.push(Trial::test(name, move || body().map_err(Failed::from)));
         };

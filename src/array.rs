@@ -103,7 +103,7 @@ impl<T: Scalar> Array<T> {
             ));
         }
         let buffer = match &self.storage {
-            Storage::Host(data) => ctx.gpu()?.record().upload(&T::for_device(data))?,
+            Storage::Host(data) => ctx.gpu()?.record().upload(&T::for_device(data))?.share(),
             Storage::Device(buffer) => {
                 ctx.gpu_of(buffer)?;
                 buffer.clone()
@@ -182,7 +182,7 @@ impl Array<f32> {
     /// STORAGE and COPY_SRC.
     pub fn from_wgpu(ctx: &Context, shape: Shape, buffer: WgpuBuffer) -> Result<Self> {
         let buffer = ctx.gpu()?.adopt_buffer(buffer.0, shape.len())?;
-        Ok(Self::from_storage(shape, Storage::Device(buffer)))
+        Ok(Self::from_storage(shape, Storage::device(buffer)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Scalar;
 use crate::context::Context;
-use crate::device::{Buffer, Gpu, Read};
+use crate::device::{Buffer, Gpu, Read, Shared};
 use crate::error::Result;
 use std::sync::Arc;
 
@@ -11,12 +11,17 @@ use std::sync::Arc;
 pub(crate) enum Storage<T> {
     Host(Arc<Vec<T>>),
     /// Words of 32 bits: what they mean, T says ([`Buffer::cast`]).
-    Device(Buffer<f32>),
+    Device(Shared<f32>),
 }
 
 impl<T: Scalar> Storage<T> {
     pub(crate) fn host(data: Vec<T>) -> Self {
         Self::Host(Arc::new(data))
+    }
+
+    /// What was written on a device, and is not written any more.
+    pub(crate) fn device(buffer: Buffer<f32>) -> Self {
+        Self::Device(buffer.share())
     }
 
     /// Begins to bring the numbers to the host; does not wait.
@@ -31,10 +36,10 @@ impl<T: Scalar> Storage<T> {
     ///
     /// # Errors
     /// [`ErrorKind::Domain`](crate::ErrorKind::Domain) if they lie on another context's device; device errors.
-    pub(crate) fn on_device(&self, ctx: &Context, gpu: &Gpu) -> Result<Buffer<f32>> {
+    pub(crate) fn on_device(&self, ctx: &Context, gpu: &Gpu) -> Result<Shared<f32>> {
         match self {
             Self::Device(buffer) => ctx.gpu_of(buffer).map(|_| buffer.clone()),
-            Self::Host(data) => gpu.record().upload(&T::for_device(data)),
+            Self::Host(data) => gpu.record().upload(&T::for_device(data)).map(Buffer::share),
         }
     }
 

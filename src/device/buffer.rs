@@ -4,6 +4,7 @@
 use super::pool::{Lease, Pool, Usage};
 use crate::error::{Error, Result};
 use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// A WGSL host-shareable element type.
@@ -25,7 +26,8 @@ elements!(
 );
 elements!(half::f16 = "f16");
 
-/// A device-resident array of `len` elements. What it holds before it is written is not defined.
+/// A device-resident array of `len` elements, whose only handle this is: kernels may write it. What it holds before it is written is not
+/// defined. [`Buffer::share`] makes it one that many hold and none writes.
 #[derive(Debug)]
 pub(crate) struct Buffer<T> {
     pub(super) lease: Arc<Lease>,
@@ -33,10 +35,74 @@ pub(crate) struct Buffer<T> {
     of: PhantomData<T>,
 }
 
-impl<T> Clone for Buffer<T> {
-    /// Another handle to the same array.
-    fn clone(&self) -> Self {
+/// A [`Buffer`] that many hold: kernels read it, and none can write it any more.
+#[derive(Debug)]
+pub(crate) struct Shared<T>(Buffer<T>);
+
+/// A borrowed [`Buffer`] as elements of another type.
+#[derive(Debug)]
+pub(crate) struct CastRef<'a, T> {
+    buffer: Buffer<T>,
+    of: PhantomData<&'a Buffer<T>>,
+}
+
+/// A mutably borrowed [`Buffer`] as elements of another type.
+#[derive(Debug)]
+pub(crate) struct CastMut<'a, T> {
+    buffer: Buffer<T>,
+    of: PhantomData<&'a mut Buffer<T>>,
+}
+
+impl<T> Buffer<T> {
+    /// A second handle, which this room alone may make: it goes where nothing writes, or lives while this one is borrowed.
+    fn alias(&self) -> Self {
         Self { lease: Arc::clone(&self.lease), len: self.len, of: PhantomData }
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.alias())
+    }
+}
+
+impl<T> Clone for CastRef<'_, T> {
+    fn clone(&self) -> Self {
+        Self { buffer: self.buffer.alias(), of: PhantomData }
+    }
+}
+
+impl<T> Deref for CastRef<'_, T> {
+    type Target = Buffer<T>;
+    fn deref(&self) -> &Buffer<T> {
+        &self.buffer
+    }
+}
+
+impl<T> Deref for CastMut<'_, T> {
+    type Target = Buffer<T>;
+    fn deref(&self) -> &Buffer<T> {
+        &self.buffer
+    }
+}
+
+impl<T> DerefMut for CastMut<'_, T> {
+    fn deref_mut(&mut self) -> &mut Buffer<T> {
+        &mut self.buffer
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = Buffer<T>;
+    fn deref(&self) -> &Buffer<T> {
+        &self.0
+    }
+}
+
+impl<T: Element> Shared<T> {
+    /// [`Buffer::cast`].
+    pub(crate) fn cast<U: Element>(self) -> Shared<U> {
+        Shared(self.0.cast())
     }
 }
 
@@ -58,8 +124,23 @@ impl<T: Element> Buffer<T> {
     }
 
     /// The same bits as whole elements of another type; what does not fill one at the end is out of sight.
-    pub(crate) fn cast<U: Element>(&self) -> Buffer<U> {
-        Buffer { lease: Arc::clone(&self.lease), len: self.len * size_of::<T>() / size_of::<U>(), of: PhantomData }
+    pub(crate) fn cast<U: Element>(self) -> Buffer<U> {
+        Buffer { lease: self.lease, len: self.len * size_of::<T>() / size_of::<U>(), of: PhantomData }
+    }
+
+    /// Gives up writing.
+    pub(crate) fn share(self) -> Shared<T> {
+        Shared(self)
+    }
+
+    /// The same for reading what is only borrowed.
+    pub(crate) fn cast_ref<U: Element>(&self) -> CastRef<'_, U> {
+        CastRef { buffer: self.alias().cast(), of: PhantomData }
+    }
+
+    /// The same for writing what is only borrowed.
+    pub(crate) fn cast_mut<U: Element>(&mut self) -> CastMut<'_, U> {
+        CastMut { buffer: self.alias().cast(), of: PhantomData }
     }
 
     /// The first `len` elements, or all where there are fewer.
@@ -95,3 +176,14 @@ pub(crate) enum Bound<'a> {
     /// A buffer, and how many bytes of it are the array.
     Buffer(&'a Arc<Lease>, u64),
 }
+
+/// Does not compile if a [`Buffer`] can be cloned: a kernel could read through one handle what it writes through the other.
+#[cfg(test)]
+const _: fn() = || {
+    trait NotClone<Which> {
+        fn holds() {}
+    }
+    impl<T> NotClone<()> for T {}
+    impl<T: Clone> NotClone<u8> for T {}
+    <Buffer<f32> as NotClone<_>>::holds();
+};

@@ -1,6 +1,5 @@
 //! An opened adapter: device, queue, pool, compiled kernels, the open recording.
 
-use super::Buffer;
 use super::adapter::{self, Adapter, Slower, WgpuDevice};
 use super::buffer::Element;
 use super::core::Core;
@@ -12,6 +11,7 @@ use super::read::Read;
 use super::recorder::{Recorder, Recording};
 use super::shader::Overrides;
 use super::timing::Timing;
+use super::{Buffer, Shared};
 use crate::cancel::Cancel;
 use crate::error::{ErrorKind, Result};
 use crate::profile::{Clock, Stopwatch};
@@ -90,7 +90,7 @@ pub(crate) struct Gpu {
     core: Core,
     recording: Mutex<Recording>,
     /// Arrays that many calls read and none writes, by what they hold.
-    constants: Mutex<HashMap<Vec<u64>, Buffer<f32>>>,
+    constants: Mutex<HashMap<Vec<u64>, Shared<f32>>>,
 }
 
 impl Gpu {
@@ -193,16 +193,16 @@ impl Gpu {
 
     /// An array that many calls read and none writes. `key` says what it holds: what `make` makes is uploaded when it is asked for first,
     /// and kept where it is small beside the byte budget.
-    pub(crate) fn constant<T: Element>(&self, key: &[u64], make: impl FnOnce() -> Vec<T>) -> Result<Buffer<T>> {
+    pub(crate) fn constant<T: Element>(&self, key: &[u64], make: impl FnOnce() -> Vec<T>) -> Result<Shared<T>> {
         if let Some(found) = self.constants().get(key) {
-            return Ok(found.cast());
+            return Ok(found.clone().cast());
         }
-        let made = self.record().upload(&make())?;
+        let made = self.record().upload(&make())?.share();
         let most = CONSTANTS.min(self.counters().budget / CONSTANTS_SHARE);
         let mut kept = self.constants();
-        let bytes = |buffer: &Buffer<f32>| 4 * buffer.len() as u64;
+        let bytes = |buffer: &Shared<f32>| 4 * buffer.len() as u64;
         let all: u64 = kept.values().map(bytes).sum();
-        let own = made.cast();
+        let own = made.clone().cast();
         if all + bytes(&own) > most {
             // Those that are still wanted come back.
             kept.clear();
@@ -213,7 +213,7 @@ impl Gpu {
         Ok(made)
     }
 
-    fn constants(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<u64>, Buffer<f32>>> {
+    fn constants(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<u64>, Shared<f32>>> {
         self.constants.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

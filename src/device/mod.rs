@@ -30,7 +30,7 @@ mod translate;
 pub(crate) mod trial;
 
 pub use adapter::{Adapter, AdapterLimits, Slower, WgpuBuffer, WgpuDevice};
-pub(crate) use buffer::{Bound, Buffer, Element};
+pub(crate) use buffer::{Bound, Buffer, Element, Shared};
 pub(crate) use gpu::{Chosen, DeviceOptions, Gpu};
 pub(crate) use kernel::{
     Declaration, Kernel, Shipped, Slot, Uniform, kernels, mirrors, read_kind, uniform, write_kind,

@@ -37,7 +37,6 @@ pub(super) struct Pipelines {
     compiled: Arc<Mutex<HashMap<Key, Arc<Pipeline>>>>,
     stopwatch: Stopwatch,
     /// A kernel that is made wrong on purpose.
-    #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "only tests read it"))]
     spoilt: Option<String>,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::array::Real;
 use crate::context::Context;
-use crate::device::{Buffer, Read};
+use crate::device::{Read, Shared};
 use crate::error::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
@@ -126,7 +126,7 @@ impl Certificate {
 #[derive(Clone, Debug)]
 pub(crate) enum Certificates {
     Host(Arc<Vec<Certificate>>),
-    Device(Buffer<[f32; 4]>),
+    Device(Shared<[f32; 4]>),
 }
 
 impl Certificates {

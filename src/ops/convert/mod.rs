@@ -31,7 +31,7 @@ impl Array<f32> {
                 })?;
                 Storage::host(out)
             }
-            Storage::Device(buffer) => Storage::Device(narrow(ctx.gpu_of(buffer)?, buffer, self.shape().len())?),
+            Storage::Device(buffer) => Storage::device(narrow(ctx.gpu_of(buffer)?, buffer, self.shape().len())?),
         };
         Ok(self.made(self.shape(), storage))
     }
@@ -53,7 +53,7 @@ impl Array<f16> {
                 })?;
                 Storage::host(out)
             }
-            Storage::Device(buffer) => Storage::Device(widen(ctx.gpu_of(buffer)?, buffer, self.shape().len())?),
+            Storage::Device(buffer) => Storage::device(widen(ctx.gpu_of(buffer)?, buffer, self.shape().len())?),
         };
         Ok(self.made(self.shape(), storage))
     }
@@ -70,21 +70,20 @@ fn count(gpu: &Gpu, len: usize) -> Result<u32> {
 fn narrow(gpu: &Gpu, x: &Buffer<f32>, len: usize) -> Result<Buffer<f32>> {
     let len = count(gpu, len)?;
     let mut rec = gpu.record();
-    let out = rec.array::<f32>(len.div_ceil(2) as usize)?;
-    let mut y = out.cast::<u32>();
+    let mut y = rec.array::<u32>(len.div_ceil(2) as usize)?;
     for piece in rec.ranges(len.div_ceil(2 * WIDTH), f64::from(40 * WIDTH)) {
         let params = Params { first: piece.first * WIDTH, len };
         let kernel = Narrow { params, x, y: &mut y };
         rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
     }
-    Ok(out)
+    Ok(y.cast())
 }
 
 fn widen(gpu: &Gpu, x: &Buffer<f32>, len: usize) -> Result<Buffer<f32>> {
     let len = count(gpu, len)?;
     let mut rec = gpu.record();
     let mut y = rec.array::<f32>(len as usize)?;
-    let x = x.cast::<u32>();
+    let x = x.cast_ref::<u32>();
     for piece in rec.ranges(len.div_ceil(WIDTH), f64::from(10 * WIDTH)) {
         let params = Params { first: piece.first * WIDTH, len };
         let kernel = Widen { params, x: &x, y: &mut y };

@@ -79,7 +79,7 @@ pub(super) fn rows(
 ) -> Result<Buffer<f32>> {
     let mut rec = gpu.record();
     let [bins, count, q_count] = [shape.rows, shape.cols * shape.batch, q_shape.cols * q_shape.batch].map(to_u32);
-    let (p, q) = (&p.cast::<u32>(), &q.cast::<u32>());
+    let (p, q) = (&*p.cast_ref::<u32>(), &*q.cast_ref::<u32>());
     let p_totals = totals(&mut rec, p, bins, count, options)?;
     let q_totals = totals(&mut rec, q, bins, q_count, options)?;
     let mut divergences: Buffer<u32> = rec.array(shape.cols * shape.batch)?;
@@ -110,7 +110,7 @@ pub(super) fn matrix(
 ) -> Result<Buffer<f32>> {
     let mut rec = gpu.record();
     let [bins, histograms, entries] = [shape.rows, shape.cols, shape.batch].map(to_u32);
-    let p = &p.cast::<u32>();
+    let p = &*p.cast_ref::<u32>();
     let totals = totals(&mut rec, p, bins, histograms.saturating_mul(entries), options)?;
     let mut divergences: Buffer<u32> = rec.array(shape.cols * shape.cols * shape.batch)?;
     let Meaning { factor, smoothing, spread, unit, root } = Meaning::new(kind, options, shape.rows);

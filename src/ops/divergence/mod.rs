@@ -153,7 +153,7 @@ pub fn divergence<T: Real>(
         |gpu| {
             gpu::check(gpu, &[shape, other, result])?;
             let (p, q) = (p.storage().on_device(ctx, gpu)?, q.storage().on_device(ctx, gpu)?);
-            Ok(Storage::Device(gpu::rows(gpu, kind, (&p, shape), (&q, other), options)?))
+            Ok(Storage::device(gpu::rows(gpu, kind, (&p, shape), (&q, other), options)?))
         },
     )?;
     Ok(Array::from_storage(result, made).chosen(&choice))
@@ -189,7 +189,7 @@ pub fn divergence_matrix<T: Real>(
         || Ok(Storage::host(cpu::matrix(kind, p.to_host(ctx)?.as_slice(), shape, options))),
         |gpu| {
             gpu::check(gpu, &[shape, result])?;
-            Ok(Storage::Device(gpu::matrix(gpu, kind, (&p.storage().on_device(ctx, gpu)?, shape), options)?))
+            Ok(Storage::device(gpu::matrix(gpu, kind, (&*p.storage().on_device(ctx, gpu)?, shape), options)?))
         },
     )?;
     Ok(Array::from_storage(result, made).chosen(&choice))

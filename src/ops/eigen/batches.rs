@@ -21,7 +21,7 @@ pub(super) fn solve<T: Real>(
     request: Request<'_>,
 ) -> Result<Solved<T>> {
     let most = gpu::elements_within(gpu, layout, ctx.memory_budget());
-    let whole = || on_device(gpu, layout, &a.on_device(ctx, gpu)?, request);
+    let whole = || on_device(gpu, layout, &*a.on_device(ctx, gpu)?, request);
     let cut = |most| in_batches(gpu, layout, &a.to_vec(ctx)?, request, most);
     if layout.len() as u64 > most {
         return cut(most);
@@ -40,9 +40,9 @@ fn record(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, request: Request<'_>) -> 
 fn on_device<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &Buffer<f32>, request: Request<'_>) -> Result<Solved<T>> {
     let gpu::Resident { values, vectors, certificates } = record(gpu, layout, a, request)?;
     Ok(Solved {
-        values: Storage::Device(values),
-        vectors: if request.columns.is_none() { Storage::host(Vec::new()) } else { Storage::Device(vectors) },
-        certificates: Certificates::Device(certificates),
+        values: Storage::device(values),
+        vectors: if request.columns.is_none() { Storage::host(Vec::new()) } else { Storage::device(vectors) },
+        certificates: Certificates::Device(certificates.share()),
     })
 }
 

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::ops::sparse::gpu::{Most, Rows, Slab, Stage};
 use crate::ops::sparse::{NONE, NullSpace};
 use crate::shape::to_u32;
+use std::sync::{Mutex, PoisonError};
 
 /// See the module.
 #[derive(Debug)]
@@ -14,7 +15,7 @@ pub(super) struct Deflation {
     /// V', a row for each vector of more than one entry.
     vectors: Rows,
     /// V'X.
-    along: Buffer<[f32; 4]>,
+    along: Mutex<Buffer<[f32; 4]>>,
     labels: Buffer<u32>,
     values: Buffer<f32>,
 }
@@ -35,7 +36,7 @@ impl Deflation {
         let count = offsets.len() - 1;
         Ok(Some(Self {
             vectors: Rows::upload(rec, (&offsets, &rows, Some(&values)), &[0, count], most, lanes)?,
-            along: rec.array(count * lanes as usize)?,
+            along: Mutex::new(rec.array(count * lanes as usize)?),
             labels: rec.upload(&labels)?,
             values: rec.upload(&null.values)?,
         }))
@@ -50,7 +51,7 @@ impl Deflation {
         x: &mut Slab,
     ) -> Result<()> {
         let lanes = x.lanes;
-        let mut along = self.along.clone();
+        let mut along = self.along.lock().unwrap_or_else(PoisonError::into_inner);
         self.vectors.gather(rec, x, &mut along)?;
         let flops = 8.0 * f64::from(lanes) * CHUNK as f64;
         for part in rec.ranges(count, flops) {

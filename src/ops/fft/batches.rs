@@ -56,9 +56,10 @@ pub(super) fn transform<I: Scalar, O: Scalar>(
     let count = task.lines.inner * task.lines.outer;
     let window = window.map(|window| window.storage().on_device(ctx, gpu)).transpose()?;
     let whole = || {
-        gpu::transform(gpu, plan, task.kind, task.lines, &a.on_device(ctx, gpu)?, window.as_ref()).map(Storage::Device)
+        gpu::transform(gpu, plan, task.kind, task.lines, &*a.on_device(ctx, gpu)?, window.as_deref())
+            .map(Storage::device)
     };
-    let batches = Batches { gpu, task, plan, window: window.as_ref() };
+    let batches = Batches { gpu, task, plan, window: window.as_deref() };
     let cut = |most| batches.all(&a.to_vec(ctx)?, most).map(Storage::host);
     if count > most {
         return cut(most);

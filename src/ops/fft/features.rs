@@ -86,7 +86,7 @@ where
     let spectrum: Array<Complex<T>> = task.transform(ctx, x, table.as_ref())?;
     let storage = match spectrum.storage() {
         Storage::Host(spectrum) => Storage::host(ctx.on_host(|| Ok(power_here(spectrum, n, lines.inner, scale)))?),
-        Storage::Device(buffer) => Storage::Device(power_there(ctx, buffer, n, lines, scale)?),
+        Storage::Device(buffer) => Storage::device(power_there(ctx, buffer, n, lines, scale)?),
     };
     Ok(PowerSpectrum { power: spectrum.made(shape, storage), n, axis })
 }
@@ -174,7 +174,7 @@ impl<T: Real> PowerSpectrum<T> {
         let shape = self.shape_of(bands.len());
         let storage = match self.power.storage() {
             Storage::Host(power) => Storage::host(sums_here(power, bins, lines, bands, unit)),
-            Storage::Device(buffer) => Storage::Device(sums_there(ctx, buffer, bins, lines, bands, unit)?),
+            Storage::Device(buffer) => Storage::device(sums_there(ctx, buffer, bins, lines, bands, unit)?),
         };
         Ok(self.power.made(shape, storage))
     }
@@ -207,7 +207,7 @@ fn power_there(ctx: &Context, spectrum: &Buffer<f32>, n: usize, lines: Lines, sc
     let scale = scale as f32;
     let even = u32::from(n.is_multiple_of(2));
     let params = PowerOf { count: to_u32(count), inner: to_u32(lines.inner.max(1)), bins: to_u32(bins), even, scale };
-    let kernel = Power { params, spectrum: &spectrum.cast(), power: &mut power };
+    let kernel = Power { params, spectrum: &spectrum.cast_ref(), power: &mut power };
     rec.dispatch(&kernel, &[], Grid::Invocations(to_u32(count)), 4.0 * count as f64)?;
     Ok(power)
 }

@@ -188,8 +188,8 @@ impl Job<'_> {
         let count = inner * (h + 1) * outer;
         let params =
             Unfolding { count: to_u32(count), inner: to_u32(inner), h: to_u32(h), folds: to_u32(self.at.folds) };
-        let mut output = output.cast();
-        let kernel = Unfold { params, tables: self.tables, input: &pairs.cast(), output: &mut output };
+        let mut output = output.cast_mut();
+        let kernel = Unfold { params, tables: self.tables, input: &pairs.cast_ref(), output: &mut output };
         rec.dispatch(&kernel, &[], Grid::Invocations(to_u32(count)), 10.0 * count as f64)
     }
 
@@ -336,7 +336,7 @@ impl Job<'_> {
             let reals = self.kind == Kind::RealInverse && to.places != usize::MAX;
             match source {
                 Source::Real(input, window) => {
-                    let (window, output) = (window.unwrap_or(input), &mut output.cast());
+                    let (window, output) = (window.unwrap_or(input), &mut output.cast_mut());
                     if together == 2 {
                         rec.dispatch(&TwoFromReal { params, tables, input, window, output }, &overrides, grid, flops)?;
                     } else {
@@ -344,7 +344,7 @@ impl Job<'_> {
                     }
                 }
                 Source::Complex(input) if reals => {
-                    let input = &input.cast();
+                    let input = &input.cast_ref();
                     if together == 2 {
                         rec.dispatch(&TwoToReal { params, tables, input, output }, &overrides, grid, flops)?;
                     } else {
@@ -352,7 +352,7 @@ impl Job<'_> {
                     }
                 }
                 Source::Complex(input) => {
-                    let (input, output) = (&input.cast(), &mut output.cast());
+                    let (input, output) = (&input.cast_ref(), &mut output.cast_mut());
                     if together == 2 {
                         rec.dispatch(&TwoTransforms { params, tables, input, output }, &overrides, grid, flops)?;
                     } else {

@@ -39,7 +39,7 @@ pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Nor
     let (storage, choice) = task.run(
         ctx,
         || Ok(Storage::host(on_cpu(&layout, graphs, normalization))),
-        |gpu| Ok(Storage::Device(gpu::laplacian(gpu, graphs, &layout, normalization)?)),
+        |gpu| Ok(Storage::device(gpu::laplacian(gpu, graphs, &layout, normalization)?)),
     )?;
     Ok(Ragged::from_storage(layout, storage, choice))
 }

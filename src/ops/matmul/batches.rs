@@ -194,7 +194,7 @@ fn whole<T: Multiplied>(
     for (buffer, operand) in buffers.iter_mut().zip(operands) {
         *buffer = operand.map(|operand| operand.on_device(ctx, room.gpu)).transpose()?;
     }
-    Ok(Storage::Device(room.record_there(problem, [0, 1, 2, 3].map(|i| buffers[i].as_ref()))?))
+    Ok(Storage::device(room.record_there(problem, [0, 1, 2, 3].map(|i| buffers[i].as_deref()))?))
 }
 
 /// Brings a result of `len` numbers home.

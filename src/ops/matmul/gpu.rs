@@ -164,11 +164,11 @@ fn multiply(
     params: Params,
     out: &mut Buffer<f32>,
 ) -> Result<()> {
-    let [a, b] = [product.a, product.b].map(|factor| factor.buffer.cast::<u32>());
+    let [a, b] = [product.a, product.b].map(|factor| factor.buffer.cast_ref::<u32>());
     // What is absent is not read; something has to be bound.
-    let c = product.ending.c.map_or_else(|| a.clone(), |(c, _)| c.cast());
-    let bias = product.ending.bias.map_or_else(|| a.clone(), |bias| bias.buffer.cast());
-    let mut out = out.cast::<u32>();
+    let c = product.ending.c.map_or_else(|| a.clone(), |(c, _)| c.cast_ref());
+    let bias = product.ending.bias.map_or_else(|| a.clone(), |bias| bias.buffer.cast_ref());
+    let mut out = out.cast_mut::<u32>();
     let manner = product.manner(params.raw != 0).overrides();
     let flops = plan.flops(product.k);
     for piece in rec.ranges(plan.units(product.m, product.n, params.parts, product.batch), flops) {
@@ -186,12 +186,12 @@ fn multiply(
             }
             Form::Direct { tall, wide } => {
                 let variant = [&manner[..], &[("TALL", tall.into()), ("WIDE", wide.into())]].concat();
-                let (a, b, out) = (&a.cast(), &b.cast(), &mut out.cast());
+                let (a, b, out) = (&a.cast_ref(), &b.cast_ref(), &mut out.cast_mut());
                 rec.dispatch(&Direct { params, a, b, c, bias, out }, &variant, grid, flops)?;
             }
             Form::Cooperative { piece, lanes } => {
                 let variant = [&manner[..], &[("LANES", lanes.into())]].concat();
-                let (a, b) = (&a.cast(), &b.cast());
+                let (a, b) = (&a.cast_ref(), &b.cast_ref());
                 if piece == 8 {
                     rec.dispatch(&SmallCooperative { params, a, b, c, bias, out }, &variant, grid, flops)?;
                 } else {
@@ -237,10 +237,10 @@ fn finish(
     exponents: Option<[&Buffer<u32>; 2]>,
     out: &mut Buffer<f32>,
 ) -> Result<()> {
-    let words = sums.cast::<u32>();
-    let c = product.ending.c.map_or_else(|| words.clone(), |(c, _)| c.cast());
-    let bias = product.ending.bias.map_or_else(|| words.clone(), |bias| bias.buffer.cast());
-    let mut out = out.cast::<u32>();
+    let words = sums.cast_ref::<u32>();
+    let c = product.ending.c.map_or_else(|| words.clone(), |(c, _)| c.cast_ref());
+    let bias = product.ending.bias.map_or_else(|| words.clone(), |bias| bias.buffer.cast_ref());
+    let mut out = out.cast_mut::<u32>();
     let len = product.m * product.n * product.batch;
     let units = if product.half { len.div_ceil(2) } else { len }.div_ceil(SUMMED);
     let flops = f64::from(SUMMED) * f64::from(2 * params.parts + 16);

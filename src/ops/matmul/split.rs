@@ -47,7 +47,7 @@ impl Halves {
         let mut largest = rec.array::<u32>(all as usize * chunks as usize)?;
         let (mut high, mut low) = (rec.array::<u32>(all as usize * words)?, rec.array::<u32>(all as usize * words)?);
         let mut exponents = rec.array::<u32>(all as usize)?;
-        let numbers = &factor.cast::<u32>();
+        let numbers = &factor.cast_ref::<u32>();
         let params = Lines { first: 0, lines, all, terms, chunk: CHUNK, chunks };
         let variant = [("ALONG", along.into())];
         let units = all.div_ceil(LINES) * chunks;

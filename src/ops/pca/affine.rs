@@ -56,7 +56,7 @@ impl<T: Real> Map<T> {
             || Ok(Storage::host(self.on_cpu(&x.storage().to_vec(ctx)?, given))),
             |gpu| {
                 fits(gpu, given, cols, ctx.memory_budget())?;
-                Ok(Storage::Device(self.on_device(gpu, &x.storage().on_device(ctx, gpu)?, given)?))
+                Ok(Storage::device(self.on_device(gpu, &*x.storage().on_device(ctx, gpu)?, given)?))
             },
         )?;
         Ok(Array::from_storage(shape, made).chosen(&choice))

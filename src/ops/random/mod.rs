@@ -52,7 +52,7 @@ pub fn words(ctx: &Context, stream: &mut Stream, shape: Shape) -> Result<Array<u
     let (made, choice) = check::<u32>("random words", ctx, shape, 1)?.run(
         ctx,
         || Ok(Storage::host(cpu::words(stream, shape.len()))),
-        |gpu| Ok(Storage::Device(gpu::fill(gpu, stream, shape.len(), Law::Words)?)),
+        |gpu| Ok(Storage::device(gpu::fill(gpu, stream, shape.len(), Law::Words)?)),
     )?;
     stream.skip(shape.len() as u128);
     Ok(Array::from_storage(shape, made).chosen(&choice))
@@ -140,7 +140,7 @@ fn fill<T: Real>(
     let (made, choice) = check::<T>(operation, ctx, shape, words)?.run(
         ctx,
         || Ok(Storage::host(cpu::fill(stream, shape.len(), law))),
-        |gpu| Ok(Storage::Device(gpu::fill(gpu, stream, shape.len(), law)?)),
+        |gpu| Ok(Storage::device(gpu::fill(gpu, stream, shape.len(), law)?)),
     )?;
     stream.skip(shape.len() as u128 * words);
     Ok(Array::from_storage(shape, made).chosen(&choice))

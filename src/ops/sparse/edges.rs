@@ -148,7 +148,8 @@ pub(in crate::ops) fn laplacian(
     let nodes = row_offsets.len() - 1;
     let mut rec = gpu.record();
     let weighted = weights.is_some();
-    let rows = Rows::adopt(&mut rec, &row_offsets, columns, weights, listed.node_offsets, lanes)?;
+    let rows =
+        Rows::adopt(&mut rec, &row_offsets, columns.share(), weights.map(Buffer::share), listed.node_offsets, lanes)?;
     let mut degrees = rec.array(if weighted { nodes } else { 1 })?;
     if weighted {
         let ones = Slab { lanes: 1, data: rec.upload(&vec![[1.0; 4]; nodes])? };

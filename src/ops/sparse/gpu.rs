@@ -11,11 +11,12 @@ use super::kernels::{
     Columns, Combine, Finish, First, Items, Pack, Step, Steps, Sums, Unpack, combine_variant, finish_variant,
     row_variant, teams,
 };
-use crate::device::{Buffer, Gpu, Grid, Recorder};
+use crate::device::{Buffer, Gpu, Grid, Recorder, Shared};
 use crate::error::{ErrorKind, Result};
 use crate::shape::to_u32;
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[cfg(test)]
 mod tests;
@@ -41,15 +42,15 @@ pub(in crate::ops) struct Rows {
     long: Buffer<[u32; 4]>,
     longs: u32,
     slots: u32,
-    /// Sums of the segments.
-    sums: Buffer<[f32; 4]>,
+    /// Sums of the segments: one buffer for all products, because a recording keeps what it names, and its dispatches run in order.
+    sums: Mutex<Buffer<[f32; 4]>>,
     weighted: bool,
 }
 
 #[derive(Debug)]
 struct ResidentPiece {
-    columns: Buffer<u32>,
-    weights: Buffer<f32>,
+    columns: Shared<u32>,
+    weights: Shared<f32>,
     rows: Buffer<[u32; 4]>,
     runs: Vec<Run>,
     segments: Buffer<[u32; 4]>,
@@ -58,7 +59,7 @@ struct ResidentPiece {
 }
 
 impl ResidentPiece {
-    fn upload(rec: &mut Recorder<'_>, piece: Piece, columns: Buffer<u32>, weights: Buffer<f32>) -> Result<Self> {
+    fn upload(rec: &mut Recorder<'_>, piece: Piece, columns: Shared<u32>, weights: Shared<f32>) -> Result<Self> {
         let Piece { rows, runs, segments, .. } = piece;
         Ok(Self {
             columns,
@@ -85,9 +86,9 @@ impl Rows {
         let cut = cut(row_offsets, node_offsets, most.entries, most.rows);
         let mut pieces = Vec::with_capacity(cut.pieces.len());
         for piece in cut.pieces {
-            let columns = rec.upload(&columns[piece.entries.clone()])?;
+            let columns = rec.upload(&columns[piece.entries.clone()])?.share();
             // Where every weight is 1 none travels, and one number stands in for the binding.
-            let weights = rec.upload(weights.map_or(&[1.0], |weights| &weights[piece.entries.clone()]))?;
+            let weights = rec.upload(weights.map_or(&[1.0], |weights| &weights[piece.entries.clone()]))?.share();
             pieces.push(ResidentPiece::upload(rec, piece, columns, weights)?);
         }
         Self::assemble(rec, pieces, (&cut.long, cut.slots), weights.is_some(), lanes)
@@ -97,14 +98,14 @@ impl Rows {
     pub(super) fn adopt(
         rec: &mut Recorder<'_>,
         row_offsets: &[usize],
-        columns: Buffer<u32>,
-        weights: Option<Buffer<f32>>,
+        columns: Shared<u32>,
+        weights: Option<Shared<f32>>,
         node_offsets: &[usize],
         lanes: u32,
     ) -> Result<Self> {
         let cut = cut(row_offsets, node_offsets, usize::MAX, usize::MAX);
         let weighted = weights.is_some();
-        let weights = weights.map_or_else(|| rec.upload(&[1.0]), Ok)?;
+        let weights = weights.map_or_else(|| rec.upload(&[1.0]).map(Buffer::share), Ok)?;
         let mut pieces = Vec::with_capacity(1);
         for piece in cut.pieces {
             pieces.push(ResidentPiece::upload(rec, piece, columns.clone(), weights.clone())?);
@@ -119,14 +120,18 @@ impl Rows {
         weighted: bool,
         lanes: u32,
     ) -> Result<Self> {
-        let sums = rec.array(slots as usize * lanes as usize)?;
+        let sums = Mutex::new(rec.array(slots as usize * lanes as usize)?);
         Ok(Self { pieces, long: rec.upload(long)?, longs: to_u32(long.len()), slots, sums, weighted })
     }
 
     /// Segment sums of the long rows of `W S x`; S is absent where there is no `scale`.
-    fn segments(&self, rec: &mut Recorder<'_>, scale: Option<&Buffer<f32>>, x: &Slab) -> Result<Buffer<[f32; 4]>> {
-        // One buffer for all products: a recording keeps what it names, and its dispatches run in order.
-        let mut sums = self.sums.clone();
+    fn segments(
+        &self,
+        rec: &mut Recorder<'_>,
+        scale: Option<&Buffer<f32>>,
+        x: &Slab,
+    ) -> Result<MutexGuard<'_, Buffer<[f32; 4]>>> {
+        let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
         for piece in &self.pieces {
             let all = Run { rows: 0..piece.segment_count, entries: piece.segment_entries };
             self.sums(rec, piece, (&piece.segments, &all), scale, x, &mut sums)?;

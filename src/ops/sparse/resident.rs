@@ -88,10 +88,10 @@ impl OnDevice {
                 ctx.gpu_of(buffer)?;
                 buffer.clone()
             }
-            Storage::Host(data) => gpu.record().upload(&T::for_device(data))?,
+            Storage::Host(data) => gpu.record().upload(&T::for_device(data))?.share(),
         };
         let y = product(gpu, &self.resident, (self.rows, shape.rows), &block)?;
-        Ok(Array::from_storage(shape, Storage::Device(y)))
+        Ok(Array::from_storage(shape, Storage::device(y)))
     }
 }
 

@@ -120,8 +120,8 @@ fn on_device<T: Real>(ctx: &Context, gpu: &Gpu, x: &Array<T>, form: Form) -> Res
     let together = usize::try_from((budget / 4 * 3 / each).min(binding / largest)).unwrap_or(usize::MAX);
     // A single matrix that lies there already is not moved because of its products.
     if shape.batch <= together || x.is_resident() && shape.batch == 1 {
-        let found = gpu_cov::covariance(gpu, &x.storage().on_device(ctx, gpu)?, shape, budget, form)?;
-        let array = |shape, buffer| Array::from_storage(shape, Storage::Device(buffer));
+        let found = gpu_cov::covariance(gpu, &*x.storage().on_device(ctx, gpu)?, shape, budget, form)?;
+        let array = |shape, buffer| Array::from_storage(shape, Storage::device(buffer));
         return Ok((array(shapes.0, found.means), array(shapes.1, found.covariance), found.exponent));
     }
     let data = x.storage().to_vec(ctx)?;

@@ -4,7 +4,7 @@ use super::moments::Moments;
 use super::{Nan, View, count, cpu, gpu, reduced};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
-use crate::device::{Buffer, Gpu};
+use crate::device::{Buffer, Gpu, Shared};
 use crate::error::{Error, Result};
 use crate::ops::operation::{Call, Operation, Precision, always};
 use crate::policy::{Choice, Family, Workload};
@@ -48,7 +48,7 @@ pub struct Description<T = f32> {
 enum Counts {
     Host(Arc<Vec<u64>>),
     /// Two words a series, the lower one first.
-    Device(Buffer<u32>),
+    Device(Shared<u32>),
 }
 
 impl<T: Real> Description<T> {
@@ -99,7 +99,7 @@ impl<T: Real> Description<T> {
 
     /// As the device found it.
     pub(super) fn resident(found: gpu::Found, shape: Shape) -> Self {
-        let array = |buffer| Array::from_storage(shape, Storage::Device(buffer));
+        let array = |buffer| Array::from_storage(shape, Storage::device(buffer));
         Self {
             mean: array(found.mean),
             variance: array(found.variance),
@@ -107,7 +107,7 @@ impl<T: Real> Description<T> {
             max: array(found.most),
             skewness: array(found.skewness),
             kurtosis: array(found.kurtosis),
-            counts: Counts::Device(found.counts),
+            counts: Counts::Device(found.counts.share()),
         }
     }
 }
@@ -146,7 +146,7 @@ pub fn describe<T: Real>(
             let most = most_numbers(gpu, view, ctx.memory_budget());
             in_batches(gpu, &T::for_device(data), view, shape, options, most)
         }
-        x => whole(gpu, &x.on_device(ctx, gpu)?, view, shape, options),
+        x => whole(gpu, &*x.on_device(ctx, gpu)?, view, shape, options),
     })?;
     Ok(made.chosen(&choice))
 }

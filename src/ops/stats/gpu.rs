@@ -5,7 +5,7 @@ use super::kernels::{
 };
 use super::tree::{Tree, subtrees};
 use super::{LEAF, Nan, View, count};
-use crate::device::{Buffer, Gpu, Grid, Recorder};
+use crate::device::{Buffer, Gpu, Grid, Recorder, Shared};
 use crate::error::Result;
 use crate::shape::to_u32;
 
@@ -15,7 +15,7 @@ const WORDS: usize = 3;
 const FLOPS: f64 = 20.0;
 
 /// One node of every series.
-pub(super) type Node = Buffer<[u32; 4]>;
+pub(super) type Node = Shared<[u32; 4]>;
 
 /// What is asked of moments, on the device: a number a series each, and two words of a count.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ fn run(
         rec.dispatch(&kernel, &merge_variant(false), Grid::Invocations(invocations), 64.0 * f64::from(invocations))?;
         (nodes, leaves) = (out, half);
     }
-    Ok(nodes)
+    Ok(nodes.share())
 }
 
 /// Two nodes of every series as one.
@@ -106,7 +106,7 @@ pub(super) fn merge(rec: &mut Recorder<'_>, series: usize, left: &Node, right: &
     let work = 64.0 * count(series);
     let kernel = Merge { params, left, right, out: &mut out };
     rec.dispatch(&kernel, &merge_variant(true), Grid::Invocations(to_u32(series)), work)?;
-    Ok(out)
+    Ok(out.share())
 }
 
 /// What is asked of the moments of every series.

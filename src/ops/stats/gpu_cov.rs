@@ -7,7 +7,7 @@ use super::kernels::{
 use super::tree::{Tree, subtrees};
 use super::{count, gram};
 use crate::context::Context;
-use crate::device::{Buffer, Gpu, Grid, Recorder};
+use crate::device::{Buffer, Gpu, Grid, Recorder, Shared};
 use crate::error::{DEVICE_BYTES, ErrorKind, Result, within_limits};
 use crate::shape::{Shape, to_u32};
 use std::ops::Range;
@@ -50,8 +50,8 @@ impl Tiles {
 #[derive(Clone, Debug)]
 struct Node {
     rows: u64,
-    means: Buffer<f32>,
-    products: Buffer<[f32; 4]>,
+    means: Shared<f32>,
+    products: Shared<[f32; 4]>,
 }
 
 /// A stream of rows: its tree, and the rows that are no whole leaf yet.
@@ -60,7 +60,7 @@ pub(super) struct Stream {
     tiles: Tiles,
     /// Leaves that are reduced at once, as a power of two.
     most: u32,
-    shifts: Option<Buffer<f32>>,
+    shifts: Option<Shared<f32>>,
     tree: Tree<Node>,
     tail: Option<Buffer<f32>>,
     held: usize,
@@ -153,7 +153,7 @@ impl Stream {
     }
 
     /// The columns' shifts; where there are none yet, from some rows.
-    fn shifts(&self, rec: &mut Recorder<'_>, x: &Buffer<f32>, len: usize, rows: Range<usize>) -> Result<Buffer<f32>> {
+    fn shifts(&self, rec: &mut Recorder<'_>, x: &Buffer<f32>, len: usize, rows: Range<usize>) -> Result<Shared<f32>> {
         if let Some(shifts) = &self.shifts {
             return Ok(shifts.clone());
         }
@@ -163,7 +163,7 @@ impl Stream {
             Sample { series: columns, len: to_u32(len), inner: 1, begin: to_u32(rows.start), end: to_u32(rows.end) };
         let kernel = Shift { params, x, shifts: &mut shifts };
         rec.dispatch(&kernel, &[], Grid::Invocations(columns), 128.0 * f64::from(columns))?;
-        Ok(shifts)
+        Ok(shifts.share())
     }
 
     /// Some rows, which begin a leaf, as one node: leaves, then by twos.
@@ -206,7 +206,7 @@ impl Stream {
             last += if leaves.is_multiple_of(2) { full } else { 0 };
             (leaves, full) = (leaves.div_ceil(2), 2 * full);
         }
-        Ok(Node { rows: rows.len() as u64, means, products })
+        Ok(Node { rows: rows.len() as u64, means: means.share(), products: products.share() })
     }
 
     fn keep(&mut self, rec: &mut Recorder<'_>, x: &Buffer<f32>, len: usize, rows: Range<usize>) -> Result<()> {
@@ -236,7 +236,7 @@ impl Stream {
     }
 
     /// The node of the rows that are held, with the shifts that it has.
-    fn last(&self, rec: &mut Recorder<'_>) -> Result<Option<(Node, Buffer<f32>)>> {
+    fn last(&self, rec: &mut Recorder<'_>) -> Result<Option<(Node, Shared<f32>)>> {
         let Some(tail) = self.tail.as_ref().filter(|_| self.held > 0) else { return Ok(None) };
         let shifts = self.shifts(rec, tail, LEAF_ROWS, 0..self.held)?;
         let node = self.run(rec, tail, LEAF_ROWS, 0..self.held, &shifts)?;
@@ -255,7 +255,7 @@ impl Stream {
     }
 
     /// All rows so far, with their shifts; none of no row.
-    fn root(&self, rec: &mut Recorder<'_>) -> Result<Option<(Node, Buffer<f32>)>> {
+    fn root(&self, rec: &mut Recorder<'_>) -> Result<Option<(Node, Shared<f32>)>> {
         let last = self.last(rec)?;
         let shifts = last.as_ref().map(|(_, shifts)| shifts.clone()).or_else(|| self.shifts.clone());
         let tiles = self.tiles;
@@ -282,7 +282,7 @@ impl Stream {
 pub(super) struct Closed {
     tiles: Tiles,
     node: Node,
-    shifts: Buffer<f32>,
+    shifts: Shared<f32>,
 }
 
 impl Closed {
@@ -356,7 +356,7 @@ fn finish(gpu: &Gpu, tiles: Tiles, node: &Node, shifts: &Buffer<f32>, form: Form
     let divisor = narrow(node.rows.saturating_sub(1));
     let params = Ending { cols: to_u32(cols), matrices: to_u32(matrices), nan: f32::NAN.to_bits(), divisor, exponent };
     let mut covariance = rec.array(matrices * cols * cols)?;
-    let products = node.products.cast::<f32>();
+    let products = node.products.cast_ref::<f32>();
     let kernel = Covariance { params, products: &products, means: &node.means, out: &mut covariance };
     let size = matrices * cols * cols;
     let variant = [("CORRELATION", f64::from(u8::from(form == Form::Correlation))), tiles.side()];
@@ -380,7 +380,7 @@ struct Run {
 fn merge(rec: &mut Recorder<'_>, tiles: Tiles, a: &Node, b: &Node) -> Result<Node> {
     let run = Run { nodes: 2, rows: a.rows, rows_of_last: b.rows, pair: true };
     let (means, products) = join(rec, tiles, run, [&a.means, &b.means], [&a.products, &b.products])?;
-    Ok(Node { rows: a.rows + b.rows, means, products })
+    Ok(Node { rows: a.rows + b.rows, means: means.share(), products: products.share() })
 }
 
 /// Neighbouring nodes as one each.

@@ -79,7 +79,7 @@ pub fn histogram<T: Real>(
         || Ok(on_cpu(&x.storage().to_vec(ctx)?, view, shape, edges.clone())),
         |gpu| {
             select::histogram_fits(gpu, view, bins, ctx.memory_budget())?;
-            let all = select::histogram(gpu, &x.storage().on_device(ctx, gpu)?, view, &edges)?;
+            let all = select::histogram(gpu, &*x.storage().on_device(ctx, gpu)?, view, &edges)?;
             Ok(spread(&all, view, shape, edges.clone()))
         },
     )?;

@@ -51,7 +51,7 @@ pub fn quantiles<T: Real>(
         |gpu| {
             select::fits(gpu, view, q.len(), ctx.memory_budget())?;
             let x = x.storage().on_device(ctx, gpu)?;
-            Ok(Storage::Device(select::quantiles(gpu, &x, view, q, nan, ctx.memory_budget())?))
+            Ok(Storage::device(select::quantiles(gpu, &x, view, q, nan, ctx.memory_budget())?))
         },
     )?;
     Ok(Array::from_storage(shape, made).chosen(&choice))

@@ -163,7 +163,7 @@ impl<T: Real> RunningCovariance<T> {
             && let Some(found) = stream.finish(ctx.gpu()?, form)?
         {
             ctx.gpu_of(&found.means)?;
-            let array = |shape, buffer| Array::from_storage(shape, Storage::Device(buffer));
+            let array = |shape, buffer| Array::from_storage(shape, Storage::device(buffer));
             return Ok((array(shapes.0, found.means), array(shapes.1, found.covariance), found.exponent));
         }
         let gram = self.gram(ctx)?;

@@ -23,7 +23,7 @@ pub(super) fn solve<T: Real>(
         return Ok(cpu::svd(problem, &[], vectors, ctx.cancel()));
     }
     let most = within(gpu, problem, ctx.memory_budget())?;
-    let whole = || on_device(gpu, problem, &a.on_device(ctx, gpu)?, vectors);
+    let whole = || on_device(gpu, problem, &*a.on_device(ctx, gpu)?, vectors);
     let cut = |most| in_batches(gpu, problem, &a.to_vec(ctx)?, vectors, most);
     if problem.batch > most {
         return cut(most);
@@ -46,12 +46,12 @@ fn within(gpu: &Gpu, problem: &Problem, bytes: u64) -> Result<usize> {
 
 fn on_device<T: Real>(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) -> Result<Parts<T>> {
     let gpu::Resident { u, s, vh, certificates } = gpu::svd(gpu, problem, a, vectors)?;
-    let storage = |buffer: Option<Buffer<f32>>| buffer.map_or_else(|| Storage::host(Vec::new()), Storage::Device);
+    let storage = |buffer: Option<Buffer<f32>>| buffer.map_or_else(|| Storage::host(Vec::new()), Storage::device);
     Ok(Parts {
         u: storage(u),
-        s: Storage::Device(s),
+        s: Storage::device(s),
         vh: storage(vh),
-        certificates: Certificates::Device(certificates),
+        certificates: Certificates::Device(certificates.share()),
     })
 }
 

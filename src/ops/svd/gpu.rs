@@ -228,10 +228,10 @@ pub(super) fn svd(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) 
         return Ok(Resident { u: None, s, vh: None, certificates });
     }
     // One basis is U as it is, the other's transpose is Vh; into memory that is free by now where it has the size.
-    let (u, right, turned, room) = match (wide != 0, left == short) {
-        (false, _) => (p.clone(), &v, square, x),
-        (true, true) => (v.clone(), &p, shape, b),
-        (true, false) => (v.clone(), &p, shape, rec.array(all_p)?),
+    let (right, turned, room) = match (wide != 0, left == short) {
+        (false, _) => (&v, square, x),
+        (true, true) => (&p, shape, b),
+        (true, false) => (&p, shape, rec.array(all_p)?),
     };
     let mut vh = room;
     let tile = turned.tile();
@@ -240,6 +240,7 @@ pub(super) fn svd(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) 
         let params = Basis { first, long: turned.long, left: turned.left };
         rec.dispatch(&Transpose { params, q: right, out: &mut vh }, &[("TILE", tile.into())], grid, flops)
     })?;
+    let u = if wide == 0 { p } else { v };
     Ok(Resident { u: Some(u), s, vh: Some(vh), certificates })
 }
 

@@ -2,8 +2,6 @@
 //! orders around a block, a pair of blocks, a tile and a class; bit-equal whatever stands beside a matrix and however a batch is cut; within
 //! a budget; and the choice of some pairs on the device.
 
-mod common;
-
 use common::families::{Case, banded_types, glued_wilkinson, lapack_type, lapack_types};
 use common::graphs::{self, Kind};
 use common::on_gpus;

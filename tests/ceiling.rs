@@ -1,7 +1,5 @@
 //! What a machine can do at most: that it is measured, not how much it is.
 
-mod common;
-
 use common::on_each;
 use common::solve::Checked;
 use fiedler::ops::ceiling::ceilings;

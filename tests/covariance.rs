@@ -1,8 +1,6 @@
 //! Covariance and correlation on every backend: against two passes in f64 on numbers that cancel, what is not finite in its own
 //! column alone, the same bits however a stream or a batch is cut, and a typed error for what cannot be.
 
-mod common;
-
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits};
 use common::statistics::{CUTS, KINDS, rows_of, table, two_passes};

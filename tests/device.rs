@@ -1,8 +1,6 @@
 //! The device floor as users meet it: loss, memory, the pool, threads, reads, timestamps, and the choice of an adapter. Devices and
 //! buffers of others are in tests/foreign.rs.
 
-mod common;
-
 use common::families::{Case, lapack_types};
 use common::solve::{Checked, alike, apart, bits, judge, ragged, solve};
 use common::{device_free, on_gpus};

@@ -1,7 +1,5 @@
 //! Divergences against their definitions in f64: near and far, zeros, laws, sizes, samples.
 
-mod common;
-
 use common::histograms::{COUNTS, DEFAULT, check, column, compare, truth};
 use common::random::SplitMix64;
 use common::solve::Checked;

@@ -1,8 +1,6 @@
 //! The symmetric eigendecomposition on every backend: within the promise on matrices that hurt, certified with the true numbers,
 //! bit-equal however a batch is cut, and with a typed error for what cannot be.
 
-mod common;
-
 use common::families::{Case, banded_types, glued_wilkinson, lapack_types};
 use common::graphs::{self, Kind};
 use common::random::SplitMix64;
@@ -28,7 +26,7 @@ fn main() -> std::process::ExitCode {
         on_cpu("long stars", stars),
         on_gpus("every size class of the kernels in workgroup memory", size_classes),
         on_each("closed forms", closed_forms),
-        on_each("20,000 random graphs", random_graphs),
+        on_each("thousands of random graphs", random_graphs),
         on_each("scales", scales),
         on_each("what is not finite spoils itself alone", not_finite),
         on_each("the lower triangle alone is read", lower_triangle),
@@ -162,8 +160,10 @@ fn stars(ctx: &Context) -> Checked {
 }
 
 fn random_graphs(ctx: &Context) -> Checked {
+    // Software adapters take a minute for 20,000.
+    let count = if ctx.adapter().is_some_and(|adapter| adapter.software) { 4_000 } else { 20_000 };
     let mut random = SplitMix64::new(20_000);
-    let cases: Vec<Case> = (0..20_000)
+    let cases: Vec<Case> = (0..count)
         .map(|i| {
             let graph = if i == 0 { graphs::seven_nodes() } else { graphs::random(&mut random) };
             let kind = if i % 4 == 3 { Kind::Symmetric } else { Kind::Combinatorial };
@@ -171,7 +171,7 @@ fn random_graphs(ctx: &Context) -> Checked {
         })
         .collect();
     let isolated = |case: &Case| (0..case.n).any(|i| case.a[case.n * i..case.n * (i + 1)].iter().all(|&x| x == 0.0));
-    assert!(cases.iter().filter(|case| isolated(case)).count() > 6000);
+    assert!(cases.iter().filter(|case| isolated(case)).count() > 3 * count / 10);
     println!("{:?}", judge(&cases, &solve::<f32>(ctx, &cases)?, |_| None)?);
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! Encodings: the pairs that they say they are, and what they refuse. That they are the same everywhere is tests/sameness.rs.
 
-mod common;
-
 use common::batches::{all_bits, graph, spectrum, tied_graphs};
 use common::graphs;
 use common::random::SplitMix64;

@@ -1,8 +1,6 @@
 //! The encoder's iterations against its dense decompositions: the same pairs, whichever method, on data sets that mix small and large
 //! graphs.
 
-mod common;
-
 use common::batches::all_bits;
 use common::solve::{Checked, alike};
 use common::sparse::{Sparse, Weighted, weighted};

@@ -1,7 +1,5 @@
 //! Fourier transforms on every backend against rustfft in f64: every length, real and complex, there and back.
 
-mod common;
-
 use common::fourier::{C64, half_truth, judge, lines, reals, signal, truth, whole_truth, wide, widened};
 use common::solve::{Checked, alike};
 use common::{device_free, on_cpu, on_each, on_gpus};

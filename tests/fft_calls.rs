@@ -1,8 +1,6 @@
 //! What calls of Fourier transforms promise beside their accuracy: every axis, laws, what is not finite, empty, cut up, or refused; power
 //! spectra.
 
-mod common;
-
 use common::fourier::{C32, C64, half_truth, judge, lines, reals, signal, truth, wide, widened};
 use common::solve::{Checked, alike};
 use common::{on_each, on_gpus};

@@ -1,7 +1,5 @@
 //! What others own: devices and buffers made through wgpu itself, and arrays of another context.
 
-mod common;
-
 use common::families::{Case, lapack_types};
 use common::on_gpus;
 use common::solve::{Checked, alike, judge, solve};

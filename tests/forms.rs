@@ -1,8 +1,6 @@
 //! The forms that a kernel of the device comes in, each alone on every adapter that can hold it: within the promise on matrices that hurt,
 //! and no matrix touched by those beside it, be they converged, of other orders, not finite, or absent.
 
-mod common;
-
 use common::families::{Case, banded_types, glued_wilkinson, lapack_types};
 use common::graphs::{self, Kind};
 use common::on_gpus;

@@ -1,8 +1,6 @@
 //! The judges judged: measures that can fail, a referee that agrees with closed forms, families that are what they say, and a harness
 //! that sees a failure.
 
-mod common;
-
 use std::env;
 use std::time::Duration;
 

@@ -1,7 +1,5 @@
 //! Dense Laplacians of every backend against the f64 operators on the host, which tests/graph.rs holds against other libraries' matrices.
 
-mod common;
-
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits};
 use common::{on_each, on_gpus};

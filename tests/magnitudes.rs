@@ -1,8 +1,6 @@
 //! Numbers at the edges of f32, where a device flushes or overflows: subnormal shares of histograms, and moments of the largest
 //! numbers.
 
-mod common;
-
 use common::histograms::{COUNTS, DEFAULT, allowed, column, compare, truth};
 use common::random::SplitMix64;
 use common::solve::Checked;

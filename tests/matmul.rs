@@ -1,8 +1,6 @@
 //! Products on every backend: within the gate at every size around the tiles', in all transposes, batched and broadcast, with
 //! everything that may follow; the same bits however they are cut; typed errors and stated results for what is out of the ordinary.
 
-mod common;
-
 use common::products::{Number, Operands, Product, TURNS, activated, bits, judge_not_finite};
 use common::random::SplitMix64;
 use common::solve::{Checked, alike};

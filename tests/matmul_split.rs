@@ -1,8 +1,6 @@
 //! f32 split into f16 on every backend: within its documented bound whatever the scale of rows and columns, with everything that may
 //! follow, the same bits however it is cut. And f16 on matrix units, which multiply halves too.
 
-mod common;
-
 use common::products::{Operands, Product, TURNS, bits, judge_not_finite};
 use common::solve::{Checked, alike};
 use common::{on_each, on_gpus, on_gpus_with};

@@ -1,7 +1,5 @@
 //! Parts of an eigendecomposition on every backend: values alone, k pairs, and pairs refined to f64.
 
-mod common;
-
 use common::families::{Case, glued_wilkinson, lapack_types};
 use common::graphs::{self, Kind};
 use common::solve::Checked;

@@ -1,8 +1,6 @@
 //! Principal components on every backend: against the definition in f64, however they are found; turned, turned back, whitened;
 //! of a stream; and with a typed error for what cannot be.
 
-mod common;
-
 use common::random::SplitMix64;
 use common::solve::{Checked, alike};
 use common::{on_cpu, on_each, on_gpus};

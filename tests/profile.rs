@@ -1,7 +1,5 @@
 //! Where the time went: what is counted is what was dispatched, times fit into the wall's, and the trace is one that can be read.
 
-mod common;
-
 use common::solve::{Checked, alike, apart};
 use common::{on_cpu, on_each, on_gpus};
 use fiedler::array::Array;

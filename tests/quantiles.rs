@@ -1,7 +1,5 @@
 //! Quantiles against sorting, and histograms against counting, on every backend.
 
-mod common;
-
 use common::on_each;
 use common::random::SplitMix64;
 use common::solve::Checked;

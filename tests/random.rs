@@ -2,8 +2,6 @@
 //!
 //! A statistic is allowed five standard deviations of its own distribution: a right generator with another seed fails one in two million times.
 
-mod common;
-
 use common::solve::Checked;
 use common::{on_cpu, on_each, on_gpus};
 use fiedler::array::Array;

@@ -1,7 +1,5 @@
 //! The same graph has the same encoding: on every backend, ties included, in every order of its nodes, wherever `auto` sends it.
 
-mod common;
-
 use common::batches::{all_bits, graph, spectrum, tied_graphs};
 use common::graphs;
 use common::random::SplitMix64;

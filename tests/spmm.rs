@@ -1,7 +1,5 @@
 //! Products of sparse matrices with blocks of vectors, against sums in f64.
 
-mod common;
-
 use common::random::SplitMix64;
 use common::solve::Checked;
 use common::sparse::{Sparse, Weighted, weighted};

@@ -1,8 +1,6 @@
 //! Statistics on every backend: within their tolerances of two passes in f64 on numbers that cancel, NaN and what is not finite
 //! as stated, the same bits however a stream or a batch is cut, and a typed error for what cannot be.
 
-mod common;
-
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits};
 use common::statistics::{AXES, CUTS, KINDS, all, one, rows_of, series, shape_of, table, two_passes};

@@ -1,8 +1,6 @@
 //! The singular value decomposition on every backend: within the promise on matrices that hurt, certified with the true numbers,
 //! orthonormal whatever the rank, bit-equal however a batch is cut, and with a typed error for what cannot be.
 
-mod common;
-
 use common::random::SplitMix64;
 use common::rectangles::{Host, Rectangle, Worst, array, check, judge, low_rank, reference, solve, types, with_values};
 use common::solve::{Checked, alike, bits};

@@ -1,8 +1,6 @@
 //! All families in one context: each has the bits that it has in a context of its own, in whatever order they are called, and on
 //! however many threads; none begins in a context that is cancelled.
 
-mod common;
-
 use common::batches::all_bits;
 use common::on_each;
 use common::solve::{Checked, alike};

@@ -1,8 +1,6 @@
 //! Weakly joined clusters, the textbook's use of a Fiedler vector: small eigenvalues that are close together, on every route and side,
 //! against closed forms and against f64 wherever f64 separates.
 
-mod common;
-
 use common::random::SplitMix64;
 use common::solve::Checked;
 use common::sparse::{Sparse, Weighted, weighted};

@@ -1,8 +1,5 @@
 //! Tuning on every adapter: the forms of kernels that lost are left aside.
 
-#[path = "../../tests/common/mod.rs"]
-mod common;
-
 use common::families::lapack_types;
 use common::on_gpus;
 use common::solve::{Checked, alike, judge, solve};

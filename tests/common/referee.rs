@@ -90,7 +90,8 @@ pub fn band(a: &mut [f64], n: usize, width: usize) {
         }
         v.iter_mut().for_each(|x| *x /= scale); // squares stay in range
         v[0] += v[0].signum() * v.iter().map(|x| x * x).sum::<f64>().sqrt();
-        reflect_both(a, n, start, &v);
+        // Left of `column` these rows are 0 already, and so are these columns above it.
+        reflect(a, n, column, start, &v);
         for i in start + 1..n {
             a[i + n * column] = 0.0;
             a[column + n * i] = 0.0;
@@ -100,19 +101,36 @@ pub fn band(a: &mut [f64], n: usize, width: usize) {
 
 /// `a` becomes `H a H`, `H = I - 2 v v' / v'v` in the rows and columns from `start`.
 pub fn reflect_both(a: &mut [f64], n: usize, start: usize, v: &[f64]) {
+    reflect(a, n, 0, start, v);
+}
+
+/// The same, where rows and columns before `first` are known to stay.
+fn reflect(a: &mut [f64], n: usize, first: usize, start: usize, v: &[f64]) {
     let factor = 2.0 / v.iter().map(|x| x * x).sum::<f64>();
-    for j in 0..n {
+    for j in first..n {
         let column = &mut a[start + n * j..n * (j + 1)];
-        let projection = factor * column.iter().zip(v).map(|(x, y)| x * y).sum::<f64>();
+        let projection = factor * dot(column, v);
         column.iter_mut().zip(v).for_each(|(x, y)| *x -= projection * y);
     }
-    let mut projections = vec![0.0; n];
+    let mut projections = vec![0.0; n - first];
     for (k, y) in v.iter().enumerate() {
-        let column = &a[n * (start + k)..n * (start + k + 1)];
+        let column = &a[n * (start + k) + first..n * (start + k + 1)];
         projections.iter_mut().zip(column).for_each(|(p, x)| *p += factor * x * y);
     }
     for (k, y) in v.iter().enumerate() {
-        let column = &mut a[n * (start + k)..n * (start + k + 1)];
+        let column = &mut a[n * (start + k) + first..n * (start + k + 1)];
         column.iter_mut().zip(&projections).for_each(|(x, p)| *x -= p * y);
     }
+}
+
+/// In eight sums, which the compiler may keep in a vector.
+pub fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let (xs, x_rest) = x.as_chunks::<8>();
+    let (ys, y_rest) = y[..x.len()].as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (x, y) in xs.iter().zip(ys) {
+        sums.iter_mut().zip(x.iter().zip(y)).for_each(|(sum, (x, y))| *sum += x * y);
+    }
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
+    sums.iter().sum::<f64>() + rest
 }

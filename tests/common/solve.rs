@@ -9,6 +9,7 @@ use fiedler::{Backend, Context, ContextBuilder, Layout};
 use rayon::prelude::*;
 
 use super::families::Case;
+use super::referee::dot;
 use super::{gates, referee};
 
 /// What a test's body returns.
@@ -114,9 +115,12 @@ fn judge_one<T: Real + Into<f64>>(
 
 /// The numbers of a certificate, from their definitions: `max_j |A v_j - l_j v_j|_2 / |A|_1` and `max |V'V - I|`.
 pub fn recomputed<T: Copy + Into<f64>>(a: &[f64], n: usize, w: &[T], v: &[T]) -> (f64, f64) {
-    let v: Vec<f64> = v.iter().map(|&x| x.into()).collect();
+    let wide = |numbers: &[T]| numbers.iter().map(|&x| x.into()).collect::<Vec<f64>>();
+    recomputed_wide(a, n, &wide(w), &wide(v))
+}
+
+fn recomputed_wide(a: &[f64], n: usize, w: &[f64], v: &[f64]) -> (f64, f64) {
     let column = |j: usize| &v[n * j..n * (j + 1)];
-    let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     let (mut residual, mut orthogonality) = (0.0_f64, 0.0_f64);
     // The smallest normal f32 stands for the norm of a zero matrix; squares of 1e-30 and less leave nothing of f64's range.
     let norm = gates::norm(a, n).max(f64::from(f32::MIN_POSITIVE));
@@ -125,7 +129,7 @@ pub fn recomputed<T: Copy + Into<f64>>(a: &[f64], n: usize, w: &[T], v: &[T]) ->
         for k in 0..n {
             away.iter_mut().zip(&a[n * k..n * (k + 1)]).for_each(|(x, y)| *x += y * column(j)[k]);
         }
-        away.iter_mut().zip(column(j)).for_each(|(x, y)| *x = (*x - value.into() * y) / norm);
+        away.iter_mut().zip(column(j)).for_each(|(x, y)| *x = (*x - value * y) / norm);
         residual = residual.max(dot(&away, &away).sqrt());
         for i in 0..=j {
             let off = dot(column(i), column(j)) - if i == j { 1.0 } else { 0.0 };

@@ -1,8 +1,8 @@
 //! Pairs nearest a number anywhere in the spectrum.
 
-use crate::common::referee;
-use crate::common::solve::Checked;
-use crate::common::sparse::Sparse;
+use common::referee;
+use common::solve::Checked;
+use common::sparse::Sparse;
 use fiedler::Context;
 use fiedler::graph::spectra::Family;
 use fiedler::ops::sparse::Operator;

@@ -1,8 +1,8 @@
 //! Spectra in which one method or another fails: weakly joined clusters, a clique with a long tail. `auto` finds the pairs all the same.
 
-use crate::common::referee;
-use crate::common::solve::Checked;
-use crate::common::sparse::{Sparse, Truth, check, tolerance};
+use common::referee;
+use common::solve::Checked;
+use common::sparse::{Sparse, Truth, check, tolerance};
 use fiedler::Context;
 use fiedler::array::Real;
 use fiedler::graph::generate::uniform;

@@ -1,5 +1,4 @@
 //! What the test binaries share: the harness, cases, and the measures that judge them.
-#![allow(dead_code, unused_imports, reason = "each test binary uses its own part of this room")]
 
 pub mod batches;
 pub mod families;

@@ -63,7 +63,7 @@ impl<T: Scalar> Array<T> {
         Self { choice: Some(Arc::clone(choice)), ..self }
     }
 
-    /// What was made of this array where it was made itself.
+    /// An array that was computed from this one, on the same side: it carries this one's choice.
     pub(crate) fn made<U: Scalar>(&self, shape: Shape, storage: Storage<U>) -> Array<U> {
         Array { shape, storage, choice: self.choice.clone() }
     }

@@ -14,7 +14,7 @@ mod private {
     impl Stored for num_complex::Complex<f32> {}
     impl Stored for num_complex::Complex<f64> {}
 
-    /// What the CPU's solvers need, and nobody outside has to know.
+    /// The bounds that the CPU's solvers need; they are not part of the public interface.
     pub trait Sealed:
         crate::lanes::Laned
         + faer::traits::RealField

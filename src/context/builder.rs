@@ -70,10 +70,10 @@ impl ContextBuilder {
         self
     }
 
-    /// The device of another context, with the kernels that are compiled there; no adapter is looked for, whether that context has a device
-    /// or not. Buffers, the memory budget, the switch ([`ContextBuilder::cancel`]) and the profile are the new context's own, so that a
-    /// program may give each of its requests a switch and still compile nothing twice. Neither context takes arrays that lie on the device
-    /// for the other.
+    /// Shares the device of another context and the kernels that are compiled there. If that context has no device, none is looked for,
+    /// as with [`device(false)`](ContextBuilder::device). Buffers, the memory budget, the switch ([`ContextBuilder::cancel`]) and the profile are the new context's own, so that a
+    /// program may give each of its requests a switch and still compile nothing twice. Neither context accepts device arrays
+    /// of the other.
     #[must_use]
     pub fn device_of(mut self, other: &Context) -> Self {
         self.beside = other.gpu.clone();
@@ -252,7 +252,7 @@ impl ContextBuilder {
         }
     }
 
-    /// The same on a wgpu device that somebody else owns. No adapter is chosen.
+    /// Builds the context on a wgpu device that the caller owns; no adapter is chosen.
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) if the system cannot start that many threads.

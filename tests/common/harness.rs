@@ -68,20 +68,11 @@ pub struct Test {
     body: Body,
     /// The feature of an adapter without which it is not run.
     needs: Option<&'static str>,
-    /// Whether its process and its context are its own.
-    alone: bool,
-}
-
-impl Test {
-    /// In a process and with a context of its own: for what other tests would disturb, or would be disturbed by.
-    pub fn alone(self) -> Self {
-        Self { alone: true, ..self }
-    }
 }
 
 fn on<O: Outcome>(name: &str, cpu: bool, gpus: bool, body: impl Fn(&Context) -> O + 'static) -> Test {
     let body = Body::Device { cpu, gpus, run: Box::new(move |ctx| body(ctx).outcome()) };
-    Test { name: name.into(), body, needs: None, alone: false }
+    Test { name: name.into(), body, needs: None }
 }
 
 /// On the CPU backend and on every adapter.
@@ -106,7 +97,7 @@ pub fn on_gpus_with<O: Outcome>(feature: &'static str, name: &str, body: impl Fn
 
 /// Once, without a context.
 pub fn device_free<O: Outcome>(name: &str, body: impl Fn() -> O + 'static) -> Test {
-    Test { name: name.into(), body: Body::Free(Box::new(move || body().outcome())), needs: None, alone: true }
+    Test { name: name.into(), body: Body::Free(Box::new(move || body().outcome())), needs: None }
 }
 
 /// The whole of a test binary's `main`.
@@ -230,10 +221,11 @@ fn trials(tests: &[Test], nocapture: bool, workers: &Arc<Workers>) -> Vec<Trial>
         );
         let mut push = |backend: &str, drivers| {
             let name = if backend.is_empty() { test.name.clone() } else { format!("{}@{backend}", test.name) };
-            let (trial, backend, alone, workers) = (name.clone(), backend.to_owned(), test.alone, Arc::clone(workers));
+            let (trial, backend, workers) = (name.clone(), backend.to_owned(), Arc::clone(workers));
             let body = move || {
                 let began = Instant::now();
-                let outcome = match alone {
+                // Without a backend there is nothing to share.
+                let outcome = match backend.is_empty() {
                     true => Worker::once(&trial, &[], drivers, nocapture, TRIAL_LIMIT).map(drop),
                     false => workers.run(&trial, &backend, drivers, nocapture, TRIAL_LIMIT),
                 };

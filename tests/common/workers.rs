@@ -38,7 +38,7 @@ pub fn serve(mut run: impl FnMut(&str) -> Result<(), String>) -> Option<Result<(
 /// This binary once more.
 pub struct Worker {
     child: Child,
-    /// What it prints: a file, not a pipe, so that nobody has to drain it.
+    /// Receives what the process prints. A file rather than a pipe, because nobody has to drain it.
     log: NamedTempFile,
     answers: NamedTempFile,
 }

@@ -83,13 +83,7 @@ impl OnDevice {
         let shape = x.shape();
         fits_block(shape, (1, self.rows))?;
         let gpu = ctx.gpu()?;
-        let block = match x.storage() {
-            Storage::Device(buffer) => {
-                ctx.gpu_of(buffer)?;
-                buffer.clone()
-            }
-            Storage::Host(data) => gpu.record().upload(&T::for_device(data))?.share(),
-        };
+        let block = x.storage().on_device(ctx, gpu)?;
         let y = product(gpu, &self.resident, (self.rows, shape.rows), &block)?;
         Ok(Array::from_storage(shape, Storage::device(y)))
     }

@@ -2,7 +2,7 @@
 
 use super::input::{Axes, Input, REALS};
 use super::layout::{in_rows, matrices, shape_of};
-use super::{Precision, To, many, one_zero, place_of, seconds};
+use super::{Precision, To, many, one_zero, seconds};
 use crate::commands::encode::End;
 use crate::commands::values::whole;
 use crate::commands::{Failure, Outcome};
@@ -139,12 +139,7 @@ impl Common {
         let worst = residual.iter().fold(0.0, |m: f64, &x| if x.is_nan() || x > m { x } else { m });
         let what = format_args!("{}: {}: {of}", operation.name(), input.described());
         let choice = computed.first().and_then(|(_, made)| made.choice());
-        self.to.say(
-            &place_of(ctx, choice),
-            what,
-            format_args!("{state}, largest residual {worst:.1e}; done"),
-            first,
-        )?;
+        self.to.say((ctx, choice), what, format_args!("{state}, largest residual {worst:.1e}; done"), first)?;
 
         let on_device = operation.choose::<T>(ctx, a.shape(), true).side == Side::Gpu;
         let there = self.to.placed(ctx, &a, on_device)?;

@@ -2,7 +2,7 @@
 
 use super::input::{Axes, Input, REALS, numpy};
 use super::layout::in_rows;
-use super::{Precision, To, place_of, seconds};
+use super::{Precision, To, seconds};
 use crate::commands::values::{base, counted, not_negative};
 use crate::commands::{Failure, Outcome};
 use clap::{Args, ValueEnum};
@@ -174,7 +174,7 @@ impl Divergence {
         };
         self.to.write(&[NamedArray { name: "d", rows: Rows::Other, shape, data: wrap(&in_rows(&found)) }])?;
         self.to.say(
-            &place_of(ctx, found.choice()),
+            (ctx, found.choice()),
             format_args!("divergence: {} of {}", self.kind, described.join(", ")),
             "done",
             first,

@@ -1,7 +1,7 @@
 //! `fiedler run fft`, `ifft`, `rfft`, `irfft`, `fft2`, `ifft2` and `power-spectrum`: Fourier transforms along an axis.
 
 use super::input::{Axes, Input, NUMBERS, REALS};
-use super::{Precision, To, place_of, seconds};
+use super::{Precision, To, seconds};
 use crate::commands::values::{not_negative, positive, whole};
 use crate::commands::{Failure, Outcome};
 use clap::{Args, ValueEnum};
@@ -279,12 +279,7 @@ impl<'a> Numpy<'a> {
         let name =
             NamedArray { name: "y", rows: Rows::Other, shape: self.axes(made.shape()), data: stored(made.as_slice()) };
         to.write(&[name])?;
-        to.say(
-            &place_of(&ctx, made.choice()),
-            format_args!("{}: {}", self.name, self.input.described()),
-            "done",
-            first,
-        )?;
+        to.say((&ctx, made.choice()), format_args!("{}: {}", self.name, self.input.described()), "done", first)?;
         let in_place = to.placed(&ctx, &array, choose(&ctx, true).side == Side::Gpu)?;
         to.report(
             first,
@@ -376,12 +371,7 @@ impl<'a> Numpy<'a> {
             made.iter().map(|(name, made)| named(name, self.axes(made.shape()), T::reals(made.as_slice()))).collect();
         arrays.push(named("frequencies", vec![frequencies.len()], Data::F64(&frequencies)));
         to.write(&arrays)?;
-        to.say(
-            &place_of(&ctx, found.choice()),
-            format_args!("{}: {}", self.name, self.input.described()),
-            "done",
-            first,
-        )?;
+        to.say((&ctx, found.choice()), format_args!("{}: {}", self.name, self.input.described()), "done", first)?;
         let in_place = to.placed(&ctx, &array, choose(&ctx, true).side == Side::Gpu)?;
         to.report(
             first,

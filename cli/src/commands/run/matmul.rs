@@ -1,7 +1,7 @@
 //! `fiedler run matmul`: products of stored matrices.
 
 use super::input::{Axes, Input, REALS};
-use super::{Precision, To, place_of, seconds};
+use super::{Precision, To, seconds};
 use crate::commands::values::finite;
 use crate::commands::{Failure, Outcome};
 use clap::Args;
@@ -112,7 +112,7 @@ impl Matmul {
         let batch = of_a.batch.or(of_b.batch).map(|_| found.shape().batch);
         let shape = batch.into_iter().chain([left.rows, right.cols]).collect();
         self.to.write(&[NamedArray { name: "c", rows: Rows::Other, shape, data: wrap(found.as_slice()) }])?;
-        self.to.say(&place_of(ctx, found.choice()), format_args!("matmul: {inputs}"), "done", first)?;
+        self.to.say((ctx, found.choice()), format_args!("matmul: {inputs}"), "done", first)?;
 
         let on_device = gemm.choose(ctx, b.shape(), a.shape(), true)?.side == Side::Gpu;
         let there = |array: &Array<T>| self.to.placed(ctx, array, on_device);

@@ -256,10 +256,16 @@ impl To {
 
     /// Says in one line what was computed of what, where and why there, how it ended, and in how many seconds; and, if that is asked
     /// for, where the time went.
-    fn say(&self, place: &str, what: impl Display, state: impl Display, seconds: f64) -> Result<(), Failure> {
+    fn say(
+        &self,
+        (ctx, choice): (&Context, Option<&Choice>),
+        what: impl Display,
+        state: impl Display,
+        seconds: f64,
+    ) -> Result<(), Failure> {
         if !self.quiet {
             let why = self.why.get().map(|why| format!(" ({why})")).unwrap_or_default();
-            print(format_args!("{what}, {place}{why}; {state} in {seconds:.3} s"));
+            print(format_args!("{what}, {}{why}; {state} in {seconds:.3} s", place_of(ctx, choice)));
         }
         self.profiling.finish()
     }

@@ -104,7 +104,7 @@ impl Operation for Pca {
         };
         let (status, residual) = (certificate.status.name(), certificate.residual);
         let state = format!("{not}{status}, largest residual {residual:.1e}{left_out}; done");
-        Ok(Found { numbers, wide, counts, converged: found.converged(), choice: found.choice().cloned(), state })
+        Ok(Found { numbers, wide, counts, converged: found.converged(), choice: found.choice().copied(), state })
     }
 
     fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, _: usize) -> Result<(), Error> {

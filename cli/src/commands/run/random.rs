@@ -1,7 +1,7 @@
 //! `fiedler run random`: random numbers of a named stream, the same on every machine.
 
 use super::input::numpy;
-use super::{To, place_of, seconds};
+use super::{To, seconds};
 use crate::commands::values::{finite, not_negative, share, whole};
 use crate::commands::{Failure, Outcome};
 use clap::{Args, ValueEnum};
@@ -159,7 +159,7 @@ impl Random {
             (_, false) => "float32",
         };
         let what = format_args!("random: {} {} {kind}", self.distribution, numpy(&self.shape));
-        self.to.say(&place_of(ctx, made.choice()), what, "done", first)?;
+        self.to.say((ctx, made.choice()), what, "done", first)?;
         self.to.report(
             first,
             || make(&mut stream.clone())?.to_host(ctx).map(drop),

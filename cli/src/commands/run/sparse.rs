@@ -1,7 +1,7 @@
 //! `fiedler run eigsh` and `fiedler run spmm`: operations on the sparse matrix of a file.
 
 use super::input::{Axes, Input, REALS};
-use super::{Precision, To, many, one_zero, place_of, seconds};
+use super::{Precision, To, many, one_zero, seconds};
 use crate::commands::encode::End;
 use crate::commands::reading::{Reading, notify};
 use crate::commands::values::{positive, whole};
@@ -288,7 +288,7 @@ impl Operation for Eigsh {
         let advice = self.advice(a.rows(), certificate.status);
         let state =
             format_args!("{status}, largest residual {residual:.1e}; null space of dimension {null}{advice}; done");
-        self.to.say(&place_of(ctx, Some(&found.choice)), what, state, first)?;
+        self.to.say((ctx, Some(&found.choice)), what, state, first)?;
         // The pairs are on the host in either case.
         self.to.report(first, || call().map(drop), || call().map(drop))?;
         Ok(if found.certificate.status == Status::Converged { Outcome::Done } else { Outcome::Uncertified })
@@ -349,7 +349,7 @@ impl Operation for Multiplied<'_> {
         let shape = vec![a.rows(), width];
         to.write(&[NamedArray { name: "y", rows: Rows::Other, shape, data }])?;
         let (matrix, columns) = (described(matrix, a), many(width, "column", "columns"));
-        to.say(&place_of(ctx, y.choice()), format_args!("spmm: {matrix}, times {columns}"), "done", first)?;
+        to.say((ctx, y.choice()), format_args!("spmm: {matrix}, times {columns}"), "done", first)?;
         let from_host = || spmm(ctx, a, &x)?.to_host(ctx).map(drop);
         let on_device = ctx.explain(&Default::default(), false).side == Side::Gpu || spmm(ctx, a, &x)?.is_resident();
         match a.in_f32().filter(|_| on_device && to.time > 0) {
@@ -403,7 +403,7 @@ impl Multiplied<'_> {
         let entries = many(a.entries(), "entry", "entries");
         let times = many(self.width(), "column", "columns");
         let what = format_args!("spmm: {}: {rows}, {cols}, {entries}, times {times}", input.display());
-        to.say(&place_of(&ctx, y.choice()), what, "done", first)?;
+        to.say((&ctx, y.choice()), what, "done", first)?;
         let again = || a.times(&ctx, &x)?.to_host(&ctx).map(drop);
         to.report(first, again, again)?;
         Ok(Outcome::Done)

@@ -2,7 +2,7 @@
 
 use super::input::{Axes, Input, REALS};
 use super::layout::{in_rows, matrices, shape_of, transposed};
-use super::{Precision, To, one_zero, place_of, seconds};
+use super::{Precision, To, one_zero, seconds};
 use crate::commands::values::{self, finite, share, whole};
 use crate::commands::{Failure, Outcome};
 use clap::{Args, ValueEnum};
@@ -140,7 +140,7 @@ pub(super) struct Found<T> {
 
 impl<T> Found<T> {
     fn of(choice: Option<&Choice>, numbers: Vec<Made<T>>) -> Self {
-        let (wide, counts, choice) = (Vec::new(), Vec::new(), choice.cloned());
+        let (wide, counts, choice) = (Vec::new(), Vec::new(), choice.copied());
         Self { numbers, wide, counts, converged: true, choice, state: "done".to_owned() }
     }
 }
@@ -206,7 +206,7 @@ impl Common {
             .collect();
         self.to.write(&arrays)?;
         self.to.say(
-            &place_of(ctx, found.choice.as_ref()),
+            (ctx, found.choice.as_ref()),
             format_args!("{}: {}", O::NAME, input.described()),
             &found.state,
             first,
@@ -379,7 +379,7 @@ impl Operation for Histogram {
         let found = histogram(ctx, x, axis, self.bins, self.range())?;
         let one = stats::reduced(x.shape(), axis, 1);
         let apart = |name, counts: &[u64]| counted(name, counts, one, reduced(one, axis, false, axes == 3));
-        let choice = found.choice().cloned();
+        let choice = found.choice().copied();
         let counts = vec![
             counted("counts", &found.counts, found.shape, reduced(found.shape, axis, true, axes == 3)),
             apart("below", &found.below),

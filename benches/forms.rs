@@ -5,10 +5,12 @@
 //! of each kernel, the least of three runs after a first one; no transfers.
 
 use fiedler::array::Array;
+use fiedler::forms::{JacobiForm, KernelForm};
 use fiedler::ops::eigen::{device_order_limit, eigh};
 use fiedler::{Backend, Clock, Context, KernelTime, Shape};
 
-const FORMS: [&[&str]; 5] = [&["tiny"], &["lane"], &["register"], &["workgroup"], &["blocked"]];
+const FORMS: [JacobiForm; 5] =
+    [JacobiForm::Tiny, JacobiForm::Lane, JacobiForm::Register, JacobiForm::Workgroup, JacobiForm::Blocked];
 const ORDERS: [usize; 24] =
     [2, 3, 4, 5, 6, 8, 12, 16, 24, 31, 32, 33, 40, 48, 56, 64, 72, 80, 96, 100, 112, 127, 128, 160];
 
@@ -23,7 +25,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let batch = matrices.min((128 << 20) / (4 * n * n));
         let a = Array::from_vec(Shape::new(n, n, batch), symmetric(n, batch))?;
         for form in FORMS {
-            let mut builder = Context::builder().backend(Backend::Gpu).checked(false).profile(true).kernels(form);
+            let mut builder = Context::builder().backend(Backend::Gpu).checked(false).profile(true);
+            builder = builder.kernels(&[KernelForm::Eigh(form)]);
             if let Some(name) = &adapter {
                 builder = builder.adapter(name);
             }
@@ -45,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             times.sort_by(|x, y| y.seconds.total_cmp(&x.seconds));
             let parts: Vec<String> =
                 times.iter().map(|time| format!("{} {:.0} %", time.kernel, 100.0 * time.seconds / seconds)).collect();
-            println!("| {n} | {} | {:.3} | {} |", form[0], 1e6 * seconds / batch as f64, parts.join(", "));
+            println!("| {n} | {} | {:.3} | {} |", form.name(), 1e6 * seconds / batch as f64, parts.join(", "));
         }
     }
     Ok(())

@@ -38,6 +38,7 @@ mod context;
 mod device;
 pub mod encode;
 mod error;
+pub mod forms;
 pub mod graph;
 pub mod io;
 mod kept;

@@ -8,6 +8,7 @@ use common::on_gpus;
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits, judge, ragged, solve};
 use fiedler::array::Array;
+use fiedler::forms::{JacobiForm, KernelForm};
 use fiedler::ops::Status;
 use fiedler::ops::eigen::{HostEigh, Which, device_order_limit, eigh, eigh_ragged, eigh_subset, eigvalsh};
 use fiedler::{Context, Shape};
@@ -27,7 +28,7 @@ fn main() -> std::process::ExitCode {
 
 /// A context that may use the blocked form alone, which takes every order.
 fn blocked(ctx: &Context) -> fiedler::Result<Context> {
-    let ctx = alike(ctx).kernels(&["blocked"]).build()?;
+    let ctx = alike(ctx).kernels(&[KernelForm::Eigh(JacobiForm::Blocked)]).build()?;
     assert_eq!(device_order_limit(&ctx), 2048);
     Ok(ctx)
 }
@@ -117,7 +118,7 @@ fn cuts(ctx: &Context) -> Checked {
         .enumerate()
         .map(|(i, n)| one([13, 2, 8, 10][i % 4], n, i as u64))
         .collect();
-    for ctx in [alike(ctx), alike(ctx).kernels(&["blocked"])] {
+    for ctx in [alike(ctx), alike(ctx).kernels(&[KernelForm::Eigh(JacobiForm::Blocked)])] {
         let whole = solve::<f32>(&ctx.clone().build()?, &cases)?;
         judge(&cases, &whole, |_| None)?;
         for i in [0, 2, 5] {

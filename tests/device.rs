@@ -6,6 +6,7 @@ use common::solve::{Checked, alike, apart, bits, judge, ragged, solve};
 use common::{device_free, on_gpus};
 use fiedler::array::Array;
 use fiedler::encode::SpectralEncoder;
+use fiedler::forms::{JacobiForm, KernelForm};
 use fiedler::graph::molecules;
 use fiedler::ops::eigen::{Certificate, HostEigh, eigh, eigh_ragged};
 use fiedler::{Adapter, Backend, Clock, Context, ErrorKind, Shape, bytes_from};
@@ -319,7 +320,7 @@ fn timestamps(ctx: &Context) -> Checked {
     solve::<f32>(ctx, &cases(4))?;
     assert!(ctx.profile()?.is_none(), "nobody asked");
     // Of the forms of the kernels, one that does its work in three.
-    let timed = alike(ctx).profile(true).kernels(&["workgroup"]).build()?;
+    let timed = alike(ctx).profile(true).kernels(&[KernelForm::Eigh(JacobiForm::Workgroup)]).build()?;
     let has = timed.adapter().is_some_and(|a| a.features.contains(&"timestamps"));
     judge(&cases(30), &solve::<f32>(&timed, &cases(30))?, |_| None)?;
     let by_name = || -> Result<_, Box<dyn std::error::Error>> {

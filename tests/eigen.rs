@@ -7,6 +7,7 @@ use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits, judge, ragged, solve};
 use common::{gates, lapack, on_cpu, on_each, on_gpus, referee};
 use fiedler::array::Array;
+use fiedler::forms::{JacobiForm, KernelForm};
 use fiedler::ops::Status;
 use fiedler::ops::eigen::{Eigh, HostEigh, choose_eigh, device_order_limit, eigh, eigh_ragged, eigvalsh};
 use fiedler::policy::Side;
@@ -114,7 +115,7 @@ fn alone(ctx: &Context) -> Checked {
 /// The orders on both sides of each class's capacity (ops/eigen/kernels.rs), up to the largest that this device takes. A path needs
 /// the most sweeps, and the largest order the most loop iterations: lavapipe cuts those off in silence.
 fn size_classes(ctx: &Context) -> Checked {
-    let ctx = &alike(ctx).kernels(&["workgroup"]).build()?;
+    let ctx = &alike(ctx).kernels(&[KernelForm::Eigh(JacobiForm::Workgroup)]).build()?;
     let limit = device_order_limit(ctx) as usize;
     assert!(limit >= 60, "16 KiB of workgroup memory, WebGPU's least, hold n = 60; the limit is {limit}");
     let sizes = [4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 59, 60, 61, 63, 64, 65, 83, 84, 85, 107, 108];
@@ -318,7 +319,7 @@ fn beyond_the_kernels(ctx: &Context) -> Checked {
     let error = solve::<f64>(ctx, &lapack_types(3, 8)[12..13]).expect_err("f64 on the device");
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("f64"), "{error}");
     // Left to the policy, both run on the CPU; so that a small matrix is beyond the kernels, those in workgroup memory alone.
-    let auto = alike(ctx).kernels(&["workgroup"]).backend(Backend::Auto).build()?;
+    let auto = alike(ctx).kernels(&[KernelForm::Eigh(JacobiForm::Workgroup)]).backend(Backend::Auto).build()?;
     let limit = device_order_limit(&auto);
     let case = lapack_types(limit as usize + 1, 8)[12].clone();
     judge(std::slice::from_ref(&case), &solve::<f32>(&auto, std::slice::from_ref(&case))?, |_| None)?;

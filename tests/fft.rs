@@ -3,6 +3,7 @@
 use common::fourier::{C64, half_truth, judge, lines, reals, signal, truth, whole_truth, wide, widened};
 use common::solve::{Checked, alike};
 use common::{device_free, on_cpu, on_each, on_gpus};
+use fiedler::forms::{FftForm, KernelForm};
 use fiedler::ops::fft::{fft, ifft, irfft, rfft};
 use fiedler::{Axis, Context, Shape};
 use std::f64::consts::TAU;
@@ -164,8 +165,9 @@ fn ends(ctx: &Context) -> Checked {
 /// The kernels of a GPU, and of one whose workgroups have no more memory than they must: wide workgroups, memory spread over the banks;
 /// of known lengths, and of any. On software adapters that is what other trials leave out.
 fn wide_workgroups(ctx: &Context) -> Checked {
-    for forms in [&["known", "long"] as &'static [&'static str], &["any"]] {
-        let ctx = alike(ctx).kernels(forms).build()?;
+    for forms in [&[FftForm::Known, FftForm::Long][..], &[FftForm::General]] {
+        let forms: Vec<KernelForm> = forms.iter().copied().map(KernelForm::Fft).collect();
+        let ctx = alike(ctx).kernels(&forms).build()?;
         let all = || (0..=13).map(|k| 1 << k).chain([1000, 1009, 2187, 4050, 4099]);
         each(&ctx, all(), forward)?;
         each(&ctx, all(), inverse)?;

@@ -7,6 +7,7 @@ use common::on_gpus;
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits, judge, solve};
 use fiedler::array::Array;
+use fiedler::forms::{JacobiForm, KernelForm};
 use fiedler::ops::eigen::{HostEigh, choose_eigh, device_order_limit, eigh, eigvalsh};
 use fiedler::ops::{Certificate, Status};
 use fiedler::policy::{DeviceClass, Rates, Slower};
@@ -14,12 +15,12 @@ use fiedler::{Context, Shape};
 use std::time::Duration;
 
 /// A form and orders on both sides of each of its classes' limits (ops/eigen/tiny.rs, ops/jacobi/ring.rs).
-type Form = (&'static [&'static str], &'static [usize]);
-const TINY: Form = (&["tiny"], &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
-const LANE: Form = (&["lane"], &[0, 1, 2, 3, 4, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 48, 63, 64]);
-const REGISTER: Form = (&["register"], &[0, 1, 2, 3, 5, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 79, 80]);
-const LARGE: Form = (&["register"], &[81, 96, 97, 100, 110, 112, 113, 127, 128]);
-const WORKGROUP: Form = (&["workgroup"], &[0, 1, 2, 3, 5, 8, 9, 16, 17, 32, 33]);
+type Form = (JacobiForm, &'static [usize]);
+const TINY: Form = (JacobiForm::Tiny, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
+const LANE: Form = (JacobiForm::Lane, &[0, 1, 2, 3, 4, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 48, 63, 64]);
+const REGISTER: Form = (JacobiForm::Register, &[0, 1, 2, 3, 5, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 79, 80]);
+const LARGE: Form = (JacobiForm::Register, &[81, 96, 97, 100, 110, 112, 113, 127, 128]);
+const WORKGROUP: Form = (JacobiForm::Workgroup, &[0, 1, 2, 3, 5, 8, 9, 16, 17, 32, 33]);
 
 fn main() -> std::process::ExitCode {
     common::run(&[
@@ -30,7 +31,7 @@ fn main() -> std::process::ExitCode {
         on_gpus("workgroup", |ctx| families(ctx, WORKGROUP)),
         on_gpus("tiny, among others", |ctx| among_others(ctx, TINY)),
         on_gpus("lane, among others", |ctx| among_others(ctx, LANE)),
-        on_gpus("register, among others", |ctx| among_others(ctx, (&["register"], &[0, 1, 2, 16, 17, 33, 64]))),
+        on_gpus("register, among others", |ctx| among_others(ctx, (JacobiForm::Register, &[0, 1, 2, 16, 17, 33, 64]))),
         on_gpus("lane, subgroups of 16", wide_lanes),
         on_gpus("forms that lost are left aside", left_aside),
         on_gpus("a million of order 3 under 512 MiB", million),
@@ -39,10 +40,10 @@ fn main() -> std::process::ExitCode {
 
 /// A context that may use this form alone, and those of the orders that it takes on this adapter.
 fn alone(ctx: &Context, (form, orders): Form) -> fiedler::Result<(Context, Vec<usize>)> {
-    let ctx = alike(ctx).kernels(form).build()?;
+    let ctx = alike(ctx).kernels(&[KernelForm::Eigh(form)]).build()?;
     let limit = device_order_limit(&ctx) as usize;
     let orders: Vec<usize> = orders.iter().copied().filter(|&n| n <= limit).collect();
-    println!("{form:?} takes orders to {limit}");
+    println!("{} takes orders to {limit}", form.name());
     Ok((ctx, orders))
 }
 
@@ -140,7 +141,7 @@ fn among_others(ctx: &Context, form: Form) -> Checked {
     for i in (0..clean.len()).step_by(13) {
         assert_eq!(bits_of(&solve(&ctx, &clean[i..=i])?, 0), bits_of(&whole, i), "matrix {i} alone");
     }
-    let small = alike(&ctx).kernels(form.0).memory_budget(256 << 10).build()?;
+    let small = alike(&ctx).kernels(&[KernelForm::Eigh(form.0)]).memory_budget(256 << 10).build()?;
     let found = solve::<f32>(&small, &clean)?;
     for i in 0..clean.len() {
         assert_eq!(bits_of(&found, i), bits_of(&whole, i), "matrix {i} in pieces");
@@ -185,9 +186,9 @@ fn million(ctx: &Context) -> Checked {
 fn left_aside(ctx: &Context) -> Checked {
     let form = |ctx: &Context, order: u32| choose_eigh::<f32>(ctx, &[order; 20], true).workload.algorithms[1];
     let without = |forms: &[&str]| {
-        let one = |form: &&str| Slower { family: "eigh".to_owned(), form: (*form).to_owned(), sizes: [5.0, 20.0] };
+        let one = |form: &&str| KernelForm::named("eigh", form).map(|form| Slower { form, sizes: [5.0, 20.0] });
         let mut rates = Rates::of(DeviceClass::Discrete, 1);
-        rates.gpu.slower = forms.iter().map(one).collect();
+        rates.gpu.slower = forms.iter().filter_map(one).collect();
         alike(ctx).rates(rates).build()
     };
     let mut lost = Vec::new();

@@ -18,7 +18,7 @@ const ROOT: u32 = u32::MAX;
 const PACKAGES: [&str; 2] = ["", "cli/"];
 
 /// The floor of each room: it may import what lies on a floor below. The command's rooms import the library's by its name, what is public.
-const FLOORS: [(&str, u32); 23] = [
+const FLOORS: [(&str, u32); 24] = [
     ("main", 8),
     ("commands", 8),
     ("bench", 7),
@@ -36,6 +36,7 @@ const FLOORS: [(&str, u32); 23] = [
     ("device", 1),
     ("cancel", 0),
     ("error", 0),
+    ("forms", 0),
     ("kept", 0),
     ("lanes", 0),
     ("parallel", 0),

@@ -6,6 +6,7 @@ use common::random::SplitMix64;
 use common::solve::{Checked, alike};
 use common::{on_cpu, on_each, on_gpus};
 use fiedler::array::Array;
+use fiedler::forms::{KernelForm, MatmulForm};
 use fiedler::ops::matmul::{Activation, Bias, Gemm, matmul};
 use fiedler::policy::Side;
 use fiedler::{Backend, Context, ErrorKind, Shape};
@@ -80,28 +81,32 @@ fn sides(ctx: &Context) -> Checked {
     Ok(())
 }
 
+fn of_products(forms: &[MatmulForm]) -> Vec<KernelForm> {
+    forms.iter().copied().map(KernelForm::Matmul).collect()
+}
+
 fn forms(ctx: &Context) -> Checked {
     for (form, sides) in [
-        (&["tiny"][..], &[1, 4, 13, 32][..]),
-        (&["tile_64"], &[1, 8, 63, 64, 65, 130]),
-        (&["tile_128"], &[1, 7, 127, 128, 129]),
+        (&[MatmulForm::Tiny][..], &[1, 4, 13, 32][..]),
+        (&[MatmulForm::Tile64], &[1, 8, 63, 64, 65, 130]),
+        (&[MatmulForm::Tile128], &[1, 7, 127, 128, 129]),
         // The others for what begins no fours.
-        (&["direct", "tile_64"], &[4, 32, 60, 64, 68, 132]),
+        (&[MatmulForm::Direct, MatmulForm::Tile64], &[4, 32, 60, 64, 68, 132]),
     ] {
-        let forced = alike(ctx).kernels(form).build()?;
+        let forced = alike(ctx).kernels(&of_products(form)).build()?;
         for &n in sides {
             for (a, b) in TURNS {
                 check::<f32>(&forced, Product::new(n, n, n).transposed(a, b))?;
                 check::<f16>(&forced, Product::new(n, n + n % 2, n).transposed(a, b))?;
             }
         }
-        if form != ["tiny"] {
+        if form != [MatmulForm::Tiny] {
             check::<f32>(&forced, Product::new(70, 40, 3001))?;
             check::<f32>(&forced, Product::new(20, 10, 40).batch(7, 1))?;
         }
     }
     // Sides that only small products have.
-    let tiny = alike(ctx).kernels(&["tiny"]).build()?;
+    let tiny = alike(ctx).kernels(&[KernelForm::Matmul(MatmulForm::Tiny)]).build()?;
     let error = check::<f32>(&tiny, Product::new(33, 4, 4)).expect_err("33 rows for a form of 32");
     assert!(error.contains("33 needed"), "{error}");
     Ok(())

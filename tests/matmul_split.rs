@@ -5,6 +5,7 @@ use common::products::{Operands, Product, TURNS, bits, judge_not_finite};
 use common::solve::{Checked, alike};
 use common::{on_each, on_gpus, on_gpus_with};
 use fiedler::array::Array;
+use fiedler::forms::{KernelForm, MatmulForm};
 use fiedler::ops::matmul::{Activation, Gemm, Precision};
 use fiedler::policy::Side;
 use fiedler::{Backend, Context, ErrorKind, Shape};
@@ -160,10 +161,12 @@ fn not_finite(ctx: &Context) -> Checked {
 }
 
 fn forms(ctx: &Context) -> Checked {
-    for (form, sides) in
-        [(&["tiny"][..], &[1, 13, 32][..]), (&["tile_64"], &[1, 63, 65, 130]), (&["tile_128"], &[1, 127, 129])]
-    {
-        let forced = alike(ctx).kernels(form).build()?;
+    for (form, sides) in [
+        (MatmulForm::Tiny, &[1, 13, 32][..]),
+        (MatmulForm::Tile64, &[1, 63, 65, 130]),
+        (MatmulForm::Tile128, &[1, 127, 129]),
+    ] {
+        let forced = alike(ctx).kernels(&[KernelForm::Matmul(form)]).build()?;
         for &n in sides {
             for (a, b) in TURNS {
                 judge(&forced, &Operands::random(Product::new(n, n, n).transposed(a, b)))?;
@@ -175,7 +178,7 @@ fn forms(ctx: &Context) -> Checked {
 
 /// f16, and f32 split into it, on matrix units: nothing else may have made it, for that form alone may be used.
 fn matrix_units(ctx: &Context) -> Checked {
-    let forced = alike(ctx).kernels(&["cooperative"]).build()?;
+    let forced = alike(ctx).kernels(&[KernelForm::Matmul(MatmulForm::Cooperative)]).build()?;
     assert!(forced.adapter().is_some_and(|adapter| adapter.features.contains(&"matrix-units")));
     let plain = ctx.adapter().is_some_and(|adapter| adapter.features.contains(&"matrix-units"));
     assert!(!plain, "a device was opened for an experiment that nobody asked for");

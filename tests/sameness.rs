@@ -7,6 +7,7 @@ use common::solve::{Checked, alike, bits};
 use common::{on_each, on_gpus};
 use fiedler::cache::Cache;
 use fiedler::encode::{Encoding, SpectralEncoder, Which};
+use fiedler::forms::{JacobiForm, KernelForm};
 use fiedler::graph::{Conventions, Graph, GraphBatch, molecules};
 use fiedler::ops::laplacian::Normalization;
 use fiedler::policy::{DeviceClass, Rates, Reason, Side};
@@ -195,7 +196,11 @@ fn mixed(ctx: &Context) -> Checked {
     // A device on which whatever fits is faster.
     let mut rates = Rates::of(DeviceClass::Discrete, 1);
     (rates.gpu.round_trip, rates.gpu.dispatch, rates.gpu.upload, rates.gpu.download) = (1e-12, 1e-12, 1e15, 1e15);
-    let auto = alike(ctx).backend(Backend::Auto).software_as_gpu(true).kernels(&["workgroup"]).rates(rates);
+    let auto = alike(ctx)
+        .backend(Backend::Auto)
+        .software_as_gpu(true)
+        .kernels(&[KernelForm::Eigh(JacobiForm::Workgroup)])
+        .rates(rates);
     let limit = fiedler::ops::eigen::device_order_limit(&auto.clone().build()?) as usize;
     let mut all: Vec<Graph> = (0..300).map(|i| graph(&graphs::random(&mut SplitMix64::new(i)))).collect();
     for n in [limit - 1, limit, limit + 1, 2 * limit] {

@@ -1,5 +1,6 @@
 //! Tuning files: what is written is read, and what does not hold is left aside with a word.
 
+use fiedler::forms::{JacobiForm, KernelForm};
 use fiedler::policy::{CpuRates, Curve, Curves, Family, GpuRates, Machine, Point, Slower, Stored, Tuning, parse};
 use std::fs;
 
@@ -23,7 +24,7 @@ fn gpu() -> Tuning {
         copy: 1e12,
         fma: 4e13,
         curves: curves(),
-        slower: vec![Slower { family: "eigh".to_owned(), form: "lane".to_owned(), sizes: [8.0, 32.0] }],
+        slower: vec![Slower { form: KernelForm::Eigh(JacobiForm::Lane), sizes: [8.0, 32.0] }],
     })
 }
 

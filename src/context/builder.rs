@@ -4,6 +4,7 @@ use super::Context;
 use crate::cancel::Cancel;
 use crate::device::{Adapter, Chosen, DeviceOptions, Gpu, WgpuDevice};
 use crate::error::{Error, Result};
+use crate::forms::KernelForm;
 use crate::policy::{self, Backend, DeviceClass, Machine, Policy, Rates, Stored, Tuning};
 use crate::profile::Stopwatch;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub struct ContextBuilder {
     profile: bool,
     timestamps: bool,
     software_as_gpu: bool,
-    kernels: Option<&'static [&'static str]>,
+    kernels: Vec<KernelForm>,
     tuned: bool,
     device: bool,
     rates: Option<Rates>,
@@ -50,7 +51,7 @@ impl Default for ContextBuilder {
             profile: false,
             timestamps: true,
             software_as_gpu: false,
-            kernels: None,
+            kernels: Vec::new(),
             tuned: true,
             device: true,
             rates: None,
@@ -147,13 +148,11 @@ impl ContextBuilder {
         self
     }
 
-    /// The forms of kernels that may be used where there are several for the same work (`tiny`, `lane`, `register`, `workgroup`,
-    /// `blocked`; products: `tiny`, `direct`, `tile_64`, `tile_128`, and `cooperative`, which is used by name alone; Fourier transforms:
-    /// kernels of `known` lengths, `long` passes where workgroups have the memory, `narrow` workgroups on software adapters): for tests and
-    /// measurements. What none of them can do is beyond the device.
+    /// The forms of kernels that may be used, of each family that is named here: for tests and measurements. What none of them can do is
+    /// beyond the device.
     #[must_use]
-    pub fn kernels(mut self, forms: &'static [&'static str]) -> Self {
-        self.kernels = Some(forms);
+    pub fn kernels(mut self, forms: &[KernelForm]) -> Self {
+        self.kernels = forms.to_vec();
         self
     }
 
@@ -337,7 +336,8 @@ impl ContextBuilder {
     }
 
     fn options(&self, rates: &Rates) -> DeviceOptions {
-        let Self { checked, poison, profile, timestamps, kernels, refused, .. } = *self;
+        let Self { checked, poison, profile, timestamps, refused, .. } = *self;
+        let kernels = self.kernels.clone();
         let (budget, spoilt, cancel) = (self.budget(), self.spoilt.clone(), self.cancel.clone());
         let slower = rates.gpu.slower.clone();
         DeviceOptions { budget, cancel, checked, poison, profile, timestamps, kernels, slower, refused, spoilt }

@@ -1,6 +1,7 @@
 //! Which adapters the machine has, what each offers, and the choice among them.
 
 use crate::error::{ErrorKind, Result};
+use crate::forms::KernelForm;
 use wgpu::{Backends, DeviceType, Features};
 
 /// One adapter of this machine, as its driver describes it.
@@ -32,8 +33,8 @@ pub struct Adapter {
     pub loop_budget: u32,
     /// The order, 16 or 8, of the matrices of f16 that its device may multiply with sums in f32 on matrix units, a subgroup each.
     pub(crate) cooperative: Option<u32>,
-    /// The forms of kernels that may be used, where not all.
-    pub(super) kernels: Option<&'static [&'static str]>,
+    /// The forms of kernels that may be used, of each family that is named here.
+    pub(super) kernels: Vec<KernelForm>,
     /// Forms that were measured to be slower than others.
     pub(super) slower: Vec<Slower>,
     /// Rough rate of a kernel in flop/s: it bounds the work of one submission, nothing else.
@@ -43,10 +44,8 @@ pub struct Adapter {
 /// A form of kernels that was measured to be slower than another one for the same work, and the sizes for which.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slower {
-    /// The family of the work.
-    pub family: String,
     /// The form.
-    pub form: String,
+    pub form: KernelForm,
     /// The smallest size and the largest.
     pub sizes: [f64; 2],
 }
@@ -231,7 +230,7 @@ impl Adapter {
             },
             loop_budget,
             cooperative,
-            kernels: None,
+            kernels: Vec::new(),
             slower: Vec::new(),
             rate,
             index: 0,
@@ -245,24 +244,19 @@ impl Adapter {
     }
 
     /// Whether this form of a kernel, one of several for the same work, may be used.
-    pub(crate) fn uses(&self, form: &str) -> bool {
-        self.kernels.is_none_or(|forms| forms.contains(&form))
+    pub(crate) fn uses(&self, form: KernelForm) -> bool {
+        self.asks(form) || self.kernels.iter().all(|other| other.family() != form.family())
     }
 
     /// Whether this form may be used and was not measured to be slower than another for work of that size.
-    pub(crate) fn prefers(&self, family: &str, form: &str, size: f64) -> bool {
-        let slower = |s: &Slower| s.family == family && s.form == form && s.sizes[0] <= size && size <= s.sizes[1];
+    pub(crate) fn prefers(&self, form: KernelForm, size: f64) -> bool {
+        let slower = |s: &Slower| s.form == form && s.sizes[0] <= size && size <= s.sizes[1];
         self.uses(form) && !self.slower.iter().any(slower)
     }
 
     /// What `choose` makes of the forms that are preferred for work of that size, or else of all that may be used.
-    pub(crate) fn form<T>(
-        &self,
-        family: &str,
-        size: f64,
-        choose: impl Fn(&dyn Fn(&str) -> bool) -> Option<T>,
-    ) -> Option<T> {
-        choose(&|form| self.prefers(family, form, size)).or_else(|| choose(&|form| self.uses(form)))
+    pub(crate) fn form<T>(&self, size: f64, choose: impl Fn(&dyn Fn(KernelForm) -> bool) -> Option<T>) -> Option<T> {
+        choose(&|form| self.prefers(form, size)).or_else(|| choose(&|form| self.uses(form)))
     }
 
     /// Whether the driver compiles a long kernel without loops in seconds. SwiftShader's compiler takes minutes for what others take a
@@ -272,8 +266,8 @@ impl Adapter {
     }
 
     /// Whether this form was asked for by name.
-    pub(crate) fn asks(&self, form: &str) -> bool {
-        self.kernels.is_some_and(|forms| forms.contains(&form))
+    pub(crate) fn asks(&self, form: KernelForm) -> bool {
+        self.kernels.contains(&form)
     }
 
     /// Invocations of every subgroup, where shaders may use subgroups and there is but one size.

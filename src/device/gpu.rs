@@ -14,6 +14,7 @@ use super::timing::Timing;
 use super::{Buffer, Shared};
 use crate::cancel::Cancel;
 use crate::error::{ErrorKind, Result};
+use crate::forms::{KernelForm, MatmulForm};
 use crate::profile::{Clock, Stopwatch};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,8 +38,8 @@ pub(crate) struct DeviceOptions {
     pub(crate) profile: bool,
     /// Measure each kernel with timestamps, where the adapter has them.
     pub(crate) timestamps: bool,
-    /// The forms of kernels that may be used, where not all.
-    pub(crate) kernels: Option<&'static [&'static str]>,
+    /// The forms of kernels that may be used, of each family that is named here.
+    pub(crate) kernels: Vec<KernelForm>,
     /// Forms that were measured to be slower than others on this adapter.
     pub(crate) slower: Vec<Slower>,
     /// Be refused the device, and make this kernel wrong: for tests.
@@ -101,7 +102,8 @@ impl Gpu {
         let mut required_features = adapter::wanted_features(raw.features());
         let mut experimental_features = wgpu::ExperimentalFeatures::disabled();
         // Only for whoever asked for them by name.
-        if options.kernels.is_some_and(|forms| forms.contains(&"cooperative")) && facts.cooperative.is_some() {
+        let cooperative = KernelForm::Matmul(MatmulForm::Cooperative);
+        if options.kernels.contains(&cooperative) && facts.cooperative.is_some() {
             required_features |= adapter::MATRIX_UNITS;
             experimental_features = with_matrix_units();
         }

@@ -154,7 +154,7 @@ fn main() { let = 1; }";
 fn small_adapter() -> Adapter {
     Adapter {
         cooperative: None,
-        kernels: None,
+        kernels: Vec::new(),
         slower: Vec::new(),
         name: "made up".into(),
         index: 0,

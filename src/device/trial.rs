@@ -33,7 +33,7 @@ pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)
             poison: true,
             profile: false,
             timestamps: true,
-            kernels: None,
+            kernels: Vec::new(),
             slower: Vec::new(),
             refused: false,
             spoilt: None,

@@ -3,6 +3,7 @@
 use super::rates::{CpuRates, Curve, Curves, GpuRates, Point};
 use super::workload::Family;
 use crate::device::Slower;
+use crate::forms::KernelForm;
 use serde_json::{Value, json};
 
 /// The file's own version: one that is not this is not understood.
@@ -108,7 +109,7 @@ impl Tuning {
                 )
             })
             .collect();
-        let form = |s: &Slower| format!("    {}", json!([s.family, s.form, s.sizes[0], s.sizes[1]]));
+        let form = |s: &Slower| format!("    {}", json!([s.form.family(), s.form.name(), s.sizes[0], s.sizes[1]]));
         let slower: Vec<String> = slower.iter().map(form).collect();
         format!(
             "{{\n  \"format\": {FORMAT},\n  \"measured\": \"{date}\",\n  \"machine\": {},\n  \"fixed\": {fixed},\n  \
@@ -162,9 +163,14 @@ pub fn parse(text: &str) -> Result<(Machine, Tuning), String> {
     }
     let mut slower = Vec::new();
     for form in all["slower_forms"].as_array().ok_or("no slower_forms")? {
-        let word = |value: &Value| value.as_str().map(str::to_owned).ok_or("slower_forms: expected a name");
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (family, name) = (word(&form[0]), word(&form[1]));
         let sizes = pair(&json!([form[2], form[3]]), "slower_forms")?;
-        slower.push(Slower { family: word(&form[0])?, form: word(&form[1])?, sizes });
+        let form = KernelForm::named(&family, &name);
+        slower.push(Slower {
+            form: form.ok_or_else(|| format!("slower_forms: `{name}` is no form of `{family}`"))?,
+            sizes,
+        });
     }
     let curves = Curves { other: pair(&all["other_full_alone"], "other_full_alone")?, own };
     #[expect(clippy::cast_precision_loss, reason = "a count of threads")]

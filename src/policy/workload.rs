@@ -2,86 +2,73 @@
 
 use std::fmt;
 
-/// Operations whose costs follow one curve.
-///
-/// Exhaustive: a new family is to fail to compile wherever its sizes and calls are wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Family {
+/// Declares the families that are measured: what the size is, the name in workloads and files, and the power of the size that the
+/// operations grow with, about.
+macro_rules! families {
+    ($($(#[$doc:meta])+ $family:ident = $name:literal ^ $power:literal,)+) => {
+        /// Operations whose costs follow one curve.
+        ///
+        /// Exhaustive: a new family is to fail to compile wherever its workloads are wanted.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub enum Family {
+            $($(#[$doc])+ $family,)+
+            /// Whatever has no curve of its own.
+            #[default]
+            Other,
+        }
+
+        impl Family {
+            /// Those that are measured.
+            pub const MEASURED: [Self; [$($name),+].len()] = [$(Self::$family),+];
+
+            /// Its name in workloads and files.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$family => $name,)+
+                    Self::Other => "other",
+                }
+            }
+
+            /// The power of the size that its operations grow with, about.
+            pub(super) fn power(self) -> i32 {
+                match self {
+                    $(Self::$family => $power,)+
+                    Self::Other => 1,
+                }
+            }
+        }
+    };
+}
+
+families! {
     /// Eigenvalues and eigenvectors of symmetric matrices; the size is their order.
-    Eigh,
+    Eigh = "eigh" ^ 3,
     /// Their eigenvalues alone.
-    Eigvalsh,
+    Eigvalsh = "eigvalsh" ^ 3,
     /// Singular values and vectors; the size is the shorter side.
-    Svd,
+    Svd = "svd" ^ 3,
     /// Complex Fourier transforms; the size is their length.
-    Fft,
+    Fft = "fft" ^ 1,
     /// Those of reals, and back.
-    Rfft,
+    Rfft = "rfft" ^ 1,
     /// Products of matrices; the size is the cube root of what a product multiplies.
-    Matmul,
+    Matmul = "gemm" ^ 3,
     /// Covariances and correlations; the size is the number of columns.
-    Cov,
+    Cov = "cov" ^ 2,
     /// Dense Laplacians; the size is the nodes of a graph.
-    Laplacian,
+    Laplacian = "laplacian" ^ 2,
     /// Sparse times dense; the size is the rows.
-    Spmm,
+    Spmm = "spmm" ^ 1,
     /// A few eigenpairs of sparse matrices; the size is the rows.
-    Eigsh,
-    /// Encodings of graphs, from the edges to the canonical vectors; the size is the nodes of a graph.
-    Encode,
+    Eigsh = "eigsh" ^ 1,
     /// Moments, smallest and largest; the size is the numbers of a series.
-    Describe,
-    /// Whatever has no curve of its own.
-    #[default]
-    Other,
+    Describe = "describe" ^ 1,
+    /// Encodings of graphs, from the edges to the canonical vectors; the size is the nodes of a graph.
+    Encode = "encode" ^ 3,
 }
 
 impl Family {
-    /// Those that are measured.
-    pub const MEASURED: [Self; 12] = [
-        Self::Eigh,
-        Self::Eigvalsh,
-        Self::Svd,
-        Self::Fft,
-        Self::Rfft,
-        Self::Matmul,
-        Self::Cov,
-        Self::Laplacian,
-        Self::Spmm,
-        Self::Eigsh,
-        Self::Describe,
-        Self::Encode,
-    ];
-
-    /// Its name in workloads and files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Eigh => "eigh",
-            Self::Eigvalsh => "eigvalsh",
-            Self::Svd => "svd",
-            Self::Fft => "fft",
-            Self::Rfft => "rfft",
-            Self::Matmul => "gemm",
-            Self::Cov => "cov",
-            Self::Laplacian => "laplacian",
-            Self::Spmm => "spmm",
-            Self::Eigsh => "eigsh",
-            Self::Describe => "describe",
-            Self::Encode => "encode",
-            Self::Other => "other",
-        }
-    }
-
-    /// The power of the size that its operations grow with, about.
-    pub(super) fn power(self) -> i32 {
-        match self {
-            Self::Eigh | Self::Eigvalsh | Self::Svd | Self::Matmul | Self::Encode => 3,
-            Self::Cov | Self::Laplacian => 2,
-            Self::Fft | Self::Rfft | Self::Spmm | Self::Eigsh | Self::Describe | Self::Other => 1,
-        }
-    }
-
     /// The family of that name; products may be called `matmul` too, and moments `stats`.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! How long a call takes.
 
-use super::calls::Call;
+use super::workloads::Call;
 use fiedler::Result;
 use std::time::{Duration, Instant};
 

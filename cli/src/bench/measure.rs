@@ -1,8 +1,8 @@
 //! One workload measured on one side, beside what the policy predicts of it.
 
-use super::calls::with_calls;
 use super::case::Case;
 use super::clock::{Times, first, timed};
+use super::workloads::{of, with_calls};
 use fiedler::Context;
 use fiedler::Result;
 use fiedler::policy::{Backend, Family, Side, Workload};
@@ -75,19 +75,6 @@ pub enum Extent {
     Full,
 }
 
-/// Sizes and items of the families, in the order of the work.
-const GRID: [(Family, &[usize], &[usize]); 9] = [
-    (Family::Eigh, &[8, 16, 32, 64, 128, 256], &[1, 10, 100, 1000, 10_000]),
-    (Family::Svd, &[8, 16, 32, 64, 128], &[1, 10, 100, 1000, 10_000]),
-    (Family::Fft, &[64, 256, 1000, 1024, 4096, 65_536], &[1, 16, 256, 4096]),
-    (Family::Matmul, &[8, 16, 32, 64, 256, 512, 1024], &[1, 16, 256, 4096]),
-    (Family::Cov, &[8, 32, 128, 512], &[1000, 20_000, 100_000]),
-    (Family::Laplacian, &[16, 64, 256], &[1, 100, 1000]),
-    (Family::Spmm, &[1000, 10_000, 100_000], &[0]),
-    (Family::Eigsh, &[24, 48, 96], &[1]),
-    (Family::Encode, &[16, 32, 64, 128, 400], &[10, 100, 1000]),
-];
-
 /// The workloads of an extent. The largest products of size and items are left out as the extent says.
 #[must_use]
 pub fn grid(extent: Extent) -> Vec<Case> {
@@ -97,10 +84,11 @@ pub fn grid(extent: Extent) -> Vec<Case> {
         Extent::Full => (3e10, 1),
     };
     let mut all = Vec::new();
-    for (family, sizes, items) in GRID {
+    for family in Family::MEASURED {
+        let (sizes, items) = of(family).grid();
         for &size in sizes {
             for (j, &items) in items.iter().enumerate() {
-                let items = if family == Family::Spmm { 10 * size } else { items };
+                let items = if items == 0 { of(family).usual_items(size) } else { items };
                 let case = Case::new(family, size, items);
                 let [bytes, flops] = case.least();
                 // Every other count of items where there is little time: the same ones at every size, so that they can be compared.

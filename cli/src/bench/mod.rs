@@ -1,11 +1,11 @@
 //! Workloads by name, what they take on this machine, and what the policy predicts of them.
 
-mod calls;
 mod case;
 mod clock;
 mod measure;
 pub mod page;
 mod tune;
+mod workloads;
 
 pub use case::Case;
 pub use clock::Times;

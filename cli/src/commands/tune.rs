@@ -99,7 +99,8 @@ fn summary(machine: &Machine, tuning: &Tuning, path: &Path) -> String {
 
 /// The forms of kernels that others beat.
 fn forms(slower: &[Slower]) -> String {
-    let each = slower.iter().map(|s| format!("{} for {} {} to {}", s.form, s.family, s.sizes[0], s.sizes[1]));
+    let each =
+        slower.iter().map(|s| format!("{} for {} {} to {}", s.form.name(), s.form.family(), s.sizes[0], s.sizes[1]));
     let all: Vec<String> = each.collect();
     if all.is_empty() { String::new() } else { format!("\n  kernels left aside as slower: {}", all.join(", ")) }
 }

@@ -5,6 +5,7 @@ use super::kernels::{Ending, FINISH_CLASSES, Finish, FinishClass, First, Prepare
 use super::{small::Small, tiled};
 use crate::device::{Adapter, Buffer, Gpu, Recorder};
 use crate::error::{ErrorKind, Result};
+use crate::forms::{JacobiForm, KernelForm};
 use crate::ops::jacobi::gpu::{Batch, Method, orthogonalise};
 use crate::shape::{Layout, to_u32};
 use std::ops::Range;
@@ -28,7 +29,8 @@ enum Way {
 
 impl Way {
     fn of(adapter: &Adapter, order: u32) -> Option<Self> {
-        adapter.form("eigh", order.into(), |may| {
+        adapter.form(order.into(), |may| {
+            let may = &|form| may(KernelForm::Eigh(form));
             let small = Small::of(adapter, order, may).map(Self::Small);
             small.or_else(|| Method::of_definite(adapter, order, may).map(Self::Jacobi))
         })
@@ -68,11 +70,11 @@ pub(super) fn flops(order: u32) -> f64 {
 pub(super) fn form(gpu: &Gpu, order: u32) -> (&'static str, f64) {
     match Way::of(gpu.adapter(), order) {
         None => ("", 0.0),
-        Some(Way::Small(small)) => (small.name(), 1.0),
+        Some(Way::Small(small)) => (small.form().name(), 1.0),
         Some(Way::Jacobi(Method::Blocked(columns))) => {
-            ("blocked", 8.0 + 30.0 * (f64::from(columns) / 16.0 - 1.0).max(1.0))
+            (JacobiForm::Blocked.name(), 8.0 + 30.0 * (f64::from(columns) / 16.0 - 1.0).max(1.0))
         }
-        Some(Way::Jacobi(method)) => (method.name(), 3.0),
+        Some(Way::Jacobi(method)) => (method.form().name(), 3.0),
     }
 }
 

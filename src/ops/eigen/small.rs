@@ -4,6 +4,7 @@ use super::buffers::Buffers;
 use super::kernels::{Few, Lane8, Lane16, Lane32, Lane64, Tiny2, Tiny3, Tiny4, Tiny6, Tiny8};
 use crate::device::{Adapter, Recorder};
 use crate::error::Result;
+use crate::forms::JacobiForm;
 use crate::ops::jacobi::gpu::MAX_SWEEPS;
 use std::ops::Range;
 
@@ -31,9 +32,9 @@ fn lane_class(subgroup: u32, order: u32) -> Option<u32> {
 
 impl Small {
     /// The smallest that holds the order, of the forms that may be used.
-    pub(super) fn of(adapter: &Adapter, order: u32, may: &dyn Fn(&str) -> bool) -> Option<Self> {
-        let tiny = TINY.into_iter().find(|&n| order <= n && may("tiny")).map(Self::Tiny);
-        let fits = may("lane") && WIDTHS[1] <= adapter.limits.workgroup_invocations;
+    pub(super) fn of(adapter: &Adapter, order: u32, may: &dyn Fn(JacobiForm) -> bool) -> Option<Self> {
+        let tiny = TINY.into_iter().find(|&n| order <= n && may(JacobiForm::Tiny)).map(Self::Tiny);
+        let fits = may(JacobiForm::Lane) && WIDTHS[1] <= adapter.limits.workgroup_invocations;
         let lane = || adapter.subgroup().filter(|_| fits).and_then(|size| lane_class(size, order)).map(Self::Lane);
         tiny.or_else(lane)
     }
@@ -45,11 +46,11 @@ impl Small {
         }
     }
 
-    /// Its form's name.
-    pub(super) fn name(self) -> &'static str {
+    /// Its form.
+    pub(super) fn form(self) -> JacobiForm {
         match self {
-            Self::Tiny(_) => "tiny",
-            Self::Lane(_) => "lane",
+            Self::Tiny(_) => JacobiForm::Tiny,
+            Self::Lane(_) => JacobiForm::Lane,
         }
     }
 

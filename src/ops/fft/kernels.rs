@@ -2,6 +2,7 @@
 
 use super::plan::Stages;
 use crate::device::{Adapter, Overrides, kernels, mirrors, uniform};
+use crate::forms::{FftForm, KernelForm};
 
 /// Each root of unity of the whole length is a product of two: one of the first FINE roots, and one whose exponent is a multiple of FINE.
 pub(super) const FINE: usize = 4096;
@@ -68,7 +69,7 @@ const POINTS: [usize; 2] = [2048, 4096];
 /// Complex numbers that a workgroup of the adapter holds in transforms of length `n`.
 pub(super) fn longest_pass(adapter: &Adapter, n: usize) -> usize {
     let room = adapter.limits.workgroup_storage as usize >= 8 * POINTS[1];
-    POINTS[usize::from(room && adapter.prefers("fft", "long", n as f64))]
+    POINTS[usize::from(room && adapter.prefers(KernelForm::Fft(FftForm::Long), n as f64))]
 }
 
 /// The overrides of a pass of at most so many transforms a workgroup, or twos of them: they follow from the length and what is done alone,
@@ -105,10 +106,10 @@ pub(super) struct How {
 impl How {
     /// Of an adapter for transforms of length `n`, by the forms that it prefers.
     pub(super) fn on(adapter: &Adapter, n: usize) -> Self {
-        let prefers = |form| adapter.prefers("fft", form, n as f64);
+        let prefers = |form| adapter.prefers(KernelForm::Fft(form), n as f64);
         Self {
-            known: prefers("known") && adapter.compiles_long_kernels(),
-            narrow: adapter.software && prefers("narrow"),
+            known: prefers(FftForm::Known) && adapter.compiles_long_kernels(),
+            narrow: adapter.software && prefers(FftForm::Narrow),
             longest: longest_pass(adapter, n),
         }
     }

@@ -7,6 +7,7 @@ use super::kernels::{SIZE_CLASSES, SizeClass, Sweeps, Workgroup};
 use super::register::Register;
 use crate::device::{Adapter, Buffer, Recorder};
 use crate::error::Result;
+use crate::forms::{JacobiForm, KernelForm};
 
 /// How the columns of square matrices are made orthogonal. It depends upon the order and the adapter alone, and so does every bit of
 /// the result.
@@ -22,37 +23,37 @@ pub(in crate::ops) enum Method {
 
 impl Method {
     /// The method for matrices of that order in a family's work; none if they are beyond this adapter.
-    pub(in crate::ops) fn of(adapter: &Adapter, family: &str, order: u32) -> Option<Self> {
-        adapter.form(family, order.into(), |may| Self::within(adapter, order, may))
+    pub(in crate::ops) fn of(adapter: &Adapter, family: fn(JacobiForm) -> KernelForm, order: u32) -> Option<Self> {
+        adapter.form(order.into(), |may| Self::within(adapter, order, &|form| may(family(form))))
     }
 
     /// The method among the forms that may be used.
-    fn within(adapter: &Adapter, order: u32, may: &dyn Fn(&str) -> bool) -> Option<Self> {
+    fn within(adapter: &Adapter, order: u32, may: &dyn Fn(JacobiForm) -> bool) -> Option<Self> {
         let limits = &adapter.limits;
         SIZE_CLASSES
             .into_iter()
             .find(|class| {
-                may("workgroup")
+                may(JacobiForm::Workgroup)
                     && order <= class.capacity
                     && class.workgroup_bytes() <= limits.workgroup_storage
                     && class.invocations() <= limits.workgroup_invocations
             })
             .map(Self::Workgroup)
-            .or_else(|| blocked::class_of(order).filter(|_| may("blocked")).map(Self::Blocked))
+            .or_else(|| blocked::class_of(order).filter(|_| may(JacobiForm::Blocked)).map(Self::Blocked))
     }
 
     /// The method for matrices that are safely positive definite, among the forms that may be used.
-    pub(in crate::ops) fn of_definite(adapter: &Adapter, order: u32, may: &dyn Fn(&str) -> bool) -> Option<Self> {
-        let register = Register::of(adapter, order).filter(|_| may("register"));
+    pub(in crate::ops) fn of_definite(adapter: &Adapter, order: u32, may: &dyn Fn(JacobiForm) -> bool) -> Option<Self> {
+        let register = Register::of(adapter, order).filter(|_| may(JacobiForm::Register));
         register.map(Self::Register).or_else(|| Self::within(adapter, order, may))
     }
 
-    /// Its form's name.
-    pub(in crate::ops) fn name(self) -> &'static str {
+    /// Its form.
+    pub(in crate::ops) fn form(self) -> JacobiForm {
         match self {
-            Self::Workgroup(_) => "workgroup",
-            Self::Register(_) => "register",
-            Self::Blocked(_) => "blocked",
+            Self::Workgroup(_) => JacobiForm::Workgroup,
+            Self::Register(_) => JacobiForm::Register,
+            Self::Blocked(_) => JacobiForm::Blocked,
         }
     }
 

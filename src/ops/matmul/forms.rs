@@ -3,6 +3,7 @@
 
 use super::kernels::{DIRECT, ORDERS, ROOM, SMALL_TEAMS, TEAMS, WIDTH};
 use crate::device::Adapter;
+use crate::forms::{KernelForm, MatmulForm};
 use crate::shape::to_u32;
 
 /// The longest side of a result that several of share a workgroup.
@@ -43,16 +44,17 @@ impl Plan {
     /// How an adapter multiplies op(A), `m x k`, by op(B), `k x n`; nothing where no form that may be used is there.
     pub(super) fn of(adapter: &Adapter, m: u32, n: u32, k: u32, half: bool) -> Option<Self> {
         let side = |x: u32| f64::from(x);
-        adapter.form("gemm", (side(m) * side(n) * side(k)).cbrt(), |may| Self::within(adapter, [m, n, k], half, may))
+        let size = (side(m) * side(n) * side(k)).cbrt();
+        adapter.form(size, |may| Self::within(adapter, [m, n, k], half, &|form| may(KernelForm::Matmul(form))))
     }
 
-    fn within(adapter: &Adapter, [m, n, k]: [u32; 3], half: bool, may: &dyn Fn(&str) -> bool) -> Option<Self> {
+    fn within(adapter: &Adapter, [m, n, k]: [u32; 3], half: bool, may: &dyn Fn(MatmulForm) -> bool) -> Option<Self> {
         let limits = &adapter.limits;
         let has = |bytes: u32, invocations: u32| {
             limits.workgroup_storage >= bytes && limits.workgroup_invocations >= invocations
         };
         // By name alone: wgpu calls its devices experimental.
-        if half && adapter.asks("cooperative") {
+        if half && adapter.asks(KernelForm::Matmul(MatmulForm::Cooperative)) {
             let piece = adapter.cooperative?;
             let teams = if piece == 8 { &SMALL_TEAMS[..] } else { &TEAMS };
             let lanes = adapter.subgroup().filter(|lanes| teams.contains(lanes) && has(16 << 10, 4 * lanes))?;
@@ -61,19 +63,19 @@ impl Plan {
             return Some(Self { form, span, together: 1, depth: 32 });
         }
         let fours = k > 0 && [m, n, k].iter().all(|side| side.is_multiple_of(4));
-        if adapter.software && !half && fours && may("direct") {
+        if adapter.software && !half && fours && may(MatmulForm::Direct) {
             let form = Form::Direct { tall: m > 8, wide: n > 8 };
             return Some(Self { form, span: span(adapter, m, n, k, 8, 8), together: 1, depth: 4 });
         }
-        if m.max(n) <= TINY && k <= TINY_TERMS && may("tiny") && has(16 << 10, WIDTH) {
+        if m.max(n) <= TINY && k <= TINY_TERMS && may(MatmulForm::Tiny) && has(16 << 10, WIDTH) {
             let (down, across) = (m.div_ceil(4).max(1), n.div_ceil(4).max(1));
             let together = WIDTH / (down * across);
             let depth = (ROOM / (together * down.max(across))).clamp(1, k.max(1));
             let order = if m == n && n == k && ORDERS.contains(&m) { m } else { 0 };
             return Some(Self { form: Form::Tiny { order }, span: k.max(1), together, depth });
         }
-        let large = may("tile_128") && has(16 << 10, 256);
-        let small = may("tile_64") && has(8 << 10, 64);
+        let large = may(MatmulForm::Tile128) && has(16 << 10, 256);
+        let small = may(MatmulForm::Tile64) && has(8 << 10, 64);
         let (side, depth) = match (large, small) {
             (true, _) if !small || tiles(m, n, 16) >= BUSY.into() => (16, if has(32 << 10, 256) { 16 } else { 8 }),
             (_, true) => (8, 8),
@@ -85,13 +87,14 @@ impl Plan {
 
     /// Its form's name.
     pub(super) fn name(&self) -> &'static str {
-        match self.form {
-            Form::Tiny { .. } => "tiny",
-            Form::Tile { side: 16, .. } => "tile_128",
-            Form::Tile { .. } => "tile_64",
-            Form::Direct { .. } => "direct",
-            Form::Cooperative { .. } => "cooperative",
-        }
+        let form = match self.form {
+            Form::Tiny { .. } => MatmulForm::Tiny,
+            Form::Tile { side: 16, .. } => MatmulForm::Tile128,
+            Form::Tile { .. } => MatmulForm::Tile64,
+            Form::Direct { .. } => MatmulForm::Direct,
+            Form::Cooperative { .. } => MatmulForm::Cooperative,
+        };
+        form.name()
     }
 
     /// Parts of sums of `k` terms.

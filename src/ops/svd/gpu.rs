@@ -9,6 +9,7 @@ use super::kernels::{
 };
 use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
+use crate::forms::KernelForm;
 use crate::ops::jacobi::gpu::{Batch, Method, orthogonalise};
 use crate::shape::to_u32;
 
@@ -33,7 +34,7 @@ pub(super) fn fits(gpu: &Gpu, problem: &Problem) -> bool {
 
 /// The name of the form in which the triangle's columns are made orthogonal.
 pub(super) fn form(gpu: &Gpu, problem: &Problem) -> &'static str {
-    Method::of(gpu.adapter(), "svd", Shape::of(problem).short).map_or("", Method::name)
+    Method::of(gpu.adapter(), KernelForm::Svd, Shape::of(problem).short).map_or("", |method| method.form().name())
 }
 
 /// Bytes of device memory that one matrix takes while it is solved and read back, apart from the matrix as it was given.
@@ -62,7 +63,7 @@ fn limits(gpu: &Gpu, problem: &Problem) -> Result<Shape> {
     if needed > adapter.loop_budget / 2 {
         return limit("loop iterations for the rows of a matrix", needed.into(), (adapter.loop_budget / 2).into());
     }
-    if Method::of(adapter, "svd", shape.short).is_none() {
+    if Method::of(adapter, KernelForm::Svd, shape.short).is_none() {
         return limit("order of the triangle of a matrix", shape.short.into(), 0);
     }
     Ok(shape)
@@ -348,7 +349,7 @@ fn jacobi(
     state: &mut Buffer<[u32; 4]>,
 ) -> Result<()> {
     let Shape { short, batch, .. } = shape;
-    let Some(method) = Method::of(adapter, "svd", short) else { return Ok(()) };
+    let Some(method) = Method::of(adapter, KernelForm::Svd, short) else { return Ok(()) };
     let entry = |place: u32| [short, place * short * short, place * short, place];
     let table = rec.upload(&(0..batch).map(entry).collect::<Vec<_>>())?;
     let batch = Batch { table: &table, range: 0..batch };

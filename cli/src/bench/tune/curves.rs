@@ -1,9 +1,9 @@
 //! Every family at a few sizes, of one item to as many as the machine wants.
 
 use super::{Measuring, OWN, transfers};
-use crate::bench::calls::with_calls;
 use crate::bench::case::Case;
 use crate::bench::clock::{first, timed};
+use crate::bench::workloads::{of, with_calls};
 use fiedler::Context;
 use fiedler::Result;
 use fiedler::policy::{Curve, Curves, Family, Point, Rates, Side};
@@ -20,32 +20,6 @@ const LARGER: f64 = 2.5;
 /// About how long one count of items is measured.
 const EACH: Duration = Duration::from_millis(50);
 
-/// Sizes of a family, small ones first: with what comes before, each is a few times the work of the one before.
-fn sizes(family: Family) -> &'static [usize] {
-    match family {
-        Family::Eigh | Family::Eigvalsh => &[2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
-        Family::Svd => &[2, 4, 8, 16, 32, 64, 128, 256],
-        Family::Fft | Family::Rfft => &[4, 16, 64, 256, 1024, 4096, 16_384, 65_536],
-        Family::Matmul => &[2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
-        Family::Cov => &[4, 16, 64, 256, 1024],
-        Family::Laplacian => &[8, 32, 128, 512],
-        Family::Spmm => &[100, 1000, 10_000, 100_000],
-        Family::Eigsh => &[24, 48, 96],
-        Family::Describe => &[16, 1000, 100_000],
-        Family::Encode => &[4, 8, 16, 32, 64, 128, 256],
-        Family::Other => &[],
-    }
-}
-
-/// The fewest items that are measured; none where one item keeps all threads busy, so that there is nothing to do side by side.
-fn fewest(family: Family) -> Option<usize> {
-    match family {
-        Family::Spmm | Family::Eigsh => None,
-        Family::Cov => Some(256),
-        _ => Some(1),
-    }
-}
-
 /// All families on one side: a size of each in turn, the smallest first, as long as there is time.
 pub(super) fn curves(on: &mut Measuring<'_>, rates: &Rates, until: Instant) -> Result<Curves> {
     let before = if on.side == Side::Cpu { rates.cpu.curves.other } else { rates.gpu.curves.other };
@@ -57,7 +31,7 @@ pub(super) fn curves(on: &mut Measuring<'_>, rates: &Rates, until: Instant) -> R
             let left = until.saturating_duration_since(Instant::now()).as_secs_f64();
             // The next size takes up to as many times as long.
             let goes_on = last.is_some_and(|seconds| round == 0 || LARGER * seconds < left);
-            *last = match sizes(*family).get(round).filter(|_| goes_on) {
+            *last = match of(*family).tuned().get(round).filter(|_| goes_on) {
                 Some(&size) => next(on, rates, Case::new(*family, size, 1), curve, until)?,
                 None => None,
             };
@@ -76,7 +50,8 @@ pub(super) fn curves(on: &mut Measuring<'_>, rates: &Rates, until: Instant) -> R
 
 /// Measures a size of a family and says how long that took; nothing where this side does not compute it.
 fn next(on: &mut Measuring<'_>, rates: &Rates, case: Case, curve: &mut Curve, until: Instant) -> Result<Option<f64>> {
-    let items = fewest(case.family).unwrap_or(if case.family == Family::Spmm { 10 * case.size } else { 1 });
+    let own = of(case.family);
+    let items = own.fewest().unwrap_or_else(|| own.usual_items(case.size));
     let case = Case { items, ..case };
     let choice = case.choose(&on.ctx, true);
     if on.side == Side::Gpu && !choice.gpu_seconds.is_finite() {
@@ -112,7 +87,7 @@ fn point(on: &mut Measuring<'_>, rates: &Rates, mut case: Case, end: Instant) ->
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 2 and 16 times a count")]
         let more = (case.items as f64 * (2.0 * LONG / seconds).clamp(2.0, STEP)) as usize;
         let next = more.min(most);
-        if fewest(case.family).is_none() || seconds >= LONG || next <= case.items || Instant::now() > end {
+        if of(case.family).fewest().is_none() || seconds >= LONG || next <= case.items || Instant::now() > end {
             return Ok((found, compiled));
         }
         case.items = next;

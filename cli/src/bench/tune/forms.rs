@@ -2,17 +2,13 @@
 
 use super::curves::seconds;
 use crate::bench::case::Case;
+use crate::bench::workloads::of;
 use fiedler::Context;
+use fiedler::forms::KernelForm;
 use fiedler::policy::{Backend, Family, GpuRates, Rates, Slower};
 use fiedler::{ErrorKind, Result};
 use std::time::Instant;
 
-/// The families whose kernels come in forms, these, and the sizes at which they are tried.
-const TRIED: [(Family, &[&str], &[usize]); 3] = [
-    (Family::Eigh, &["tiny", "lane", "register", "workgroup"], &[4, 8, 16, 32, 64, 96, 128]),
-    (Family::Matmul, &["direct", "tiny", "tile_64", "tile_128"], &[8, 16, 32, 64, 256, 1024]),
-    (Family::Fft, &["long", "known", "narrow"], &[256, 1024, 4096, 65_536]),
-];
 /// Numbers of a trial's input: many items.
 const NUMBERS: usize = 1 << 18;
 
@@ -27,11 +23,12 @@ pub(super) fn slower(
     let mut contexts = Contexts { ctx, rates, margin, open: Vec::new() };
     let mut found: Vec<Slower> = Vec::new();
     let mut tried = false;
-    for (family, forms, sizes) in TRIED {
+    for family in Family::MEASURED {
+        let (forms, sizes) = of(family).forms();
         for (i, &size) in sizes.iter().enumerate() {
             let case = Case::new(family, size, 1);
             let case = Case { items: (NUMBERS / case.shape().len().max(1)).max(1), ..case };
-            let mut without: Vec<&str> = Vec::new();
+            let mut without = Vec::new();
             for &form in forms {
                 // One at least, however little time there is.
                 if tried && Instant::now() > end {
@@ -44,13 +41,10 @@ pub(super) fn slower(
                 }
                 without.push(form);
                 let previous = if i > 0 { sizes[i - 1] as f64 } else { f64::NAN };
-                let same = |s: &&mut Slower| s.family == family.name() && s.form == form && s.sizes[1] == previous;
+                let same = |s: &&mut Slower| s.form == form && s.sizes[1] == previous;
                 match found.iter_mut().find(same) {
                     Some(range) => range.sizes[1] = size as f64,
-                    None => {
-                        let (family, form) = (family.name().to_owned(), form.to_owned());
-                        found.push(Slower { family, form, sizes: [size as f64; 2] });
-                    }
+                    None => found.push(Slower { form, sizes: [size as f64; 2] }),
                 }
             }
         }
@@ -74,22 +68,28 @@ struct Contexts<'a> {
     ctx: &'a Context,
     rates: &'a Rates,
     margin: f64,
-    open: Vec<(Family, Vec<String>, Context)>,
+    open: Vec<(Vec<KernelForm>, Context)>,
 }
 
 impl Contexts<'_> {
     /// Whether a workload takes less time without one more form, which it would use otherwise.
-    fn is_beaten(&mut self, case: &Case, without: &[&str], form: &str, say: &mut dyn FnMut(&str)) -> Result<bool> {
+    fn is_beaten(
+        &mut self,
+        case: &Case,
+        without: &[KernelForm],
+        form: KernelForm,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<bool> {
         let name = |ctx: &Context| {
             let choice = case.choose(ctx, true);
             choice.workload.algorithms[1].to_owned()
         };
-        let Some(with) = self.without(case.family, without)? else { return Ok(false) };
+        let Some(with) = self.without(without)? else { return Ok(false) };
         let used = name(&with);
-        if !used.split(", ").any(|one| one == form) {
+        if !used.split(", ").any(|one| one == form.name()) {
             return Ok(false);
         }
-        let Some(other) = self.without(case.family, &[without, &[form]].concat())? else { return Ok(false) };
+        let Some(other) = self.without(&[without, &[form]].concat())? else { return Ok(false) };
         if name(&other) == used {
             return Ok(false);
         }
@@ -111,21 +111,16 @@ impl Contexts<'_> {
         Ok(self.margin * least[1] < least[0])
     }
 
-    /// The context without these forms of a family.
-    fn without(&mut self, family: Family, forms: &[&str]) -> Result<Option<Context>> {
-        let same = |(of, without, _): &&(Family, Vec<String>, Context)| *of == family && without == forms;
-        if let Some((.., ctx)) = self.open.iter().find(same) {
+    /// The context without these forms.
+    fn without(&mut self, forms: &[KernelForm]) -> Result<Option<Context>> {
+        if let Some((_, ctx)) = self.open.iter().find(|(without, _)| without == forms) {
             return Ok(Some(ctx.clone()));
         }
-        let all = |form: &&str| Slower {
-            family: family.name().to_owned(),
-            form: (*form).to_owned(),
-            sizes: [0.0, f64::INFINITY],
-        };
+        let all = |&form: &KernelForm| Slower { form, sizes: [0.0, f64::INFINITY] };
         let gpu = GpuRates { slower: forms.iter().map(all).collect(), ..self.rates.gpu.clone() };
         let opened = context(self.ctx, &Rates { gpu, ..self.rates.clone() })?;
         if let Some(ctx) = &opened {
-            self.open.push((family, forms.iter().map(|form| (*form).to_owned()).collect(), ctx.clone()));
+            self.open.push((forms.to_vec(), ctx.clone()));
         }
         Ok(opened)
     }

@@ -3,8 +3,8 @@
 mod curves;
 mod forms;
 
-use super::calls::Call;
 use super::clock::timed;
+use super::workloads::Call;
 use curves::curves;
 use fiedler::Context;
 use fiedler::Result;

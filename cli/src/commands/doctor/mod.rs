@@ -13,6 +13,7 @@ use super::{Failure, Outcome, Where, print};
 use checks::Problem;
 use clap::Args;
 use fiedler::cache::Cache;
+use fiedler::forms::{KernelForm, MatmulForm};
 use fiedler::{Adapter, Backend, Context, ContextBuilder};
 use indicatif::ProgressBar;
 use report::Report;
@@ -68,7 +69,9 @@ impl Doctor {
     fn with_matrix_units(&self) -> Result<Context, Failure> {
         let ctx = self.place.with(faulty(Context::builder())?)?;
         if ctx.adapter().is_some_and(|adapter| adapter.features.contains(&"matrix-units")) {
-            return self.place.with(faulty(Context::builder())?.kernels(&["cooperative"]));
+            return self
+                .place
+                .with(faulty(Context::builder())?.kernels(&[KernelForm::Matmul(MatmulForm::Cooperative)]));
         }
         Ok(ctx)
     }

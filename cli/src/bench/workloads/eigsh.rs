@@ -1,0 +1,61 @@
+//! A few eigenpairs of the Laplacian of a square grid.
+
+use super::truth::worst;
+use super::{Calls, Use, Words, Workloads};
+use crate::bench::case::Case;
+use fiedler::graph::generate::grid;
+use fiedler::ops::eigsh::{EigshOptions, choose_eigsh, eigsh};
+use fiedler::ops::sparse::Operator;
+use fiedler::ops::{Normalization, Which};
+use fiedler::policy::Choice;
+use fiedler::{Context, Result};
+
+pub(super) struct FewPairs;
+
+impl Workloads for FewPairs {
+    fn words(&self) -> Words {
+        Words { size: "grid", items: "", k: 16, ..Words::BATCH }
+    }
+
+    fn most_k(&self, size: usize) -> usize {
+        size.saturating_mul(size)
+    }
+
+    fn numbers(&self, case: &Case) -> f64 {
+        5.0 * case.size as f64 * case.size as f64
+    }
+
+    fn least(&self, case: &Case) -> [f64; 2] {
+        let nodes = case.size as f64 * case.size as f64;
+        [20.0 * nodes, 100.0 * 10.0 * nodes * case.k as f64]
+    }
+
+    fn choose(&self, case: &Case, ctx: &Context, _: bool) -> Choice {
+        let entries = 4 * case.size * case.size.saturating_sub(1);
+        choose_eigsh::<f32>(ctx, (case.size * case.size, entries), case.k)
+    }
+
+    fn calls(&self, case: &Case, ctx: &Context, use_them: Use<'_>) -> Result<()> {
+        let graph = grid(case.size, case.size)?;
+        let operator = Operator::<f32>::laplacian(graph.view(), Normalization::Symmetric)?;
+        let options = EigshOptions::default();
+        let find = || eigsh(ctx, &operator, case.k, Which::Smallest, &options);
+        use_them(Calls {
+            resident: None,
+            transfers: Box::new(move || find().map(drop)),
+            check: Box::new(move || worst(&[find()?.certificate], options.tolerance_in::<f32>())),
+        })
+    }
+
+    fn tuned(&self) -> &'static [usize] {
+        &[24, 48, 96]
+    }
+
+    fn fewest(&self) -> Option<usize> {
+        None
+    }
+
+    fn grid(&self) -> (&'static [usize], &'static [usize]) {
+        (&[24, 48, 96], &[1])
+    }
+}

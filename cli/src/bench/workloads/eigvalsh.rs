@@ -1,0 +1,37 @@
+//! Eigenvalues of symmetric matrices.
+
+use super::input::{numbers, there};
+use super::truth::{EPS, worst};
+use super::{Calls, Use, Workloads};
+use crate::bench::case::Case;
+use fiedler::ops::eigen::{choose_eigvalsh, eigvalsh};
+use fiedler::policy::Choice;
+use fiedler::{Context, Result};
+
+pub(super) struct Eigvalsh;
+
+impl Workloads for Eigvalsh {
+    /// 4/3 n^3 operations: Golub and Van Loan's count, without vectors.
+    fn least(&self, case: &Case) -> [f64; 2] {
+        let (n, items) = (case.size as f64, case.items as f64);
+        [4.0 * items * (n * n + n), 4.0 / 3.0 * n.powi(3) * items]
+    }
+
+    fn choose(&self, case: &Case, ctx: &Context, resident: bool) -> Choice {
+        choose_eigvalsh::<f32>(ctx, &case.orders(), resident)
+    }
+
+    fn calls(&self, case: &Case, ctx: &Context, use_them: Use<'_>) -> Result<()> {
+        let host = numbers(case)?;
+        let device = there(ctx, &host)?;
+        use_them(Calls {
+            resident: Some(Box::new(|| eigvalsh(ctx, &device).and_then(|_| ctx.wait()))),
+            transfers: Box::new(|| eigvalsh(ctx, &host)?.values.to_host(ctx).map(drop)),
+            check: Box::new(|| worst(&eigvalsh(ctx, &host)?.certificates(ctx)?, 10.0 * case.size as f64 * EPS)),
+        })
+    }
+
+    fn tuned(&self) -> &'static [usize] {
+        &[2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+    }
+}

@@ -1,0 +1,38 @@
+//! What workloads are made of.
+
+use crate::bench::case::Case;
+use fiedler::array::Array;
+use fiedler::ops::random;
+use fiedler::policy::{Side, Workload};
+use fiedler::{Context, Result, Shape};
+use num_complex::Complex;
+
+/// The seed of everything here.
+pub(super) const SEED: u64 = 6;
+
+/// Whether operations of this context may run on a device at all.
+pub(super) fn on_device(ctx: &Context) -> bool {
+    ctx.explain(&Workload::default(), true).side == Side::Gpu
+}
+
+/// The array where operations of this context compute.
+pub(super) fn there(ctx: &Context, a: &Array<f32>) -> Result<Array<f32>> {
+    if on_device(ctx) { a.to_device(ctx) } else { Ok(a.clone()) }
+}
+
+/// The workload's array of numbers in -1..1.
+pub(super) fn numbers(case: &Case) -> Result<Array<f32>> {
+    uniform(case.shape())
+}
+
+/// The same of complex numbers.
+pub(super) fn complex(case: &Case) -> Result<Array<Complex<f32>>> {
+    let shape = case.shape();
+    let twice = uniform(Shape { rows: 2 * shape.rows, ..shape })?.to_host(&Context::cpu())?;
+    Array::from_vec(shape, twice.as_slice().chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1])).collect())
+}
+
+fn uniform(shape: Shape) -> Result<Array<f32>> {
+    let mut stream = random::Stream::new(SEED, "bench");
+    random::uniform(&Context::cpu(), &mut stream, shape, -1.0..1.0)
+}

@@ -55,8 +55,9 @@ impl Declaration {
 /// A kernel and the variants of it that ship.
 #[derive(Debug)]
 pub(crate) struct Shipped {
-    pub(crate) declaration: &'static Declaration,
-    /// Returns the overrides of each.
+    /// One, or one for each order of a kernel whose WGSL is generated.
+    pub(crate) declarations: &'static [Declaration],
+    /// Returns the overrides of each variant.
     pub(crate) variants: fn() -> Vec<Vec<(&'static str, f64)>>,
 }
 
@@ -103,36 +104,42 @@ macro_rules! uniform {
 ///         read x: f32,
 ///         write y: f32,
 ///     }
+///     /// A kernel with a generated file for each order, here sort_8.wgsl and sort_16.wgsl. Its field `order` says which.
+///     Sort = ["vector/sort.wgsl"] each order in "generated/vector/sort_" [8, 16] variants one_variant {
+///         write x: f32,
+///     }
 /// }
 /// ```
 macro_rules! kernels {
-    ($($(#[$meta:meta])* $name:ident = [$($part:literal),+] variants $variants:ident {
+    ($($(#[$meta:meta])* $name:ident = $files:tt $(each $order:ident in $generated:literal $orders:tt)? variants $variants:ident {
         $(uniform $u:ident: $uty:ty,)? $(read $r:ident: $rty:ty,)* $(write $w:ident: $wty:ty,)*
     })+) => {
         $($(#[$meta])* #[derive(Debug)] pub(super) struct $name<'a> {
+            $(pub(super) $order: u32,)?
             $(pub(super) $u: $uty,)?
             $(pub(super) $r: &'a $crate::device::Buffer<$rty>,)*
             $(pub(super) $w: &'a mut $crate::device::Buffer<$wty>,)*
         }
         impl $name<'_> {
-            const DECLARATION: $crate::device::Declaration = $crate::device::Declaration {
-                shader: $crate::device::Shader {
-                    family: module_path!(),
-                    name: stringify!($name),
-                    source: concat!($(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $part)), "\n"),+),
-                },
-                signature: || {
-                    vec![
-                        $((stringify!($u), <$uty as $crate::device::Uniform>::kind()),)?
-                        $((stringify!($r), $crate::device::read_kind::<$rty>()),)*
-                        $((stringify!($w), $crate::device::write_kind::<$wty>()),)*
-                    ]
-                },
-            };
+            $(/// Orders that have a file.
+            pub(super) const ORDERS: &'static [u32] = &$orders;)?
+            const DECLARATIONS: &'static [$crate::device::Declaration] =
+                $crate::device::kernels!(@declarations Self, $name, $files $($generated $orders)?);
+
+            fn signature() -> Vec<(&'static str, $crate::device::VarKind)> {
+                vec![
+                    $((stringify!($u), <$uty as $crate::device::Uniform>::kind()),)?
+                    $((stringify!($r), $crate::device::read_kind::<$rty>()),)*
+                    $((stringify!($w), $crate::device::write_kind::<$wty>()),)*
+                ]
+            }
         }
         impl $crate::device::Kernel for $name<'_> {
             fn declaration(&self) -> &'static $crate::device::Declaration {
-                &Self::DECLARATION
+                $(if let Some(at) = Self::ORDERS.iter().position(|&order| order == self.$order) {
+                    return &Self::DECLARATIONS[at];
+                })?
+                &Self::DECLARATIONS[0]
             }
             fn slots(&self) -> Vec<$crate::device::Slot<'_>> {
                 use $crate::device::{Bound, Slot};
@@ -145,13 +152,34 @@ macro_rules! kernels {
         })+
         /// Every kernel of the family, with its variants.
         pub(in super::super) const KERNELS: &[$crate::device::Shipped] =
-            &[$($crate::device::Shipped { declaration: &$name::DECLARATION, variants: $variants }),+];
+            &[$($crate::device::Shipped { declarations: $name::DECLARATIONS, variants: $variants }),+];
         #[cfg(test)]
         mod agree {
             #[test]
             fn kernels_agree_with_their_wgsl_and_translate() {
                 super::KERNELS.iter().for_each($crate::device::check_kernel);
             }
+        }
+    };
+    (@declarations $kernel:ty, $name:ident, $files:tt) => {
+        &[$crate::device::kernels!(@declaration $kernel, stringify!($name), $files)]
+    };
+    (@declarations $kernel:ty, $name:ident, $files:tt $generated:literal [$($order:literal),+]) => {
+        &[$($crate::device::kernels!(
+            @declaration $kernel, concat!(stringify!($name), $order), $files $generated $order
+        )),+]
+    };
+    (@declaration $kernel:ty, $name:expr, [$($file:literal),+] $($generated:literal $order:literal)?) => {
+        $crate::device::Declaration {
+            shader: $crate::device::Shader {
+                family: module_path!(),
+                name: $name,
+                source: concat!(
+                    $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $file)), "\n",)+
+                    $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $generated, $order, ".wgsl")), "\n")?
+                ),
+            },
+            signature: <$kernel>::signature,
         }
     };
 }

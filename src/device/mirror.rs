@@ -11,10 +11,9 @@ use std::collections::HashMap;
 /// # Panics
 /// If not.
 pub(crate) fn check_constant(kernels: &[Shipped], name: &str, value: f64) {
-    let all = kernels.iter().map(|kernel| (kernel.declaration, constants(kernel.declaration, &[])));
     let mut seen = 0;
-    for (kernel, constants) in all {
-        let Some(&found) = constants.get(name) else { continue };
+    for kernel in kernels.iter().flat_map(|kernel| kernel.declarations) {
+        let Some(&found) = constants(kernel, &[]).get(name) else { continue };
         seen += 1;
         assert!(found == value, "{name} is {value} in Rust, {found} in the WGSL of {}", kernel.shader.name);
     }

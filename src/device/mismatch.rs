@@ -58,7 +58,7 @@ fn what_agrees_passes() {
     kernel!(RIGHT_KERNEL, RIGHT);
     judged(&RIGHT_KERNEL, &[]).unwrap();
     judged(&RIGHT_KERNEL, &[("WIDTH", 32.0), ("TILE", 8.0)]).unwrap();
-    check_kernel(&Shipped { declaration: &RIGHT_KERNEL, variants: || vec![vec![], vec![("WIDTH", 128.0)]] });
+    check_kernel(&Shipped { declarations: &[RIGHT_KERNEL], variants: || vec![vec![], vec![("WIDTH", 128.0)]] });
     let reflection = RIGHT_KERNEL.shader.reflect(&[("WIDTH", 128.0), ("TILE", 10.0)]).unwrap();
     assert_eq!((reflection.workgroup_size, reflection.workgroup_storage), ([128, 1, 1], 160));
 }

@@ -41,6 +41,6 @@ pub use pool::PoolCounters;
 pub(crate) use pool::size_class;
 pub(crate) use read::Read;
 pub(crate) use recorder::{Grid, Recorder};
-pub(crate) use shader::{Overrides, Shader};
+pub(crate) use shader::{Overrides, Shader, VarKind};
 #[cfg(test)]
 pub(crate) use translate::check_kernel;

@@ -11,10 +11,14 @@ use naga::{Module, ShaderStage, valid::ModuleInfo};
 ///
 /// # Panics
 /// With the kernel, the variant and the back end's words, if anything is refused.
-pub(crate) fn check_kernel(&Shipped { declaration: kernel, variants }: &Shipped) {
+pub(crate) fn check_kernel(&Shipped { declarations, variants }: &Shipped) {
     let variants = variants();
-    assert!(!variants.is_empty(), "{} ships no variant", kernel.shader.name);
-    for overrides in &variants {
+    assert!(!variants.is_empty(), "{} ships no variant", declarations[0].shader.name);
+    declarations.iter().for_each(|kernel| check_variants(kernel, &variants));
+}
+
+fn check_variants(kernel: &Declaration, variants: &[Vec<(&'static str, f64)>]) {
+    for overrides in variants {
         let reflection = kernel.shader.reflect(overrides).unwrap_or_else(|e| panic!("{e}"));
         kernel.agree(&reflection, overrides).unwrap_or_else(|e| panic!("{e}"));
         // What drivers are given.

@@ -22,9 +22,10 @@ impl KernelVariant {
         let mut all = Vec::new();
         for (family, kernels, is_given) in FAMILIES {
             for kernel in kernels {
-                let declaration = kernel.declaration;
-                let of = |overrides| Self { family, declaration, overrides, is_given };
-                all.extend((kernel.variants)().into_iter().map(of));
+                for declaration in kernel.declarations {
+                    let of = |overrides| Self { family, declaration, overrides, is_given };
+                    all.extend((kernel.variants)().into_iter().map(of));
+                }
             }
         }
         all

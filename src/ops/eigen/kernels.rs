@@ -91,10 +91,11 @@ kernels! {
         write values: f32,
         write certificates: [f32; 4],
     }
-    /// The whole decomposition of orders to 2, an invocation a matrix.
-    Tiny2 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_2.wgsl"
-    ] variants one_variant {
+    /// The whole decomposition of matrices to an order, an invocation a matrix. A column that is padded to the next order costs
+    /// arithmetic, and 5 and 7 are rare.
+    Tiny = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl"
+    ] each order in "generated/eigen/tiny_" [2, 3, 4, 6, 8] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
         read a: f32,
@@ -102,91 +103,11 @@ kernels! {
         write values: f32,
         write certificates: [f32; 4],
     }
-    /// The whole decomposition of orders to 3, an invocation a matrix.
-    Tiny3 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_3.wgsl"
-    ] variants one_variant {
-        uniform params: Few,
-        read table: [u32; 4],
-        read a: f32,
-        write w: f32,
-        write values: f32,
-        write certificates: [f32; 4],
-    }
-    /// The whole decomposition of orders to 4, an invocation a matrix.
-    Tiny4 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_4.wgsl"
-    ] variants one_variant {
-        uniform params: Few,
-        read table: [u32; 4],
-        read a: f32,
-        write w: f32,
-        write values: f32,
-        write certificates: [f32; 4],
-    }
-    /// The whole decomposition of orders to 6, an invocation a matrix.
-    Tiny6 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_6.wgsl"
-    ] variants one_variant {
-        uniform params: Few,
-        read table: [u32; 4],
-        read a: f32,
-        write w: f32,
-        write values: f32,
-        write certificates: [f32; 4],
-    }
-    /// The whole decomposition of orders to 8, an invocation a matrix.
-    Tiny8 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "generated/eigen/tiny_8.wgsl"
-    ] variants one_variant {
-        uniform params: Few,
-        read table: [u32; 4],
-        read a: f32,
-        write w: f32,
-        write values: f32,
-        write certificates: [f32; 4],
-    }
-    /// The whole decomposition of orders to 8, 4 lanes a matrix.
-    Lane8 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
-        "generated/eigen/lane_8.wgsl"
-    ] variants one_variant {
-        uniform params: Few,
-        read table: [u32; 4],
-        read a: f32,
-        write w: f32,
-        write values: f32,
-        write certificates: [f32; 4],
-    }
-    /// The whole decomposition of orders to 16, 8 lanes a matrix.
-    Lane16 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
-        "generated/eigen/lane_16.wgsl"
-    ] variants one_variant {
-        uniform params: Few,
-        read table: [u32; 4],
-        read a: f32,
-        write w: f32,
-        write values: f32,
-        write certificates: [f32; 4],
-    }
-    /// The whole decomposition of orders to 32, 16 lanes a matrix.
-    Lane32 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
-        "generated/eigen/lane_32.wgsl"
-    ] variants one_variant {
-        uniform params: Few,
-        read table: [u32; 4],
-        read a: f32,
-        write w: f32,
-        write values: f32,
-        write certificates: [f32; 4],
-    }
-    /// The whole decomposition of orders to 64, 32 lanes a matrix.
-    Lane64 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl",
-        "generated/eigen/lane_64.wgsl"
-    ] variants one_variant {
+    /// The whole decomposition of matrices to an order, a lane for each pair of columns.
+    Lane = [
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl",
+        "eigen/small.wgsl", "eigen/lane.wgsl"
+    ] each order in "generated/eigen/lane_" [8, 16, 32, 64] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
         read a: f32,

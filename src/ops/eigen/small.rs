@@ -1,17 +1,12 @@
 //! Small matrices on the device: one kernel does everything, in registers (eigen/small.wgsl).
 
 use super::buffers::Buffers;
-use super::kernels::{Few, Lane8, Lane16, Lane32, Lane64, Tiny2, Tiny3, Tiny4, Tiny6, Tiny8};
+use super::kernels::{Few, Lane, Tiny};
 use crate::device::{Adapter, Recorder};
 use crate::error::Result;
 use crate::forms::JacobiForm;
 use crate::ops::jacobi::gpu::MAX_SWEEPS;
 use std::ops::Range;
-
-/// Orders of the kernels with an invocation a matrix. A column that is padded to the next costs arithmetic, and 5 and 7 are rare.
-const TINY: [u32; 5] = [2, 3, 4, 6, 8];
-/// Orders of the kernels with a pair of columns a lane.
-const LANE: [u32; 4] = [8, 16, 32, 64];
 
 /// Invocations of a workgroup of the first, and of the second.
 const WIDTHS: [u32; 2] = [64, 128];
@@ -27,13 +22,16 @@ pub(super) enum Small {
 
 /// The smallest class for an order on subgroups of that many lanes: they hold a matrix or more, and a workgroup whole subgroups.
 fn lane_class(subgroup: u32, order: u32) -> Option<u32> {
-    LANE.into_iter().find(|&n| order <= n && subgroup.is_multiple_of(n / 2) && WIDTHS[1].is_multiple_of(subgroup))
+    Lane::ORDERS
+        .iter()
+        .copied()
+        .find(|&n| order <= n && subgroup.is_multiple_of(n / 2) && WIDTHS[1].is_multiple_of(subgroup))
 }
 
 impl Small {
     /// The smallest that holds the order, of the forms that may be used.
     pub(super) fn of(adapter: &Adapter, order: u32, may: &dyn Fn(JacobiForm) -> bool) -> Option<Self> {
-        let tiny = TINY.into_iter().find(|&n| order <= n && may(JacobiForm::Tiny)).map(Self::Tiny);
+        let tiny = Tiny::ORDERS.iter().copied().find(|&n| order <= n && may(JacobiForm::Tiny)).map(Self::Tiny);
         let fits = may(JacobiForm::Lane) && WIDTHS[1] <= adapter.limits.workgroup_invocations;
         let lane = || adapter.subgroup().filter(|_| fits).and_then(|size| lane_class(size, order)).map(Self::Lane);
         tiny.or_else(lane)
@@ -85,29 +83,16 @@ impl Small {
                 sweeps: MAX_SWEEPS,
                 vectors: vectors.into(),
             };
-            let (grid, flops) = (piece.grid(), piece.flops);
-            macro_rules! dispatch {
-                ($($form:ident($order:literal): $kernel:ident),+) => {
-                    match self {
-                        $(Self::$form($order) => {
-                            let kernel = $kernel { params, table, a, w, values, certificates };
-                            rec.dispatch(&kernel, &[], grid, flops)?;
-                        })+
-                        Self::Tiny(_) | Self::Lane(_) => {}
-                    }
-                };
+            match self {
+                Self::Tiny(order) => {
+                    let kernel = Tiny { order, params, table, a, w, values, certificates };
+                    rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
+                }
+                Self::Lane(order) => {
+                    let kernel = Lane { order, params, table, a, w, values, certificates };
+                    rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
+                }
             }
-            dispatch!(
-                Tiny(2): Tiny2,
-                Tiny(3): Tiny3,
-                Tiny(4): Tiny4,
-                Tiny(6): Tiny6,
-                Tiny(8): Tiny8,
-                Lane(8): Lane8,
-                Lane(16): Lane16,
-                Lane(32): Lane32,
-                Lane(64): Lane64
-            );
         }
         Ok(())
     }
@@ -115,7 +100,7 @@ impl Small {
 
 #[cfg(test)]
 mod tests {
-    use super::{LANE, MAX_SWEEPS, lane_class};
+    use super::{Lane, MAX_SWEEPS, lane_class};
 
     #[test]
     fn subgroups_take_what_they_hold() {
@@ -123,7 +108,7 @@ mod tests {
             for order in 0..=65 {
                 let class = lane_class(subgroup, order);
                 assert_eq!(class.is_some(), order <= largest, "order {order} on subgroups of {subgroup}");
-                let smallest = LANE.into_iter().find(|&n| n >= order);
+                let smallest = Lane::ORDERS.iter().copied().find(|&n| n >= order);
                 assert!(class.is_none() || class == smallest, "order {order}: {class:?}");
             }
         }
@@ -135,7 +120,7 @@ mod tests {
     /// double rounds and the doublings of a maximum; the end has 2 n at most and a few maxima.
     #[test]
     fn all_sweeps_fit_lavapipe() {
-        let n = LANE[LANE.len() - 1];
+        let n = Lane::ORDERS[Lane::ORDERS.len() - 1];
         assert!(MAX_SWEEPS * (1 + n / 2 + n.ilog2()) + 2 * n + 5 * n.ilog2() <= 65_535);
     }
 }

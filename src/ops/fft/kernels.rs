@@ -354,14 +354,15 @@ mod flag_tests {
             ("GIVEN_SOME", flags::GIVEN_SOME),
             ("KEPT_SOME", flags::KEPT_SOME),
         ];
-        let passes: Vec<_> = super::KERNELS.iter().filter(|k| k.declaration.shader.source.contains("FLAGS")).collect();
+        let all_kernels = super::KERNELS.iter().flat_map(|kernel| kernel.declarations);
+        let passes: Vec<_> = all_kernels.filter(|kernel| kernel.shader.source.contains("FLAGS")).collect();
         for (name, flag) in all {
             let mut known = false;
             for pass in &passes {
-                let settled = constants(pass.declaration, &[("FLAGS", flag.into())]);
+                let settled = constants(pass, &[("FLAGS", flag.into())]);
                 let set: Vec<_> =
                     all.map(|(name, _)| name).into_iter().filter(|n| settled.get(*n) == Some(&1.0)).collect();
-                assert!(set.iter().all(|other| *other == name), "{name}: {set:?} in {}", pass.declaration.shader.name);
+                assert!(set.iter().all(|other| *other == name), "{name}: {set:?} in {}", pass.shader.name);
                 known |= !set.is_empty();
             }
             assert!(known, "no kernel asks for {name}");

@@ -93,81 +93,11 @@ kernels! {
         write w: f32,
         write state: [u32; 4],
     }
-    /// Sweeps over matrices to order 16 in the registers of a workgroup.
-    Register16 = [
+    /// Sweeps over matrices to an order in the registers of a workgroup.
+    Register = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "generated/jacobi/register_16.wgsl"
-    ] variants one_variant {
-        uniform params: Ringing,
-        read table: [u32; 4],
-        write w: f32,
-        write state: [u32; 4],
-    }
-    /// Sweeps over matrices to order 32 in the registers of a workgroup.
-    Register32 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "generated/jacobi/register_32.wgsl"
-    ] variants one_variant {
-        uniform params: Ringing,
-        read table: [u32; 4],
-        write w: f32,
-        write state: [u32; 4],
-    }
-    /// Sweeps over matrices to order 48 in the registers of a workgroup.
-    Register48 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "generated/jacobi/register_48.wgsl"
-    ] variants one_variant {
-        uniform params: Ringing,
-        read table: [u32; 4],
-        write w: f32,
-        write state: [u32; 4],
-    }
-    /// Sweeps over matrices to order 64 in the registers of a workgroup.
-    Register64 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "generated/jacobi/register_64.wgsl"
-    ] variants one_variant {
-        uniform params: Ringing,
-        read table: [u32; 4],
-        write w: f32,
-        write state: [u32; 4],
-    }
-    /// Sweeps over matrices to order 80 in the registers of a workgroup.
-    Register80 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "generated/jacobi/register_80.wgsl"
-    ] variants one_variant {
-        uniform params: Ringing,
-        read table: [u32; 4],
-        write w: f32,
-        write state: [u32; 4],
-    }
-    /// Sweeps over matrices to order 96 in the registers of a workgroup.
-    Register96 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "generated/jacobi/register_96.wgsl"
-    ] variants one_variant {
-        uniform params: Ringing,
-        read table: [u32; 4],
-        write w: f32,
-        write state: [u32; 4],
-    }
-    /// Sweeps over matrices to order 112 in the registers of a workgroup.
-    Register112 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "generated/jacobi/register_112.wgsl"
-    ] variants one_variant {
-        uniform params: Ringing,
-        read table: [u32; 4],
-        write w: f32,
-        write state: [u32; 4],
-    }
-    /// Sweeps over matrices to order 128 in the registers of a workgroup.
-    Register128 = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
-        "jacobi/register.wgsl", "generated/jacobi/register_128.wgsl"
-    ] variants one_variant {
+        "jacobi/register.wgsl"
+    ] each order in "generated/jacobi/register_" [16, 32, 48, 64, 80, 96, 112, 128] variants one_variant {
         uniform params: Ringing,
         read table: [u32; 4],
         write w: f32,

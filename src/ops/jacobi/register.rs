@@ -6,14 +6,12 @@
 //! for which 128 lanes take 41,000 clocks and 128 bytes a clock 197,000 and 66,000.
 
 use super::batch::{Batch, MAX_SWEEPS};
-use super::kernels::{
-    Register16, Register32, Register48, Register64, Register80, Register96, Register112, Register128, Ringing,
-};
+use super::kernels::{self, Ringing};
 use crate::device::{Adapter, Buffer, Recorder};
 use crate::error::Result;
 
 /// Orders of the kernels that ship.
-const ORDERS: [u32; 8] = [16, 32, 48, 64, 80, 96, 112, 128];
+const ORDERS: &[u32] = kernels::Register::ORDERS;
 
 /// Invocations of a workgroup for each pair of columns.
 const PARTS: u32 = 4;
@@ -31,7 +29,7 @@ impl Register {
     /// The smallest for an order on workgroups of so many invocations. None takes more than WebGPU's least workgroup memory
     /// (tools/unroll/files/ring.rs).
     fn within(invocations: u32, order: u32) -> Option<Self> {
-        ORDERS.into_iter().find(|&n| order <= n && PARTS * n / 2 <= invocations).map(Self)
+        ORDERS.iter().copied().find(|&n| order <= n && PARTS * n / 2 <= invocations).map(Self)
     }
 
     /// The largest order that it takes.
@@ -55,27 +53,8 @@ impl Register {
         let work = 7.0 * 5.0 * f64::from(self.0).powi(3);
         for piece in rec.ranges(range.end - range.start, work) {
             let params = Ringing { first: range.start + piece.first, sweeps: MAX_SWEEPS };
-            macro_rules! dispatch {
-                ($($order:literal: $kernel:ident),+) => {
-                    match self.0 {
-                        $($order => {
-                            let kernel = $kernel { params, table, w, state };
-                            rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
-                        })+
-                        _ => {}
-                    }
-                };
-            }
-            dispatch!(
-                16: Register16,
-                32: Register32,
-                48: Register48,
-                64: Register64,
-                80: Register80,
-                96: Register96,
-                112: Register112,
-                128: Register128
-            );
+            let kernel = kernels::Register { order: self.0, params, table, w, state };
+            rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
         }
         Ok(())
     }

@@ -1,9 +1,16 @@
 //! The policy: a workload in, a choice with its reason out. Arithmetic, without a device.
 
+use fiedler::ops::eigen::{choose_eigh, choose_eigvalsh};
+use fiedler::ops::fft::{choose_fft, choose_rfft};
+use fiedler::ops::matmul::Gemm;
+use fiedler::ops::sparse::choose_spmm;
+use fiedler::ops::stats::{choose_cov, choose_describe, choose_histogram, choose_quantiles};
+use fiedler::ops::svd::{Vectors, choose_svd};
 use fiedler::policy::{
-    Backend, CpuRates, Curve, Curves, DeviceClass, Family, GpuRates, Point, Policy, Rates, Reason, Side, Workload,
+    Backend, Choice, CpuRates, Curve, Curves, DeviceClass, Family, GpuRates, Point, Policy, Rates, Reason, Side,
+    Workload,
 };
-use fiedler::{Context, ErrorKind};
+use fiedler::{Axis, Context, ErrorKind, Shape};
 
 /// Rates that make the arithmetic plain: one thread of 1 Gflop/s against a device of 100, 1 GB/s, 10 us a dispatch, 100 us a round trip.
 fn rates() -> Rates {
@@ -191,7 +198,7 @@ fn handing_over_takes_its_time() {
 fn large_results_pay_for_their_pages() {
     let cpu = CpuRates { fresh: 1e9, ..rates().cpu };
     let policy = of(Backend::Auto, DeviceClass::Discrete, Rates { cpu, ..rates() });
-    let of = |download: f64| policy.choose(&Workload { download, ..Workload::default() }, true);
+    let of = |bytes: f64| policy.choose(&Workload { download: bytes, made: bytes, ..Workload::default() }, true);
     for (bytes, pages) in [(33_554_431.0, 0.0), (33_554_432.0, 0.033_554_432), (1e9, 1.0)] {
         let choice = of(bytes);
         assert!((choice.cpu_seconds - pages).abs() < 1e-12, "{choice:?}");
@@ -300,7 +307,38 @@ fn without_a_device_contexts_choose_the_cpu_or_say_what_is_missing() {
     assert_eq!((auto.explain(&work, true).side, auto.explain(&work, true).reason), (Side::Cpu, Reason::NoAdapter));
     let gpu = ctx.with_backend(Backend::Gpu);
     assert!(gpu.explain(&work, true).gpu_seconds.is_infinite());
-    let a = fiedler::array::Array::from_vec(fiedler::Shape::new(1, 1, 1), vec![1.0_f32]).unwrap();
+    let a = fiedler::array::Array::from_vec(Shape::new(1, 1, 1), vec![1.0_f32]).unwrap();
     let error = fiedler::ops::eigh(&gpu, &a).expect_err("no device");
     assert!(matches!(error.kind(), ErrorKind::NoAdapter { .. }), "{error}");
+}
+
+/// `resident` is one thing in every family: what is given lies on the device, where results stay, so neither is transferred; what the CPU
+/// would write is the same.
+#[test]
+fn resident_means_the_same_in_every_family() {
+    let ctx = Context::cpu();
+    let (square, rows) = (Shape::new(64, 64, 10), Shape::new(10_000, 64, 1));
+    let families: [(&str, &dyn Fn(bool) -> Choice, bool); 11] = [
+        ("eigh", &|resident| choose_eigh::<f32>(&ctx, &[64; 10], resident), true),
+        ("eigvalsh", &|resident| choose_eigvalsh::<f32>(&ctx, &[64; 10], resident), true),
+        ("svd", &|resident| choose_svd::<f32>(&ctx, square, Vectors::Thin, resident), true),
+        ("fft", &|resident| choose_fft::<f32>(&ctx, square, Axis::Rows, resident), true),
+        ("rfft", &|resident| choose_rfft::<f32>(&ctx, square, Axis::Rows, resident), true),
+        ("matmul", &|resident| Gemm::<f32>::new().choose(&ctx, square, square, resident).expect("factors"), true),
+        ("cov", &|resident| choose_cov::<f32>(&ctx, rows, resident), true),
+        ("quantiles", &|resident| choose_quantiles::<f32>(&ctx, rows, Axis::Rows, 3, resident), true),
+        ("spmm", &|resident| choose_spmm::<f32>(&ctx, (10_000, 50_000), 64, resident), true),
+        // What they make is a few words a series.
+        ("describe", &|resident| choose_describe::<f32>(&ctx, rows, resident), false),
+        ("histogram", &|resident| choose_histogram::<f32>(&ctx, rows, Axis::Rows, 10, resident), false),
+    ];
+    // The matrix of a sparse product is the host's.
+    let matrix = 4.0 * (50_000.0 + 4.0 * 10_000.0);
+    for (name, choose, large) in families {
+        let [there, here] = [true, false].map(|resident| choose(resident).workload);
+        let always = if name == "spmm" { matrix } else { 0.0 };
+        assert_eq!((there.upload, there.download), (always, 0.0), "{name}: {there:?}");
+        assert_eq!((here.upload > always, here.download > 0.0), (true, large), "{name}: {here:?}");
+        assert_eq!((there.made, here.download), (here.made, here.made), "{name}: {there:?}, {here:?}");
+    }
 }

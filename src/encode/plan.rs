@@ -171,6 +171,7 @@ fn joined(a: Workload, b: Workload) -> Workload {
         host_flops: a.host_flops + b.host_flops,
         upload: a.upload + b.upload,
         download: a.download + b.download,
+        made: a.made + b.made,
         dispatches: a.dispatches + b.dispatches,
         ..a
     }

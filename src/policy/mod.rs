@@ -2,6 +2,8 @@
 //!
 //! `time = fixed cost + dispatches + bytes / bandwidth + flop / rate by size class`, for the CPU and for the device; the rates are
 //! measured on this machine ([`Tuning`]), or the defaults of its class.
+//!
+//! `resident` of the `choose_` functions: what is given lies on the device. What a device makes of it stays there, so nothing is transferred.
 
 mod rates;
 mod stored;

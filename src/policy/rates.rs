@@ -162,7 +162,7 @@ impl CpuRates {
     pub fn seconds(&self, work: &Workload) -> f64 {
         let computed = self.curves.measured(work, work.cpu_flops);
         computed.unwrap_or_else(|| self.curves.estimated(work, work.cpu_flops) + self.host(work))
-            + self.new_pages(work.download)
+            + self.new_pages(work.made)
     }
 
     /// Seconds of what the CPU does on either side, where no curve has it already.

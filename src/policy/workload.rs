@@ -102,12 +102,23 @@ pub struct Workload {
     /// Floating-point operations, or what takes as long, that the CPU does on either side beside the algorithm. Curves that were
     /// measured have them in their rates.
     pub host_flops: f64,
-    /// Bytes that have to go to the device; what lies there already costs nothing.
+    /// Bytes that have to go to the device.
     pub upload: f64,
-    /// Bytes that come back.
+    /// Bytes that come back from it.
     pub download: f64,
+    /// Bytes of the results, which the CPU writes where it makes them.
+    pub made: f64,
     /// Dispatches.
     pub dispatches: f64,
     /// The names of the CPU's algorithm and of the device's, or of the form of its kernels; empty where there is but one.
     pub algorithms: [&'static str; 2],
+}
+
+impl Workload {
+    /// The workload with the transfers of what is given and of what is made, in bytes. `resident` means the same in every family:
+    /// what is given lies on the device, and what a device makes of it stays there, so neither is transferred.
+    pub(crate) fn transferring(self, resident: bool, given: f64, made: f64) -> Self {
+        let (upload, download) = if resident { (0.0, 0.0) } else { (given, made) };
+        Self { upload: self.upload + upload, download, made, ..self }
+    }
 }

@@ -245,15 +245,15 @@ impl Operation for Task<'_> {
 
     fn workload(&self, ctx: &Context) -> Workload {
         let mut work = Workload { family: self.family, items: self.orders.len() as f64, ..Workload::default() };
-        let mut sizes = 0.0;
+        let (mut sizes, mut given, mut made) = (0.0, 0.0, 0.0);
         for &order in self.orders {
             let n = f64::from(order);
             let flops = cpu::flops(order);
             sizes += n * flops;
             work.cpu_flops += flops;
             work.gpu_flops += gpu::flops(order);
-            work.upload += if self.resident { 0.0 } else { 4.0 * n * n };
-            work.download += 4.0 * if self.family == Family::Eigvalsh { n } else { n * n };
+            given += 4.0 * n * n;
+            made += 4.0 * if self.family == Family::Eigvalsh { n } else { n * n };
         }
         // Of mixed orders that one which most of the work is of.
         work.size = if work.cpu_flops > 0.0 { sizes / work.cpu_flops } else { 0.0 };
@@ -261,7 +261,7 @@ impl Operation for Task<'_> {
         let order = work.size.round() as u32;
         let (form, dispatches) = ctx.gpu().map_or(("", 0.0), |gpu| gpu::form(gpu, order));
         (work.dispatches, work.algorithms) = (dispatches, [cpu::algorithm(order, self.orders.len()), form]);
-        work
+        work.transferring(self.resident, given, made)
     }
 
     fn fits(&self, gpu: &Gpu, _: u64) -> bool {

@@ -66,11 +66,10 @@ fn call<T: Real>((rows, entries): (usize, usize), k: usize) -> Call<impl Fn(&Gpu
         items: 1.0,
         cpu_flops: 2.0 * flops,
         gpu_flops: 4.0 * flops,
-        upload: 4.0 * entries + 4.0 * rows * (4.0 + width),
-        download: 4.0 * rows * k as f64,
         dispatches: 4.0 * PRODUCTS,
         ..Workload::default()
-    };
+    }
+    .transferring(false, 4.0 * entries + 4.0 * rows * (4.0 + width), 4.0 * rows * k as f64);
     Call { name: "eigsh", precision: Precision::of::<T>(), workload, empty: false, fits: always }
 }
 

@@ -198,15 +198,14 @@ impl Operation for Task {
         Workload {
             cpu_flops: 0.5 * cpu * count,
             gpu_flops: self.plan.as_ref().map_or(0.0, FftPlan::flops) * count * mixed,
-            host_flops: 0.0,
             family: if self.kind.is_real() { Family::Rfft } else { Family::Fft },
             size: n,
             items: count,
-            upload: if self.resident { 0.0 } else { moved(before * from) },
-            download: moved(after * to),
             dispatches: self.plan.as_ref().map_or(1.0, |plan| plan.dispatches() as f64),
             algorithms: ["rustfft", ctx.adapter().map_or("", |adapter| kernels::How::on(adapter, self.n).name(self.n))],
+            ..Workload::default()
         }
+        .transferring(self.resident, moved(before * from), moved(after * to))
     }
 
     fn fits(&self, gpu: &Gpu, budget: u64) -> bool {

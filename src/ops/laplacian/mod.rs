@@ -85,11 +85,10 @@ impl Operation for Task {
             items: self.graphs as f64,
             cpu_flops: 4.0 * elements,
             gpu_flops: elements,
-            upload: 8.0 * self.entries,
-            download: 4.0 * elements,
             dispatches: 2.0,
             ..Workload::default()
         }
+        .transferring(false, 8.0 * self.entries, 4.0 * elements)
     }
 
     fn fits(&self, gpu: &Gpu, _: u64) -> bool {

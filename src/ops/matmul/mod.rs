@@ -258,12 +258,11 @@ impl Operation for Task<'_> {
             items: batch,
             cpu_flops: flops,
             gpu_flops: flops,
-            host_flops: 0.0,
-            upload: if resident { 0.0 } else { 4.0 * words * as_f64(problem.given()) },
-            download: if resident { 0.0 } else { 4.0 * words * m * n * batch },
             dispatches: 1.0,
             algorithms: [if m.max(n).max(k) <= as_f64(cpu::TINY) { "own vectors" } else { "faer" }, form],
+            ..Workload::default()
         }
+        .transferring(resident, 4.0 * words * as_f64(problem.given()), 4.0 * words * m * n * batch)
     }
 
     fn fits(&self, gpu: &Gpu, _: u64) -> bool {

@@ -39,11 +39,10 @@ impl<T: Real> Map<T> {
             items: count(given.rows * given.batch),
             cpu_flops: flops / 2.0,
             gpu_flops: flops,
-            upload: if x.is_resident() { 0.0 } else { 4.0 * count(given.len()) },
-            download: 4.0 * count(shape.len()),
             dispatches: 1.0,
             ..Workload::default()
-        };
+        }
+        .transferring(x.is_resident(), 4.0 * count(given.len()), 4.0 * count(shape.len()));
         let call = Call {
             name: operation,
             precision: Precision::of::<T>(),

@@ -45,11 +45,11 @@ fn call<T: Real>((rows, entries): (usize, usize), cols: usize, resident: bool) -
         items: 1.0,
         cpu_flops: 2.0 * flops,
         gpu_flops: 4.0 * flops,
-        upload: 4.0 * (entries + 4.0 * rows + if resident { 0.0 } else { rows * cols }),
-        download: 4.0 * rows * cols,
+        upload: 4.0 * (entries + 4.0 * rows),
         dispatches: 2.0,
         ..Workload::default()
-    };
+    }
+    .transferring(resident, 4.0 * rows * cols, 4.0 * rows * cols);
     Call { name: "spmm", precision: Precision::of::<T>(), workload, empty: false, fits: always }
 }
 

@@ -63,11 +63,10 @@ pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) ->
         // Products run at several times the rate of decompositions.
         cpu_flops: flops / 4.0,
         gpu_flops: flops,
-        upload: if resident { 0.0 } else { 4.0 * count(shape.len()) },
-        download: 4.0 * made,
         dispatches: 8.0,
         ..Workload::default()
-    };
+    }
+    .transferring(resident, 4.0 * count(shape.len()), 4.0 * made);
     let fits = move |gpu: &Gpu, budget| gpu_cov::fits(gpu, shape, budget).is_ok();
     Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits }
 }

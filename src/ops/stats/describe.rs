@@ -166,11 +166,10 @@ pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) ->
         items: numbers / count(shape.rows).max(1.0),
         cpu_flops: 12.0 * numbers,
         gpu_flops: 20.0 * numbers,
-        upload: if resident { 0.0 } else { 4.0 * numbers },
-        download: 0.0,
         dispatches: 6.0,
         ..Workload::default()
-    };
+    }
+    .transferring(resident, 4.0 * numbers, 0.0);
     Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits: always }
 }
 

@@ -105,10 +105,10 @@ fn call<T: Real>(view: View, bins: usize, resident: bool) -> Call<impl Fn(&Gpu, 
         gpu_flops: 10.0 * numbers,
         size: count(view.len),
         items: numbers,
-        upload: if resident { 0.0 } else { 4.0 * numbers },
         dispatches: 2.0,
         ..Workload::default()
-    };
+    }
+    .transferring(resident, 4.0 * numbers, 0.0);
     let fits = move |gpu: &Gpu, budget| select::histogram_fits(gpu, view, bins, budget).is_ok();
     Call { name: "histogram", precision: Precision::of::<T>(), workload, empty: view.len() == 0, fits }
 }

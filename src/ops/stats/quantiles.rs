@@ -76,10 +76,10 @@ fn call<T: Real>(view: View, quantiles: usize, resident: bool) -> Call<impl Fn(&
         gpu_flops: 32.0 * numbers * count(quantiles),
         size: count(view.len),
         items: count(view.series()),
-        upload: if resident { 0.0 } else { 4.0 * numbers },
         dispatches: 8.0,
         ..Workload::default()
-    };
+    }
+    .transferring(resident, 4.0 * numbers, 4.0 * count(view.series()) * count(quantiles));
     let fits = move |gpu: &Gpu, budget| select::fits(gpu, view, quantiles, budget).is_ok();
     let empty = view.len() == 0 || quantiles == 0;
     Call { name: "quantiles", precision: Precision::of::<T>(), workload, empty, fits }

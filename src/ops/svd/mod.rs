@@ -126,13 +126,12 @@ impl Operation for Task<'_> {
             items: batch,
             cpu_flops: flops,
             gpu_flops: flops,
-            host_flops: 0.0,
-            upload: if resident { 0.0 } else { 4.0 * as_f64(problem.shape().len()) },
-            download: 4.0 * made,
             // Reflections, the triangle's sweeps, U and Vh; in blocks a round of pairs of them each.
             dispatches: if problem.short() > 128 { 400.0 } else { 12.0 },
             algorithms: [cpu::algorithm(problem), ctx.gpu().map_or("", |gpu| gpu::form(gpu, problem))],
+            ..Workload::default()
         }
+        .transferring(resident, 4.0 * as_f64(problem.shape().len()), 4.0 * made)
     }
 
     fn fits(&self, gpu: &Gpu, _: u64) -> bool {

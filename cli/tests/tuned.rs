@@ -9,7 +9,7 @@ use fiedler::policy::Slower;
 use fiedler_cli::bench::{TuneOptions, tune};
 
 fn main() -> std::process::ExitCode {
-    common::run(&[on_gpus("forms by trial", by_trial)])
+    common::run([vec![on_gpus("forms by trial", by_trial)]])
 }
 
 /// Where whatever comes next wins every trial: tuning says so, and a context that knows it computes with other forms, and right.

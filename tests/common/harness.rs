@@ -100,8 +100,17 @@ pub fn device_free<O: Outcome>(name: &str, body: impl Fn() -> O + 'static) -> Te
     Test { name: name.into(), body: Body::Free(Box::new(move || body().outcome())), needs: None }
 }
 
+/// The tests of one file, whose name goes before theirs: `cargo test --test dense svd::` runs those of svd.rs.
+pub fn suite(file: &str, tests: Vec<Test>) -> Vec<Test> {
+    tests.into_iter().map(|test| Test { name: format!("{file}::{}", test.name), ..test }).collect()
+}
+
 /// The whole of a test binary's `main`.
-pub fn run(tests: &[Test]) -> ExitCode {
+pub fn run<const N: usize>(suites: [Vec<Test>; N]) -> ExitCode {
+    run_all(&suites.into_iter().flatten().collect::<Vec<_>>())
+}
+
+fn run_all(tests: &[Test]) -> ExitCode {
     let mut contexts = HashMap::new();
     if let Some(served) = serve(|trial| one(tests, trial, &mut contexts)) {
         return code(served);

@@ -14,8 +14,9 @@ pub mod random;
 pub mod rectangles;
 pub mod referee;
 pub mod solve;
+pub mod source;
 pub mod sparse;
 pub mod statistics;
 mod workers;
 
-pub use harness::{Outcome, Test, device_free, on_cpu, on_each, on_gpus, on_gpus_with, run, run_trial};
+pub use harness::{Outcome, Test, device_free, on_cpu, on_each, on_gpus, on_gpus_with, run, run_trial, suite};

@@ -1,4 +1,4 @@
-//! Rust sources as tokens, and the paths in them: as much of the grammar as `tests/layers.rs` asks about.
+//! Rust sources as tokens, and the paths in them: as much of the grammar as `tests/host/layers.rs` asks about.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -130,7 +130,7 @@ fn tree(tokens: &[(usize, String)], i: &mut usize, prefix: &[String], out: &mut 
 /// A source file: its module's path from the crate's root, and its tokens.
 pub struct Source {
     pub file: PathBuf,
-    pub(crate) module: Vec<String>,
+    pub module: Vec<String>,
     pub tokens: Vec<(usize, String)>,
 }
 

@@ -10,7 +10,7 @@ pub fn fiedler(arguments: &[&str]) -> Command {
     for name in ["FIEDLER_ADAPTER", "FIEDLER_MEMORY_BUDGET", "FIEDLER_SOFTWARE_AS_GPU", "RUST_LOG"] {
         command.env_remove(name);
     }
-    // No test finds what another stored, nor what this machine was tuned to; tests/cache.rs and policy.rs are for that.
+    // No test finds what another stored, nor what this machine was tuned to; tests/host/cache.rs and policy.rs are for that.
     let nowhere = concat!(env!("CARGO_TARGET_TMPDIR"), "/no cache");
     command
         .env("FIEDLER_BACKEND", "cpu")

@@ -47,7 +47,7 @@ fn random_numbers_of_a_named_stream() {
     done(&call);
     let (shape, normals) = array::<f32>(&out, "x");
     assert_eq!(shape, [10, 6]);
-    // As tests/random.rs has them of other programs.
+    // As tests/device/random.rs has them of other programs.
     for (x, want) in normals.iter().zip([0.399_523_34, -0.002_892_23, -0.764_204_4, -0.766_401_3]) {
         assert!((x - want).abs() < 1e-6, "{normals:?}");
     }

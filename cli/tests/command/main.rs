@@ -10,4 +10,5 @@ mod policy;
 mod profile;
 mod readers;
 mod run;
+mod stored;
 mod words;

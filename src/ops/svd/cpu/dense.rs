@@ -15,7 +15,7 @@ const PARALLEL_FROM: usize = 512;
 
 /// What f32 may leave as a residual, 12 eps: the promise keeps room in every norm, and values stay within 2 eps s_max of the true ones.
 /// f64 does what is worse: deflated too early, one in a hundred of graded matrices was left with 16 eps, and with values as far
-/// off (faer 0.24.4, 2026-11-22, the families of tests/svd.rs); others come to 9.5 at most, random ones to 3.
+/// off (faer 0.24.4, 2026-11-22, the families of tests/dense/svd.rs); others come to 9.5 at most, random ones to 3.
 const WELL: f64 = 12.0 * f32::EPSILON as f64;
 
 /// B = P diag(s) Q'.

@@ -1,0 +1,21 @@
+//! Dense matrices: decompositions and products, a suite a file.
+
+mod blocked;
+mod eigen;
+mod forms;
+mod matmul;
+mod matmul_split;
+mod parts;
+mod svd;
+
+fn main() -> std::process::ExitCode {
+    common::run([
+        blocked::tests(),
+        eigen::tests(),
+        forms::tests(),
+        matmul::tests(),
+        matmul_split::tests(),
+        parts::tests(),
+        svd::tests(),
+    ])
+}

@@ -1,0 +1,32 @@
+//! What a machine can do at most: that it is measured, not how much it is.
+
+use common::solve::Checked;
+use common::{Test, on_each, suite};
+use fiedler::ops::ceiling::ceilings;
+use fiedler::{Context, ErrorKind};
+
+pub fn tests() -> Vec<Test> {
+    suite("ceiling", vec![on_each("rates", rates), on_each("what cannot be measured", errors)])
+}
+
+/// A machine that moves less than a megabyte or computes less than a million operations a second is none of this century, and none moves or
+/// computes 10^18.
+fn rates(ctx: &Context) -> Checked {
+    for bytes in [16, 4096, 1 << 22] {
+        let found = ceilings(ctx, bytes, 2)?;
+        assert!(found.call > 0.0 && found.call < 60.0, "{found:?}");
+        assert!(found.copy > 0.0 && found.copy < 1e18 && (1e6..1e18).contains(&found.fma), "{found:?}");
+        assert!(bytes < 1 << 22 || found.copy > 1e6, "{found:?}");
+    }
+    Ok(())
+}
+
+fn errors(ctx: &Context) -> Checked {
+    for (bytes, rounds) in [(0, 3), (15, 3), (1 << 20, 0)] {
+        let error = ceilings(ctx, bytes, rounds).expect_err("nothing to measure");
+        assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("found"), "{error}");
+    }
+    let error = ceilings(ctx, 1 << 40, 1).expect_err("a terabyte");
+    assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+    Ok(())
+}

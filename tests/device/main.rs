@@ -1,0 +1,21 @@
+//! The device floor, and what every family promises of it: a suite a file.
+
+mod ceiling;
+mod floor;
+mod foreign;
+mod gates;
+mod profile;
+mod random;
+mod together;
+
+fn main() -> std::process::ExitCode {
+    common::run([
+        ceiling::tests(),
+        floor::tests(),
+        foreign::tests(),
+        gates::tests(),
+        profile::tests(),
+        random::tests(),
+        together::tests(),
+    ])
+}

@@ -1,0 +1,359 @@
+//! What calls of Fourier transforms promise beside their accuracy: every axis, laws, what is not finite, empty, cut up, or refused; power
+//! spectra.
+
+use common::fourier::{C32, C64, half_truth, judge, lines, reals, signal, truth, wide, widened};
+use common::solve::{Checked, alike};
+use common::{Test, on_each, on_gpus, suite};
+use fiedler::array::Array;
+use fiedler::ops::fft::{FftPlan, Window, choose_fft, fft, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
+use fiedler::policy::Side;
+use fiedler::{Axis, Backend, Context, ErrorKind, Shape};
+use std::f64::consts::TAU;
+
+const EPS: f64 = f32::EPSILON as f64;
+
+pub fn tests() -> Vec<Test> {
+    suite(
+        "calls",
+        vec![
+            on_each("along every axis", axes),
+            on_each("both axes", planes),
+            on_each("Parseval, linearity, shift", laws),
+            on_each("what is not finite spoils its own line", not_finite),
+            on_each("overflow", overflow),
+            on_each("empty batches and refused shapes", edges_of_the_domain),
+            on_each("twice, alone, and in pieces, bit by bit", cuts),
+            on_each("power spectra, bands, centroids", features),
+            on_gpus("resident, and what stays on the CPU", resident),
+        ],
+    )
+}
+
+/// Every line of an array along an axis: where its elements are.
+fn along(shape: Shape, axis: Axis) -> Vec<Vec<usize>> {
+    let Shape { rows, cols, batch } = shape;
+    let at = |i: usize, j: usize, b: usize| i + rows * (j + cols * b);
+    match axis {
+        Axis::Rows => (0..cols * batch).map(|l| (0..rows).map(|i| at(i, l % cols, l / cols)).collect()).collect(),
+        Axis::Cols => (0..rows * batch).map(|l| (0..cols).map(|j| at(l % rows, j, l / rows)).collect()).collect(),
+        Axis::Batch => (0..rows * cols).map(|l| (0..batch).map(|b| at(l % rows, l / rows, b)).collect()).collect(),
+    }
+}
+
+fn axes(ctx: &Context) -> Checked {
+    let shapes = [
+        (1, 1, 1),
+        (2, 3, 5),
+        (16, 16, 2),
+        (33, 20, 17),
+        (5, 1024, 3),
+        (300, 4, 34),
+        (1, 64, 128),
+        (3, 1, 2050),
+        (3, 6000, 1),
+        (4, 3, 4099),
+    ];
+    for (rows, cols, batch) in shapes {
+        let shape = Shape::new(rows, cols, batch);
+        let x = signal(shape.len(), 7);
+        let y = reals(shape.len(), 8);
+        let (complex, real) = (Array::from_vec(shape, x.clone())?, Array::from_vec(shape, y.clone())?);
+        for axis in [Axis::Rows, Axis::Cols, Axis::Batch] {
+            let n = along(shape, axis)[0].len();
+            let at = |e: fiedler::Error| format!("{shape}, {axis:?}: {e}");
+            let there = fft(ctx, &complex, axis).map_err(at)?.to_host(ctx)?;
+            let back = ifft(ctx, &complex, axis).map_err(at)?.to_host(ctx)?;
+            let half = rfft(ctx, &real, axis).map_err(at)?;
+            let again = irfft(ctx, &half, n, axis).map_err(at)?;
+            assert_eq!(again.shape(), shape);
+            let (half_here, again) = (half.to_host(ctx)?, again.to_host(ctx)?);
+            let halves = along(half.shape(), axis);
+            for (line, half_line) in along(shape, axis).into_iter().zip(halves) {
+                let of = |from: &[C32], line: &[usize]| line.iter().map(|&e| wide(from[e])).collect::<Vec<_>>();
+                let own = of(&x, &line);
+                let fail = |e| format!("{shape}, {axis:?}: {e}");
+                judge(&of(there.as_slice(), &line), &truth(&own, false), n, EPS).map_err(fail)?;
+                judge(&of(back.as_slice(), &line), &truth(&own, true), n, EPS).map_err(fail)?;
+                let own: Vec<f32> = line.iter().map(|&e| y[e]).collect();
+                judge(&of(half_here.as_slice(), &half_line), &half_truth(&own), n, EPS).map_err(fail)?;
+                // There and back: twice the gate.
+                let got: Vec<C64> = line.iter().map(|&e| f64::from(again.as_slice()[e]).into()).collect();
+                let own: Vec<C64> = own.iter().map(|&x| f64::from(x).into()).collect();
+                judge(&got, &own, n.max(2), 2.0 * EPS).map_err(fail)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn planes(ctx: &Context) -> Checked {
+    for (rows, cols, batch) in [(1, 1, 1), (4, 6, 3), (17, 31, 2), (128, 64, 2), (1009, 33, 1)] {
+        let shape = Shape::new(rows, cols, batch);
+        let x = signal(shape.len(), 9);
+        let array = Array::from_vec(shape, x.clone())?;
+        for inverse in [false, true] {
+            let mut want: Vec<C64> = x.iter().copied().map(wide).collect();
+            for axis in [Axis::Rows, Axis::Cols] {
+                for line in along(shape, axis) {
+                    let own: Vec<C64> = line.iter().map(|&e| want[e]).collect();
+                    line.iter().zip(truth(&own, inverse)).for_each(|(&e, z)| want[e] = z);
+                }
+            }
+            let found = if inverse { ifft2(ctx, &array)? } else { fft2(ctx, &array)? };
+            let found: Vec<C64> = found.to_host(ctx)?.as_slice().iter().copied().map(wide).collect();
+            let size = rows * cols;
+            for (got, want) in found.chunks(size).zip(want.chunks(size)) {
+                judge(got, want, size, EPS)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn laws(ctx: &Context) -> Checked {
+    for n in [16, 60, 97, 720, 1009, 4096, 5000, 10_007] {
+        let (x, y) = (signal(n, 21), signal(n, 22));
+        let (a, b) = (C32::new(0.75, -1.5), C32::new(-2.0, 0.25));
+        let mixed: Vec<C32> = x.iter().zip(&y).map(|(x, y)| a * x + b * y).collect();
+        let shift = n / 3 + 1;
+        let mut shifted = x.clone();
+        shifted.rotate_right(shift);
+        let all = [x.clone(), y, mixed, shifted].concat();
+        let found = fft(ctx, &lines(n, all)?, Axis::Rows)?.to_host(ctx)?;
+        let found: Vec<Vec<C64>> = widened(found.as_slice(), n).collect();
+        let squares = |x: &[C64]| x.iter().map(|z| z.norm_sqr()).sum::<f64>();
+        let own: Vec<C64> = x.iter().copied().map(wide).collect();
+        // Norms within the gate are within it of each other, and their squares within twice.
+        let (energy, of_spectrum) = (squares(&own), squares(&found[0]) / n as f64);
+        let allowed = 8.0 * EPS * (n as f64).log2();
+        assert!((energy / of_spectrum - 1.0).abs() <= allowed, "n = {n}: {energy} and {of_spectrum}");
+        let sum: Vec<C64> = found[0].iter().zip(&found[1]).map(|(x, y)| wide(a) * x + wide(b) * y).collect();
+        // The mixture was rounded too.
+        judge(&found[2], &sum, n, 2.0 * EPS)?;
+        let turned = |(k, z): (usize, &C64)| z * C64::from_polar(1.0, -TAU * (k * shift % n) as f64 / n as f64);
+        let turned: Vec<C64> = found[0].iter().enumerate().map(turned).collect();
+        judge(&found[3], &turned, n, 2.0 * EPS)?;
+    }
+    Ok(())
+}
+
+fn not_finite(ctx: &Context) -> Checked {
+    for n in [1, 2, 12, 17, 64, 130, 1009, 1024, 4100, 8192] {
+        let count = 7;
+        let clean = signal(n * count, 31);
+        let bad = [(1, f32::NAN), (3, f32::INFINITY), (6, f32::NEG_INFINITY)];
+        let mut spoiled = clean.clone();
+        bad.iter().for_each(|&(line, x)| spoiled[line * n + n / 2].re = x);
+        let (clean, spoiled) = (lines(n, clean)?, lines(n, spoiled)?);
+        for of in [fft::<f32>, ifft::<f32>] {
+            let want = of(ctx, &clean, Axis::Rows)?.to_host(ctx)?;
+            let found = of(ctx, &spoiled, Axis::Rows)?.to_host(ctx)?;
+            for (line, (found, want)) in found.as_slice().chunks(n).zip(want.as_slice().chunks(n)).enumerate() {
+                if bad.iter().any(|&(bad, _)| bad == line) {
+                    assert!(found.iter().all(|z| !z.is_finite()), "n = {n}, line {line}");
+                } else {
+                    assert_eq!(bits(found), bits(want), "n = {n}, line {line}");
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn bits(x: &[C32]) -> Vec<[u32; 2]> {
+    x.iter().map(|z| [z.re.to_bits(), z.im.to_bits()]).collect()
+}
+
+/// The sum of what f32 holds may be more than it holds.
+fn overflow(ctx: &Context) -> Checked {
+    for n in [8, 1000] {
+        let x = vec![C32::new(3e38, 0.0); n];
+        let found = fft(ctx, &lines(n, x)?, Axis::Rows)?.to_host(ctx)?;
+        assert!(!found.as_slice()[0].is_finite(), "n = {n}: {}", found.as_slice()[0]);
+        // Far below the ends of the range nothing is lost: powers of two scale exactly.
+        let x = signal(n, 5);
+        let scaled: Vec<C32> = x.iter().map(|z| z * 2.0_f32.powi(60)).collect();
+        let one = fft(ctx, &lines(n, x)?, Axis::Rows)?.to_host(ctx)?;
+        let other = fft(ctx, &lines(n, scaled)?, Axis::Rows)?.to_host(ctx)?;
+        assert!(one.as_slice().iter().zip(other.as_slice()).all(|(a, b)| a * 2.0_f32.powi(60) == *b), "n = {n}");
+    }
+    Ok(())
+}
+
+fn edges_of_the_domain(ctx: &Context) -> Checked {
+    for (shape, axis) in [
+        (Shape::new(5, 3, 0), Axis::Rows),
+        (Shape::new(5, 0, 3), Axis::Rows),
+        (Shape::new(0, 5, 2), Axis::Cols),
+        (Shape::new(0, 0, 4), Axis::Batch),
+    ] {
+        let empty = Array::<C32>::from_vec(shape, vec![])?;
+        assert_eq!(fft(ctx, &empty, axis)?.to_host(ctx)?.shape(), shape);
+        assert_eq!(ifft(ctx, &empty, axis)?.to_host(ctx)?.as_slice().len(), 0);
+        rfft(ctx, &Array::<f32>::from_vec(shape, vec![])?, axis)?.to_host(ctx)?;
+    }
+    assert_eq!(fft2(ctx, &Array::<C32>::from_vec(Shape::new(2, 3, 0), vec![])?)?.shape(), Shape::new(2, 3, 0));
+    let shape_error = |error: fiedler::Error, words: &str| {
+        assert!(matches!(error.kind(), ErrorKind::Shape { .. }) && error.to_string().contains(words), "{error}");
+    };
+    let none = Array::<C32>::from_vec(Shape::new(0, 3, 2), vec![])?;
+    shape_error(fft(ctx, &none, Axis::Rows).map(drop).expect_err("no elements"), "at least one");
+    shape_error(fft2(ctx, &none).map(drop).expect_err("no elements"), "at least one");
+    let half = lines(5, signal(10, 1))?;
+    shape_error(irfft(ctx, &half, 10, Axis::Rows).map(drop).expect_err("six are wanted"), "6 elements");
+    shape_error(irfft(ctx, &half, 0, Axis::Rows).map(drop).expect_err("nothing"), "at least one");
+    assert_eq!(irfft(ctx, &half, 8, Axis::Rows)?.shape(), Shape::new(8, 2, 1));
+    assert_eq!(irfft(ctx, &half, 9, Axis::Rows)?.shape(), Shape::new(9, 2, 1));
+    Ok(())
+}
+
+fn cuts(ctx: &Context) -> Checked {
+    for (shape, axis, n) in [
+        (Shape::new(1000, 100, 1), Axis::Rows, 1000),
+        (Shape::new(1009, 100, 1), Axis::Rows, 1009),
+        (Shape::new(6000, 16, 1), Axis::Rows, 6000),
+        (Shape::new(30, 96, 40), Axis::Cols, 96),
+        (Shape::new(50, 20, 100), Axis::Batch, 100),
+    ] {
+        let (complex, real) =
+            (Array::from_vec(shape, signal(shape.len(), 41))?, Array::from_vec(shape, reals(shape.len(), 42))?);
+        let all = |ctx: &Context| {
+            let half = rfft(ctx, &real, axis)?;
+            let back = irfft(ctx, &half, n, axis)?.to_host(ctx)?;
+            Ok::<_, fiedler::Error>((
+                bits(fft(ctx, &complex, axis)?.to_host(ctx)?.as_slice()),
+                bits(half.to_host(ctx)?.as_slice()),
+                back.as_slice().iter().map(|x| x.to_bits()).collect::<Vec<u32>>(),
+            ))
+        };
+        let whole = all(ctx)?;
+        assert!(all(ctx)? == whole, "{shape}: twice");
+        let small = alike(ctx).memory_budget(768 << 10).build()?;
+        let cut = all(&small).map_err(|e| format!("{shape} in little memory: {e}"))?;
+        assert!(cut == whole, "{shape} along {axis:?}: in pieces");
+        assert!(small.pool().peak <= 768 << 10, "{:?}", small.pool());
+        // A line alone has the bits that it has among others.
+        if axis == Axis::Rows {
+            let own = complex.to_host(ctx)?.as_slice()[7 * n..8 * n].to_vec();
+            let alone = fft(ctx, &lines(n, own)?, axis)?.to_host(ctx)?;
+            assert!(bits(alone.as_slice()) == whole.0[7 * n..8 * n], "{shape}: a line alone");
+        }
+    }
+    Ok(())
+}
+
+fn resident(ctx: &Context) -> Checked {
+    let (n, x) = (48, signal(48 * 5, 51));
+    let array = lines(n, x.clone())?;
+    let there = fft(ctx, &array.to_device(ctx)?, Axis::Rows)?;
+    assert!(there.is_resident());
+    let want = fft(ctx, &array, Axis::Rows)?;
+    assert_eq!(bits(there.to_host(ctx)?.as_slice()), bits(want.to_host(ctx)?.as_slice()));
+    assert!(ifft(ctx, &there, Axis::Rows)?.is_resident());
+    // f64 is never narrowed in silence.
+    let wide = lines(4, vec![C64::new(1.0, 0.0); 8])?;
+    let error = fft(ctx, &wide, Axis::Rows).map(drop).expect_err("f64 on the device");
+    assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("f64"), "{error}");
+    let auto = ctx.with_backend(Backend::Auto);
+    assert_eq!(fft(&auto, &wide, Axis::Rows)?.to_host(&auto)?.as_slice()[0], C64::new(4.0, 0.0));
+    assert_eq!(choose_fft::<f64>(&auto, wide.shape(), Axis::Rows, false).side, Side::Cpu);
+    assert_eq!(choose_fft::<f32>(ctx, array.shape(), Axis::Rows, false).side, Side::Gpu);
+    // What the kernels do not reach: the plan says so, and so does the call.
+    let long = (1 << 24) + 2;
+    assert!(FftPlan::new(long).is_err());
+    let zeros = lines(long, vec![C32::new(0.0, 0.0); long])?;
+    let error = fft(ctx, &zeros, Axis::Rows).map(drop).expect_err("beyond the kernels");
+    assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+    Ok(())
+}
+
+/// Against the definitions in f64; and what a sine has.
+fn features(ctx: &Context) -> Checked {
+    let rate = 1000.0;
+    for (n, axis) in [
+        (1, Axis::Rows),
+        (2, Axis::Rows),
+        (75, Axis::Cols),
+        (256, Axis::Rows),
+        (1009, Axis::Batch),
+        (10_000, Axis::Rows),
+    ] {
+        let shape = match axis {
+            Axis::Rows => Shape::new(n, 3, 2),
+            Axis::Cols => Shape::new(3, n, 2),
+            Axis::Batch => Shape::new(3, 2, n),
+        };
+        let x = reals(shape.len(), 61);
+        let array = Array::from_vec(shape, x.clone())?;
+        for window in [Window::Rectangular, Window::Hann, Window::Hamming, Window::Blackman] {
+            let found = power_spectrum(ctx, &array, window, axis)?;
+            let edges = [0.0, 4.0, 50.0, 120.5, rate / 2.0];
+            let (bands, centroid) = (found.band_powers(ctx, &edges, rate)?, found.spectral_centroid(ctx, rate)?);
+            if ctx.adapter().is_some() {
+                assert!(found.power.is_resident() && bands.is_resident() && centroid.is_resident());
+            }
+            let (bins, frequencies) = (along(found.power.shape(), axis), found.frequencies(rate));
+            let (in_bands, at) = (along(bands.shape(), axis), along(centroid.shape(), axis));
+            let (power, bands, centroid) = (found.power.to_host(ctx)?, bands.to_host(ctx)?, centroid.to_host(ctx)?);
+            let w = window.values(n);
+            let sum: f64 = w.iter().sum();
+            // The transform's gate, twice because it is squared, and what sums of positive numbers are rounded by.
+            let allowed = 4.0 * EPS * (2.0 * (n as f64).log2() + 8.0);
+            for (line, own) in along(shape, axis).iter().enumerate() {
+                let windowed: Vec<C64> = own.iter().zip(&w).map(|(&e, w)| (f64::from(x[e]) * w).into()).collect();
+                let alone = |k: usize| k == 0 || 2 * k == n;
+                let want: Vec<f64> = truth(&windowed, false)[..n / 2 + 1]
+                    .iter()
+                    .enumerate()
+                    .map(|(k, z)| if alone(k) { 1.0 } else { 2.0 } * z.norm_sqr() / (sum * sum))
+                    .collect();
+                let total: f64 = want.iter().sum();
+                let close = |got: f32, want: f64, of: f64, what: &str| {
+                    assert!(
+                        (f64::from(got) - want).abs() <= allowed * of,
+                        "n = {n}, {window:?}, {what}: {got} for {want}"
+                    );
+                };
+                for (k, &e) in bins[line].iter().enumerate() {
+                    close(power.as_slice()[e], want[k], total, "power");
+                }
+                for (i, &e) in in_bands[line].iter().enumerate() {
+                    let last = i + 2 == edges.len();
+                    let inside = |f: f64| f >= edges[i] && (f < edges[i + 1] || last && f <= edges[i + 1]);
+                    let own: f64 = want.iter().zip(&frequencies).filter(|(_, f)| inside(**f)).map(|(p, _)| p).sum();
+                    close(bands.as_slice()[e], own, total, "band");
+                }
+                let mean = want.iter().zip(&frequencies).map(|(p, f)| p * f).sum::<f64>() / total;
+                close(centroid.as_slice()[at[line][0]], mean, rate, "centroid");
+                if window == Window::Rectangular {
+                    let square = own.iter().map(|&e| f64::from(x[e]).powi(2)).sum::<f64>() / n as f64;
+                    assert!((total / square - 1.0).abs() < 1e-12, "n = {n}: Parseval");
+                }
+            }
+        }
+    }
+    // A sine of amplitude 3 at one of the frequencies: 4.5 there, and the centroid there.
+    let n = 400;
+    let sine: Vec<f32> = (0..n).map(|j| 3.0 * (TAU * 20.0 * f64::from(j) / f64::from(n)).sin() as f32).collect();
+    let found = power_spectrum(ctx, &lines(n as usize, sine)?, Window::Rectangular, Axis::Rows)?;
+    let centroid = found.spectral_centroid(ctx, rate)?.to_host(ctx)?.as_slice()[0];
+    // As above, of what is there.
+    let allowed = 4.0 * EPS * (2.0 * f64::from(n).log2() + 8.0);
+    for (got, want) in [(found.power.to_host(ctx)?.as_slice()[20], 4.5), (centroid, 50.0)] {
+        assert!((f64::from(got) - want).abs() <= allowed * want, "{got} for {want}");
+    }
+    // Silence, and what is not finite.
+    let mut quiet = vec![0.0_f32; 64];
+    quiet[40] = f32::NAN;
+    let found = power_spectrum(ctx, &lines(32, quiet)?, Window::Hann, Axis::Rows)?;
+    let centroid = found.spectral_centroid(ctx, rate)?.to_host(ctx)?;
+    assert!(centroid.as_slice()[0] == 0.0 && !centroid.as_slice()[1].is_finite(), "{:?}", centroid.as_slice());
+    for edges in [&[1.0][..], &[2.0, 1.0], &[0.0, f64::NAN], &[-1.0, 1.0]] {
+        let error = found.band_powers(ctx, edges, rate).map(drop).expect_err("edges that are none");
+        assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{error}");
+    }
+    assert!(found.spectral_centroid(ctx, 0.0).is_err() && found.band_powers(ctx, &[0.0, 1.0], f64::NAN).is_err());
+    let none = power_spectrum(ctx, &Array::<f32>::from_vec(Shape::new(8, 3, 0), vec![])?, Window::Hann, Axis::Rows)?;
+    assert_eq!(none.band_powers(ctx, &[0.0, 1.0], rate)?.to_host(ctx)?.shape(), Shape::new(1, 3, 0));
+    Ok(())
+}

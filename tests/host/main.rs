@@ -1,0 +1,13 @@
+//! What needs no device: a suite a file.
+
+mod arrays;
+mod cache;
+mod generate;
+mod graph;
+mod io;
+mod io_foreign;
+mod io_readers;
+mod layers;
+mod policy;
+mod tuning;
+mod unrolled;

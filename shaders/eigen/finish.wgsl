@@ -8,9 +8,6 @@
 // certificates: residual max_j |A v_j - l_j v_j| / |A|_1, orthogonality max |V'V - I|, sweeps, status (0 Converged,
 //               1 NotConverged, 2 NonFinite).
 
-// Residuals and departures from orthogonality are promised to stay under PROMISE n EPSILON.
-const PROMISE: f32 = 10.0;
-
 override CAPACITY: u32 = 32;
 override STRIDE: u32 = 9;
 // At least CAPACITY.
@@ -123,14 +120,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
     }
     if lane == 0u {
-        // |A| = 0 has residual 0.
-        let relative = bitcast<f32>(atomicLoad(&residual)) / select(norm, 1.0, norm == 0.0);
-        let away = bitcast<f32>(atomicLoad(&departure));
-        let promise = PROMISE * EPSILON * f32(max(n, 1u));
-        var status = CONVERGED;
-        if (word & FLAG_ORTHOGONAL) == 0u || relative > promise || away > promise { status = NOT_CONVERGED; }
-        if max(atomicLoad(&residual), atomicLoad(&departure)) >= INFINITE { status = NOT_CONVERGED; }
-        if !finite { status = NON_FINITE; }
-        certificates[m.place] = vec4<f32>(relative, away, f32(sweeps_of(word)), status);
+        let orthogonal = (word & FLAG_ORTHOGONAL) != 0u;
+        let worst = vec2<u32>(atomicLoad(&residual), atomicLoad(&departure));
+        certificates[m.place] = judge(n, PROMISE, norm, worst.x, worst.y, sweeps_of(word), orthogonal, finite);
     }
 }

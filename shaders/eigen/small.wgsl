@@ -2,9 +2,6 @@
 // (which see) do to a larger one, with the same results. The unrolled halves are eigen/tiny_N (an invocation a matrix) and
 // eigen/lane_N (a pair of columns a lane); an order below N is padded with columns that are orthogonal from the start.
 
-// Residuals and departures from orthogonality are promised to stay under PROMISE n EPSILON.
-const PROMISE: f32 = 10.0;
-
 // vectors: whether they are stored; they are computed all the same, the certificate is of them.
 struct Params { first: u32, count: u32, sweeps: u32, vectors: u32 }
 
@@ -42,11 +39,5 @@ fn pair_of(guess: f32, sums: vec2<f32>, unscale: f32) -> Pair {
 }
 
 fn certificate(m: Matrix, finite: bool, orthogonal: bool, sweeps: u32, norm: f32, residual: u32, departure: u32) {
-    let relative = bitcast<f32>(residual) / select(norm, 1.0, norm == 0.0);
-    let away = bitcast<f32>(departure);
-    let promise = PROMISE * EPSILON * f32(max(m.order, 1u));
-    var status = CONVERGED;
-    if !orthogonal || relative > promise || away > promise || max(residual, departure) >= INFINITE { status = NOT_CONVERGED; }
-    if !finite { status = NON_FINITE; }
-    certificates[m.place] = vec4<f32>(relative, away, f32(sweeps), status);
+    certificates[m.place] = judge(m.order, PROMISE, norm, residual, departure, sweeps, orthogonal, finite);
 }

@@ -1,9 +1,6 @@
 // The certificate, as eigen/finish.wgsl writes it. One workgroup a matrix.
 // Loop iterations of an invocation: (n + params.tiles) / 64.
 
-// Residuals and departures from orthogonality are promised to stay under PROMISE n EPSILON.
-const PROMISE: f32 = 10.0;
-
 @group(0) @binding(0) var<uniform> params: Tiles;
 @group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> state: array<vec4<u32>>;
@@ -34,14 +31,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
     if lane == 0u {
         let norm = bitcast<f32>(state[m.place].w);
-        // |A| = 0 has residual 0.
-        let relative = bitcast<f32>(atomicLoad(&residual)) / select(norm, 1.0, norm == 0.0);
-        let away = bitcast<f32>(atomicLoad(&departure));
-        let promise = PROMISE * EPSILON * f32(max(m.order, 1u));
-        var status = CONVERGED;
-        if (word & FLAG_ORTHOGONAL) == 0u || relative > promise || away > promise { status = NOT_CONVERGED; }
-        if max(atomicLoad(&residual), atomicLoad(&departure)) >= INFINITE { status = NOT_CONVERGED; }
-        if !finite { status = NON_FINITE; }
-        certificates[m.place] = vec4<f32>(relative, away, f32(sweeps_of(word)), status);
+        let orthogonal = (word & FLAG_ORTHOGONAL) != 0u;
+        let worst = vec2<u32>(atomicLoad(&residual), atomicLoad(&departure));
+        certificates[m.place] = judge(m.order, PROMISE, norm, worst.x, worst.y, sweeps_of(word), orthogonal, finite);
     }
 }

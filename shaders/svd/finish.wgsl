@@ -47,15 +47,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
     if lane == 0u {
         let word = state[matrix].x;
+        let orthogonal = (word & FLAG_ORTHOGONAL) != 0u;
+        let finite = (word & FLAG_NON_FINITE) == 0u;
         let size = bitcast<f32>(atomicLoad(&norm));
-        // |B| = 0 has residual 0.
-        let relative = bitcast<f32>(atomicLoad(&residual)) / select(size, 1.0, size == 0.0);
-        let away = bitcast<f32>(atomicLoad(&departure));
-        let promise = PROMISE * EPSILON * f32(params.long);
-        var status = CONVERGED;
-        if (word & FLAG_ORTHOGONAL) == 0u || relative > promise || away > promise { status = NOT_CONVERGED; }
-        if max(atomicLoad(&residual), atomicLoad(&departure)) >= INFINITE { status = NOT_CONVERGED; }
-        if (word & FLAG_NON_FINITE) != 0u { status = NON_FINITE; }
-        certificates[matrix] = vec4<f32>(relative, away, f32(sweeps_of(word)), status);
+        let worst = vec2<u32>(atomicLoad(&residual), atomicLoad(&departure));
+        certificates[matrix] = judge(params.long, PROMISE, size, worst.x, worst.y, sweeps_of(word), orthogonal, finite);
     }
 }

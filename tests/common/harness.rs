@@ -105,6 +105,12 @@ pub fn suite(file: &str, tests: Vec<Test>) -> Vec<Test> {
     tests.into_iter().map(|test| Test { name: format!("{file}::{}", test.name), ..test }).collect()
 }
 
+/// Every third case on SwiftShader, which takes several times as long as Mesa's software adapter; all of them elsewhere.
+pub fn sample<T>(ctx: &Context, all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let swiftshader = ctx.adapter().is_some_and(|adapter| adapter.name.contains("SwiftShader"));
+    all.into_iter().step_by(if swiftshader { 3 } else { 1 }).collect()
+}
+
 /// The whole of a test binary's `main`.
 pub fn run<const N: usize>(suites: [Vec<Test>; N]) -> ExitCode {
     run_all(&suites.into_iter().flatten().collect::<Vec<_>>())

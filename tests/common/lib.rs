@@ -19,4 +19,4 @@ pub mod sparse;
 pub mod statistics;
 mod workers;
 
-pub use harness::{Outcome, Test, device_free, on_cpu, on_each, on_gpus, on_gpus_with, run, run_trial, suite};
+pub use harness::{Outcome, Test, device_free, on_cpu, on_each, on_gpus, on_gpus_with, run, run_trial, sample, suite};

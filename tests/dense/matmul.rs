@@ -4,7 +4,7 @@
 use common::products::{Number, Operands, Product, TURNS, activated, bits, judge_not_finite};
 use common::random::SplitMix64;
 use common::solve::{Checked, alike};
-use common::{Test, on_cpu, on_each, on_gpus, suite};
+use common::{Test, on_cpu, on_each, on_gpus, sample, suite};
 use fiedler::array::Array;
 use fiedler::forms::{KernelForm, MatmulForm};
 use fiedler::ops::matmul::{Activation, Bias, Gemm, matmul};
@@ -56,7 +56,7 @@ fn squares(ctx: &Context) -> Checked {
 }
 
 fn sides(ctx: &Context) -> Checked {
-    for (m, n, k) in [
+    let all = [
         (1, 1, 1),
         (1, 1, 300),
         (1, 300, 1),
@@ -74,10 +74,9 @@ fn sides(ctx: &Context) -> Checked {
         (33, 128, 65),
         (130, 66, 1025),
         (257, 131, 31),
-    ] {
-        for (a, b) in TURNS {
-            check::<f32>(ctx, Product::new(m, n, k).transposed(a, b))?;
-        }
+    ];
+    for ((m, n, k), (a, b)) in sample(ctx, all.iter().flat_map(|&sides| TURNS.map(|turns| (sides, turns)))) {
+        check::<f32>(ctx, Product::new(m, n, k).transposed(a, b))?;
     }
     // Longer than the loops of one dispatch may be on any software adapter.
     check::<f32>(ctx, Product::new(2, 3, 70_001).transposed(true, false))?;
@@ -97,11 +96,9 @@ fn forms(ctx: &Context) -> Checked {
         (&[MatmulForm::Direct, MatmulForm::Tile64], &[4, 32, 60, 64, 68, 132]),
     ] {
         let forced = alike(ctx).kernels(&of_products(form)).build()?;
-        for &n in sides {
-            for (a, b) in TURNS {
-                check::<f32>(&forced, Product::new(n, n, n).transposed(a, b))?;
-                check::<f16>(&forced, Product::new(n, n + n % 2, n).transposed(a, b))?;
-            }
+        for (n, (a, b)) in sample(ctx, sides.iter().flat_map(|&n| TURNS.map(|turns| (n, turns)))) {
+            check::<f32>(&forced, Product::new(n, n, n).transposed(a, b))?;
+            check::<f16>(&forced, Product::new(n, n + n % 2, n).transposed(a, b))?;
         }
         if form != [MatmulForm::Tiny] {
             check::<f32>(&forced, Product::new(70, 40, 3001))?;
@@ -145,13 +142,13 @@ const ACTIVATIONS: [Activation; 5] =
 
 fn endings(ctx: &Context) -> Checked {
     for (m, n, k) in [(5, 7, 9), (16, 16, 16), (66, 70, 40), (6, 40, 3000)] {
-        for (alpha, beta, c) in [(1.0, 0.0, 0), (-0.75, 1.0, 1), (2.5, -3.0, 3), (1.0, 0.0, 3), (0.0, 2.0, 3)] {
-            for bias in [(0, true), (1, true), (3, false), (3, true), (1, false)] {
-                let product = Product { alpha, beta, c, bias, ..Product::new(m, n, k).batch(3, 3) };
-                check::<f32>(ctx, product)?;
-                if bias.0 == 1 {
-                    check::<f16>(ctx, product)?;
-                }
+        let sums = [(1.0, 0.0, 0), (-0.75, 1.0, 1), (2.5, -3.0, 3), (1.0, 0.0, 3), (0.0, 2.0, 3)];
+        let biases = [(0, true), (1, true), (3, false), (3, true), (1, false)];
+        for ((alpha, beta, c), bias) in sample(ctx, sums.iter().flat_map(|&sum| biases.map(|bias| (sum, bias)))) {
+            let product = Product { alpha, beta, c, bias, ..Product::new(m, n, k).batch(3, 3) };
+            check::<f32>(ctx, product)?;
+            if bias.0 == 1 {
+                check::<f16>(ctx, product)?;
             }
         }
         for activation in ACTIVATIONS {
@@ -358,7 +355,7 @@ fn cuts(ctx: &Context) -> Checked {
 type Cut = ((usize, usize, usize, usize), bool, u64);
 
 fn cut_in<T: Number>(ctx: &Context, cuts: &[Cut]) -> Checked {
-    for &((m, n, k, batch), turned, budget) in cuts {
+    for &((m, n, k, batch), turned, budget) in sample(ctx, cuts) {
         let product = Product {
             c: 1,
             beta: 0.5,

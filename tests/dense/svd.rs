@@ -4,7 +4,7 @@
 use common::random::SplitMix64;
 use common::rectangles::{Host, Rectangle, Worst, array, check, judge, low_rank, reference, solve, types, with_values};
 use common::solve::{Checked, alike, bits};
-use common::{Test, lapack, on_cpu, on_each, on_gpus, suite};
+use common::{Test, lapack, on_cpu, on_each, on_gpus, sample, suite};
 use faer::MatRef;
 use fiedler::array::{Array, Real};
 use fiedler::ops::svd::{
@@ -79,18 +79,19 @@ fn lapack_types(ctx: &Context, shapes: &[(usize, usize)]) -> Checked {
 
 /// What a software adapter takes seconds for: a few types of each.
 fn larger(ctx: &Context) -> Checked {
-    for (m, n, kinds) in [
+    let all = [
         (100, 100, &[4, 9][..]),
         (33, 100, &[4, 6, 9, 12]),
         (300, 5, &[4, 6, 9, 12]),
         (64, 300, &[12]),
         (300, 100, &[9]),
-    ] {
+        (300, 300, &[9]),
+    ];
+    for (m, n, kinds) in sample(ctx, all) {
         let all = types(m, n, 2);
         let cases: Vec<Rectangle> = kinds.iter().map(|&kind| all[kind].clone()).collect();
         println!("{m} x {n}: {:?}", check::<f32>(ctx, &cases, Vectors::Thin)?);
     }
-    println!("300 x 300: {:?}", check::<f32>(ctx, &types(300, 300, 2)[9..10], Vectors::Thin)?);
     Ok(())
 }
 
@@ -104,11 +105,13 @@ fn beside_sgesdd(ctx: &Context) -> Checked {
         let truth: Vec<Vec<f64>> = truth.collect::<Result<_, _>>()?;
         let values = |cases: &[Rectangle]| svdvals(ctx, &array::<f32>(cases))?.s.to_host(ctx);
         let together = values(&cases)?;
+        let allowed = |i: usize| lapack::allowed(lapack::of_rectangle(&figures, i % figures.len()));
         for (i, case) in cases.iter().enumerate() {
-            let allowed = lapack::allowed(lapack::of_rectangle(&figures, i % figures.len()));
-            against.extend(lapack::against(&case.name, together.matrix(i).iter().copied(), &truth[i], allowed));
+            against.extend(lapack::against(&case.name, together.matrix(i).iter().copied(), &truth[i], allowed(i)));
+        }
+        for (i, case) in sample(ctx, cases.iter().enumerate()) {
             let (name, alone) = (format!("{}, alone", case.name), values(&cases[i..=i])?);
-            against.extend(lapack::against(&name, alone.matrix(0).iter().copied(), &truth[i], allowed));
+            against.extend(lapack::against(&name, alone.matrix(0).iter().copied(), &truth[i], allowed(i)));
         }
     }
     lapack::verdict(against)?;

@@ -2,7 +2,7 @@
 
 use common::fourier::{C64, half_truth, judge, lines, reals, signal, truth, whole_truth, wide, widened};
 use common::solve::{Checked, alike};
-use common::{Test, device_free, on_cpu, on_each, on_gpus, suite};
+use common::{Test, device_free, on_cpu, on_each, on_gpus, sample, suite};
 use fiedler::forms::{FftForm, KernelForm};
 use fiedler::ops::fft::{fft, ifft, irfft, rfft};
 use fiedler::{Axis, Context, Shape};
@@ -15,10 +15,10 @@ pub fn tests() -> Vec<Test> {
         "accuracy",
         vec![
             device_free("the referee against the definition", referee),
-            on_each("every length to 1025, forward", |ctx| each(ctx, 1..=1025, forward)),
-            on_each("every length to 1025, inverse", |ctx| each(ctx, 1..=1025, inverse)),
-            on_each("every length to 1025, real", |ctx| each(ctx, 1..=1025, real)),
-            on_each("every length to 1025, back to real", |ctx| each(ctx, 1..=1025, back_to_real)),
+            on_each("every length to 1025, forward", |ctx| each(ctx, sample(ctx, 1..=1025), forward)),
+            on_each("every length to 1025, inverse", |ctx| each(ctx, sample(ctx, 1..=1025), inverse)),
+            on_each("every length to 1025, real", |ctx| each(ctx, sample(ctx, 1..=1025), real)),
+            on_each("every length to 1025, back to real", |ctx| each(ctx, sample(ctx, 1..=1025), back_to_real)),
             on_each("primes to 4099", primes),
             on_each("powers of two, and three times these", powers),
             on_each("around the ends of the kernels", ends),
@@ -127,7 +127,7 @@ fn powers(ctx: &Context) -> Checked {
     {
         println!("{name}");
         let mut worst = 0.0_f64;
-        for n in all() {
+        for n in sample(ctx, all()) {
             worst = worst.max(of(ctx, n, if n > 1 << 16 { 1 } else { 2 })?);
         }
         println!("at worst {worst:.3} of what is allowed");
@@ -159,10 +159,11 @@ fn ends(ctx: &Context) -> Checked {
         65_537,
         100_000,
     ];
-    each(ctx, all, forward)?;
-    each(ctx, all, inverse)?;
-    each(ctx, all, real)?;
-    each(ctx, all, back_to_real)
+    let all = || sample(ctx, all);
+    each(ctx, all(), forward)?;
+    each(ctx, all(), inverse)?;
+    each(ctx, all(), real)?;
+    each(ctx, all(), back_to_real)
 }
 
 /// The kernels of a GPU, and of one whose workgroups have no more memory than they must: wide workgroups, memory spread over the banks;
@@ -171,7 +172,7 @@ fn wide_workgroups(ctx: &Context) -> Checked {
     for forms in [&[FftForm::Known, FftForm::Long][..], &[FftForm::General]] {
         let forms: Vec<KernelForm> = forms.iter().copied().map(KernelForm::Fft).collect();
         let ctx = alike(ctx).kernels(&forms).build()?;
-        let all = || (0..=13).map(|k| 1 << k).chain([1000, 1009, 2187, 4050, 4099]);
+        let all = || sample(&ctx, (0..=13).map(|k| 1 << k).chain([1000, 1009, 2187, 4050, 4099]));
         each(&ctx, all(), forward)?;
         each(&ctx, all(), inverse)?;
         each(&ctx, all(), real)?;

@@ -4,7 +4,7 @@
 use common::batches::all_bits;
 use common::solve::{Checked, alike};
 use common::sparse::{Sparse, Weighted, weighted};
-use common::{Test, on_cpu, on_each, suite};
+use common::{Test, on_cpu, on_each, sample, suite};
 use fiedler::encode::{Encoding, Method, SpectralEncoder, Which};
 use fiedler::graph::generate::{
     BlockModel, Probability, block_model, grid, hypercube, path, preferential_attachment, star, torus,
@@ -126,26 +126,21 @@ fn same(
 
 fn agree(ctx: &Context) -> Checked {
     let graphs = mixed()?;
-    for normalization in ALL {
-        for which in ENDS {
-            for drop in [false, true] {
-                let encoder = SpectralEncoder::new(6).laplacian(normalization).which(which).drop_trivial(drop);
-                // Dense on the CPU in f64: devices do not take matrices of these orders.
-                let exact = encoder.clone().method(Method::Exact).encode(&Context::cpu(), &graphs)?;
-                for method in [Method::Fast, Method::Auto] {
-                    let found = encoder.clone().method(method).encode(ctx, &graphs)?;
-                    for g in 0..graphs.len() {
-                        let n = graphs.graph(g).nodes();
-                        let name =
-                            format!("graph {g} ({n} nodes), {normalization:?}, {which:?}, drop {drop}, {method:?}");
-                        same(&graphs, g, normalization, &exact, &found).map_err(|e| format!("{name}: {e}"))?;
-                        let zeros = found.eigenvalues(g).iter().filter(|&&x| x == 0.0).count();
-                        let wanted =
-                            if drop || which == Which::Largest { 0 } else { (exact.components[g] as usize).min(6) };
-                        let iterated = method == Method::Fast && which == Which::Smallest && n > 100;
-                        assert!(!iterated || zeros == wanted, "{name}: {zeros} zeros, {wanted} wanted");
-                    }
-                }
+    let all = ALL.into_iter().flat_map(|l| ENDS.into_iter().flat_map(move |e| [false, true].map(|drop| (l, e, drop))));
+    for (normalization, which, drop) in sample(ctx, all) {
+        let encoder = SpectralEncoder::new(6).laplacian(normalization).which(which).drop_trivial(drop);
+        // Dense on the CPU in f64: devices do not take matrices of these orders.
+        let exact = encoder.clone().method(Method::Exact).encode(&Context::cpu(), &graphs)?;
+        for method in [Method::Fast, Method::Auto] {
+            let found = encoder.clone().method(method).encode(ctx, &graphs)?;
+            for g in 0..graphs.len() {
+                let n = graphs.graph(g).nodes();
+                let name = format!("graph {g} ({n} nodes), {normalization:?}, {which:?}, drop {drop}, {method:?}");
+                same(&graphs, g, normalization, &exact, &found).map_err(|e| format!("{name}: {e}"))?;
+                let zeros = found.eigenvalues(g).iter().filter(|&&x| x == 0.0).count();
+                let wanted = if drop || which == Which::Largest { 0 } else { (exact.components[g] as usize).min(6) };
+                let iterated = method == Method::Fast && which == Which::Smallest && n > 100;
+                assert!(!iterated || zeros == wanted, "{name}: {zeros} zeros, {wanted} wanted");
             }
         }
     }

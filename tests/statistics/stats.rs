@@ -4,7 +4,7 @@
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits};
 use common::statistics::{AXES, CUTS, KINDS, all, one, rows_of, series, shape_of, table, two_passes};
-use common::{Test, on_cpu, on_each, on_gpus, suite};
+use common::{Test, on_cpu, on_each, on_gpus, sample, suite};
 use fiedler::array::{Array, Real};
 use fiedler::ops::stats::{
     Description, Moments, Nan, RunningStats, StatsOptions, describe, histogram, quantiles, reduced,
@@ -52,7 +52,7 @@ fn all_bits(ctx: &Context, d: &Description<f32>) -> fiedler::Result<Vec<Vec<u32>
 fn moments<T: Real>(ctx: &Context) -> Checked {
     let tolerance = tolerance::<T>(ctx);
     let mut random = SplitMix64::new(1);
-    for shape in [
+    let shapes = [
         Shape::new(2, 1, 1),
         Shape::new(7, 5, 3),
         Shape::new(33, 20, 40),
@@ -61,7 +61,8 @@ fn moments<T: Real>(ctx: &Context) -> Checked {
         Shape::new(3, 5000, 2),
         Shape::new(2, 3, 5000),
         Shape::new(50_000, 2, 1),
-    ] {
+    ];
+    for shape in sample(ctx, shapes) {
         // A software adapter takes a second for thousands of workgroups.
         let kinds = if ctx.adapter().is_some() && shape.len() > 10_000 { 1 } else { KINDS.len() };
         for (kind, draw) in KINDS.into_iter().take(kinds) {

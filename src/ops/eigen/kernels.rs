@@ -82,7 +82,7 @@ kernels! {
         write state: [u32; 4],
     }
     /// Eigenvectors, eigenvalues, order and certificate out of orthogonal columns.
-    Finish = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "eigen/finish.wgsl"] variants finish_variants {
+    Finish = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl", "eigen/finish.wgsl"] variants finish_variants {
         uniform params: Ending,
         read table: [u32; 4],
         read a: f32,
@@ -94,7 +94,8 @@ kernels! {
     /// The whole decomposition of matrices to an order, an invocation a matrix. A column that is padded to the next order costs
     /// arithmetic, and 5 and 7 are rare.
     Tiny = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/small.wgsl"
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl",
+        "eigen/small.wgsl"
     ] each order in "generated/eigen/tiny_" [2, 3, 4, 6, 8] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -106,7 +107,7 @@ kernels! {
     /// The whole decomposition of matrices to an order, a lane for each pair of columns.
     Lane = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl",
-        "eigen/small.wgsl", "eigen/lane.wgsl"
+        "eigen/promise.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl"
     ] each order in "generated/eigen/lane_" [8, 16, 32, 64] variants one_variant {
         uniform params: Few,
         read table: [u32; 4],
@@ -185,7 +186,7 @@ kernels! {
         write ranks: u32,
     }
     /// Their certificates.
-    Certify = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "eigen/tiled.wgsl", "eigen/tiled_certify.wgsl"] variants one_variant {
+    Certify = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl", "eigen/tiled.wgsl", "eigen/tiled_certify.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
         read state: [u32; 4],

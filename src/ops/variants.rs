@@ -20,7 +20,7 @@ impl KernelVariant {
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
-        for (family, kernels, is_given) in FAMILIES {
+        for &(family, kernels, is_given) in FAMILIES {
             for kernel in kernels {
                 for declaration in kernel.declarations {
                     let of = |overrides| Self { family, declaration, overrides, is_given };

@@ -158,7 +158,7 @@ fn among_others(ctx: &Context, form: Form) -> Checked {
 /// lanes, beyond what its instructions have, its reductions over a subgroup are wrong.)
 fn wide_lanes(ctx: &Context) -> Checked {
     if ctx.adapter().is_some_and(|adapter| adapter.name.contains("llvmpipe")) {
-        for test in ["lane@llvmpipe", "lane, among others@llvmpipe"] {
+        for test in ["forms::lane@llvmpipe", "forms::lane, among others@llvmpipe"] {
             let output = common::run_trial(test, &[("LP_NATIVE_VECTOR_WIDTH", "512")], Duration::from_secs(120))?;
             println!("{output}");
             assert!(output.contains("takes orders to 32"), "its vectors are not 512 bits wide");

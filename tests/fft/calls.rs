@@ -3,7 +3,7 @@
 
 use common::fourier::{C32, C64, half_truth, judge, lines, reals, signal, truth, wide, widened};
 use common::solve::{Checked, alike};
-use common::{Test, on_each, on_gpus, suite};
+use common::{Test, on_each, on_gpus, sample, suite};
 use fiedler::array::Array;
 use fiedler::ops::fft::{FftPlan, Window, choose_fft, fft, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
 use fiedler::policy::Side;
@@ -53,7 +53,7 @@ fn axes(ctx: &Context) -> Checked {
         (3, 6000, 1),
         (4, 3, 4099),
     ];
-    for (rows, cols, batch) in shapes {
+    for (rows, cols, batch) in sample(ctx, shapes) {
         let shape = Shape::new(rows, cols, batch);
         let x = signal(shape.len(), 7);
         let y = reals(shape.len(), 8);

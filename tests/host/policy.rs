@@ -318,7 +318,9 @@ fn without_a_device_contexts_choose_the_cpu_or_say_what_is_missing() {
 fn resident_means_the_same_in_every_family() {
     let ctx = Context::cpu();
     let (square, rows) = (Shape::new(64, 64, 10), Shape::new(10_000, 64, 1));
-    let families: [(&str, &dyn Fn(bool) -> Choice, bool); 11] = [
+    /// A family's choice where its data are resident or not, and whether what it makes is worth counting.
+    type Chooses<'a> = (&'a str, &'a dyn Fn(bool) -> Choice, bool);
+    let families: [Chooses<'_>; 11] = [
         ("eigh", &|resident| choose_eigh::<f32>(&ctx, &[64; 10], resident), true),
         ("eigvalsh", &|resident| choose_eigvalsh::<f32>(&ctx, &[64; 10], resident), true),
         ("svd", &|resident| choose_svd::<f32>(&ctx, square, Vectors::Thin, resident), true),

@@ -213,10 +213,10 @@ fn call<'a, T: Real>(terms: usize, shapes: &'a [Shape], resident: &[bool]) -> Ca
         items: terms,
         cpu_flops: 100.0 * terms,
         gpu_flops: 40.0 * terms,
-        upload: moved,
         dispatches: 3.0,
         ..Workload::default()
-    };
+    }
+    .transferring(false, moved, 0.0);
     let fits = move |gpu: &Gpu, _| gpu::check(gpu, shapes).is_ok();
     Call { name: "divergence", precision: Precision::of::<T>(), workload, empty: false, fits }
 }

@@ -1,6 +1,6 @@
 //! The forms of kernels: where a family does the same work in several ways, each adapter takes the one that suits it.
 
-/// Forms of one-sided Jacobi, which [`eigh`](crate::ops::eigh) and [`svd`](crate::ops::svd) do.
+/// Forms of one-sided Jacobi, which [`eigh`](crate::ops::eigen::eigh) and [`svd`](crate::ops::svd::svd) do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JacobiForm {

@@ -23,7 +23,7 @@ impl Shape {
     /// Elements of one matrix.
     #[must_use]
     pub const fn matrix_len(&self) -> usize {
-        // Saturating: no array has so many elements, so a shape that overflows fits none.
+        // Saturating: no array has that many elements, so a shape that overflows fits none.
         self.rows.saturating_mul(self.cols)
     }
 
@@ -77,7 +77,7 @@ impl Layout {
         let (mut e, mut r) = (0_usize, 0_usize);
         for &n in &orders {
             let n = n as usize;
-            // Saturating: no array has so many elements, so a layout that overflows fits none.
+            // Saturating: no array has that many elements, so a layout that overflows fits none.
             (e, r) = (e.saturating_add(n.saturating_mul(n)), r.saturating_add(n));
             elements.push(e);
             rows.push(r);

@@ -1,6 +1,6 @@
 // Products of neighbouring nodes about their common mean: node k of the result is 2 k and 2 k + 1 of `left`, a last one without a
 // neighbour as it is. Units are powers of two: those of the node that has the larger ones. All nodes have `rows` rows, the last
-// one `rows_of_last`. Where PAIR, `left` and `right` hold one node each, of so many rows.
+// one `rows_of_last`. Where PAIR, `left` and `right` hold one node each.
 //
 // Loop iterations: vectors of an invocation.
 

@@ -107,14 +107,14 @@ impl Cache {
         Self { disk: None, memory, clear_every: None, state: Mutex::default() }
     }
 
-    /// Keeps at most so many entries and bytes in memory; those that were used least recently go first.
+    /// Keeps at most `entries` entries and `bytes` bytes in memory; the least recently used go first.
     #[must_use]
     pub fn memory(mut self, entries: usize, bytes: u64) -> Self {
         self.memory = Mutex::new(Memory::new(entries, bytes));
         self
     }
 
-    /// Keeps entries in `folder`, which is made when the first is written: a file each, at most so many bytes in all
+    /// Keeps entries in `folder`, which is created with the first entry: a file for each, at most `bytes` bytes in all
     /// ([`u64::MAX`]: no bound). Several processes may share it.
     #[must_use]
     pub fn disk(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {

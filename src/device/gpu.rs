@@ -19,7 +19,7 @@ use crate::profile::{Clock, Stopwatch};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Constants are kept up to this share of the byte budget, and no more than so many bytes.
+/// Constants are kept up to this share of the byte budget, and to this many bytes at most.
 const CONSTANTS_SHARE: u64 = 32;
 const CONSTANTS: u64 = 64 << 20;
 

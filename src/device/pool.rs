@@ -87,7 +87,7 @@ struct State {
 /// The address of a pipeline and the (lease, bytes) of every binding.
 pub(super) type BindKey = (usize, Vec<(u64, u64)>);
 
-/// Beyond so many bind groups the older ones are worth less than their memory.
+/// Beyond this many bind groups the older ones are worth less than their memory.
 const BIND_GROUPS: usize = 4096;
 
 impl Pool {

@@ -33,7 +33,7 @@ const UNIFORMS: u64 = 64 << 10;
 pub(crate) enum Grid {
     /// So many workgroups along x.
     Workgroups(u32),
-    /// As many workgroups along x as cover so many invocations, or as many as one dispatch may have: the kernel strides.
+    /// As many workgroups along x as cover this many invocations, or as many as one dispatch may have: the kernel strides.
     Invocations(u32),
 }
 

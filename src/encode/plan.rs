@@ -119,9 +119,8 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
     Ok(Plan { chunks, choice })
 }
 
-/// Where graphs of so many nodes and entries would run. Those that are decomposed go by the graphs of about their size: within a factor
-/// of the square root of 2, which take about as long. One that is iterated goes by its own. And all of it as one choice: where most of the
-/// time goes.
+/// Returns a side for each graph of these sizes (nodes, entries), and the choice for the whole: where most of the time goes. Graphs that are
+/// decomposed are assigned by size class, half an octave wide, whose members take about as long; one that is iterated is assigned on its own.
 pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)]) -> (Choice, Vec<Side>) {
     let limit = device_order_limit(ctx) as usize;
     let mut classes: BTreeMap<(bool, u32), Vec<usize>> = BTreeMap::new();

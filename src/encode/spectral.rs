@@ -143,7 +143,7 @@ impl SpectralEncoder {
         choose(ctx, &self.0, &sizes).0
     }
 
-    /// [`SpectralEncoder::choose`] for so many graphs of so many nodes and entries each.
+    /// [`SpectralEncoder::choose`] for `graphs` graphs with `nodes` nodes and `entries` entries each.
     #[must_use]
     pub fn choose_alike(&self, ctx: &Context, (nodes, entries): (usize, usize), graphs: usize) -> Choice {
         choose(ctx, &self.0, &vec![(nodes, entries); graphs]).0
@@ -152,8 +152,8 @@ impl SpectralEncoder {
     /// Encodes every graph.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] if a graph is directed; [`crate::ErrorKind::Limit`] if a graph is too large for the device that was
-    /// insisted upon, or for the byte budget; device errors.
+    /// [`crate::ErrorKind::Domain`] if a graph is directed; [`crate::ErrorKind::Limit`] if a graph is too large for the byte budget or,
+    /// with [`Backend::Gpu`], for the device; device errors.
     pub fn encode(&self, ctx: &Context, graphs: &GraphBatch) -> Result<Encoding> {
         self.encode_with(ctx, graphs, |_| ()).map(|(encoding, _)| encoding)
     }
@@ -175,7 +175,7 @@ impl SpectralEncoder {
     /// Pairs of an iteration have residuals of 1e-10, not 2e-6.
     ///
     /// # Errors
-    /// As [`SpectralEncoder::encode`]; [`crate::ErrorKind::Domain`] where a device was insisted upon.
+    /// As [`SpectralEncoder::encode`]; [`crate::ErrorKind::Domain`] under [`Backend::Gpu`].
     ///
     /// ```
     /// use fiedler::{Context, encode::SpectralEncoder, graph::generate::path};
@@ -192,7 +192,7 @@ impl SpectralEncoder {
         if ctx.explain(&Default::default(), false).side == Side::Gpu {
             return Err(Error::domain(
                 "encode",
-                "f64 is computed on the CPU alone, found a device that was insisted upon",
+                "f64 is computed on the CPU only, found a context that asks for the GPU",
             ));
         }
         self.run(&ctx.with_backend(Backend::Cpu), graphs, progress)

@@ -11,7 +11,7 @@ const WIDTH: usize = 16;
 const NARROW: usize = 4;
 /// What the two blocks of a thread may take; of larger graphs one walk goes at a time.
 const BLOCK_BYTES: usize = 32 << 20;
-/// Beyond this share of the nodes, one in so many, all rows are taken: a list of them would cost more than it saves.
+/// Beyond this share of the nodes (its reciprocal) all rows are taken: a list of them would cost more than it saves.
 const FILLED: usize = 2;
 /// Entries and rows, times steps, that one thread takes at least: some 20 us of work.
 const PIECE: usize = 16 * 1024;

@@ -28,7 +28,7 @@ pub(crate) struct RefusedEdge {
 /// What is wrong with an edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reason {
-    /// It is listed so many times.
+    /// How often it is listed.
     Duplicate(usize),
     /// Its weight and its reverse's, 0 where one is not listed.
     Asymmetric(f32, f32),

@@ -45,7 +45,7 @@ pub enum Family {
         /// Nodes of a row: three or more.
         columns: usize,
     },
-    /// The words of so many bits, joined where they differ in one.
+    /// All words of `dimension` bits, joined where they differ in one bit.
     Hypercube {
         /// Bits.
         dimension: u32,

@@ -234,8 +234,8 @@ impl Opening {
                 "was read as the number of edges; as that of nodes it would mean {} without any.",
                 count(number - rest.ids, "node")
             ),
-            (true, true) => "was read as a count: so many nodes and so many edges follow.".to_owned(),
-            (true, false) => "was read as the number of edges, for so many follow.".to_owned(),
+            (true, true) => "was read as a count: that many nodes and edges follow.".to_owned(),
+            (true, false) => "was read as the number of edges, for that many follow.".to_owned(),
             (false, true) => {
                 self.check_nodes(path, rest, nodes)?;
                 format!("was read as the number of nodes, which the ids fit{}.", rest.isolated(nodes))

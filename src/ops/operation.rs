@@ -43,7 +43,7 @@ pub(super) trait Operation {
     /// What it has to do.
     fn workload(&self, ctx: &Context) -> Workload;
 
-    /// Whether the kernels, and a device with so many bytes allowed, can take it; its precision apart.
+    /// Whether the kernels, and a device with `budget` bytes allowed, can take it; its precision apart.
     fn fits(&self, gpu: &Gpu, budget: u64) -> bool;
 
     /// Whether there is nothing to compute: the host answers, wherever the call was to run.

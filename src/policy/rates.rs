@@ -8,7 +8,7 @@ use crate::device::Slower;
 pub struct Point {
     /// The size.
     pub size: f64,
-    /// Items side by side, in ascending order, and flop/s of so many together: a call's launches are in it, its transfers are not.
+    /// Items side by side, in ascending order, and flop/s of that many together: a call's launches are in it, its transfers are not.
     pub rates: Vec<[f64; 2]>,
 }
 
@@ -79,7 +79,7 @@ impl Curves {
         self.own.iter().find(|(own, _)| *own == family).map(|(_, curve)| curve)
     }
 
-    /// Seconds of so many operations by the family's curve, launches counted.
+    /// Returns the seconds of `flops` operations by the family's measured curve, launches included.
     fn measured(&self, work: &Workload, flops: f64) -> Option<f64> {
         let items = work.items.max(1.0);
         Some(self.of(work.family)?.seconds(work.size, items, work.family.power())? * flops / items)
@@ -170,7 +170,7 @@ impl CpuRates {
         self.curves.estimated(work, work.host_flops)
     }
 
-    /// Seconds that results of so many bytes take longer on either side, because their memory comes from the system and not from what a
+    /// Returns the additional seconds of results of `bytes` bytes, on either side: their memory comes from the system and not from what a
     /// program freed before.
     pub(super) fn new_pages(&self, bytes: f64) -> f64 {
         if bytes >= MAPPED { bytes / self.fresh } else { 0.0 }
@@ -178,8 +178,8 @@ impl CpuRates {
 }
 
 impl GpuRates {
-    /// Of a device whose kernels reach so many flop/s, so many bytes/s away. Dispatch and round trip after gfx-rs/wgpu#5766 and arXiv
-    /// 2604.02344.
+    /// Rates of a device whose kernels reach `flops` flop/s and whose transfers reach `transfer` bytes/s. Dispatch and round trip after
+    /// gfx-rs/wgpu#5766 and arXiv 2604.02344.
     #[must_use]
     pub fn flat(flops: f64, transfer: f64) -> Self {
         Self {

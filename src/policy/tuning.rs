@@ -30,7 +30,7 @@ impl Machine {
         Self { name: name.to_owned(), driver, threads: 0, version: env!("CARGO_PKG_VERSION").to_owned() }
     }
 
-    /// The CPU with so many threads.
+    /// The CPU with this many threads.
     #[must_use]
     pub fn cpu(threads: usize) -> Self {
         Self { name: "cpu".to_owned(), driver: model(), threads, version: env!("CARGO_PKG_VERSION").to_owned() }

@@ -19,7 +19,7 @@ pub fn today() -> String {
     date_of(seconds / 86_400)
 }
 
-/// The date so many days after 1970-01-01: Howard Hinnant's civil_from_days, years beginning in March.
+/// Returns the date `days` days after 1970-01-01: Howard Hinnant's civil_from_days, years beginning in March.
 fn date_of(days: u64) -> String {
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);

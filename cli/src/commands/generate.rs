@@ -35,7 +35,7 @@ enum Kind {
     Grid(Sides),
     /// A grid whose opposite sides are joined.
     Torus(Sides),
-    /// The words of so many bits, joined where they differ in one.
+    /// All words of DIMENSION bits, joined where they differ in one bit.
     Hypercube {
         /// Bits: 2^dimension nodes.
         #[arg(long, value_parser = whole::<u32>)]

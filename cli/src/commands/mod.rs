@@ -93,7 +93,7 @@ impl Where {
         self.backend() != Backend::Auto || self.adapter().is_some()
     }
 
-    /// Whether a device is insisted upon.
+    /// Whether `--backend gpu` was given.
     fn insists(&self) -> bool {
         self.backend() == Backend::Gpu
     }

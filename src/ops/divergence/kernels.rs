@@ -39,7 +39,7 @@ pub(super) const TILE: u32 = 16;
 /// Invocations of a workgroup of [`Totals`] and [`Rows`].
 pub(super) const WIDTH: u32 = 64;
 
-/// Invocations of a histogram of so many bins: one for four of them.
+/// Returns the invocations for a histogram of `bins` bins: one for every four.
 pub(super) fn team(bins: u32) -> u32 {
     bins.div_ceil(4).next_power_of_two().clamp(1, WIDTH)
 }

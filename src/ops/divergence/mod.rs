@@ -195,7 +195,8 @@ pub fn divergence_matrix<T: Real>(
     Ok(Array::from_storage(result, made).chosen(&choice))
 }
 
-/// Where so many terms of histograms of these shapes would be computed, and why; the first arrays lie on the device already or not.
+/// Returns where `terms` terms of histograms of these shapes would be computed, and why; `resident` says of each of the first arrays
+/// whether it is on the device.
 #[must_use]
 pub fn choose_divergence<T: Real>(ctx: &Context, terms: usize, shapes: &[Shape], resident: &[bool]) -> Choice {
     call::<T>(terms, shapes, resident).choose(ctx)

@@ -111,15 +111,15 @@ impl Which {
 /// Eigenvalues (ascending) and eigenvectors (unit 2-norm columns) of symmetric matrices, of which the lower triangle is read.
 ///
 /// On the device: one-sided Jacobi on A + sI (Hestenes 1958; Demmel and Veselic 1992) in f32, eigenvalues by Rayleigh quotient. On
-/// the CPU: Householder tridiagonalisation with implicit QR or divide and conquer, in f64. A matrix with a NaN or an infinity has NaN
-/// values and the status NonFinite, and spoils no other.
+/// the CPU: Householder tridiagonalization and implicit QL in the input's precision for batches, divide and conquer in f64 for
+/// single matrices. A matrix with a NaN or an infinity has NaN values and the status NonFinite, and spoils no other.
 ///
 /// # Shapes
 /// A `(n, n)`, any batch; n = 0 and a batch of 0 are fine.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if the matrices are not square; [`crate::ErrorKind::Limit`] or [`crate::ErrorKind::Domain`] if the
-/// device was insisted upon and its kernels cannot take the order or the precision; device errors.
+/// [`crate::ErrorKind::Shape`] if the matrices are not square; with [`Backend::Gpu`](crate::Backend::Gpu),
+/// [`crate::ErrorKind::Limit`] or [`crate::ErrorKind::Domain`] if the kernels cannot take the order or the precision; device errors.
 pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     let shape = square("eigh", a.shape())?;
     let layout = Arc::new(equal_layout(ctx, shape)?);

@@ -29,7 +29,7 @@ pub(super) struct Allowed {
 }
 
 impl Sizes {
-    /// Bytes of all buffers together, as the pool makes them, with slabs of at most so many vectors of four: X, its image under A, the
+    /// Bytes of all buffers together, as the pool makes them, with slabs of at most `most` vectors of four: X, its image under A, the
     /// operator, the null space, scratch, the small matrices, and one slab on its way to the host.
     pub(super) fn bytes(&self, most: u32, binding: u64) -> u64 {
         let Self { problems, rows, entries, weighted, null: (vectors, members), width } = *self;

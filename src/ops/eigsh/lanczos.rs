@@ -26,13 +26,13 @@ use faer::{Mat, Par, Spec};
 
 /// Numbers that a thread draws at a time.
 const DRAWN: usize = 1 << 12;
-/// A pair that has not converged lies beyond a limit if it does so by so many times its residual. A missing pair hides in it only if
+/// A pair that has not converged lies beyond a limit if it does so by this many times its residual. A missing pair hides in it only if
 /// its part in the random vectors is smaller than the others' by as much.
 const SURE: f64 = 1e5;
-/// A value of an inverse that is so many times the next one is locked before the next is looked for: a solution's rounding error is
+/// A value of an inverse that is this many times the next one is locked before the next is looked for: a solution's rounding error is
 /// eps times the largest value, most of it along that value's vector, and goes with it when it is taken out.
 const DOMINANT: f64 = 1e4;
-/// Values closer than so many times their errors may be one value that is found more than once.
+/// Values closer than this many times their errors may be one value that is found more than once.
 const TOGETHER: f64 = 1e3;
 /// A symmetric linear map: the second block becomes the map of the first, both column-major of a few vectors.
 pub(super) type Map<'a> = &'a mut dyn FnMut(&[f64], &mut [f64]) -> Result<()>;
@@ -99,7 +99,7 @@ impl Quest {
     }
 }
 
-/// Vectors of a basis for so many pairs: twice as many leaves room for those on their way.
+/// Returns the size of a basis for `wanted` pairs: twice as many leaves room for those on their way.
 pub(super) fn default_basis(wanted: usize) -> usize {
     (2 * wanted + 16).max(48)
 }
@@ -214,7 +214,7 @@ impl<'a> Search<'a> {
             let room = self.most_active - self.active;
             let (full, complete) = (room < self.front, self.front == 0);
             let out = self.found.products >= most_products;
-            // A look costs about ten cubes, a step so many products of long vectors.
+            // A Rayleigh-Ritz step costs about ten cubes, a step as many products of long vectors as the basis has.
             since += width * self.input.len() / block;
             if !(full || complete || out || since >= 3 * self.active * self.active) {
                 continue;

@@ -22,7 +22,7 @@ pub(super) const DENSE: usize = 96;
 /// attachment, grids and torus of 10,000 to 100,000 nodes: 150 to 300, 2026-11-21).
 pub(super) const PRODUCTS: f64 = 250.0;
 
-/// The columns of a block for so many pairs: the last ones keep the interval that is damped away from the wanted ones. Twice as
+/// Returns the columns of a block for `wanted` pairs: the last ones keep the interval that is damped away from the wanted ones. Twice as
 /// many for few pairs, a quarter more than a constant for many (preferential attachment, 100,000 nodes, 15 pairs: 32 columns take
 /// 0.75 of the time that 24 take, 2026-11-21); a width that products have a kernel for, or a few of them.
 pub(super) fn width_of(wanted: usize) -> usize {

@@ -50,7 +50,7 @@ pub(super) fn on_the_host<T: Real>(ctx: &Context, a: &Operator<'_, T>, k: usize)
     Arc::new(Choice { side: Side::Cpu, ..ctx.explain(&workload, false) })
 }
 
-/// Where `k` pairs of a sparse matrix with so many rows and entries would be iterated, and why.
+/// Returns where `k` pairs of a sparse matrix with `rows` rows and `entries` entries would be computed, and why.
 #[must_use]
 pub fn choose_eigsh<T: Real>(ctx: &Context, (rows, entries): (usize, usize), k: usize) -> Choice {
     call::<T>((rows, entries), k).choose(ctx)

@@ -62,7 +62,7 @@ pub(super) struct Course {
     pub(super) from: usize,
     /// The recurrence.
     pub(super) steps: Vec<Step>,
-    /// The known null vectors are taken out of Y and Y_before after every so many steps, and at the end: rounding puts them in, and where
+    /// The known null vectors are taken out of Y and Y_before at regular intervals and at the end: rounding puts them in, and where
     /// nobody takes them out they grow faster than anything that is wanted.
     pub(super) deflate_every: usize,
 }

@@ -118,7 +118,7 @@ impl<T: Real> PowerSpectrum<T> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::Domain`] unless the edges are two at least, finite, not negative and ascending, and the rate is finite and positive;
-    /// [`crate::ErrorKind::Limit`] if the memory budget has no room for so many bands; device errors.
+    /// [`crate::ErrorKind::Limit`] if the memory budget has no room for the bands; device errors.
     pub fn band_powers(&self, ctx: &Context, edges: &[f64], rate: f64) -> Result<Array<T>> {
         check_rate("band_powers", rate)?;
         let ascending = edges.windows(2).all(|pair| pair[0] < pair[1]);

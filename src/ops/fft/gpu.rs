@@ -116,7 +116,7 @@ struct Step<'a> {
     twiddles: usize,
     order: usize,
     /// Transforms of one line, 1 or the other factor; and where an element of such a transform is among the line's elements, before and
-    /// after: so many apart, the transforms' places so many apart.
+    /// after: their distance, and the distance between transforms.
     digit: usize,
     before: [usize; 2],
     after: [usize; 2],

@@ -72,8 +72,8 @@ pub(super) fn longest_pass(adapter: &Adapter, n: usize) -> usize {
     POINTS[usize::from(room && adapter.prefers(KernelForm::Fft(FftForm::Long), n as f64))]
 }
 
-/// The overrides of a pass of at most so many transforms a workgroup, or twos of them: they follow from the length and what is done alone,
-/// so that the same numbers go the same way however many there are.
+/// Returns the overrides of a pass of at most `group` transforms (or pairs of transforms) a workgroup. They follow from the length
+/// and the flags alone, so that the bits of a transform do not depend on how many there are.
 pub(super) fn variant(stages: &Stages, group: usize, flags: u32, how: How) -> [(&'static str, f64); 7] {
     let together = how.together(stages.length());
     let points = POINTS[usize::from(stages.length() * group * together > POINTS[0])];
@@ -167,7 +167,7 @@ fn count(x: usize) -> f64 {
     x as f64
 }
 
-/// Of every length a workgroup holds, one or another thing besides is done, to so many transforms at a time.
+/// Returns every shipped combination of length, flags and transforms per workgroup.
 fn pass_variants(doings: &[u32], together: usize) -> Vec<Vec<(&'static str, f64)>> {
     use super::plan::{FftPlan, Method};
     let mut all = Vec::new();

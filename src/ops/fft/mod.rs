@@ -30,9 +30,9 @@ pub use plan::{FftPlan, Method, Stages};
 /// That of `a`; a batch of 0 and other axes of 0 are fine.
 ///
 /// # Errors
-/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) for 0 elements along the axis, as numpy; [`ErrorKind::Limit`](crate::ErrorKind::Limit) if
-/// the device was insisted upon and cannot take the length ([`FftPlan::new`]), [`ErrorKind::Domain`](crate::ErrorKind::Domain) if it was for
-/// f64; device errors.
+/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) for 0 elements along the axis, as numpy; with
+/// [`Backend::Gpu`](crate::Backend::Gpu), [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the device cannot take the length
+/// ([`FftPlan::new`]) and [`ErrorKind::Domain`](crate::ErrorKind::Domain) for f64; device errors.
 pub fn fft<T: Real>(ctx: &Context, a: &Array<Complex<T>>, axis: Axis) -> Result<Array<Complex<T>>>
 where
     Complex<T>: Scalar,

@@ -20,7 +20,7 @@ pub struct Stages {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Method {
-    /// Stockham's method within one workgroup, the input read once and the output written once.
+    /// In-place Cooley-Tukey within one workgroup; the input is read once and the output written once.
     OnePass(Stages),
     /// Columns, turned, then rows of the length as a rectangle (Bailey's four steps without a transpose): memory is passed twice.
     TwoPasses(Stages, Stages),
@@ -107,7 +107,7 @@ impl FftPlan {
         Self::within(LONGEST_PASS, length, false)
     }
 
-    /// For transforms of so many real numbers, and back.
+    /// Plans transforms of `length` real numbers, and their inverses.
     ///
     /// # Errors
     /// As [`FftPlan::new`], of half the length where it is even.
@@ -115,7 +115,7 @@ impl FftPlan {
         Self::within(LONGEST_PASS, length, true)
     }
 
-    /// Where a workgroup holds so many complex numbers.
+    /// Plans for workgroups that hold `longest` complex numbers.
     pub(super) fn within(longest: usize, length: usize, real: bool) -> Result<Self> {
         let complex = if real && length.is_multiple_of(2) { length / 2 } else { length };
         let found = Stages::of(complex)

@@ -126,7 +126,7 @@ fn twiddles(stages: &Stages, out: &mut Vec<[f32; 2]>) {
     out.push([1.0, 0.0]);
 }
 
-/// The place of an element among those of so many, its digits reversed.
+/// Returns the index of an element after its digits in these radices are reversed.
 fn reversed(mut element: usize, mut length: usize, radices: &[usize]) -> usize {
     let (mut place, mut weight) = (0, 1);
     for radix in radices {

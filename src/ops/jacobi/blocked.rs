@@ -11,10 +11,10 @@ use crate::shape::to_u32;
 /// The most sweeps: 13 were the most in an f32 simulation over fourteen families (graphs, random, graded, clusters, glued Wilkinson)
 /// at n = 200, 257, 512 and 1000, for eigenvalues 1 and -1 in equal numbers; 8 to 10 are typical.
 pub(super) const MAX_SWEEPS: u32 = 24;
-/// Of these so many find something to do, which is what estimates of time count.
+/// Of these, the sweeps that find something to do, which estimates of time count.
 const TYPICAL_SWEEPS: f64 = 10.0;
 
-/// The most columns; the kernels' loops are counted for so many.
+/// The most columns, for which the kernels' loops are counted.
 const MOST_COLUMNS: u32 = 2048;
 /// Inner products that are held at a time, 16 MiB: more matrices go one after the other.
 const GRAMS: usize = 4 << 20;

@@ -17,7 +17,7 @@ pub(in crate::ops) enum Method {
     Workgroup(SizeClass),
     /// In registers, positive definite matrices alone.
     Register(Register),
-    /// In blocks in global memory, up to so many columns.
+    /// Blocks in global memory, up to this many columns.
     Blocked(u32),
 }
 

@@ -26,7 +26,7 @@ impl Register {
         Self::within(adapter.limits.workgroup_invocations, order)
     }
 
-    /// The smallest for an order on workgroups of so many invocations. None takes more than WebGPU's least workgroup memory
+    /// Returns the smallest for an order on workgroups of `invocations` invocations. None takes more than WebGPU's least workgroup memory
     /// (tools/unroll/files/ring.rs).
     fn within(invocations: u32, order: u32) -> Option<Self> {
         ORDERS.iter().copied().find(|&n| order <= n && PARTS * n / 2 <= invocations).map(Self)

@@ -73,7 +73,7 @@ pub(super) fn laplacian(
     Ok(laplacian)
 }
 
-/// Whether the device takes graphs of up to so many nodes, in matrices of so many elements altogether.
+/// Whether the device takes graphs of up to `largest` nodes, whose matrices have `elements` elements in all.
 pub(super) fn fits(gpu: &Gpu, largest: u32, elements: u64) -> bool {
     check(gpu, largest, elements).is_ok()
 }

@@ -25,8 +25,8 @@ use std::sync::Arc;
 /// One `(n, n)` for each graph of n nodes, column-major.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Limit`] if the device was insisted upon and one binding cannot hold the matrices,
-/// [`crate::ErrorKind::Domain`] if it was and `T` is not f32; device errors.
+/// With [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Limit`] if one binding cannot hold the matrices and
+/// [`crate::ErrorKind::Domain`] if `T` is not f32; device errors.
 pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Normalization) -> Result<Ragged<T>> {
     let layout = Arc::new(layout(graphs)?);
     let task = Task {
@@ -44,7 +44,7 @@ pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Nor
     Ok(Ragged::from_storage(layout, storage, choice))
 }
 
-/// Where [`laplacian`] of so many graphs of so many nodes and entries each would run, and why.
+/// Returns where [`laplacian`] of `graphs` graphs with `nodes` nodes and `entries` entries each would run, and why.
 #[must_use]
 pub fn choose_laplacian<T: Real>(ctx: &Context, nodes: u32, entries: usize, graphs: usize) -> Choice {
     let task = Task {
@@ -57,7 +57,7 @@ pub fn choose_laplacian<T: Real>(ctx: &Context, nodes: u32, entries: usize, grap
     task.choose(ctx)
 }
 
-/// Laplacians of so many graphs.
+/// The Laplacians of a batch of graphs.
 struct Task {
     precision: Precision,
     /// Nodes of the largest graph.

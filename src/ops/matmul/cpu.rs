@@ -15,7 +15,7 @@ use half::slice::HalfFloatSliceExt as _;
 /// The longest side of products whose batch is multiplied in own vectors. Batches of f32 on two cores with AVX-512 (2026-11-21): at
 /// n = 8 and 16 these take 0.78 of faer's time, at 32 half as much again.
 pub(super) const TINY: usize = 24;
-/// A result's sum of so many terms is cut where the result alone is too little work for all threads; and the largest such result.
+/// A result's sum of at least this many terms is cut where the result alone is too little work for all threads; and the largest such result.
 const PART: usize = 8192;
 const SMALL_RESULT: usize = 128 * 128;
 /// Flops that are worth waking another thread: about 20 us of one.

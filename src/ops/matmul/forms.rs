@@ -25,7 +25,7 @@ pub(super) enum Form {
     Tile { side: u32, depth: u32 },
     /// Tiles an invocation without workgroup memory, 16 rows and columns, or 8 where there are no more, for adapters on a CPU.
     Direct { tall: bool, wide: bool },
-    /// Tiles of `4 piece` rows and columns on the matrix units, `piece x piece`, of four subgroups of so many lanes.
+    /// Tiles of `4 piece` rows and columns on the matrix units, `piece x piece`, of four subgroups of `lanes` lanes.
     Cooperative { piece: u32, lanes: u32 },
 }
 
@@ -152,7 +152,7 @@ fn span(adapter: &Adapter, m: u32, n: u32, k: u32, side: u32, depth: u32) -> u32
     span_of(adapter, [m, n, k], side, depth, depth + 1)
 }
 
-/// The same where a step of `depth` terms takes so many iterations.
+/// The same where a step of `depth` terms takes `loops` iterations.
 fn span_of(adapter: &Adapter, [m, n, k]: [u32; 3], side: u32, depth: u32, loops: u32) -> u32 {
     let wanted = u64::from(BUSY).div_ceil(tiles(m, n, side).max(1));
     let even = u32::try_from(u64::from(k).div_ceil(wanted)).unwrap_or(k);
@@ -160,7 +160,7 @@ fn span_of(adapter: &Adapter, [m, n, k]: [u32; 3], side: u32, depth: u32, loops:
     even.max(PART).div_ceil(depth).min(most) * depth
 }
 
-/// The most steps of a part, with so many iterations each: half of what a dispatch may do, and one more than there are.
+/// Returns the most steps of a part, with `loops` iterations each: half of what a dispatch may do, and one more than there are.
 fn most_steps(loop_budget: u32, loops: u32) -> u32 {
     (loop_budget / 2 / loops).max(2) - 1
 }

@@ -45,8 +45,8 @@ impl Multiplied for f16 {}
 /// Where k is 0 the result is zero.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if k or the batches do not agree; [`crate::ErrorKind::Limit`] if the result is far beyond the byte
-/// budget or, where the device was insisted upon, beyond its kernels; [`crate::ErrorKind::Domain`] for f64 there; device errors.
+/// [`crate::ErrorKind::Shape`] if k or the batches do not agree; [`crate::ErrorKind::Limit`] if the result far exceeds the byte
+/// budget or, with [`Backend::Gpu`](crate::Backend::Gpu), what its kernels take; [`crate::ErrorKind::Domain`] for f64 there; device errors.
 ///
 /// ```
 /// use fiedler::{Context, Shape, array::Array, ops::matmul};

@@ -27,8 +27,8 @@ pub(super) struct Map<T> {
 
 impl<T: Real> Map<T> {
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if it was and
-    /// cannot hold the result; device errors.
+    /// With [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Domain`] if `T` is f64 and [`crate::ErrorKind::Limit`] if the
+    /// device cannot hold the result; device errors.
     pub(super) fn apply(&self, operation: &'static str, ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
         let (given, inner, cols) = (x.shape(), self.before.len(), self.after.len());
         let shape = Shape { cols, ..given };

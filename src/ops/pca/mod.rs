@@ -85,8 +85,8 @@ const WHOLE: usize = 1024;
 /// X `(rows, cols)`, one matrix of two rows at least; k at most `min(rows, cols)`.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if it is a batch or has fewer than two rows; [`crate::ErrorKind::Domain`] if k is more than either
-/// side, or the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] as of the decomposition; device errors.
+/// [`crate::ErrorKind::Shape`] if it is a batch or has fewer than two rows; [`crate::ErrorKind::Domain`] if k exceeds either
+/// side, or [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64; [`crate::ErrorKind::Limit`] as for the decomposition; device errors.
 pub fn pca<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) -> Result<Pca<T>> {
     let shape = x.shape();
     let Shape { rows, cols, batch } = shape;
@@ -266,7 +266,7 @@ struct Found {
 }
 
 impl Found {
-    /// Everything that is asked of the components of so many rows.
+    /// Describes the components of `rows` rows.
     fn assemble<T: Real>(self, rows: u64) -> Pca<T> {
         let Self { mean, values, mut vectors, total, unit, epsilon, certificate } = self;
         let (k, cols) = (values.len(), mean.len());
@@ -349,8 +349,8 @@ impl<T: Real> Pca<T> {
     /// X `(any, cols)`, any batch; the result `(any, k)`.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if the device was insisted upon and `T`
-    /// is f64; [`crate::ErrorKind::Limit`] if it was and cannot hold the rows; device errors.
+    /// [`crate::ErrorKind::Shape`] if it has other columns; with [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Domain`]
+    /// if `T` is f64 and [`crate::ErrorKind::Limit`] if the device cannot hold the rows; device errors.
     pub fn transform(&self, ctx: &Context, x: &Array<T>, whiten: bool) -> Result<Array<T>> {
         let Shape { rows: k, cols, .. } = self.components.shape();
         if x.shape().cols != cols {

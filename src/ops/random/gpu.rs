@@ -6,7 +6,7 @@ use super::{Law, Stream, cpu};
 use crate::device::{Buffer, Gpu};
 use crate::error::{ErrorKind, Result};
 
-/// Bytes of a binding for so many numbers: whole vectors of four.
+/// Returns the bytes of a binding for `len` numbers: whole vectors of four.
 pub(super) fn bytes(len: usize) -> u64 {
     (len as u64).div_ceil(4).max(1).saturating_mul(16)
 }

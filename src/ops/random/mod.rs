@@ -46,8 +46,8 @@ enum Law {
 /// In the order of memory: column-major, the batch slowest. One word of the stream an element.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Limit`] beyond the memory budget or, if the device was insisted upon, beyond a binding; device errors. The
-/// stream stays where it was.
+/// [`crate::ErrorKind::Limit`] if the array exceeds the memory budget or, with [`Backend::Gpu`](crate::Backend::Gpu), a binding; device
+/// errors. After an error the stream is where it was.
 pub fn words(ctx: &Context, stream: &mut Stream, shape: Shape) -> Result<Array<u32>> {
     let (made, choice) = check::<u32>("random words", ctx, shape, 1)?.run(
         ctx,
@@ -68,7 +68,7 @@ pub fn words(ctx: &Context, stream: &mut Stream, shape: Shape) -> Result<Array<u
 /// As [`words`]; f64 takes two words a number.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] where the range is empty or not finite in `T`, or f64 was asked for and the device insisted upon;
+/// [`crate::ErrorKind::Domain`] if the range is empty or not finite in `T`, or `T` is f64 under [`Backend::Gpu`](crate::Backend::Gpu);
 /// [`crate::ErrorKind::Limit`] as of [`words`]; device errors.
 pub fn uniform<T: Real>(ctx: &Context, stream: &mut Stream, shape: Shape, range: Range<f64>) -> Result<Array<T>> {
     let Range { start: low, end: high } = range;
@@ -92,8 +92,8 @@ pub fn uniform<T: Real>(ctx: &Context, stream: &mut Stream, shape: Shape, range:
 /// As [`words`]; f64 takes two words a number.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] where mean or deviation is not finite in `T` or the deviation is negative, or f64 was asked for
-/// and the device insisted upon; [`crate::ErrorKind::Limit`] as of [`words`]; device errors.
+/// [`crate::ErrorKind::Domain`] if the mean or the deviation is not finite in `T`, the deviation is negative, or `T` is f64 under
+/// [`Backend::Gpu`](crate::Backend::Gpu); [`crate::ErrorKind::Limit`] as of [`words`]; device errors.
 pub fn normal<T: Real>(
     ctx: &Context,
     stream: &mut Stream,
@@ -118,7 +118,7 @@ pub fn normal<T: Real>(
 /// As [`words`]; one word a number in f64 too.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] where p is not in `[0, 1]`, or f64 was asked for and the device insisted upon;
+/// [`crate::ErrorKind::Domain`] if p is not in `[0, 1]`, or `T` is f64 under [`Backend::Gpu`](crate::Backend::Gpu);
 /// [`crate::ErrorKind::Limit`] as of [`words`]; device errors.
 pub fn bernoulli<T: Real>(ctx: &Context, stream: &mut Stream, shape: Shape, p: f64) -> Result<Array<T>> {
     if !(0.0..=1.0).contains(&p) {
@@ -146,7 +146,7 @@ fn fill<T: Real>(
     Ok(Array::from_storage(shape, made).chosen(&choice))
 }
 
-/// The call, if so many numbers fit.
+/// Returns the call, if its numbers fit.
 fn check<T: Scalar>(
     operation: &'static str,
     ctx: &Context,

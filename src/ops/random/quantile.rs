@@ -8,9 +8,9 @@
 
 /// Pieces between two powers of two.
 const PIECES: usize = 32;
-/// x has so many binary places.
+/// The number of binary places of x.
 const PLACES: u32 = 29;
-/// The coefficients beyond the first have so many more.
+/// How many more of them the coefficients beyond the first have.
 const GUARD: u32 = 4;
 
 /// The pieces of x(v) = a - r (b - r (c - r d)), r in [0, 1): a in units of 2^-29, the others in units of 2^-33.

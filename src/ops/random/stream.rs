@@ -77,7 +77,7 @@ impl Stream {
         self.position
     }
 
-    /// Passes over so many words.
+    /// Skips `words` words.
     pub fn skip(&mut self, words: u128) {
         self.position = (self.position + words % PERIOD) % PERIOD;
     }
@@ -99,7 +99,7 @@ impl Stream {
         self.upper
     }
 
-    /// The block in which the word lies that is so many words from here, and which of its four it is.
+    /// Returns the Philox block that contains the word at `offset`, and that word's index (0 to 3) within it.
     #[expect(clippy::cast_possible_truncation, reason = "modulo 2^66, so 64 bits of blocks and 2 bits of words")]
     pub(super) fn block(&self, words: u64) -> (u64, usize) {
         let place = (self.position + u128::from(words)) % PERIOD;

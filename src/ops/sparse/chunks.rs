@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Entries of one row that are summed in one go. A row with more is cut, so that no hub holds up a product.
 pub(super) const SEGMENT: usize = 256;
 
-/// Rows of like lengths go into one dispatch, for its work is estimated by their mean: up to so many entries.
+/// Rows of like lengths go into one dispatch, for its work is estimated by their mean: up to this many entries.
 const CLASSES: [usize; 3] = [16, 64, SEGMENT];
 
 /// All rows, or segments of rows.

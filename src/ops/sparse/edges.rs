@@ -217,7 +217,7 @@ impl Sorter {
         Ok(Self { arrays: [rows, columns, complements], spare, counts, count, weighted })
     }
 
-    /// Sorts by one of the arrays, whose numbers have so many bits.
+    /// Sorts by one of the arrays, whose numbers have `bits` bits.
     fn sort(&mut self, rec: &mut Recorder<'_>, key: usize, bits: u32) -> Result<()> {
         let (count, blocks) = (self.count, self.count.div_ceil(BLOCK));
         for shift in (0..bits).step_by(DIGIT as usize) {

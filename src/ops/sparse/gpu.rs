@@ -347,7 +347,7 @@ impl Resident {
     }
 }
 
-/// Whether four columns of so many rows fit a binding.
+/// Whether four columns of `rows` rows fit a binding.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] if not.

@@ -29,7 +29,8 @@ use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
 use cpu::{Combination, Rows, WIDTHS};
 
-/// Where [`spmm`] of so many rows, entries and columns would run, and why.
+/// Returns where [`spmm`] of a matrix with `rows` rows and `entries` entries and a block of `cols` vectors would run, and
+/// why.
 #[must_use]
 pub fn choose_spmm<T: Real>(ctx: &Context, (rows, entries): (usize, usize), cols: usize, resident: bool) -> Choice {
     call::<T>((rows, entries), cols, resident).choose(ctx)
@@ -61,9 +62,9 @@ fn call<T: Real>((rows, entries): (usize, usize), cols: usize, resident: bool) -
 /// `x` is `X'`, `(columns, n)`; the result is `Y'`, of the same shape.
 ///
 /// # Errors
-/// [`Shape`](crate::ErrorKind::Shape) where the block does not fit the matrix, or the operator has more than one problem; where
-/// the device was insisted upon, [`Domain`](crate::ErrorKind::Domain) for f64 and [`Limit`](crate::ErrorKind::Limit) for what it
-/// does not hold; device errors. For more than one product there see [`OnDevice`].
+/// [`Shape`](crate::ErrorKind::Shape) where the block does not fit the matrix, or the operator has more than one problem; with
+/// [`Backend::Gpu`](crate::Backend::Gpu), [`Domain`](crate::ErrorKind::Domain) for f64 and [`Limit`](crate::ErrorKind::Limit) if the device
+/// cannot hold it; device errors. For several products on the device see [`OnDevice`].
 pub fn spmm<T: Real>(ctx: &Context, a: &Operator<'_, T>, x: &Array<T>) -> Result<Array<T>> {
     let shape = x.shape();
     fits_block(shape, (a.problems(), a.rows()))?;
@@ -116,7 +117,7 @@ fn on_cpu<T: Real>(a: &Operator<'_, T>, shape: Shape, x: &[T]) -> Vec<T> {
     y
 }
 
-/// Whether a block transposed fits the one matrix of so many rows.
+/// Whether a transposed block fits the one matrix of `rows` rows.
 fn fits_block(shape: Shape, (problems, rows): (usize, usize)) -> Result<()> {
     if problems != 1 || shape.cols != rows || shape.batch != 1 {
         let expected = format!("one matrix, and (columns, {rows}) for X'");

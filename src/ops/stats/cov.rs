@@ -27,8 +27,9 @@ use crate::shape::Shape;
 /// X `(rows, cols)`, any batch; the result `(cols, cols)` each.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if the results of few
-/// rows are beyond the memory budget, or the device was insisted upon and one matrix of products is beyond it; device errors.
+/// [`crate::ErrorKind::Domain`] if [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64; [`crate::ErrorKind::Limit`] if the result
+/// is far larger than the input and exceeds the memory budget, or `Backend::Gpu` is set and one matrix of products does not fit the
+/// device; device errors.
 pub fn cov<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
     Ok(covariance("cov", ctx, x, Form::Covariance)?.1)
 }

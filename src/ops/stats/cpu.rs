@@ -63,7 +63,7 @@ pub(super) fn rows_of(leaf: u64, len: usize) -> Range<usize> {
     begin..begin.saturating_add(LEAF).min(len)
 }
 
-/// The whole tree of so many leaves; none of none.
+/// Returns the root of the tree of `leaves` leaves; None if there are none.
 pub(super) fn all<N: Send + Clone>(
     leaves: u64,
     leaf: &(impl Fn(u64) -> N + Sync),

@@ -127,8 +127,8 @@ fn counts_of(words: &[u32]) -> Vec<u64> {
 /// Any; the results have the shape of [`reduced`](super::reduced) to one number. Empty series are fine.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if the results of a
-/// batch without numbers are beyond the memory budget; device errors.
+/// [`crate::ErrorKind::Domain`] if [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64; [`crate::ErrorKind::Limit`] if the results of
+/// a batch without numbers exceed the memory budget; device errors.
 pub fn describe<T: Real>(
     ctx: &Context,
     x: &Array<T>,
@@ -173,7 +173,7 @@ pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) ->
     Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits: always }
 }
 
-/// Results of so many bytes, where they are far larger than what was given.
+/// Checks that the memory budget holds results of `needed` bytes, which are far larger than their input.
 pub(super) fn room(ctx: &Context, results: &str, shape: Shape, needed: u64) -> Result<()> {
     if needed > ctx.memory_budget() && needed / 64 > shape.len() as u64 {
         let what = format!("bytes for {results} of every series");

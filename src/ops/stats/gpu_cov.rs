@@ -66,7 +66,7 @@ pub(super) struct Stream {
     held: usize,
 }
 
-/// Bytes of the results of so many matrices and what stands beside them: a few nodes, and leaves that are reduced at once.
+/// Returns the bytes of the results and of the working memory: a few nodes, and leaves that are reduced at once.
 pub(super) fn bytes(shape: Shape) -> u64 {
     let tiles = Tiles::of(shape.cols, shape.batch);
     let node = 16 * tiles.vectors() as u64 + 4 * tiles.means() as u64;
@@ -90,7 +90,7 @@ pub(super) fn fits(gpu: &Gpu, shape: Shape, budget: u64) -> Result<()> {
 }
 
 impl Stream {
-    /// Of so many matrices of so many columns, within `budget` bytes.
+    /// Plans for `matrices` matrices of `cols` columns, within `budget` bytes.
     pub(super) fn new(gpu: &Gpu, cols: usize, matrices: usize, budget: u64) -> Self {
         let tiles = Tiles::of(cols, matrices);
         let node = (16 * tiles.vectors() as u64).max(1);
@@ -367,7 +367,7 @@ fn finish(gpu: &Gpu, tiles: Tiles, node: &Node, shifts: &Buffer<f32>, form: Form
     Ok(Found { covariance, means, exponent })
 }
 
-/// Nodes that stand in one buffer, all of so many rows but the last; or a pair in two.
+/// Nodes in one buffer, each but the last over the same number of rows; or a pair in two buffers.
 #[derive(Clone, Copy)]
 struct Run {
     nodes: usize,

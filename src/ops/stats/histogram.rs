@@ -50,8 +50,8 @@ impl Histogram {
 ///
 /// # Errors
 /// [`crate::ErrorKind::Domain`] if there are no bins, the range is not finite or does not ascend, bins are narrower than f64
-/// tells apart, or the device was insisted upon and `T` is f64; [`crate::ErrorKind::Limit`] if the results are beyond the memory
-/// budget, or the device was insisted upon and the array is; device errors.
+/// resolves, or [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64; [`crate::ErrorKind::Limit`] if the results exceed the memory
+/// budget, or `Backend::Gpu` is set and the array does not fit the device; device errors.
 pub fn histogram<T: Real>(
     ctx: &Context,
     x: &Array<T>,
@@ -86,7 +86,7 @@ pub fn histogram<T: Real>(
     Ok(Histogram { choice: Some(choice), ..made })
 }
 
-/// Where [`histogram`] of so many bins would count an array of that shape, and why.
+/// Returns where [`histogram`] would count an array of that shape into `bins` bins, and why.
 #[must_use]
 pub fn choose_histogram<T: Real>(
     ctx: &Context,
@@ -113,7 +113,7 @@ fn call<T: Real>(view: View, bins: usize, resident: bool) -> Call<impl Fn(&Gpu, 
     Call { name: "histogram", precision: Precision::of::<T>(), workload, empty: view.len() == 0, fits }
 }
 
-/// The ends of so many bins of one width, by numpy's rule.
+/// Returns the edges of `bins` bins of equal width, by numpy's rule.
 ///
 /// # Errors
 /// [`crate::ErrorKind::Domain`] for a range that is not finite or does not ascend, and bins narrower than f64 tells apart.

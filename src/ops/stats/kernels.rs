@@ -68,17 +68,17 @@ uniform! {
 }
 
 uniform! {
-    /// The first unit of a dispatch, columns of so many matrices, how they lie, and their rows.
+    /// The first unit of a dispatch, the columns, the matrices, their layout, and their rows.
     pub(super) struct Columns { first: u32, cols: u32, matrices: u32, len: u32, begin: u32, end: u32 }
 }
 
 uniform! {
-    /// Columns of so many matrices, nodes, and their rows.
+    /// Columns, matrices, nodes, and their rows.
     pub(super) struct Joining { cols: u32, matrices: u32, nodes: u32, rows: f32, rows_of_last: f32 }
 }
 
 uniform! {
-    /// Columns of so many matrices, the bits of NaN, what products are divided by, and the exponent of the unit of roots of covariances.
+    /// Columns, matrices, the bits of NaN, the divisor of products, and the exponent of the unit of roots of covariances.
     pub(super) struct Ending { cols: u32, matrices: u32, nan: u32, divisor: f32, exponent: i32 }
 }
 

@@ -29,9 +29,9 @@ const TASK: usize = 1 << 14;
 /// Any; the result has the shape of [`reduced`](super::reduced) to `q.len()` numbers, in the order of `q`.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if a quantile is not within 0 and 1, or the device was insisted upon and `T` is f64;
-/// [`crate::ErrorKind::Limit`] if the results are beyond the memory budget, or the device was insisted upon and the array is;
-/// device errors.
+/// [`crate::ErrorKind::Domain`] if a quantile is not between 0 and 1, or [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64;
+/// [`crate::ErrorKind::Limit`] if the results exceed the memory budget, or `Backend::Gpu` is set and the array does not fit the
+/// device; device errors.
 pub fn quantiles<T: Real>(
     ctx: &Context,
     x: &Array<T>,
@@ -57,7 +57,7 @@ pub fn quantiles<T: Real>(
     Ok(Array::from_storage(shape, made).chosen(&choice))
 }
 
-/// Where [`quantiles`], so many of each series, would run on an array of that shape, and why.
+/// Returns where [`quantiles`] would compute `quantiles` of each series of an array of that shape, and why.
 #[must_use]
 pub fn choose_quantiles<T: Real>(
     ctx: &Context,

@@ -38,7 +38,7 @@ enum State<T> {
 }
 
 impl<T: Real> RunningStats<T> {
-    /// Of no row of so many columns.
+    /// Starts with no rows, of `cols` columns.
     #[must_use]
     pub fn new(cols: usize, options: StatsOptions) -> Self {
         Self { cols, options, rows: 0, state: State::Fresh }

@@ -36,7 +36,7 @@ enum State<T> {
 }
 
 impl<T: Real> RunningCovariance<T> {
-    /// Of no row of so many columns.
+    /// Starts with no rows, of `cols` columns.
     #[must_use]
     pub fn new(cols: usize) -> Self {
         Self { cols, rows: 0, state: State::Fresh }

@@ -61,7 +61,7 @@ pub(super) const COLUMNS: [(u32, Columns); 3] = [
 ];
 
 impl Columns {
-    /// The form for columns of so many rows.
+    /// Returns the form for columns of `rows` rows.
     pub(super) fn of(rows: u32) -> Self {
         COLUMNS.into_iter().find(|(most, _)| rows <= *most).map_or(COLUMNS[2].1, |(_, columns)| columns)
     }

@@ -65,8 +65,8 @@ pub struct Svdvals<T = f32> {
 /// A `(m, n)`, any batch; m = 0, n = 0 and a batch of 0 are fine.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Limit`] or [`crate::ErrorKind::Domain`] if the device was insisted upon and it cannot hold a matrix, or
-/// has no kernels for the precision; device errors.
+/// With [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Limit`] or [`crate::ErrorKind::Domain`] if the device cannot hold a
+/// matrix or has no kernels for the precision; device errors.
 pub fn svd<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
     let problem = Problem::of(ctx, a.shape(), vectors == Vectors::Full)?;
     let (Parts { u, s, vh, certificates }, choice) = solve(ctx, &problem, a.storage(), true)?;

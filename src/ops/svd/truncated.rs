@@ -73,8 +73,8 @@ impl<T: Real> SvdTruncated<T> {
 /// A `(m, n)`, any batch; k at most `min(m, n)`.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if k is more than `min(m, n)`, or the device was insisted upon; device errors of bringing `a` to
-/// the host.
+/// [`crate::ErrorKind::Domain`] if k exceeds `min(m, n)`, or [`Backend::Gpu`](crate::Backend::Gpu) is set; device errors while `a` is
+/// brought to the host.
 pub fn svd_truncated<T: Real>(
     ctx: &Context,
     a: &Array<T>,

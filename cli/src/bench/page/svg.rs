@@ -52,7 +52,7 @@ impl Range {
 }
 
 /// Ticks within a range: 1, 2, 5 of every decade where they fit, else decades, else every second, third, ... decade.
-/// `fits` says whether so many of these values can be labelled.
+/// `fits` says whether that many of these values can be labeled.
 pub(super) fn ticks(range: Range, fits: impl Fn(&[f64]) -> bool) -> Vec<f64> {
     #[expect(clippy::cast_possible_truncation, reason = "logarithms of usable values are within 40 of zero")]
     let (first, last) = (range.lo.floor() as i32, range.hi.ceil() as i32);

@@ -11,7 +11,7 @@ const COMPARED: usize = 1 << 16;
 /// Single precision's distance between 1 and the next number.
 pub(super) const EPS: f64 = f32::EPSILON as f64;
 
-/// Items that are compared, each of so many numbers.
+/// Returns how many items are compared, of `numbers` numbers each.
 pub(super) fn few(case: &Case, numbers: usize) -> usize {
     (COMPARED / numbers.max(1)).clamp(1, case.items)
 }

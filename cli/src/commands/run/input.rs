@@ -59,7 +59,7 @@ pub(super) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Reads an array of one of these types with so many axes; another one is a wrong call.
+    /// Reads an array of one of these types and numbers of axes; any other is a wrong call.
     pub(super) fn read(
         file: &'a Path,
         types: &[&str],

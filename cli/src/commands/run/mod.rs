@@ -244,7 +244,7 @@ impl To {
         Ok(ctx)
     }
 
-    /// f64 is computed on the CPU, whatever else would be chosen; not where a device is insisted upon.
+    /// f64 is computed on the CPU, whatever else would be chosen; under `--backend gpu` it is a wrong call.
     fn check_wide(&self, what: impl Display) -> Result<(), Failure> {
         if !self.place.insists() {
             return Ok(());

@@ -109,7 +109,7 @@ impl From<MethodName> for EigshMethod {
 /// What is done with the matrix, in the precision that it has.
 trait Operation {
     fn to(&self) -> &To;
-    /// Where it would be done with a matrix of so many rows and entries.
+    /// Returns where it would run on a matrix of this `size`, rows and entries.
     fn choose<T: Real>(&self, ctx: &Context, size: (usize, usize)) -> Choice;
     /// Whether it can be done with the matrix; asked before a device is opened.
     fn check<T: Real>(&self, a: &Operator<'_, T>) -> Result<(), Failure>;

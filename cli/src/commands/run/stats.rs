@@ -163,7 +163,7 @@ pub(super) trait Operation {
     fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<(), Error>;
     /// The arrays of the output.
     fn arrays(&self) -> &'static [&'static str];
-    /// Where it would run on an array of that shape, of which the file has so many axes; `resident`: it lies on the device.
+    /// Returns where it would run on an array of that shape, `axes` of whose axes are the file's; `resident`: it lies on the device.
     fn choose<T: Real>(&self, ctx: &Context, shape: Shape, axes: usize, resident: bool) -> Choice;
 }
 

@@ -24,7 +24,7 @@ use std::ops::Range;
 
 /// From this order on one matrix is worth all threads.
 const PARALLEL_FROM: usize = 512;
-/// Up to this share of the vectors, one in so many, inverse iteration beats divide and conquer.
+/// Up to this share of the vectors (its reciprocal), inverse iteration beats divide and conquer.
 const FEW: usize = 8;
 
 /// Columns that a thread measures at a time.

@@ -8,7 +8,7 @@ use crate::array::Real;
 use crate::lanes::Lane;
 use std::ops::Range;
 
-/// From this order on, and up to this share of the columns (one in so many), it beats all vectors of the QL iteration: PROTEINS,
+/// From this order on, and up to this share of the columns (its reciprocal), it beats all vectors of the QL iteration: PROTEINS,
 /// k = 8, f64, AVX-512, two cores, encoded in 103 ms without, 90 with, as with (24, 3) and (40, 5) (2026-11-21).
 const FROM: usize = 32;
 const SHARE: usize = 4;

@@ -42,12 +42,12 @@ pub(super) fn flops(order: u32) -> f64 {
     9.0 * f64::from(order).powi(3)
 }
 
-/// The algorithm for matrices of that order in a batch of so many.
+/// Returns the algorithm for matrices of that order in a batch of `batch`.
 pub(super) fn algorithm(order: u32, batch: usize) -> &'static str {
     if order as usize <= up_to(batch) { "a matrix a SIMD lane" } else { "faer" }
 }
 
-/// The largest order that goes one matrix a lane in a whole batch of so many.
+/// Returns the largest order at which a whole batch of `batch` matrices is solved one matrix a lane.
 fn up_to(batch: usize) -> usize {
     if batch < LANES_FOR { ALWAYS_LANES } else { LANES_UP_TO }
 }

@@ -13,7 +13,7 @@ use crate::ops::sparse::Operator;
 /// subtractions that made it, some eps |A|: a thousand of those keep it positive, and 2e-13 |A| is below what values of path-like
 /// graphs of 1e6 nodes begin with (2.5e-12 |A|).
 const SHIFT: f64 = 1e3;
-/// Where that is not enough the shift grows so much, so many times.
+/// If that is not enough, the shift grows by this factor, this many times.
 const GROWTH: f64 = 30.0;
 const TRIES: i32 = 3;
 /// Columns that are solved for together.

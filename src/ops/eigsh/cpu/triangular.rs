@@ -10,9 +10,9 @@ use crate::shape::to_u32;
 use faer::sparse::linalg::cholesky::supernodal::SymbolicSupernodalCholesky;
 use std::ops::Range;
 
-/// A subtree goes by itself if it has at most one of so many parts of L ...
+/// A subtree goes by itself if it has at most this share of L (its reciprocal) ...
 const PARTS: usize = 32;
-/// ... and at least one of so many: its rows are copied.
+/// ... and at least this share: its rows are copied.
 const CRUMBS: usize = 4096;
 /// Columns that are taken together: the rows below are read and written once for all of them.
 const TOGETHER: usize = 4;

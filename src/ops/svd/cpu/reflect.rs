@@ -13,7 +13,7 @@ pub(super) struct Reflections<V: Lane> {
 }
 
 impl<F: Working, V: Lane<Scalar = F>> Reflections<V> {
-    /// For matrices of so many columns.
+    /// Makes room for matrices of `cols` columns.
     #[inline(always)]
     pub(super) fn new(token: V::Token, cols: usize) -> Self {
         let zeros = vec![V::splat(token, F::from_f64(0.0)); cols];

@@ -118,7 +118,7 @@ impl Which {
 /// A `(n, n)`, any batch; n = 0 and a batch of 0 are fine.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if the matrices are not square; with [`Backend::Gpu`](crate::Backend::Gpu),
+/// [`crate::ErrorKind::Shape`] if the matrices are not square; with [`Backend::Gpu`],
 /// [`crate::ErrorKind::Limit`] or [`crate::ErrorKind::Domain`] if the kernels cannot take the order or the precision; device errors.
 pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     let shape = square("eigh", a.shape())?;

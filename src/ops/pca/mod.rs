@@ -86,7 +86,7 @@ const WHOLE: usize = 1024;
 ///
 /// # Errors
 /// [`crate::ErrorKind::Shape`] if it is a batch or has fewer than two rows; [`crate::ErrorKind::Domain`] if k exceeds either
-/// side, or [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64; [`crate::ErrorKind::Limit`] as for the decomposition; device errors.
+/// side, or [`Backend::Gpu`] is set and `T` is f64; [`crate::ErrorKind::Limit`] as for the decomposition; device errors.
 pub fn pca<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) -> Result<Pca<T>> {
     let shape = x.shape();
     let Shape { rows, cols, batch } = shape;
@@ -349,7 +349,7 @@ impl<T: Real> Pca<T> {
     /// X `(any, cols)`, any batch; the result `(any, k)`.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns; with [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Domain`]
+    /// [`crate::ErrorKind::Shape`] if it has other columns; with [`Backend::Gpu`], [`crate::ErrorKind::Domain`]
     /// if `T` is f64 and [`crate::ErrorKind::Limit`] if the device cannot hold the rows; device errors.
     pub fn transform(&self, ctx: &Context, x: &Array<T>, whiten: bool) -> Result<Array<T>> {
         let Shape { rows: k, cols, .. } = self.components.shape();

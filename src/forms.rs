@@ -1,4 +1,4 @@
-//! The forms of kernels: where a family does the same work in several ways, each adapter takes the one that suits it.
+//! The forms of kernels. Some families do the same work in several ways, and each adapter uses the one that suits it.
 
 /// Forms of one-sided Jacobi, which [`eigh`](crate::ops::eigen::eigh) and [`svd`](crate::ops::svd::svd) do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,7 +28,7 @@ pub enum MatmulForm {
     Tile128,
     /// Without workgroup memory, for software adapters.
     Direct,
-    /// Matrix units: used where it is asked for and nowhere else.
+    /// Matrix units, used only if [`ContextBuilder::kernels`](crate::ContextBuilder::kernels) names this form.
     Cooperative,
 }
 

@@ -38,7 +38,7 @@ pub fn serve(mut run: impl FnMut(&str) -> Result<(), String>) -> Option<Result<(
 /// This binary once more.
 pub struct Worker {
     child: Child,
-    /// Receives what the process prints. A file rather than a pipe, because nobody has to drain it.
+    /// Receives the output of the process. It is a file because a pipe would have to be drained.
     log: NamedTempFile,
     answers: NamedTempFile,
 }

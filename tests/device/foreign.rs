@@ -12,8 +12,8 @@ pub fn tests() -> Vec<Test> {
     suite(
         "foreign",
         vec![
-            on_gpus("somebody else's device", adopted),
-            on_gpus("somebody else's buffer", buffers),
+            on_gpus("a wgpu device of the caller", adopted),
+            on_gpus("a wgpu buffer of the caller", buffers),
             on_gpus("an array of another context", mixed_up),
         ],
     )

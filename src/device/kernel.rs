@@ -136,10 +136,7 @@ macro_rules! kernels {
         }
         impl $crate::device::Kernel for $name<'_> {
             fn declaration(&self) -> &'static $crate::device::Declaration {
-                $(if let Some(at) = Self::ORDERS.iter().position(|&order| order == self.$order) {
-                    return &Self::DECLARATIONS[at];
-                })?
-                &Self::DECLARATIONS[0]
+                &Self::DECLARATIONS[$crate::device::kernels!(@at self $($order)?)]
             }
             fn slots(&self) -> Vec<$crate::device::Slot<'_>> {
                 use $crate::device::{Bound, Slot};
@@ -160,6 +157,12 @@ macro_rules! kernels {
                 super::KERNELS.iter().for_each($crate::device::check_kernel);
             }
         }
+    };
+    (@at $kernel:ident) => {
+        0
+    };
+    (@at $kernel:ident $order:ident) => {
+        Self::ORDERS.iter().position(|&order| order == $kernel.$order).expect("an order that has a file")
     };
     (@declarations $kernel:ty, $name:ident, $files:tt) => {
         &[$crate::device::kernels!(@declaration $kernel, stringify!($name), $files)]

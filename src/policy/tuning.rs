@@ -163,8 +163,8 @@ pub fn parse(text: &str) -> Result<(Machine, Tuning), String> {
     }
     let mut slower = Vec::new();
     for form in all["slower_forms"].as_array().ok_or("no slower_forms")? {
-        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let (family, name) = (word(&form[0]), word(&form[1]));
+        let word = |value: &Value| value.as_str().map(str::to_owned).ok_or("slower_forms: expected a name");
+        let (family, name) = (word(&form[0])?, word(&form[1])?);
         let sizes = pair(&json!([form[2], form[3]]), "slower_forms")?;
         let form = KernelForm::named(&family, &name);
         slower.push(Slower {

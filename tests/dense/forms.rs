@@ -191,9 +191,10 @@ fn million(ctx: &Context) -> Checked {
 fn left_aside(ctx: &Context) -> Checked {
     let form = |ctx: &Context, order: u32| choose_eigh::<f32>(ctx, &[order; 20], true).workload.algorithms[1];
     let without = |forms: &[&str]| {
-        let one = |form: &&str| KernelForm::named("eigh", form).map(|form| Slower { form, sizes: [5.0, 20.0] });
+        let one =
+            |form: &&str| Slower { form: KernelForm::named("eigh", form).expect("a form of eigh"), sizes: [5.0, 20.0] };
         let mut rates = Rates::of(DeviceClass::Discrete, 1);
-        rates.gpu.slower = forms.iter().filter_map(one).collect();
+        rates.gpu.slower = forms.iter().map(one).collect();
         alike(ctx).rates(rates).build()
     };
     let mut lost = Vec::new();

@@ -213,7 +213,7 @@ def main():
             laplacian = truth = block = None
             scipy.io.mmwrite(folder / "graph.mtx", sp.tril(graph), field="pattern", symmetry="symmetric")
             if op == "eigsh":
-                data = [module.normalised_laplacian(graph), K]
+                data = [module.normalized_laplacian(graph), K]
                 # The truth's matrix: rounded nowhere.
                 d = 1 / np.sqrt(np.asarray(graph.astype(np.float64).sum(1)).ravel())
                 laplacian = (sp.identity(len(d)) - sp.diags(d) @ graph.astype(np.float64) @ sp.diags(d)).tocsr()

@@ -7,7 +7,7 @@ pub use builder::{ContextBuilder, bytes_from};
 use crate::cancel::Cancel;
 use crate::device::{Adapter, Buffer, Element, Gpu, PoolCounters, WgpuDevice};
 use crate::error::{Error, ErrorKind, Result};
-use crate::kept::Kept;
+use crate::extensions::Extensions;
 use crate::policy::{Backend, Choice, Policy, Workload};
 use crate::profile::{Profile, Stopwatch};
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub struct Context {
     policy: Policy,
     budget: u64,
     without_gpu: Option<String>,
-    kept: Arc<Kept>,
+    extensions: Arc<Extensions>,
     stopwatch: Stopwatch,
     cancel: Cancel,
     /// Threads of this context's own.
@@ -183,8 +183,8 @@ impl Context {
     }
 
     /// What calls keep for later ones, a value of each type.
-    pub(crate) fn kept<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
-        self.kept.get()
+    pub(crate) fn extension<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.extensions.get()
     }
 
     /// The device that `buffer` lies on.

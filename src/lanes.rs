@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 /// A scalar that comes in lanes.
-pub trait Laned: Copy + PartialOrd + Send + Sync + 'static {
+pub trait SimdScalar: Copy + PartialOrd + Send + Sync + 'static {
     /// Runs `task` with the widest vectors that this machine has.
     fn in_lanes<K: Task<Self>>(task: K) -> K::Output;
     /// Runs `task` with vectors of one lane, as a machine without SIMD does.
@@ -22,11 +22,11 @@ pub trait Task<T> {
     /// What comes out.
     type Output;
     /// Does it.
-    fn run<V: Lane<Scalar = T>>(self, token: V::Token) -> Self::Output;
+    fn run<V: Vector<Scalar = T>>(self, token: V::Token) -> Self::Output;
 }
 
 /// A vector, one number a lane.
-pub trait Lane:
+pub trait Vector:
     Copy
     + fmt::Debug
     + Send
@@ -181,7 +181,7 @@ macro_rules! laned {
             }
         }
 
-        impl<S: Simd> Lane for $Vector<S> {
+        impl<S: Simd> Vector for $Vector<S> {
             type Scalar = $scalar;
             type Token = S;
             type Mask = S::$mask;
@@ -258,7 +258,7 @@ macro_rules! laned {
             }
         }
 
-        impl Laned for $scalar {
+        impl SimdScalar for $scalar {
             fn in_lanes<K: Task<Self>>(task: K) -> K::Output {
                 struct Run<K>(K);
                 impl<K: Task<$scalar>> WithSimd for Run<K> {

@@ -135,7 +135,7 @@ impl Layout {
 
     /// The longest run of matrices from `begin` on that has at most `most` elements, and one at least.
     #[must_use]
-    pub fn piece(&self, begin: usize, most: u64) -> std::ops::Range<usize> {
+    pub fn batch_from(&self, begin: usize, most: u64) -> std::ops::Range<usize> {
         let start = self.elements[begin];
         let fits = |end: &usize| (self.elements[*end] - start) as u64 <= most;
         let end = (begin + 1..=self.batch()).take_while(fits).last().unwrap_or(begin + 1);

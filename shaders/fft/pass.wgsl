@@ -12,7 +12,7 @@
 // A point is a complex number, or two: of two transforms, which software adapters read and write in the time of one.
 //
 // Loops test at their end: software adapters would go through their body once more than needed. Needs fft/butterflies.wgsl,
-// fft/complex.wgsl, fft/one.wgsl or fft/two.wgsl, one of fft/from_*.wgsl and one of fft/to_*.wgsl. Twiddles are from tables made in f64, or products of four such at
+// fft/complex.wgsl, fft/point_single.wgsl or fft/point_pair.wgsl, one of fft/from_*.wgsl and one of fft/to_*.wgsl. Twiddles are from tables made in f64, or products of four such at
 // most, roots between two passes products of two, or of five such.
 //
 // Iterations: of the stages, and in each and on both ways one for each 1 / WIDTH of what is done.

@@ -1,5 +1,5 @@
 // Dense Laplacians of a ragged batch of graphs in CSR form, column-major.
-// A node of degree 0 has ISOLATED on the diagonal of the normalised forms, and UNSCALED in the place of D^-1/2 and D^-1 (edges
+// A node of degree 0 has ISOLATED on the diagonal of the normalized forms, and UNSCALED in the place of D^-1/2 and D^-1 (edges
 // against the direction of the degrees may still touch it). One workgroup per graph; an invocation owns the rows that it writes.
 
 // L = D - W

@@ -1,10 +1,10 @@
 enable f16;
 enable wgpu_cooperative_matrix;
-// 4 x 4 pieces of a product of f16 a workgroup, sums in f32, on matrix units: four subgroups, 2 x 2 pieces each. DEPTH terms at a
+// 4 x 4 fragments of a product of f16 a workgroup, sums in f32, on matrix units: four subgroups, 2 x 2 fragments each. DEPTH terms at a
 // time lie in workgroup memory, each term's rows (columns) side by side, so that op(A) is read by columns and op(B) by rows. Needs
-// matmul/piece_8.wgsl or matmul/piece_16.wgsl.
+// matmul/fragment_8.wgsl or matmul/fragment_16.wgsl.
 //
-// Iterations of an invocation: ceil(span / DEPTH) (1 + 2 DEPTH SIDE / WIDTH + DEPTH / PIECE) + CORNER / LANES + 4 (1 + FOURS /
+// Iterations of an invocation: ceil(span / DEPTH) (1 + 2 DEPTH SIDE / WIDTH + DEPTH / FRAGMENT) + CORNER / LANES + 4 (1 + FOURS /
 // LANES).
 
 // Whether the k terms of a row of op(A), or of a column of op(B), lie side by side.
@@ -13,12 +13,12 @@ override B_ALONG: bool = true;
 
 override LANES: u32 = 32;
 override WIDTH: u32 = 4u * LANES;
-const SIDE: u32 = 4u * PIECE;
+const SIDE: u32 = 4u * FRAGMENT;
 const DEPTH: u32 = 32;
 // Eight numbers more than there are: the terms begin in different banks.
 const PITCH: u32 = SIDE + 8u;
-// Numbers of a piece, and fours of them.
-const CORNER: u32 = PIECE * PIECE;
+// Numbers of a fragment, and fours of them.
+const CORNER: u32 = FRAGMENT * FRAGMENT;
 const FOURS: u32 = CORNER / 4u;
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -30,7 +30,7 @@ const FOURS: u32 = CORNER / 4u;
 
 var<workgroup> left: array<f16, DEPTH * PITCH>;
 var<workgroup> right: array<f16, DEPTH * PITCH>;
-// A piece of each subgroup, by columns.
+// A fragment of each subgroup, by columns.
 var<workgroup> made: array<f32, 4u * CORNER>;
 
 @compute @workgroup_size(WIDTH)
@@ -59,13 +59,13 @@ fn main(
     let base_b = matrix * params.b_stride;
     let begin = part * params.span;
     let end = min(begin + params.span, k);
-    let own_row = team % 2u * 2u * PIECE;
-    let own_column = team / 2u * 2u * PIECE;
+    let own_row = team % 2u * 2u * FRAGMENT;
+    let own_column = team / 2u * 2u * FRAGMENT;
     let corner = team * CORNER;
 
     for (var e = index; e < 4u * CORNER; e += WIDTH) { made[e] = 0.0; }
     workgroupBarrier();
-    var c00 = coopLoad<Sums>(&made[corner], PIECE);
+    var c00 = coopLoad<Sums>(&made[corner], FRAGMENT);
     var c01 = c00;
     var c10 = c00;
     var c11 = c00;
@@ -90,31 +90,31 @@ fn main(
             right[p * PITCH + j] = x;
         }
         workgroupBarrier();
-        for (var p = 0u; p < DEPTH; p += PIECE) {
+        for (var p = 0u; p < DEPTH; p += FRAGMENT) {
             let a0 = coopLoad<Left>(&left[p * PITCH + own_row], PITCH);
-            let a1 = coopLoad<Left>(&left[p * PITCH + own_row + PIECE], PITCH);
+            let a1 = coopLoad<Left>(&left[p * PITCH + own_row + FRAGMENT], PITCH);
             let b0 = coopLoadT<Right>(&right[p * PITCH + own_column], PITCH);
-            let b1 = coopLoadT<Right>(&right[p * PITCH + own_column + PIECE], PITCH);
+            let b1 = coopLoadT<Right>(&right[p * PITCH + own_column + FRAGMENT], PITCH);
             c00 = coopMultiplyAdd(a0, b0, c00);
             c01 = coopMultiplyAdd(a0, b1, c01);
             c10 = coopMultiplyAdd(a1, b0, c10);
             c11 = coopMultiplyAdd(a1, b1, c11);
         }
     }
-    // One piece after the other, through the subgroup's own room.
-    for (var piece = 0u; piece < 4u; piece += 1u) {
+    // One fragment after the other, through the subgroup's own room.
+    for (var fragment = 0u; fragment < 4u; fragment += 1u) {
         workgroupBarrier();
-        if piece == 0u { coopStore(c00, &made[corner], PIECE); }
-        if piece == 1u { coopStore(c10, &made[corner], PIECE); }
-        if piece == 2u { coopStore(c01, &made[corner], PIECE); }
-        if piece == 3u { coopStore(c11, &made[corner], PIECE); }
+        if fragment == 0u { coopStore(c00, &made[corner], FRAGMENT); }
+        if fragment == 1u { coopStore(c10, &made[corner], FRAGMENT); }
+        if fragment == 2u { coopStore(c01, &made[corner], FRAGMENT); }
+        if fragment == 3u { coopStore(c11, &made[corner], FRAGMENT); }
         workgroupBarrier();
         for (var four = lane; four < FOURS; four += LANES) {
             let at = corner + 4u * four;
             let sums = vec4<f32>(made[at], made[at + 1u], made[at + 2u], made[at + 3u]);
-            let r = row + own_row + piece % 2u * PIECE + four % (PIECE / 4u) * 4u;
-            let q = column + own_column + piece / 2u * PIECE + four / (PIECE / 4u);
-            put(sums, matrix, part, m, n, r, q);
+            let r = row + own_row + fragment % 2u * FRAGMENT + four % (FRAGMENT / 4u) * 4u;
+            let q = column + own_column + fragment / 2u * FRAGMENT + four / (FRAGMENT / 4u);
+            store_tile(sums, matrix, part, m, n, r, q);
         }
     }
 }

@@ -1,5 +1,5 @@
-// Results from raw sums, part after part: a word an invocation. Needs matmul/product.wgsl, and matmul/as_it_is.wgsl or
-// matmul/unscaled.wgsl.
+// Results from raw sums, part after part: a word an invocation. Needs matmul/product.wgsl, and matmul/no_scaling.wgsl or
+// matmul/undo_scaling.wgsl.
 //
 // Iterations: parts, of f16 twice.
 
@@ -19,7 +19,7 @@ fn result(at: u32, len: u32) -> f32 {
     let within = at % size;
     let row = within % params.m;
     let column = within / params.m;
-    return finished(unscaled(sum, at / size, row, column), at / size, row, column);
+    return finished(undo_scaling(sum, at / size, row, column), at / size, row, column);
 }
 
 @compute @workgroup_size(SUMMED)

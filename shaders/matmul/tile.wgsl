@@ -103,12 +103,12 @@ fn main(
     let r1 = r0 + 4u * SIDE;
     let q0 = column + 4u * place.y;
     let q1 = q0 + 4u * SIDE;
-    put(c00, matrix, part, m, n, r0, q0); put(c01, matrix, part, m, n, r0, q0 + 1u);
-    put(c02, matrix, part, m, n, r0, q0 + 2u); put(c03, matrix, part, m, n, r0, q0 + 3u);
-    put(c04, matrix, part, m, n, r0, q1); put(c05, matrix, part, m, n, r0, q1 + 1u);
-    put(c06, matrix, part, m, n, r0, q1 + 2u); put(c07, matrix, part, m, n, r0, q1 + 3u);
-    put(c10, matrix, part, m, n, r1, q0); put(c11, matrix, part, m, n, r1, q0 + 1u);
-    put(c12, matrix, part, m, n, r1, q0 + 2u); put(c13, matrix, part, m, n, r1, q0 + 3u);
-    put(c14, matrix, part, m, n, r1, q1); put(c15, matrix, part, m, n, r1, q1 + 1u);
-    put(c16, matrix, part, m, n, r1, q1 + 2u); put(c17, matrix, part, m, n, r1, q1 + 3u);
+    store_tile(c00, matrix, part, m, n, r0, q0); store_tile(c01, matrix, part, m, n, r0, q0 + 1u);
+    store_tile(c02, matrix, part, m, n, r0, q0 + 2u); store_tile(c03, matrix, part, m, n, r0, q0 + 3u);
+    store_tile(c04, matrix, part, m, n, r0, q1); store_tile(c05, matrix, part, m, n, r0, q1 + 1u);
+    store_tile(c06, matrix, part, m, n, r0, q1 + 2u); store_tile(c07, matrix, part, m, n, r0, q1 + 3u);
+    store_tile(c10, matrix, part, m, n, r1, q0); store_tile(c11, matrix, part, m, n, r1, q0 + 1u);
+    store_tile(c12, matrix, part, m, n, r1, q0 + 2u); store_tile(c13, matrix, part, m, n, r1, q0 + 3u);
+    store_tile(c14, matrix, part, m, n, r1, q1); store_tile(c15, matrix, part, m, n, r1, q1 + 1u);
+    store_tile(c16, matrix, part, m, n, r1, q1 + 2u); store_tile(c17, matrix, part, m, n, r1, q1 + 3u);
 }

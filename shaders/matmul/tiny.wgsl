@@ -72,9 +72,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
     }
     if busy {
-        put(c0, first + own, 0u, m, n, 4u * i, 4u * j);
-        put(c1, first + own, 0u, m, n, 4u * i, 4u * j + 1u);
-        put(c2, first + own, 0u, m, n, 4u * i, 4u * j + 2u);
-        put(c3, first + own, 0u, m, n, 4u * i, 4u * j + 3u);
+        store_tile(c0, first + own, 0u, m, n, 4u * i, 4u * j);
+        store_tile(c1, first + own, 0u, m, n, 4u * i, 4u * j + 1u);
+        store_tile(c2, first + own, 0u, m, n, 4u * i, 4u * j + 2u);
+        store_tile(c3, first + own, 0u, m, n, 4u * i, 4u * j + 3u);
     }
 }

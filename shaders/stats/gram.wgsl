@@ -25,7 +25,7 @@ fn centred(matrix: u32, column: u32, row: u32, end: u32, node: u32) -> f32 {
     let number = x[(matrix * params.cols + column) * params.len + row];
     if magnitude_bits(number) >= INFINITE { return 0.0; }
     let own = node * params.cols * 3u + column;
-    return apart(number, shifts[matrix * params.cols + column], i32(means[own + 2u * params.cols])) - means[own];
+    return distance(number, shifts[matrix * params.cols + column], i32(means[own + 2u * params.cols])) - means[own];
 }
 
 @compute @workgroup_size(SIDE * SIDE)

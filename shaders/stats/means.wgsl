@@ -53,7 +53,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var sum = vec2<f32>(0.0);
     for (var row = begin + part; row < end; row += LANES) {
         let number = x[s * params.len + row];
-        if magnitude_bits(number) < INFINITE { sum.x += apart(number, shift, exponent); } else { sum.y = 1.0; }
+        if magnitude_bits(number) < INFINITE { sum.x += distance(number, shift, exponent); } else { sum.y = 1.0; }
     }
     sums[lane] = sum;
     for (var span = LANES / 2u; span > 0u; span /= 2u) {

@@ -16,7 +16,7 @@ mod private {
 
     /// The bounds that the CPU's solvers need; they are not part of the public interface.
     pub trait Sealed:
-        crate::lanes::Laned
+        crate::lanes::SimdScalar
         + faer::traits::RealField
         + std::ops::Add<Output = Self>
         + std::ops::Sub<Output = Self>

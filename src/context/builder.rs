@@ -290,7 +290,7 @@ impl ContextBuilder {
         let policy = Policy { backend: self.backend.unwrap_or_default(), class, rates: rates.into(), measured };
         let stopwatch = gpu.as_ref().map_or_else(|| Stopwatch::new(self.profile), |gpu| gpu.stopwatch().clone());
         let (budget, cancel) = (self.budget(), self.cancel.clone());
-        Context { gpu, policy, budget, without_gpu, kept: Arc::default(), stopwatch, cancel, threads }
+        Context { gpu, policy, budget, without_gpu, extensions: Arc::default(), stopwatch, cancel, threads }
     }
 
     /// Threads of the context's own, where a number was asked for.

@@ -7,6 +7,8 @@
 mod adapter;
 mod buffer;
 mod core;
+#[cfg(feature = "testing")]
+mod fault_injection;
 mod faults;
 mod fold;
 mod gpu;
@@ -20,8 +22,6 @@ mod pool;
 mod read;
 mod recorder;
 mod shader;
-#[cfg(feature = "testing")]
-mod spoil;
 mod submit;
 mod timing;
 #[cfg(test)]

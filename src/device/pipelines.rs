@@ -1,11 +1,11 @@
 //! Kernels compiled once for each variant and kept.
 
 use super::adapter::Adapter;
+#[cfg(feature = "testing")]
+use super::fault_injection::spoil;
 use super::faults::{Faults, scoped};
 use super::kernel::Declaration;
 use super::shader::{Overrides, Reflection, Shader, VarKind, Variable, variant_text};
-#[cfg(feature = "testing")]
-use super::spoil::spoil;
 use crate::error::{ErrorKind, Result};
 use crate::profile::Stopwatch;
 use std::borrow::Cow;

@@ -43,7 +43,7 @@ pub struct Report {
     pub chunks: usize,
 }
 
-/// Computes k eigenpairs of the Laplacian of every graph: the smallest of the symmetric normalised one, zero modes kept, unless told
+/// Computes k eigenpairs of the Laplacian of every graph: the smallest of the symmetric normalized one, zero modes kept, unless told
 /// otherwise.
 ///
 /// Vectors are canonical: eigenvalues that f64 cannot tell apart are one tie group, inside of which the basis is the pivoted Cholesky
@@ -216,9 +216,9 @@ impl SpectralEncoder {
         let on_cpu: usize = chunks().filter(|c| c.side == Side::Cpu).map(|c| c.graphs.len()).sum();
         let (stored, chunks) = (left.found, chunks().count());
         run.done = stored;
-        for Call { chunks, pieces } in left.calls {
+        for Call { chunks, blocks } in left.calls {
             run.through(chunks, &mut progress)?;
-            self.1.keep(&pieces, graphs, &mut run.encoding);
+            self.1.keep(&blocks, graphs, &mut run.encoding);
         }
         self.1.call_ended();
         progress(Progress { done: graphs.len(), total: graphs.len() });

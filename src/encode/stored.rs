@@ -1,13 +1,13 @@
-//! Encodings that were stored before: which pieces there are, what each depends upon, and what is left to compute.
+//! Encodings that were stored before: which blocks there are, what each depends upon, and what is left to compute.
 //!
-//! A data set is cut into *pieces*, runs of graphs as they are listed, by content alone: never by the budget, the side or the
-//! time, so that any later call finds them again. A piece ends before it would hold more than [`PIECE_WORK`] or [`PIECE_NODES`];
-//! a graph beyond either is a piece by itself. So a data set of small graphs is a few files of some megabytes and a large graph
-//! is one; a set that grew at its end keeps its pieces. Where no store has a disk, each graph is its own piece: batches in
+//! A data set is cut into *blocks*, runs of graphs as they are listed, by content alone: never by the budget, the side or the
+//! time, so that any later call finds them again. A block ends before it would hold more than [`PIECE_WORK`] or [`PIECE_NODES`];
+//! a graph beyond either is a block by itself. So a data set of small graphs is a few files of some megabytes and a large graph
+//! is one; a set that grew at its end keeps its blocks. Where no store has a disk, each graph is its own block: batches in
 //! training are drawn anew each time.
 //!
 //! PROTEINS, k = 8, two cores, AVX-512 (2026-11-21, medians): computed in 64 ms; hashed, found, checked and copied in 0.7 ms as 6
-//! pieces on disk, in 2.3 ms graph by graph in memory: 1.1 % and 3.6 % of what is saved, of which hashing is a part.
+//! blocks on disk, in 2.3 ms graph by graph in memory: 1.1 % and 3.6 % of what is saved, of which hashing is a part.
 //!
 //! What a key is made of: all that a bit of the encoding depends upon. How each graph is solved, chosen on the whole set, is in
 //! it, so a set that is found in part gives the bits of one that is computed at once.
@@ -19,7 +19,7 @@ use crate::array::Real;
 use crate::cache::{Cache, Key, KeyHasher, Value};
 use crate::context::Context;
 use crate::graph::{Conventions, GraphBatch};
-use crate::lanes::{Lane, Laned, Task};
+use crate::lanes::{SimdScalar, Task, Vector};
 use crate::policy::Side;
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ const DOMAIN: &str = "fiedler 2026-11-22 spectral encodings of a run of graphs, 
 const PIECE_WORK: u64 = 1 << 27;
 /// 2 MiB of vectors at k = 8.
 const PIECE_NODES: usize = 1 << 16;
-/// What is computed between two moments at which finished pieces are stored: about a second of one core, enough for many.
+/// What is computed between two moments at which finished blocks are stored: about a second of one core, enough for many.
 const CALL_WORK: u64 = 1 << 31;
 
 /// Where an encoder looks, first to last, before it computes.
@@ -46,14 +46,14 @@ pub(super) struct Left {
     pub(super) calls: Vec<Call>,
 }
 
-/// Chunks that are computed together, and the pieces that are whole when they are done.
+/// Chunks that are computed together, and the blocks that are whole when they are done.
 pub(super) struct Call {
     pub(super) chunks: Vec<Chunk>,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) blocks: Vec<CacheBlock>,
 }
 
 /// A run of graphs, and what its encoding is found by.
-pub(super) struct Piece {
+pub(super) struct CacheBlock {
     graphs: Range<usize>,
     key: Key,
 }
@@ -73,7 +73,7 @@ impl Stores {
         encoding: &mut Encoding<T>,
     ) -> Left {
         if self.0.is_empty() {
-            return Left { found: 0, calls: vec![Call { chunks, pieces: Vec::new() }] };
+            return Left { found: 0, calls: vec![Call { chunks, blocks: Vec::new() }] };
         }
         let mut routes = vec![Route { side: Side::Cpu, sparse: false }; graphs.len()];
         for chunk in &chunks {
@@ -87,20 +87,20 @@ impl Stores {
         let mut filled = u64::MAX;
         let mut call_of = vec![usize::MAX; graphs.len()];
         for run in runs(graphs, work, self.0.iter().all(|cache| cache.folder().is_none())) {
-            let piece = Piece { key: key(&common, ctx, graphs, run.clone(), &routes), graphs: run };
-            if self.look_up(&piece, graphs, encoding) {
-                found += piece.graphs.len();
+            let block = CacheBlock { key: key(&common, ctx, graphs, run.clone(), &routes), graphs: run };
+            if self.look_up(&block, graphs, encoding) {
+                found += block.graphs.len();
                 continue;
             }
-            let work = piece.graphs.clone().map(work).fold(0, u64::saturating_add);
+            let work = block.graphs.clone().map(work).fold(0, u64::saturating_add);
             filled = filled.saturating_add(work);
             if filled > CALL_WORK {
-                calls.push(Call { chunks: Vec::new(), pieces: Vec::new() });
+                calls.push(Call { chunks: Vec::new(), blocks: Vec::new() });
                 filled = work;
             }
-            call_of[piece.graphs.clone()].fill(calls.len() - 1);
+            call_of[block.graphs.clone()].fill(calls.len() - 1);
             if let Some(call) = calls.last_mut() {
-                call.pieces.push(piece);
+                call.blocks.push(block);
             }
         }
         for Chunk { graphs, side, sparse, weighted } in chunks {
@@ -112,11 +112,11 @@ impl Stores {
         Left { found, calls }
     }
 
-    /// Stores the pieces of a call that is done.
-    pub(super) fn keep<T: Real>(&self, call: &[Piece], graphs: &GraphBatch, encoding: &mut Encoding<T>) {
-        for piece in call {
-            let value = Value::from(arrays(encoding, graphs, &piece.graphs).map(|array| &*array).concat());
-            self.0.iter().for_each(|cache| cache.put(piece.key, &value));
+    /// Stores the blocks of a call that is done.
+    pub(super) fn keep<T: Real>(&self, call: &[CacheBlock], graphs: &GraphBatch, encoding: &mut Encoding<T>) {
+        for block in call {
+            let value = Value::from(arrays(encoding, graphs, &block.graphs).map(|array| &*array).concat());
+            self.0.iter().for_each(|cache| cache.put(block.key, &value));
         }
     }
 
@@ -125,12 +125,12 @@ impl Stores {
     }
 
     /// The first that has it gives it, also to those before.
-    fn look_up<T: Real>(&self, piece: &Piece, graphs: &GraphBatch, encoding: &mut Encoding<T>) -> bool {
+    fn look_up<T: Real>(&self, block: &CacheBlock, graphs: &GraphBatch, encoding: &mut Encoding<T>) -> bool {
         for (place, cache) in self.0.iter().enumerate() {
-            let Some(value) = cache.get(&piece.key) else { continue };
-            let mut arrays = arrays(encoding, graphs, &piece.graphs);
+            let Some(value) = cache.get(&block.key) else { continue };
+            let mut arrays = arrays(encoding, graphs, &block.graphs);
             if arrays.iter().map(|array| array.len()).sum::<usize>() != value.len() {
-                cache.of_no_use(&piece.key);
+                cache.of_no_use(&block.key);
                 continue;
             }
             let mut rest = &value[..];
@@ -139,7 +139,7 @@ impl Stores {
                 array.copy_from_slice(own);
                 rest = others;
             }
-            self.0[..place].iter().for_each(|before| before.put(piece.key, &value));
+            self.0[..place].iter().for_each(|before| before.put(block.key, &value));
             return true;
         }
         false
@@ -162,7 +162,7 @@ struct Route {
     sparse: bool,
 }
 
-/// What a graph takes, in units of n^3 dense: by settings and content alone, as the pieces are. An iteration is some hundred
+/// What a graph takes, in units of n^3 dense: by settings and content alone, as the blocks are. An iteration is some hundred
 /// products with a block of twice the k.
 fn work(settings: &Settings, graphs: &GraphBatch, graph: usize, sparse: bool) -> u64 {
     let (first, end) = (graphs.node_offsets()[graph], graphs.node_offsets()[graph + 1]);
@@ -174,7 +174,7 @@ fn work(settings: &Settings, graphs: &GraphBatch, graph: usize, sparse: bool) ->
     }
 }
 
-/// The pieces.
+/// The blocks.
 fn runs(graphs: &GraphBatch, work: impl Fn(usize) -> u64, one_by_one: bool) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let (mut sum, mut nodes) = (u64::MAX, 0_usize);
@@ -197,12 +197,12 @@ struct Width;
 
 impl Task<f64> for Width {
     type Output = usize;
-    fn run<V: Lane<Scalar = f64>>(self, _: V::Token) -> usize {
+    fn run<V: Vector<Scalar = f64>>(self, _: V::Token) -> usize {
         V::LANES
     }
 }
 
-/// What the keys of all pieces begin with. Every field is named, so that a new one is not forgotten.
+/// What the keys of all blocks begin with. Every field is named, so that a new one is not forgotten.
 fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHasher {
     // The method shows in the routes.
     let Settings { k, normalization, which, drop_trivial, walk_steps, method: _, first_graph: _ } = *settings;
@@ -222,7 +222,7 @@ fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHas
     key
 }
 
-/// The key of one piece: its graphs, row by row, and where each is solved.
+/// The key of one block: its graphs, row by row, and where each is solved.
 fn key(common: &KeyHasher, ctx: &Context, graphs: &GraphBatch, run: Range<usize>, routes: &[Route]) -> Key {
     let mut key = common.clone();
     let nodes = graphs.node_offsets()[run.start]..graphs.node_offsets()[run.end];

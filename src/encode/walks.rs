@@ -1,7 +1,7 @@
 //! Random-walk encodings: how likely a walk is back where it began.
 
 use crate::graph::GraphRef;
-use crate::lanes::{Lane, Laned, Task};
+use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
 
 /// Walks that go side by side: a row of their block is two cache lines. (Preferential attachment, 10,000 nodes, 16 steps, two cores: 3.3 s by
@@ -148,7 +148,7 @@ impl<const W: usize> Task<f64> for Walk<'_, W> {
 
     /// Arrays, and nothing of the vectors but their instructions.
     #[inline(always)]
-    fn run<V: Lane<Scalar = f64>>(self, _: V::Token) {
+    fn run<V: Vector<Scalar = f64>>(self, _: V::Token) {
         let Self { similar, blocks, first, steps, out } = self;
         let Blocks { here, next, reached, before, is_reached } = blocks;
         for rows in [&*reached, &*before] {

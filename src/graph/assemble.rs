@@ -201,7 +201,7 @@ fn narrow(sum: f64) -> Result<f32, f64> {
     if weight.is_finite() { Ok(weight) } else { Err(sum) }
 }
 
-/// Appends the row of the symmetrised matrix, from the row of W and the row of its transpose.
+/// Appends the row of the symmetrized matrix, from the row of W and the row of its transpose.
 fn append_row(
     out: &mut Rows,
     rows: &Rows,

@@ -52,7 +52,7 @@ pub enum Duplicates {
     Error,
 }
 
-/// The diagonal entry of a normalised Laplacian where the degree is zero.
+/// The diagonal entry of a normalized Laplacian where the degree is zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IsolatedDiagonal {
     /// Zero: an isolated node is a component with the eigenvalue 0, as every other component has.
@@ -65,7 +65,7 @@ pub enum IsolatedDiagonal {
 /// where a node without a degree in one direction may have edges in the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ZeroDegreeScale {
-    /// Zero: the edges of such a node vanish from the normalised Laplacian.
+    /// Zero: the edges of such a node vanish from the normalized Laplacian.
     Zero,
     /// One: they keep their weight.
     One,
@@ -94,9 +94,9 @@ pub struct Conventions {
     pub self_loops: SelfLoops,
     /// Edges that are listed more than once.
     pub duplicates: Duplicates,
-    /// The normalised Laplacians' diagonal where the degree is zero.
+    /// The normalized Laplacians' diagonal where the degree is zero.
     pub isolated: IsolatedDiagonal,
-    /// The normalised Laplacians' scale where the degree is zero.
+    /// The normalized Laplacians' scale where the degree is zero.
     pub zero_degree_scale: ZeroDegreeScale,
 }
 

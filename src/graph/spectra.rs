@@ -1,7 +1,7 @@
 //! Spectra in closed form: graphs whose Laplacian's eigenvalues are known exactly, to check by.
 //!
 //! Sources: Brouwer and Haemers, Spectra of Graphs, 2012, 1.4 (path, ring, complete, star, hypercube) and 1.4.6 (products: the
-//! eigenvalues of a Cartesian product are all sums of one of each); Chung, Spectral Graph Theory, 1997, 1.2 (the normalised ones).
+//! eigenvalues of a Cartesian product are all sums of one of each); Chung, Spectral Graph Theory, 1997, 1.2 (the normalized ones).
 //!
 //! ```
 //! use fiedler::graph::spectra::Family;
@@ -230,7 +230,7 @@ impl Line {
     }
 
     fn value(self, i: usize) -> f64 {
-        // x = pi i / n; a ring has each frequency but the ends twice; the normalised path is half a ring of 2 (n - 1) nodes.
+        // x = pi i / n; a ring has each frequency but the ends twice; the normalized path is half a ring of 2 (n - 1) nodes.
         let (numerator, denominator) = match self {
             Self::Path(nodes) => (i, nodes),
             Self::Ring(nodes) => (2 * i.div_ceil(2), nodes),

@@ -1,6 +1,5 @@
 //! The operations: mathematics on batches, each with a device and a CPU half and one choice between them.
 
-pub mod ceiling;
 pub(crate) mod certificate;
 mod columns;
 mod convert;
@@ -14,6 +13,7 @@ pub mod matmul;
 mod operation;
 pub mod pca;
 pub mod random;
+pub mod roofline;
 pub mod sparse;
 pub mod stats;
 pub mod svd;
@@ -45,7 +45,7 @@ type Family = (&'static str, &'static [Shipped], fn(&Adapter, &'static str, Over
 
 /// Every family that has kernels.
 const FAMILIES: &[Family] = &[
-    ("ceiling", ceiling::kernels::KERNELS, |_, _, _| true),
+    ("roofline", roofline::kernels::KERNELS, |_, _, _| true),
     ("convert", convert::kernels::KERNELS, |_, _, _| true),
     ("divergence", divergence::kernels::KERNELS, |_, _, _| true),
     ("eigen", eigen::kernels::KERNELS, |_, _, _| true),

@@ -1,5 +1,5 @@
 //! Graphs whose Laplacian spectra are known in closed form (Brouwer & Haemers, Spectra of Graphs, 1.4; Chung, Spectral Graph Theory,
-//! 1.2 for the normalised ones), small random graphs, and their Laplacians in f64.
+//! 1.2 for the normalized ones), small random graphs, and their Laplacians in f64.
 
 use std::f64::consts::PI;
 
@@ -108,7 +108,7 @@ pub fn petersen() -> ClosedForm {
     ClosedForm::new("Petersen".into(), 10, edges, values, symmetric)
 }
 
-/// The normalised spectrum of a regular graph.
+/// The normalized spectrum of a regular graph.
 fn regular(combinatorial: &[f64], degree: f64) -> Option<Vec<f64>> {
     Some(combinatorial.iter().map(|x| x / degree).collect())
 }
@@ -144,7 +144,7 @@ pub fn seven_nodes() -> Simple {
     Simple { name: "7 nodes, edges 6-0 and 6-5".into(), n: 7, edges: vec![(6, 0), (6, 5)] }
 }
 
-/// The Laplacian in f64, column-major; `isolated` is the diagonal entry that an isolated node gets in the normalised ones.
+/// The Laplacian in f64, column-major; `isolated` is the diagonal entry that an isolated node gets in the normalized ones.
 pub fn laplacian(graph: &Simple, kind: Kind, isolated: f64) -> Vec<f64> {
     let n = graph.n;
     let mut degree = vec![0.0_f64; n];

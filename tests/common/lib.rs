@@ -2,12 +2,12 @@
 #![allow(missing_docs, missing_debug_implementations, reason = "it is read by this workspace's tests alone")]
 
 pub mod batches;
+pub mod divergences;
 pub mod families;
 pub mod fourier;
 pub mod gates;
 pub mod graphs;
 mod harness;
-pub mod histograms;
 pub mod lapack;
 pub mod products;
 pub mod random;

@@ -32,19 +32,19 @@ impl Sparse {
     /// The Laplacian, from its definition and the graph's entries alone. Random walks have the symmetric one's values.
     pub fn laplacian(graph: GraphRef<'_>, normalization: Normalization) -> Self {
         let n = graph.nodes();
-        let normalised = normalization != Normalization::Combinatorial;
+        let normalized = normalization != Normalization::Combinatorial;
         let degree: Vec<f64> = (0..n).map(|i| graph.row(i).map(|(_, w)| w).sum()).collect();
         let alone = if graph.conventions().isolated == IsolatedDiagonal::One { 1.0 } else { 0.0 };
         let row = |i: usize| {
-            let own = match normalised {
+            let own = match normalized {
                 false => degree[i],
                 true if degree[i] > 0.0 => 1.0,
                 true => alone,
             };
-            let scaled = |(j, w): (usize, f64)| (j, if normalised { -w / (degree[i] * degree[j]).sqrt() } else { -w });
+            let scaled = |(j, w): (usize, f64)| (j, if normalized { -w / (degree[i] * degree[j]).sqrt() } else { -w });
             std::iter::once((i, own)).chain(graph.row(i).map(scaled)).collect()
         };
-        let ones = (0..n).filter(|&i| normalised && alone == 1.0 && degree[i] == 0.0).count();
+        let ones = (0..n).filter(|&i| normalized && alone == 1.0 && degree[i] == 0.0).count();
         Self::new((0..n).map(row).collect(), Some(components(graph) - ones))
     }
 

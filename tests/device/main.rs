@@ -1,16 +1,16 @@
 //! The device floor, and what every family promises of it: a suite a file.
 
-mod ceiling;
 mod floor;
 mod foreign;
 mod gates;
 mod profile;
 mod random;
+mod roofline;
 mod together;
 
 fn main() -> std::process::ExitCode {
     common::run([
-        ceiling::tests(),
+        roofline::tests(),
         floor::tests(),
         foreign::tests(),
         gates::tests(),

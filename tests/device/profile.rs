@@ -3,8 +3,8 @@
 use common::solve::{Checked, alike, apart};
 use common::{Test, on_cpu, on_each, on_gpus, suite};
 use fiedler::array::Array;
-use fiedler::ops::ceiling::ceilings;
 use fiedler::ops::fft::fft;
+use fiedler::ops::roofline::ceilings;
 use fiedler::{Axis, Clock, Context, Profile, Shape};
 use num_complex::Complex;
 use serde_json::Value;

@@ -102,7 +102,7 @@ fn large_closed_forms_keep_their_digits_and_multiplicities() {
     let all = torus.combinatorial().smallest(usize::MAX);
     // The trace is the number of entries, 4 a node; summing 60,000 numbers loses a little.
     assert!(all.len() == 60_000 && (all.iter().sum::<f64>() - 240_000.0).abs() < 1e-6 && all.is_sorted());
-    // Even sides: two-colourable, so the normalised spectrum mirrors itself about 1.
+    // Even sides: two-colorable, so the normalized spectrum mirrors itself about 1.
     let spectrum = torus.normalized().unwrap();
     let mirrored: Vec<f64> = spectrum.largest(40).into_iter().rev().map(|x| 2.0 - x).collect();
     assert!(spectrum.smallest(40).iter().zip(&mirrored).all(|(a, b)| (a - b).abs() < 1e-14));

@@ -1,6 +1,6 @@
 //! Divergences against their definitions in f64: near and far, zeros, laws, sizes, samples.
 
-use common::histograms::{COUNTS, DEFAULT, check, column, compare, truth};
+use common::divergences::{COUNTS, DEFAULT, check, column, compare, truth};
 use common::random::SplitMix64;
 use common::solve::Checked;
 use common::{Test, on_cpu, on_each, on_gpus, suite};

@@ -1,7 +1,7 @@
 //! Numbers at the edges of f32, where a device flushes or overflows: subnormal shares of histograms, and moments of the largest
 //! numbers.
 
-use common::histograms::{COUNTS, DEFAULT, allowed, column, compare, truth};
+use common::divergences::{COUNTS, DEFAULT, allowed, column, compare, truth};
 use common::random::SplitMix64;
 use common::solve::Checked;
 use common::statistics::{all, one, rows_of, shape_of, two_passes};

@@ -2,7 +2,7 @@
 
 use fiedler::Context;
 use fiedler::Result;
-use fiedler::ops::ceiling::{Ceilings, ceilings};
+use fiedler::ops::roofline::{Ceilings, ceilings};
 use fiedler::policy::Backend;
 
 /// What a class of devices does at least when nothing is wrong.

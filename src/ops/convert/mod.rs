@@ -12,7 +12,7 @@ use half::slice::HalfFloatSliceExt as _;
 use kernels::{Narrow, Params, WIDTH, Widen};
 
 /// Numbers that a thread converts at a time.
-const PIECE: usize = 1 << 15;
+const CHUNK: usize = 1 << 15;
 
 impl Array<f32> {
     /// Every number to the nearest f16, ties to even: from 65520 on infinite, below 2^-25 zero, with its sign; NaN stays NaN. The array
@@ -24,7 +24,7 @@ impl Array<f32> {
         let storage = match self.storage() {
             Storage::Host(data) => {
                 let mut out = vec![f16::ZERO; data.len()];
-                let chunks = data.chunks(PIECE).zip(out.chunks_mut(PIECE));
+                let chunks = data.chunks(CHUNK).zip(out.chunks_mut(CHUNK));
                 ctx.on_host(|| {
                     parallel::for_each(chunks, |_, (from, to)| to.convert_from_f32_slice(from));
                     Ok(())
@@ -46,7 +46,7 @@ impl Array<f16> {
         let storage = match self.storage() {
             Storage::Host(data) => {
                 let mut out = vec![0.0; data.len()];
-                let chunks = data.chunks(PIECE).zip(out.chunks_mut(PIECE));
+                let chunks = data.chunks(CHUNK).zip(out.chunks_mut(CHUNK));
                 ctx.on_host(|| {
                     parallel::for_each(chunks, |_, (from, to)| from.convert_to_f32_slice(to));
                     Ok(())
@@ -71,10 +71,10 @@ fn narrow(gpu: &Gpu, x: &Buffer<f32>, len: usize) -> Result<Buffer<f32>> {
     let len = count(gpu, len)?;
     let mut rec = gpu.record();
     let mut y = rec.array::<u32>(len.div_ceil(2) as usize)?;
-    for piece in rec.ranges(len.div_ceil(2 * WIDTH), f64::from(40 * WIDTH)) {
-        let params = Params { first: piece.first * WIDTH, len };
+    for range in rec.ranges(len.div_ceil(2 * WIDTH), f64::from(40 * WIDTH)) {
+        let params = Params { first: range.first * WIDTH, len };
         let kernel = Narrow { params, x, y: &mut y };
-        rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
+        rec.dispatch(&kernel, &[], range.grid(), range.flops)?;
     }
     Ok(y.cast())
 }
@@ -84,10 +84,10 @@ fn widen(gpu: &Gpu, x: &Buffer<f32>, len: usize) -> Result<Buffer<f32>> {
     let mut rec = gpu.record();
     let mut y = rec.array::<f32>(len as usize)?;
     let x = x.cast_ref::<u32>();
-    for piece in rec.ranges(len.div_ceil(WIDTH), f64::from(10 * WIDTH)) {
-        let params = Params { first: piece.first * WIDTH, len };
+    for range in rec.ranges(len.div_ceil(WIDTH), f64::from(10 * WIDTH)) {
+        let params = Params { first: range.first * WIDTH, len };
         let kernel = Widen { params, x: &x, y: &mut y };
-        rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
+        rec.dispatch(&kernel, &[], range.grid(), range.flops)?;
     }
     Ok(y)
 }

@@ -89,13 +89,13 @@ pub(super) fn rows(
     for begin in (0..bins).step_by(BINS as usize) {
         let end = bins.min(begin + BINS);
         let work = TERM * f64::from(WIDTH / team) * f64::from(end - begin);
-        for piece in rec.ranges(count.div_ceil(WIDTH / team), work) {
+        for range in rec.ranges(count.div_ceil(WIDTH / team), work) {
             let (fresh, last) = (u32::from(begin == 0), u32::from(end == bins));
-            let first = piece.first;
+            let first = range.first;
             let params =
                 Pairs { bins, begin, end, count, first, fresh, last, share, root, factor, smoothing, spread, unit };
             let kernel = Rows { params, p, q, p_totals: &p_totals, q_totals: &q_totals, divergences: &mut divergences };
-            rec.dispatch(&kernel, &variant, piece.grid(), piece.flops)?;
+            rec.dispatch(&kernel, &variant, range.grid(), range.flops)?;
         }
     }
     Ok(divergences.cast())
@@ -119,9 +119,9 @@ pub(super) fn matrix(
     for begin in (0..bins).step_by(TILED_BINS as usize) {
         let end = bins.min(begin + TILED_BINS);
         let work = TERM * f64::from(TILE * TILE) * f64::from(end - begin);
-        for piece in rec.ranges(tiles.saturating_mul(tiles).saturating_mul(entries), work) {
+        for range in rec.ranges(tiles.saturating_mul(tiles).saturating_mul(entries), work) {
             let (fresh, last) = (u32::from(begin == 0), u32::from(end == bins));
-            let first = piece.first;
+            let first = range.first;
             let params = Tiles {
                 bins,
                 begin,
@@ -139,7 +139,7 @@ pub(super) fn matrix(
                 unit,
             };
             let kernel = Matrix { params, p, totals: &totals, divergences: &mut divergences };
-            rec.dispatch(&kernel, &matrix_variant(kind), piece.grid(), piece.flops)?;
+            rec.dispatch(&kernel, &matrix_variant(kind), range.grid(), range.flops)?;
         }
     }
     Ok(divergences.cast())
@@ -158,19 +158,19 @@ fn totals(
     for begin in (0..bins).step_by(BINS as usize) {
         let end = bins.min(begin + BINS);
         let work = 2.0 * f64::from(WIDTH / team) * f64::from(end - begin);
-        for piece in rec.ranges(count.div_ceil(WIDTH / team), work) {
+        for range in rec.ranges(count.div_ceil(WIDTH / team), work) {
             let params = Sums {
                 bins,
                 begin,
                 end,
                 count,
-                first: piece.first,
+                first: range.first,
                 fresh: u32::from(begin == 0),
                 last: u32::from(end == bins),
                 normalize: u32::from(options.normalize),
             };
             let kernel = Totals { params, histograms, totals: &mut totals };
-            rec.dispatch(&kernel, &totals_variant(team), piece.grid(), piece.flops)?;
+            rec.dispatch(&kernel, &totals_variant(team), range.grid(), range.flops)?;
         }
     }
     Ok(totals)

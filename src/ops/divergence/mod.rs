@@ -76,7 +76,7 @@ pub struct DivergenceOptions {
     /// Divide every histogram by its sum first, as counts want it. Without it a sum has to be 1, to 1e-3; what rounding leaves of the
     /// difference d counts as d^2 / 2 in all divergences but the total variation.
     pub normalize: bool,
-    /// What is added to every bin of every (normalised) histogram before it is normalised again: 0 by default. With more than 0 nothing
+    /// What is added to every bin of every (normalized) histogram before it is normalized again: 0 by default. With more than 0 nothing
     /// is infinite.
     pub smoothing: f64,
 }

@@ -14,7 +14,7 @@ use crate::shape::Shape;
 ///
 /// # Shapes
 /// `x`: (samples, count) x batch, a set a column; `y`: (other samples, count) x batch. Result: (count, 1) x batch. The counts are
-/// made on the CPU, and always normalised.
+/// made on the CPU, and always normalized.
 ///
 /// # Errors
 /// [`crate::ErrorKind::Shape`] where count or batch differ; [`crate::ErrorKind::Domain`] without samples or bins, and for a

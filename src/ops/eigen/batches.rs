@@ -59,7 +59,7 @@ fn in_batches<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &[T], request: Reques
         certificates.extend(decode(c));
         Ok(())
     };
-    let cut = |begin, most| layout.piece(begin, most);
+    let cut = |begin, most| layout.batch_from(begin, most);
     operation::in_batches(gpu, layout.batch(), most, cut, |batch| elements(batch).len() as u64, one)?;
     Ok(Solved {
         values: Storage::host(values),

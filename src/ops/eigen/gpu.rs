@@ -6,7 +6,7 @@ use super::{small::Small, tiled};
 use crate::device::{Adapter, Buffer, Gpu, Recorder};
 use crate::error::{ErrorKind, Result};
 use crate::forms::{JacobiForm, KernelForm};
-use crate::ops::jacobi::gpu::{Batch, Method, orthogonalise};
+use crate::ops::jacobi::gpu::{Batch, Method, orthogonalize};
 use crate::shape::{Layout, to_u32};
 use std::ops::Range;
 
@@ -20,14 +20,14 @@ pub(super) struct Resident {
 
 /// Which kernels solve a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Solver {
     /// One does everything.
     Small(Small),
     /// Prepare, make the columns orthogonal, finish.
     Jacobi(Method),
 }
 
-impl Way {
+impl Solver {
     fn of(adapter: &Adapter, order: u32) -> Option<Self> {
         adapter.form(order.into(), |may| {
             let may = &|form| may(KernelForm::Eigh(form));
@@ -43,7 +43,7 @@ const LARGEST_ORDER: u32 = 2048;
 /// The largest order that this device's kernels take.
 pub(super) fn largest_order(gpu: &Gpu) -> u32 {
     let bound = gpu.adapter().limits.storage_binding;
-    let fits = |&n: &u32| 4 * u64::from(n) * u64::from(n) <= bound && Way::of(gpu.adapter(), n).is_some();
+    let fits = |&n: &u32| 4 * u64::from(n) * u64::from(n) <= bound && Solver::of(gpu.adapter(), n).is_some();
     (0..=LARGEST_ORDER).rev().find(fits).unwrap_or(0)
 }
 
@@ -68,13 +68,13 @@ pub(super) fn flops(order: u32) -> f64 {
 /// The name of the kernels' form for that order, and about how many dispatches they take: of the blocked form, a round of pairs of
 /// blocks each, three to a round, and about ten sweeps.
 pub(super) fn form(gpu: &Gpu, order: u32) -> (&'static str, f64) {
-    match Way::of(gpu.adapter(), order) {
+    match Solver::of(gpu.adapter(), order) {
         None => ("", 0.0),
-        Some(Way::Small(small)) => (small.form().name(), 1.0),
-        Some(Way::Jacobi(Method::Blocked(columns))) => {
+        Some(Solver::Small(small)) => (small.form().name(), 1.0),
+        Some(Solver::Jacobi(Method::Blocked(columns))) => {
             (JacobiForm::Blocked.name(), 8.0 + 30.0 * (f64::from(columns) / 16.0 - 1.0).max(1.0))
         }
-        Some(Way::Jacobi(method)) => (method.form().name(), 3.0),
+        Some(Solver::Jacobi(method)) => (method.form().name(), 3.0),
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -
     let mut w = rec.array(layout.len())?;
     let mut values = rec.array(layout.row_count())?;
     let mut certificates = rec.array(layout.batch())?;
-    for (way, range) in groups {
+    for (way, matrices) in groups {
         let mut buffers = Buffers {
             table: &table,
             a,
@@ -105,23 +105,23 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -
             certificates: &mut certificates,
         };
         let method = match way {
-            Way::Jacobi(method) => method,
-            Way::Small(small) => {
-                small.record(&mut rec, &mut buffers, &range, flops(small.largest_order()), vectors)?;
+            Solver::Jacobi(method) => method,
+            Solver::Small(small) => {
+                small.record(&mut rec, &mut buffers, &matrices, flops(small.largest_order()), vectors)?;
                 continue;
             }
         };
         let (adapter, capacity) = (gpu.adapter(), method.largest_order());
         let class = finish_class(adapter, capacity);
         match class {
-            Some(_) => prepare(&mut rec, &mut buffers, capacity, &range)?,
-            None => tiled::prepare(&mut rec, adapter, &mut buffers, capacity, &range)?,
+            Some(_) => prepare(&mut rec, &mut buffers, capacity, &matrices)?,
+            None => tiled::prepare(&mut rec, adapter, &mut buffers, capacity, &matrices)?,
         }
-        let batch = Batch { table: &table, range: range.clone() };
-        orthogonalise(&mut rec, adapter, method, &batch, buffers.w, buffers.state)?;
+        let batch = Batch { table: &table, matrices: matrices.clone() };
+        orthogonalize(&mut rec, adapter, method, &batch, buffers.w, buffers.state)?;
         match class {
-            Some(class) => finish(&mut rec, &mut buffers, class, &range, vectors)?,
-            None => tiled::finish(&mut rec, adapter, &mut buffers, capacity, &range, vectors)?,
+            Some(class) => finish(&mut rec, &mut buffers, class, &matrices, vectors)?,
+            None => tiled::finish(&mut rec, adapter, &mut buffers, capacity, &matrices, vectors)?,
         }
     }
     Ok(Resident { values, vectors: w, certificates })
@@ -138,12 +138,12 @@ fn finish_class(adapter: &Adapter, capacity: u32) -> Option<FinishClass> {
     })
 }
 
-fn prepare(rec: &mut Recorder<'_>, buffers: &mut Buffers<'_>, capacity: u32, range: &Range<u32>) -> Result<()> {
+fn prepare(rec: &mut Recorder<'_>, buffers: &mut Buffers<'_>, capacity: u32, matrices: &Range<u32>) -> Result<()> {
     let Buffers { table, a, w, state, .. } = buffers;
     let work = 6.0 * f64::from(capacity).powi(2);
-    for piece in rec.ranges(range.end - range.start, work) {
-        let prepare = Prepare { params: First { first: range.start + piece.first }, table, a, w, state };
-        rec.dispatch(&prepare, &[], piece.grid(), piece.flops)?;
+    for range in rec.ranges(matrices.end - matrices.start, work) {
+        let prepare = Prepare { params: First { first: matrices.start + range.first }, table, a, w, state };
+        rec.dispatch(&prepare, &[], range.grid(), range.flops)?;
     }
     Ok(())
 }
@@ -152,27 +152,27 @@ fn finish(
     rec: &mut Recorder<'_>,
     buffers: &mut Buffers<'_>,
     class: FinishClass,
-    range: &Range<u32>,
+    matrices: &Range<u32>,
     vectors: bool,
 ) -> Result<()> {
     let Buffers { table, a, w, state, values, certificates } = buffers;
     let work = 4.0 * f64::from(class.0).powi(3);
-    for piece in rec.ranges(range.end - range.start, work) {
-        let params = Ending { first: range.start + piece.first, vectors: vectors.into() };
+    for range in rec.ranges(matrices.end - matrices.start, work) {
+        let params = Ending { first: matrices.start + range.first, vectors: vectors.into() };
         let finish = Finish { params, table, a, state, w, values, certificates };
-        rec.dispatch(&finish, &class.overrides(), piece.grid(), piece.flops)?;
+        rec.dispatch(&finish, &class.overrides(), range.grid(), range.flops)?;
     }
     Ok(())
 }
 
 /// Matrices as the kernels see them (shared/ragged.wgsl), and where those of each way stand among them.
-type Table = (Vec<[u32; 4]>, Vec<(Way, Range<u32>)>);
+type Table = (Vec<[u32; 4]>, Vec<(Solver, Range<u32>)>);
 
 /// The matrices, grouped by the way in which they are solved.
 fn table(gpu: &Gpu, layout: &Layout) -> Table {
     let mut ways = Vec::new();
     let of_order = (0..=layout.largest()).map(|order| {
-        Way::of(gpu.adapter(), order).map(|way| {
+        Solver::of(gpu.adapter(), order).map(|way| {
             ways.iter().position(|&known| known == way).unwrap_or_else(|| {
                 ways.push(way);
                 ways.len() - 1

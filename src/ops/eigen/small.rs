@@ -68,17 +68,17 @@ impl Small {
         self,
         rec: &mut Recorder<'_>,
         buffers: &mut Buffers<'_>,
-        range: &Range<u32>,
+        matrices: &Range<u32>,
         flops: f64,
         vectors: bool,
     ) -> Result<()> {
         let Buffers { table, a, w, values, certificates, .. } = buffers;
-        let (count, each) = (range.end - range.start, self.matrices());
+        let (count, each) = (matrices.end - matrices.start, self.matrices());
         let work = flops * f64::from(each);
-        for piece in rec.ranges(count.div_ceil(each), work) {
-            let taken = piece.first * each..(piece.end() * each).min(count);
+        for range in rec.ranges(count.div_ceil(each), work) {
+            let taken = range.first * each..(range.end() * each).min(count);
             let params = Few {
-                first: range.start + taken.start,
+                first: matrices.start + taken.start,
                 count: taken.end - taken.start,
                 sweeps: MAX_SWEEPS,
                 vectors: vectors.into(),
@@ -86,11 +86,11 @@ impl Small {
             match self {
                 Self::Tiny(order) => {
                     let kernel = Tiny { order, params, table, a, w, values, certificates };
-                    rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
+                    rec.dispatch(&kernel, &[], range.grid(), range.flops)?;
                 }
                 Self::Lane(order) => {
                     let kernel = Lane { order, params, table, a, w, values, certificates };
-                    rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
+                    rec.dispatch(&kernel, &[], range.grid(), range.flops)?;
                 }
             }
         }

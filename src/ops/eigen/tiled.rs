@@ -19,7 +19,7 @@ fn most(adapter: &Adapter, groups: u32) -> u32 {
     (adapter.limits.workgroups_per_dimension / groups).max(1)
 }
 
-/// Records W and the state of every matrix of `range`, none larger than `capacity`.
+/// Records W and the state of every matrix of `matrices`, none larger than `capacity`.
 ///
 /// # Errors
 /// Device errors.
@@ -28,16 +28,16 @@ pub(super) fn prepare(
     adapter: &Adapter,
     buffers: &mut Buffers<'_>,
     capacity: u32,
-    range: &Range<u32>,
+    matrices: &Range<u32>,
 ) -> Result<()> {
     let Buffers { table, a, w, state, .. } = buffers;
     let groups = capacity.div_ceil(ROWS);
     let work = 2.0 * f64::from(capacity).powi(2);
-    for piece in rec.ranges_of(most(adapter, groups), range.end - range.start, work) {
-        let (all, flops) = (piece.count * groups, piece.flops);
+    for range in rec.ranges_of(most(adapter, groups), matrices.end - matrices.start, work) {
+        let (all, flops) = (range.count * groups, range.flops);
         let mut peaks = rec.array(all as usize)?;
         let mut circles = rec.array(2 * all as usize)?;
-        let params = Tiles { first: range.start + piece.first, groups, capacity, tiles: groups };
+        let params = Tiles { first: matrices.start + range.first, groups, capacity, tiles: groups };
         rec.dispatch(&Peak { params, table, a, peaks: &mut peaks }, &[], Grid::Workgroups(all), flops)?;
         let norm = Norm { params, table, a, peaks: &peaks, circles: &mut circles };
         rec.dispatch(&norm, &[], Grid::Workgroups(all), flops)?;
@@ -47,7 +47,7 @@ pub(super) fn prepare(
     Ok(())
 }
 
-/// Records eigenvalues, certificates and, where they are wanted, sorted eigenvectors of every matrix of `range`, none larger than
+/// Records eigenvalues, certificates and, where they are wanted, sorted eigenvectors of every matrix of `matrices`, none larger than
 /// `capacity`.
 ///
 /// # Errors
@@ -57,7 +57,7 @@ pub(super) fn finish(
     adapter: &Adapter,
     buffers: &mut Buffers<'_>,
     capacity: u32,
-    range: &Range<u32>,
+    matrices: &Range<u32>,
     vectors: bool,
 ) -> Result<()> {
     let Buffers { table, a, w, state, values, certificates } = buffers;
@@ -66,8 +66,8 @@ pub(super) fn finish(
     let sorted = capacity.div_ceil(SLOTS / capacity);
     let n = f64::from(capacity);
     let groups = [capacity, rows * columns, folded, sorted].into_iter().max().unwrap_or(1);
-    for piece in rec.ranges_of(most(adapter, groups), range.end - range.start, 2.0 * n.powi(3)) {
-        let (first, count) = (range.start + piece.first, piece.count);
+    for range in rec.ranges_of(most(adapter, groups), matrices.end - matrices.start, 2.0 * n.powi(3)) {
+        let (first, count) = (matrices.start + range.first, range.count);
         let (all, flops) = (count as usize * capacity as usize, f64::from(count) * n * n);
         let mut guesses = rec.array(all)?;
         let mut sums = rec.array(2 * all * rows as usize)?;

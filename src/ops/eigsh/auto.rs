@@ -5,7 +5,7 @@ use super::cpu::fill::separator;
 use super::cpu::shift_invert::{self, Plan};
 use super::methods::{PRODUCTS, chebyshev, densely, most_of};
 use super::options::{EigshMethod, EigshOptions};
-use super::solved::{Solved, Wanted, goal};
+use super::solved::{Solved, Wanted, target};
 use crate::array::Real;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ const ALONG: f64 = 0.87;
 /// Products at the most, over the root of the relative tolerance: smaller values are not told from 0, and the iteration ends.
 const MOST: f64 = 3.0;
 /// Seconds of the looks, whatever the graph.
-const LOOKS: f64 = 8e-3;
+const RESTARTS: f64 = 8e-3;
 /// What of an iteration for f64 goes on in f64 behind the f32 part, at twice the price a product.
 const IN_F64: f64 = 2.5;
 /// An iteration that has taken this many times the predicted products is left for an inverse that takes up to this many times as long
@@ -165,11 +165,13 @@ impl<'a> Inverse<'a> {
             let needed = plan.bytes as u64;
             return Err(Error::budget("bytes for the factor of shift-invert", needed, allowed));
         }
-        let goal = goal(&self.operator, self.wanted, self.tolerance);
-        let found = shift_invert::solve(ctx, &self.operator, plan, goal, self.most, self.seed)?;
-        let Some((Found { values, residuals, apart, products, looks, .. }, vectors)) = found else { return Ok(None) };
+        let target = target(&self.operator, self.wanted, self.tolerance);
+        let found = shift_invert::solve(ctx, &self.operator, plan, target, self.most, self.seed)?;
+        let Some((Found { values, residuals, apart, products, restarts, .. }, vectors)) = found else {
+            return Ok(None);
+        };
         let method = EigshMethod::ShiftInvert;
-        let solved = Solved { values, vectors, residuals, reached: apart, next: None, method, products, looks };
+        let solved = Solved { values, vectors, residuals, reached: apart, next: None, method, products, restarts };
         Ok((solved.values.len() >= self.wanted.count).then_some(solved))
     }
 }
@@ -201,5 +203,5 @@ fn predicted_products<T: Real>(
 /// three times as long, but their factors are too large for the inverse anyway.
 fn iteration_seconds<T: Real>(a: &Operator<'_, T>, products: f64, width: usize) -> f64 {
     let one = width as f64 * (1.1e-10 * a.entries() as f64 + 1e-10 * a.rows() as f64);
-    LOOKS + products * one * if T::EPSILON < 1e-10 { IN_F64 } else { 1.0 }
+    RESTARTS + products * one * if T::EPSILON < 1e-10 { IN_F64 } else { 1.0 }
 }

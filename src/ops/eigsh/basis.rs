@@ -8,8 +8,8 @@ use std::ops::Range;
 
 /// Rows of a panel: with 70 columns a quarter of a second-level cache, so that both products of a Gram-Schmidt step find it there.
 const ROWS: usize = 512;
-/// Pieces whose sums are added up in order, whoever computed them: a fixed number, so that a sum has a fixed order.
-const PIECES: usize = 64;
+/// Chunks whose sums are added up in order, whoever computed them: a fixed number, so that a sum has a fixed order.
+const CHUNKS: usize = 64;
 /// Gram-Schmidt once more where a pass took out more than it left: "twice is enough" (Parlett 1980, after Kahan), but for rounding
 /// errors that have become a vector of their own.
 const PASSES: usize = 5;
@@ -30,10 +30,10 @@ impl Basis {
         Self { rows, panel, capacity, elements: vec![0.0; rows.div_ceil(panel) * panel * capacity] }
     }
 
-    /// Numbers of the panels of one piece.
-    fn piece(&self) -> usize {
+    /// Numbers of the panels of one chunk.
+    fn chunk(&self) -> usize {
         let panels = self.rows.div_ceil(self.panel);
-        panels.div_ceil(PIECES).max(1) * self.panel * self.capacity
+        panels.div_ceil(CHUNKS).max(1) * self.panel * self.capacity
     }
 
     /// Puts vectors, column-major, into the columns from `first` on.
@@ -94,10 +94,10 @@ impl Basis {
     /// Takes multiples of the first `old` columns out of those that follow. Returns the overlaps that are left, if asked for, computed
     /// while a panel lies in a cache; and the squared norms.
     fn subtract_old(&mut self, old: usize, factors: &Mat<f64>, overlaps: bool) -> (Mat<f64>, Mat<f64>) {
-        let (panel, capacity, new, size) = (self.panel, self.capacity, factors.ncols(), self.piece());
-        let of_piece = |piece: &mut [f64]| {
+        let (panel, capacity, new, size) = (self.panel, self.capacity, factors.ncols(), self.chunk());
+        let of_chunk = |chunk: &mut [f64]| {
             let mut sums = (Mat::<f64>::zeros(old, new), Mat::<f64>::zeros(1, new));
-            for own in piece.chunks_exact_mut(panel * capacity) {
+            for own in chunk.chunks_exact_mut(panel * capacity) {
                 let (v, w) = own[..(old + new) * panel].split_at_mut(old * panel);
                 let v = MatRef::from_column_major_slice(v, panel, old);
                 let mut left = MatMut::from_column_major_slice_mut(w, panel, new);
@@ -111,18 +111,18 @@ impl Basis {
             }
             sums
         };
-        let parts = parallel::map(self.elements.chunks_mut(size), |_, piece| of_piece(piece));
+        let parts = parallel::map(self.elements.chunks_mut(size), |_, chunk| of_chunk(chunk));
         parts.iter().fold((Mat::zeros(old, new), Mat::zeros(1, new)), |(a, b), (c, d)| (a + c, b + d))
     }
 
     /// A sum over all panels, `(rows, columns)`.
     fn sums(&self, rows: usize, columns: usize, add: impl Fn(&[f64], &mut Mat<f64>) + Sync) -> Mat<f64> {
-        let of_piece = |piece: &[f64]| {
+        let of_chunk = |chunk: &[f64]| {
             let mut sum = Mat::zeros(rows, columns);
-            piece.chunks_exact(self.panel * self.capacity).for_each(|own| add(own, &mut sum));
+            chunk.chunks_exact(self.panel * self.capacity).for_each(|own| add(own, &mut sum));
             sum
         };
-        let parts = parallel::map(self.elements.chunks(self.piece()), |_, piece| of_piece(piece));
+        let parts = parallel::map(self.elements.chunks(self.chunk()), |_, chunk| of_chunk(chunk));
         parts.iter().fold(Mat::zeros(rows, columns), |total, part| total + part)
     }
 
@@ -132,14 +132,14 @@ impl Basis {
             return;
         }
         let (panel, stride, count) = (self.panel, self.panel * self.capacity, columns.len());
-        let piece = self.piece();
-        let pieces = self.elements.len().div_ceil(piece.max(1));
-        // With very many components a sum for each of them in each piece would be more than the columns themselves.
-        let size = if null.len() * pieces <= self.rows { piece } else { self.elements.len() };
+        let chunk = self.chunk();
+        let chunks = self.elements.len().div_ceil(chunk.max(1));
+        // With very many components a sum for each of them in each chunk would be more than the columns themselves.
+        let size = if null.len() * chunks <= self.rows { chunk } else { self.elements.len() };
         let span = |i: usize| (i * panel).min(self.rows)..((i + 1) * panel).min(self.rows);
-        let parts: Vec<Vec<f64>> = parallel::map(self.elements.chunks(size), |i, piece| {
+        let parts: Vec<Vec<f64>> = parallel::map(self.elements.chunks(size), |i, chunk| {
             let mut sums = vec![0.0; null.len() * count];
-            for (own, i) in piece.chunks_exact(stride).zip(i * (size / stride)..) {
+            for (own, i) in chunk.chunks_exact(stride).zip(i * (size / stride)..) {
                 let (labels, values) = (&null.labels[span(i)], &null.values[span(i)]);
                 for (j, column) in columns.clone().enumerate() {
                     if null.len() == 1 {

@@ -3,11 +3,11 @@
 //! residuals.
 //!
 //! A step of the polynomial is one product with the whole block, which is what memory is fastest at; nothing is decided and nothing
-//! is orthogonalised in between.
+//! is orthogonalized in between.
 
 use super::ritz::{Ritz, rayleigh_ritz};
 use super::solved::spread;
-use super::space::{Course, Filter, Grams, Space};
+use super::space::{Filter, FilterPlan, Grams, Space};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ops::eigen::Which;
@@ -50,7 +50,7 @@ const ORTHONORMAL: f64 = 1e-8;
 
 /// What is wanted of one problem.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Goal {
+pub(super) struct Target {
     /// Pairs, beside the known null space.
     pub(super) wanted: usize,
     /// Where the spectrum lies.
@@ -65,7 +65,7 @@ pub(super) struct Goal {
 
 /// How an iteration goes about it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Effort {
+pub(super) struct Limits {
     pub(super) which: Which,
     /// The most products with A of a column.
     pub(super) most_products: usize,
@@ -85,7 +85,7 @@ pub(super) struct Found {
     /// Products with A of each column that was not finished.
     pub(super) products: usize,
     /// Looks at the block: Rayleigh-Ritz steps.
-    pub(super) looks: usize,
+    pub(super) restarts: usize,
     /// Whether the iteration was left, because something else is quicker.
     pub(super) left: bool,
 }
@@ -93,39 +93,39 @@ pub(super) struct Found {
 /// Decides whether an iteration goes on, given the products that it has done and those that it still expects to do.
 pub(super) type GoesOn<'a> = &'a dyn Fn(usize, f64) -> bool;
 
-/// Iterates from the X that the space holds, until every problem has its goal, cannot come nearer, or does not go on.
+/// Iterates from the X that the space holds, until every problem has its target, cannot come nearer, or does not go on.
 ///
 /// # Errors
 /// Those of the space.
 pub(super) fn iterate<S: Space>(
     ctx: &Context,
     space: &mut S,
-    goals: &[Goal],
-    effort: Effort,
+    targets: &[Target],
+    limits: Limits,
     goes_on: GoesOn<'_>,
 ) -> Result<Vec<Found>> {
-    let mut states: Vec<State> = goals.iter().map(|&goal| State::new(goal, effort, growth::<S>())).collect();
+    let mut states: Vec<State> = targets.iter().map(|&target| State::new(target, limits, growth::<S>())).collect();
     loop {
-        look(ctx, space, &mut states, effort)?;
+        restart(ctx, space, &mut states, limits)?;
         states.iter_mut().for_each(|state| state.judge(goes_on));
-        let courses: Vec<_> = states.iter().map(|state| (!state.done).then(|| state.course())).collect();
-        let Some(longest) = courses.iter().flatten().map(|course| course.steps.len()).max() else { break };
-        log::debug!("{} problems at work, {longest} steps", courses.iter().flatten().count());
-        space.filter(&courses)?;
-        for (state, course) in states.iter_mut().zip(courses) {
-            state.found.products += course.map_or(0, |course| course.steps.len());
+        let plans: Vec<_> = states.iter().map(|state| (!state.done).then(|| state.plan())).collect();
+        let Some(longest) = plans.iter().flatten().map(|plan| plan.steps.len()).max() else { break };
+        log::debug!("{} problems at work, {longest} steps", plans.iter().flatten().count());
+        space.filter(&plans)?;
+        for (state, plan) in states.iter_mut().zip(plans) {
+            state.found.products += plan.map_or(0, |plan| plan.steps.len());
         }
     }
     Ok(states.into_iter().map(|state| Found { apart: state.is_apart(), ..state.found }).collect())
 }
 
 /// Rayleigh-Ritz, as often as it takes to make the blocks orthonormal.
-fn look<S: Space>(ctx: &Context, space: &mut S, states: &mut [State], effort: Effort) -> Result<()> {
+fn restart<S: Space>(ctx: &Context, space: &mut S, states: &mut [State], limits: Limits) -> Result<()> {
     let mut due: Vec<bool> = states.iter().map(|state| !state.done).collect();
     for _ in 0..3 {
         let grams = space.grams()?.into_iter().zip(&due);
         let grams: Vec<Grams> = grams.filter(|(_, due)| **due).map(|(grams, _)| grams).collect();
-        let mut ritz = rayleigh_ritz(ctx, &grams, effort.which, S::GRAM_EPSILON, S::SIDE_BY_SIDE)?.into_iter();
+        let mut ritz = rayleigh_ritz(ctx, &grams, limits.which, S::GRAM_EPSILON, S::SIDE_BY_SIDE)?.into_iter();
         let enough = ORTHONORMAL.max(10.0 * S::GRAM_EPSILON);
         let turn = |due: &mut bool| {
             let Ritz { rotation, condition } = if *due { ritz.next()? } else { return None };
@@ -137,7 +137,7 @@ fn look<S: Space>(ctx: &Context, space: &mut S, states: &mut [State], effort: Ef
         for ((state, rotation), residuals) in states.iter_mut().zip(rotations).zip(residuals) {
             if let Some(rotation) = rotation {
                 (state.found.values, state.found.residuals) = (rotation.values, residuals);
-                state.found.looks += 1;
+                state.found.restarts += 1;
                 state.found.products += 1;
             }
         }
@@ -151,7 +151,7 @@ fn look<S: Space>(ctx: &Context, space: &mut S, states: &mut [State], effort: Ef
 /// One problem under way.
 #[derive(Debug)]
 struct State {
-    goal: Goal,
+    target: Target,
     which: Which,
     most_products: usize,
     /// See [`growth`].
@@ -169,11 +169,11 @@ struct State {
 
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Found { values, residuals, converged, looks, .. } = &self.found;
+        let Found { values, residuals, converged, restarts, .. } = &self.found;
         let (last, wanted) = (values.len() - 1, self.wanted() - 1);
         write!(
             f,
-            "look {looks}: {converged} converged; first {:.4e} ({:.1e}), last wanted {:.4e} ({:.1e}), last {:.4e} ({:.1e}); aim {:.1e}",
+            "look {restarts}: {converged} converged; first {:.4e} ({:.1e}), last wanted {:.4e} ({:.1e}), last {:.4e} ({:.1e}); aim {:.1e}",
             values[0],
             residuals[0],
             values[wanted],
@@ -186,20 +186,20 @@ impl fmt::Display for State {
 }
 
 impl State {
-    fn new(goal: Goal, effort: Effort, growth: f64) -> Self {
-        let Effort { which, most_products } = effort;
-        let done = goal.wanted == 0;
+    fn new(target: Target, limits: Limits, growth: f64) -> Self {
+        let Limits { which, most_products } = limits;
+        let done = target.wanted == 0;
         let (found, best) = (Found::default(), f64::INFINITY);
-        Self { goal, which, most_products, growth, found, best, since: 0, close: false, promised: None, done }
+        Self { target, which, most_products, growth, found, best, since: 0, close: false, promised: None, done }
     }
 
     /// How many pairs are wanted, with the rest of the last group as far as the block has it to give.
     fn wanted(&self) -> usize {
         let values = &self.found.values;
-        let most = (values.len() - values.len() / 4).max(self.goal.wanted).min(values.len());
-        let tied = |i: &usize| (values[*i] - values[i - 1]).abs() <= self.goal.resolution;
-        let rest = (self.goal.wanted..most).take_while(tied).count();
-        (self.goal.wanted + rest).min(values.len())
+        let most = (values.len() - values.len() / 4).max(self.target.wanted).min(values.len());
+        let tied = |i: &usize| (values[*i] - values[i - 1]).abs() <= self.target.resolution;
+        let rest = (self.target.wanted..most).take_while(tied).count();
+        (self.target.wanted + rest).min(values.len())
     }
 
     /// What the residual of a pair is brought down to: a thousandth of the wanted values where the tolerance is more, but not below a
@@ -209,9 +209,9 @@ impl State {
     /// vector and its eigenvector is at most the residual over that distance (Davis and Kahan 1970). Of small values the Rayleigh
     /// quotient, whose error is the residual's square over the distance, is to be right too.
     fn aim(&self, pair: usize) -> f64 {
-        let Goal { tolerance, bounds, separate, .. } = self.goal;
+        let Target { tolerance, bounds, separate, .. } = self.target;
         let values = &self.found.values;
-        let last = values[self.goal.wanted - 1].abs();
+        let last = values[self.target.wanted - 1].abs();
         let aim = tolerance.min((1e-3 * last).max(0.1 * tolerance));
         if !separate {
             return aim;
@@ -224,7 +224,7 @@ impl State {
 
     /// Whether the wanted pairs are told apart, by a hundred times what was aimed at: the aim is where the last digits of f32 are.
     fn is_apart(&self) -> bool {
-        let Goal { wanted, bounds, separate, .. } = self.goal;
+        let Target { wanted, bounds, separate, .. } = self.target;
         if !separate || wanted == 0 {
             return self.found.converged >= wanted;
         }
@@ -235,7 +235,7 @@ impl State {
     /// How far the next value is that is not tied with this one.
     fn distance(&self, pair: usize) -> f64 {
         let values = &self.found.values;
-        let bound = spread(self.goal.bounds);
+        let bound = spread(self.target.bounds);
         let same = |i: &usize| tied(values[*i], values[i + 1], bound);
         let before = (0..pair).rev().find(|i| !same(i)).map(|i| (values[i + 1] - values[i]).abs());
         let after = (pair..values.len() - 1).find(|i| !same(i)).map(|i| (values[i + 1] - values[i]).abs());
@@ -256,12 +256,13 @@ impl State {
         } else {
             self.since += 1;
         }
-        let given_up = self.since > PATIENCE && self.found.looks > EARLY || self.found.products >= self.most_products;
+        let given_up =
+            self.since > PATIENCE && self.found.restarts > EARLY || self.found.products >= self.most_products;
         self.done = self.found.converged == wanted || given_up || !residuals.iter().all(|r| r.is_finite());
         let worst = residuals[self.found.converged..wanted].iter().copied().fold(0.0, f64::max);
         let kept = |(before, promised): (f64, f64)| (before / worst).ln() > 0.5 * promised;
         self.close |= !self.promised.is_none_or(kept);
-        let known = self.found.looks > RANDOM;
+        let known = self.found.restarts > RANDOM;
         self.found.left = known && !self.done && !goes_on(self.found.products, self.foreseen());
         self.done |= self.found.left;
         let promise = || (worst, self.rate(self.found.values[wanted - 1]) * self.next_steps() as f64);
@@ -279,7 +280,7 @@ impl State {
     /// Returns the scale of distances at the wanted end: the largest of the spread of the block's values, a twentieth of their distance from
     /// the end of the spectrum, and 0.4 % of the spectrum's width.
     fn scale(&self) -> f64 {
-        let Bounds { lower, upper, .. } = self.goal.bounds;
+        let Bounds { lower, upper, .. } = self.target.bounds;
         let (first, last) =
             (self.sign() * self.found.values[0], self.sign() * self.found.values[self.found.values.len() - 1]);
         (last - first).max(0.05 * (last - self.bound())).max(4e-3 * (upper - lower).max(f64::MIN_POSITIVE))
@@ -297,7 +298,7 @@ impl State {
     /// gains nothing from a filter. Values of a block that is still coming are too far in, by about the square of the residual
     /// over the spectrum's width (Temple 1928): so much the interval is taken further out, but never past what is wanted.
     fn filter(&self) -> Filter {
-        let Bounds { lower, upper, .. } = self.goal.bounds;
+        let Bounds { lower, upper, .. } = self.target.bounds;
         let (values, residuals) = (&self.found.values, &self.found.residuals);
         let sign = self.sign();
         let end = if sign > 0.0 { upper } else { lower };
@@ -324,8 +325,8 @@ impl State {
     /// Where the spectrum ends at the wanted end, measured from there.
     fn bound(&self) -> f64 {
         match self.which {
-            Which::Smallest => self.goal.bounds.lower,
-            Which::Largest => -self.goal.bounds.upper,
+            Which::Smallest => self.target.bounds.lower,
+            Which::Largest => -self.target.bounds.upper,
         }
     }
 
@@ -337,7 +338,7 @@ impl State {
             Which::Smallest => self.found.values[0],
             Which::Largest => -self.found.values[0],
         };
-        if self.found.looks < 2 { bound } else { bound.max(first - self.found.residuals[0]) }
+        if self.found.restarts < 2 { bound } else { bound.max(first - self.found.residuals[0]) }
     }
 
     /// By how much a step of the polynomial raises a value over the interval: the logarithm.
@@ -351,10 +352,10 @@ impl State {
     }
 
     /// The next filter. Pairs that are there already stay as they are.
-    fn course(&self) -> Course {
+    fn plan(&self) -> FilterPlan {
         log::trace!("{self}; {} products, {:.0} to go", self.found.products, self.to_go());
         let steps = self.filter().steps(self.next_steps());
-        Course { from: self.found.converged, steps, deflate_every: self.deflate_every() }
+        FilterPlan { from: self.found.converged, steps, deflate_every: self.deflate_every() }
     }
 
     /// Steps until the last wanted residual should be small enough. Too few at first: values of a block that is still coming are

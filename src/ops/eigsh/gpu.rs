@@ -6,7 +6,7 @@
 use super::budget::{Allowed, SCRATCH, Sizes};
 use super::deflation::Deflation;
 use super::kernels::{Gram, Panel, Placed, Ranges, Reduce, Rotate, Tiles, Turned, gram_variant, slab_variant};
-use super::space::{Course, Grams, Rotation, Space};
+use super::space::{FilterPlan, Grams, Rotation, Space};
 use super::sums::{CHUNK, Sums};
 use crate::device::{Buffer, Gpu, Grid, Read, Recorder};
 use crate::error::{Error, Result};
@@ -320,12 +320,12 @@ impl Space for GpuSpace<'_> {
         Ok(())
     }
 
-    fn filter(&mut self, courses: &[Option<Course>]) -> Result<()> {
+    fn filter(&mut self, plans: &[Option<FilterPlan>]) -> Result<()> {
         let (problems, width) = (self.problems(), self.width);
-        if courses.len() != problems {
-            return Err(Error::shape("filter", format!("{problems} courses"), courses.len().to_string()));
+        if plans.len() != problems {
+            return Err(Error::shape("filter", format!("{problems} plans"), plans.len().to_string()));
         }
-        let Schedule { degree, from, steps, deflations } = Schedule::of(courses);
+        let Schedule { degree, from, steps, deflations } = Schedule::of(plans);
         if degree == 0 || from >= width {
             return Ok(());
         }

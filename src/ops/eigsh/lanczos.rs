@@ -73,7 +73,7 @@ impl End {
 
 /// What is wanted of a map.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Quest {
+pub(super) struct Request {
     pub(super) end: End,
     /// Pairs beside the known null space.
     pub(super) wanted: usize,
@@ -93,7 +93,7 @@ pub(super) struct Quest {
     pub(super) seed: u64,
 }
 
-impl Quest {
+impl Request {
     fn tolerance(&self, value: f64) -> f64 {
         self.absolute + self.relative * value.abs()
     }
@@ -127,8 +127,8 @@ pub(super) struct Pairs {
 ///
 /// # Errors
 /// Those of the map; [`Cancelled`](crate::ErrorKind::Cancelled).
-pub(super) fn lanczos(map: Map<'_>, null: &NullSpace<f64>, quest: Quest, cancel: &Cancel) -> Result<Pairs> {
-    let mut search = Search::new(map, null, quest);
+pub(super) fn lanczos(map: Map<'_>, null: &NullSpace<f64>, request: Request, cancel: &Cancel) -> Result<Pairs> {
+    let mut search = Search::new(map, null, request);
     while search.next(cancel)? {}
     Ok(search.finish())
 }
@@ -144,7 +144,7 @@ struct Ritz {
 struct Search<'a> {
     map: Map<'a>,
     null: &'a NullSpace<f64>,
-    quest: Quest,
+    request: Request,
     basis: Basis,
     /// Values and residuals of the first columns of the basis, which are locked.
     locked: Vec<(f64, f64)>,
@@ -168,20 +168,20 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(map: Map<'a>, null: &'a NullSpace<f64>, mut quest: Quest) -> Self {
+    fn new(map: Map<'a>, null: &'a NullSpace<f64>, mut request: Request) -> Self {
         let n = null.labels.len();
         let dimension = n - null.len();
-        quest.wanted = quest.wanted.min(dimension);
-        quest.most = quest.most.clamp(quest.wanted, dimension);
-        quest.block = quest.block.clamp(1, dimension.max(1));
+        request.wanted = request.wanted.min(dimension);
+        request.most = request.most.clamp(request.wanted, dimension);
+        request.block = request.block.clamp(1, dimension.max(1));
         // A basis makes progress if a few vectors outlive a restart.
-        let least = quest.wanted + 2 * quest.block + 2;
-        let most_active = quest.basis.unwrap_or_else(|| default_basis(quest.wanted)).max(least).min(dimension);
-        let capacity = if quest.wanted == 0 { 0 } else { quest.most + most_active + quest.block };
+        let least = request.wanted + 2 * request.block + 2;
+        let most_active = request.basis.unwrap_or_else(|| default_basis(request.wanted)).max(least).min(dimension);
+        let capacity = if request.wanted == 0 { 0 } else { request.most + most_active + request.block };
         Self {
             map,
             null,
-            quest,
+            request,
             basis: Basis::new(n, capacity),
             locked: Vec::new(),
             small: Mat::zeros(most_active, most_active),
@@ -193,14 +193,14 @@ impl<'a> Search<'a> {
             norm: 0.0,
             drawn: 0,
             found: Pairs::default(),
-            input: vec![0.0; n * quest.block],
-            output: vec![0.0; n * quest.block],
+            input: vec![0.0; n * request.block],
+            output: vec![0.0; n * request.block],
         }
     }
 
     /// One search from new random vectors. Returns whether there should be another.
     fn next(&mut self, cancel: &Cancel) -> Result<bool> {
-        let Quest { wanted, block, most_products, .. } = self.quest;
+        let Request { wanted, block, most_products, .. } = self.request;
         if wanted == 0 {
             return Ok(false);
         }
@@ -242,7 +242,7 @@ impl<'a> Search<'a> {
     /// Puts random vectors behind the locked ones.
     fn begin(&mut self) {
         let locked = self.locked.len();
-        self.front = self.quest.block.min(self.dimension - locked);
+        self.front = self.request.block.min(self.dimension - locked);
         self.active = 0;
         for column in locked..locked + self.front {
             self.draw(column);
@@ -251,7 +251,7 @@ impl<'a> Search<'a> {
 
     /// A random unit vector, orthogonal to the columns before it.
     fn draw(&mut self, column: usize) {
-        let (drawn, seed) = (self.drawn, self.quest.seed);
+        let (drawn, seed) = (self.drawn, self.request.seed);
         self.drawn += 1;
         let fresh = &mut self.input[..self.null.labels.len()];
         parallel::for_each(fresh.chunks_mut(DRAWN), |chunk, fresh| {
@@ -323,7 +323,7 @@ impl<'a> Search<'a> {
         }
         let values: Vec<f64> = values.column_vector().iter().copied().collect();
         let mut order: Vec<usize> = (0..n).collect();
-        order.sort_by(|&i, &j| self.quest.end.place(values[i]).total_cmp(&self.quest.end.place(values[j])));
+        order.sort_by(|&i, &j| self.request.end.place(values[i]).total_cmp(&self.request.end.place(values[j])));
         let last = n - self.coupling.ncols().min(n);
         let residual = |&column: &usize| {
             let y = vectors.as_ref().col(column);
@@ -340,24 +340,24 @@ impl<'a> Search<'a> {
     /// How many from the first on have converged.
     fn converged(&self, ritz: &Ritz) -> usize {
         let pairs = ritz.values.iter().zip(&ritz.residuals);
-        pairs.take_while(|(value, residual)| **residual <= self.quest.tolerance(**value)).count()
+        pairs.take_while(|(value, residual)| **residual <= self.request.tolerance(**value)).count()
     }
 
     /// The largest error of the place of a pair that has converged.
     fn error(&self, value: f64) -> f64 {
-        self.quest.end.error(value, self.quest.tolerance(value))
+        self.request.end.error(value, self.request.tolerance(value))
     }
 
     /// The values among which the wanted ones are: those locked and these, from the wanted end inward.
     fn together(&self, more: &[f64]) -> Vec<f64> {
         let mut all: Vec<f64> = self.locked.iter().map(|(value, _)| *value).chain(more.iter().copied()).collect();
-        all.sort_by(|a, b| self.quest.end.place(*a).total_cmp(&self.quest.end.place(*b)));
+        all.sort_by(|a, b| self.request.end.place(*a).total_cmp(&self.request.end.place(*b)));
         all
     }
 
     /// How many values are wanted, with those that are tied with the last.
     fn wanted(&self, values: &[f64]) -> usize {
-        let Quest { wanted, most, resolution, end, .. } = self.quest;
+        let Request { wanted, most, resolution, end, .. } = self.request;
         let tied = |i: &usize| end.place(values[*i]) - end.place(values[i - 1]) <= resolution;
         let rest = (wanted..most).take_while(|i| *i < values.len() && tied(i)).count();
         (wanted + rest).min(values.len())
@@ -365,7 +365,7 @@ impl<'a> Search<'a> {
 
     /// The place from which on a value is not wanted.
     fn limit(&self, values: &[f64]) -> f64 {
-        let Quest { wanted, most, resolution, end, .. } = self.quest;
+        let Request { wanted, most, resolution, end, .. } = self.request;
         if values.len() < wanted {
             return f64::INFINITY;
         }
@@ -377,7 +377,7 @@ impl<'a> Search<'a> {
 
     /// Whether this search has found what it can: a value beyond the limit, or, in the first one, as much as is wanted.
     fn is_done(&self, ritz: &Ritz, converged: usize) -> bool {
-        let Quest { wanted, end, block, .. } = self.quest;
+        let Request { wanted, end, block, .. } = self.request;
         let limit = self.limit(&self.together(&ritz.values[..converged]));
         let beyond = |i: usize, factor: f64| {
             end.place(ritz.values[i]) - factor * end.error(ritz.values[i], ritz.residuals[i]) > limit
@@ -389,7 +389,7 @@ impl<'a> Search<'a> {
 
     /// How many from the first on are [`DOMINANT`], of those that have converged.
     fn dominant(&self, ritz: &Ritz, converged: usize) -> usize {
-        if matches!(self.quest.end, End::Smallest | End::Largest) {
+        if matches!(self.request.end, End::Smallest | End::Largest) {
             return 0;
         }
         let dominates = |&i: &usize| ritz.values[i - 1].abs() > DOMINANT * ritz.values[i].abs();
@@ -398,7 +398,7 @@ impl<'a> Search<'a> {
 
     /// Whether no value can be hidden behind an equal one: nowhere do as many lie together as the block has vectors.
     fn is_alone(&self, ritz: &Ritz, converged: usize) -> bool {
-        let Quest { wanted, block, end, .. } = self.quest;
+        let Request { wanted, block, end, .. } = self.request;
         if !self.locked.is_empty() || converged < wanted || block == 1 {
             return false;
         }
@@ -416,7 +416,7 @@ impl<'a> Search<'a> {
         let fresh = ritz.values.iter().copied().zip(ritz.residuals.iter().copied()).take(count);
         let all: Vec<(f64, f64)> = self.locked.iter().copied().chain(fresh).collect();
         let mut order: Vec<usize> = (0..all.len()).collect();
-        let place = |i: usize| self.quest.end.place(all[i].0);
+        let place = |i: usize| self.request.end.place(all[i].0);
         order.sort_by(|&i, &j| place(i).total_cmp(&place(j)).then(i.cmp(&j)));
         let sorted: Vec<f64> = order.iter().map(|&i| all[i].0).collect();
         let limit = self.limit(&self.together(&[]));
@@ -431,8 +431,8 @@ impl<'a> Search<'a> {
     /// Goes on with the best Ritz vectors and the front.
     fn restart(&mut self, ritz: &Ritz) {
         self.found.restarts += 1;
-        let wanted = self.quest.wanted;
-        let most = self.active - self.quest.block.min(self.active);
+        let wanted = self.request.wanted;
+        let most = self.active - self.request.block.min(self.active);
         let keep = (wanted + (self.most_active - wanted) / 2).min(most);
         let locked = self.locked.len();
         let end = locked + self.active;
@@ -444,11 +444,11 @@ impl<'a> Search<'a> {
     }
 
     fn finish(self) -> Pairs {
-        let Self { basis, locked, null, quest, mut found, .. } = self;
+        let Self { basis, locked, null, request, mut found, .. } = self;
         let n = null.labels.len();
         found.vectors = vec![0.0; n * locked.len()];
         basis.read(0..locked.len(), &mut found.vectors);
-        found.converged = locked.iter().take_while(|(value, residual)| *residual <= quest.tolerance(*value)).count();
+        found.converged = locked.iter().take_while(|(value, residual)| *residual <= request.tolerance(*value)).count();
         (found.values, found.residuals) = locked.into_iter().unzip();
         found
     }

@@ -1,11 +1,11 @@
 //! One problem on the CPU, by each of the methods.
 
 use super::auto::{Inverse, auto};
-use super::chebyshev::{Effort, Found, GoesOn, iterate};
+use super::chebyshev::{Found, GoesOn, Limits, iterate};
 use super::cpu::{CpuSpace, check_memory};
-use super::lanczos::{End, Pairs, Quest, lanczos};
+use super::lanczos::{End, Pairs, Request, lanczos};
 use super::options::{EigshMethod, EigshOptions};
-use super::solved::{Solved, Wanted, collect, goal};
+use super::solved::{Solved, Wanted, collect, target};
 use super::space::Space;
 use super::{dense, subspace};
 use crate::array::Real;
@@ -112,7 +112,7 @@ fn by_inverse<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, optio
 /// Thick-restart Lanczos, in f64.
 fn by_lanczos<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, options: &EigshOptions) -> Result<Solved> {
     let wide = a.widened();
-    let goal = goal(&wide, wanted, options.tolerance_in::<T>());
+    let target = target(&wide, wanted, options.tolerance_in::<T>());
     let rows = Rows::new(&wide);
     let n = a.rows().max(1);
     let mut map = |x: &[f64], y: &mut [f64]| {
@@ -121,19 +121,19 @@ fn by_lanczos<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, optio
         Ok(())
     };
     let most = most_of(&wanted, a.rows() - a.null.len());
-    let quest = Quest {
+    let request = Request {
         end: if wanted.which == Which::Smallest { End::Smallest } else { End::Largest },
         wanted: wanted.count,
         most,
-        resolution: goal.resolution,
-        absolute: goal.tolerance,
+        resolution: target.resolution,
+        absolute: target.tolerance,
         relative: 0.0,
         block: 1,
         basis: None,
         most_products: options.most_products,
         seed: options.seed,
     };
-    let pairs = lanczos(&mut map, &wide.null, quest, ctx.cancel())?;
+    let pairs = lanczos(&mut map, &wide.null, request, ctx.cancel())?;
     let Pairs { values, vectors, residuals, products, restarts, .. } = pairs;
     if values.len() < wanted.count {
         let what = format!("Lanczos found {} of {} pairs in {products} products", values.len(), wanted.count);
@@ -147,7 +147,7 @@ fn by_lanczos<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, optio
         next: None,
         method: EigshMethod::Lanczos,
         products,
-        looks: restarts,
+        restarts,
     })
 }
 
@@ -169,14 +169,23 @@ fn multiple_of_one<T: Real>(a: &Operator<'_, T>, wanted: Wanted, method: EigshMe
         let mut vectors = vec![0.0; n * count];
         vectors.iter_mut().step_by(n + 1).for_each(|x| *x = 1.0);
         let (values, residuals) = (vec![a.bounds(0).lower; count], vec![0.0; count]);
-        Solved { values, vectors, residuals, reached: true, next: None, method, products: 0, looks: 0 }
+        Solved { values, vectors, residuals, reached: true, next: None, method, products: 0, restarts: 0 }
     })
 }
 
 /// Of no pair.
 fn nothing() -> Solved {
     let (values, vectors, residuals) = (Vec::new(), Vec::new(), Vec::new());
-    Solved { values, vectors, residuals, reached: true, next: None, method: EigshMethod::Auto, products: 0, looks: 0 }
+    Solved {
+        values,
+        vectors,
+        residuals,
+        reached: true,
+        next: None,
+        method: EigshMethod::Auto,
+        products: 0,
+        restarts: 0,
+    }
 }
 
 /// Bytes of a dense decomposition of that order.
@@ -201,7 +210,7 @@ pub(super) fn densely<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wante
         next: None,
         method: EigshMethod::Dense,
         products: 0,
-        looks: 0,
+        restarts: 0,
     })
 }
 
@@ -214,7 +223,7 @@ pub(super) fn chebyshev<T: Real>(
     start: Option<&Solved>,
     goes_on: GoesOn<'_>,
 ) -> Result<Solved> {
-    let effort = Effort { which: wanted.which, most_products: options.most_products };
+    let limits = Limits { which: wanted.which, most_products: options.most_products };
     let tolerance = options.tolerance_in::<T>();
     check_memory::<T>(ctx, a.rows(), width)?;
     let mut space = CpuSpace::new(ctx, a, width);
@@ -228,8 +237,8 @@ pub(super) fn chebyshev<T: Real>(
         (None, Some(narrow)) => {
             let mut rough = CpuSpace::new(ctx, &narrow, width);
             rough.randomize(options.seed)?;
-            let near = goal(&narrow, wanted, tolerance.max(options.tolerance_in::<f32>()));
-            before = iterate(ctx, &mut rough, &[near], effort, goes_on)?.remove(0);
+            let near = target(&narrow, wanted, tolerance.max(options.tolerance_in::<f32>()));
+            before = iterate(ctx, &mut rough, &[near], limits, goes_on)?.remove(0);
             if before.left {
                 return collect(&mut rough, 0, wanted, &before, &Found::default(), EigshMethod::Chebyshev);
             }
@@ -237,7 +246,7 @@ pub(super) fn chebyshev<T: Real>(
         }
         (None, None) => space.randomize(options.seed)?,
     }
-    let found = iterate(ctx, &mut space, &[goal(a, wanted, tolerance)], effort, goes_on)?.remove(0);
+    let found = iterate(ctx, &mut space, &[target(a, wanted, tolerance)], limits, goes_on)?.remove(0);
     if !found.values.iter().all(|x| x.is_finite()) {
         return Err(Error::domain(
             "eigsh",

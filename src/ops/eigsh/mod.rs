@@ -64,7 +64,7 @@ pub struct Eigsh<T> {
     /// Products of A with the block.
     pub products: usize,
     /// Rayleigh-Ritz steps, or restarts.
-    pub looks: usize,
+    pub restarts: usize,
     /// Where it was computed, and why.
     pub choice: Choice,
 }
@@ -144,7 +144,7 @@ pub fn eigsh<T: Real>(
         null_space: a.null.len(),
         method: solved.method,
         products: solved.products,
-        looks: solved.looks,
+        restarts: solved.restarts,
         choice: *choice,
     })
 }
@@ -195,8 +195,8 @@ fn around<T: Real>(
 ) -> Result<Found> {
     let wide = a.widened();
     let (n, null) = (a.rows(), a.null.len());
-    let goal = (options.tolerance_in::<T>(), options.seed);
-    let (found, vectors) = cpu::nearest::nearest(ctx, &wide, (sigma, k.min(n - null)), goal)?;
+    let target = (options.tolerance_in::<T>(), options.seed);
+    let (found, vectors) = cpu::nearest::nearest(ctx, &wide, (sigma, k.min(n - null)), target)?;
     let own = found.values.iter().copied().zip(vectors.chunks_exact(n.max(1)).map(<[f64]>::to_vec));
     let mut pairs: Vec<(bool, Pair)> = own.map(|pair| (false, pair)).collect();
     pairs.extend((0..null.min(k)).map(|component| (true, (0.0, wide.null.vector(component)))));
@@ -218,7 +218,7 @@ fn around<T: Real>(
         next: None,
         method: EigshMethod::ShiftInvert,
         products: found.products,
-        looks: found.looks,
+        restarts: found.restarts,
     };
     Ok(Found { known, solved, pairs: pairs.into_iter().map(|(_, pair)| pair).collect() })
 }

@@ -1,6 +1,6 @@
 //! Which side solves which problem, and what goes to the device side by side.
 
-use super::chebyshev::{Effort, Found, Goal, iterate};
+use super::chebyshev::{Found, Limits, Target, iterate};
 use super::gpu::GpuSpace;
 use super::methods::{DENSE, PRODUCTS, is_multiple_of_one, on_cpu, width_of};
 use super::options::{EigshMethod, EigshOptions};
@@ -92,23 +92,23 @@ fn on_device<T: Real>(
     // The device sums squares in f32, and drops what is below 1e-38 of them.
     let is_far = |i: usize| a.bounds(i).norm > 0.0 && !(1e-15..=1e15).contains(&a.bounds(i).norm);
     let tolerance = options.tolerance_in::<T>();
-    let goals: Vec<Goal> = (0..a.problems())
+    let targets: Vec<Target> = (0..a.problems())
         .map(|i| {
             let count = if is_small(i) || is_far(i) { 0 } else { wanted[i].count.min(rests[i]) };
             goal_of::<f32>(operator.bounds(i), Wanted { count, ..wanted[i] }, tolerance)
         })
         .collect();
     let mut iterated = Vec::new();
-    if goals.iter().any(|goal| goal.wanted > 0) {
+    if targets.iter().any(|target| target.wanted > 0) {
         let which = wanted.first().map_or(Which::Smallest, |wanted| wanted.which);
-        let effort = Effort { which, most_products: options.most_products };
+        let limits = Limits { which, most_products: options.most_products };
         let mut space = GpuSpace::new(gpu, &operator, width)?;
         space.randomize(options.seed)?;
-        let found = iterate(&on_host, &mut space, &goals, effort, &|_, _| true)?;
+        let found = iterate(&on_host, &mut space, &targets, limits, &|_, _| true)?;
         for (i, found) in found.iter().enumerate() {
-            let wanted = Wanted { count: goals[i].wanted, ..wanted[i] };
+            let wanted = Wanted { count: targets[i].wanted, ..wanted[i] };
             let method = EigshMethod::Chebyshev;
-            iterated.push(match goals[i].wanted {
+            iterated.push(match targets[i].wanted {
                 0 => None,
                 _ => Some(collect(&mut space, i, wanted, found, &Found::default(), method)?),
             });

@@ -1,6 +1,6 @@
 //! What is wanted of a problem and what comes back of it, whichever method and side found it.
 
-use super::chebyshev::{Found, Goal};
+use super::chebyshev::{Found, Target};
 use super::options::EigshMethod;
 use super::space::Space;
 use crate::array::Real;
@@ -41,10 +41,10 @@ pub(crate) struct Solved {
     pub(crate) next: Option<f64>,
     pub(crate) method: EigshMethod,
     pub(crate) products: usize,
-    pub(crate) looks: usize,
+    pub(crate) restarts: usize,
 }
 
-pub(super) fn goal<T: Real>(a: &Operator<'_, T>, wanted: Wanted, tolerance: f64) -> Goal {
+pub(super) fn target<T: Real>(a: &Operator<'_, T>, wanted: Wanted, tolerance: f64) -> Target {
     goal_of::<T>(a.bounds(0), wanted, tolerance)
 }
 
@@ -54,11 +54,11 @@ pub(super) fn spread(bounds: Bounds) -> f64 {
 }
 
 /// The tolerance is relative to the norm. A tenth of it is left for the rounding of what is handed out.
-pub(super) fn goal_of<T: Real>(bounds: Bounds, wanted: Wanted, tolerance: f64) -> Goal {
+pub(super) fn goal_of<T: Real>(bounds: Bounds, wanted: Wanted, tolerance: f64) -> Target {
     let in_f32 = T::EPSILON > 1e-10;
     let resolution = if wanted.separate { spread(bounds) * if in_f32 { RESOLUTION } else { FINE } } else { 0.0 };
     let separate = wanted.separate && !in_f32;
-    Goal { wanted: wanted.count, bounds, tolerance: 0.9 * tolerance * bounds.norm, resolution, separate }
+    Target { wanted: wanted.count, bounds, tolerance: 0.9 * tolerance * bounds.norm, resolution, separate }
 }
 
 /// Brings the wanted columns home.
@@ -79,6 +79,6 @@ pub(super) fn collect<S: Space>(
         next: found.values.get(count).copied(),
         method,
         products: found.products + before.products,
-        looks: found.looks + before.looks,
+        restarts: found.restarts + before.restarts,
     })
 }

@@ -57,7 +57,7 @@ impl Filter {
 
 /// What a filter does with one problem.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Course {
+pub(super) struct FilterPlan {
     /// The first column that takes part; those before it stay as they are.
     pub(super) from: usize,
     /// The recurrence.
@@ -89,9 +89,9 @@ pub(super) trait Space {
     /// X becomes random numbers that depend upon the seed, row and column alone.
     fn randomize(&mut self, seed: u64) -> Result<()>;
 
-    /// Every `x_j` from the course's first column on becomes `p(A) x_j`; problems without a course keep their X. No bit of a problem
-    /// depends upon the courses of the others.
-    fn filter(&mut self, courses: &[Option<Course>]) -> Result<()>;
+    /// Every `x_j` from the plan's first column on becomes `p(A) x_j`; problems without a plan keep their X. No bit of a problem
+    /// depends upon the plans of the others.
+    fn filter(&mut self, plans: &[Option<FilterPlan>]) -> Result<()>;
 
     /// X'X and X'AX of every problem, AX kept for [`Space::rotate`].
     fn grams(&mut self) -> Result<Vec<Grams>>;

@@ -8,8 +8,8 @@ use super::chebyshev::Found;
 use super::cpu::{CpuSpace, check_memory};
 use super::options::{EigshMethod, EigshOptions};
 use super::ritz::rayleigh_ritz;
-use super::solved::{Solved, Wanted, collect, goal};
-use super::space::{Course, Space, Step};
+use super::solved::{Solved, Wanted, collect, target};
+use super::space::{FilterPlan, Space, Step};
 use crate::array::Real;
 use crate::context::Context;
 use crate::error::Result;
@@ -44,9 +44,9 @@ pub(super) fn iterate_blocks<T: Real>(
     check_memory::<T>(ctx, a.rows(), width)?;
     let mut space = CpuSpace::new(ctx, a, width);
     space.randomize(options.seed)?;
-    let goal = goal(a, wanted, options.tolerance_in::<T>());
+    let target = target(a, wanted, options.tolerance_in::<T>());
     let steps = vec![step(a, wanted.which); BETWEEN];
-    let course = [Some(Course { from: 0, steps, deflate_every: BETWEEN })];
+    let plan = [Some(FilterPlan { from: 0, steps, deflate_every: BETWEEN })];
     let mut found = Found::default();
     loop {
         // Twice: the block is orthonormal only after the first.
@@ -56,15 +56,15 @@ pub(super) fn iterate_blocks<T: Real>(
             found.residuals = space.rotate(&[Some(ritz.rotation)])?.remove(0);
             found.products += 1;
         }
-        found.looks += 1;
-        found.converged = found.residuals[..goal.wanted].iter().take_while(|&&r| r <= goal.tolerance).count();
-        if found.converged == goal.wanted || found.products >= options.most_products {
+        found.restarts += 1;
+        found.converged = found.residuals[..target.wanted].iter().take_while(|&&r| r <= target.tolerance).count();
+        if found.converged == target.wanted || found.products >= options.most_products {
             break;
         }
-        space.filter(&course)?;
+        space.filter(&plan)?;
         found.products += BETWEEN;
     }
-    found.apart = found.converged >= goal.wanted;
+    found.apart = found.converged >= target.wanted;
     collect(&mut space, 0, wanted, &found, &Found::default(), EigshMethod::Subspace)
 }
 
@@ -81,13 +81,13 @@ pub(super) fn power<T: Real>(
 ) -> Result<Solved> {
     check_memory::<T>(ctx, a.rows(), wanted.count + 1)?;
     let n = a.rows();
-    let goal = goal(a, wanted, options.tolerance_in::<T>());
+    let target = target(a, wanted, options.tolerance_in::<T>());
     let steps = vec![step(a, wanted.which); BETWEEN];
-    let course = [Some(Course { from: 0, steps, deflate_every: BETWEEN })];
+    let plan = [Some(FilterPlan { from: 0, steps, deflate_every: BETWEEN })];
     let mut vectors = Vec::new();
     let mut found = Vec::new();
-    let (mut products, mut looks) = (0, 0);
-    for pair in 0..goal.wanted {
+    let (mut products, mut restarts) = (0, 0);
+    for pair in 0..target.wanted {
         let mut space = CpuSpace::new(ctx, a, 1);
         space.randomize(options.seed + pair as u64)?;
         let (mut value, mut vector, mut residual);
@@ -99,12 +99,12 @@ pub(super) fn power<T: Real>(
             let ritz = rayleigh_ritz(ctx, &[grams], wanted.which, CpuSpace::<T>::GRAM_EPSILON, false)?.remove(0);
             value = ritz.rotation.values[0];
             residual = space.rotate(&[Some(ritz.rotation)])?.remove(0)[0];
-            (products, looks) = (products + 1, looks + 1);
+            (products, restarts) = (products + 1, restarts + 1);
             vector = x;
-            if residual <= goal.tolerance || products >= options.most_products {
+            if residual <= target.tolerance || products >= options.most_products {
                 break;
             }
-            space.filter(&course)?;
+            space.filter(&plan)?;
             products += BETWEEN;
         }
         found.push((value, residual));
@@ -119,7 +119,7 @@ pub(super) fn power<T: Real>(
     let (values, residuals) = order.iter().map(|&i| found[i]).unzip();
     let vectors = order.iter().flat_map(|&i| vectors[i * n..(i + 1) * n].iter().copied()).collect();
     let method = EigshMethod::Power;
-    Ok(Solved { values, vectors, residuals, reached: true, next: None, method, products, looks })
+    Ok(Solved { values, vectors, residuals, reached: true, next: None, method, products, restarts })
 }
 
 /// Takes the columns of `others` out of x, twice, and gives it unit norm.

@@ -249,9 +249,9 @@ fn sums_there(
     let flops = 4.0 * longest as f64;
     #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
     let unit_there = unit.unwrap_or(1.0) as f32;
-    for piece in rec.ranges(to_u32(count), flops) {
+    for range in rec.ranges(to_u32(count), flops) {
         let params = BandsOf {
-            first: piece.first,
+            first: range.first,
             inner: to_u32(lines.inner.max(1)),
             bins: to_u32(bins),
             bands: to_u32(bands.len()),
@@ -260,7 +260,7 @@ fn sums_there(
         };
         let kernel = Bands { params, power, ranges: &ranges, sums: &mut sums };
         let variant = [("WIDTH", f64::from(width))];
-        rec.dispatch(&kernel, &variant, piece.grid(), piece.flops)?;
+        rec.dispatch(&kernel, &variant, range.grid(), range.flops)?;
     }
     Ok(sums)
 }

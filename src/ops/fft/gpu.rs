@@ -1,7 +1,7 @@
 //! The device's transforms: which passes, over which strides, with which tables.
 
 use super::kernels::{
-    FromReal, How, Pass, ToReal, Transform, TwoFromReal, TwoToReal, TwoTransforms, Unfold, Unfolding, digits, flags,
+    FromReal, Pass, ToReal, Transform, Tuning, TwoFromReal, TwoToReal, TwoTransforms, Unfold, Unfolding, digits, flags,
     variant,
 };
 use super::plan::{FftPlan, Method, Stages};
@@ -75,8 +75,8 @@ pub(super) fn transform(
     if count == 0 {
         return Ok(output);
     }
-    let how = How::on(gpu.adapter(), plan.length());
-    let job = Job { plan, kind, lines, tables: &constants, at: Offsets::of(plan), before, after, how };
+    let tuning = Tuning::on(gpu.adapter(), plan.length());
+    let job = Job { plan, kind, lines, tables: &constants, at: Offsets::of(plan), before, after, tuning };
     job.record(&mut rec, input, window, &mut output)?;
     Ok(output)
 }
@@ -107,7 +107,7 @@ struct Job<'a> {
     at: Offsets,
     before: usize,
     after: usize,
-    how: How,
+    tuning: Tuning,
 }
 
 /// One pass before it is known where it reads and writes.
@@ -283,7 +283,7 @@ impl Job<'_> {
         let last = |[apart, next]: [usize; 2]| (length - 1) * apart + (step.digit - 1) * next;
         flags |= if last(step.before) < from.places { 0 } else { flags::GIVEN_SOME };
         flags |= if last(step.after) < to.places { 0 } else { flags::KEPT_SOME };
-        let (most, together) = (self.how.group(length, load_across || store_across), self.how.together(length));
+        let (most, together) = (self.tuning.group(length, load_across || store_across), self.tuning.together(length));
         let count = inner * step.digit * self.lines.outer;
         let units = count.div_ceil(together);
         // Fewer a workgroup where there are few, so that more of a device has work; but not lanes without any.
@@ -326,12 +326,12 @@ impl Job<'_> {
             #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
             scale: to.scale as f32,
         };
-        let overrides = variant(step.stages, most, flags, self.how);
+        let overrides = variant(step.stages, most, flags, self.tuning);
         let twice = if flags & flags::TWICE == 0 { 1.0 } else { 2.0 };
         let flops = twice * step.stages.cost() as f64 * (group * together) as f64;
-        for piece in rec.ranges(to_u32(units.div_ceil(group)), flops) {
-            let params = Pass { first: piece.first, ..params };
-            let (grid, flops) = (piece.grid(), piece.flops);
+        for range in rec.ranges(to_u32(units.div_ceil(group)), flops) {
+            let params = Pass { first: range.first, ..params };
+            let (grid, flops) = (range.grid(), range.flops);
             let tables = self.tables;
             let reals = self.kind == Kind::RealInverse && to.places != usize::MAX;
             match source {

@@ -74,27 +74,27 @@ pub(super) fn longest_pass(adapter: &Adapter, n: usize) -> usize {
 
 /// Returns the overrides of a pass of at most `group` transforms (or pairs of transforms) a workgroup. They follow from the length
 /// and the flags alone, so that the bits of a transform do not depend on how many there are.
-pub(super) fn variant(stages: &Stages, group: usize, flags: u32, how: How) -> [(&'static str, f64); 7] {
-    let together = how.together(stages.length());
+pub(super) fn variant(stages: &Stages, group: usize, flags: u32, tuning: Tuning) -> [(&'static str, f64); 7] {
+    let together = tuning.together(stages.length());
     let points = POINTS[usize::from(stages.length() * group * together > POINTS[0])];
-    let [first, middle, last] = if how.known && flags & flags::TWICE == 0 { known(stages, flags) } else { [0; 3] };
+    let [first, middle, last] = if tuning.known && flags & flags::TWICE == 0 { known(stages, flags) } else { [0; 3] };
     // A butterfly of 16 an invocation. Software adapters suspend each of their vectors at every barrier: 1024 by 256, 8 rather than 256
     // invocations take SwiftShader 22 rather than 517 ms, lavapipe 5.5 rather than 10 (2026-11-22).
-    let width = if how.narrow { 8 } else { points / 16 };
+    let width = if tuning.narrow { 8 } else { points / 16 };
     [
         ("WIDTH", count(width)),
         ("POINTS", count(points / together)),
         ("FIRST", count(first)),
         ("MIDDLE", count(middle)),
         ("LAST", count(last)),
-        ("SPREAD", f64::from(u8::from(!how.narrow))),
+        ("SPREAD", f64::from(u8::from(!tuning.narrow))),
         ("FLAGS", flags.into()),
     ]
 }
 
 /// What decides between kernels beside the work.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct How {
+pub(super) struct Tuning {
     /// Whether radices may be compiled in.
     pub(super) known: bool,
     /// Whether workgroups are narrow, as software adapters want them.
@@ -103,7 +103,7 @@ pub(super) struct How {
     pub(super) longest: usize,
 }
 
-impl How {
+impl Tuning {
     /// Of an adapter for transforms of length `n`, by the forms that it prefers.
     pub(super) fn on(adapter: &Adapter, n: usize) -> Self {
         let prefers = |form| adapter.prefers(KernelForm::Fft(form), n as f64);
@@ -176,14 +176,11 @@ fn pass_variants(doings: &[u32], together: usize) -> Vec<Vec<(&'static str, f64)
         let Method::OnePass(stages) = plan.method() else { continue };
         for across in [0, flags::LOAD_ACROSS, flags::LOAD_ACROSS | flags::STORE_ACROSS] {
             for doing in doings {
-                let hows = [(true, true), (true, false), (false, true), (false, false)].map(|(known, narrow)| How {
-                    known,
-                    narrow,
-                    longest: POINTS[1],
-                });
-                for how in hows.into_iter().filter(|how| how.together(length) == together) {
-                    let most = how.group(length, across != 0);
-                    let variant = variant(stages, most, doing | across, how).to_vec();
+                let tunings = [(true, true), (true, false), (false, true), (false, false)]
+                    .map(|(known, narrow)| Tuning { known, narrow, longest: POINTS[1] });
+                for tuning in tunings.into_iter().filter(|tuning| tuning.together(length) == together) {
+                    let most = tuning.group(length, across != 0);
+                    let variant = variant(stages, most, doing | across, tuning).to_vec();
                     if !all.contains(&variant) {
                         all.push(variant);
                     }
@@ -247,7 +244,7 @@ pub(in super::super) fn is_given(adapter: &Adapter, _: &str, overrides: Override
 kernels! {
     /// Complex numbers to complex numbers.
     Transform = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/one.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_single.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
     ] variants complex {
         uniform params: Pass,
         read tables: [f32; 2],
@@ -256,7 +253,7 @@ kernels! {
     }
     /// Complex numbers to complex numbers, two transforms at a time.
     TwoTransforms = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/two.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_pair.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
     ] variants two_complex {
         uniform params: Pass,
         read tables: [f32; 2],
@@ -265,7 +262,7 @@ kernels! {
     }
     /// Reals to complex numbers.
     FromReal = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/one.wgsl", "generated/fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_single.wgsl", "generated/fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
     ] variants from_real {
         uniform params: Pass,
         read tables: [f32; 2],
@@ -275,7 +272,7 @@ kernels! {
     }
     /// Reals to complex numbers, two transforms at a time.
     TwoFromReal = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/two.wgsl", "generated/fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_pair.wgsl", "generated/fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
     ] variants two_from_real {
         uniform params: Pass,
         read tables: [f32; 2],
@@ -285,7 +282,7 @@ kernels! {
     }
     /// Complex numbers to reals.
     ToReal = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/one.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_single.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
     ] variants to_real {
         uniform params: Pass,
         read tables: [f32; 2],
@@ -294,7 +291,7 @@ kernels! {
     }
     /// Complex numbers to reals, two transforms at a time.
     TwoToReal = [
-        "fft/pass.wgsl", "fft/complex.wgsl", "fft/two.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
+        "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_pair.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
     ] variants two_to_real {
         uniform params: Pass,
         read tables: [f32; 2],

@@ -202,7 +202,10 @@ impl Operation for Task {
             size: n,
             items: count,
             dispatches: self.plan.as_ref().map_or(1.0, |plan| plan.dispatches() as f64),
-            algorithms: ["rustfft", ctx.adapter().map_or("", |adapter| kernels::How::on(adapter, self.n).name(self.n))],
+            algorithms: [
+                "rustfft",
+                ctx.adapter().map_or("", |adapter| kernels::Tuning::on(adapter, self.n).name(self.n)),
+            ],
             ..Workload::default()
         }
         .transferring(self.resident, moved(before * from), moved(after * to))
@@ -269,9 +272,9 @@ impl Task {
     fn on_cpu<I: Scalar, O: Scalar>(&self, ctx: &Context, data: &[I], window: Option<&[I]>) -> Vec<O> {
         // f32 is all that a device takes.
         if I::ON_DEVICE {
-            self.in_precision::<f32, I, O>(&ctx.kept(), data, window)
+            self.in_precision::<f32, I, O>(&ctx.extension(), data, window)
         } else {
-            self.in_precision::<f64, I, O>(&ctx.kept(), data, window)
+            self.in_precision::<f64, I, O>(&ctx.extension(), data, window)
         }
     }
 

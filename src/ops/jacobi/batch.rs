@@ -12,6 +12,6 @@ pub(in crate::ops) const MAX_SWEEPS: u32 = 30;
 #[derive(Clone, Debug)]
 pub(in crate::ops) struct Batch<'a> {
     pub(in crate::ops) table: &'a Buffer<[u32; 4]>,
-    /// Which of the table.
-    pub(in crate::ops) range: Range<u32>,
+    /// Which rows of the table.
+    pub(in crate::ops) matrices: Range<u32>,
 }

@@ -56,7 +56,7 @@ impl Share {
 ///
 /// # Errors
 /// Device errors.
-pub(super) fn orthogonalise(
+pub(super) fn orthogonalize(
     rec: &mut Recorder<'_>,
     adapter: &Adapter,
     class: u32,
@@ -64,13 +64,13 @@ pub(super) fn orthogonalise(
     w: &mut Buffer<f32>,
     state: &mut Buffer<[u32; 4]>,
 ) -> Result<()> {
-    let Batch { table, range } = batch;
+    let Batch { table, matrices } = batch;
     let share = Share::of(class);
     // Two operations for each of PAIR^2 products a row.
     let per_row = 2.0 * f64::from(PAIR * PAIR) * f64::from(share.pairs);
     let flops = [f64::from(class), 5.0 * f64::from(PAIR)].map(|rows| rows * per_row);
-    for piece in rec.ranges_of(share.most(adapter), range.end - range.start, flops[0]) {
-        let (first, count) = (range.start + piece.first, piece.count);
+    for range in rec.ranges_of(share.most(adapter), matrices.end - matrices.start, flops[0]) {
+        let (first, count) = (matrices.start + range.first, range.count);
         let matrices = count as usize;
         let mut grams = rec.array(matrices * share.grams())?;
         let mut marks = rec.array(matrices * share.pairs as usize)?;

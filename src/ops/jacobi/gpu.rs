@@ -1,4 +1,4 @@
-//! Which kernel orthogonalises which matrix, and how much of it a dispatch does.
+//! Which kernel orthogonalizes which matrix, and how much of it a dispatch does.
 
 pub(in crate::ops) use super::batch::Batch;
 pub(in crate::ops) use super::batch::MAX_SWEEPS;
@@ -72,7 +72,7 @@ impl Method {
 ///
 /// # Errors
 /// Device errors.
-pub(in crate::ops) fn orthogonalise(
+pub(in crate::ops) fn orthogonalize(
     rec: &mut Recorder<'_>,
     adapter: &Adapter,
     method: Method,
@@ -82,8 +82,8 @@ pub(in crate::ops) fn orthogonalise(
 ) -> Result<()> {
     match method {
         Method::Workgroup(class) => in_workgroups(rec, adapter, class, batch, w, state),
-        Method::Register(register) => register.orthogonalise(rec, batch, w, state),
-        Method::Blocked(columns) => blocked::orthogonalise(rec, adapter, columns, batch, w, state),
+        Method::Register(register) => register.orthogonalize(rec, batch, w, state),
+        Method::Blocked(columns) => blocked::orthogonalize(rec, adapter, columns, batch, w, state),
     }
 }
 
@@ -95,18 +95,18 @@ fn in_workgroups(
     w: &mut Buffer<f32>,
     state: &mut Buffer<[u32; 4]>,
 ) -> Result<()> {
-    let Batch { table, range } = batch;
+    let Batch { table, matrices } = batch;
     let sweeps = sweeps_of_one_dispatch(class, adapter.loop_budget);
     let dispatches = MAX_SWEEPS.div_ceil(sweeps);
     // About seven sweeps of n^2 / 2 pairs, three inner products and a rotation each.
     let work = 7.0 * f64::from(class.capacity).powi(3) / 2.0 * 12.0;
-    for piece in rec.ranges(range.end - range.start, work) {
+    for range in rec.ranges(matrices.end - matrices.start, work) {
         for _ in 0..dispatches {
-            let params = Sweeps { first: range.start + piece.first, sweeps };
+            let params = Sweeps { first: matrices.start + range.first, sweeps };
             let kernel = Workgroup { params, table, w, state };
             // The dispatches after the last sweep find nothing to do; their share stands for those that do.
-            let flops = piece.flops / f64::from(dispatches);
-            rec.dispatch(&kernel, &class.overrides(), piece.grid(), flops)?;
+            let flops = range.flops / f64::from(dispatches);
+            rec.dispatch(&kernel, &class.overrides(), range.grid(), flops)?;
         }
     }
     Ok(())

@@ -41,20 +41,20 @@ impl Register {
     ///
     /// # Errors
     /// Device errors.
-    pub(super) fn orthogonalise(
+    pub(super) fn orthogonalize(
         self,
         rec: &mut Recorder<'_>,
         batch: &Batch<'_>,
         w: &mut Buffer<f32>,
         state: &mut Buffer<[u32; 4]>,
     ) -> Result<()> {
-        let Batch { table, range, .. } = batch;
+        let Batch { table, matrices, .. } = batch;
         // About seven sweeps of n^2 / 2 pairs, an inner product and a rotation each.
         let work = 7.0 * 5.0 * f64::from(self.0).powi(3);
-        for piece in rec.ranges(range.end - range.start, work) {
-            let params = Ringing { first: range.start + piece.first, sweeps: MAX_SWEEPS };
+        for range in rec.ranges(matrices.end - matrices.start, work) {
+            let params = Ringing { first: matrices.start + range.first, sweeps: MAX_SWEEPS };
             let kernel = kernels::Register { order: self.0, params, table, w, state };
-            rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
+            rec.dispatch(&kernel, &[], range.grid(), range.flops)?;
         }
         Ok(())
     }

@@ -58,9 +58,9 @@ pub(super) fn laplacian(
     );
     let mut laplacian = rec.array(layout.len())?;
     let work = layout.len() as f64 / layout.batch().max(1) as f64;
-    for piece in rec.ranges(to_u32(layout.batch()), work) {
+    for range in rec.ranges(to_u32(layout.batch()), work) {
         let kernel = Assemble {
-            params: First { first: piece.first },
+            params: First { first: range.first },
             table: &table,
             row_offsets: &row_offsets,
             columns: &columns,
@@ -68,7 +68,7 @@ pub(super) fn laplacian(
             degree: &degree,
             laplacian: &mut laplacian,
         };
-        rec.dispatch(&kernel, &variant, piece.grid(), piece.flops)?;
+        rec.dispatch(&kernel, &variant, range.grid(), range.flops)?;
     }
     Ok(laplacian)
 }

@@ -3,7 +3,7 @@
 
 use super::forms::Plan;
 use super::gpu::{self, Ending, Factor, Product};
-use super::{Given, Multiplied, Precision, Problem, Side, split};
+use super::{BiasAxis, Given, Multiplied, Precision, Problem, split};
 use crate::array::{Scalar, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
@@ -167,7 +167,7 @@ fn product<'a>(
         c: c.zip(problem.c).map(|(buffer, c)| (buffer, c.shared)),
         bias: bias.zip(problem.bias).map(|(buffer, along)| gpu::Bias {
             buffer,
-            of_rows: along.side == Side::Rows,
+            of_rows: along.axis == BiasAxis::Rows,
             shared: along.shared,
         }),
         activation: problem.activation.number(),
@@ -290,7 +290,7 @@ fn block<T: Multiplied>(
     let of_b = |ps: Range<usize>| factor(whole.b, b, (k, n), ps, js.clone());
     let c = if whole.c.is_some() { cut(c, m, is.clone(), js.clone()) } else { Vec::new() };
     let bias = match whole.bias {
-        Some(along) if along.side == Side::Rows => bias[is.clone()].to_vec(),
+        Some(along) if along.axis == BiasAxis::Rows => bias[is.clone()].to_vec(),
         Some(_) => bias[js.clone()].to_vec(),
         None => Vec::new(),
     };

@@ -3,7 +3,7 @@
 pub(super) mod split;
 mod tiny;
 
-use super::{Activation, Problem, Side};
+use super::{Activation, BiasAxis, Problem};
 use crate::array::Real;
 use crate::ops::PARALLEL;
 use crate::parallel;
@@ -96,15 +96,15 @@ const CONVERTED: usize = 1 << 15;
 
 fn widened(from: &[f16]) -> Vec<f32> {
     let mut to = vec![0.0; from.len()];
-    let pieces = from.chunks(CONVERTED).zip(to.chunks_mut(CONVERTED));
-    parallel::for_each(pieces, |_, (from, to)| from.convert_to_f32_slice(to));
+    let chunks = from.chunks(CONVERTED).zip(to.chunks_mut(CONVERTED));
+    parallel::for_each(chunks, |_, (from, to)| from.convert_to_f32_slice(to));
     to
 }
 
 fn narrowed(from: &[f32]) -> Vec<f16> {
     let mut to = vec![f16::ZERO; from.len()];
-    let pieces = from.chunks(CONVERTED).zip(to.chunks_mut(CONVERTED));
-    parallel::for_each(pieces, |_, (from, to)| to.convert_from_f32_slice(from));
+    let chunks = from.chunks(CONVERTED).zip(to.chunks_mut(CONVERTED));
+    parallel::for_each(chunks, |_, (from, to)| to.convert_from_f32_slice(from));
     to
 }
 
@@ -199,9 +199,9 @@ impl<'a, T: Working> Work<'a, T> {
             return;
         }
         let columns = (FINISHED / m).max(1);
-        let pieces = n.div_ceil(columns);
+        let chunks = n.div_ceil(columns);
         let all = out.chunks_mut(m * n).flat_map(|out| out.chunks_mut(columns * m));
-        parallel::for_each(all, |i, out| self.finish(i / pieces, i % pieces * columns, out));
+        parallel::for_each(all, |i, out| self.finish(i / chunks, i % chunks * columns, out));
     }
 
     /// What becomes of products, in columns of a result from `first` on.
@@ -216,13 +216,13 @@ impl<'a, T: Working> Work<'a, T> {
             }
         }
         if let Some(bias) = bias {
-            let len = if bias.side == Side::Rows { m } else { n };
+            let len = if bias.axis == BiasAxis::Rows { m } else { n };
             let begin = if bias.shared { 0 } else { matrix * len };
             let numbers = &self.operands.bias[begin..begin + len];
             for (column, out) in out.chunks_mut(m).enumerate() {
-                match bias.side {
-                    Side::Rows => out.iter_mut().zip(numbers).for_each(|(out, x)| *out += *x),
-                    Side::Columns => out.iter_mut().for_each(|out| *out += numbers[first + column]),
+                match bias.axis {
+                    BiasAxis::Rows => out.iter_mut().zip(numbers).for_each(|(out, x)| *out += *x),
+                    BiasAxis::Columns => out.iter_mut().for_each(|out| *out += numbers[first + column]),
                 }
             }
         }

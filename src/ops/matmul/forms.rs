@@ -25,8 +25,8 @@ pub(super) enum Form {
     Tile { side: u32, depth: u32 },
     /// Tiles an invocation without workgroup memory, 16 rows and columns, or 8 where there are no more, for adapters on a CPU.
     Direct { tall: bool, wide: bool },
-    /// Tiles of `4 piece` rows and columns on the matrix units, `piece x piece`, of four subgroups of `lanes` lanes.
-    Cooperative { piece: u32, lanes: u32 },
+    /// Tiles of `4 fragment` rows and columns on the matrix units, `fragment x fragment`, of four subgroups of `lanes` lanes.
+    Cooperative { fragment: u32, lanes: u32 },
 }
 
 /// How products of one shape are made.
@@ -55,11 +55,11 @@ impl Plan {
         };
         // By name alone: wgpu calls its devices experimental.
         if half && adapter.asks(KernelForm::Matmul(MatmulForm::Cooperative)) {
-            let piece = adapter.cooperative?;
-            let teams = if piece == 8 { &SMALL_TEAMS[..] } else { &TEAMS };
+            let fragment = adapter.cooperative?;
+            let teams = if fragment == 8 { &SMALL_TEAMS[..] } else { &TEAMS };
             let lanes = adapter.subgroup().filter(|lanes| teams.contains(lanes) && has(16 << 10, 4 * lanes))?;
-            let form = Form::Cooperative { piece, lanes };
-            let span = span_of(adapter, [m, n, k], piece / 2, 32, cooperative_loops(piece, lanes));
+            let form = Form::Cooperative { fragment, lanes };
+            let span = span_of(adapter, [m, n, k], fragment / 2, 32, cooperative_loops(fragment, lanes));
             return Some(Self { form, span, together: 1, depth: 32 });
         }
         let fours = k > 0 && [m, n, k].iter().all(|side| side.is_multiple_of(4));
@@ -116,7 +116,7 @@ impl Plan {
                 let invocations = m.div_ceil(direct_side(tall)) * n.div_ceil(direct_side(wide));
                 invocations.saturating_mul(parts).saturating_mul(batch).div_ceil(DIRECT)
             }
-            Form::Cooperative { piece, .. } => Self::tiled(m, n, piece / 2, parts, batch),
+            Form::Cooperative { fragment, .. } => Self::tiled(m, n, fragment / 2, parts, batch),
         }
     }
 
@@ -132,7 +132,9 @@ impl Plan {
             Form::Direct { tall, wide } => {
                 2.0 * f64::from(DIRECT * direct_side(tall) * direct_side(wide)) * f64::from(self.span.min(k).max(1))
             }
-            Form::Cooperative { piece, .. } => f64::from(32 * piece * piece) * f64::from(self.span.min(k).max(1)),
+            Form::Cooperative { fragment, .. } => {
+                f64::from(32 * fragment * fragment) * f64::from(self.span.min(k).max(1))
+            }
         }
     }
 }
@@ -166,8 +168,8 @@ fn most_steps(loop_budget: u32, loops: u32) -> u32 {
 }
 
 /// Iterations of a step of 32 terms on matrix units: bringing both factors, and multiplying.
-fn cooperative_loops(piece: u32, lanes: u32) -> u32 {
-    1 + 2 * (32 * piece).div_ceil(lanes) + 32 / piece
+fn cooperative_loops(fragment: u32, lanes: u32) -> u32 {
+    1 + 2 * (32 * fragment).div_ceil(lanes) + 32 / fragment
 }
 
 #[cfg(test)]
@@ -193,11 +195,11 @@ mod tests {
         // direct.wgsl: four terms an iteration, of parts that are counted as tiles of eight terms a step.
         let most = 8 * most_steps(BUDGET, 8 + 1);
         assert!(most.div_ceil(4) <= BUDGET / 2 && most > PART);
-        // cooperative.wgsl: steps, and at last the pieces' numbers.
-        for (piece, lanes) in TEAMS.map(|lanes| (16, lanes)).into_iter().chain(SMALL_TEAMS.map(|lanes| (8, lanes))) {
-            let loops = cooperative_loops(piece, lanes);
+        // cooperative.wgsl: steps, and at last the fragments' numbers.
+        for (fragment, lanes) in TEAMS.map(|lanes| (16, lanes)).into_iter().chain(SMALL_TEAMS.map(|lanes| (8, lanes))) {
+            let loops = cooperative_loops(fragment, lanes);
             let most = most_steps(BUDGET, loops);
-            assert!(most * loops + 2 * piece * piece + 4 <= BUDGET && most * 32 > PART, "{piece} {lanes}");
+            assert!(most * loops + 2 * fragment * fragment + 4 <= BUDGET && most * 32 > PART, "{fragment} {lanes}");
         }
         // split.wgsl and largest.wgsl: chunks of a line, 32 at a time, and the terms of one.
         assert!((u32::MAX.div_ceil(CHUNK) / 32 + 1) + 5 + CHUNK / 32 <= BUDGET && CHUNK.is_multiple_of(2));

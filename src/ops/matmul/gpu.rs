@@ -2,7 +2,7 @@
 
 use super::forms::{Form, Plan};
 use super::kernels::{
-    BIAS_OF_COLUMNS, BIAS_OF_ROWS, Cooperative, Direct, IDENTITY, Manner, NO_BIAS, Params, SUMMED, SmallCooperative,
+    BIAS_OF_COLUMNS, BIAS_OF_ROWS, Cooperative, Direct, IDENTITY, NO_BIAS, Operands, Params, SUMMED, SmallCooperative,
     Sum, SumOfScaled, Tile, Tiny,
 };
 use crate::device::{Adapter, Buffer, Gpu, Recorder};
@@ -56,9 +56,9 @@ pub(in crate::ops) struct Bias<'a> {
 
 impl Product<'_> {
     /// What is compiled in. Raw sums end plainly.
-    fn manner(&self, raw: bool) -> Manner {
+    fn operands(&self, raw: bool) -> Operands {
         let plain = raw || self.ending.is_plain();
-        Manner { transpose_a: self.a.transposed, transpose_b: self.b.transposed, half: self.half, plain }
+        Operands { transpose_a: self.a.transposed, transpose_b: self.b.transposed, half: self.half, plain }
     }
 
     /// The parameters of a dispatch, but for what it takes of the work.
@@ -169,30 +169,30 @@ fn multiply(
     let c = product.ending.c.map_or_else(|| a.clone(), |(c, _)| c.cast_ref());
     let bias = product.ending.bias.map_or_else(|| a.clone(), |bias| bias.buffer.cast_ref());
     let mut out = out.cast_mut::<u32>();
-    let manner = product.manner(params.raw != 0).overrides();
+    let operands = product.operands(params.raw != 0).overrides();
     let flops = plan.flops(product.k);
-    for piece in rec.ranges(plan.units(product.m, product.n, params.parts, product.batch), flops) {
-        let (grid, flops) = (piece.grid(), piece.flops);
-        let params = Params { first: piece.first, ..params };
+    for range in rec.ranges(plan.units(product.m, product.n, params.parts, product.batch), flops) {
+        let (grid, flops) = (range.grid(), range.flops);
+        let params = Params { first: range.first, ..params };
         let (a, b, c, bias, out) = (&a, &b, &c, &bias, &mut out);
         match plan.form {
             Form::Tiny { order } => {
-                let variant = [&manner[..], &[("ORDER", order.into())]].concat();
+                let variant = [&operands[..], &[("ORDER", order.into())]].concat();
                 rec.dispatch(&Tiny { params, a, b, c, bias, out }, &variant, grid, flops)?;
             }
             Form::Tile { side, depth } => {
-                let variant = [&manner[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat();
+                let variant = [&operands[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat();
                 rec.dispatch(&Tile { params, a, b, c, bias, out }, &variant, grid, flops)?;
             }
             Form::Direct { tall, wide } => {
-                let variant = [&manner[..], &[("TALL", tall.into()), ("WIDE", wide.into())]].concat();
+                let variant = [&operands[..], &[("TALL", tall.into()), ("WIDE", wide.into())]].concat();
                 let (a, b, out) = (&a.cast_ref(), &b.cast_ref(), &mut out.cast_mut());
                 rec.dispatch(&Direct { params, a, b, c, bias, out }, &variant, grid, flops)?;
             }
-            Form::Cooperative { piece, lanes } => {
-                let variant = [&manner[..], &[("LANES", lanes.into())]].concat();
+            Form::Cooperative { fragment, lanes } => {
+                let variant = [&operands[..], &[("LANES", lanes.into())]].concat();
                 let (a, b) = (&a.cast_ref(), &b.cast_ref());
-                if piece == 8 {
+                if fragment == 8 {
                     rec.dispatch(&SmallCooperative { params, a, b, c, bias, out }, &variant, grid, flops)?;
                 } else {
                     rec.dispatch(&Cooperative { params, a, b, c, bias, out }, &variant, grid, flops)?;
@@ -244,11 +244,11 @@ fn finish(
     let len = product.m * product.n * product.batch;
     let units = if product.half { len.div_ceil(2) } else { len }.div_ceil(SUMMED);
     let flops = f64::from(SUMMED) * f64::from(2 * params.parts + 16);
-    for piece in rec.ranges(units, flops) {
-        let params = Params { first: piece.first * SUMMED, ..params };
+    for range in rec.ranges(units, flops) {
+        let params = Params { first: range.first * SUMMED, ..params };
         let (c, bias, out) = (&c, &bias, &mut out);
         let variant = [("HALF", product.half.into()), ("PLAIN", product.ending.is_plain().into())];
-        let (grid, flops) = (piece.grid(), piece.flops);
+        let (grid, flops) = (range.grid(), range.flops);
         match exponents {
             None => rec.dispatch(&Sum { params, sums, c, bias, out }, &variant, grid, flops)?,
             Some([down, across]) => {

@@ -52,14 +52,14 @@ pub(super) const TILES: [(u32, u32); 3] = [(8, 8), (16, 8), (16, 16)];
 
 /// What is compiled into the kernels of a product: how the factors lie, whether in f16, and whether results are sums times alpha.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Manner {
+pub(super) struct Operands {
     pub(super) transpose_a: bool,
     pub(super) transpose_b: bool,
     pub(super) half: bool,
     pub(super) plain: bool,
 }
 
-impl Manner {
+impl Operands {
     /// A row of op(A) lies side by side where A is transposed, a column of op(B) where B is not.
     pub(super) fn overrides(self) -> [(&'static str, f64); 4] {
         let (a, b) = (self.transpose_a.into(), (!self.transpose_b).into());
@@ -76,15 +76,15 @@ impl Manner {
 
 fn tiny_variants() -> Vec<Vec<(&'static str, f64)>> {
     let orders = [0].into_iter().chain(ORDERS);
-    let variant = |order: u32, manner: Manner| [&manner.overrides()[..], &[("ORDER", order.into())]].concat();
-    orders.flat_map(|order| Manner::all().map(move |manner| variant(order, manner))).collect()
+    let variant = |order: u32, operands: Operands| [&operands.overrides()[..], &[("ORDER", order.into())]].concat();
+    orders.flat_map(|order| Operands::all().map(move |operands| variant(order, operands))).collect()
 }
 
 fn tile_variants() -> Vec<Vec<(&'static str, f64)>> {
-    let variant = |(side, depth): (u32, u32), manner: Manner| {
-        [&manner.overrides()[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat()
+    let variant = |(side, depth): (u32, u32), operands: Operands| {
+        [&operands.overrides()[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat()
     };
-    TILES.into_iter().flat_map(|tile| Manner::all().map(move |manner| variant(tile, manner))).collect()
+    TILES.into_iter().flat_map(|tile| Operands::all().map(move |operands| variant(tile, operands))).collect()
 }
 
 /// Lanes of the subgroups that matrix units ship for: those of 16 x 16, and those of 8 x 8.
@@ -92,9 +92,9 @@ pub(super) const TEAMS: [u32; 3] = [16, 32, 64];
 pub(super) const SMALL_TEAMS: [u32; 4] = [4, 8, 16, 32];
 
 fn of_teams(teams: &[u32]) -> Vec<Vec<(&'static str, f64)>> {
-    let variant = |lanes: u32, manner: Manner| [&manner.overrides()[..], &[("LANES", lanes.into())]].concat();
-    let halves = || Manner::all().filter(|manner| manner.half);
-    teams.iter().flat_map(|&lanes| halves().map(move |manner| variant(lanes, manner))).collect()
+    let variant = |lanes: u32, operands: Operands| [&operands.overrides()[..], &[("LANES", lanes.into())]].concat();
+    let halves = || Operands::all().filter(|operands| operands.half);
+    teams.iter().flat_map(|&lanes| halves().map(move |operands| variant(lanes, operands))).collect()
 }
 
 fn cooperative_variants() -> Vec<Vec<(&'static str, f64)>> {
@@ -107,11 +107,11 @@ fn small_cooperative_variants() -> Vec<Vec<(&'static str, f64)>> {
 
 fn direct_variants() -> Vec<Vec<(&'static str, f64)>> {
     let sizes = [(false, false), (false, true), (true, false), (true, true)];
-    let manners = || Manner::all().filter(|manner| !manner.half);
-    let variant = |(tall, wide): (bool, bool), manner: Manner| {
-        [&manner.overrides()[..], &[("TALL", tall.into()), ("WIDE", wide.into())]].concat()
+    let manners = || Operands::all().filter(|operands| !operands.half);
+    let variant = |(tall, wide): (bool, bool), operands: Operands| {
+        [&operands.overrides()[..], &[("TALL", tall.into()), ("WIDE", wide.into())]].concat()
     };
-    sizes.into_iter().flat_map(|size| manners().map(move |manner| variant(size, manner))).collect()
+    sizes.into_iter().flat_map(|size| manners().map(move |operands| variant(size, operands))).collect()
 }
 
 fn sum_variants() -> Vec<Vec<(&'static str, f64)>> {
@@ -119,7 +119,7 @@ fn sum_variants() -> Vec<Vec<(&'static str, f64)>> {
     bits.map(|(half, plain)| vec![("HALF", half), ("PLAIN", plain)]).into()
 }
 
-fn unscaled_variants() -> Vec<Vec<(&'static str, f64)>> {
+fn undo_scaling_variants() -> Vec<Vec<(&'static str, f64)>> {
     [0.0, 1.0].map(|plain| vec![("HALF", 0.0), ("PLAIN", plain)]).into()
 }
 
@@ -142,7 +142,7 @@ pub(in super::super) fn is_given(adapter: &Adapter, kernel: &str, overrides: Ove
 kernels! {
     /// Several small products a workgroup.
     Tiny = [
-        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/factors.wgsl", "matmul/put.wgsl",
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/factors.wgsl", "matmul/store_tile.wgsl",
         "matmul/tiny.wgsl"
     ] variants tiny_variants {
         uniform params: Params,
@@ -154,7 +154,7 @@ kernels! {
     }
     /// A tile of a product a workgroup.
     Tile = [
-        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/factors.wgsl", "matmul/put.wgsl",
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/factors.wgsl", "matmul/store_tile.wgsl",
         "matmul/tile.wgsl"
     ] variants tile_variants {
         uniform params: Params,
@@ -177,8 +177,8 @@ kernels! {
     }
     /// A tile of a product of f16 on matrix units of 16 x 16.
     Cooperative = [
-        "matmul/cooperative.wgsl", "matmul/piece_16.wgsl", "shared/real.wgsl", "shared/half.wgsl",
-        "matmul/product.wgsl", "matmul/put.wgsl"
+        "matmul/cooperative.wgsl", "matmul/fragment_16.wgsl", "shared/real.wgsl", "shared/half.wgsl",
+        "matmul/product.wgsl", "matmul/store_tile.wgsl"
     ] variants cooperative_variants {
         uniform params: Params,
         read a: f16,
@@ -189,8 +189,8 @@ kernels! {
     }
     /// A tile of a product of f16 on matrix units of 8 x 8.
     SmallCooperative = [
-        "matmul/cooperative.wgsl", "matmul/piece_8.wgsl", "shared/real.wgsl", "shared/half.wgsl",
-        "matmul/product.wgsl", "matmul/put.wgsl"
+        "matmul/cooperative.wgsl", "matmul/fragment_8.wgsl", "shared/real.wgsl", "shared/half.wgsl",
+        "matmul/product.wgsl", "matmul/store_tile.wgsl"
     ] variants small_cooperative_variants {
         uniform params: Params,
         read a: f16,
@@ -201,7 +201,7 @@ kernels! {
     }
     /// Results from sums that were made in parts.
     Sum = [
-        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/as_it_is.wgsl", "matmul/sum.wgsl"
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/no_scaling.wgsl", "matmul/sum.wgsl"
     ] variants sum_variants {
         uniform params: Params,
         read sums: f32,
@@ -211,9 +211,9 @@ kernels! {
     }
     /// The same of sums whose numbers were scaled.
     SumOfScaled = [
-        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/power.wgsl", "matmul/unscaled.wgsl",
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/power.wgsl", "matmul/undo_scaling.wgsl",
         "matmul/sum.wgsl"
-    ] variants unscaled_variants {
+    ] variants undo_scaling_variants {
         uniform params: Params,
         read sums: f32,
         read c: u32,

@@ -77,7 +77,7 @@ struct Added {
 
 /// What a bias is added along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum BiasAxis {
     /// One number for each row.
     Rows,
     /// One number for each column.
@@ -87,7 +87,7 @@ enum Side {
 /// A bias, and whether one serves all.
 #[derive(Clone, Copy, Debug)]
 struct Along {
-    side: Side,
+    axis: BiasAxis,
     shared: bool,
 }
 
@@ -144,11 +144,12 @@ impl Problem {
         };
         let bias = match &gemm.bias {
             Some(Bias::Rows(bias)) => {
-                Some(Along { side: Side::Rows, shared: partner("matmul: a bias of rows", bias.shape(), (m, 1))? })
+                Some(Along { axis: BiasAxis::Rows, shared: partner("matmul: a bias of rows", bias.shape(), (m, 1))? })
             }
-            Some(Bias::Columns(bias)) => {
-                Some(Along { side: Side::Columns, shared: partner("matmul: a bias of columns", bias.shape(), (1, n))? })
-            }
+            Some(Bias::Columns(bias)) => Some(Along {
+                axis: BiasAxis::Columns,
+                shared: partner("matmul: a bias of columns", bias.shape(), (1, n))?,
+            }),
             None => None,
         };
         Ok(Self {
@@ -177,7 +178,7 @@ impl Problem {
     /// Numbers of A, of B, of C and of the bias that one matrix of the batch, or all of them, take.
     fn lens(&self) -> [(usize, bool); 4] {
         let Self { m, n, k, a, b, c, bias, .. } = *self;
-        let of_bias = bias.map_or((0, true), |x| (if x.side == Side::Rows { m } else { n }, x.shared));
+        let of_bias = bias.map_or((0, true), |x| (if x.axis == BiasAxis::Rows { m } else { n }, x.shared));
         let size = |rows: usize, cols: usize| rows.saturating_mul(cols);
         [(size(m, k), a.shared), (size(k, n), b.shared), c.map_or((0, true), |c| (size(m, n), c.shared)), of_bias]
     }
@@ -191,7 +192,7 @@ impl Problem {
     /// Where one left factor serves all of a batch whose right factors lie side by side, it is one product with all of their columns.
     fn folded(self) -> Self {
         let aligned = self.c.is_none_or(|c| !c.shared)
-            && self.bias.is_none_or(|bias| (bias.side == Side::Rows) == bias.shared)
+            && self.bias.is_none_or(|bias| (bias.axis == BiasAxis::Rows) == bias.shared)
             && self.a.shared
             && !self.b.shared
             && !self.b.transposed;

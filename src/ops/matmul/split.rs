@@ -52,19 +52,19 @@ impl Halves {
         let variant = [("ALONG", along.into())];
         let units = all.div_ceil(LINES) * chunks;
         let flops = 16.0 * f64::from(LINES) * f64::from(terms.min(CHUNK) + 64);
-        for piece in rec.ranges(units, flops) {
-            let params = Lines { first: piece.first, ..params };
-            let grid = piece.grid();
+        for range in rec.ranges(units, flops) {
+            let params = Lines { first: range.first, ..params };
+            let grid = range.grid();
             let kernel = Largest { params, numbers, largest: &mut largest };
-            rec.dispatch(&kernel, &variant, grid, piece.flops)?;
+            rec.dispatch(&kernel, &variant, grid, range.flops)?;
         }
         let flops = 4.0 * flops;
-        for piece in rec.ranges(units, flops) {
-            let params = Lines { first: piece.first, ..params };
-            let grid = piece.grid();
+        for range in rec.ranges(units, flops) {
+            let params = Lines { first: range.first, ..params };
+            let grid = range.grid();
             let (largest, high, low, exponents) = (&largest, &mut high, &mut low, &mut exponents);
             let kernel = Split { params, numbers, largest, high, low, exponents };
-            rec.dispatch(&kernel, &variant, grid, piece.flops)?;
+            rec.dispatch(&kernel, &variant, grid, range.flops)?;
         }
         Ok(Self { high: high.cast(), low: low.cast(), exponents })
     }

@@ -70,11 +70,11 @@ impl<T: Real> Map<T> {
         let mut out = rec.array(Shape { cols, ..given }.len())?;
         let units = to_u32(given.rows.div_ceil(TILE) * cols.div_ceil(TILE) * given.batch);
         let work = 2.0 * (TILE * TILE * inner) as f64;
-        for piece in rec.ranges(units, work) {
+        for range in rec.ranges(units, work) {
             let params =
-                Sizes { first: piece.first, rows: to_u32(given.rows), inner: to_u32(inner), cols: to_u32(cols) };
+                Sizes { first: range.first, rows: to_u32(given.rows), inner: to_u32(inner), cols: to_u32(cols) };
             let kernel = Affine { params, x, before: &before, w: &w, after: &after, out: &mut out };
-            rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
+            rec.dispatch(&kernel, &[], range.grid(), range.flops)?;
         }
         Ok(out)
     }

@@ -5,7 +5,7 @@ pub(super) mod kernels;
 
 use super::certificate::{Certificate, Status, all_converged};
 use super::eigen::{Which, eigh_subset};
-use super::stats::{Form, NONE, RunningCovariance, choose_cov, covariance, in_f64};
+use super::stats::{NONE, Output, RunningCovariance, choose_cov, covariance, in_f64};
 use super::svd::{TruncatedOptions, Vectors, choose_svd, choose_svd_truncated, svd, svd_truncated};
 use crate::array::{Array, Real, Storage, both_to_host};
 use crate::context::Context;
@@ -111,7 +111,7 @@ fn found<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) ->
             let (mean, matrix) = ctx.on_host(|| Ok(in_f64(&x.storage().to_vec(ctx)?, rows, cols)))?;
             return of_covariance::<T, f64>(&ctx.with_backend(Backend::Cpu), mean, matrix, rows as u64, k);
         }
-        let (mean, matrix, exponent) = covariance("pca", ctx, x, Form::Scaled)?;
+        let (mean, matrix, exponent) = covariance("pca", ctx, x, Output::Scaled)?;
         return of_resident(ctx, &mean, matrix, exponent, rows as u64, k);
     }
     of_rows(ctx, x, k, solver, options.truncated)
@@ -155,7 +155,7 @@ pub fn pca_of_stream<T: Real>(ctx: &Context, stream: &RunningCovariance<T>, k: u
     match stream.in_f64(ctx)? {
         Some((mean, matrix)) => of_covariance::<T, f64>(&ctx.with_backend(Backend::Cpu), mean, matrix, rows, k),
         None => {
-            let (mean, matrix, exponent) = stream.finish(ctx, Form::Scaled)?;
+            let (mean, matrix, exponent) = stream.finish(ctx, Output::Scaled)?;
             of_resident(ctx, &mean, matrix, exponent, rows, k)
         }
     }

@@ -1,4 +1,4 @@
-//! On the CPU: blocks of Philox side by side in vectors, pieces of a request in parallel. A piece's place decides its numbers, so
+//! On the CPU: blocks of Philox side by side in vectors, chunks of a request in parallel. A chunk's place decides its numbers, so
 //! no cut and no number of threads moves a bit.
 
 use super::philox::{WORDS, abreast};
@@ -8,8 +8,8 @@ use crate::array::{Real, Scalar};
 use crate::parallel;
 use bytemuck::allocation::cast_vec;
 
-/// Numbers of a piece: 64 KiB in f32.
-const PIECE: usize = 1 << 14;
+/// Numbers of a chunk: 64 KiB in f32.
+const CHUNK: usize = 1 << 14;
 
 pub(super) fn words(stream: &Stream, len: usize) -> Vec<u32> {
     made::<u32, 1>(stream, len, 0, |[word]| word)
@@ -77,18 +77,18 @@ fn made<T: Scalar, const N: usize>(
     make: impl Fn([u32; N]) -> T + Sync,
 ) -> Vec<T> {
     let mut out = vec![zero; len];
-    parallel::for_each(out.chunks_mut(PIECE), |piece, out| {
+    parallel::for_each(out.chunks_mut(CHUNK), |chunk, out| {
         // Compiled for the widest vectors that this CPU has.
         pulp::Arch::new().dispatch(
             #[inline(always)]
-            || fill_piece(stream, (piece * PIECE * N) as u64, out, &make),
+            || fill_chunk(stream, (chunk * CHUNK * N) as u64, out, &make),
         );
     });
     out
 }
 
 #[inline(always)]
-fn fill_piece<T: Scalar, const N: usize>(stream: &Stream, first: u64, out: &mut [T], make: &impl Fn([u32; N]) -> T) {
+fn fill_chunk<T: Scalar, const N: usize>(stream: &Stream, first: u64, out: &mut [T], make: &impl Fn([u32; N]) -> T) {
     let (block, inside) = stream.block(first);
     let next = |round: usize| abreast(block.wrapping_add((round * WORDS / 4) as u64), stream.upper(), stream.key());
     if inside % N == 0 {

@@ -35,7 +35,7 @@ pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<B
     let (variant, [offset, factor, below], [last, some]) = numbers_of(law);
     // Twenty rounds of about ten operations at most, and ten a number.
     let work = f64::from(WIDTH) * 240.0;
-    for piece in rec.ranges(count.div_ceil(WIDTH), work) {
+    for range in rec.ranges(count.div_ceil(WIDTH), work) {
         let params = Order {
             key_low,
             key_high,
@@ -44,7 +44,7 @@ pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<B
             block_low,
             block_high,
             inside: low_word(inside as u64),
-            first: piece.first,
+            first: range.first,
             count,
             offset,
             factor,
@@ -53,7 +53,7 @@ pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<B
             some,
         };
         let kernel = Fill { params, quantiles: &quantiles, numbers: &mut numbers };
-        rec.dispatch(&kernel, &fill_variant(variant), piece.grid(), piece.flops)?;
+        rec.dispatch(&kernel, &fill_variant(variant), range.grid(), range.flops)?;
     }
     Ok(numbers.cast::<f32>().first(len))
 }

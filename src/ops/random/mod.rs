@@ -5,11 +5,11 @@ mod cpu;
 mod gpu;
 pub(super) mod kernels;
 mod philox;
-mod places;
 mod quantile;
+mod start_vectors;
 mod stream;
 
-pub(in crate::ops) use places::{normal_at, uniforms};
+pub(in crate::ops) use start_vectors::{normal_at, uniforms};
 pub use stream::Stream;
 
 use crate::array::{Array, Real, Scalar, Storage};

@@ -3,18 +3,18 @@
 //!
 //! The lowest bits of a word w are t = 2 (w mod 2^31) + 1, the probability v = t / 2^33 of what is farther out, and its highest
 //! bit is the sign. So the numbers are symmetric, and the largest of them is 6.338, at 2^-33. The interval of v is cut at powers
-//! of two and each of these pieces into 32, and on each of them x(v) is a cubic polynomial through Chebyshev's points, in fixed
+//! of two and each of these intervals into 32, and on each of them x(v) is a cubic polynomial through Chebyshev's points, in fixed
 //! point. It is off by 0.4 units of 2^-29; with the roundings of fixed point by 2, and then it is rounded to the 24 bits of an f32.
 
-/// Pieces between two powers of two.
-const PIECES: usize = 32;
+/// Intervals between two powers of two.
+const INTERVALS: usize = 32;
 /// The number of binary places of x.
 const PLACES: u32 = 29;
 /// How many more of them the coefficients beyond the first have.
 const GUARD: u32 = 4;
 
-/// The pieces of x(v) = a - r (b - r (c - r d)), r in [0, 1): a in units of 2^-29, the others in units of 2^-33.
-pub(super) static TABLE: [[u32; 4]; 32 * PIECES] = table();
+/// The intervals of x(v) = a - r (b - r (c - r d)), r in [0, 1): a in units of 2^-29, the others in units of 2^-33.
+pub(super) static TABLE: [[u32; 4]; 32 * INTERVALS] = table();
 
 /// The standard normal of a word.
 #[inline(always)]
@@ -50,11 +50,11 @@ fn high(a: u32, b: u32) -> u32 {
     ((a as u64 * b as u64) >> 32) as u32
 }
 
-const fn table() -> [[u32; 4]; 32 * PIECES] {
-    let mut table = [[0; 4]; 32 * PIECES];
+const fn table() -> [[u32; 4]; 32 * INTERVALS] {
+    let mut table = [[0; 4]; 32 * INTERVALS];
     let mut i = 0;
     while i < table.len() {
-        table[i] = piece(i);
+        table[i] = interval(i);
         i += 1;
     }
     table
@@ -65,13 +65,13 @@ const POINTS: [f64; 4] =
     [0.038_060_233_744_356_62, 0.308_658_283_817_455_1, 0.691_341_716_182_544_9, 0.961_939_766_255_643_4];
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "all are positive and below 2^32: tested")]
-const fn piece(i: usize) -> [u32; 4] {
+const fn interval(i: usize) -> [u32; 4] {
     // v is 2^-(e + 2) (1 + (j + r) / 32).
-    let power = f64::from_bits((1023 - 2 - (i / PIECES) as u64) << 52);
+    let power = f64::from_bits((1023 - 2 - (i / INTERVALS) as u64) << 52);
     let mut values = [0.0; 4];
     let mut k = 0;
     while k < 4 {
-        values[k] = quantile(power * (1.0 + ((i % PIECES) as f64 + POINTS[k]) / PIECES as f64));
+        values[k] = quantile(power * (1.0 + ((i % INTERVALS) as f64 + POINTS[k]) / INTERVALS as f64));
         k += 1;
     }
     // Newton's divided differences, then powers of r.
@@ -250,18 +250,18 @@ mod tests {
 
     #[test]
     fn all_coefficients_are_positive_numbers_of_32_bits() {
-        for (i, piece) in TABLE.iter().enumerate() {
-            assert!(piece.iter().all(|&a| a > 0 && a < u32::MAX), "{i}: {piece:?}");
-            assert!(piece[1] > piece[2] && piece[2] > piece[3], "{i}: {piece:?}");
-            // The last r of a piece takes away most.
-            let [a, b, c, d] = *piece;
+        for (i, interval) in TABLE.iter().enumerate() {
+            assert!(interval.iter().all(|&a| a > 0 && a < u32::MAX), "{i}: {interval:?}");
+            assert!(interval[1] > interval[2] && interval[2] > interval[3], "{i}: {interval:?}");
+            // The last r of a interval takes away most.
+            let [a, b, c, d] = *interval;
             let r = u32::MAX - 63;
             let taken = (high(r, b - high(r, c - high(r, d))) + 8) >> 4;
             assert!(taken <= a, "{i}: {taken} of {a}");
         }
     }
 
-    /// Of every piece the ends, the middle and what is next to them, against f64: within 2.5 units of 2^-29 and half an ulp of f32.
+    /// Of every interval the ends, the middle and what is next to them, against f64: within 2.5 units of 2^-29 and half an ulp of f32.
     #[test]
     fn normals_follow_the_quantile() {
         let mut words: Vec<u32> = (0..31).flat_map(|e| (0..64).map(move |j| ((64 + j) << 25 | 1 << 24) >> e)).collect();

@@ -14,7 +14,7 @@ const CLASSES: [usize; 3] = [16, 64, SEGMENT];
 /// All rows, or segments of rows.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Cut {
-    pub(super) pieces: Vec<Piece>,
+    pub(super) row_blocks: Vec<RowBlock>,
     /// The rows that are cut: (row, first slot, end of its slots, problem).
     pub(super) long: Vec<[u32; 4]>,
     /// Segments of all of them.
@@ -23,10 +23,10 @@ pub(super) struct Cut {
 
 /// Rows whose entries lie in one array on the device.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct RowBlock {
     /// Places in the whole matrix.
     pub(super) entries: Range<usize>,
-    /// Whole rows, the longest first: (row, first entry, end of its entries, problem), places counted from the piece's first.
+    /// Whole rows, the longest first: (row, first entry, end of its entries, problem), places counted from the block's first.
     pub(super) rows: Vec<[u32; 4]>,
     /// Runs of `rows` of one class.
     pub(super) runs: Vec<Run>,
@@ -34,7 +34,7 @@ pub(super) struct Piece {
     pub(super) segments: Vec<[u32; 4]>,
 }
 
-/// Neighbours among the rows of a piece.
+/// Neighbours among the rows of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) rows: Range<u32>,
@@ -42,13 +42,13 @@ pub(super) struct Run {
     pub(super) entries: usize,
 }
 
-/// Cuts rows with the entries `row_offsets`, problem p having the rows `node_offsets[p]..node_offsets[p + 1]`, into pieces of at
+/// Cuts rows with the entries `row_offsets`, problem p having the rows `node_offsets[p]..node_offsets[p + 1]`, into blocks of at
 /// most `most_entries` entries (at least [`SEGMENT`]) and `most_rows` rows.
 pub(super) fn cut(row_offsets: &[usize], node_offsets: &[usize], most_entries: usize, most_rows: usize) -> Cut {
     let most_entries = most_entries.max(SEGMENT);
     let first = row_offsets.first().copied().unwrap_or(0);
     let mut cut = Cut::default();
-    let mut open = Piece::default();
+    let mut open = RowBlock::default();
     for (problem, rows) in node_offsets.windows(2).enumerate() {
         let problem = to_u32(problem);
         for row in rows[0]..rows[1] {
@@ -58,8 +58,9 @@ pub(super) fn cut(row_offsets: &[usize], node_offsets: &[usize], most_entries: u
             loop {
                 let to = end.min(from + SEGMENT);
                 if to - open.entries.start > most_entries || open.rows.len().max(open.segments.len()) >= most_rows {
-                    cut.pieces
-                        .push(std::mem::replace(&mut open, Piece { entries: from..from, ..Piece::default() }).sorted());
+                    cut.row_blocks.push(
+                        std::mem::replace(&mut open, RowBlock { entries: from..from, ..RowBlock::default() }).sorted(),
+                    );
                 }
                 let places = [to_u32(from - open.entries.start), to_u32(to - open.entries.start)];
                 if end - begin > SEGMENT {
@@ -80,12 +81,12 @@ pub(super) fn cut(row_offsets: &[usize], node_offsets: &[usize], most_entries: u
         }
     }
     if !open.rows.is_empty() || !open.segments.is_empty() {
-        cut.pieces.push(open.sorted());
+        cut.row_blocks.push(open.sorted());
     }
     cut
 }
 
-impl Piece {
+impl RowBlock {
     /// The longest rows first, so that neighbours have like lengths and the last to finish are short.
     fn sorted(mut self) -> Self {
         let length = |row: &[u32; 4]| (row[2] - row[1]) as usize;
@@ -115,24 +116,24 @@ mod tests {
         let cut = cut(&offsets, problems, most_entries, most_rows);
         let mut seen: Vec<Vec<(usize, usize)>> = vec![Vec::new(); lengths.len()];
         let mut slots = vec![(0, 0); cut.slots as usize];
-        for piece in &cut.pieces {
-            assert!(piece.entries.len() <= most_entries.max(SEGMENT), "{piece:?}");
-            assert!(piece.rows.len() <= most_rows && piece.segments.len() <= most_rows);
-            let place = |x: u32| x as usize + piece.entries.start;
-            for &[row, from, to, problem] in &piece.rows {
-                assert!((to - from) as usize <= SEGMENT && place(to) <= piece.entries.end);
+        for row_block in &cut.row_blocks {
+            assert!(row_block.entries.len() <= most_entries.max(SEGMENT), "{row_block:?}");
+            assert!(row_block.rows.len() <= most_rows && row_block.segments.len() <= most_rows);
+            let place = |x: u32| x as usize + row_block.entries.start;
+            for &[row, from, to, problem] in &row_block.rows {
+                assert!((to - from) as usize <= SEGMENT && place(to) <= row_block.entries.end);
                 assert!((problems[problem as usize]..problems[problem as usize + 1]).contains(&(row as usize)));
                 seen[row as usize].push((place(from), place(to)));
             }
-            for &[slot, from, to, _] in &piece.segments {
-                assert!((to - from) as usize <= SEGMENT && place(to) <= piece.entries.end);
+            for &[slot, from, to, _] in &row_block.segments {
+                assert!((to - from) as usize <= SEGMENT && place(to) <= row_block.entries.end);
                 slots[slot as usize] = (place(from), place(to));
             }
-            let rows: u32 = piece.runs.iter().map(|run| run.rows.end - run.rows.start).sum();
-            assert_eq!(rows as usize, piece.rows.len());
-            let entries: usize = piece.runs.iter().map(|run| run.entries).sum();
-            let segments: u32 = piece.segments.iter().map(|s| s[2] - s[1]).sum();
-            assert_eq!(entries + segments as usize, piece.entries.len());
+            let rows: u32 = row_block.runs.iter().map(|run| run.rows.end - run.rows.start).sum();
+            assert_eq!(rows as usize, row_block.rows.len());
+            let entries: usize = row_block.runs.iter().map(|run| run.entries).sum();
+            let segments: u32 = row_block.segments.iter().map(|s| s[2] - s[1]).sum();
+            assert_eq!(entries + segments as usize, row_block.entries.len());
         }
         for &[row, first, end, _] in &cut.long {
             seen[row as usize].extend_from_slice(&slots[first as usize..end as usize]);
@@ -160,12 +161,12 @@ mod tests {
         assert_eq!(cut(&[0], &[0], 256, 10), Cut::default());
     }
 
-    /// A hub's segments are the same wherever the pieces end, so that its sum is too.
+    /// A hub's segments are the same wherever the blocks end, so that its sum is too.
     #[test]
     fn long_rows_are_cut_by_their_own_entries() {
         let slots = |most| {
             let cut = check(&[10, 1000, 3], &[0, 3], most, 100);
-            cut.pieces.iter().flat_map(|p| p.segments.iter().map(|s| s[2] - s[1])).collect::<Vec<_>>()
+            cut.row_blocks.iter().flat_map(|p| p.segments.iter().map(|s| s[2] - s[1])).collect::<Vec<_>>()
         };
         assert_eq!(slots(256), [256, 256, 256, 232]);
         assert_eq!(slots(1 << 20), slots(256));

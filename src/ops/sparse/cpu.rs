@@ -2,12 +2,12 @@
 
 use super::operator::Operator;
 use crate::array::Real;
-use crate::lanes::{Lane, Task};
+use crate::lanes::{Task, Vector};
 use crate::parallel;
 use std::ops::Range;
 
-/// Entries of a piece of rows that one thread takes at a time, a row counted as eight: some 20 us of work in blocks of 16 columns.
-const PIECE: usize = 16 * 1024;
+/// Entries of a chunk of rows that one thread takes at a time, a row counted as eight: some 20 us of work in blocks of 16 columns.
+const CHUNK: usize = 16 * 1024;
 /// The block widths that have a kernel of their own.
 pub(in crate::ops) const WIDTHS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
@@ -24,40 +24,40 @@ impl Combination {
     pub(in crate::ops) const PRODUCT: Self = Self { product: 1.0, own: 0.0, before: 0.0 };
 }
 
-/// An operator of one problem, cut into pieces of rows of about equal work.
+/// An operator of one problem, cut into chunks of rows of about equal work.
 #[derive(Debug)]
 pub(in crate::ops) struct Rows<'a, T: Real> {
     operator: &'a Operator<'a, T>,
-    pieces: Vec<Range<usize>>,
+    chunks: Vec<Range<usize>>,
 }
 
 impl<'a, T: Real> Rows<'a, T> {
     pub(in crate::ops) fn new(operator: &'a Operator<'a, T>) -> Self {
-        let mut pieces = Vec::new();
+        let mut chunks = Vec::new();
         let (mut begin, mut work) = (0, 0);
         for row in 0..operator.rows() {
             work += operator.entries_of(row).len() + 8;
-            if work >= PIECE {
-                pieces.push(begin..row + 1);
+            if work >= CHUNK {
+                chunks.push(begin..row + 1);
                 (begin, work) = (row + 1, 0);
             }
         }
         if begin < operator.rows() {
-            pieces.push(begin..operator.rows());
+            chunks.push(begin..operator.rows());
         }
-        Self { operator, pieces }
+        Self { operator, chunks }
     }
 
-    /// Hands out every piece with its rows of a block, on all threads.
+    /// Hands out every chunk with its rows of a block, on all threads.
     fn each(&self, block: &mut [T], width: usize, work: impl Fn(Range<usize>, &mut [T]) + Sync) {
-        let mut parts = Vec::with_capacity(self.pieces.len());
+        let mut parts = Vec::with_capacity(self.chunks.len());
         let mut rest = block;
-        for piece in &self.pieces {
-            let (own, others) = rest.split_at_mut(piece.len() * width);
-            parts.push((piece.clone(), own));
+        for chunk in &self.chunks {
+            let (own, others) = rest.split_at_mut(chunk.len() * width);
+            parts.push((chunk.clone(), own));
             rest = others;
         }
-        parallel::for_each(parts, |_, (piece, rows)| work(piece, rows));
+        parallel::for_each(parts, |_, (chunk, rows)| work(chunk, rows));
     }
 
     /// Combines row-major blocks of `width` columns, one of [`WIDTHS`].
@@ -106,7 +106,7 @@ impl<T: Real> Task<T> for Combine<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lane<Scalar = T>>(self, token: V::Token) {
+    fn run<V: Vector<Scalar = T>>(self, token: V::Token) {
         let vectors = self.width / V::LANES;
         match (vectors, self.width) {
             // Rows of whole vectors, as far as registers go.
@@ -127,10 +127,10 @@ impl<T: Real> Task<T> for Combine<'_, T> {
 
 impl<T: Real> Combine<'_, T> {
     #[inline(always)]
-    fn in_vectors<V: Lane<Scalar = T>, const N: usize>(self, token: V::Token) {
+    fn in_vectors<V: Vector<Scalar = T>, const N: usize>(self, token: V::Token) {
         let Self { rows, width, x, combination, .. } = self;
         let operator = rows.operator;
-        rows.each(self.y, width, |piece, y| {
+        rows.each(self.y, width, |chunk, y| {
             V::with_instructions(
                 token,
                 #[inline(always)]
@@ -138,7 +138,7 @@ impl<T: Real> Combine<'_, T> {
                     with_entries!(operator, |weight, scale| vectors_of::<T, V, N>(
                         token,
                         operator,
-                        piece,
+                        chunk,
                         x,
                         y,
                         combination,
@@ -151,17 +151,17 @@ impl<T: Real> Combine<'_, T> {
     }
 
     #[inline(always)]
-    fn in_numbers<V: Lane<Scalar = T>, const W: usize>(self, token: V::Token) {
+    fn in_numbers<V: Vector<Scalar = T>, const W: usize>(self, token: V::Token) {
         let Self { rows, width, x, combination, .. } = self;
         let operator = rows.operator;
-        rows.each(self.y, width, |piece, y| {
+        rows.each(self.y, width, |chunk, y| {
             V::with_instructions(
                 token,
                 #[inline(always)]
                 || {
                     with_entries!(operator, |weight, scale| numbers_of::<T, W>(
                         operator,
-                        piece,
+                        chunk,
                         x,
                         y,
                         combination,
@@ -174,13 +174,13 @@ impl<T: Real> Combine<'_, T> {
     }
 }
 
-/// The rows of one piece, N vectors each.
+/// The rows of one chunk, N vectors each.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "all that a row needs, and nothing is kept")]
-fn vectors_of<T: Real, V: Lane<Scalar = T>, const N: usize>(
+fn vectors_of<T: Real, V: Vector<Scalar = T>, const N: usize>(
     token: V::Token,
     operator: &Operator<'_, T>,
-    piece: Range<usize>,
+    chunk: Range<usize>,
     x: &[T],
     y: &mut [T],
     combination: Combination,
@@ -190,7 +190,7 @@ fn vectors_of<T: Real, V: Lane<Scalar = T>, const N: usize>(
     let width = N * V::LANES;
     let load = |from: &[T], i: usize| V::load(token, &from[i * V::LANES..]);
     let factors = Factors::new(operator, combination);
-    for (row, out) in piece.zip(y.chunks_exact_mut(width)) {
+    for (row, out) in chunk.zip(y.chunks_exact_mut(width)) {
         let mut sum = [V::splat(token, T::from_f64(0.0)); N];
         let entries = operator.entries_of(row);
         let first = entries.start;
@@ -214,11 +214,11 @@ fn vectors_of<T: Real, V: Lane<Scalar = T>, const N: usize>(
     }
 }
 
-/// The rows of one piece, W numbers each.
+/// The rows of one chunk, W numbers each.
 #[inline(always)]
 fn numbers_of<T: Real, const W: usize>(
     operator: &Operator<'_, T>,
-    piece: Range<usize>,
+    chunk: Range<usize>,
     x: &[T],
     y: &mut [T],
     combination: Combination,
@@ -227,7 +227,7 @@ fn numbers_of<T: Real, const W: usize>(
 ) {
     let (x, y) = (x.as_chunks::<W>().0, y.as_chunks_mut::<W>().0);
     let factors = Factors::new(operator, combination);
-    for (row, out) in piece.zip(y) {
+    for (row, out) in chunk.zip(y) {
         let mut sum = [T::from_f64(0.0); W];
         let entries = operator.entries_of(row);
         let first = entries.start;

@@ -155,7 +155,7 @@ pub(in crate::ops) fn laplacian(
         let ones = Slab { lanes: 1, data: rec.upload(&vec![[1.0; 4]; nodes])? };
         rows.gather(&mut rec, &ones, &mut degrees)?;
     }
-    let normalised = normalization != Normalization::Combinatorial;
+    let normalized = normalization != Normalization::Combinatorial;
     let [mut diagonal, mut scale] = [rec.array(nodes)?, rec.array(nodes)?];
     let kernel = Scales {
         params: Nodes { nodes: to_u32(nodes) },
@@ -164,9 +164,9 @@ pub(in crate::ops) fn laplacian(
         diagonal: &mut diagonal,
         scale: &mut scale,
     };
-    let variant = scales_variant(weighted, normalised, isolated == IsolatedDiagonal::One);
+    let variant = scales_variant(weighted, normalized, isolated == IsolatedDiagonal::One);
     rec.dispatch(&kernel, &variant, Grid::Invocations(to_u32(nodes)), 8.0 * nodes as f64)?;
-    Resident::assemble(&mut rec, rows, diagonal, normalised.then_some(scale), -1.0, listed.node_offsets.len() - 1)
+    Resident::assemble(&mut rec, rows, diagonal, normalized.then_some(scale), -1.0, listed.node_offsets.len() - 1)
 }
 
 /// Places of the arrays of a [`Sorter`].
@@ -271,7 +271,7 @@ fn scan(rec: &mut Recorder<'_>, values: &mut Buffer<u32>, count: u32) -> Result<
     Ok(())
 }
 
-/// Dispatches over blocks, in pieces that a dispatch may have.
+/// Dispatches over blocks, cut into dispatch ranges.
 fn over_blocks(
     rec: &mut Recorder<'_>,
     blocks: u32,

@@ -5,7 +5,7 @@
 //! together in order. No bit of a product depends upon the slab's width or upon how the matrix was cut into buffers.
 
 use super::Operator;
-use super::chunks::{Piece, Run, cut};
+use super::chunks::{RowBlock, Run, cut};
 pub(in crate::ops) use super::kernels::MOST_LANES;
 use super::kernels::{
     Columns, Combine, Finish, First, Items, Pack, Step, Steps, Sums, Unpack, combine_variant, finish_variant,
@@ -38,7 +38,7 @@ impl Slab {
 /// Rows of sparse entries on the device.
 #[derive(Debug)]
 pub(in crate::ops) struct Rows {
-    pieces: Vec<ResidentPiece>,
+    row_blocks: Vec<ResidentRows>,
     long: Buffer<[u32; 4]>,
     longs: u32,
     slots: u32,
@@ -48,7 +48,7 @@ pub(in crate::ops) struct Rows {
 }
 
 #[derive(Debug)]
-struct ResidentPiece {
+struct ResidentRows {
     columns: Shared<u32>,
     weights: Shared<f32>,
     rows: Buffer<[u32; 4]>,
@@ -58,9 +58,9 @@ struct ResidentPiece {
     segment_entries: usize,
 }
 
-impl ResidentPiece {
-    fn upload(rec: &mut Recorder<'_>, piece: Piece, columns: Shared<u32>, weights: Shared<f32>) -> Result<Self> {
-        let Piece { rows, runs, segments, .. } = piece;
+impl ResidentRows {
+    fn upload(rec: &mut Recorder<'_>, row_block: RowBlock, columns: Shared<u32>, weights: Shared<f32>) -> Result<Self> {
+        let RowBlock { rows, runs, segments, .. } = row_block;
         Ok(Self {
             columns,
             weights,
@@ -84,14 +84,14 @@ impl Rows {
         lanes: u32,
     ) -> Result<Self> {
         let cut = cut(row_offsets, node_offsets, most.entries, most.rows);
-        let mut pieces = Vec::with_capacity(cut.pieces.len());
-        for piece in cut.pieces {
-            let columns = rec.upload(&columns[piece.entries.clone()])?.share();
+        let mut row_blocks = Vec::with_capacity(cut.row_blocks.len());
+        for row_block in cut.row_blocks {
+            let columns = rec.upload(&columns[row_block.entries.clone()])?.share();
             // Where every weight is 1 none travels, and one number stands in for the binding.
-            let weights = rec.upload(weights.map_or(&[1.0], |weights| &weights[piece.entries.clone()]))?.share();
-            pieces.push(ResidentPiece::upload(rec, piece, columns, weights)?);
+            let weights = rec.upload(weights.map_or(&[1.0], |weights| &weights[row_block.entries.clone()]))?.share();
+            row_blocks.push(ResidentRows::upload(rec, row_block, columns, weights)?);
         }
-        Self::assemble(rec, pieces, (&cut.long, cut.slots), weights.is_some(), lanes)
+        Self::assemble(rec, row_blocks, (&cut.long, cut.slots), weights.is_some(), lanes)
     }
 
     /// Rows whose entries are on the device already.
@@ -106,22 +106,22 @@ impl Rows {
         let cut = cut(row_offsets, node_offsets, usize::MAX, usize::MAX);
         let weighted = weights.is_some();
         let weights = weights.map_or_else(|| rec.upload(&[1.0]).map(Buffer::share), Ok)?;
-        let mut pieces = Vec::with_capacity(1);
-        for piece in cut.pieces {
-            pieces.push(ResidentPiece::upload(rec, piece, columns.clone(), weights.clone())?);
+        let mut row_blocks = Vec::with_capacity(1);
+        for row_block in cut.row_blocks {
+            row_blocks.push(ResidentRows::upload(rec, row_block, columns.clone(), weights.clone())?);
         }
-        Self::assemble(rec, pieces, (&cut.long, cut.slots), weighted, lanes)
+        Self::assemble(rec, row_blocks, (&cut.long, cut.slots), weighted, lanes)
     }
 
     fn assemble(
         rec: &mut Recorder<'_>,
-        pieces: Vec<ResidentPiece>,
+        row_blocks: Vec<ResidentRows>,
         (long, slots): (&[[u32; 4]], u32),
         weighted: bool,
         lanes: u32,
     ) -> Result<Self> {
         let sums = Mutex::new(rec.array(slots as usize * lanes as usize)?);
-        Ok(Self { pieces, long: rec.upload(long)?, longs: to_u32(long.len()), slots, sums, weighted })
+        Ok(Self { row_blocks, long: rec.upload(long)?, longs: to_u32(long.len()), slots, sums, weighted })
     }
 
     /// Segment sums of the long rows of `W S x`; S is absent where there is no `scale`.
@@ -132,9 +132,9 @@ impl Rows {
         x: &Slab,
     ) -> Result<MutexGuard<'_, Buffer<[f32; 4]>>> {
         let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-        for piece in &self.pieces {
-            let all = Run { rows: 0..piece.segment_count, entries: piece.segment_entries };
-            self.sums(rec, piece, (&piece.segments, &all), scale, x, &mut sums)?;
+        for row_block in &self.row_blocks {
+            let all = Run { rows: 0..row_block.segment_count, entries: row_block.segment_entries };
+            self.sums(rec, row_block, (&row_block.segments, &all), scale, x, &mut sums)?;
         }
         Ok(sums)
     }
@@ -142,7 +142,7 @@ impl Rows {
     fn sums(
         &self,
         rec: &mut Recorder<'_>,
-        piece: &ResidentPiece,
+        row_block: &ResidentRows,
         (items, run): (&Buffer<[u32; 4]>, &Run),
         scale: Option<&Buffer<f32>>,
         x: &Slab,
@@ -152,7 +152,8 @@ impl Rows {
         over(rec, run, x.lanes, |rec, Range { start: first, end }, grid, flops| {
             let params = Items { first, end };
             // A binding that the variant does not look at.
-            let (columns, weights, scale) = (&piece.columns, &piece.weights, scale.unwrap_or(&piece.weights));
+            let (columns, weights, scale) =
+                (&row_block.columns, &row_block.weights, scale.unwrap_or(&row_block.weights));
             let kernel = Sums { params, items, columns, weights, scale, x: &x.data, sums };
             rec.dispatch(&kernel, &variant, grid, flops)
         })
@@ -160,9 +161,9 @@ impl Rows {
 
     /// `y <- W x`, where y has a row for each of these rows.
     pub(in crate::ops) fn gather(&self, rec: &mut Recorder<'_>, x: &Slab, y: &mut Buffer<[f32; 4]>) -> Result<()> {
-        for piece in &self.pieces {
-            for run in &piece.runs {
-                self.sums(rec, piece, (&piece.rows, run), None, x, y)?;
+        for row_block in &self.row_blocks {
+            for run in &row_block.runs {
+                self.sums(rec, row_block, (&row_block.rows, run), None, x, y)?;
             }
         }
         if self.longs == 0 {
@@ -183,7 +184,7 @@ impl Rows {
     }
 }
 
-/// Dispatches over the rows of a run, in pieces that a dispatch may have.
+/// Dispatches over the rows of a run, cut into dispatch ranges.
 fn over(
     rec: &mut Recorder<'_>,
     run: &Run,
@@ -306,14 +307,14 @@ impl Resident {
             width,
         };
         let variant = row_variant(x.lanes, self.rows.weighted, scale.is_some());
-        for piece in &self.rows.pieces {
-            for run in &piece.runs {
+        for row_block in &self.rows.row_blocks {
+            for run in &row_block.runs {
                 over(rec, run, x.lanes, |rec, part, grid, flops| {
                     let kernel = Step {
                         params: params(part.start, part.end),
-                        items: &piece.rows,
-                        columns: &piece.columns,
-                        weights: &piece.weights,
+                        items: &row_block.rows,
+                        columns: &row_block.columns,
+                        weights: &row_block.weights,
                         diagonal: &self.diagonal,
                         scale: scale.unwrap_or(&self.diagonal),
                         coefficients,

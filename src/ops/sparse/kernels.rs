@@ -94,9 +94,9 @@ pub(super) fn scatter_variant(three: bool) -> [(&'static str, f64); 1] {
 }
 
 /// The overrides of [`Scales`].
-pub(super) fn scales_variant(weighted: bool, normalised: bool, isolated: bool) -> [(&'static str, f64); 3] {
+pub(super) fn scales_variant(weighted: bool, normalized: bool, isolated: bool) -> [(&'static str, f64); 3] {
     let flag = |is: bool| f64::from(u8::from(is));
-    [("WEIGHTED", flag(weighted)), ("NORMALISED", flag(normalised)), ("ISOLATED", flag(isolated))]
+    [("WEIGHTED", flag(weighted)), ("NORMALISED", flag(normalized)), ("ISOLATED", flag(isolated))]
 }
 
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {

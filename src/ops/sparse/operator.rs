@@ -12,7 +12,7 @@ use std::ops::Range;
 /// A batch of sparse symmetric matrices `diag(d) + c S W S`, each of its own order: its problems.
 ///
 /// W is borrowed where a graph has it. The values of an unweighted graph are implicit: each is 1 and none is stored. S is
-/// `D^-1/2` for the normalised Laplacians, absent elsewhere; c is -1 for Laplacians and 1 for matrices.
+/// `D^-1/2` for the normalized Laplacians, absent elsewhere; c is -1 for Laplacians and 1 for matrices.
 #[derive(Clone, Debug)]
 pub struct Operator<'a, T: Real = f32> {
     /// Where each problem's rows begin; (problems + 1) numbers from 0.
@@ -75,7 +75,7 @@ impl<'a, T: Real> Operator<'a, T> {
             let what = format!("graph {directed} (from 0) is directed; choose a symmetrisation (sum, mean or max)");
             return Err(Error::domain("sparse Laplacian", what));
         }
-        let normalised = normalization != Normalization::Combinatorial;
+        let normalized = normalization != Normalization::Combinatorial;
         let nodes = row_offsets.len() - 1;
         let (mut diagonal, mut scale) = (Vec::with_capacity(nodes), Vec::new());
         let mut bounds = Vec::with_capacity(graphs.len());
@@ -83,32 +83,32 @@ impl<'a, T: Real> Operator<'a, T> {
         for graph in graphs {
             let degrees = graph.degrees();
             let isolated = match graph.conventions().isolated {
-                IsolatedDiagonal::One if normalised => 1.0,
+                IsolatedDiagonal::One if normalized => 1.0,
                 _ => 0.0,
             };
-            bounds.push(if normalised {
+            bounds.push(if normalized {
                 // I - D^-1/2 W D^-1/2 has no column sum above 1 + sqrt(d_max), and is at least 1 where anything is.
-                Bounds { lower: 0.0, upper: 2.0, norm: normalised_norm(graph, &degrees, isolated) }
+                Bounds { lower: 0.0, upper: 2.0, norm: normalized_norm(graph, &degrees, isolated) }
             } else {
                 combinatorial_bounds(graph, &degrees)
             });
             let connected = |d: f64| d > 0.0;
             let of_degree = |d: f64| {
-                if normalised && connected(d) {
+                if normalized && connected(d) {
                     1.0
-                } else if normalised {
+                } else if normalized {
                     isolated
                 } else {
                     d
                 }
             };
             diagonal.extend(degrees.iter().map(|&d| T::from_f64(of_degree(d))));
-            if normalised {
+            if normalized {
                 scale.extend(degrees.iter().map(|&d| T::from_f64(if connected(d) { 1.0 / d.sqrt() } else { 0.0 })));
             }
             null.push(&graph.components().labels, |node| {
                 let d = degrees[node];
-                match (connected(d), normalised) {
+                match (connected(d), normalized) {
                     (true, true) => d.sqrt(),
                     (false, true) if isolated > 0.0 => 0.0,
                     _ => 1.0,
@@ -122,7 +122,7 @@ impl<'a, T: Real> Operator<'a, T> {
             weights: weights.map(T::widened),
             coupling: -1.0,
             diagonal: diagonal.into(),
-            scale: normalised.then_some(scale.into()),
+            scale: normalized.then_some(scale.into()),
             bounds,
             null,
         })
@@ -331,7 +331,7 @@ fn combinatorial_bounds(graph: &GraphRef<'_>, degrees: &[f64]) -> Bounds {
 }
 
 /// The 1-norm of I - D^-1/2 W D^-1/2.
-fn normalised_norm(graph: &GraphRef<'_>, degrees: &[f64], isolated: f64) -> f64 {
+fn normalized_norm(graph: &GraphRef<'_>, degrees: &[f64], isolated: f64) -> f64 {
     let of_row = |(row, &degree): (usize, &f64)| {
         if degree == 0.0 {
             return isolated;

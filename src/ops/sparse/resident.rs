@@ -36,7 +36,7 @@ impl OnDevice {
     /// # Errors
     /// As [`OnDevice::new`]; [`Domain`](crate::ErrorKind::Domain) for a list that is no graph, as
     /// [`GraphBatch::from_edge_list`](crate::graph::GraphBatch::from_edge_list) says, and for conventions that the device does not
-    /// have: it symmetrises by the larger weight, takes the largest of duplicates, and drops self-loops.
+    /// have: it symmetrizes by the larger weight, takes the largest of duplicates, and drops self-loops.
     pub fn from_edges(
         ctx: &Context,
         edges: &EdgeList,
@@ -47,7 +47,7 @@ impl OnDevice {
         if (symmetrization, self_loops, duplicates) != (Symmetrization::Max, SelfLoops::Drop, Duplicates::Max) {
             let found = format!("{symmetrization:?}, {self_loops:?}, {duplicates:?}; make a graph on the host");
             let what =
-                format!("the device symmetrises by Max, drops self-loops and merges duplicates by Max, found {found}");
+                format!("the device symmetrizes by Max, drops self-loops and merges duplicates by Max, found {found}");
             return Err(Error::domain("rows from edges", what));
         }
         let (node_offsets, weights) = (edges.node_offsets(), edges.weights());

@@ -1,7 +1,7 @@
 //! Covariance and correlation of columns.
 
 use super::count;
-use super::gpu_cov::{self, Form};
+use super::gpu_cov::{self, Output};
 use super::gram::{Gram, ROWS, of_matrix};
 use super::moments::as_f64;
 use super::running::in_pieces;
@@ -31,7 +31,7 @@ use crate::shape::Shape;
 /// is far larger than the input and exceeds the memory budget, or `Backend::Gpu` is set and one matrix of products does not fit the
 /// device; device errors.
 pub fn cov<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
-    Ok(covariance("cov", ctx, x, Form::Covariance)?.1)
+    Ok(covariance("cov", ctx, x, Output::Covariance)?.1)
 }
 
 /// Pearson's correlation of the columns of every matrix: [`cov`] over the roots of both variances, within -1 and 1, exactly 1 on
@@ -43,7 +43,7 @@ pub fn cov<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
 /// # Errors
 /// As [`cov`].
 pub fn corr<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
-    Ok(covariance("corr", ctx, x, Form::Correlation)?.1)
+    Ok(covariance("corr", ctx, x, Output::Correlation)?.1)
 }
 
 /// Where [`cov`] and [`corr`] would run on a batch of that shape, and why.
@@ -73,33 +73,33 @@ pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) ->
 }
 
 /// Means `(1, cols)` and covariances or correlations `(cols, cols)` of every matrix; covariances in units of 4 to the power that
-/// comes with them, which is 0 unless they are to be [`Form::Scaled`] and the device made them.
+/// comes with them, which is 0 unless they are to be [`Output::Scaled`] and the device made them.
 pub(in crate::ops) fn covariance<T: Real>(
     operation: &'static str,
     ctx: &Context,
     x: &Array<T>,
-    form: Form,
+    output: Output,
 ) -> Result<(Array<T>, Array<T>, i32)> {
     let shape = x.shape();
     room::<T>(ctx, operation, shape)?;
     let ((means, made, exponent), choice) = call::<T>(operation, shape, x.is_resident()).run(
         ctx,
         || {
-            let (means, made) = on_cpu(&x.storage().to_vec(ctx)?, shape, form);
+            let (means, made) = on_cpu(&x.storage().to_vec(ctx)?, shape, output);
             let host = |cols, rows, data| Array::from_storage(Shape::new(rows, cols, shape.batch), Storage::host(data));
             Ok((host(shape.cols, 1, means), host(shape.cols, shape.cols, made), 0))
         },
-        |gpu| on_device(ctx, gpu, x, form),
+        |gpu| on_device(ctx, gpu, x, output),
     )?;
     Ok((means.chosen(&choice), made.chosen(&choice), exponent))
 }
 
 /// Means and matrices of every matrix, one after another.
-fn on_cpu<T: Real>(x: &[T], Shape { rows, cols, batch }: Shape, form: Form) -> (Vec<T>, Vec<T>) {
+fn on_cpu<T: Real>(x: &[T], Shape { rows, cols, batch }: Shape, output: Output) -> (Vec<T>, Vec<T>) {
     let size = rows * cols;
     let all = parallel::map(0..batch, |_, i| {
         let gram = of_matrix(&x[i * size..(i + 1) * size], rows, cols);
-        (means::<T>(&gram), matrix::<T>(&gram, form == Form::Correlation))
+        (means::<T>(&gram), matrix::<T>(&gram, output == Output::Correlation))
     });
     let (mut middle, mut made) = (Vec::with_capacity(cols * batch), Vec::with_capacity(cols * cols * batch));
     for (means, matrix) in all {
@@ -109,7 +109,7 @@ fn on_cpu<T: Real>(x: &[T], Shape { rows, cols, batch }: Shape, form: Form) -> (
     (middle, made)
 }
 
-fn on_device<T: Real>(ctx: &Context, gpu: &Gpu, x: &Array<T>, form: Form) -> Result<(Array<T>, Array<T>, i32)> {
+fn on_device<T: Real>(ctx: &Context, gpu: &Gpu, x: &Array<T>, output: Output) -> Result<(Array<T>, Array<T>, i32)> {
     let (shape, budget) = (x.shape(), ctx.memory_budget());
     gpu_cov::fits(gpu, shape, budget)?;
     let shapes = (Shape::new(1, shape.cols, shape.batch), Shape::new(shape.cols, shape.cols, shape.batch));
@@ -120,12 +120,12 @@ fn on_device<T: Real>(ctx: &Context, gpu: &Gpu, x: &Array<T>, form: Form) -> Res
     let together = usize::try_from((budget / 4 * 3 / each).min(binding / largest)).unwrap_or(usize::MAX);
     // A single matrix that lies there already is not moved because of its products.
     if shape.batch <= together || x.is_resident() && shape.batch == 1 {
-        let found = gpu_cov::covariance(gpu, &*x.storage().on_device(ctx, gpu)?, shape, budget, form)?;
+        let found = gpu_cov::covariance(gpu, &*x.storage().on_device(ctx, gpu)?, shape, budget, output)?;
         let array = |shape, buffer| Array::from_storage(shape, Storage::device(buffer));
         return Ok((array(shapes.0, found.means), array(shapes.1, found.covariance), found.exponent));
     }
     let data = x.storage().to_vec(ctx)?;
-    let (means, made, exponent) = by_matrices(gpu, &T::for_device(&data), shape, together, budget, form)?;
+    let (means, made, exponent) = by_matrices(gpu, &T::for_device(&data), shape, together, budget, output)?;
     let array = |shape, data| Array::from_storage(shape, Storage::host(T::from_device(data)));
     Ok((array(shapes.0, means), array(shapes.1, made), exponent))
 }
@@ -154,7 +154,7 @@ fn by_matrices(
     shape: Shape,
     together: usize,
     budget: u64,
-    form: Form,
+    output: Output,
 ) -> Result<(Vec<f32>, Vec<f32>, i32)> {
     let (mut means, mut made, mut exponent) = (Vec::new(), Vec::new(), 0);
     let size = shape.matrix_len();
@@ -163,11 +163,11 @@ fn by_matrices(
         let own = &x[begin * size..(begin + batch) * size];
         let found = if together > 0 {
             let buffer = gpu.record().upload(own)?;
-            Some(gpu_cov::covariance(gpu, &buffer, Shape { batch, ..shape }, budget, form)?)
+            Some(gpu_cov::covariance(gpu, &buffer, Shape { batch, ..shape }, budget, output)?)
         } else {
             let mut stream = gpu_cov::Stream::new(gpu, shape.cols, 1, budget);
             in_pieces(gpu, budget, own, (shape.rows, shape.cols), |piece, rows| stream.push(gpu, piece, rows))?;
-            stream.finish(gpu, form)?
+            stream.finish(gpu, output)?
         };
         if let Some(found) = found {
             let reads = (gpu.read(&found.means)?, gpu.read(&found.covariance)?);

@@ -4,7 +4,7 @@ use super::moments::{Moments, as_f64};
 use super::tree::{reduce, subtrees};
 use super::{LEAF, Nan, View};
 use crate::array::Real;
-use crate::lanes::{Lane, Task};
+use crate::lanes::{Task, Vector};
 use crate::parallel;
 use std::convert::Infallible;
 use std::ops::Range;
@@ -132,7 +132,7 @@ impl<T: Real> Task<T> for Leaf<'_, T> {
     type Output = Moments;
 
     #[inline(always)]
-    fn run<V: Lane<Scalar = T>>(self, _: V::Token) -> Moments {
+    fn run<V: Vector<Scalar = T>>(self, _: V::Token) -> Moments {
         two_passes(self.0)
     }
 }
@@ -219,7 +219,7 @@ impl<T: Real> Task<T> for Mean<'_, T> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<V: Lane<Scalar = T>>(self, _: V::Token) -> f64 {
+    fn run<V: Vector<Scalar = T>>(self, _: V::Token) -> f64 {
         let Some(first) = self.0.first().map(|x| x.to_f64()) else { return 0.0 };
         let shift = if first.is_finite() { first } else { 0.0 };
         let mut sums = [0.0; SIDE];

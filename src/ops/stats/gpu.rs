@@ -1,7 +1,7 @@
 //! The device's moments: leaves, their tree, and what is asked of its root. Everything is recorded; nothing waits.
 
 use super::kernels::{
-    Ends, Finish, GROUPS, Keep, Keeping, Leaf, Merge, Nodes, Rows, Sample, Shift, leaf_variant, merge_variant,
+    Append, Appending, Ends, Finish, GROUPS, Leaf, Merge, Nodes, Rows, Sample, Shift, leaf_variant, merge_variant,
 };
 use super::tree::{Tree, subtrees};
 use super::{LEAF, Nan, View, count};
@@ -75,9 +75,9 @@ fn run(
     let variant = leaf_variant(view.inner > 1, nan == Nan::Omit);
     let units = to_u32(series.div_ceil(GROUPS) * leaves);
     let work = FLOPS * count(GROUPS * LEAF.min(end - begin));
-    for piece in rec.ranges(units, work) {
+    for range in rec.ranges(units, work) {
         let params = Rows {
-            first: piece.first,
+            first: range.first,
             series: to_u32(series),
             len: to_u32(view.len),
             inner: to_u32(view.inner),
@@ -85,7 +85,7 @@ fn run(
             end: to_u32(end),
         };
         let kernel = Leaf { params, x, shifts, nodes: &mut nodes };
-        rec.dispatch(&kernel, &variant, piece.grid(), piece.flops)?;
+        rec.dispatch(&kernel, &variant, range.grid(), range.flops)?;
     }
     while leaves > 1 {
         let half = leaves.div_ceil(2);
@@ -187,7 +187,7 @@ impl Stream {
             Some(tail) => tail,
             None => rec.array(self.series * LEAF)?,
         };
-        let params = Keeping {
+        let params = Appending {
             series: to_u32(self.series),
             len: to_u32(view.len),
             inner: to_u32(view.inner),
@@ -197,8 +197,12 @@ impl Stream {
             held: to_u32(self.held),
         };
         let numbers = self.series * rows;
-        let done =
-            rec.dispatch(&Keep { params, x, tail: &mut tail }, &[], Grid::Invocations(to_u32(numbers)), count(numbers));
+        let done = rec.dispatch(
+            &Append { params, x, tail: &mut tail },
+            &[],
+            Grid::Invocations(to_u32(numbers)),
+            count(numbers),
+        );
         self.tail = Some(tail);
         done?;
         self.held += rows;

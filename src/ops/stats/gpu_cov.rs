@@ -1,8 +1,8 @@
 //! The device's covariances: means and products of leaves of rows, and their tree. Everything is recorded; nothing waits.
 
 use super::kernels::{
-    Columns, Covariance, Ending, GROUPS, Gram, Join, JoinMeans, Joining, Keep, Keeping, LEAF_ROWS, Means, Middle, NONE,
-    SIDES, Sample, Shift, join_variant,
+    Append, Appending, ColumnMeans, Columns, Covariance, Ending, GROUPS, Gram, Join, JoinMeans, Joining, LEAF_ROWS,
+    Means, NONE, SIDES, Sample, Shift, join_variant,
 };
 use super::tree::{Tree, subtrees};
 use super::{count, gram};
@@ -189,14 +189,14 @@ impl Stream {
         };
         let height = count(LEAF_ROWS.min(rows.len()));
         let work = 8.0 * count(GROUPS) * height;
-        for piece in rec.ranges(to_u32(leaves * self.columns().div_ceil(GROUPS)), work) {
-            let kernel = Means { params: params(piece.first), x, shifts, means: &mut means };
-            rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
+        for range in rec.ranges(to_u32(leaves * self.columns().div_ceil(GROUPS)), work) {
+            let kernel = Means { params: params(range.first), x, shifts, means: &mut means };
+            rec.dispatch(&kernel, &[], range.grid(), range.flops)?;
         }
         let work = 2.0 * height * count(16 * tiles.side * tiles.side);
-        for piece in rec.ranges(to_u32(leaves * tiles.matrices * tiles.tiles()), work) {
-            let kernel = Gram { params: params(piece.first), x, shifts, means: &means, products: &mut products };
-            rec.dispatch(&kernel, &[tiles.side()], piece.grid(), piece.flops)?;
+        for range in rec.ranges(to_u32(leaves * tiles.matrices * tiles.tiles()), work) {
+            let kernel = Gram { params: params(range.first), x, shifts, means: &means, products: &mut products };
+            rec.dispatch(&kernel, &[tiles.side()], range.grid(), range.flops)?;
         }
         let (mut full, mut last) = (LEAF_ROWS as u64, rows.len() as u64 - (leaves as u64 - 1) * LEAF_ROWS as u64);
         while leaves > 1 {
@@ -217,7 +217,7 @@ impl Stream {
             Some(tail) => tail,
             None => rec.array(self.columns() * LEAF_ROWS)?,
         };
-        let params = Keeping {
+        let params = Appending {
             series: to_u32(self.columns()),
             len: to_u32(len),
             inner: 1,
@@ -227,7 +227,7 @@ impl Stream {
             held: to_u32(self.held),
         };
         let numbers = self.columns() * rows.len();
-        let kernel = Keep { params, x, tail: &mut tail };
+        let kernel = Append { params, x, tail: &mut tail };
         let done = rec.dispatch(&kernel, &[], Grid::Invocations(to_u32(numbers)), count(numbers));
         self.tail = Some(tail);
         done?;
@@ -270,10 +270,10 @@ impl Stream {
     }
 
     /// What is asked of the rows so far; none of no row.
-    pub(super) fn finish(&self, gpu: &Gpu, form: Form) -> Result<Option<Found>> {
+    pub(super) fn finish(&self, gpu: &Gpu, output: Output) -> Result<Option<Found>> {
         let root = self.root(&mut gpu.record())?;
         let Some((node, shifts)) = root else { return Ok(None) };
-        finish(gpu, self.tiles, &node, &shifts, form).map(Some)
+        finish(gpu, self.tiles, &node, &shifts, output).map(Some)
     }
 }
 
@@ -311,7 +311,7 @@ impl Closed {
 
 /// What is made of products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ops) enum Form {
+pub(in crate::ops) enum Output {
     Covariance,
     Correlation,
     /// Covariances in a unit that f32 holds well whatever the numbers' is, which takes a look at the largest distances; of one
@@ -329,7 +329,7 @@ pub(super) struct Found {
 }
 
 /// Covariances or correlations of every matrix of `x`, which has rows.
-pub(super) fn covariance(gpu: &Gpu, x: &Buffer<f32>, shape: Shape, budget: u64, form: Form) -> Result<Found> {
+pub(super) fn covariance(gpu: &Gpu, x: &Buffer<f32>, shape: Shape, budget: u64, output: Output) -> Result<Found> {
     let mut stream = Stream::new(gpu, shape.cols, shape.batch, budget);
     let mut rec = gpu.record();
     let shifts = stream.shifts(&mut rec, x, shape.rows, 0..shape.rows)?;
@@ -337,16 +337,16 @@ pub(super) fn covariance(gpu: &Gpu, x: &Buffer<f32>, shape: Shape, budget: u64, 
     let node = stream.whole(&mut rec, x, shape.rows)?;
     drop(rec);
     match node {
-        Some(node) => finish(gpu, stream.tiles, &node, &shifts, form),
+        Some(node) => finish(gpu, stream.tiles, &node, &shifts, output),
         None => Err(ErrorKind::Device { message: "a covariance of no row".to_owned() }.into()),
     }
 }
 
-fn finish(gpu: &Gpu, tiles: Tiles, node: &Node, shifts: &Buffer<f32>, form: Form) -> Result<Found> {
+fn finish(gpu: &Gpu, tiles: Tiles, node: &Node, shifts: &Buffer<f32>, output: Output) -> Result<Found> {
     let (cols, matrices) = (tiles.cols, tiles.matrices);
-    let exponent = match form {
+    let exponent = match output {
         #[expect(clippy::cast_possible_truncation, reason = "a small whole number")]
-        Form::Scaled => {
+        Output::Scaled => {
             let means = gpu.read(&node.means)?.wait()?;
             means.chunks_exact(3 * cols).flat_map(|own| &own[2 * cols..]).fold(NONE, |most, &x| most.max(x as i32))
         }
@@ -359,10 +359,10 @@ fn finish(gpu: &Gpu, tiles: Tiles, node: &Node, shifts: &Buffer<f32>, form: Form
     let products = node.products.cast_ref::<f32>();
     let kernel = Covariance { params, products: &products, means: &node.means, out: &mut covariance };
     let size = matrices * cols * cols;
-    let variant = [("CORRELATION", f64::from(u8::from(form == Form::Correlation))), tiles.side()];
+    let variant = [("CORRELATION", f64::from(u8::from(output == Output::Correlation))), tiles.side()];
     rec.dispatch(&kernel, &variant, Grid::Invocations(to_u32(size)), 16.0 * count(size))?;
     let mut means = rec.array(matrices * cols)?;
-    let kernel = Middle { params, means: &node.means, shifts, out: &mut means };
+    let kernel = ColumnMeans { params, means: &node.means, shifts, out: &mut means };
     rec.dispatch(&kernel, &[], Grid::Invocations(to_u32(matrices * cols)), 4.0 * count(matrices * cols))?;
     Ok(Found { covariance, means, exponent })
 }

@@ -3,7 +3,7 @@
 use super::cpu::{all, mean_of};
 use super::moments::as_f64;
 use crate::array::Real;
-use crate::lanes::{Lane, Task};
+use crate::lanes::{Task, Vector};
 use crate::parallel;
 use std::ops::Range;
 
@@ -130,7 +130,7 @@ impl<T: Real> Task<T> for Centre<'_, T> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<V: Lane<Scalar = T>>(self, _: V::Token) -> f64 {
+    fn run<V: Vector<Scalar = T>>(self, _: V::Token) -> f64 {
         // Side by side: one chain of comparisons would wait for each.
         let mut most = [T::from_f64(0.0); SIDE];
         let (whole, rest) = self.to.as_chunks_mut::<SIDE>();
@@ -184,7 +184,7 @@ impl<T: Real> Task<T> for Panels<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lane<Scalar = T>>(self, token: V::Token) {
+    fn run<V: Vector<Scalar = T>>(self, token: V::Token) {
         if size_of::<V>() >= 64 {
             self.tiles::<V, WIDE>(token);
         } else {
@@ -195,7 +195,7 @@ impl<T: Real> Task<T> for Panels<'_, T> {
 
 impl<T: Real> Panels<'_, T> {
     #[inline(always)]
-    fn tiles<V: Lane<Scalar = T>, const ACROSS: usize>(self, token: V::Token) {
+    fn tiles<V: Vector<Scalar = T>, const ACROSS: usize>(self, token: V::Token) {
         let Self { centred, stride, cols, first, out } = self;
         let last = first + out.len() / cols;
         for passing in (0..last).step_by(PASSING) {
@@ -217,7 +217,7 @@ impl<T: Real> Panels<'_, T> {
 
 /// Products of [`DOWN`] columns with ACROSS others, a sum a lane.
 #[inline(always)]
-fn tile<V: Lane, const ACROSS: usize>(
+fn tile<V: Vector, const ACROSS: usize>(
     token: V::Token,
     down: &[V::Scalar],
     across: &[V::Scalar],

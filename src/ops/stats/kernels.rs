@@ -37,7 +37,7 @@ uniform! {
 
 uniform! {
     /// Series, how they lie, their rows, the room of each in the tail and what it holds already.
-    pub(super) struct Keeping { series: u32, len: u32, inner: u32, begin: u32, count: u32, room: u32, held: u32 }
+    pub(super) struct Appending { series: u32, len: u32, inner: u32, begin: u32, count: u32, room: u32, held: u32 }
 }
 
 uniform! {
@@ -113,13 +113,13 @@ pub(super) fn merge_variant(pair: bool) -> [(&'static str, f64); 1] {
     [("PAIR", f64::from(u8::from(pair)))]
 }
 
-/// The overrides of [`Between`].
-pub(super) fn between_variant(guarded: bool) -> [(&'static str, f64); 1] {
+/// The overrides of [`Interpolate`].
+pub(super) fn interpolate_variant(guarded: bool) -> [(&'static str, f64); 1] {
     [("GUARDED", f64::from(u8::from(guarded)))]
 }
 
-fn between_variants() -> Vec<Vec<(&'static str, f64)>> {
-    [false, true].map(|guarded| between_variant(guarded).to_vec()).into()
+fn interpolate_variants() -> Vec<Vec<(&'static str, f64)>> {
+    [false, true].map(|guarded| interpolate_variant(guarded).to_vec()).into()
 }
 
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
@@ -168,8 +168,8 @@ kernels! {
         write counts: u32,
     }
     /// Rows kept for the leaf that they begin.
-    Keep = ["stats/keep.wgsl"] variants one_variant {
-        uniform params: Keeping,
+    Append = ["stats/append.wgsl"] variants one_variant {
+        uniform params: Appending,
         read x: f32,
         write tail: f32,
     }
@@ -194,26 +194,26 @@ kernels! {
         write counts: u32,
     }
     /// The digit of a rank.
-    Choose = ["stats/choose.wgsl"] variants one_variant {
+    RadixSelect = ["stats/radix_select.wgsl"] variants one_variant {
         uniform params: Chosen,
         read totals: u32,
         write sought: [u32; 4],
     }
     /// Quantiles between their neighbours.
-    Between = ["shared/real.wgsl", "stats/keys.wgsl", "stats/between.wgsl"] variants between_variants {
+    Interpolate = ["shared/real.wgsl", "stats/keys.wgsl", "stats/interpolate.wgsl"] variants interpolate_variants {
         uniform params: Interpolated,
         read sought: [u32; 4],
         write out: f32,
     }
     /// The means of leaves.
-    Means = ["shared/real.wgsl", "stats/apart.wgsl", "stats/means.wgsl"] variants one_variant {
+    Means = ["shared/real.wgsl", "stats/distance.wgsl", "stats/means.wgsl"] variants one_variant {
         uniform params: Columns,
         read x: f32,
         read shifts: f32,
         write means: f32,
     }
     /// Products about the means of leaves.
-    Gram = ["shared/real.wgsl", "stats/tiles.wgsl", "stats/apart.wgsl", "stats/gram.wgsl"] variants side_variants {
+    Gram = ["shared/real.wgsl", "stats/tiles.wgsl", "stats/distance.wgsl", "stats/gram.wgsl"] variants side_variants {
         uniform params: Columns,
         read x: f32,
         read shifts: f32,
@@ -244,7 +244,7 @@ kernels! {
         write out: f32,
     }
     /// Means of columns.
-    Middle = ["shared/real.wgsl", "stats/middle.wgsl"] variants one_variant {
+    ColumnMeans = ["shared/real.wgsl", "stats/column_means.wgsl"] variants one_variant {
         uniform params: Ending,
         read means: f32,
         read shifts: f32,
@@ -277,10 +277,10 @@ mod tests {
             ("shift", strided(NUMBERS, 64)),
             ("leaf", 2 * (8 + 8 * 16 + 5)),
             ("means", 2 * (32 + 5)),
-            ("merge, finish, keep, middle, covariance, join_means", strided(NUMBERS, 0)),
+            ("merge, finish, append, column_means, covariance, join_means", strided(NUMBERS, 0)),
             ("join", strided(NUMBERS / 4, 4)),
-            ("choose", strided(NUMBERS / 4, 256)),
-            ("between", strided(NUMBERS, 0)),
+            ("radix_select", strided(NUMBERS / 4, 256)),
+            ("interpolate", strided(NUMBERS, 0)),
             // A bin is found by halving: bins of f32 within a binding.
             ("bins", 9 + 64 * (1 + 25) + 9),
             ("digits", 8 + 64 * (1 + 8) + 8),

@@ -23,7 +23,7 @@ mod tree;
 pub use cov::{choose_cov, corr, cov};
 pub(in crate::ops) use cov::{covariance, in_f64};
 pub use describe::{Description, StatsOptions, choose_describe, describe};
-pub(in crate::ops) use gpu_cov::Form;
+pub(in crate::ops) use gpu_cov::Output;
 pub use histogram::{Histogram, choose_histogram, histogram};
 pub(in crate::ops) use histogram::{counted, edges};
 pub(in crate::ops) use kernels::NONE;

@@ -163,7 +163,7 @@ pub(super) fn place(q: f64, n: usize) -> (usize, f64) {
     (low, if low + 1 < n { part } else { 0.0 })
 }
 
-/// On the line from one number to the next, from the nearer end, as numpy has it. Between a number and an infinity lies that
+/// On the line from one number to the next, from the nearer end, as numpy has it. Interpolate a number and an infinity lies that
 /// infinity.
 fn between(below: f64, above: f64, part: f64) -> f64 {
     if below == above || part == 0.0 {

@@ -1,7 +1,7 @@
 //! The covariance of a stream of rows.
 
 use super::cov::{call, matrix, means, room};
-use super::gpu_cov::{self, Form};
+use super::gpu_cov::{self, Output};
 use super::gram::{Gram, ROWS, leaf};
 use super::running::{in_pieces, rows_of};
 use super::tree::{Tree, reduce, subtrees};
@@ -136,7 +136,7 @@ impl<T: Real> RunningCovariance<T> {
     /// # Errors
     /// Device errors.
     pub fn cov(&self, ctx: &Context) -> Result<Array<T>> {
-        Ok(self.finish(ctx, Form::Covariance)?.1)
+        Ok(self.finish(ctx, Output::Covariance)?.1)
     }
 
     /// The correlation of all rows so far, `(cols, cols)`; more may be pushed afterwards.
@@ -144,7 +144,7 @@ impl<T: Real> RunningCovariance<T> {
     /// # Errors
     /// Device errors.
     pub fn corr(&self, ctx: &Context) -> Result<Array<T>> {
-        Ok(self.finish(ctx, Form::Correlation)?.1)
+        Ok(self.finish(ctx, Output::Correlation)?.1)
     }
 
     /// The means of all rows so far, `(1, cols)`.
@@ -152,15 +152,15 @@ impl<T: Real> RunningCovariance<T> {
     /// # Errors
     /// Device errors.
     pub fn mean(&self, ctx: &Context) -> Result<Array<T>> {
-        Ok(self.finish(ctx, Form::Covariance)?.0)
+        Ok(self.finish(ctx, Output::Covariance)?.0)
     }
 
     /// Means and the matrix, covariances in units of 4 to the power that comes with them.
-    pub(in crate::ops) fn finish(&self, ctx: &Context, form: Form) -> Result<(Array<T>, Array<T>, i32)> {
+    pub(in crate::ops) fn finish(&self, ctx: &Context, output: Output) -> Result<(Array<T>, Array<T>, i32)> {
         let shapes = (Shape::new(1, self.cols, 1), Shape::new(self.cols, self.cols, 1));
         if let State::Device(stream, before) = &self.state
             && before.is_empty()
-            && let Some(found) = stream.finish(ctx.gpu()?, form)?
+            && let Some(found) = stream.finish(ctx.gpu()?, output)?
         {
             ctx.gpu_of(&found.means)?;
             let array = |shape, buffer| Array::from_storage(shape, Storage::device(buffer));
@@ -168,7 +168,7 @@ impl<T: Real> RunningCovariance<T> {
         }
         let gram = self.gram(ctx)?;
         let array = |shape, data| Array::from_storage(shape, Storage::host(data));
-        Ok((array(shapes.0, means(&gram)), array(shapes.1, matrix(&gram, form == Form::Correlation)), 0))
+        Ok((array(shapes.0, means(&gram)), array(shapes.1, matrix(&gram, output == Output::Correlation)), 0))
     }
 
     /// All of it on the host, in f64.

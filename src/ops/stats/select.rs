@@ -1,8 +1,8 @@
 //! Counting on the device: histograms, and quantiles by the digits of the numbers' bits.
 
 use super::kernels::{
-    Between, Binning, Bins, Choose, Chosen, Digiting, Digits, Interpolated, PART, RANKS, Sum, Totals, WINDOW,
-    between_variant,
+    Binning, Bins, Chosen, Digiting, Digits, Interpolate, Interpolated, PART, RANKS, RadixSelect, Sum, Totals, WINDOW,
+    interpolate_variant,
 };
 use super::quantiles::place;
 use super::{Nan, View, count, gpu};
@@ -55,9 +55,9 @@ pub(super) fn histogram(gpu: &Gpu, x: &Buffer<f32>, view: View, edges: &[f64]) -
         let units = to_u32(parts * view.series());
         let work = 64.0 * count(PART.min(view.len));
         for window in (0..bins).step_by(WINDOW) {
-            for piece in rec.ranges(units, work) {
+            for range in rec.ranges(units, work) {
                 let params = Binning {
-                    first: piece.first,
+                    first: range.first,
                     series: to_u32(view.series()),
                     len: to_u32(view.len),
                     inner: to_u32(view.inner),
@@ -65,7 +65,7 @@ pub(super) fn histogram(gpu: &Gpu, x: &Buffer<f32>, view: View, edges: &[f64]) -
                     window: to_u32(window),
                 };
                 let kernel = Bins { params, x, ends: &ends, counts: &mut counts };
-                rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
+                rec.dispatch(&kernel, &[], range.grid(), range.flops)?;
             }
         }
         sum(&mut rec, &counts, size, parts)?
@@ -138,9 +138,9 @@ pub(super) fn quantiles(
             let mut counts = rec.array(parts * series * ranks * 256)?;
             let units = to_u32(parts * series * ranks.div_ceil(RANKS));
             let work = 16.0 * count(PART.min(view.len)) * count(ranks.min(RANKS)) + 4096.0;
-            for piece in rec.ranges(units, work) {
+            for range in rec.ranges(units, work) {
                 let params = Digiting {
-                    first: piece.first,
+                    first: range.first,
                     series: to_u32(series),
                     from_series: to_u32(first),
                     len: to_u32(view.len),
@@ -149,12 +149,12 @@ pub(super) fn quantiles(
                     shift,
                 };
                 let kernel = Digits { params, x, sought: &sought, counts: &mut counts };
-                rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
+                rec.dispatch(&kernel, &[], range.grid(), range.flops)?;
             }
             let size = series * ranks * 256;
             let totals = if parts == 1 { counts } else { sum(&mut rec, &counts, size, parts)? };
             let all = to_u32(series * ranks);
-            let kernel = Choose { params: Chosen { ranks: all, shift }, totals: &totals, sought: &mut sought };
+            let kernel = RadixSelect { params: Chosen { ranks: all, shift }, totals: &totals, sought: &mut sought };
             rec.dispatch(&kernel, &[], Grid::Invocations(all), 512.0 * f64::from(all))?;
         }
         let params = Interpolated {
@@ -164,9 +164,9 @@ pub(super) fn quantiles(
             inner: to_u32(view.inner),
             nan: f32::NAN.to_bits(),
         };
-        let kernel = Between { params, sought: &sought, out: &mut out };
+        let kernel = Interpolate { params, sought: &sought, out: &mut out };
         let numbers = to_u32(series * q.len());
-        rec.dispatch(&kernel, &between_variant(guarded), Grid::Invocations(numbers), 16.0 * f64::from(numbers))?;
+        rec.dispatch(&kernel, &interpolate_variant(guarded), Grid::Invocations(numbers), 16.0 * f64::from(numbers))?;
     }
     Ok(out)
 }

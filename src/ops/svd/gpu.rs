@@ -1,16 +1,16 @@
 //! The device's singular value decomposition: which kernel, in which order, with which buffers.
 //!
-//! B = Q R, the rows of R orthogonalised by rotations are V's columns; then P and S by a second QR, of B V (see [`super::svd`]).
+//! B = Q R, the rows of R orthogonalized by rotations are V's columns; then P and S by a second QR, of B V (see [`super::svd`]).
 
 use super::Problem;
 use super::kernels::{
-    Basis, Columns, Finish, Form, Forming, Given, Gram, Lengths, Load, Multiply, Order, Panel, Parts, Peaks,
+    Basis, Columns, Finish, FormQ, Forming, Given, Gram, Lengths, Load, Multiply, Order, Panel, Parts, Peaks,
     Reflections, Residual, Residuals, Scale, Square, TILES, Tall, Transpose, Triangle, Update,
 };
 use crate::device::{Adapter, Buffer, Gpu, Grid, Recorder};
 use crate::error::{ErrorKind, Result};
 use crate::forms::KernelForm;
-use crate::ops::jacobi::gpu::{Batch, Method, orthogonalise};
+use crate::ops::jacobi::gpu::{Batch, Method, orthogonalize};
 use crate::shape::to_u32;
 
 /// The most columns of a panel where the whole matrix is not one: later columns are reflected by as many workgroups as they need.
@@ -122,8 +122,8 @@ fn over(
     flops: f64,
     mut dispatch: impl FnMut(&mut Recorder<'_>, u32, Grid, f64) -> Result<()>,
 ) -> Result<()> {
-    for piece in rec.ranges(units, flops) {
-        dispatch(rec, piece.first, piece.grid(), piece.flops)?;
+    for range in rec.ranges(units, flops) {
+        dispatch(rec, range.first, range.grid(), range.flops)?;
     }
     Ok(())
 }
@@ -310,7 +310,7 @@ impl Householder {
                 let begin = (to == short).into();
                 let params =
                     Forming { first, long, short, left, begins: from, ends: to, begin, optional: optional.into() };
-                let kernel = Form { params, state, x, betas: &self.betas, taus: &self.taus, q };
+                let kernel = FormQ { params, state, x, betas: &self.betas, taus: &self.taus, q };
                 rec.dispatch(&kernel, &columns.overrides(), grid, flops)
             })?;
             to = from;
@@ -352,8 +352,8 @@ fn jacobi(
     let Some(method) = Method::of(adapter, KernelForm::Svd, short) else { return Ok(()) };
     let entry = |place: u32| [short, place * short * short, place * short, place];
     let table = rec.upload(&(0..batch).map(entry).collect::<Vec<_>>())?;
-    let batch = Batch { table: &table, range: 0..batch };
-    orthogonalise(rec, adapter, method, &batch, w, state)
+    let batch = Batch { table: &table, matrices: 0..batch };
+    orthogonalize(rec, adapter, method, &batch, w, state)
 }
 
 fn tiles(left: u32, tile: u32) -> u32 {

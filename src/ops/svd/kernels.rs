@@ -125,7 +125,7 @@ kernels! {
         write x: f32,
     }
     /// Q from reflections.
-    Form = ["shared/real.wgsl", "shared/state.wgsl", "svd/columns.wgsl", "svd/form.wgsl"] variants column_variants {
+    FormQ = ["shared/real.wgsl", "shared/state.wgsl", "svd/columns.wgsl", "svd/form_q.wgsl"] variants column_variants {
         uniform params: Forming,
         read state: [u32; 4],
         read x: f32,

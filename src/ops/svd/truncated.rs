@@ -1,4 +1,4 @@
-//! The leading singular triplets, randomised.
+//! The leading singular triplets, randomized.
 
 use super::{Problem, cpu};
 use crate::array::{Array, HostArray, Real, Storage};
@@ -63,7 +63,7 @@ impl<T: Real> SvdTruncated<T> {
 
 /// The k leading singular triplets of every matrix of `a`, by block Lanczos bidiagonalisation (Golub, Luk and Overton, ACM TOMS
 /// 7, 1981; Musco and Musco 2015 for why it needs far fewer passes than a power iteration) from k + oversample random directions,
-/// all of them orthogonalised against each other, restarted with the best ones (Baglama and Reichel 2006), until its certificate
+/// all of them orthogonalized against each other, restarted with the best ones (Baglama and Reichel 2006), until its certificate
 /// holds. Deterministic: the sample depends upon the seed and the shape alone.
 ///
 /// It runs on the CPU, where the work is a few products of matrices: [`choose_svd_truncated`] says so and why. What lies on a

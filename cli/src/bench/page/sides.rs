@@ -90,7 +90,7 @@ pub(super) fn predictions(view: &View<'_>) -> String {
         .map(|(side, rows)| {
             let axis = |name| Axis { name, range, label: tick_seconds };
             let mut plot = Plot::new(LARGE, axis("measured"), axis("predicted"));
-            // The band is drawn below the ticks' lines' colour but above the lines; it is as wide as the axes let it.
+            // The band is drawn below the ticks' lines' color but above the lines; it is as wide as the axes let it.
             plot.area(&[(lo, lo), (lo, 2.0 * lo), (hi / 2.0, hi), (hi, hi), (hi, hi / 2.0), (2.0 * lo, lo)]);
             plot.line(&[(lo, lo), (hi, hi)], "even");
             for (row, at) in rows {

@@ -70,12 +70,12 @@ pub(super) fn ticks(range: Range, fits: impl Fn(&[f64]) -> bool) -> Vec<f64> {
     (1..=60).map(|stride| within(stride, &[1.0])).find(|values| fits(values)).unwrap_or_default()
 }
 
-/// A colour and a shape, the same index always giving the same two.
+/// A color and a shape, the same index always giving the same two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark(pub(super) usize);
 
 impl Mark {
-    /// The class that sets the colour.
+    /// The class that sets the color.
     pub(super) fn class(self) -> String {
         format!("c{}", self.0 % 8)
     }
@@ -84,7 +84,7 @@ impl Mark {
     pub(super) fn draw(self, x: f64, y: f64, hollow: bool, title: &str) -> String {
         let title = if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) };
         let class = format!("m {}{}", self.class(), if hollow { " hollow" } else { "" });
-        // Past eight the colours come round again, each with the next shape.
+        // Past eight the colors come round again, each with the next shape.
         let shape = (self.0 + self.0 / 8) % 8;
         if shape == 0 {
             return format!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{RADIUS}\">{title}</circle>");

@@ -162,24 +162,24 @@ fn no_value_breaks_the_page() {
 }
 
 /// Relative luminance of `#rrggbb`, as WCAG has it.
-fn luminance(colour: &str) -> f64 {
+fn luminance(color: &str) -> f64 {
     let channel = |at: usize| {
-        let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).expect("two hex digits")) / 255.0;
+        let value = f64::from(u8::from_str_radix(&color[at..at + 2], 16).expect("two hex digits")) / 255.0;
         if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
     };
     0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
 }
 
 #[test]
-fn colours_are_legible_in_both_schemes() {
+fn colors_are_legible_in_both_schemes() {
     let css = include_str!("page.css");
     for scheme in css.split(":root {").skip(1).map(|block| block.split('}').next().expect("split gives one")) {
-        let colour = |name: &str| {
+        let color = |name: &str| {
             let at = scheme.find(&format!("--{name}: #")).expect("it is set") + name.len() + 4;
             luminance(&scheme[at..at + 7])
         };
         let contrast = |a: &str, b: &str| {
-            let (a, b) = (colour(a), colour(b));
+            let (a, b) = (color(a), color(b));
             (a.max(b) + 0.05) / (a.min(b) + 0.05)
         };
         let marks: Vec<String> = (0..8).map(|i| format!("k{i}")).collect();

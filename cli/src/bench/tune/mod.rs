@@ -10,7 +10,7 @@ use fiedler::Context;
 use fiedler::Result;
 use fiedler::Shape;
 use fiedler::array::Array;
-use fiedler::ops::ceiling::{self, ceilings};
+use fiedler::ops::roofline::{self, ceilings};
 use fiedler::policy::{Backend, CpuRates, GpuRates, Rates, Side, Workload};
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
@@ -124,7 +124,7 @@ fn fixed(ctx: &Context, before: GpuRates) -> Result<GpuRates> {
     let rate = |seconds: f64| bytes / (seconds - top.call).max(OWN * seconds);
     Ok(GpuRates {
         round_trip: top.call,
-        dispatch: ceiling::dispatch(ctx)?,
+        dispatch: roofline::dispatch(ctx)?,
         // Something above nothing: what is stored is above 0.
         handover: (both - top.call).max(1e-7),
         upload: rate(up),

@@ -17,7 +17,7 @@ pub(super) fn ceilings(ctx: &Context) -> Result<Vec<Ceiling>, Failure> {
     let sides = sides.into_iter().filter(|(side, _)| *side == Side::Cpu || ctx.adapter().is_some());
     sides
         .map(|(side, of)| {
-            let top = fiedler::ops::ceiling::ceilings(of, CEILING, 3)?;
+            let top = fiedler::ops::roofline::ceilings(of, CEILING, 3)?;
             Ok(Ceiling { side: name(ctx, side), copy: top.copy, fma: top.fma })
         })
         .collect()

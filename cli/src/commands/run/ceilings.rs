@@ -5,7 +5,7 @@ use crate::commands::values::counted;
 use crate::commands::{Failure, Outcome, Where, print};
 use clap::Args;
 use fiedler::bytes_from;
-use fiedler::ops::ceiling::ceilings;
+use fiedler::ops::roofline::ceilings;
 
 #[derive(Debug, Args)]
 pub(super) struct Ceilings {

@@ -32,11 +32,11 @@ pub(super) struct Divergence {
     /// Divide every histogram by its sum first; without it each sum has to be 1, to 1e-3.
     #[arg(long)]
     normalize: bool,
-    /// Added to every bin of every (normalised) histogram, which is normalised again: with more than 0 nothing is infinite.
+    /// Added to every bin of every (normalized) histogram, which is normalized again: with more than 0 nothing is infinite.
     #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = not_negative)]
     smoothing: f64,
     /// P and Q hold samples, a set a row, as many in each as there are: count row i of both first, in BINS equal bins from the
-    /// least to the greatest sample of the two together; the counts are normalised.
+    /// least to the greatest sample of the two together; the counts are normalized.
     #[arg(long, value_name = "BINS", requires = "q", conflicts_with = "normalize", value_parser = counted)]
     samples: Option<usize>,
     /// In which precision; without it, that of the input.

@@ -274,9 +274,10 @@ impl Operation for Eigsh {
             array("null_space", &[], Data::I64(&null_space)),
         ])?;
         let (pairs, method) = (many(k, "eigenpair", "eigenpairs"), found.method);
-        let (products, looks) = (many(found.products, "product", "products"), many(found.looks, "check", "checks"));
+        let (products, restarts) =
+            (many(found.products, "product", "products"), many(found.restarts, "restart", "restarts"));
         let what = format_args!(
-            "eigsh: {}: {pairs} by {method} ({products} with the matrix, {looks} of the result)",
+            "eigsh: {}: {pairs} by {method} ({products} with the matrix, {restarts})",
             described(&self.matrix, a)
         );
         let (certificate, null) = (&found.certificate, found.null_space);

@@ -1,8 +1,8 @@
 //! The certificate of matrices in lanes, in the working precision, from the matrix as it was given.
 
-use super::work::Workspace;
+use super::workspace::Workspace;
 use crate::array::Real;
-use crate::lanes::Lane;
+use crate::lanes::Vector;
 
 /// What a certificate is judged by, a lane each.
 pub(super) struct Measures<V> {
@@ -24,7 +24,7 @@ const PANEL: usize = 4 * TILE;
 /// values their Rayleigh quotients, which the products are at hand for: the QL iteration in f32 leaves lengths off by 18 eps and
 /// values by 15 eps |A| (n = 100 to 128, LAPACK's types, 2026-11-22).
 #[inline(always)]
-pub(super) fn measure<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) -> Measures<V> {
+pub(super) fn measure<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) -> Measures<V> {
     let zero = V::splat(token, V::Scalar::from_f64(0.0));
     let one = V::splat(token, V::Scalar::from_f64(1.0));
     let Workspace { ld, given: a, vectors: v, diagonal, product: squares, update: along, reflector: lengths, .. } =
@@ -100,7 +100,7 @@ struct Sums<'a, V> {
 
 /// The squared lengths of the columns, in sums of few terms each: the certificate would share the error of one long sum.
 #[inline(always)]
-fn squared_lengths<V: Lane>(zero: V, ld: usize, v: &[V], part: &mut [V], lengths: &mut [V]) {
+fn squared_lengths<V: Vector>(zero: V, ld: usize, v: &[V], part: &mut [V], lengths: &mut [V]) {
     lengths.fill(zero);
     for block in v.chunks(RUN * ld) {
         part.fill(zero);
@@ -118,7 +118,7 @@ fn squared_lengths<V: Lane>(zero: V, ld: usize, v: &[V], part: &mut [V], lengths
 /// Adds what a tile of `A V - V diag(l)` has of the sums of its columns.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a tile's place and the matrices that it is made of")]
-fn remainders<V: Lane, const R: usize, const C: usize>(
+fn remainders<V: Vector, const R: usize, const C: usize>(
     zero: V,
     ld: usize,
     i: usize,
@@ -159,7 +159,7 @@ fn remainders<V: Lane, const R: usize, const C: usize>(
 
 /// The largest element of a tile of `V'V - I`.
 #[inline(always)]
-fn departure<V: Lane, const R: usize, const C: usize>(zero: V, one: V, ld: usize, c: usize, d: usize, v: &[V]) -> V {
+fn departure<V: Vector, const R: usize, const C: usize>(zero: V, one: V, ld: usize, c: usize, d: usize, v: &[V]) -> V {
     let mut sums = [[zero; C]; R];
     for line in v.chunks_exact(ld) {
         let (left, right) = (&line[c..c + R], &line[d..d + C]);

@@ -3,10 +3,10 @@
 
 use super::householder::{Reduce, Reduction};
 use super::inverse_iteration::{Tridiagonal, eigenvectors};
-use super::values::Values;
+use super::values_only::Values;
 use super::{Columns, Matrix, Request, power_of_two_near};
 use crate::array::Real;
-use crate::lanes::Laned;
+use crate::lanes::SimdScalar;
 use crate::ops::PARALLEL;
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{normalize, run_of, sum};
@@ -103,7 +103,7 @@ impl<T: Real> Prepared<T> {
         }
         let columns = columns.of(index, values.iter().map(|x| x.to_f64()));
         if columns.len() <= values.len() / FEW
-            && let Some(vectors) = self.reduced.few(&values[columns.clone()], self.par)
+            && let Some(vectors) = self.reduced.subset(&values[columns.clone()], self.par)
         {
             return Some(Pairs { values, columns, vectors: Some(vectors) });
         }
@@ -210,7 +210,7 @@ impl<T: Real> Reduced<T> {
         Some(Pairs { values, columns: 0..n, vectors: Some(vectors) })
     }
 
-    fn few(&self, values: &[T], par: Par) -> Option<Mat<T>> {
+    fn subset(&self, values: &[T], par: Par) -> Option<Mat<T>> {
         let (diagonal, off_diagonal) = self.tridiagonal();
         let t = Tridiagonal { diagonal: &diagonal, off_diagonal: &off_diagonal };
         let n = diagonal.len();

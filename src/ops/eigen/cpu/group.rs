@@ -1,13 +1,13 @@
 //! Symmetric matrices of about the same order, one a lane: in, through Householder's reduction and the QL iteration, out.
 
 use super::certify::{Measures, measure};
-use super::few::few;
-use super::implicit_ql::diagonalise;
+use super::implicit_ql::diagonalize;
+use super::subset::subset;
 use super::tridiagonal::{form_q, tridiagonalise};
-use super::work::Workspace;
+use super::workspace::Workspace;
 use super::{Columns, Matrix, Request, power_of_two_near};
 use crate::array::Real;
-use crate::lanes::{Lane, Task};
+use crate::lanes::{Task, Vector};
 use crate::ops::certificate::{Certificate, Status};
 
 /// Matrices of one group, or of several; in the order of their orders, so that neighbours waste little on each other.
@@ -20,7 +20,7 @@ impl<T: Real> Task<T> for Groups<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lane<Scalar = T>>(self, token: V::Token) {
+    fn run<V: Vector<Scalar = T>>(self, token: V::Token) {
         let zero = V::splat(token, T::from_f64(0.0));
         let largest = self.matrices.iter().map(|m| m.order).max().unwrap_or(0);
         let mut work = Workspace::new(zero, largest);
@@ -35,13 +35,13 @@ pub(super) struct Width;
 
 impl<T> Task<T> for Width {
     type Output = usize;
-    fn run<V: Lane<Scalar = T>>(self, _: V::Token) -> usize {
+    fn run<V: Vector<Scalar = T>>(self, _: V::Token) -> usize {
         V::LANES
     }
 }
 
 #[inline(always)]
-fn solve<T: Real, V: Lane<Scalar = T>>(
+fn solve<T: Real, V: Vector<Scalar = T>>(
     token: V::Token,
     group: &mut [Matrix<'_, T>],
     request: Request<'_>,
@@ -62,8 +62,8 @@ fn solve<T: Real, V: Lane<Scalar = T>>(
     let mut done = finite;
     if vectors && !request.certificate {
         let (d, e) = (work.diagonal[..n].to_vec(), work.off_diagonal[..n].to_vec());
-        done = diagonalise(token, n, work, false);
-        own = few(zero, group, request.columns, &d, &e, work);
+        done = diagonalize(token, n, work, false);
+        own = subset(zero, group, request.columns, &d, &e, work);
         if own.iter().any(Option::is_none) {
             work.diagonal[..n].copy_from_slice(&d);
             work.off_diagonal[..n].copy_from_slice(&e);
@@ -73,7 +73,7 @@ fn solve<T: Real, V: Lane<Scalar = T>>(
         if vectors {
             form_q(token, n, work);
         }
-        done = diagonalise(token, n, work, vectors);
+        done = diagonalize(token, n, work, vectors);
     }
     let measures = match (request.certificate, vectors) {
         (true, true) => measure(token, n, work),
@@ -114,7 +114,7 @@ fn solve<T: Real, V: Lane<Scalar = T>>(
 
 /// The lower triangles into the lanes, mirrored; the rest of the lanes and what is beyond an order is 0.
 #[inline(always)]
-fn load<T: Real, V: Lane<Scalar = T>>(zero: V, n: usize, group: &[Matrix<'_, T>], work: &mut Workspace<V>) {
+fn load<T: Real, V: Vector<Scalar = T>>(zero: V, n: usize, group: &[Matrix<'_, T>], work: &mut Workspace<V>) {
     let ld = work.ld;
     let a = &mut work.given[..n * ld];
     a.fill(zero);
@@ -141,7 +141,7 @@ struct Scaled<V> {
 
 /// Multiplies every lane by a power of two so that its largest element is near 1; a lane that is not finite becomes 0.
 #[inline(always)]
-fn scaled<T: Real, V: Lane<Scalar = T>>(zero: V, n: usize, work: &mut Workspace<V>) -> Scaled<V> {
+fn scaled<T: Real, V: Vector<Scalar = T>>(zero: V, n: usize, work: &mut Workspace<V>) -> Scaled<V> {
     let a = &mut work.given[..n * work.ld];
     // A maximum may lose a NaN; the sum of 0 x does not.
     let (mut peak, mut probe) = (zero, zero);
@@ -170,7 +170,7 @@ fn scaled<T: Real, V: Lane<Scalar = T>>(zero: V, n: usize, work: &mut Workspace<
 
 /// The 1-norm of every lane.
 #[inline(always)]
-fn norm<V: Lane>(zero: V, n: usize, work: &Workspace<V>) -> V {
+fn norm<V: Vector>(zero: V, n: usize, work: &Workspace<V>) -> V {
     let mut most = zero;
     for row in work.given[..n * work.ld].chunks_exact(work.ld) {
         let mut sum = zero;
@@ -185,7 +185,7 @@ fn norm<V: Lane>(zero: V, n: usize, work: &Workspace<V>) -> V {
 /// What can be said of values without vectors: how far their sum is from the trace, and their 2-norm from the Frobenius norm, as the
 /// error of one value. The larger of the two stands for the residual.
 #[inline(always)]
-fn invariants<T: Real, V: Lane<Scalar = T>>(token: V::Token, n: usize, work: &Workspace<V>) -> Measures<V> {
+fn invariants<T: Real, V: Vector<Scalar = T>>(token: V::Token, n: usize, work: &Workspace<V>) -> Measures<V> {
     let zero = V::splat(token, T::from_f64(0.0));
     let (mut trace, mut squares, mut own_squares) = (zero, zero, zero);
     for (i, row) in work.given[..n * work.ld].chunks_exact(work.ld).enumerate() {
@@ -204,7 +204,7 @@ fn invariants<T: Real, V: Lane<Scalar = T>>(token: V::Token, n: usize, work: &Wo
 
 /// Values in ascending order and their vectors out of a lane.
 #[inline(always)]
-fn store<T: Real, V: Lane<Scalar = T>>(
+fn store<T: Real, V: Vector<Scalar = T>>(
     lane: usize,
     unscale: f64,
     matrix: &mut Matrix<'_, T>,

@@ -5,7 +5,7 @@
 //! matrix is the leading one: its rows begin at a vector's first lane, and the row that a step reduces is its last.
 
 use crate::array::Real;
-use crate::lanes::{Lane, Task};
+use crate::lanes::{Task, Vector};
 use crate::parallel;
 use faer::{Mat, MatRef};
 
@@ -32,7 +32,7 @@ impl<T: Real> Task<T> for Reduce<'_, T> {
     type Output = Reduction<T>;
 
     #[inline(always)]
-    fn run<V: Lane<Scalar = T>>(self, token: V::Token) -> Reduction<T> {
+    fn run<V: Vector<Scalar = T>>(self, token: V::Token) -> Reduction<T> {
         reduce::<T, V>(token, self.0)
     }
 }
@@ -51,7 +51,7 @@ struct Beside<V> {
 }
 
 #[inline(always)]
-fn reduce<T: Real, V: Lane<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>) -> Reduction<T> {
+fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>) -> Reduction<T> {
     let n = matrix.nrows();
     let number = |x: f64| T::from_f64(x);
     let zero = V::splat(token, number(0.0));
@@ -175,7 +175,7 @@ fn reduce<T: Real, V: Lane<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>) 
 
 /// Element `i` of numbers that lie side by side in vectors.
 #[inline(always)]
-fn element<V: Lane>(x: &[V], i: usize) -> V::Scalar {
+fn element<V: Vector>(x: &[V], i: usize) -> V::Scalar {
     x[i / V::LANES].as_slice()[i % V::LANES]
 }
 
@@ -200,7 +200,7 @@ struct Vectors<'a, V> {
 /// Rows of the trailing matrix from `first` on, a multiple of [`ROWS`]: the update of the step before, and their share of the
 /// product.
 #[inline(always)]
-fn rows_pass<V: Lane<Scalar: Real>>(
+fn rows_pass<V: Vector<Scalar: Real>>(
     token: V::Token,
     x: &Vectors<'_, V>,
     first: usize,
@@ -224,7 +224,7 @@ fn rows_pass<V: Lane<Scalar: Real>>(
 
 /// R rows from `at` on.
 #[inline(always)]
-fn pass<V: Lane<Scalar: Real>, const R: usize>(
+fn pass<V: Vector<Scalar: Real>, const R: usize>(
     token: V::Token,
     x: &Vectors<'_, V>,
     at: usize,

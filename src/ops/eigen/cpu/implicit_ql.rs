@@ -4,9 +4,9 @@
 //! All lanes do one sweep at a time, each on the block that it has got to: a lane that is ahead, or done, is left as it is by
 //! rotations with c = 1 and s = 0. So its result does not depend upon its neighbours.
 
-use super::work::{PENDING, Workspace};
+use super::workspace::{PENDING, Workspace};
 use crate::array::Real;
-use crate::lanes::Lane;
+use crate::lanes::Vector;
 
 /// Sweeps allowed for each eigenvalue, on average; EISPACK and LAPACK allow 30. About 1.7 are made.
 const SWEEPS: usize = 30;
@@ -26,7 +26,7 @@ struct Blocks<V> {
 /// Diagonalises `work.diagonal`, `work.off_diagonal`; rotates the columns of `work.vectors` along if they are wanted. Returns the
 /// lanes that are done, as 1.
 #[inline(always)]
-pub(super) fn diagonalise<V: Lane<Scalar: Real>>(
+pub(super) fn diagonalize<V: Vector<Scalar: Real>>(
     token: V::Token,
     n: usize,
     work: &mut Workspace<V>,
@@ -66,7 +66,7 @@ pub(super) fn diagonalise<V: Lane<Scalar: Real>>(
 
 /// Rotates the columns of the vectors by the sweeps that are pending, some rows at a time.
 #[inline(always)]
-fn rotate_vectors<V: Lane>(n: usize, work: &mut Workspace<V>, pending: &mut Vec<(usize, usize)>) {
+fn rotate_vectors<V: Vector>(n: usize, work: &mut Workspace<V>, pending: &mut Vec<(usize, usize)>) {
     if pending.is_empty() {
         return;
     }
@@ -91,7 +91,7 @@ fn rotate_vectors<V: Lane>(n: usize, work: &mut Workspace<V>, pending: &mut Vec<
 
 /// The smallest index among the lanes.
 #[inline(always)]
-fn least<V: Lane<Scalar: Real>>(index: V) -> usize {
+fn least<V: Vector<Scalar: Real>>(index: V) -> usize {
     index.as_slice().iter().map(|x| to_index(x.to_f64())).min().unwrap_or(0)
 }
 
@@ -103,7 +103,7 @@ fn to_index(x: f64) -> usize {
 
 /// From the first column where any lane still works to the last that it needs; nothing if all are done.
 #[inline(always)]
-fn extent<V: Lane<Scalar: Real>>(n: usize, blocks: &Blocks<V>) -> Option<(usize, usize)> {
+fn extent<V: Vector<Scalar: Real>>(n: usize, blocks: &Blocks<V>) -> Option<(usize, usize)> {
     let mut extent = None;
     for (begin, end) in blocks.begin.as_slice().iter().zip(blocks.end.as_slice()) {
         let (begin, end) = (to_index(begin.to_f64()), to_index(end.to_f64()));
@@ -118,7 +118,7 @@ fn extent<V: Lane<Scalar: Real>>(n: usize, blocks: &Blocks<V>) -> Option<(usize,
 /// In each lane, from `begin` on: steps over what is deflated, and finds the end of the first block that is not. A lane that is done
 /// has n as its end.
 #[inline(always)]
-fn scan<V: Lane<Scalar: Real>>(
+fn scan<V: Vector<Scalar: Real>>(
     token: V::Token,
     n: usize,
     low: usize,
@@ -148,7 +148,7 @@ fn scan<V: Lane<Scalar: Real>>(
 
 /// One sweep on the block of each lane, all within `low..=high`; the rotations go to `work.cosines` and `work.sines` from `to` on.
 #[inline(always)]
-fn sweep<V: Lane<Scalar: Real>>(
+fn sweep<V: Vector<Scalar: Real>>(
     token: V::Token,
     low: usize,
     high: usize,
@@ -197,7 +197,7 @@ fn sweep<V: Lane<Scalar: Real>>(
 
 /// Rotates neighbouring columns of R rows, from the last pair to the first.
 #[inline(always)]
-fn rotate<V: Lane, const R: usize>(rows: [&mut [V]; R], cosines: &[V], sines: &[V]) {
+fn rotate<V: Vector, const R: usize>(rows: [&mut [V]; R], cosines: &[V], sines: &[V]) {
     let last = cosines.len();
     let mut carried: [V; R] = std::array::from_fn(|r| rows[r][last]);
     for i in (0..last).rev() {

@@ -47,14 +47,14 @@ pub(super) fn eigenvectors(t: Tridiagonal<'_>, values: &[f64], tolerance: f64) -
         let mut found = false;
         for _ in 0..SOLVES {
             factors.solve(&mut x);
-            normalise(&mut x)?;
+            normalize(&mut x)?;
             // Twice is enough (Parlett, after Kahan).
             for _ in 0..2 {
                 for before in vectors.chunks_exact(n) {
                     let along: f64 = before.iter().zip(&x).map(|(a, b)| a * b).sum();
                     x.iter_mut().zip(before).for_each(|(x, a)| *x -= along * a);
                 }
-                normalise(&mut x)?;
+                normalize(&mut x)?;
             }
             found = t.residual(value, &x) <= tolerance * norm;
             if found {
@@ -70,7 +70,7 @@ pub(super) fn eigenvectors(t: Tridiagonal<'_>, values: &[f64], tolerance: f64) -
 }
 
 /// Unit 2-norm; nothing if there is no direction left.
-fn normalise(x: &mut [f64]) -> Option<()> {
+fn normalize(x: &mut [f64]) -> Option<()> {
     let largest = x.iter().fold(0.0, |m: f64, y| m.max(y.abs()));
     if !(largest > 0.0 && largest.is_finite()) {
         return None;

@@ -3,14 +3,14 @@
 
 mod certify;
 mod dense;
-mod few;
 mod group;
 mod householder;
 mod implicit_ql;
 mod inverse_iteration;
+mod subset;
 mod tridiagonal;
-mod values;
-mod work;
+mod values_only;
+mod workspace;
 
 use super::Certificate;
 use super::request::{Columns, Request};
@@ -140,7 +140,7 @@ mod tests {
     use super::{Certificate, Columns, Layout, Request, split};
     use crate::array::Real;
     use crate::cancel::Cancel;
-    use crate::lanes::Laned;
+    use crate::lanes::SimdScalar;
     use crate::ops::certificate::Status;
 
     /// Numbers in (-1, 1), symmetric, one matrix after the other.

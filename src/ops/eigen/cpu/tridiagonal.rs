@@ -4,9 +4,9 @@
 //! reflector are one pass. Sums run in the order of the rows whatever the blocking, and zeros that pad a smaller matrix change
 //! none of them.
 
-use super::work::Workspace;
+use super::workspace::Workspace;
 use crate::array::Real;
-use crate::lanes::Lane;
+use crate::lanes::Vector;
 
 /// Rows that are taken through a pass together, so that what belongs to the column is loaded once for all of them.
 const ROWS: usize = 4;
@@ -14,7 +14,7 @@ const ROWS: usize = 4;
 /// Reduces the lower triangle of `work.reduced` to `work.diagonal` and `work.off_diagonal`. The reflectors are left in its upper
 /// triangle, row by row, their scales in `work.tau`.
 #[inline(always)]
-pub(super) fn tridiagonalise<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) {
+pub(super) fn tridiagonalise<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) {
     let Workspace { ld, reduced: a, diagonal, off_diagonal, tau, reflector, update, product, .. } = work;
     let ld = *ld;
     let zero = V::splat(token, V::Scalar::from_f64(0.0));
@@ -98,7 +98,7 @@ struct Vectors<'a, V> {
 
 /// Rows `at..at + R` of the trailing matrix from column `from` on: the update of the step before, and their share of the product.
 #[inline(always)]
-fn pass<V: Lane, const R: usize>(
+fn pass<V: Vector, const R: usize>(
     ld: usize,
     from: usize,
     at: usize,
@@ -144,7 +144,7 @@ fn pass<V: Lane, const R: usize>(
 
 /// The orthogonal matrix of the reduction, H_0 H_1 ... H_{n-3}, into `work.vectors`.
 #[inline(always)]
-pub(super) fn form_q<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) {
+pub(super) fn form_q<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) {
     let Workspace { ld, reduced, vectors: q, tau, update: sums, product: sums_before, reflector: scaled, .. } = work;
     let ld = *ld;
     let zero = V::splat(token, V::Scalar::from_f64(0.0));
@@ -185,7 +185,7 @@ pub(super) fn form_q<V: Lane<Scalar: Real>>(token: V::Token, n: usize, work: &mu
 /// Rows `at..at + R` of Q from column `from` on: the reflection of the step before, and their share of the sums for the next.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a row block and the vectors that run beside it")]
-fn reflect<V: Lane, const R: usize>(
+fn reflect<V: Vector, const R: usize>(
     n: usize,
     ld: usize,
     from: usize,

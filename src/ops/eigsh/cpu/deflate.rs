@@ -1,13 +1,13 @@
 //! Taking the known null vectors out of a block.
 
 use crate::array::Real;
-use crate::lanes::{Lane, Task};
+use crate::lanes::{Task, Vector};
 use crate::ops::sparse::{NONE, NullSpace};
 use crate::parallel;
 use std::ops::Range;
 
-/// Pieces of rows whose part along the null vectors is summed side by side: a fixed number, so that the sum has a fixed order.
-const PIECES: usize = 32;
+/// Chunks of rows whose part along the null vectors is summed side by side: a fixed number, so that the sum has a fixed order.
+const CHUNKS: usize = 32;
 /// Rows whose part is summed in the working precision, before the sum goes on in f64.
 const RUN: usize = 64;
 
@@ -28,30 +28,30 @@ impl<T: Real> Task<T> for Deflate<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lane<Scalar = T>>(self, token: V::Token) {
+    fn run<V: Vector<Scalar = T>>(self, token: V::Token) {
         let Self { null, x, width } = self;
         let n = null.labels.len();
         let size = null.len() * width;
         // With very many components the tables of sums would be larger than the block.
-        let pieces = if size * PIECES <= n * width { PIECES } else { 1 };
-        let rows = n.div_ceil(pieces);
-        let span = |piece: usize| (piece * rows).min(n)..((piece + 1) * rows).min(n);
+        let chunks = if size * CHUNKS <= n * width { CHUNKS } else { 1 };
+        let rows = n.div_ceil(chunks);
+        let span = |chunk: usize| (chunk * rows).min(n)..((chunk + 1) * rows).min(n);
         let whole = &*x;
-        let parts: Vec<Vec<f64>> = parallel::map(0..pieces, |_, piece| {
+        let parts: Vec<Vec<f64>> = parallel::map(0..chunks, |_, chunk| {
             V::with_instructions(
                 token,
                 #[inline(always)]
-                || sums(null, whole, width, span(piece)),
+                || sums(null, whole, width, span(chunk)),
             )
         });
         let sum = |i: usize| T::from_f64(parts.iter().map(|part| part[i]).sum::<f64>());
         let along: Vec<T> = (0..size).map(sum).collect();
-        parallel::for_each(x.chunks_mut(rows * width), |piece, x| {
+        parallel::for_each(x.chunks_mut(rows * width), |chunk, x| {
             V::with_instructions(
                 token,
                 #[inline(always)]
                 || {
-                    for (row, i) in x.chunks_exact_mut(width).zip(span(piece)) {
+                    for (row, i) in x.chunks_exact_mut(width).zip(span(chunk)) {
                         let (label, u) = (null.labels[i], -null.values[i]);
                         if label != NONE {
                             let sums = &along[label as usize * width..][..width];

@@ -8,7 +8,7 @@ pub(super) mod shift_invert;
 mod triangular;
 
 use super::ritz::rayleigh_ritz;
-use super::space::{Course, Grams, Rotation, Space, Step};
+use super::space::{FilterPlan, Grams, Rotation, Space, Step};
 use crate::array::Real;
 use crate::cancel::Cancel;
 use crate::context::Context;
@@ -190,8 +190,8 @@ impl<T: Real> Space for CpuSpace<'_, T> {
 
     fn randomize(&mut self, seed: u64) -> Result<()> {
         let width = self.width;
-        parallel::for_each(self.x.chunks_mut(ROWS * width), |piece, rows| {
-            for (i, row) in (piece * ROWS..).zip(rows.chunks_mut(width)) {
+        parallel::for_each(self.x.chunks_mut(ROWS * width), |chunk, rows| {
+            for (i, row) in (chunk * ROWS..).zip(rows.chunks_mut(width)) {
                 let i = to_u32(i);
                 for (quadruple, four) in (0..).zip(row.chunks_mut(4)) {
                     four.iter_mut().zip(uniforms(i, quadruple, seed)).for_each(|(x, u)| *x = T::from_f64(u));
@@ -202,8 +202,8 @@ impl<T: Real> Space for CpuSpace<'_, T> {
         Ok(())
     }
 
-    fn filter(&mut self, courses: &[Option<Course>]) -> Result<()> {
-        let [Some(Course { from, steps, deflate_every })] = courses else { return Ok(()) };
+    fn filter(&mut self, plans: &[Option<FilterPlan>]) -> Result<()> {
+        let [Some(FilterPlan { from, steps, deflate_every })] = plans else { return Ok(()) };
         let widest = WIDTHS[WIDTHS.len() - 1];
         let mut first = *from;
         while first < self.width {

@@ -6,7 +6,7 @@ use super::{RitzPairs, ritz_pairs};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::eigsh::chebyshev::Found;
-use crate::ops::eigsh::lanczos::{End, Quest, default_basis, lanczos};
+use crate::ops::eigsh::lanczos::{End, Request, default_basis, lanczos};
 use crate::ops::sparse::Operator;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::perm::PermRef;
@@ -100,7 +100,7 @@ pub(in crate::ops::eigsh) fn nearest(
         // From a place that was moved the last ones may be others: a few more are found, of which the caller takes the nearest.
         let wanted = if attempt == 0 { count } else { count + 2 }.min(n - operator.null.len());
         let factor = Factor::new(operator, &pattern, &ordering, moved).ok_or_else(|| too_large(needed))?;
-        let quest = Quest {
+        let request = Request {
             end: End::Nearest,
             wanted,
             most: wanted,
@@ -118,7 +118,7 @@ pub(in crate::ops::eigsh) fn nearest(
             Ok(())
         };
         let last = attempt + 1 == TRIES;
-        let pairs = match lanczos(&mut map, &operator.null, quest, ctx.cancel()) {
+        let pairs = match lanczos(&mut map, &operator.null, request, ctx.cancel()) {
             // A pivot of 0.
             Err(error) if !last && !error.is_cancelled() => continue,
             pairs => pairs?,
@@ -130,8 +130,11 @@ pub(in crate::ops::eigsh) fn nearest(
         if !last && residuals.iter().any(|&residual| residual > tolerance * norm) {
             continue;
         }
-        let (converged, products, looks) = (values.len(), pairs.products, pairs.restarts);
-        return Ok((Found { values, residuals, converged, apart: true, products, looks, ..Found::default() }, vectors));
+        let (converged, products, restarts) = (values.len(), pairs.products, pairs.restarts);
+        return Ok((
+            Found { values, residuals, converged, apart: true, products, restarts, ..Found::default() },
+            vectors,
+        ));
     }
     Ok((Found::default(), Vec::new()))
 }

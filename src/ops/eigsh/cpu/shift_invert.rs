@@ -5,8 +5,8 @@ use super::cholesky::{Factor, Ordering, Pattern};
 use super::{RitzPairs, ritz_pairs};
 use crate::context::Context;
 use crate::error::Result;
-use crate::ops::eigsh::chebyshev::{Found, Goal};
-use crate::ops::eigsh::lanczos::{End, Pairs, Quest, default_basis, lanczos};
+use crate::ops::eigsh::chebyshev::{Found, Target};
+use crate::ops::eigsh::lanczos::{End, Pairs, Request, default_basis, lanczos};
 use crate::ops::sparse::Operator;
 
 /// The shift over eps |A|. The last pivot of a component of m nodes is m times the shift, give or take the rounding errors of the
@@ -90,21 +90,21 @@ pub(in crate::ops::eigsh) fn solve(
     ctx: &Context,
     operator: &Operator<'_, f64>,
     plan: Plan,
-    goal: Goal,
+    target: Target,
     most: usize,
     seed: u64,
 ) -> Result<Option<(Found, Vec<f64>)>> {
-    let norm = goal.bounds.norm.max(f64::MIN_POSITIVE);
+    let norm = target.bounds.norm.max(f64::MIN_POSITIVE);
     let shifts = (0..TRIES).map(|i| SHIFT * f64::EPSILON * norm * GROWTH.powi(i));
     let Some((factor, shift)) = Factor::new(operator, &plan.pattern, plan.ordering, shifts) else { return Ok(None) };
-    let quest = Quest {
+    let request = Request {
         end: End::Inverse { shift },
-        wanted: goal.wanted,
+        wanted: target.wanted,
         most,
-        resolution: goal.resolution,
+        resolution: target.resolution,
         absolute: 0.0,
         // (A + s) r / m is the residual in A of a residual r in the inverse.
-        relative: goal.tolerance / norm,
+        relative: target.tolerance / norm,
         block: BLOCK,
         basis: None,
         most_products: 10_000,
@@ -115,7 +115,7 @@ pub(in crate::ops::eigsh) fn solve(
         factor.solve(y);
         Ok(())
     };
-    let pairs = lanczos(&mut map, &operator.null, quest, ctx.cancel())?;
+    let pairs = lanczos(&mut map, &operator.null, request, ctx.cancel())?;
     let Pairs { products, restarts, searches, .. } = pairs;
     log::debug!("shift-invert: {products} solves, {restarts} restarts, {searches} searches");
     drop(factor);
@@ -123,15 +123,15 @@ pub(in crate::ops::eigsh) fn solve(
         return Ok(Some((Found::default(), Vec::new())));
     }
     let RitzPairs { values, residuals, vectors } = ritz_pairs(ctx, operator, &pairs.vectors)?;
-    let converged = residuals.iter().take_while(|&&r| r <= goal.tolerance).count();
-    let apart = converged >= goal.wanted;
+    let converged = residuals.iter().take_while(|&&r| r <= target.tolerance).count();
+    let apart = converged >= target.wanted;
     let found = Found {
         values,
         residuals,
         converged,
         apart,
         products: pairs.products,
-        looks: pairs.restarts,
+        restarts: pairs.restarts,
         ..Found::default()
     };
     Ok(Some((found, vectors)))
@@ -140,7 +140,7 @@ pub(in crate::ops::eigsh) fn solve(
 #[cfg(test)]
 mod tests {
     use super::super::fill::separator;
-    use super::{Goal, plan, solve};
+    use super::{Target, plan, solve};
     use crate::context::Context;
     use crate::graph::spectra::Family;
     use crate::graph::{Conventions, Graph, generate};
@@ -149,12 +149,12 @@ mod tests {
 
     fn values_of(operator: &Operator<'_, f64>, wanted: usize, resolution: f64) -> Vec<f64> {
         let bounds = operator.bounds(0);
-        let goal = Goal { wanted, bounds, tolerance: 1e-10 * bounds.norm, resolution, separate: false };
+        let target = Target { wanted, bounds, tolerance: 1e-10 * bounds.norm, resolution, separate: false };
         let plan = plan(operator, separator(operator), (wanted, 2 * wanted)).unwrap();
-        let (found, vectors) = solve(&Context::cpu(), operator, plan, goal, 2 * wanted, 1).unwrap().unwrap();
+        let (found, vectors) = solve(&Context::cpu(), operator, plan, target, 2 * wanted, 1).unwrap().unwrap();
         assert_eq!(vectors.len(), found.values.len() * operator.rows());
         assert_eq!(found.converged, found.values.len());
-        assert!(found.residuals.iter().all(|&r| r <= goal.tolerance), "{:?}", found.residuals);
+        assert!(found.residuals.iter().all(|&r| r <= target.tolerance), "{:?}", found.residuals);
         found.values
     }
 
@@ -214,14 +214,16 @@ mod tests {
     #[test]
     fn indefinite_matrices_are_refused() {
         let operator = Operator::<f64>::from_csr(vec![0, 1, 2], vec![1, 0], vec![1.0, 1.0]).unwrap();
-        let goal = Goal { wanted: 1, bounds: operator.bounds(0), tolerance: 1e-10, resolution: 0.0, separate: false };
+        let target =
+            Target { wanted: 1, bounds: operator.bounds(0), tolerance: 1e-10, resolution: 0.0, separate: false };
         let planned = plan(&operator, 0, (1, 1)).unwrap();
-        assert!(solve(&Context::cpu(), &operator, planned, goal, 1, 1).unwrap().is_none());
+        assert!(solve(&Context::cpu(), &operator, planned, target, 1, 1).unwrap().is_none());
         let mut operator =
             Operator::<f64>::from_csr(vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0, 1.0, 1.0, 0.5]).unwrap();
         operator.bounds[0].lower = 0.0;
-        let goal = Goal { wanted: 1, bounds: operator.bounds(0), tolerance: 1e-10, resolution: 0.0, separate: false };
+        let target =
+            Target { wanted: 1, bounds: operator.bounds(0), tolerance: 1e-10, resolution: 0.0, separate: false };
         let plan = plan(&operator, 0, (1, 1)).unwrap();
-        assert!(solve(&Context::cpu(), &operator, plan, goal, 1, 1).unwrap().is_none());
+        assert!(solve(&Context::cpu(), &operator, plan, target, 1, 1).unwrap().is_none());
     }
 }

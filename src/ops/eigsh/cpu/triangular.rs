@@ -4,7 +4,7 @@
 //! in a copy of its own rows and those; what is above them follows, or precedes, alone. Where the tree is cut depends upon L
 //! alone, and so does every bit of a solution.
 
-use crate::lanes::{Lane, Laned, Task};
+use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
 use crate::shape::to_u32;
 use faer::sparse::linalg::cholesky::supernodal::SymbolicSupernodalCholesky;
@@ -136,7 +136,7 @@ impl<const W: usize> Task<f64> for Solve<'_, W> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lane<Scalar = f64>>(self, token: V::Token) {
+    fn run<V: Vector<Scalar = f64>>(self, token: V::Token) {
         let Self { cut, values, x } = self;
         let Triangular { nodes, rows, parts, top, tallest } = cut;
         let of = |s: usize| {

@@ -1,8 +1,8 @@
 //! The polynomials of a batch as the kernels take them, each problem at its own step.
 
-use crate::ops::eigsh::space::{Course, Step};
+use crate::ops::eigsh::space::{FilterPlan, Step};
 
-/// The courses of all problems, step by step, as the kernels have them: a row of the problems' coefficients a step.
+/// The plans of all problems, step by step, as the kernels have them: a row of the problems' coefficients a step.
 pub(super) struct Schedule {
     /// Steps of the longest.
     pub(super) degree: usize,
@@ -14,23 +14,24 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// A course that is over is kept for one step, so that both blocks hold it, and then left alone while the others go on.
-    pub(super) fn of(courses: &[Option<Course>]) -> Self {
-        let degree = courses.iter().flatten().map(|own| own.steps.len()).max().unwrap_or(0);
-        let from = courses.iter().flatten().map(|own| own.from).min().unwrap_or(0);
-        let table = |of: &dyn Fn(usize, &Course) -> [f32; 4]| {
-            let row = |i: usize| courses.iter().map(move |own| own.as_ref().map_or([0.0; 4], |own| of(i, own)));
+    /// A plan that is over is kept for one step, so that both blocks hold it, and then left alone while the others go on.
+    pub(super) fn of(plans: &[Option<FilterPlan>]) -> Self {
+        let degree = plans.iter().flatten().map(|own| own.steps.len()).max().unwrap_or(0);
+        let from = plans.iter().flatten().map(|own| own.from).min().unwrap_or(0);
+        let table = |of: &dyn Fn(usize, &FilterPlan) -> [f32; 4]| {
+            let row = |i: usize| plans.iter().map(move |own| own.as_ref().map_or([0.0; 4], |own| of(i, own)));
             (0..degree).flat_map(row).collect()
         };
         #[expect(clippy::cast_precision_loss, reason = "columns are few")]
-        let place = |own: &Course| (1 + own.from) as f32;
+        let place = |own: &FilterPlan| (1 + own.from) as f32;
         let steps = table(&|i, own| match own.steps.get(i) {
             Some(&step) => factors(step, place(own)),
             None if i == own.steps.len() => factors(Step::KEEP, place(own)),
             None => [0.0; 4],
         });
-        let due = |i: usize, own: &Course| (i + 1).is_multiple_of(own.deflate_every.max(1)) && i + 1 < own.steps.len();
-        let who = |own: &Course, yes: bool| [0.0, 0.0, 0.0, if yes { place(own) } else { 0.0 }];
+        let due =
+            |i: usize, own: &FilterPlan| (i + 1).is_multiple_of(own.deflate_every.max(1)) && i + 1 < own.steps.len();
+        let who = |own: &FilterPlan, yes: bool| [0.0, 0.0, 0.0, if yes { place(own) } else { 0.0 }];
         let deflations = [
             table(&|i, own| who(own, due(i, own) || i + 1 == own.steps.len())),
             table(&|i, own| who(own, due(i, own))),

@@ -9,8 +9,8 @@ use crate::graph::spectra::Family;
 use crate::graph::{Conventions, Graph, GraphBatch};
 use crate::ops::Normalization;
 use crate::ops::eigen::Which;
-use crate::ops::eigsh::chebyshev::{Effort, Goal, iterate};
-use crate::ops::eigsh::space::{Course, Filter, Rotation, Space, Step};
+use crate::ops::eigsh::chebyshev::{Limits, Target, iterate};
+use crate::ops::eigsh::space::{Filter, FilterPlan, Rotation, Space, Step};
 use crate::ops::random::uniforms;
 use crate::ops::sparse::gpu::Most;
 use crate::ops::sparse::{NONE, Operator};
@@ -187,10 +187,11 @@ fn filters_are_polynomials() {
                     (problem != 1 && truth.norm() > 0.0).then(|| filter.steps(degree))
                 };
                 let steps: Vec<_> = truths.iter().enumerate().map(steps).collect();
-                let course = |steps: &Vec<Step>| Course { from: columns.start, steps: steps.clone(), deflate_every: 5 };
-                let courses: Vec<_> = steps.iter().map(|own| own.as_ref().map(course)).collect();
+                let plan =
+                    |steps: &Vec<Step>| FilterPlan { from: columns.start, steps: steps.clone(), deflate_every: 5 };
+                let plans: Vec<_> = steps.iter().map(|own| own.as_ref().map(plan)).collect();
                 let before: Vec<_> = (0..truths.len()).map(|problem| read(space, problem)).collect();
-                space.filter(&courses).unwrap();
+                space.filter(&plans).unwrap();
                 for (problem, (truth, before)) in truths.iter().zip(before).enumerate() {
                     let after = read(space, problem);
                     let kept = if steps[problem].is_some() { columns.start } else { WIDTH };
@@ -218,7 +219,7 @@ fn the_null_space_does_not_come_back() {
         space.randomize(1).unwrap();
         let before = read(&mut space, 0);
         let steps = Filter { damped: (1.2, 2.0), wanted: 1.0 }.steps(20);
-        space.filter(&[Some(Course { from: 0, steps: steps.clone(), deflate_every: 4 })]).unwrap();
+        space.filter(&[Some(FilterPlan { from: 0, steps: steps.clone(), deflate_every: 4 })]).unwrap();
         let after = read(&mut space, 0);
         // Beside the null space A is 300/299: the block becomes a multiple of itself.
         let (want, bound) = truth.filter(&before, &steps);
@@ -335,15 +336,15 @@ fn an_iteration_finds_the_pairs() {
         let graphs = GraphBatch::from_graphs(&graphs).unwrap();
         let operator = Operator::laplacians(&graphs, Normalization::Combinatorial).unwrap();
         for which in [Which::Smallest, Which::Largest] {
-            let goal = |problem: usize| {
+            let target = |problem: usize| {
                 let bounds = operator.bounds(problem);
-                Goal { wanted: 8, bounds, tolerance: 2e-6 * bounds.norm, resolution: 0.0, separate: false }
+                Target { wanted: 8, bounds, tolerance: 2e-6 * bounds.norm, resolution: 0.0, separate: false }
             };
-            let goals: Vec<Goal> = (0..families.len()).map(goal).collect();
+            let targets: Vec<Target> = (0..families.len()).map(target).collect();
             let mut space = GpuSpace::new(gpu, &operator, 20).unwrap();
             space.randomize(1).unwrap();
-            let effort = Effort { which, most_products: 5000 };
-            let found = iterate(&Context::cpu(), &mut space, &goals, effort, &|_, _| true).unwrap();
+            let limits = Limits { which, most_products: 5000 };
+            let found = iterate(&Context::cpu(), &mut space, &targets, limits, &|_, _| true).unwrap();
             for (problem, (found, family)) in found.iter().zip(families).enumerate() {
                 let spectrum = family.combinatorial();
                 let want = match which {
@@ -351,13 +352,13 @@ fn an_iteration_finds_the_pairs() {
                     Which::Largest => spectrum.largest(8).into_iter().rev().collect(),
                 };
                 eprintln!(
-                    "  {family:?}: {} products, {} looks, {} converged",
-                    found.products, found.looks, found.converged
+                    "  {family:?}: {} products, {} restarts, {} converged",
+                    found.products, found.restarts, found.converged
                 );
                 assert!(found.converged >= 8, "{family:?} {which:?}: {found:?}");
                 for (value, want) in found.values.iter().zip(want) {
                     // A value is within its residual of the matrix's, and its quotient's own rounding.
-                    let allowed = goals[problem].tolerance + GpuSpace::GRAM_EPSILON * goals[problem].bounds.norm;
+                    let allowed = targets[problem].tolerance + GpuSpace::GRAM_EPSILON * targets[problem].bounds.norm;
                     assert!((value - want).abs() <= allowed, "{family:?} {which:?}: {value}, not {want}");
                 }
             }

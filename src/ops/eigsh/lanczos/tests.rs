@@ -1,4 +1,4 @@
-use super::{End, Pairs, Quest, lanczos};
+use super::{End, Pairs, Request, lanczos};
 use crate::cancel::Cancel;
 use crate::error::ErrorKind;
 use crate::graph::spectra::Family;
@@ -11,8 +11,8 @@ use nalgebra::DMatrix;
 /// A tolerance that leaves values, whose errors are quadratic in it, to rounding alone.
 const TOLERANCE: f64 = 1e-10;
 
-fn quest(end: End, wanted: usize) -> Quest {
-    Quest {
+fn request(end: End, wanted: usize) -> Request {
+    Request {
         end,
         wanted,
         most: wanted,
@@ -27,15 +27,15 @@ fn quest(end: End, wanted: usize) -> Quest {
 }
 
 /// Pairs of an operator, its own null space known; the tolerance is relative to the norm.
-fn pairs_of(operator: &Operator<'_, f64>, mut quest: Quest) -> Pairs {
+fn pairs_of(operator: &Operator<'_, f64>, mut request: Request) -> Pairs {
     let n = operator.rows();
-    quest.absolute = TOLERANCE * operator.bounds(0).norm;
+    request.absolute = TOLERANCE * operator.bounds(0).norm;
     let rows = Rows::new(operator);
     let mut map = |x: &[f64], y: &mut [f64]| {
         x.chunks_exact(n).zip(y.chunks_exact_mut(n)).for_each(|(x, y)| rows.combine(1, x, y, Combination::PRODUCT));
         Ok(())
     };
-    let pairs = lanczos(&mut map, &operator.null, quest, &Cancel::new()).unwrap();
+    let pairs = lanczos(&mut map, &operator.null, request, &Cancel::new()).unwrap();
     check(operator, &pairs);
     pairs
 }
@@ -79,9 +79,9 @@ fn family(family: Family, wanted: usize, block: usize) -> Pairs {
     let graph = family.graph().unwrap();
     let operator = Operator::laplacian(graph.view(), Normalization::Combinatorial).unwrap();
     let norm = operator.bounds(0).norm;
-    let smallest = pairs_of(&operator, Quest { block, ..quest(End::Smallest, wanted) });
+    let smallest = pairs_of(&operator, Request { block, ..request(End::Smallest, wanted) });
     compare(&smallest.values, &family.combinatorial().smallest(wanted + 1)[1..], norm);
-    let largest = pairs_of(&operator, Quest { block, ..quest(End::Largest, wanted) });
+    let largest = pairs_of(&operator, Request { block, ..request(End::Largest, wanted) });
     let mut expected = family.combinatorial().largest(wanted);
     expected.reverse();
     compare(&largest.values, &expected, norm);
@@ -136,7 +136,7 @@ fn components_are_left_out() {
     let mut expected = [smallest(Family::Path { nodes: 30 }), smallest(Family::Cycle { nodes: 20 })].concat();
     expected.sort_by(f64::total_cmp);
     for block in [1, 2, 4] {
-        let found = pairs_of(&operator, Quest { block, ..quest(End::Smallest, 6) });
+        let found = pairs_of(&operator, Request { block, ..request(End::Smallest, 6) });
         compare(&found.values, &expected[..6], operator.bounds(0).norm);
     }
 }
@@ -155,10 +155,10 @@ fn indefinite_matrices_at_both_ends() {
         let norm = operator.bounds(0).norm;
         for block in [1, 2, 4] {
             for wanted in [1, 2, 7, n] {
-                let found = pairs_of(&operator, Quest { block, ..quest(End::Smallest, wanted) });
+                let found = pairs_of(&operator, Request { block, ..request(End::Smallest, wanted) });
                 let count = wanted.min(n);
                 compare(&found.values, &values[..count], norm);
-                let found = pairs_of(&operator, Quest { block, ..quest(End::Largest, wanted) });
+                let found = pairs_of(&operator, Request { block, ..request(End::Largest, wanted) });
                 values.reverse();
                 compare(&found.values, &values[..count], norm);
                 values.reverse();
@@ -175,7 +175,7 @@ fn a_group_larger_than_the_basis() {
     let values = (0..n).map(|i| if i % 2 == 0 { 3.0 } else { -3.0 }).collect();
     let operator = Operator::from_csr(rows, (0..n).collect(), values).unwrap();
     for end in [End::Smallest, End::Largest] {
-        let found = pairs_of(&operator, Quest { basis: Some(12), block: 2, ..quest(end, 30) });
+        let found = pairs_of(&operator, Request { basis: Some(12), block: 2, ..request(end, 30) });
         compare(&found.values, &[if end == End::Smallest { -3.0 } else { 3.0 }; 30], 3.0);
     }
 }
@@ -187,8 +187,8 @@ fn ties_come_along() {
     let operator = Operator::laplacian(graph.view(), Normalization::Combinatorial).unwrap();
     for (most, expected) in [(20, 7), (6, 6), (3, 3)] {
         for block in [1, 4] {
-            let goal = Quest { most, resolution: 1e-3, block, ..quest(End::Smallest, 3) };
-            compare(&pairs_of(&operator, goal).values, &vec![2.0; expected], operator.bounds(0).norm);
+            let target = Request { most, resolution: 1e-3, block, ..request(End::Smallest, 3) };
+            compare(&pairs_of(&operator, target).values, &vec![2.0; expected], operator.bounds(0).norm);
         }
     }
 }
@@ -200,7 +200,7 @@ fn threads_do_not_matter() {
     let operator = Operator::laplacian(graph.view(), Normalization::Combinatorial).unwrap();
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| pairs_of(&operator, Quest { block: 4, ..quest(End::Largest, 5) }).vectors)
+        pool.install(|| pairs_of(&operator, Request { block: 4, ..request(End::Largest, 5) }).vectors)
     };
     assert_eq!(run(1), run(3));
 }
@@ -210,7 +210,7 @@ fn threads_do_not_matter() {
 fn products_run_out() {
     let graph = Family::Path { nodes: 2000 }.graph().unwrap();
     let operator = Operator::laplacian(graph.view(), Normalization::Combinatorial).unwrap();
-    let found = pairs_of(&operator, Quest { most_products: 60, ..quest(End::Smallest, 4) });
+    let found = pairs_of(&operator, Request { most_products: 60, ..request(End::Smallest, 4) });
     assert_eq!((found.values.len(), found.products), (4, 60));
     assert!(found.converged < 4 && found.residuals[3] > 1e-10);
 }
@@ -222,6 +222,6 @@ fn maps_that_are_not_finite_are_errors() {
         y.fill(f64::NAN);
         Ok(())
     };
-    let error = lanczos(&mut map, &operator.null, quest(End::Smallest, 1), &Cancel::new()).unwrap_err();
+    let error = lanczos(&mut map, &operator.null, request(End::Smallest, 1), &Cancel::new()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{error}");
 }

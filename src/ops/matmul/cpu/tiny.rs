@@ -6,14 +6,14 @@
 
 use super::super::Problem;
 use super::{Work, Working};
-use crate::lanes::{Lane, Task};
+use crate::lanes::{Task, Vector};
 use crate::parallel;
 
 /// Numbers of a block of results: whole matrices of the orders 2, 3, 4, 6, 8, 12, 16 and 24 fill it. Collected from all threads, its
 /// pages are touched first by those who fill them, and nobody clears them before.
 const BLOCK: usize = 9216;
-/// Numbers of a piece of results where matrices do not fill a block.
-const PIECE: usize = 8192;
+/// Numbers of a chunk of results where matrices do not fill a block.
+const CHUNK: usize = 8192;
 /// The most vectors of a column.
 const VECTORS: usize = 8;
 
@@ -28,7 +28,7 @@ impl<T: Copy> Task<T> for Lanes {
     type Output = usize;
 
     #[inline(always)]
-    fn run<V: Lane<Scalar = T>>(self, _: V::Token) -> usize {
+    fn run<V: Vector<Scalar = T>>(self, _: V::Token) -> usize {
         V::LANES
     }
 }
@@ -50,12 +50,12 @@ pub(super) fn gemm<T: Working>(work: &Work<'_, T>) -> Vec<T> {
         return out;
     }
     let mut out = vec![zero; size * batch];
-    let each = (PIECE / size).max(1);
-    let block = |(piece, out): (usize, &mut [T])| T::in_lanes(Block { work, first: piece * each, out });
+    let each = (CHUNK / size).max(1);
+    let block = |(chunk, out): (usize, &mut [T])| T::in_lanes(Block { work, first: chunk * each, out });
     if batch <= each {
         block((0, &mut out));
     } else {
-        parallel::for_each(out.chunks_mut(each * size), |piece, out| block((piece, out)));
+        parallel::for_each(out.chunks_mut(each * size), |chunk, out| block((chunk, out)));
     }
     out
 }
@@ -71,7 +71,7 @@ impl<T: Working> Task<T> for Block<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lane<Scalar = T>>(self, token: V::Token) {
+    fn run<V: Vector<Scalar = T>>(self, token: V::Token) {
         match self.work.problem.m.div_ceil(V::LANES) {
             1 => self.all::<V, 1, 8>(token),
             2 => self.all::<V, 2, 4>(token),
@@ -88,7 +88,7 @@ impl<T: Working> Task<T> for Block<'_, '_, T> {
 impl<T: Working> Block<'_, '_, T> {
     /// `ROWS` vectors a column, `COLUMNS` columns at a time.
     #[inline(always)]
-    fn all<V: Lane<Scalar = T>, const ROWS: usize, const COLUMNS: usize>(self, token: V::Token) {
+    fn all<V: Vector<Scalar = T>, const ROWS: usize, const COLUMNS: usize>(self, token: V::Token) {
         let Self { work, first, out } = self;
         let Problem { m, n, k, a, b, .. } = *work.problem;
         let zero = T::from_f64(0.0);
@@ -140,7 +140,7 @@ fn transpose<T: Copy>(from: &[T], rows: usize, cols: usize, to: &mut [T]) {
 
 /// `out = alpha A B`, columns of A and of the result `m` numbers apart, with room behind the last.
 #[inline(always)]
-fn product<V: Lane, const ROWS: usize, const COLUMNS: usize>(
+fn product<V: Vector, const ROWS: usize, const COLUMNS: usize>(
     token: V::Token,
     (m, n, k): (usize, usize, usize),
     a: &[V::Scalar],
@@ -158,7 +158,7 @@ fn product<V: Lane, const ROWS: usize, const COLUMNS: usize>(
 }
 
 #[inline(always)]
-fn columns<V: Lane, const ROWS: usize, const COLUMNS: usize>(
+fn columns<V: Vector, const ROWS: usize, const COLUMNS: usize>(
     token: V::Token,
     m: usize,
     k: usize,

@@ -4,7 +4,7 @@
 use super::super::{PROMISE, Problem};
 use super::reflect::{Reflections, dot, missing};
 use super::{Matrices, Scale, Working, not_finite};
-use crate::lanes::{Lane, Task};
+use crate::lanes::{Task, Vector};
 use crate::ops::certificate::{Certificate, Status};
 
 /// The longest shorter side of matrices that are solved in lanes, and the most elements of their basis. Beside faer, f32,
@@ -44,7 +44,7 @@ impl<F: Working> Task<F> for Group<'_, F> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lane<Scalar = F>>(self, token: V::Token) {
+    fn run<V: Vector<Scalar = F>>(self, token: V::Token) {
         let Matrices { problem, mut u, mut s, mut vh, mut certificates } = self.out;
         let [u_len, s_len, vh_len] = problem.shapes().map(|shape| shape.matrix_len());
         let size = problem.rows * problem.cols;
@@ -65,7 +65,7 @@ impl<F: Working> Task<F> for Group<'_, F> {
 }
 
 /// Everything that a group of matrices needs, one matrix a lane; all column-major.
-struct Work<V: Lane> {
+struct Work<V: Vector> {
     token: V::Token,
     long: usize,
     short: usize,
@@ -85,7 +85,7 @@ struct Work<V: Lane> {
     reflections: Reflections<V>,
 }
 
-impl<F: Working, V: Lane<Scalar = F>> Work<V> {
+impl<F: Working, V: Vector<Scalar = F>> Work<V> {
     #[inline(always)]
     fn new(token: V::Token, problem: &Problem) -> Self {
         let (long, short, left) = (problem.long(), problem.short(), problem.left());

@@ -1,11 +1,11 @@
 //! The CPU's singular value decomposition, in the precision of the input: small matrices one a SIMD lane, larger ones by faer.
 
+mod block_lanczos;
 mod dense;
 mod group;
 mod reflect;
-mod sample;
 
-pub(super) use sample::truncated;
+pub(super) use block_lanczos::truncated;
 
 use super::{Parts, Problem};
 use crate::array::{Real, Storage};

@@ -1,18 +1,18 @@
 //! Householder reflections, one matrix a lane.
 
 use super::Working;
-use crate::lanes::Lane;
+use crate::lanes::Vector;
 
 /// The QR of tall matrices, beside the reflections themselves, which stand in the place of the matrices: that of column j is
 /// `I - tau v v'`, v from row j down; above it stands R, whose diagonal is beta. tau = 2 / v'v, so that it is a reflection to
 /// rounding.
-pub(super) struct Reflections<V: Lane> {
+pub(super) struct Reflections<V: Vector> {
     token: V::Token,
     pub(super) betas: Vec<V>,
     taus: Vec<V>,
 }
 
-impl<F: Working, V: Lane<Scalar = F>> Reflections<V> {
+impl<F: Working, V: Vector<Scalar = F>> Reflections<V> {
     /// Makes room for matrices of `cols` columns.
     #[inline(always)]
     pub(super) fn new(token: V::Token, cols: usize) -> Self {
@@ -63,7 +63,7 @@ impl<F: Working, V: Lane<Scalar = F>> Reflections<V> {
 
 /// `x - tau v (v' x)`.
 #[inline(always)]
-fn reflect<V: Lane>(v: &[V], tau: V, x: &mut [V], zero: V) {
+fn reflect<V: Vector>(v: &[V], tau: V, x: &mut [V], zero: V) {
     let product = tau * dot(v, x, zero);
     for (x, v) in x.iter_mut().zip(v) {
         *x = product.neg_mul_add(*v, *x);
@@ -72,7 +72,7 @@ fn reflect<V: Lane>(v: &[V], tau: V, x: &mut [V], zero: V) {
 
 /// The inner product, in four sums: one would wait for each of its own additions.
 #[inline(always)]
-pub(super) fn dot<V: Lane>(x: &[V], y: &[V], zero: V) -> V {
+pub(super) fn dot<V: Vector>(x: &[V], y: &[V], zero: V) -> V {
     let mut sums = [zero; 4];
     let (fours_x, rest_x) = x.as_chunks::<4>();
     let (fours_y, rest_y) = y.as_chunks::<4>();

@@ -1,10 +1,10 @@
 //! Eigenvalues alone of tridiagonal matrices, one a lane: the QL iteration of one matrix waits for itself, so several go side by
 //! side.
 
-use super::implicit_ql::diagonalise;
-use super::work::Workspace;
+use super::implicit_ql::diagonalize;
+use super::workspace::Workspace;
 use crate::array::Real;
-use crate::lanes::{Lane, Task};
+use crate::lanes::{Task, Vector};
 
 /// Symmetric tridiagonal matrices: diagonals, and the elements beside them followed by a 0.
 pub(super) struct Values<'a, T>(pub(super) &'a [(&'a [T], &'a [T])]);
@@ -14,7 +14,7 @@ impl<T: Real> Task<T> for Values<'_, T> {
     type Output = Vec<Option<Vec<T>>>;
 
     #[inline(always)]
-    fn run<V: Lane<Scalar = T>>(self, token: V::Token) -> Self::Output {
+    fn run<V: Vector<Scalar = T>>(self, token: V::Token) -> Self::Output {
         let zero = V::splat(token, T::from_f64(0.0));
         let mut out = Vec::with_capacity(self.0.len());
         for group in self.0.chunks(V::LANES) {
@@ -26,7 +26,7 @@ impl<T: Real> Task<T> for Values<'_, T> {
                     work.off_diagonal[i].as_mut_slice()[lane] = off_diagonal[i];
                 }
             }
-            let done = diagonalise(token, n, &mut work, false);
+            let done = diagonalize(token, n, &mut work, false);
             for (lane, (diagonal, _)) in group.iter().enumerate() {
                 let mut own: Vec<T> = (0..diagonal.len()).map(|i| work.diagonal[i].as_slice()[lane]).collect();
                 own.sort_by(|a, b| a.to_f64().total_cmp(&b.to_f64()));

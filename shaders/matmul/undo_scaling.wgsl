@@ -4,7 +4,7 @@
 @group(0) @binding(5) var<storage, read> down: array<u32>;
 @group(0) @binding(6) var<storage, read> across: array<u32>;
 
-fn unscaled(sum: f32, matrix: u32, row: u32, column: u32) -> f32 {
+fn undo_scaling(sum: f32, matrix: u32, row: u32, column: u32) -> f32 {
     let of_row = down[select(matrix * params.m, 0u, params.a_stride == 0u) + row];
     let of_column = across[select(matrix * params.n, 0u, params.b_stride == 0u) + column];
     return scaled(bitcast<u32>(sum), -(bitcast<i32>(of_row) + bitcast<i32>(of_column)));

@@ -2,11 +2,11 @@
 
 use common::solve::Checked;
 use common::{Test, on_each, suite};
-use fiedler::ops::ceiling::ceilings;
+use fiedler::ops::roofline::ceilings;
 use fiedler::{Context, ErrorKind};
 
 pub fn tests() -> Vec<Test> {
-    suite("ceiling", vec![on_each("rates", rates), on_each("what cannot be measured", errors)])
+    suite("roofline", vec![on_each("rates", rates), on_each("what cannot be measured", errors)])
 }
 
 /// A machine that moves less than a megabyte or computes less than a million operations a second is none of this century, and none moves or

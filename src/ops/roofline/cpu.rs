@@ -2,11 +2,11 @@
 
 use super::{Ceilings, best};
 use crate::error::Result;
-use crate::lanes::{Lane, Laned, Task};
+use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
 
-/// Numbers of a piece of a copy.
-const PIECE: usize = 1 << 16;
+/// Numbers of a chunk of a copy.
+const CHUNK: usize = 1 << 16;
 /// Turns of a chain.
 const TURNS: usize = 1 << 18;
 /// Vectors side by side: two fused units of four cycles' latency keep eight busy.
@@ -18,7 +18,7 @@ struct Chains;
 impl Task<f32> for Chains {
     type Output = f64;
     #[inline(always)]
-    fn run<V: Lane<Scalar = f32>>(self, token: V::Token) -> f64 {
+    fn run<V: Vector<Scalar = f32>>(self, token: V::Token) -> f64 {
         V::with_instructions(token, || {
             let number = |x: f32| V::splat(token, std::hint::black_box(x));
             let (a, b) = (number(0.999), number(1e-3));
@@ -39,7 +39,7 @@ pub(super) fn ceilings(bytes: u64, rounds: usize) -> Result<Ceilings> {
     let given = vec![1.0_f32; numbers];
     let mut made = vec![0.0_f32; numbers];
     let copied = best(rounds, || {
-        parallel::for_each(made.chunks_mut(PIECE).zip(given.chunks(PIECE)), |_, (to, from)| to.copy_from_slice(from));
+        parallel::for_each(made.chunks_mut(CHUNK).zip(given.chunks(CHUNK)), |_, (to, from)| to.copy_from_slice(from));
         std::hint::black_box(&made);
         Ok(())
     })?;

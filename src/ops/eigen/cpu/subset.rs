@@ -2,10 +2,10 @@
 //! reflectors side by side.
 
 use super::inverse_iteration::{Tridiagonal, eigenvectors};
-use super::work::Workspace;
+use super::workspace::Workspace;
 use super::{Columns, Matrix};
 use crate::array::Real;
-use crate::lanes::Lane;
+use crate::lanes::Vector;
 use std::ops::Range;
 
 /// From this order on, and up to this share of the columns (its reciprocal), it beats all vectors of the QL iteration: PROTEINS,
@@ -19,7 +19,7 @@ pub(super) type Own = Option<Range<usize>>;
 /// Writes the columns that are wanted of every matrix that wants few, and tells which those are. `diagonal` and `off_diagonal`
 /// are those of the reduction; the values are in `work.diagonal`.
 #[inline(always)]
-pub(super) fn few<T: Real, V: Lane<Scalar = T>>(
+pub(super) fn subset<T: Real, V: Vector<Scalar = T>>(
     zero: V,
     group: &mut [Matrix<'_, T>],
     columns: Columns<'_>,

@@ -24,10 +24,10 @@ pub(super) fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceili
     let mut made: Buffer<[f32; 4]> = gpu.record().array(vectors as usize)?;
     let mut copy = |count: u32| -> Result<()> {
         let mut rec = gpu.record();
-        for piece in rec.ranges(count.div_ceil(WIDTH), f64::from(WIDTH)) {
-            let params = Span { first: piece.first, count };
+        for range in rec.ranges(count.div_ceil(WIDTH), f64::from(WIDTH)) {
+            let params = Span { first: range.first, count };
             let kernel = Copy { params, given: &given, made: &mut made };
-            rec.dispatch(&kernel, &[], piece.grid(), piece.flops)?;
+            rec.dispatch(&kernel, &[], range.grid(), range.flops)?;
         }
         drop(rec);
         gpu.wait()

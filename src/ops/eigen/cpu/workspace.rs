@@ -1,6 +1,6 @@
 //! What matrices in lanes are computed in.
 
-use crate::lanes::Lane;
+use crate::lanes::Vector;
 
 /// Sweeps whose rotations wait, so that a block of rows stays in the first-level cache for all of them.
 pub(super) const PENDING: usize = 8;
@@ -24,7 +24,7 @@ pub(super) struct Workspace<V> {
     pub(super) from: Vec<usize>,
 }
 
-impl<V: Lane> Workspace<V> {
+impl<V: Vector> Workspace<V> {
     pub(super) fn new(zero: V, n: usize) -> Self {
         let ld = n | 1;
         let square = || vec![zero; n * ld];

@@ -4,7 +4,7 @@
 // The exponent of columns all of whose numbers are the shift; of all others it is -126 at least.
 const NONE: i32 = -127;
 
-fn apart(number: f32, shift: f32, exponent: i32) -> f32 {
+fn distance(number: f32, shift: f32, exponent: i32) -> f32 {
     let far = exponent >= 100;
     let down = power_of_two(-16);
     return select(number - shift, number * down - shift * down, far) * power_of_two(select(0, 16, far) - max(exponent, -126));

@@ -1,4 +1,4 @@
-//! Randomised block Lanczos, one matrix at a time, by faer's products and QR.
+//! Randomized block Lanczos, one matrix at a time, by faer's products and QR.
 
 use super::super::{PROMISE, Problem, TruncatedOptions};
 use super::dense::{Factors, certified, departure, nan_max, write};
@@ -96,7 +96,7 @@ const BLOCKS: usize = 5;
 
 /// k triplets of the tall matrix B, `|B - P S Q'|_F / |B|_F`, and the certificate.
 ///
-/// Block Lanczos bidiagonalisation (Golub, Luk and Overton 1981) from a random block, every block orthogonalised against all
+/// Block Lanczos bidiagonalisation (Golub, Luk and Overton 1981) from a random block, every block orthogonalized against all
 /// before it, the basis compressed to its leading singular vectors when it is full (Baglama and Reichel 2006). Nothing comes of it where
 /// it is cancelled.
 fn project<F: Working>(

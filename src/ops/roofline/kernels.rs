@@ -21,13 +21,13 @@ fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
 
 kernels! {
     /// A copy.
-    Copy = ["ceiling/copy.wgsl"] variants one_variant {
+    Copy = ["roofline/copy.wgsl"] variants one_variant {
         uniform params: Span,
         read given: [f32; 4],
         write made: [f32; 4],
     }
     /// Multiplications and additions in registers.
-    Fma = ["ceiling/fma.wgsl"] variants one_variant {
+    Fma = ["roofline/fma.wgsl"] variants one_variant {
         uniform params: Chain,
         write made: [f32; 4],
     }

@@ -1,3 +1,0 @@
-// Sums of numbers that were not scaled.
-
-fn unscaled(sum: f32, matrix: u32, row: u32, column: u32) -> f32 { return sum; }

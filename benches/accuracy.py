@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""How far f32 decompositions are off: `fiedler run svd`, `svdvals`, `eigvalsh` and `eigh` beside LAPACK's f32 drivers, all against f64.
+"""Measures the errors of f32 decompositions: `fiedler run svd`, `svdvals`, `eigvalsh` and `eigh` next to LAPACK's f32
+drivers, all compared with f64.
 
     python3 benches/accuracy.py target/release/fiedler [--only svd,eigvalsh] [--shapes 33x33,300x100] [--orders 64,300] [--seeds 3] [--rust] [-- --backend cpu]
 
-The matrices are those of tests/common/rectangles.rs and tests/common/families.rs, made here anew from the same seeds: each is rounded to
-f32, and what f32 is given is what f64 judges. LAPACK's drivers are SciPy's, sgesdd and ssyevd with vectors and without: numpy's linalg computes f32 in
-f64 and rounds the result. Each matrix is solved in a batch of its
-shape and by itself, since small ones take another path there; the worst of --seeds is shown. Values are off in units of eps times the largest magnitude (s_max,
-|w|_max), residuals and orthogonalities in units of n eps, as in tests/common/gates.rs, lengths of columns in units of eps.
+The matrices are those of tests/common/rectangles.rs and tests/common/families.rs, made again here from the same seeds.
+Each is rounded to f32 first, so that f64 judges the matrix that f32 was given. LAPACK's drivers are called through
+SciPy, sgesdd and ssyevd, with vectors and without: numpy's linalg computes f32 in f64 and rounds the result. Each
+matrix is solved in a batch of its shape and alone, because small ones take another path in a batch; the worst of
+--seeds is shown. Errors of values are in units of eps times the largest magnitude (s_max, |w|_max), residuals and
+orthogonalities in units of n eps, as in tests/common/gates.rs, and lengths of columns in units of eps.
 
-What follows `--` goes to `fiedler run`; without it the CPU. One line a shape, the worst over its families, and the family with the
-worst ratio; with --families a line each. --rust prints the constants of tests/common/lapack.rs instead, for which no binary is asked.
-Needs numpy and SciPy.
+What follows `--` goes to `fiedler run`; the default is the CPU. Each shape has one line with the worst over its
+families and the family with the worst ratio; --families adds a line for each family. --rust prints the constants of
+tests/common/lapack.rs instead and needs no binary. Needs numpy and SciPy.
 """
 import argparse, pathlib, subprocess, sys, tempfile
 import numpy as np
@@ -26,7 +28,7 @@ ORDERS = [2, 3, 5, 16, 20, 33, 64, 100, 128, 129, 200, 300]
 
 
 class SplitMix64:
-    """tests/common/random.rs, many numbers at a time."""
+    """The generator of tests/common/random.rs, for many values at a time."""
 
     def __init__(self, seed):
         self.state = seed & (2**64 - 1)
@@ -59,7 +61,7 @@ def column_major(entries, m, n):
 
 
 def reflected(a, random, both=False):
-    """Random reflections of the trailing rows, and of the columns too where `both`: Haar distributed."""
+    """Applies random reflections to the trailing rows, and if `both` to the columns too: Haar distributed."""
     for start in range(len(a) - 2, -1, -1):
         v = random.normal(len(a) - start)
         factor = 2.0 / (v @ v)
@@ -76,7 +78,7 @@ def with_values(m, n, values, random):
 
 
 def rectangles(m, n, seed=1):
-    """The `types` of tests/common/rectangles.rs, in their order."""
+    """Returns the `types` of tests/common/rectangles.rs, in their order."""
     random = SplitMix64(seed ^ (m << 32) ^ n)
     k = min(m, n)
     part = np.arange(k) / max(k - 1, 1)
@@ -110,7 +112,7 @@ def rectangles(m, n, seed=1):
 
 
 def tridiagonal(a):
-    """Diagonal and subdiagonal of a similar matrix, by Householder reflections."""
+    """Returns the diagonal and subdiagonal of a similar tridiagonal matrix, by Householder reflections."""
     n = len(a)
     for column in range(n - 2):
         v = a[column + 1 :, column].copy()
@@ -127,7 +129,7 @@ def tridiagonal(a):
 
 
 def symmetric(n, seed=1):
-    """LAPACK's types 1 to 21 as in tests/common/families.rs."""
+    """Returns LAPACK's types 1 to 21 as in tests/common/families.rs."""
     part = np.arange(n) / max(n - 1, 1)
     ill, milder = 1.0 / EPS, 0.1 / (EPS * max(n, 1))
     spread = {
@@ -202,7 +204,7 @@ class Ours:
         self.folder = tempfile.TemporaryDirectory()
 
     def __call__(self, operation, a):
-        """The arrays that `fiedler run` writes, by name."""
+        """Returns the arrays that `fiedler run` writes, by name."""
         given, made = (pathlib.Path(self.folder.name) / name for name in ("given.npy", "made.npz"))
         np.save(given, a)
         call = [self.binary, "run", operation, given, "-o", made, "--quiet", *self.options]
@@ -219,7 +221,7 @@ def worst(out, name, who, errors):
 
 
 def svd_errors(shape, seeds, ours):
-    """{family: {who: [values, residual, orthogonality, lengths]}}, the worst over the seeds."""
+    """Returns {family: {who: [values, residual, orthogonality, lengths]}}, the worst over the seeds."""
     cases = [(name, a) for seed in range(1, seeds + 1) for name, a in rectangles(*shape, seed).items()]
     stack = np.stack([a for _, a in cases])
     batch, values = (ours("svd", stack), ours("svdvals", stack)) if ours else (None, None)
@@ -258,7 +260,8 @@ MEASURES = ["values", "residual", "orthogonality", "lengths"]
 
 
 def table(title, rows, families):
-    """Markdown: of each row the worst of every measure, LAPACK's and ours; then the family whose values lose most by LAPACK's."""
+    """Prints Markdown: for each row the worst of every measure, LAPACK's and fiedler's; then the family whose values
+    are worst relative to LAPACK's."""
     print(f"\n### {title}\n")
     whos = list(dict.fromkeys(who for errors in rows.values() for of in errors.values() for who in of))
     head = [f"{who} {m}" for who in whos for m in MEASURES[: len(next(iter(next(iter(rows.values())).values()))[who])]]
@@ -268,7 +271,7 @@ def table(title, rows, families):
         cells = []
         for who in whos:
             cells += [f"{max(of[who][m] for of in errors.values()):.2g}" for m in range(len(next(iter(errors.values()))[who]))]
-        # As in tests/common/lapack.rs, what LAPACK is off by counts as 1.5 eps at least.
+        # As in tests/common/lapack.rs, LAPACK's error counts as at least 1.5 eps.
         ratios = [(of[who][0] / max(of[peer(who, of)][0], 1.5), name, who) for name, of in errors.items() for who in whos if "LAPACK" not in who]
         most = max(ratios, default=None)
         print(f"| {label} | " + " | ".join(cells) + " | " + (f"{most[0]:.1f} ({most[1]}, {most[2]})" if most else "") + " |", flush=True)
@@ -282,7 +285,7 @@ def peer(who, of):
 
 
 def rust(svd, eigen):
-    """Constants: of each shape and family what LAPACK's driver is off, rounded up to a tenth."""
+    """Prints constants: for each shape and family the error of LAPACK's driver, rounded up to a tenth."""
     up = lambda x: f"{np.ceil(10 * x) / 10:.1f}"
     print("/// By shape, of each of the families of `rectangles::types` in their order: what sgesdd's values are off, in eps s_max.")
     print(f"pub const SGESDD: [(usize, usize, [f64; {len(next(iter(svd.values())))}]); {len(svd)}] = [")

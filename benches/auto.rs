@@ -1,8 +1,9 @@
-//! Whether `auto` ever loses: encodings of sets of graphs under each backend, in turns.
+//! Measures whether `auto` ever loses: encodes sets of graphs with each backend in turn.
 //!
-//! `cargo bench --bench auto -- [ADAPTER [SECONDS]]`, after `fiedler tune` with the same adapter; a side that is predicted to take more
-//! than so many seconds (20) is not run where the other is predicted to be ten times faster. The environment is the command's:
-//! FIEDLER_SOFTWARE_AS_GPU=1 weighs a software adapter as if it were a GPU.
+//! Run `cargo bench --bench auto -- [ADAPTER [SECONDS]]` after `fiedler tune` with the same adapter. A side that is
+//! predicted to take more than SECONDS (default: 20) is skipped if the other side is predicted to be ten times faster.
+//! The environment variables are those of the command: FIEDLER_SOFTWARE_AS_GPU=1 treats a software adapter as if it
+//! were a GPU.
 
 use fiedler::encode::SpectralEncoder;
 use fiedler::graph::generate::preferential_attachment;
@@ -12,18 +13,19 @@ use fiedler::{Backend, Context};
 use std::time::Instant;
 
 const COUNTS: [usize; 5] = [10, 100, 1000, 10_000, 100_000];
-/// Nodes from, to.
+/// The ranges of nodes per graph.
 const SIZES: [[usize; 2]; 5] = [[10, 16], [10, 40], [40, 120], [120, 600], [10, 600]];
-/// Pairs of each graph.
+/// The eigenpairs of each graph.
 const K: usize = 8;
-/// Nodes of a whole set: beyond, it takes minutes everywhere.
+/// The most nodes of a whole set; a larger set takes minutes on every side.
 const MOST: usize = 4_000_000;
 const ROUNDS: usize = 5;
-/// Seconds of all calls after which these rounds are enough: short calls are noise.
+/// The total seconds of all calls after which `ROUNDS` rounds are enough; the times of short calls are noisy and take
+/// more rounds.
 const LONG: f64 = 2.0;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // `cargo bench` adds `--bench`.
+    // `cargo bench` adds `--bench`, which is skipped.
     let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
     let mut builder = Context::builder();
     if let Some(name) = arguments.next() {
@@ -45,17 +47,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
             let graphs = set(count, from, to)?;
             let [cpu, gpu, auto] = [Backend::Cpu, Backend::Gpu, Backend::Auto].map(|backend| ctx.with_backend(backend));
-            // The first call compiles; of the prediction it is not.
+            // The first call compiles, which the prediction does not include.
             let first = started(|| encoder.encode_with(&auto, &graphs, |_| ()))?;
             let (choice, on_gpu) = (first.1.1.choice, first.1.1.on_gpu);
             let runs = runs(&choice, most);
             let mut seconds: [Vec<f64>; 3] = Default::default();
             for round in 0.. {
-                // To and fro: what came just before leaves its traces.
+                // The order alternates, because each call is affected by the one before it.
                 for i in if round % 2 == 0 { [0, 1, 2] } else { [2, 1, 0] } {
                     if [runs[0], runs[1], true][i] {
                         let took = started(|| encoder.encode([&cpu, &gpu, &auto][i], &graphs))?.0;
-                        // After one that wakes threads; a long one needs no waking.
+                        // The first round wakes the threads and does not count, unless a call is so long that this
+                        // makes no difference.
                         if round > 0 || took > 1.0 {
                             seconds[i].push(took);
                         }
@@ -82,13 +85,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Which sides are run at all.
+/// Returns which sides are run at all.
 fn runs(choice: &Choice, most: f64) -> [bool; 2] {
     let (cpu, gpu) = (choice.cpu_seconds, choice.gpu_seconds);
     [cpu < most || cpu < 10.0 * gpu, gpu < most || gpu < 10.0 * cpu]
 }
 
-/// Graphs of `from` to `to` nodes, connected, about twice as many links: a few hundred of them, over and over.
+/// Returns `count` connected graphs of `from` to `to` nodes with about twice as many links: at most 256 different ones,
+/// repeated.
 fn set(count: usize, from: usize, to: usize) -> fiedler::Result<GraphBatch> {
     let kinds = count.min(256);
     let one = |i: usize| {
@@ -106,7 +110,7 @@ fn started<T>(call: impl FnOnce() -> fiedler::Result<T>) -> fiedler::Result<(f64
     Ok((begun.elapsed().as_secs_f64(), made))
 }
 
-/// What disturbs a machine only adds. Infinite of nothing.
+/// Returns the least time, since disturbances only add; infinite if there are none.
 fn least(seconds: Vec<f64>) -> f64 {
     seconds.into_iter().fold(f64::INFINITY, f64::min)
 }

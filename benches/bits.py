@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Compares the bits that two builds of the command write: every operation, on the CPU and on the adapters that are named.
+"""Compares the bits that two builds of the command write, for every operation on the CPU and on the named adapters.
 
     pip install numpy
     benches/bits.py BEFORE AFTER [--adapters llvmpipe swiftshader] [--only WORDS]
 
-Inputs are generated from seeds. For every call the arrays of both builds are compared bit by bit; a line is printed for each that differs,
-with the largest difference, and the exit status is 1 if any does. Calls that both builds refuse in the same way count as equal.
+Inputs are generated from seeds. For every call the arrays of both builds are compared bit by bit. A line with the
+largest difference is printed for each call that differs, and the exit status is 1 if any does. Calls that both builds
+refuse in the same way count as equal.
 """
 import argparse
 import os
@@ -18,7 +19,7 @@ import numpy as np
 
 
 def inputs(binary, folder):
-    """Writes the inputs, and returns name -> file."""
+    """Writes the inputs and returns name -> file."""
     rng = np.random.default_rng(7)
     made = {}
 
@@ -59,7 +60,7 @@ def inputs(binary, folder):
 
 
 def calls():
-    """(words, names of the inputs, whether a device takes it too)"""
+    """Yields (words of the call, names of its inputs, whether a device takes it too)."""
     for n in [8, 33, 70, 200, 300]:
         yield ["run", "eigh"], [f"symmetric-{n}"], True
         yield ["run", "eigvalsh"], [f"symmetric-{n}"], True
@@ -103,7 +104,7 @@ def calls():
 
 
 def written(binary, words, files, side, folder):
-    """The arrays of one call, or what it said on refusing it."""
+    """Returns the arrays of one call, or the message with which it was refused."""
     out = folder / "out.npz"
     out.unlink(missing_ok=True)
     done = subprocess.run([binary, *words, *map(str, files), "-o", out, *side, "--quiet"], capture_output=True, text=True)
@@ -114,7 +115,7 @@ def written(binary, words, files, side, folder):
 
 
 def difference(before, after):
-    """What differs, in words; nothing where all bits are the same."""
+    """Describes the difference; returns an empty string if all bits are the same."""
     if isinstance(before, str) or isinstance(after, str):
         return "" if isinstance(before, str) and before == after else f"{before if isinstance(before, str) else 'arrays'} | {after if isinstance(after, str) else 'arrays'}"
     if before.keys() != after.keys():

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""The chart of sizes: `fiedler run` beside numpy and torch on the same matrices in one run, time a matrix, so that a cliff would be seen.
+"""Charts the time per matrix over sizes, so that a cliff would be visible: `fiedler run` next to numpy and torch on the
+same matrices in one run.
 
     python3 benches/chart.py [--fiedler target/release/fiedler] [--only eigh,eigvalsh,svd] [--table] [-- --backend gpu --adapter NAME]
 
-What follows `--` goes to `fiedler run`. One JSON line for each workload and peer: `eigh/f32/n=32/batch=625`, the median in ms of calls
-with data where they compute (`transfers_ms`: from host to host), us a matrix. For fiedler also the largest error of a value in units of
-eps |A|_1 and how many matrices lack the Converged status. --table prints Markdown at the end. Needs numpy; torch where it is there.
+What follows `--` goes to `fiedler run`. One JSON line is printed for each workload and peer: the name, such as
+`eigh/f32/n=32/batch=625`, the median in ms of calls with resident data (`transfers_ms`: from host to host), and us per
+matrix. For fiedler also the largest error of a value in units of eps |A|_1, and how many matrices lack the Converged
+status. --table prints Markdown at the end. Needs numpy; uses torch if it is installed.
 """
 import argparse, json, pathlib, subprocess, sys, tempfile, time
 import numpy as np
 
-# Batches of dense_peers.py's sizes on a CPU; between them, what takes about as long.
+# The batches of dense_peers.py's sizes on a CPU; sizes in between have batches that take about as long.
 SIZES = {
     "eigh": [(2, 6250), (3, 6250), (4, 6250), (8, 6250), (16, 625), (31, 625), (32, 625), (33, 625), (48, 250), (64, 62), (100, 31),
              (128, 31), (256, 4), (512, 1), (1024, 1), (2048, 1)],
@@ -22,7 +24,7 @@ SIZES["svdvals"] = SIZES["svd"]
 
 
 def symmetric(n, batch, rng):
-    """Half random symmetric matrices, half Laplacians of random graphs: none diagonal, none zero."""
+    """Returns a batch that is half Laplacians of random graphs, half random symmetric matrices."""
     a = rng.standard_normal((batch, n, n)).astype(np.float32)
     a = (a + a.transpose(0, 2, 1)) / 2
     half = batch // 2
@@ -61,7 +63,7 @@ def fiedler(o, op, a, folder):
     out = np.load(folder / "out.npz")
     values, wide = ("s", np.linalg.svd) if "svd" in op else ("w", np.linalg.eigvalsh)
     truth = wide(a.astype(np.float64), compute_uv=False) if "svd" in op else wide(a.astype(np.float64))
-    norm = np.maximum(np.abs(a).sum(1).max(1), 1e-30)  # a graph without edges has the zero matrix
+    norm = np.maximum(np.abs(a).sum(1).max(1), 1e-30)  # a graph without edges has a zero matrix
     return {"ms": times["resident_ms"], "transfers_ms": times["transfers_ms"], "first_ms": times["first_ms"],
             "value_error_eps": round(float((np.abs(out[values] - truth).max(1) / (2.0**-23 * norm)).max()), 3),
             "uncertified": int((out["status"] != 0).sum())}
@@ -80,12 +82,21 @@ def table(rows):
         print(f"| {workload} | {cells} | {ratio} |")
 
 
+def sizes(o, op):
+    """The (n, batch) pairs to measure: the chart's, or with --batches a grid of n = 4 to 256, as far as 2e9 / n^3 matrices."""
+    if o.batches:
+        grid = [(2**i, batch) for batch in map(int, o.batches.split(",")) for i in range(2, 9)]
+        return [(n, batch) for n, batch in grid if n <= o.largest and batch <= max(1, 2e9 / n**3)]
+    return [(n, batch * o.scale) for n, batch in SIZES[op] if n <= o.largest]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fiedler", default="target/release/fiedler")
     parser.add_argument("--only", default="eigh,eigvalsh,svd")
     parser.add_argument("--repeat", type=int, default=9)
     parser.add_argument("--scale", type=int, default=1, help="times the batches (16: dense_peers.py's on a GPU)")
+    parser.add_argument("--batches", default="", help="a grid of batch sizes instead: 1,16,256,4096")
     parser.add_argument("--largest", type=int, default=2048, help="skip orders beyond this")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("options", nargs="*", help="for `fiedler run`")
@@ -93,7 +104,7 @@ def main():
     rows, failed = [], False
     with tempfile.TemporaryDirectory() as folder:
         for op in o.only.split(","):
-            for n, batch in [(n, batch * o.scale) for n, batch in SIZES[op] if n <= o.largest]:
+            for n, batch in sizes(o, op):
                 rng = np.random.default_rng(n)
                 a = rng.standard_normal((batch, n, n)).astype(np.float32) if "svd" in op else symmetric(n, batch, rng)
                 found = [(" ".join(["fiedler", *o.options]), fiedler(o, op, a, pathlib.Path(folder)))]

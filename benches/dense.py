@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Dense operations: `fiedler run` beside numpy, SciPy and torch (CPU) or CuPy, JAX and torch (cuda), in one run.
+"""Measures dense operations: `fiedler run` next to numpy, SciPy and torch (CPU) or CuPy, JAX and torch (cuda), in one
+run.
 
     python3 benches/dense.py PEERS_DIR target/release/fiedler [--device cpu|cuda] [--only gemm,fft,svd,cov] [--table] [-- --backend gpu --adapter NAME]
 
-PEERS_DIR holds dense_peers.py, whose sizes, peers, settings and workload names these are. What follows `--` goes to `fiedler run`. Ours is first compared
-with the same in f64 (numpy), in units of what the promise of that operation allows: more than 1 is wrong, and the exit status is 1. Then
-every side is called in turn, ours first, round after round, so that a noisy machine disturbs all alike.
+PEERS_DIR holds dense_peers.py, which defines the sizes, peers, settings and workload names. What follows `--` goes to
+`fiedler run`. The result of fiedler is first compared with f64 (numpy), in units of the error that the operation
+promises: more than 1 is wrong, and the exit status is 1. Then every side is called in turn, fiedler first, round after
+round, so that a noisy machine disturbs all sides equally.
 
-One JSON line for each workload and side: the median in ms of calls with data where they compute, and what that is of this machine's ceilings
-(`fiedler run ceilings`): `bytes_per_s` of what has to be read and written once, `flop_per_s` of the textbook's count (5 n log2 n for an FFT), and
-both as shares of the measured copy and multiply-add rates. A side's numbers are its own; shares of a peer are of the same ceilings.
+One JSON line is printed for each workload and side: the median in ms of calls with resident data, and the rates
+`gbytes_per_s`, of the data that has to be read and written once, and `gflop_per_s`, of the textbook's count
+(5 n log2 n for an FFT). `copy_share` and `fma_share` are these rates as shares of the copy and multiply-add rates that
+`fiedler run ceilings` measures on this machine; the shares of peers refer to the same ceilings.
 """
 import argparse, importlib.util, json, pathlib, subprocess, sys, tempfile, time
 import numpy as np
@@ -23,7 +26,8 @@ def load(folder):
 
 
 def workloads(module, only, device, quick):
-    """(name, the peers' method, our arguments, arrays, bytes that have to move, flop): dense_peers.py's, a sixteenth of its batches on a CPU."""
+    """Yields (name, the peers' method, the arguments of fiedler, arrays, bytes that have to move, flop) for the workloads
+    of dense_peers.py, with a sixteenth of its batches on a CPU."""
     cap = 1 if device == "cuda" else 16
     cut = lambda n: max(1, n // cap)
     keep = lambda rows: rows[::3] if quick else rows
@@ -45,7 +49,7 @@ def workloads(module, only, device, quick):
     if "svd" in only:
         for n, batch in keep(module.SVD):
             b = cut(batch)
-            # One-sided Jacobi and LAPACK differ in their counts: 22 n^3 is Golub and Van Loan's of U, S and V.
+            # One-sided Jacobi and LAPACK differ in their counts: 22 n^3 is Golub and Van Loan's for U, S and V.
             yield f"svd/f32/n={n}/batch={b}", "svd", ["svd"], lambda n=n, b=b: [real(b, n, n)], 4 * b * (3 * n * n + n), 22 * b * n**3
     if "cov" in only:
         rows, cols = 1000000 // cap, 128
@@ -53,7 +57,7 @@ def workloads(module, only, device, quick):
 
 
 def error_share(op, arrays, found):
-    """The largest error as a share of what is promised; what the referee is, in f64 or in f32 where f64 takes too long."""
+    """Returns the largest error, compared with f64, as a share of what is promised."""
     eps = 2.0**-23
     wide = [a.astype(np.complex128 if np.iscomplexobj(a) else np.float64) for a in arrays]
     first = lambda: next(iter(found.values()))

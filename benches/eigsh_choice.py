@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Which way `eigsh` takes on graphs of many kinds, beside what each way takes and beside SciPy, in one run.
+"""Measures the method that `eigsh` chooses on graphs of many kinds, next to each method and to SciPy, in one run.
 
     pip install numpy scipy
     benches/eigsh_choice.py target/release/fiedler [--sizes 1000 10000] [--limit 60] > table.md
 
-For every graph: milliseconds (medians of --time 3) of `run eigsh -k 16` by auto, chebyshev and shift-invert, auto over the better of the
-two, and SciPy's `eigsh(L, 16, which='SA')` (one call, stopped after --limit seconds). Graphs are made by `fiedler generate` and, where it
-has no such kind, here from a seed.
+For every graph: milliseconds (medians of --time 3) of `run eigsh -k 16` with auto, chebyshev and shift-invert, the
+ratio of auto to the better of the two, and SciPy's `eigsh(L, 16, which='SA')` (one call, stopped after --limit
+seconds). Graphs come from `fiedler generate`; kinds that it does not have are made here from a seed.
 """
 import argparse
 import json
@@ -19,7 +19,7 @@ from pathlib import Path
 
 
 def generated(binary, folder, n):
-    """(name, file) of every kind of about n nodes."""
+    """Yields (name, file) for every kind of graph, with about n nodes."""
     side = round(n**0.5)
 
     def make(name, *words):
@@ -53,7 +53,7 @@ def generated(binary, folder, n):
 
 
 def ours(binary, path, laplacian, method, limit):
-    """Milliseconds, or None where it failed or took too long."""
+    """Returns milliseconds, or None if the call failed or took too long."""
     call = [binary, "run", "eigsh", path, "-o", path.with_suffix(".npz"), "-k", "16", "--laplacian", laplacian]
     call += ["--method", method, "--backend", "cpu", "--time", "3", "--quiet"]
     try:

@@ -1,8 +1,8 @@
-//! Device time of the symmetric eigendecomposition by form of its kernels (see `ContextBuilder::kernels`), order by order: which form an
-//! adapter should take, and where its time goes.
+//! Measures the device time of the symmetric eigendecomposition for each form of its kernels (see
+//! `ContextBuilder::kernels`), order by order: which form an adapter should use, and where its time goes.
 //!
-//! `cargo bench --bench forms -- [ADAPTER [MATRICES]]`; the best GPU and 10,000 matrices where nothing is said. Timestamps at the ends
-//! of each kernel, the least of three runs after a first one; no transfers.
+//! Run `cargo bench --bench forms -- [ADAPTER [MATRICES]]`; the default is the best GPU and 10,000 matrices. Times come
+//! from timestamps at both ends of each kernel, the least of three runs after a first one, without transfers.
 
 use fiedler::array::Array;
 use fiedler::forms::{JacobiForm, KernelForm};
@@ -15,13 +15,13 @@ const ORDERS: [usize; 24] =
     [2, 3, 4, 5, 6, 8, 12, 16, 24, 31, 32, 33, 40, 48, 56, 64, 72, 80, 96, 100, 112, 127, 128, 160];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // `cargo bench` adds `--bench`.
+    // `cargo bench` adds `--bench`, which is skipped.
     let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
     let adapter = arguments.next();
     let matrices: usize = arguments.next().map_or(Ok(10_000), |count| count.parse())?;
     println!("| order | form | us a matrix | kernels |\n|---|---|---|---|");
     for n in ORDERS {
-        // As many as a binding of 128 MiB holds.
+        // A binding of 128 MiB limits the batch.
         let batch = matrices.min((128 << 20) / (4 * n * n));
         let a = Array::from_vec(Shape::new(n, n, batch), symmetric(n, batch))?;
         for form in FORMS {
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Symmetric matrices with entries in -1..1, from a xorshift generator.
+/// Returns symmetric matrices with entries in -1..1, from a xorshift generator.
 fn symmetric(n: usize, batch: usize) -> Vec<f32> {
     let mut word = 0x9e37_79b9_7f4a_7c15_u64;
     let mut data = vec![0.0; n * n * batch];

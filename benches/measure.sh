@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
-# The whole measurement on one machine, in one command: what there is, correctness first, then times beside the peers.
+# Runs the whole measurement on one machine: the adapters, then correctness, then times next to the peers.
 #
 #   benches/measure.sh OUT_FOLDER [--backend gpu --adapter NAME]
 #
-# FIEDLER names the binary (default: target/release/fiedler); TESTS, if set, a folder with the suite's test binaries (from
-# `cargo test --no-run`), which are run on every adapter first; PEERS, if set, a command whose JSON lines are kept beside ours;
-# PEERS_DIR, if set, the folder of dense_peers.py, for dense operations (benches/dense.py) and large sparse graphs (benches/sparse.py) beside
-# numpy, SciPy and torch, or CuPy, JAX and torch; AUTO, if set, the binary of benches/auto.rs. These are the last steps: where a result of ours is wrong there, the exit status is 1.
+# FIEDLER names the binary (default: target/release/fiedler). The other variables are optional:
+# - TESTS: a folder with the suite's test binaries (from `cargo test --no-run`), which are run on every adapter first.
+# - AUTO: the binary of benches/auto.rs.
+# - PEERS: a command whose JSON lines are stored next to those of fiedler.
+# - PEERS_DIR: the folder of dense_peers.py, for dense operations (benches/dense.py) and large sparse graphs
+#   (benches/sparse.py) next to numpy, SciPy and torch, or CuPy, JAX and torch. These are the last steps: if a result of
+#   fiedler is wrong there, the exit status is 1.
 set -euo pipefail
 out=$1
 shift
 fiedler=${FIEDLER:-target/release/fiedler}
 mkdir -p "$out"
-# What is wrong is in the report; measuring goes on.
+# Faults are in the report; measuring continues.
 "$fiedler" doctor "$@" | tee "$out/doctor.txt" || true
 "$fiedler" doctor --json "$@" >"$out/doctor.json" || true
 if [ -n "${TESTS:-}" ]; then
@@ -25,7 +28,8 @@ largest=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["larg
 scale=1
 [ "${1:-}" = --backend ] && [ "${2:-}" = gpu ] && scale=16
 python3 "$(dirname "$0")/chart.py" --fiedler "$fiedler" --largest "$largest" --scale "$scale" -- "$@" | tee "$out/chart.jsonl"
-# What `auto` chooses by, whether it chooses well, and the page of it all: without the words that take the choice away.
+# The measurements that `auto` chooses by, whether it chooses well, and the HTML page: without --backend, which would
+# fix the choice.
 where=()
 args=("$@")
 for ((i = 0; i < ${#args[@]}; i++)); do

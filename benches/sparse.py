@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
-"""Large sparse graphs: `fiedler run eigsh` and `fiedler run spmm` beside SciPy and torch (CPU) or CuPy and torch (cuda), in one run.
+"""Measures large sparse graphs: `fiedler run eigsh` and `fiedler run spmm` next to SciPy and torch (CPU) or CuPy and
+torch (cuda), in one run.
 
     python3 benches/sparse.py PEERS_DIR target/release/fiedler [--device cpu|cuda] [--full] [--table] [-- --backend gpu --adapter NAME]
 
-PEERS_DIR holds dense_peers.py, whose graphs, peers, settings and workload names these are. What follows `--` goes to `fiedler run`.
-Results are compared before times are believed:
+PEERS_DIR holds dense_peers.py, which defines the graphs, peers, settings and workload names. What follows `--` goes to
+`fiedler run`. Results are checked before times count:
 
-- eigsh: ours and a peer's values must agree within the sum of both residual norms (Kahan: an orthonormal basis with |A V - V W|_F = r has
-  k eigenvalues of A within r of its own), measured here in f64. Where a peer's are larger by more, it missed pairs, which is said.
-- spmm: each number against the product in f64, in units of what f32 sums of that many terms may lose.
+- eigsh: the values of fiedler and of a peer must agree within the sum of both residual norms (Kahan: an orthonormal basis
+  with |A V - V W|_F = r has k eigenvalues of A within r of its own), measured here in f64. If those of a peer are larger
+  by more, it missed pairs, which is reported.
+- spmm: each element is compared with the product in f64, in units of the error that f32 sums of that many terms may
+  have.
 
-Every side runs in a process of its own, one round after the other, so that a noisy machine disturbs all alike; a peer whose call takes
-longer than --limit seconds is stopped and reported as slower than that. One JSON line a workload and side: the median in ms of calls
-with data where they compute; for eigsh on a CPU that includes bringing the pairs home. Exit status 1 if a result of ours is wrong.
+Every side runs in its own process, one round after another, so that a noisy machine disturbs all sides equally. A peer
+whose call takes longer than --limit seconds is stopped and reported as slower than that. One JSON line is printed for
+each workload and side: the median in ms of calls with resident data; for eigsh on a CPU that includes returning the
+pairs. The exit status is 1 if a result of fiedler is wrong.
 """
 import argparse, importlib.util, json, multiprocessing, pathlib, subprocess, sys, tempfile, time
 import numpy as np
@@ -22,7 +26,7 @@ EPS = 2.0**-24  # half a unit in the last place of f32
 
 
 def workloads(full):
-    """Those of dense_peers.py: its sizes for a CPU and, with --full, those for a GPU."""
+    """Yields the workloads of dense_peers.py: its sizes for a CPU and, with --full, those for a GPU."""
     for kind, size in [("grid", 100), ("ba", 10000)] + [("grid", 1000), ("ba", 100000)] * full:
         yield "eigsh", f"eigsh/f32/{kind}={size}/k={K}", kind, size
     for size in [62500] + [1000000] * full:
@@ -37,7 +41,7 @@ def load(folder):
 
 
 def served(pipe, module, make, op, data, out):
-    """A peer's process: makes its operands, then answers each "go" with the seconds of some calls."""
+    """Runs in a peer's process: makes its operands, then answers each "go" with the seconds of some calls."""
     try:
         peer = make(module)
         if not hasattr(peer, op) or getattr(peer, op) is None:
@@ -133,7 +137,8 @@ class Own:
 
 
 def check_pairs(laplacian, found):
-    """Values ascending, |A V - V W| for each pair and in all, |V'V - I|: of what was handed out, in f64."""
+    """Returns the values in ascending order, |A V - V W| as the largest of a pair and in total, and |V'V - I|, all
+    measured on the results in f64."""
     order = np.argsort(found[0])
     w, v = found[0][order].astype(np.float64), found[1][:, order].astype(np.float64)
     v = v / np.linalg.norm(v, axis=0)
@@ -142,7 +147,7 @@ def check_pairs(laplacian, found):
 
 
 def compare(op, sides, laplacian, truth):
-    """Notes what is wrong or missing; whether ours is right."""
+    """Records what is wrong or missing; returns whether the result of fiedler is right."""
     right = True
     mine = None
     for side in sides:
@@ -160,7 +165,7 @@ def compare(op, sides, laplacian, truth):
             continue
         w, worst, together, orthogonality = check_pairs(laplacian, found)
         side.facts |= {"residual": float(f"{worst:.2g}"), "orthogonality": float(f"{orthogonality:.2g}")}
-        # What f32 makes of the matrix itself and of the values; what a basis that is not quite orthonormal hides.
+        # The error that f32 adds to the matrix and the values, and that a not quite orthonormal basis hides.
         within = together + 2 * (4 * EPS) + 2 * orthogonality
         if mine is None:
             mine = (w, within)
@@ -214,7 +219,7 @@ def main():
             scipy.io.mmwrite(folder / "graph.mtx", sp.tril(graph), field="pattern", symmetry="symmetric")
             if op == "eigsh":
                 data = [module.normalized_laplacian(graph), K]
-                # The truth's matrix: rounded nowhere.
+                # The matrix of the reference, not rounded.
                 d = 1 / np.sqrt(np.asarray(graph.astype(np.float64).sum(1)).ravel())
                 laplacian = (sp.identity(len(d)) - sp.diags(d) @ graph.astype(np.float64) @ sp.diags(d)).tocsr()
             else:

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""`fiedler encode --walk-steps N` beside SciPy: the diagonals of the powers 1 to N of D^-1 W, on generated graphs, in one run.
+"""Measures `fiedler encode --walk-steps N` next to SciPy: the diagonals of the powers 1 to N of D^-1 W, on generated
+graphs, in one run.
 
     python3 benches/walks.py target/release/fiedler [older/fiedler ...] [--steps 16] [--only path,grid] [--rounds 3]
 
-Ours is the least time of `encode` with walks less the least without; where more binaries are named, rounds alternate between them. Times
-are seconds, then CPU seconds of all threads, which other work on the machine disturbs less. SciPy does the same in two ways: `powers`, the sparse matrix times itself as PyTorch Geometric's AddRandomWalkPE does, and `blocks`, 64 columns
-of S = D^-1/2 W D^-1/2 at a time and half of the steps. Results are compared; the largest difference is printed. Needs numpy and SciPy.
+The time of fiedler is the least time of `encode` with walks minus the least without; if several binaries are named,
+rounds alternate between them. Times are seconds, then CPU seconds of all threads, which other work on the machine
+disturbs less. SciPy does the same in two ways: `powers` multiplies the sparse matrix by itself, as PyTorch Geometric's
+AddRandomWalkPE does; `blocks` takes 64 columns of S = D^-1/2 W D^-1/2 at a time and half of the steps. Results are
+compared, and the largest difference is printed. Needs numpy and SciPy.
 """
 import argparse, json, os, pathlib, subprocess, tempfile, time
 import numpy as np
@@ -20,7 +23,7 @@ GRAPHS = {
 
 
 def matrix(path):
-    """The graphs of a generated file as one sparse matrix, and where each begins."""
+    """Returns the graphs of a generated file as one sparse matrix, and the first node of each, then the node count."""
     if path.is_dir():
         edges = np.loadtxt(next(path.glob("*_A.txt")), delimiter=",", dtype=np.int64) - 1
         graphs = np.loadtxt(next(path.glob("*_graph_indicator.txt")), dtype=np.int64)
@@ -60,12 +63,12 @@ def blocks(w, steps):
 
 
 def by_graph(of, w, begins, steps):
-    """Graphs one by one, as a data set is transformed."""
+    """Computes graphs one at a time, as a data set is transformed."""
     return np.concatenate([of(w[a:b, a:b], steps) for a, b in zip(begins[:-1], begins[1:])])
 
 
 def seconds(call):
-    """Seconds, CPU seconds of this process and its children, and what was made."""
+    """Returns seconds, CPU seconds of this process and its children, and the result."""
     cpu = lambda: sum(os.times()[:4])
     start, cpu_start = time.perf_counter(), cpu()
     made = call()
@@ -96,10 +99,10 @@ def main():
             for binary, (without, with_walks) in zip(args.fiedler, least):
                 line[binary] = list(np.round(with_walks - without, 3))
                 line[f"{binary}, all"] = list(np.round(with_walks, 3))
-            # The first binary's are the ones that SciPy's are held against.
+            # SciPy's results are compared with those of the first binary.
             encode(args.fiedler[0], graph, out, args.steps)
             with np.load(out) as found:
-                # Nodes in the order of the file, where it is not that of their numbers.
+                # Sort by node number, in case the file has another order.
                 ours = found["random_walk"][np.argsort(found["node_ids"])] if "node_ids" in found else found["random_walk"]
             w, begins = matrix(graph)
             for way in args.peers.split(","):

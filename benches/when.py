@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""When the GPU helps, as tables: what `fiedler bench --json` printed on one machine or more.
+"""Prints tables of when the GPU helps, from the output of `fiedler bench --json` on one or more machines.
 
     fiedler bench --full --json > machine.jsonl
     python3 benches/when.py "discrete: NVIDIA H200" h200.jsonl "software: lavapipe" lavapipe.jsonl
 
-For each file a table (the fixed costs by class are what `fiedler tune` prints): a family and a size a line, from how many items the adapter was faster from host to host, how many times as fast it
-was at best, the same with the data on the device, and what the CPU took. Then one line a file for the summary by class.
+Each file has a table with a line for each family and size: the number of items from which the adapter was faster from
+host to host, how many times as fast it was at best, the same with resident data, and the time of the CPU. One summary
+line per file follows. (The fixed costs by class are what `fiedler tune` prints.)
 """
 
 import json
@@ -15,7 +16,7 @@ import sys
 
 
 def cells(path):
-    """{(family, size): [(items, CPU, adapter, adapter with the data there)]}, in seconds."""
+    """Returns {(family, size): [(items, CPU, adapter, adapter with resident data)]}, in seconds."""
     found = {}
     with open(path, encoding="utf-8") as lines:
         for line in lines:
@@ -58,14 +59,14 @@ def show(title, path):
     wins, all_of_them, best = 0, 0, []
     for (family, size_is, size, items_are), rows in sorted(table.items()):
         first = next((r[0] for r in rows if r[2] < r[1]), None)
-        # From there on: a single cell that is faster by chance is no turning point.
+        # All larger counts must be faster too: a single cell that is faster by chance is no turning point.
         lasts = first is not None and all(r[2] < r[1] for r in rows if r[0] >= first)
         where = "never" if first is None else f"{items_are}={first}" if items_are else "always"
         if first is not None and not lasts:
             where += ", not always"
         top = max(rows, key=lambda r: r[1] / r[2])
         there = max(rows, key=lambda r: r[1] / r[3])
-        # Where there is no call with the data on the device, both are the same one.
+        # Without a call on resident data, both times are of the same call.
         has_there = any(r[2] != r[3] for r in rows)
         at = lambda r: f" ({items_are}={r[0]})" if items_are else ""
         print(

@@ -1,4 +1,4 @@
-//! Which adapters there are, how one is chosen, and how to ask where a workload would run.
+//! Lists the adapters, selects one, and asks where a workload would run.
 
 use fiedler::ops::eigen::choose_eigh;
 use fiedler::{Adapter, Backend, Context, ErrorKind};
@@ -8,7 +8,7 @@ fn main() -> fiedler::Result<()> {
         println!("{} ({}, {}): {}", adapter.name, adapter.class, adapter.backend, adapter.features.join(" "));
     }
 
-    // The best GPU by itself, or the CPU alone; a software adapter is never chosen unless it is named.
+    // The best GPU by default, or the CPU alone. A software adapter is chosen only by its name.
     let ctx = Context::builder().memory_budget(512 << 20).build()?;
     match ctx.adapter() {
         Some(adapter) => println!("chosen: {}", adapter.name),
@@ -16,7 +16,7 @@ fn main() -> fiedler::Result<()> {
     }
     println!("10,000 matrices of order 32 would run on the {}", choose_eigh::<f32>(&ctx, &[32; 10_000], false));
 
-    // By name, and insisted upon: an error says what is there instead.
+    // An adapter can be required by name. If it is missing, the error lists those that exist.
     match Context::builder().adapter("no such adapter").backend(Backend::Gpu).build() {
         Err(error) if matches!(error.kind(), ErrorKind::NoAdapter { .. }) => println!("as expected: {error}"),
         Err(error) => return Err(error),

@@ -1,5 +1,6 @@
-//! Features of signals, each from the one before, on whatever device there is: noise of a named stream, a tone added to it, windowed power spectra,
-//! bands, principal components. Checks itself against how the signals were made.
+//! Computes features of signals in steps that each use the one before, on any device: noise from a named stream, an
+//! added tone, windowed power spectra, bands, principal components. It checks itself against how the signals were
+//! made.
 
 use fiedler::ops::fft::{Window, power_spectrum};
 use fiedler::ops::matmul::Gemm;
@@ -8,7 +9,7 @@ use fiedler::ops::random::{Stream, normal};
 use fiedler::{Array, Axis, Context, Shape};
 use nalgebra::DMatrix;
 
-/// Signals, samples of each, and samples a second.
+/// The number of signals, the samples of each, and the samples per second.
 const SIGNALS: usize = 300;
 const SAMPLES: usize = 512;
 const RATE: f64 = 512.0;
@@ -17,7 +18,8 @@ fn main() -> fiedler::Result<()> {
     let ctx = Context::new()?;
     let hertz = [40.0, 90.0, 170.0];
 
-    // Signal i has the tone i mod 3: a row of ones and zeros times the tones, on top of noise, is one product.
+    // Signal i has the tone i mod 3. A matrix of zeros and ones times the tones, added to the noise, is one
+    // product.
     let which = DMatrix::from_fn(SIGNALS, 3, |i, tone| if i % 3 == tone { 1.0 } else { 0.0 });
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "samples in f32")]
     let tone = |i: usize, j: usize| (std::f64::consts::TAU * hertz[i] * j as f64 / RATE).sin() as f32;

@@ -1,4 +1,4 @@
-//! Laplacian encodings of many graphs of unequal size in one call.
+//! Laplacian encodings of many graphs of different sizes in one call.
 
 use fiedler::prelude::*;
 
@@ -20,9 +20,10 @@ fn main() -> fiedler::Result<()> {
         println!("return probabilities {}", encoding.random_walk(i));
         println!("{:?}", encoding.certificate(i));
     }
-    // The ring's eigenvalues come in pairs: their vectors are the canonical basis of each pair's plane, the same on every machine.
+    // The ring's eigenvalues come in pairs. Their vectors are the canonical basis of each pair's plane, the same on
+    // every machine.
     assert_eq!(encoding.tie_group[0], encoding.tie_group[1]);
-    // The path has three pairs beside its zero mode: the fourth column is masked.
+    // The path has three pairs in addition to its zero mode, so the fourth column is masked.
     assert_eq!(encoding.mask[4..], [1, 1, 1, 0]);
     Ok(())
 }

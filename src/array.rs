@@ -1,4 +1,5 @@
-//! Batches of matrices, on the host or on the device. Column-major, the batch slowest: from and to nalgebra without rearranging.
+//! Batches of matrices, on the host or on the device. They are column-major, the batch slowest, so
+//! that converting from and to nalgebra rearranges nothing.
 
 mod scalar;
 mod storage;
@@ -14,7 +15,7 @@ use crate::shape::{Layout, Shape};
 use nalgebra::{DMatrix, DMatrixView};
 use std::sync::Arc;
 
-/// A batch of equal matrices. Cheap to clone; never changed once made.
+/// A batch of matrices of one shape. It is cheap to clone and never changes.
 #[derive(Clone, Debug)]
 pub struct Array<T = f32> {
     shape: Shape,
@@ -23,10 +24,10 @@ pub struct Array<T = f32> {
 }
 
 impl<T: Scalar> Array<T> {
-    /// From numbers in column-major order, the batch slowest.
+    /// Creates an array from elements in column-major order, the batch slowest.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if there are not `shape.len()` of them.
+    /// [`crate::ErrorKind::Shape`] if `data` does not have `shape.len()` elements.
     pub fn from_vec(shape: Shape, data: Vec<T>) -> Result<Self> {
         if data.len() != shape.len() {
             let expected = format!("{} numbers for {shape}", shape.len());
@@ -35,7 +36,7 @@ impl<T: Scalar> Array<T> {
         Ok(Self::from_storage(shape, Storage::host(data)))
     }
 
-    /// From matrices of one shape.
+    /// Creates an array from matrices of one shape.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Shape`] if they differ in shape.
@@ -58,17 +59,17 @@ impl<T: Scalar> Array<T> {
         Self { shape, storage, choice: None }
     }
 
-    /// This array, as the result of an operation that ran where `choice` says.
+    /// Returns this array, as the result of an operation that ran where `choice` says.
     pub(crate) fn chosen(self, choice: &Arc<Choice>) -> Self {
         Self { choice: Some(Arc::clone(choice)), ..self }
     }
 
-    /// An array that was computed from this one, on the same side: it carries this one's choice.
+    /// Returns an array that was computed from this one on the same side. It carries this array's choice.
     pub(crate) fn made<U: Scalar>(&self, shape: Shape, storage: Storage<U>) -> Array<U> {
         Array { shape, storage, choice: self.choice.clone() }
     }
 
-    /// Where the operation that made it ran, and why; none of an array that no operation made.
+    /// Returns where the operation that made the array ran, and why; `None` if no operation made it.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.choice.as_deref()
@@ -78,23 +79,23 @@ impl<T: Scalar> Array<T> {
         &self.storage
     }
 
-    /// Its shape.
+    /// Returns the shape.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// Whether it lies on the device.
+    /// Returns whether the array is on the device.
     #[must_use]
     pub fn is_resident(&self) -> bool {
         matches!(self.storage, Storage::Device(_))
     }
 
-    /// The same array on the device of `ctx`, so that operations on it move nothing.
+    /// Returns the same array on the device of `ctx`, so that operations on it transfer nothing.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NoAdapter`] without a device, [`crate::ErrorKind::Domain`] for f64 and its complex numbers, which stay on the
-    /// host; device errors.
+    /// [`crate::ErrorKind::NoAdapter`] without a device, [`crate::ErrorKind::Domain`] for f64 and
+    /// complex f64, which stay on the host; device errors.
     pub fn to_device(&self, ctx: &Context) -> Result<Self> {
         if !T::ON_DEVICE {
             return Err(Error::domain(
@@ -112,32 +113,33 @@ impl<T: Scalar> Array<T> {
         Ok(Self { shape: self.shape, storage: Storage::Device(buffer), choice: self.choice.clone() })
     }
 
-    /// Begins to bring it to the host; does not wait. Of several arrays begin all, then wait for the first.
+    /// Starts to read the array back to the host, without waiting. To read several arrays, start all
+    /// of them before you wait for the first.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] if it lies on another context's device; device errors.
+    /// [`crate::ErrorKind::Domain`] if the array is on another context's device; device errors.
     pub fn read(&self, ctx: &Context) -> Result<ArrayRead<T>> {
         Ok(ArrayRead { shape: self.shape, incoming: self.storage.read(ctx)?, choice: self.choice.clone() })
     }
 
-    /// The same array on the host; waits for the device if it lies there.
+    /// Returns the same array on the host. It waits for the device if the array is there.
     ///
     /// # Errors
-    /// Device errors, which an operation that was only recorded may show here first.
+    /// Device errors. An operation that was only recorded may report its error here first.
     pub fn to_host(&self, ctx: &Context) -> Result<HostArray<T>> {
         self.read(ctx)?.wait()
     }
 
-    /// [`Array::to_host`] for where blocking is impossible.
+    /// Does the same as [`Array::to_host`] for callers that cannot block.
     ///
     /// # Errors
-    /// As [`Array::to_host`].
+    /// The same as for [`Array::to_host`].
     pub async fn to_host_async(&self, ctx: &Context) -> Result<HostArray<T>> {
         self.read(ctx)?.arrive().await
     }
 }
 
-/// Two arrays on the host: both are on their way before either is waited for.
+/// Reads two arrays back to the host. Both reads begin before it waits for either.
 pub(crate) fn both_to_host<A: Scalar, B: Scalar>(
     ctx: &Context,
     a: &Array<A>,
@@ -147,7 +149,7 @@ pub(crate) fn both_to_host<A: Scalar, B: Scalar>(
     Ok((a.wait()?, b.wait()?))
 }
 
-/// An [`Array`] on its way to the host.
+/// An [`Array`] that is being read back to the host.
 #[derive(Debug)]
 pub struct ArrayRead<T> {
     shape: Shape,
@@ -156,7 +158,7 @@ pub struct ArrayRead<T> {
 }
 
 impl<T: Scalar> ArrayRead<T> {
-    /// Waits until it is here.
+    /// Waits until the array has arrived.
     ///
     /// # Errors
     /// Device errors.
@@ -164,7 +166,7 @@ impl<T: Scalar> ArrayRead<T> {
         Ok(HostArray::of(self.shape, self.incoming.wait()?, self.choice))
     }
 
-    /// [`ArrayRead::wait`] for where blocking is impossible.
+    /// Does the same as [`ArrayRead::wait`] for callers that cannot block.
     ///
     /// # Errors
     /// Device errors.
@@ -174,19 +176,19 @@ impl<T: Scalar> ArrayRead<T> {
 }
 
 impl Array<f32> {
-    /// The first `shape.len()` numbers of a buffer that somebody else (Burn, CubeCL, wgpu itself) made on the device of `ctx`.
-    /// What they submit to the queue before an operation here is done before it.
+    /// Wraps the first `shape.len()` elements of a buffer that other code (Burn, CubeCL, wgpu itself) made on the
+    /// device of `ctx`. Work that this code submits to the queue before an operation here is done before the operation.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NoAdapter`] without a device; [`crate::ErrorKind::Shape`] if the buffer is too short or lacks the usages
-    /// STORAGE and COPY_SRC.
+    /// [`crate::ErrorKind::NoAdapter`] without a device; [`crate::ErrorKind::Shape`] if the buffer
+    /// is too short or lacks the usages STORAGE and COPY_SRC.
     pub fn from_wgpu(ctx: &Context, shape: Shape, buffer: WgpuBuffer) -> Result<Self> {
         let buffer = ctx.gpu()?.adopt_buffer(buffer.0, shape.len())?;
         Ok(Self::from_storage(shape, Storage::device(buffer)))
     }
 }
 
-/// A batch of equal matrices on the host: nalgebra views without a copy.
+/// A batch of matrices of one shape on the host, which nalgebra views without a copy.
 #[derive(Clone, Debug)]
 pub struct HostArray<T> {
     shape: Shape,
@@ -195,7 +197,7 @@ pub struct HostArray<T> {
 }
 
 impl<T: Scalar> HostArray<T> {
-    /// These elements, without what filled the last word up.
+    /// Keeps the elements of the shape and drops those that filled up the last word.
     fn of(shape: Shape, mut data: Arc<Vec<T>>, choice: Option<Arc<Choice>>) -> Self {
         if data.len() > shape.len() {
             Arc::make_mut(&mut data).truncate(shape.len());
@@ -203,28 +205,28 @@ impl<T: Scalar> HostArray<T> {
         Self { shape, data, choice }
     }
 
-    /// Its shape.
+    /// Returns the shape.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// As [`Array::choice`].
+    /// Returns the same as [`Array::choice`].
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.choice.as_deref()
     }
 
-    /// The numbers, column-major, the batch slowest.
+    /// Returns the elements, column-major, the batch slowest.
     #[must_use]
     pub fn as_slice(&self) -> &[T] {
         &self.data
     }
 
-    /// Matrix `i` of the batch.
+    /// Returns matrix `i` of the batch.
     ///
     /// # Panics
-    /// If there is none, as indexing does.
+    /// If there is no such matrix, as indexing does.
     #[must_use]
     pub fn matrix(&self, i: usize) -> DMatrixView<'_, T> {
         let n = self.shape.matrix_len();
@@ -241,10 +243,10 @@ pub struct Ragged<T = f32> {
 }
 
 impl<T: Real> Ragged<T> {
-    /// From the elements of all matrices, each column-major, one after the other.
+    /// Creates a batch from the elements of all matrices, each column-major, one after the other.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if there are not as many as the layout says.
+    /// [`crate::ErrorKind::Shape`] if `data` does not have as many elements as the layout.
     pub fn from_vec(layout: Layout, data: Vec<T>) -> Result<Self> {
         if data.len() != layout.len() {
             let expected = format!("{} numbers for {} matrices", layout.len(), layout.batch());
@@ -253,12 +255,12 @@ impl<T: Real> Ragged<T> {
         Ok(Self { layout: Arc::new(layout), storage: Storage::host(data), choice: None })
     }
 
-    /// The result of an operation that ran where `choice` says.
+    /// Creates the result of an operation that ran where `choice` says.
     pub(crate) fn from_storage(layout: Arc<Layout>, storage: Storage<T>, choice: Arc<Choice>) -> Self {
         Self { layout, storage, choice: Some(choice) }
     }
 
-    /// Where the operation that made it ran, and why; none of a batch that no operation made.
+    /// Returns where the operation that made the batch ran, and why; `None` if no operation made it.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.choice.as_deref()
@@ -268,13 +270,13 @@ impl<T: Real> Ragged<T> {
         &self.storage
     }
 
-    /// The orders and where each matrix lies.
+    /// Returns the orders and where each matrix is stored.
     #[must_use]
     pub fn layout(&self) -> &Arc<Layout> {
         &self.layout
     }
 
-    /// The elements of all matrices; waits for the device if they lie there.
+    /// Returns the elements of all matrices. It waits for the device if they are there.
     ///
     /// # Errors
     /// Device errors.
@@ -282,7 +284,7 @@ impl<T: Real> Ragged<T> {
         self.storage.to_vec(ctx)
     }
 
-    /// [`Ragged::to_host`] for where blocking is impossible.
+    /// Does the same as [`Ragged::to_host`] for callers that cannot block.
     ///
     /// # Errors
     /// Device errors.

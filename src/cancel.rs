@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A switch that ends the operations of every [`Context`](crate::Context) that was given a clone of it.
 ///
-/// An operation looks at the switch when it begins, before every dispatch on a device, and on the CPU between the matrices, chunks and
-/// iterations that it consists of. It then ends with [`ErrorKind::Cancelled`]; what it had computed is dropped, what was stored before
-/// stays.
+/// An operation checks the switch when it begins, before every dispatch on a device, and on the CPU between its
+/// matrices, chunks and iterations. Once the switch is set, the operation ends with [`ErrorKind::Cancelled`]. What it
+/// had computed is dropped; what was stored before stays.
 ///
 /// ```
 /// use fiedler::{Backend, Cancel, Context, ErrorKind, ops};
@@ -36,18 +36,19 @@ impl Cancel {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Lets work begin again. Call it only after everything that was to end has ended: what is still running would go on.
+    /// Lets work begin again. Call it only after all the work that was asked to end has ended: work
+    /// that still runs would go on.
     pub fn reset(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Whether work is to end.
+    /// Returns whether work was asked to end.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Fails once the work is to end.
+    /// Fails once work was asked to end.
     ///
     /// # Errors
     /// [`ErrorKind::Cancelled`].

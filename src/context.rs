@@ -1,4 +1,4 @@
-//! What every operation is handed: the device, if there is one, the policy and the budget.
+//! The context that every operation takes: the device, if there is one, the policy and the budget.
 
 mod builder;
 
@@ -14,7 +14,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A device, if there is one, the policy that chooses between it and the CPU, and the byte budget. Cheap to clone.
+/// The device, if there is one, the policy that chooses between it and the CPU, and the byte budget.
+/// It is cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Context {
     gpu: Option<Arc<Gpu>>,
@@ -24,65 +25,68 @@ pub struct Context {
     extensions: Arc<Extensions>,
     stopwatch: Stopwatch,
     cancel: Cancel,
-    /// Threads of this context's own.
+    /// The context's own threads, if it has any.
     threads: Option<Arc<rayon::ThreadPool>>,
 }
 
 impl Context {
-    /// The best adapter of this machine beside the CPU, or the CPU alone where there is none.
+    /// Creates a context with the CPU and the best adapter of this machine, or with the CPU alone if there is none.
     ///
-    /// `FIEDLER_BACKEND`, `FIEDLER_ADAPTER` and `FIEDLER_MEMORY_BUDGET` (bytes, or with K, M, G) have their say.
+    /// `FIEDLER_BACKEND`, `FIEDLER_ADAPTER` and `FIEDLER_MEMORY_BUDGET` (bytes, or with K, M, G) override the defaults.
     ///
     /// # Errors
-    /// [`ErrorKind::NoAdapter`] if the environment asks for an adapter that is not there; [`ErrorKind::Domain`] if it cannot be
-    /// understood; device errors.
+    /// [`ErrorKind::NoAdapter`] if the environment asks for an adapter that is not there; [`ErrorKind::Domain`] if a
+    /// variable cannot be understood; device errors.
     pub fn new() -> Result<Self> {
         Self::builder().environment()?.build()
     }
 
-    /// The CPU alone, as the built-in defaults know it: nothing is read, so that it costs nothing to make one.
+    /// Creates a context for the CPU alone, with the built-in defaults. It reads nothing, so
+    /// creating one costs nothing.
     #[must_use]
     pub fn cpu() -> Self {
         ContextBuilder::default().backend(Backend::Cpu).tuned(false).cpu_alone(None)
     }
 
-    /// A context on a wgpu device that somebody else owns; [`ContextBuilder::build_on`] is the same with options.
+    /// Creates a context on a wgpu device that was opened outside this crate.
+    /// [`ContextBuilder::build_on`] does the same with options.
     ///
     /// # Errors
-    /// As of [`ContextBuilder::build_on`].
+    /// The same as for [`ContextBuilder::build_on`].
     pub fn from_wgpu(device: WgpuDevice) -> Result<Self> {
         Self::builder().build_on(device)
     }
 
-    /// A context made to measure.
+    /// Returns a builder, which configures a context.
     #[must_use]
     pub fn builder() -> ContextBuilder {
         ContextBuilder::default()
     }
 
-    /// This context with another wish about where operations run.
+    /// Returns this context with another setting of where operations run.
     #[must_use]
     pub fn with_backend(&self, backend: Backend) -> Self {
         Self { policy: Policy { backend, ..self.policy.clone() }, ..self.clone() }
     }
 
-    /// The number of CPU threads that operations share: this context's own ([`ContextBuilder::threads`]), or those of rayon's
-    /// global pool.
+    /// Returns the number of CPU threads that operations share: this context's own
+    /// ([`ContextBuilder::threads`]), or those of rayon's global pool.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads.as_ref().map_or_else(rayon::current_num_threads, |pool| pool.current_num_threads())
     }
 
-    /// The switch that ends the work of this context.
+    /// Returns the switch that ends the work of this context.
     #[must_use]
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
     }
 
-    /// Runs work of the CPU on this context's threads.
+    /// Runs work for the CPU on this context's threads.
     ///
     /// # Errors
-    /// [`ErrorKind::Cancelled`] before it, or after it: what was cancelled on the way may be incomplete.
+    /// [`ErrorKind::Cancelled`] if the switch is set before the work or after it, because canceled
+    /// work may be incomplete.
     pub(crate) fn on_host<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
         self.cancel.check()?;
         let made = self.on_threads(work)?;
@@ -90,7 +94,7 @@ impl Context {
         Ok(made)
     }
 
-    /// Runs work that is either done whole or not begun, such as taking a chunk of a stream, on this context's threads.
+    /// Runs work that is either completed or not begun, such as taking a chunk of a stream, on this context's threads.
     pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.threads {
             Some(pool) => pool.install(work),
@@ -98,51 +102,51 @@ impl Context {
         }
     }
 
-    /// What the choices rest upon.
+    /// Returns the policy on which choices are based.
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// The adapter in use.
+    /// Returns the adapter in use.
     #[must_use]
     pub fn adapter(&self) -> Option<&Adapter> {
         self.gpu.as_deref().map(Gpu::adapter)
     }
 
-    /// Why there is no adapter, where there is none.
+    /// Returns why there is no adapter, if there is none.
     #[must_use]
     pub fn without_adapter_because(&self) -> Option<&str> {
         self.without_gpu.as_deref()
     }
 
-    /// The byte budget of working memory, on the device as on the host.
+    /// Returns the byte budget of working memory, which holds for the device as well as for the host.
     #[must_use]
     pub fn memory_budget(&self) -> u64 {
         self.budget
     }
 
-    /// Where `workload` would run, and why.
+    /// Returns where `workload` would run, and why; `fits` says whether the device's kernels can take it.
     #[must_use]
     pub fn explain(&self, workload: &Workload, fits: bool) -> Choice {
         self.policy.choose(workload, fits && self.gpu.is_some())
     }
 
-    /// What the device's buffer pool holds; all zero without a device.
+    /// Returns the counters of the device's buffer pool; all are zero without a device.
     #[must_use]
     pub fn pool(&self) -> PoolCounters {
         self.gpu.as_ref().map(|gpu| gpu.counters()).unwrap_or_default()
     }
 
-    /// Lets go of all device memory that is not in use.
+    /// Frees all device memory that is not in use.
     pub fn trim(&self) {
         if let Some(gpu) = &self.gpu {
             gpu.trim();
         }
     }
 
-    /// Where the time went since the last call, after all that is recorded is done; `None` where nobody asked for it
-    /// ([`ContextBuilder::profile`]).
+    /// Returns where the time went since the last call, after all recorded work is done; `None` if no profile was
+    /// requested ([`ContextBuilder::profile`]).
     ///
     /// # Errors
     /// Device errors.
@@ -160,8 +164,8 @@ impl Context {
         }))
     }
 
-    /// Books a stage of the program's own in the profile, of this thread and of that time. Nothing happens where no profile was
-    /// asked for.
+    /// Books one of the program's own stages in the profile, for this thread and that time. It does
+    /// nothing if no profile was requested.
     pub fn stage(&self, stage: &'static str, time: Range<Instant>) {
         self.stopwatch.own(stage, time);
     }
@@ -174,7 +178,7 @@ impl Context {
         self.gpu.as_ref().map_or(Ok(()), |gpu| gpu.wait())
     }
 
-    /// Destroys the device, as a driver's reset would: for tests of what a program does then (feature `testing`).
+    /// Destroys the device, as a driver reset would, to test what a program does then (feature `testing`).
     #[cfg(feature = "testing")]
     pub fn destroy_device(&self) {
         if let Some(gpu) = &self.gpu {
@@ -182,26 +186,25 @@ impl Context {
         }
     }
 
-    /// What calls keep for later ones, a value of each type.
+    /// Returns what calls keep for later ones, one value of each type.
     pub(crate) fn extension<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         self.extensions.get()
     }
 
-    /// The device that `buffer` lies on.
+    /// Returns the device that holds `buffer`.
     ///
     /// # Errors
-    /// [`ErrorKind::Domain`] if that is another context's.
+    /// [`ErrorKind::Domain`] if that is another context's device.
     pub(crate) fn gpu_of<T: Element>(&self, buffer: &Buffer<T>) -> Result<&Arc<Gpu>> {
         match &self.gpu {
             Some(gpu) if gpu.owns(buffer) => Ok(gpu),
-            _ => Err(Error::domain(
-                "array",
-                "it lies on the device of another context; bring it to the host there first",
-            )),
+            _ => {
+                Err(Error::domain("array", "it is on the device of another context; bring it to the host there first"))
+            }
         }
     }
 
-    /// The device, for operations that were told to use it.
+    /// Returns the device, for operations that were told to use it.
     pub(crate) fn gpu(&self) -> Result<&Arc<Gpu>> {
         self.gpu.as_ref().ok_or_else(|| {
             let found = self.without_gpu.iter().cloned().collect();

@@ -1,4 +1,4 @@
-//! The one error type. Kinds say what was wanted and what was found; nobody panics for what a caller can cause.
+//! The error type. Each kind says what was wanted and what was found. Nothing panics for what a caller can cause.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The result of everything here that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, one word wide. [`Error::kind`] tells which of the [`ErrorKind`]s it is.
+/// An error, one word wide. [`Error::kind`] returns its [`ErrorKind`].
 #[derive(Debug)]
 pub struct Error(Box<ErrorKind>);
 
@@ -14,9 +14,9 @@ pub struct Error(Box<ErrorKind>);
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// No adapter fits what was asked for.
+    /// No adapter matches the request.
     NoAdapter {
-        /// What was asked for.
+        /// The requested adapter.
         wanted: String,
         /// The adapters that this machine has.
         found: Vec<String>,
@@ -28,39 +28,39 @@ pub enum ErrorKind {
     },
     /// The device refused an allocation, or the byte budget has no room for it.
     OutOfMemory {
-        /// Bytes asked for.
+        /// The bytes that were requested.
         wanted: u64,
-        /// Bytes that the budget or the device still allows.
+        /// The bytes that the budget or the device still allows.
         allowed: u64,
     },
-    /// More was asked of the device, or of the chosen method, than it can do.
+    /// The call needs more than the device or the chosen method allows.
     Limit {
-        /// Which limit, and of what.
+        /// The limit, and what it applies to.
         what: String,
         /// What was needed.
         needed: u64,
         /// What is allowed.
         allowed: u64,
     },
-    /// A shader that the device refuses, or that disagrees with its Rust declaration: ours to mend.
+    /// A shader that the device refuses, or that disagrees with its Rust declaration. This is a bug in this crate.
     Kernel {
         /// The kernel's name.
         kernel: &'static str,
         /// The overrides in force.
         variant: String,
-        /// The compiler's words, with the WGSL line where there is one.
+        /// The compiler's message, with the WGSL line if there is one.
         message: String,
     },
     /// The device reported an error that is none of the above.
     Device {
-        /// The device's words.
+        /// The device's message.
         message: String,
     },
     /// Operands whose shapes do not fit together.
     Shape {
         /// The operation.
         operation: &'static str,
-        /// The shape that it wants.
+        /// The shape that the operation expects.
         expected: String,
         /// The shape that it got.
         found: String,
@@ -71,36 +71,36 @@ pub enum ErrorKind {
     Domain {
         /// The operation.
         operation: &'static str,
-        /// What it wants and what it got.
+        /// What the operation expects and what it got.
         what: String,
     },
-    /// Matrices of a batch that did not reach the promise; see [`crate::ops::Certificate`].
+    /// Matrices of a batch that did not reach the promised accuracy; see [`crate::ops::Certificate`].
     Uncertified {
-        /// How many of the batch.
+        /// The number of those matrices.
         count: usize,
-        /// How many there are.
+        /// The number of matrices in the batch.
         of: usize,
-        /// The first of them.
+        /// The index of the first of those matrices.
         first: usize,
-        /// Its status, in words.
+        /// The status of the first, in words.
         status: &'static str,
     },
-    /// A file that is not what it should be.
+    /// A file whose content is not as expected.
     Parse {
         /// The file.
         path: PathBuf,
-        /// The line, counted from 1, where there is one.
+        /// The line, counted from 1, if there is one.
         line: Option<u64>,
         /// What was expected there.
         expected: String,
         /// What was found.
         found: String,
     },
-    /// The operating system refused.
+    /// The operating system refused an operation on a file.
     Io {
-        /// What was being done.
+        /// The operation.
         doing: &'static str,
-        /// To which file.
+        /// The file.
         path: PathBuf,
         /// The operating system's reason.
         source: std::io::Error,
@@ -108,26 +108,26 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// Which kind of error this is.
+    /// Returns which kind of error this is.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.0
     }
 
-    /// Whether the device failed, not the caller: the same work may succeed on the CPU or on a new context.
+    /// Returns whether the device failed, and not the caller: the same work may succeed on the CPU or on a new context.
     #[must_use]
     pub fn is_device(&self) -> bool {
         use ErrorKind as K;
         matches!(*self.0, K::DeviceLost { .. } | K::OutOfMemory { .. } | K::Kernel { .. } | K::Device { .. })
     }
 
-    /// Whether there was too little memory: the same work may succeed in smaller pieces.
+    /// Returns whether there was too little memory: the same work may succeed in smaller batches.
     #[must_use]
     pub fn is_out_of_memory(&self) -> bool {
         matches!(*self.0, ErrorKind::OutOfMemory { .. })
     }
 
-    /// Whether the work was stopped by its [`Cancel`](crate::Cancel).
+    /// Returns whether the work was stopped by its [`Cancel`](crate::Cancel).
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         matches!(*self.0, ErrorKind::Cancelled)
@@ -137,7 +137,7 @@ impl Error {
         ErrorKind::Shape { operation, expected: expected.into(), found: found.into() }.into()
     }
 
-    /// More than the byte budget holds, of what `what` counts.
+    /// Returns an [`ErrorKind::Limit`]: there is more of what `what` counts than the byte budget holds.
     pub(crate) fn budget(what: impl fmt::Display, needed: u64, allowed: u64) -> Self {
         let what = format!("{what}; a larger FIEDLER_MEMORY_BUDGET allows them");
         ErrorKind::Limit { what, needed, allowed }.into()
@@ -158,13 +158,13 @@ impl Error {
     }
 }
 
-/// What the byte budget allows of a device's memory, as a limit is called.
+/// The name of the limit that the byte budget sets on device memory.
 pub(crate) const DEVICE_BYTES: &str = "bytes of device memory (FIEDLER_MEMORY_BUDGET)";
 
-/// Limits `(what, needed, allowed)` upon what `of` names.
+/// Checks limits `(what, needed, allowed)` on what `of` names.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] for the first that is passed.
+/// [`ErrorKind::Limit`] for the first limit that is exceeded.
 pub(crate) fn within_limits(
     of: impl fmt::Display,
     limits: impl IntoIterator<Item = (&'static str, u64, u64)>,

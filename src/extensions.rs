@@ -1,16 +1,17 @@
-//! What calls keep for later calls of the same context, one value of each type: plans, tables. Nothing that moves a result.
+//! Values that calls keep for later calls of the same context, one of each type: plans, tables. None
+//! of them changes a result.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Values by their types.
+/// Values, keyed by their types.
 #[derive(Default)]
 pub(crate) struct Extensions(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 
 impl Extensions {
-    /// The value of that type, made by the first call.
+    /// Returns the value of that type, which the first call creates.
     pub(crate) fn get<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let mut extensions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = extensions.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));

@@ -1,69 +1,69 @@
-//! The forms of kernels. Some families do the same work in several ways, and each adapter uses the one that suits it.
+//! The forms of kernels. Some families do the same work in several forms, and each adapter uses the one that suits it.
 
-/// Forms of one-sided Jacobi, which [`eigh`](crate::ops::eigen::eigh) and [`svd`](crate::ops::svd::svd) do.
+/// The forms of one-sided Jacobi, which [`eigh`](crate::ops::eigen::eigh) and [`svd`](crate::ops::svd::svd) use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JacobiForm {
-    /// A matrix in the registers of an invocation; `eigh` alone.
+    /// A matrix in the registers of one invocation; `eigh` only.
     Tiny,
-    /// A pair of columns a lane of a subgroup; `eigh` alone.
+    /// A pair of columns per lane of a subgroup; `eigh` only.
     Lane,
-    /// Registers of a workgroup; `eigh` alone.
+    /// A matrix in the registers of a workgroup; `eigh` only.
     Register,
-    /// Workgroup memory.
+    /// A matrix in workgroup memory.
     Workgroup,
-    /// Global memory, blocks of columns.
+    /// A matrix in global memory, in blocks of columns.
     Blocked,
 }
 
-/// Forms of products.
+/// The forms of matrix products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MatmulForm {
-    /// Several matrices a workgroup.
+    /// Several matrices per workgroup.
     Tiny,
     /// Tiles of 64 rows and columns.
     Tile64,
     /// Tiles of 128 rows and columns.
     Tile128,
-    /// Without workgroup memory, for software adapters.
+    /// No workgroup memory, for software adapters.
     Direct,
     /// Matrix units, used only if [`ContextBuilder::kernels`](crate::ContextBuilder::kernels) names this form.
     Cooperative,
 }
 
-/// Forms of Fourier transforms, of which several go together.
+/// The forms of Fourier transforms, several of which may be used together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FftForm {
     /// One kernel for every length.
     General,
-    /// Kernels of known lengths.
+    /// Kernels for known lengths.
     Known,
-    /// Long passes, where workgroups have the memory.
+    /// Long passes, if workgroups have the memory.
     Long,
     /// Narrow workgroups, for software adapters.
     Narrow,
 }
 
-/// A form of a family's kernels.
+/// A form of the kernels of a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KernelForm {
-    /// Of eigendecompositions.
+    /// A form for eigendecompositions.
     Eigh(JacobiForm),
-    /// Of singular value decompositions.
+    /// A form for singular value decompositions.
     Svd(JacobiForm),
-    /// Of products.
+    /// A form for matrix products.
     Matmul(MatmulForm),
-    /// Of Fourier transforms.
+    /// A form for Fourier transforms.
     Fft(FftForm),
 }
 
 impl JacobiForm {
     const ALL: [Self; 5] = [Self::Tiny, Self::Lane, Self::Register, Self::Workgroup, Self::Blocked];
 
-    /// Its name, as a [`Choice`](crate::policy::Choice) has it.
+    /// Returns the form's name, as a [`Choice`](crate::policy::Choice) has it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl JacobiForm {
 impl MatmulForm {
     const ALL: [Self; 5] = [Self::Tiny, Self::Tile64, Self::Tile128, Self::Direct, Self::Cooperative];
 
-    /// Its name, as a [`Choice`](crate::policy::Choice) has it.
+    /// Returns the form's name, as a [`Choice`](crate::policy::Choice) has it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -95,7 +95,7 @@ impl MatmulForm {
 impl FftForm {
     const ALL: [Self; 4] = [Self::General, Self::Known, Self::Long, Self::Narrow];
 
-    /// Its name, as a [`Choice`](crate::policy::Choice) has it.
+    /// Returns the form's name, as a [`Choice`](crate::policy::Choice) has it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -108,19 +108,19 @@ impl FftForm {
 }
 
 impl KernelForm {
-    /// Every form of every family.
+    /// Returns every form of every family.
     pub fn all() -> impl Iterator<Item = Self> {
         let jacobi = JacobiForm::ALL.map(Self::Eigh).into_iter().chain(JacobiForm::ALL.map(Self::Svd));
         jacobi.chain(MatmulForm::ALL.map(Self::Matmul)).chain(FftForm::ALL.map(Self::Fft))
     }
 
-    /// The form of that name of the family of that name.
+    /// Returns the form `name` of the family `family`.
     #[must_use]
     pub fn named(family: &str, name: &str) -> Option<Self> {
         Self::all().find(|form| form.family() == family && form.name() == name)
     }
 
-    /// The name of its family, as in [`Family::name`](crate::policy::Family::name).
+    /// Returns the name of the form's family, as in [`Family::name`](crate::policy::Family::name).
     #[must_use]
     pub fn family(self) -> &'static str {
         match self {
@@ -131,7 +131,7 @@ impl KernelForm {
         }
     }
 
-    /// Its name within the family.
+    /// Returns the form's name within the family.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

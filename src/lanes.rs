@@ -1,13 +1,13 @@
-//! Vectors of reals that hold one matrix a lane: the CPU solves as many small matrices at once as its registers are wide. Which
-//! instructions there are is found out at run time (pulp): AVX-512, AVX2 with FMA, NEON, or one lane.
+//! Vectors of reals that hold one matrix per lane: the CPU solves as many small matrices at once as its registers are
+//! wide. The instruction set is detected at run time (pulp): AVX-512, AVX2 with FMA, NEON, or one lane.
 //!
-//! A lane never sees its neighbours: its result has the same bits whoever they are.
+//! A lane never sees its neighbors: its result has the same bits whatever they contain.
 
 use pulp::{Arch, Simd, WithSimd};
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// A scalar that comes in lanes.
+/// A scalar that vectors hold in their lanes.
 pub trait SimdScalar: Copy + PartialOrd + Send + Sync + 'static {
     /// Runs `task` with the widest vectors that this machine has.
     fn in_lanes<K: Task<Self>>(task: K) -> K::Output;
@@ -16,16 +16,16 @@ pub trait SimdScalar: Copy + PartialOrd + Send + Sync + 'static {
     fn in_one_lane<K: Task<Self>>(task: K) -> K::Output;
 }
 
-/// What is done with vectors of any width. Whatever it calls on them is inlined into it, or it would run without the instructions
-/// that it was meant for.
+/// Work on vectors of any width. Everything that it calls on them must be inlined into it, or it
+/// would run without the instructions that it was meant for.
 pub trait Task<T> {
-    /// What comes out.
+    /// The result.
     type Output;
-    /// Does it.
+    /// Runs the task.
     fn run<V: Vector<Scalar = T>>(self, token: V::Token) -> Self::Output;
 }
 
-/// A vector, one number a lane.
+/// A vector with one value per lane.
 pub trait Vector:
     Copy
     + fmt::Debug
@@ -40,60 +40,60 @@ pub trait Vector:
     + SubAssign
     + MulAssign
 {
-    /// One number.
+    /// The type of one value.
     type Scalar: Copy;
-    /// Proof that the instructions are there.
+    /// Proof that the instructions are available.
     type Token: Copy + Send + Sync;
-    /// A truth value a lane.
+    /// A truth value per lane.
     type Mask: Copy;
-    /// Numbers in a vector.
+    /// The number of lanes.
     const LANES: usize;
 
-    /// The same number in every lane.
+    /// Returns a vector with the same value in every lane.
     fn splat(token: Self::Token, x: Self::Scalar) -> Self;
-    /// The first numbers of a slice.
+    /// Loads the first values of a slice.
     ///
     /// # Panics
-    /// If there are fewer than lanes.
+    /// If the slice has fewer values than there are lanes.
     fn load(token: Self::Token, from: &[Self::Scalar]) -> Self;
-    /// Writes the numbers to the beginning of a slice.
+    /// Writes the values to the beginning of a slice.
     ///
     /// # Panics
-    /// If it is shorter than a vector.
+    /// If the slice is shorter than a vector.
     fn store(self, to: &mut [Self::Scalar]);
-    /// The numbers, lane by lane.
+    /// Returns the values, lane by lane.
     fn as_slice(&self) -> &[Self::Scalar];
-    /// The numbers, lane by lane.
+    /// Returns the values for writing, lane by lane.
     fn as_mut_slice(&mut self) -> &mut [Self::Scalar];
-    /// `self * b + c`, rounded once where the machine can.
+    /// Returns `self * b + c`, rounded once if the machine can.
     #[must_use]
     fn mul_add(self, b: Self, c: Self) -> Self;
-    /// `c - self * b`, rounded once where the machine can.
+    /// Returns `c - self * b`, rounded once if the machine can.
     #[must_use]
     fn neg_mul_add(self, b: Self, c: Self) -> Self;
-    /// The square root.
+    /// Returns the square root.
     #[must_use]
     fn sqrt(self) -> Self;
-    /// The magnitude.
+    /// Returns the magnitude.
     #[must_use]
     fn abs(self) -> Self;
-    /// The larger of two numbers; what it makes of NaN is left open.
+    /// Returns the larger of two values. The result is unspecified if one is NaN.
     #[must_use]
     fn max(self, other: Self) -> Self;
-    /// Where `self < other`.
+    /// Returns the lanes where `self < other`.
     fn lt(self, other: Self) -> Self::Mask;
-    /// Where `self <= other`.
+    /// Returns the lanes where `self <= other`.
     fn le(self, other: Self) -> Self::Mask;
-    /// Where both are set.
+    /// Returns the lanes where both masks are set.
     fn and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
-    /// `a` where the mask is set, else `b`.
+    /// Returns `a` where the mask is set, else `b`.
     #[must_use]
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
-    /// Whether the mask is set anywhere.
+    /// Returns whether the mask is set in any lane.
     fn any(self, mask: Self::Mask) -> bool;
-    /// Runs `f` with the instructions of these vectors, on whichever thread it is called.
+    /// Runs `f` with the instructions of these vectors, on whichever thread calls this.
     fn with_instructions<R>(token: Self::Token, f: impl FnOnce() -> R) -> R;
-    /// The sum over the lanes, in an order that depends upon their number alone.
+    /// Returns the sum over the lanes, in an order that depends only on their count.
     fn sum(self) -> Self::Scalar;
 }
 
@@ -221,7 +221,7 @@ macro_rules! laned {
             }
             #[inline(always)]
             fn abs(self) -> Self {
-                // pulp's own is put together of calls that are not inlined with AVX-512.
+                // pulp's own `abs` is composed of calls that are not inlined with AVX-512.
                 self.max(-self)
             }
             #[inline(always)]

@@ -1,5 +1,6 @@
-//! Spectral and numerical features on any GPU through wgpu, and on the CPU where that is faster: Laplacian encodings of graphs,
-//! eigenvalues and eigenvectors of batches of matrices, each with a certificate.
+//! Laplacian positional encodings of graphs, and the batched linear algebra, Fourier transforms and statistics that
+//! other spectral features are made of: on any GPU through wgpu, and on the CPU where that is faster or there is no
+//! GPU.
 //!
 //! ```
 //! use fiedler::prelude::*;
@@ -11,22 +12,63 @@
 //!
 //! let encoding = SpectralEncoder::new(2).laplacian(Normalization::Combinatorial).encode(&ctx, &graphs)?;
 //! assert!((encoding.eigenvalues(0)[1] - 2.0).abs() < 1e-5);
-//! assert_eq!(encoding.eigenvectors(1).shape(), (3, 2));
+//! assert_eq!(encoding.eigenvectors(1).shape(), (3, 2)); // a nalgebra view: nodes, pairs
 //! assert_eq!(encoding.uncertified(), 0);
 //! # Ok::<(), fiedler::Error>(())
 //! ```
 //!
+//! Operations work on batches: an [`Array`] is a batch of matrices of one [`Shape`], a [`Ragged`](array::Ragged)
+//! array one of square matrices of different orders.
+//!
+//! ```
+//! use fiedler::prelude::*;
+//!
+//! let ctx = Context::new()?;
+//! // 1000 times [[2, 1], [1, 2]]
+//! let a = Array::from_vec(Shape::new(2, 2, 1000), [2.0_f32, 1.0, 1.0, 2.0].repeat(1000))?;
+//! let found = eigh(&ctx, &a)?.ok(&ctx)?; // an error unless every matrix converged
+//! let values = found.values.to_host(&ctx)?;
+//! assert!((values.matrix(999)[(1, 0)] - 3.0).abs() < 1e-5);
+//! println!("{}", found.values.choice().expect("every result has one")); // where it was computed, and why
+//! # Ok::<(), fiedler::Error>(())
+//! ```
+//!
+//! # How it hangs together
+//!
+//! - A [`Context`] is an opened adapter, or the CPU alone, with a thread pool, a memory budget and a pool of buffers.
+//!   Programs make one and pass it to every call.
+//! - Every call is weighed by a cost model, which `fiedler tune` (or [`policy`]) measures on the machine. The result
+//!   carries its [`Choice`](policy::Choice): where it was computed and why. [`Backend`] forces a side.
+//! - What is computed on the device stays there: an [`Array`] is on the host or on the device, and a chain of
+//!   operations transfers nothing. Operations record their work and return at once; [`Array::to_host`] waits.
+//! - Every decomposition has a certificate for each matrix: [`ops::Status`], the residual `max_j |A v_j - l_j v_j|_2
+//!   / |A|_1`, and the departure from orthogonality `max |V'V - I|`. A bad matrix does not affect the others; `ok()`
+//!   turns it into an error.
+//!
+//! # Where to go
+//!
+//! | for | see |
+//! |---|---|
+//! | encodings of graphs | [`SpectralEncoder`], [`graph`], [`io::read`](io), [`cache`] |
+//! | eigenvalues, singular values | [`ops::eigh`], [`ops::eigvalsh`], [`ops::eigh_subset`], [`ops::svd`](fn@ops::svd), [`ops::svd_truncated`] |
+//! | sparse matrices | [`ops::eigsh`](fn@ops::eigsh), [`ops::spmm`], [`ops::sparse`] |
+//! | products, transforms | [`ops::matmul`](fn@ops::matmul), [`ops::Gemm`], [`ops::fft`](fn@ops::fft), [`ops::power_spectrum`] |
+//! | statistics | [`ops::describe`], [`ops::quantiles`], [`ops::cov`], [`ops::pca`](fn@ops::pca), [`ops::divergence`], [`ops::random`] |
+//! | the guides | [`_guides::library`], [`_guides::accuracy`], [`_guides::limits`] |
+//!
 //! # Conventions
 //!
-//! - Matrices are column-major, the batch slowest: nalgebra's order, from and to which nothing is rearranged.
-//! - Eigenvalues ascend; eigenvectors are columns of unit 2-norm; of symmetric input the lower triangle is read.
-//! - A certificate comes with every matrix: [`ops::Status`], residual `max_j |A v_j - l_j v_j|_2 / |A|_1`, orthogonality
-//!   `max |V'V - I|`. One bad matrix spoils no other; `ok()` makes it an error.
-//! - f32 runs anywhere; f64 is never narrowed unless asked for, and runs on the CPU.
-//! - The random-walk Laplacian `I - D^-1 W` is solved through its symmetric similar; its vectors are `D^-1/2 v`, scaled to unit norm.
-//! - Encodings are canonical: the same graph has the same vectors on every machine, ties included ([`encode::SpectralEncoder`]).
-//! - What a Laplacian does with directions, self-loops, duplicate edges and isolated nodes is a value: [`graph::Conventions`].
-//! - Operations on the device are recorded and return at once; reading waits. Same adapter, driver and input: the same bits.
+//! - Matrices are column-major, the batch slowest. This is nalgebra's order, so nothing is rearranged between the
+//!   two.
+//! - Eigenvalues ascend. Eigenvectors are columns of unit 2-norm. Only the lower triangle of symmetric input is read.
+//! - f32 runs anywhere; f64 runs on the CPU and is never narrowed unless you ask for it.
+//! - The random-walk Laplacian `I - D^-1 W` is solved through the symmetric matrix that is similar to it; its vectors
+//!   are `D^-1/2 v`, scaled to unit norm.
+//! - Encodings are canonical: the same graph has the same vectors on every machine, including ties
+//!   ([`encode::SpectralEncoder`]).
+//! - [`graph::Conventions`] sets how a Laplacian treats directions, self-loops, duplicate edges and isolated nodes.
+//! - Operations on the device are recorded and return at once; reading waits. The same adapter, driver and input give
+//!   the same bits.
 
 #![warn(unreachable_pub, clippy::print_stdout)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss))]
@@ -49,6 +91,16 @@ pub mod policy;
 mod profile;
 mod shape;
 
+/// The guides of the repository, compiled in.
+pub mod _guides {
+    #[doc = include_str!("../docs/library.md")]
+    pub mod library {}
+    #[doc = include_str!("../docs/accuracy.md")]
+    pub mod accuracy {}
+    #[doc = include_str!("../docs/limits.md")]
+    pub mod limits {}
+}
+
 pub use array::Array;
 pub use cancel::Cancel;
 pub use context::{Context, ContextBuilder, bytes_from};
@@ -63,7 +115,8 @@ pub use policy::Backend;
 pub use profile::{Clock, KernelTime, Profile, StageTime};
 pub use shape::{Axis, Layout, Shape};
 
-/// What most programs name: `use fiedler::prelude::*;`. Neither `Error` nor `Result` is here, for most have their own.
+/// The names that most programs use: `use fiedler::prelude::*;`. It omits `Error` and `Result`,
+/// because most programs have their own.
 pub mod prelude {
     pub use crate::array::Array;
     pub use crate::context::Context;

@@ -1,15 +1,16 @@
-//! Work side by side on the threads of the current pool.
+//! Parallel work on the threads of the current pool.
 //!
-//! Every closure that one of rayon's iterators is given compiles a tree of tasks of its own, which was a quarter of this library's code
-//! (2026-11-23). Here the threads take one item after another from a list, and only the closures' own code is compiled anew.
+//! Every closure that is passed to one of rayon's iterators compiles its own tree of tasks, which
+//! was a quarter of this library's code (2026-11-23). Here the threads take one item after another
+//! from a list, and only the closures' own code is compiled anew.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Calls `work` with every number below `count`, in this order, as threads are free.
+/// Calls `work` with every index below `count`. Free threads take the indices in ascending order.
 ///
 /// # Panics
-/// Where `work` does, when all threads have ended.
+/// If `work` panics, after all threads have ended.
 pub(crate) fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     let next = AtomicUsize::new(0);
     let run = || {
@@ -33,7 +34,7 @@ pub(crate) fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// Calls both, side by side where a thread is free. Returns what they return.
+/// Calls both closures, in parallel if a thread is free, and returns their results.
 pub(crate) fn both<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
     let (mut a, mut b) = (Some(a), Some(b));
     let (mut of_a, mut of_b) = (None, None);
@@ -48,12 +49,12 @@ fn join(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
     rayon::join(a, b);
 }
 
-/// The threads that work is shared among.
+/// Returns the number of threads that share work.
 pub(crate) fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// Calls `work` with every item and its number.
+/// Calls `work` with every item and its index.
 pub(crate) fn for_each<X: Send>(items: impl IntoIterator<Item = X>, work: impl Fn(usize, X) + Sync) {
     let items: Vec<Mutex<Option<X>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
     each(items.len(), &|i| {
@@ -63,7 +64,7 @@ pub(crate) fn for_each<X: Send>(items: impl IntoIterator<Item = X>, work: impl F
     });
 }
 
-/// Returns what `work` makes of every item and its number, in the items' order.
+/// Returns the results of `work` for every item and its index, in the order of the items.
 pub(crate) fn map<X: Send, R: Send>(items: impl IntoIterator<Item = X>, work: impl Fn(usize, X) -> R + Sync) -> Vec<R> {
     let items: Vec<Mutex<Option<X>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
     let made: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
@@ -74,15 +75,15 @@ pub(crate) fn map<X: Send, R: Send>(items: impl IntoIterator<Item = X>, work: im
     made.iter().filter_map(taken).collect()
 }
 
-/// Returns what `work` makes of every number below `count`, of which a thread takes a run of this length at a time: for work that
-/// takes less than a microsecond a number.
+/// Returns the results of `work` for every index below `count`. A thread takes `run` consecutive indices at a time,
+/// which suits work that takes less than a microsecond per index.
 pub(crate) fn map_runs<R: Send>(count: usize, run: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let of_run = |_, first: usize| (first..(first + run).min(count)).map(&work).collect();
     let made: Vec<Vec<R>> = map((0..count).step_by(run), of_run);
     made.into_iter().flatten().collect()
 }
 
-/// [`for_each`] with something that is made at most once a thread, such as scratch memory.
+/// Does the same as [`for_each`], with a value that is made at most once per thread, such as scratch memory.
 pub(crate) fn for_each_with<X: Send, S: Send>(
     items: impl IntoIterator<Item = X>,
     make: impl Fn() -> S + Sync,
@@ -142,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Work within work shares the threads.
+    /// Nested work shares the threads.
     #[test]
     fn nested() {
         on(2, || {

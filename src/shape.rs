@@ -1,39 +1,40 @@
-//! Shapes of batches, and where their matrices lie. Matrices are column-major, the batch slowest: nalgebra's order.
+//! Shapes of batches, and where their matrices are stored. Matrices are column-major, the batch
+//! slowest: nalgebra's order.
 
 use std::fmt;
 
-/// The shape of a batch of equal matrices: `rows x cols`, `batch` of them.
+/// The shape of a batch of equal matrices: `batch` matrices of `rows x cols`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Rows of each matrix.
+    /// The rows of each matrix.
     pub rows: usize,
-    /// Columns of each matrix.
+    /// The columns of each matrix.
     pub cols: usize,
-    /// Matrices.
+    /// The number of matrices.
     pub batch: usize,
 }
 
 impl Shape {
-    /// `batch` matrices of `rows x cols`.
+    /// Creates the shape of `batch` matrices of `rows x cols`.
     #[must_use]
     pub const fn new(rows: usize, cols: usize, batch: usize) -> Self {
         Self { rows, cols, batch }
     }
 
-    /// Elements of one matrix.
+    /// Returns the number of elements of one matrix.
     #[must_use]
     pub const fn matrix_len(&self) -> usize {
-        // Saturating: no array has that many elements, so a shape that overflows fits none.
+        // This saturates: no array has that many elements, so a shape that overflows fits none.
         self.rows.saturating_mul(self.cols)
     }
 
-    /// Elements altogether.
+    /// Returns the number of elements of all matrices.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.matrix_len().saturating_mul(self.batch)
     }
 
-    /// Whether there is no element.
+    /// Returns whether there are no elements.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
@@ -49,7 +50,7 @@ impl fmt::Display for Shape {
 /// An axis of a batch of matrices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Axis {
-    /// From row to row, down each column: elements lie one after the other.
+    /// From row to row, down each column, where the elements are contiguous.
     #[default]
     Rows,
     /// From column to column, along each row.
@@ -58,18 +59,18 @@ pub enum Axis {
     Batch,
 }
 
-/// A ragged batch of square matrices, one after the other: their orders, and where each begins.
+/// A ragged batch of square matrices, stored one after the other: their orders, and where each begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     orders: Vec<u32>,
-    /// Where each matrix's elements begin, and at last their number.
+    /// The offset of each matrix's elements, followed by the total number of elements.
     elements: Vec<usize>,
-    /// Where each matrix's rows begin in arrays by row, and at last their number.
+    /// The offset of each matrix's rows in arrays by row, followed by the total number of rows.
     rows: Vec<usize>,
 }
 
 impl Layout {
-    /// The layout of square matrices of these orders.
+    /// Creates the layout of square matrices of these orders.
     #[must_use]
     pub fn new(orders: impl IntoIterator<Item = u32>) -> Self {
         let orders: Vec<u32> = orders.into_iter().collect();
@@ -77,7 +78,7 @@ impl Layout {
         let (mut e, mut r) = (0_usize, 0_usize);
         for &n in &orders {
             let n = n as usize;
-            // Saturating: no array has that many elements, so a layout that overflows fits none.
+            // This saturates: no array has that many elements, so a layout that overflows fits none.
             (e, r) = (e.saturating_add(n.saturating_mul(n)), r.saturating_add(n));
             elements.push(e);
             rows.push(r);
@@ -85,55 +86,56 @@ impl Layout {
         Self { orders, elements, rows }
     }
 
-    /// The order of each matrix.
+    /// Returns the order of each matrix.
     #[must_use]
     pub fn orders(&self) -> &[u32] {
         &self.orders
     }
 
-    /// Matrices.
+    /// Returns the number of matrices.
     #[must_use]
     pub fn batch(&self) -> usize {
         self.orders.len()
     }
 
-    /// Elements of all matrices.
+    /// Returns the number of elements of all matrices.
     #[must_use]
     pub fn len(&self) -> usize {
         self.elements[self.batch()]
     }
 
-    /// Whether there is no element.
+    /// Returns whether there are no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Rows of all matrices.
+    /// Returns the number of rows of all matrices.
     #[must_use]
     pub fn row_count(&self) -> usize {
         self.rows[self.batch()]
     }
 
-    /// The largest order, 0 of an empty batch.
+    /// Returns the largest order, or 0 for an empty batch.
     #[must_use]
     pub fn largest(&self) -> u32 {
         self.orders.iter().copied().max().unwrap_or(0)
     }
 
-    /// Where the elements of matrix `i` lie.
+    /// Returns the range of the elements of matrix `i`.
     #[must_use]
     pub fn elements(&self, i: usize) -> std::ops::Range<usize> {
         self.elements[i]..self.elements[i + 1]
     }
 
-    /// Where the rows of matrix `i` lie in arrays by row.
+    /// Returns the range of the rows of matrix `i` in arrays by row.
     #[must_use]
     pub fn rows(&self, i: usize) -> std::ops::Range<usize> {
         self.rows[i]..self.rows[i + 1]
     }
 
-    /// The longest run of matrices from `begin` on that has at most `most` elements, and one at least.
+    /// Returns the longest run of matrices from `begin` on that has at most `most` elements, or else
+    /// matrix `begin` alone.
     #[must_use]
     pub fn batch_from(&self, begin: usize, most: u64) -> std::ops::Range<usize> {
         let start = self.elements[begin];
@@ -143,8 +145,8 @@ impl Layout {
     }
 }
 
-/// A count as kernels take it. What lies in a binding is below 2^31 bytes; what is more than 32 bits hold is the most that they hold,
-/// which no limit allows.
+/// Converts a count to the type that kernels take. The contents of a binding are below 2^31 bytes. A count that exceeds
+/// 32 bits becomes the largest u32, which no limit allows.
 pub(crate) fn to_u32(count: impl TryInto<u32>) -> u32 {
     count.try_into().unwrap_or(u32::MAX)
 }

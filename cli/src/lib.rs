@@ -1,6 +1,7 @@
-//! The command `fiedler`, and what it alone needs: measuring a machine ([`mod@bench`]) and trying its adapters ([`doctor`]).
+//! The command `fiedler`, and the parts that only it needs: measuring a machine ([`mod@bench`]) and testing its
+//! adapters ([`doctor`]).
 //!
-//! The operations, encodings and files are the library's, the crate `fiedler`.
+//! The operations, encodings and file formats are in the library, the crate `fiedler`.
 
 #![warn(unreachable_pub, clippy::print_stdout)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss))]

@@ -1,4 +1,4 @@
-//! The command `fiedler`: words of the command line in, files and one report out.
+//! The command `fiedler`: it reads the command line, writes files and prints one report.
 
 use std::process::ExitCode;
 
@@ -11,13 +11,13 @@ fn main() -> ExitCode {
 
 /// Disables Mesa's device-select layer where no desktop can be reached.
 ///
-/// The layer asks the Wayland server which GPU the desktop is shown on. On a machine without one, libwayland complains of
-/// `XDG_RUNTIME_DIR` on standard error, and nobody can tell it not to. The command shows nothing on a desktop, so it loses nothing;
-/// where somebody chooses a device through the layer, the layer stays.
+/// The layer asks the Wayland server which GPU shows the desktop. On a machine without a desktop, libwayland complains
+/// about `XDG_RUNTIME_DIR` on standard error, and no setting silences it. The command shows nothing on a desktop, so it
+/// loses nothing. If the user selects a device through the layer, the layer stays enabled.
 #[cfg(target_os = "linux")]
 fn quiet_without_desktop() {
     let said = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    // libwayland takes an absolute path alone.
+    // libwayland accepts only an absolute path.
     let folder = said("XDG_RUNTIME_DIR").is_some_and(|path| std::path::Path::new(&path).is_absolute());
     let chosen = ["WAYLAND_DISPLAY", "NODEVICE_SELECT", "MESA_VK_DEVICE_SELECT", "DRI_PRIME"];
     if folder || chosen.into_iter().any(|name| said(name).is_some()) {
@@ -27,7 +27,7 @@ fn quiet_without_desktop() {
         unsafe_code,
         reason = "this is the first thing that main does: there is no other thread to read the environment"
     )]
-    // SAFETY: nothing has started a thread yet, neither this program nor a library that it has called.
+    // SAFETY: neither this program nor a library that it has called has started a thread yet.
     unsafe {
         std::env::set_var("NODEVICE_SELECT", "1");
     }

@@ -1,6 +1,8 @@
-//! The doctor on machines that lack something or have something wrong: each is said plainly, with the right exit status.
+//! The doctor on machines that lack something or have a fault: each is reported plainly, with the right exit
+//! status.
 //!
-//! A fault on purpose is named by `FIEDLER_TEST_FAULT`: `open` (the device is refused) or `kernel=NAME` (that kernel is made wrong).
+//! `FIEDLER_TEST_FAULT` names a deliberate fault: `open` (the device is refused) or `kernel=NAME` (that kernel is
+//! made wrong).
 
 #[path = "command/call.rs"]
 mod call;
@@ -24,31 +26,39 @@ fn main() -> std::process::ExitCode {
     let lavapipe = missing(first(&LAVAPIPE).is_some(), "lavapipe");
     let both = lavapipe.or(missing(first(&SWIFTSHADER).is_some(), "SwiftShader"));
     let trials = vec![
-        trial("no adapter at all is nothing wrong", linux, no_adapter_at_all_is_nothing_wrong),
+        trial("a missing adapter is not a problem", linux, no_adapter_at_all_is_nothing_wrong),
         trial(
-            "a software adapter alone is nothing wrong",
+            "a software adapter alone is not a problem",
             linux.or(lavapipe),
             a_software_adapter_alone_is_nothing_wrong,
         ),
-        trial("two adapters are told apart", linux.or(both), two_adapters_are_told_apart),
-        trial("an adapter that cannot be opened is wrong", any.or(faults), an_adapter_that_cannot_be_opened_is_wrong),
-        trial("a kernel that is wrong is found", any, a_kernel_that_is_wrong_is_found_and_its_family_named),
+        trial("two adapters are distinguished", linux.or(both), two_adapters_are_told_apart),
+        trial(
+            "an adapter that cannot be opened is a problem",
+            any.or(faults),
+            an_adapter_that_cannot_be_opened_is_wrong,
+        ),
+        trial("a wrong kernel is found", any, a_kernel_that_is_wrong_is_found_and_its_family_named),
         trial(
             "the command names the family and fails",
             any.or(faults),
             the_command_names_the_family_that_is_wrong_and_fails,
         ),
         trial("kernels are compiled", any, kernels_are_compiled_and_named_around_each),
-        trial("nothing to compile on, or by that name", None, nothing_to_compile),
+        trial("no adapter to compile on, or no kernel of that name", None, nothing_to_compile),
         trial("the state of tuning", None, the_state_of_tuning_is_told),
         trial("the state of an adapter's tuning", any, the_state_of_an_adapters_tuning_is_told),
-        trial("what has no memory is not called wrong", None, what_has_no_memory_is_not_called_a_wrong_result),
-        trial("speed beside its class", None, speed_is_measured_beside_its_class),
+        trial(
+            "a lack of memory is not reported as a wrong result",
+            None,
+            what_has_no_memory_is_not_called_a_wrong_result,
+        ),
+        trial("speed compared with its class", None, speed_is_measured_beside_its_class),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// Ignored by name where something is missing; where adapters are required, that is a failure.
+/// Makes a trial. If something is missing, it is ignored; if adapters are required, that is a failure.
 fn trial(name: &str, missing: Option<&'static str>, test: fn()) -> Trial {
     let required = std::env::var("FIEDLER_REQUIRE_ADAPTERS").is_ok_and(|names| !names.is_empty());
     let run = move || match missing {
@@ -73,12 +83,13 @@ fn first(paths: &[&'static str]) -> Option<&'static str> {
     paths.iter().copied().find(|path| Path::new(path).is_file())
 }
 
-/// The adapter that is tried: the best one, but SwiftShader last, whose compiler takes twenty seconds for what is tried.
+/// Returns the adapter that is tested: the best one, with SwiftShader last, whose compiler takes twenty seconds for
+/// these tests.
 fn adapter() -> Option<Adapter> {
     Adapter::all().into_iter().min_by_key(|adapter| adapter.name.contains("SwiftShader"))
 }
 
-/// What the doctor says as JSON, without measuring speed, and its exit status.
+/// Returns the exit status and the report of the doctor as JSON, without measuring speed.
 fn asked(arguments: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, Value) {
     let mut command = fiedler(&["doctor", "--quick", "--json"]);
     let output =
@@ -92,7 +103,7 @@ fn lines(value: &Value) -> String {
     value.as_array().expect("lines").iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n")
 }
 
-/// What is wrong, each with what to do about it.
+/// Returns the problems in a report, each with its remedy.
 fn problems(report: &Value) -> String {
     let problem = |problem: &Value| {
         let part = |key: &str| problem[key].as_str().filter(|text| !text.is_empty()).expect("a text").to_owned();
@@ -101,14 +112,14 @@ fn problems(report: &Value) -> String {
     report["problems"].as_array().expect("problems").iter().map(problem).collect::<Vec<_>>().join("\n")
 }
 
-/// How many checks there are of each side, and which families failed.
+/// Returns the number of checks on a side, and the families that failed.
 fn checks(report: &Value, on: &str) -> (usize, Vec<String>) {
     let own: Vec<&Value> = report["checks"].as_array().expect("checks").iter().filter(|c| c["on"] == on).collect();
     let failed = own.iter().filter(|check| check["ok"] == false).map(|c| c["family"].as_str().unwrap().to_owned());
     (own.len(), failed.collect())
 }
 
-/// Every family is tried.
+/// The families, all of which are tested.
 const FAMILIES: [&str; 11] =
     ["laplacian", "eigh", "svd", "fft", "matmul", "stats", "cov", "random", "divergence", "spmm", "eigsh"];
 
@@ -127,7 +138,7 @@ fn no_adapter_at_all_is_nothing_wrong() {
             assert!(report["checks"].as_array().unwrap().iter().any(|check| check["family"] == family), "{family}");
         }
     }
-    // Who insists on what is not here is told so, and by name.
+    // If a required adapter is missing, the report says so and names it.
     let (code, report) = asked(&["--adapter", "llvmpipe"], &[("VK_DRIVER_FILES", "/dev/null")]);
     assert_eq!(code, Some(1));
     let said = problems(&report);
@@ -142,7 +153,7 @@ fn a_software_adapter_alone_is_nothing_wrong() {
     let (code, report) = asked(&[], &[("VK_DRIVER_FILES", drivers)]);
     assert!(code == Some(0) && report["chosen"].is_null(), "{report:#}");
     assert!(lines(&report["advice"]).contains("only software adapters"), "{report:#}");
-    // By name it is tried, and well.
+    // It is tested if it is named, and passes.
     let (code, report) = asked(&["--adapter", "llvmpipe"], &[("VK_DRIVER_FILES", drivers)]);
     let chosen = report["chosen"].as_str().expect("llvmpipe").to_owned();
     let (count, failed) = checks(&report, &chosen);
@@ -170,19 +181,19 @@ fn an_adapter_that_cannot_be_opened_is_wrong() {
     let said = problems(&report);
     assert!(said.contains(&adapter.name) && said.contains("cannot be opened") && said.contains("driver"), "{said}");
     assert!(report["without_adapter"].as_str().is_some_and(|why| why.contains("cannot be opened")), "{report:#}");
-    // Nobody takes a fault on purpose for a real one.
+    // The report calls the fault deliberate.
     assert!(lines(&report["notes"]).contains("on purpose"), "{report:#}");
-    // The CPU is tried all the same.
+    // The CPU is tested nevertheless.
     let (count, failed) = checks(&report, "cpu");
     assert!(count > 0 && failed.is_empty(), "{report:#}");
-    // A hardware adapter is missed unasked, too; a software one is not.
+    // A hardware adapter that cannot be opened is a problem even if it is not named; a software adapter is not.
     let (code, _) = asked(&[], &[("FIEDLER_TEST_FAULT", "open")]);
     assert_eq!(code, Some(i32::from(!adapter.software)));
     let output = fiedler(&["doctor", "--quick"]).env("FIEDLER_TEST_FAULT", "opne").output().unwrap();
     assert_eq!(output.status.code(), Some(2), "a fault of no known name");
 }
 
-/// Kernels that, made wrong, show in these families; those of them that the adapter uses are tried.
+/// Kernels and a family in which a fault of theirs shows; those that the adapter uses are tested.
 const SPOILT: [(&str, &str); 13] = [
     ("Assemble", "laplacian"),
     ("Tiny6", "eigh"),
@@ -207,7 +218,7 @@ fn a_kernel_that_is_wrong_is_found_and_its_family_named() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     let used: BTreeSet<String> =
         well.profile().unwrap().expect("a profile").kernels.into_iter().map(|kernel| kernel.kernel).collect();
-    // The families in which something is wrong once this kernel is.
+    // Returns the families that fail if this kernel is wrong.
     let families = |kernel: &str| -> BTreeSet<&str> {
         let checks = self_test(&builder().spoil_kernel(kernel).build().expect("a context"));
         let failed: Vec<_> = checks.iter().filter(|check| !check.ok()).collect();
@@ -223,7 +234,8 @@ fn a_kernel_that_is_wrong_is_found_and_its_family_named() {
     for family in FAMILIES {
         assert!(tried.iter().any(|(_, own)| *own == family), "no kernel of {family} was tried, of {used:?}");
     }
-    // All of them, by hand. Those that count and sort have no numbers to spoil, and an iteration mends some of what is wrong.
+    // All of them, for manual runs. Kernels that count and sort have no values to spoil, and an iteration corrects
+    // some errors.
     if std::env::var_os("FIEDLER_LARGE").is_some() {
         used.iter().for_each(|kernel| eprintln!("{kernel}: {:?}", families(kernel)));
     }
@@ -233,10 +245,13 @@ fn the_command_names_the_family_that_is_wrong_and_fails() {
     let adapter = adapter().expect("an adapter");
     let (code, report) = asked(&["--adapter", &adapter.name], &[("FIEDLER_TEST_FAULT", "kernel=Assemble")]);
     let said = problems(&report);
-    assert!(code == Some(1) && said.contains("laplacian on") && said.contains("update its driver"), "{code:?} {said}");
+    assert!(
+        code == Some(1) && said.contains("laplacian on") && said.contains("update the adapter's driver"),
+        "{code:?} {said}"
+    );
     let (_, failed) = checks(&report, &adapter.name);
     assert_eq!(failed, ["laplacian"]);
-    // For a person: the row, what it means, what to do, and how many.
+    // For a person: the row, its meaning, the remedy, and the number of problems.
     let mut command = fiedler(&["doctor", "--quick", "--adapter", &adapter.name]);
     let output =
         command.env_remove("FIEDLER_BACKEND").env("FIEDLER_TEST_FAULT", "kernel=Assemble").output().expect("it starts");
@@ -263,7 +278,7 @@ fn kernels_are_compiled_and_named_around_each() {
     let variants = KernelVariant::all().into_iter().filter(|variant| variant.family() == "eigsh");
     let given: Vec<String> = variants.filter(|v| v.is_for(&adapter)).map(|v| v.to_string()).collect();
     assert!(given.len() > 10 && report["families"][0]["compiled"] == given.len(), "{report}");
-    // A line before and after each, in the order in which they are compiled.
+    // A line before and after each kernel, in the order in which they are compiled.
     let text = std::fs::read_to_string(statistics).expect("the lines");
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 2 * given.len(), "{text}");
@@ -271,7 +286,7 @@ fn kernels_are_compiled_and_named_around_each() {
         assert!(pair[0] == format!("KERNEL {name}") && pair[1].starts_with("END OK "), "{pair:?}");
     }
     let folder = folder.path().to_str().expect("a plain path");
-    let mut command = fiedler(&["doctor", "--compile", "ceiling", "--adapter", &adapter.name]);
+    let mut command = fiedler(&["doctor", "--compile", "roofline", "--adapter", &adapter.name]);
     let output = command.env_remove("FIEDLER_BACKEND").env("ISA_OUT", folder).output().expect("it starts");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(1) && said.contains(&format!("ISA_OUT: cannot write {folder}")), "{said}");
@@ -280,7 +295,7 @@ fn kernels_are_compiled_and_named_around_each() {
 fn nothing_to_compile() {
     for (arguments, code, words) in [
         (&["doctor", "--compile", "--backend", "cpu"][..], 1, "there is no adapter to compile on"),
-        (&["doctor", "--compile", "nonsense"], 2, "--compile nonsense: no variant of a kernel is called so"),
+        (&["doctor", "--compile", "nonsense"], 2, "--compile nonsense: no kernel variant has this in its name"),
         (&["doctor", "--compile", "--quick"], 2, "cannot be used with"),
     ] {
         let output = run(arguments);
@@ -289,7 +304,7 @@ fn nothing_to_compile() {
     }
 }
 
-/// Every line has its place in 80 columns, but for a path that is longer.
+/// Checks that every line fits 80 columns, except for a longer path.
 fn narrow(text: &str) {
     for line in text.lines() {
         let words = line.split_whitespace().map(|word| word.chars().count()).max().unwrap_or_default();
@@ -297,7 +312,7 @@ fn narrow(text: &str) {
     }
 }
 
-/// How the doctor sees the tuning of each side, in a cache folder.
+/// Returns what the doctor reports about the tuning of each side, in a cache folder.
 fn tuning(folder: &TempDir, arguments: &[&str]) -> (Vec<Value>, String) {
     let (code, report) = asked(arguments, &[("FIEDLER_CACHE_DIR", folder.path().to_str().unwrap())]);
     assert_eq!(code, Some(0), "{report:#}");
@@ -318,7 +333,7 @@ fn the_state_of_tuning_is_told() {
     let mut command = fiedler(&["doctor", "--quick"]);
     let output = command.env("FIEDLER_CACHE_DIR", folder.path()).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("cpu: measured 2026-11-20"));
-    // Damaged, and of another machine.
+    // A damaged file, and one of another machine.
     let whole = std::fs::read_to_string(&file).unwrap();
     for (text, why) in
         [(&whole[..whole.len() / 2], "no JSON"), (&whole.replace("\"cpu\"", "\"gpu\""), "measured on gpu")]
@@ -330,7 +345,7 @@ fn the_state_of_tuning_is_told() {
     }
 }
 
-/// Rates that a file may hold: of defaults some are not known, and no file is without them.
+/// Returns rates that a file may hold: defaults do not know some of them, and no file lacks them.
 fn rates(cpu: &Context) -> (CpuRates, GpuRates) {
     let mut rates = (cpu.policy().rates.cpu.clone(), cpu.policy().rates.gpu.clone());
     (rates.0.copy, rates.0.fma, rates.0.fresh) = (1e10, 1e11, 1e9);
@@ -338,7 +353,7 @@ fn rates(cpu: &Context) -> (CpuRates, GpuRates) {
     rates
 }
 
-/// An adapter has a file of its own.
+/// An adapter has a separate file.
 fn the_state_of_an_adapters_tuning_is_told() {
     let adapter = adapter().expect("an adapter");
     let folder = TempDir::new().unwrap();
@@ -354,7 +369,7 @@ fn the_state_of_an_adapters_tuning_is_told() {
     Tuning::Gpu(rates.1).save(&kept, &machine, "2026-11-21").unwrap();
     let (all, advice) = tuning(&folder, &named);
     assert!(all[1]["date"] == "2026-11-21" && !advice.contains("fiedler tune"), "{all:?} {advice}");
-    // Where the turning points are, is said of an adapter that may be chosen, and of no other.
+    // The turning points are reported for an adapter that may be chosen, and for no other.
     let turns = |as_gpu: &str| {
         let folder = folder.path().to_str().unwrap();
         asked(&named, &[("FIEDLER_CACHE_DIR", folder), ("FIEDLER_SOFTWARE_AS_GPU", as_gpu)]).1
@@ -368,7 +383,7 @@ fn the_state_of_an_adapters_tuning_is_told() {
 fn what_has_no_memory_is_not_called_a_wrong_result() {
     let (code, report) = asked(&["--backend", "cpu"], &[("FIEDLER_MEMORY_BUDGET", "64K")]);
     let said = problems(&report);
-    assert!(code == Some(1) && said.contains("could not be tried") && !said.contains("is wrong"), "{said}");
+    assert!(code == Some(1) && said.contains("could not be tested") && !said.contains("is wrong"), "{said}");
     assert!(said.lines().all(|line| line.contains("-> raise FIEDLER_MEMORY_BUDGET")), "{said}");
     let (code, _) = asked(&["--backend", "cpu"], &[("FIEDLER_MEMORY_BUDGET", "64M")]);
     assert_eq!(code, Some(0), "what is promised to be enough is");
@@ -380,7 +395,7 @@ fn speed_is_measured_beside_its_class() {
     let speed = report["speed"].as_array().unwrap();
     assert!(speed.len() == 1 && speed[0]["on"] == "cpu" && speed[0]["class_gives"]["class"] == "cpu", "{report:#}");
     assert!(speed[0]["copy_bytes_per_s"].as_f64().is_some_and(|found| found > 0.0), "{report:#}");
-    // A timing is no reason to fail here: that it follows from what was said is enough.
+    // A timing is no reason to fail here; the exit status only has to follow from the report.
     assert_eq!(output.status.code() == Some(0), report["ok"] == true);
     let output = run(&["doctor", "--quick"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -1,4 +1,4 @@
-//! Tuning on every adapter: the forms of kernels that lost are left aside.
+//! Tuning on every adapter: kernel forms that lost are not used.
 
 use common::families::lapack_types;
 use common::on_gpus;
@@ -12,7 +12,8 @@ fn main() -> std::process::ExitCode {
     common::run([vec![on_gpus("forms by trial", by_trial)]])
 }
 
-/// Where whatever comes next wins every trial: tuning says so, and a context that knows it computes with other forms, and right.
+/// With a margin of 0, the next form wins every trial. The tuning reports that, and a context with it uses other
+/// forms and computes correctly.
 fn by_trial(ctx: &Context) -> Checked {
     let plain = alike(ctx).build()?;
     let rates = tune(&plain, TuneOptions { seconds: 4, margin: 0.0 }, |_| ())?;

@@ -1,4 +1,4 @@
-// Pairs of f32 to words of two f16. Needs shared/half.wgsl.
+// Converts pairs of f32 to words of two f16. Needs shared/half.wgsl.
 
 const WIDTH: u32 = 64;
 

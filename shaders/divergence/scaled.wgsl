@@ -1,6 +1,6 @@
-// Shares of a histogram without a subnormal number, which a device may flush when it loads or multiplies one: entries are read as
-// bits, and scaled by a power of two so that all of a histogram is 1 to 2 times 2^`unit`, some 2^100. So entries down to 2^-225
-// of it are normal.
+// Shares of a histogram without subnormal numbers, which a device may flush when it loads or multiplies one. Entries
+// are read as bits, and scaled by a power of two so that the total of a histogram is 1 to 2 times 2^`unit`, which is
+// about 2^100. So entries down to 2^-225 of the total are normal.
 
 const NAN: u32 = 0x7fc00000u;
 const INFINITY: u32 = 0x7f800000u;
@@ -9,8 +9,8 @@ fn finite(bits: u32) -> bool { return (bits & 0x7fffffffu) < INFINITY; }
 
 fn power_of_two(e: i32) -> f32 { return bitcast<f32>(u32(e + 127) << 23u); }
 
-// A number that is not negative times 2^shift, from its bits: subnormal ones are made normal by their leading bit. What would be
-// below 2^-125 is that, not nothing; what would be beyond f32 is its largest power of two.
+// Returns a number that is not negative times 2^shift, from its bits; a subnormal one is normalized by its leading bit.
+// A result below 2^-125 becomes 2^-125 instead of 0, and one beyond f32 becomes its largest power of two.
 fn scaled(bits: u32, shift: i32) -> f32 {
     let size = bits & 0x7fffffffu;
     if size == 0u { return 0.0; }

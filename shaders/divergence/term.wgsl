@@ -1,10 +1,11 @@
-// What one bin with the probabilities p and q adds. Every term is 0 or more, and small where p and q are close to each other, to
-// a relative error of a few ulp: so nothing cancels in a sum. Where `absent`, the sum is infinite. Needs divergence/scaled.wgsl:
-// p and q are normal numbers or 0, in units of 2^-`unit`; so are terms, but those of CHI_SQUARE, whose unit is 1.
+// Needs divergence/scaled.wgsl. The term of one bin with the probabilities p and q. Every term is 0 or more, and small
+// if p and q are close to each other, to a relative error of a few ulp, so nothing cancels in a sum. If `absent`, the
+// sum is infinite. p and q are normal numbers or 0, in units of 2^-`unit`; so are terms, except those of CHI_SQUARE,
+// whose unit is 1.
 
 // p log(p / q) - p + q
 const KULLBACK_LEIBLER: u32 = 0;
-// half of that against m and of q's against m, m = (p + q) / 2
+// half the sum of the term above of p and m and that of q and m, m = (p + q) / 2
 const JENSEN_SHANNON: u32 = 1;
 // |p - q| / 2
 const TOTAL_VARIATION: u32 = 2;
@@ -16,7 +17,7 @@ const SYMMETRIC_CHI_SQUARE: u32 = 4;
 const HELLINGER: u32 = 5;
 override KIND: u32 = KULLBACK_LEIBLER;
 
-// A loop's iterations between two additions to the sum.
+// The iterations of a loop between two additions to the sum.
 const RUN: u32 = 32;
 
 // artanh(s) = s + s^3 tail(s^2): the series, to 1e-8 for s^2 <= 1/9.
@@ -25,8 +26,8 @@ fn artanh_tail(t: f32) -> f32 {
         + t * (1.0 / 15.0 + t * (1.0 / 17.0)))))));
 }
 
-// log(q / p) for q > 0, p > 0 and not within 1/2 to 2 of each other, from their bits: the quotient of two numbers may be none,
-// and a logarithm that is built in may flush it.
+// Returns log(q / p) for q > 0, p > 0 and q not within 1/2 to 2 times p, from their bits: the quotient of the two may
+// not be a normal number, and a built-in logarithm may flush it.
 fn log_of_ratio(q: f32, p: f32) -> f32 {
     let of_q = bitcast<u32>(q);
     let of_p = bitcast<u32>(p);
@@ -45,7 +46,7 @@ fn kullback_leibler(p: f32, q: f32) -> f32 {
     if q > 2.0 * p || p > 2.0 * q {
         return d - p * log_of_ratio(q, p);
     }
-    // log(q / p) = 2 artanh(s), and what is linear in d has been taken away already.
+    // log(q / p) = 2 artanh(s), and its part that is linear in d is subtracted already.
     let s = d / (p + q);
     let t = s * s;
     return s * (d - 2.0 * p * t * artanh_tail(t));
@@ -56,7 +57,7 @@ fn jensen_shannon(p: f32, q: f32) -> f32 {
     if t <= 0.0 { return 0.0; }
     let s = (q - p) / t;
     if abs(s) <= 0.5 {
-        // (1 + s) log(1 + s) + (1 - s) log(1 - s), by its even powers.
+        // The series of (1 + s) log(1 + s) + (1 - s) log(1 - s) in even powers.
         let x = s * s;
         let h = 1.0 + x * (1.0 / 6.0 + x * (1.0 / 15.0 + x * (1.0 / 28.0 + x * (1.0 / 45.0 + x * (1.0 / 66.0
             + x * (1.0 / 91.0 + x * (1.0 / 120.0 + x * (1.0 / 153.0 + x * (1.0 / 190.0 + x * (1.0 / 231.0))))))))));
@@ -68,18 +69,18 @@ fn jensen_shannon(p: f32, q: f32) -> f32 {
     let y = small / t;
     // log(1 - y), y <= 1/4.
     let u = y / (2.0 - y);
-    let beside = -2.0 * u * (1.0 + u * u * artanh_tail(u * u));
-    return 0.5 * (t * 0.6931471805599453 + small * log_of_ratio(small, t) + large * beside);
+    let log_rest = -2.0 * u * (1.0 + u * u * artanh_tail(u * u));
+    return 0.5 * (t * 0.6931471805599453 + small * log_of_ratio(small, t) + large * log_rest);
 }
 
-// Of two in units of 2^-`unit`.
+// Returns the term of p and q in units of 2^-`unit`.
 fn term(p: f32, q: f32, unit: i32) -> f32 {
     if KIND == KULLBACK_LEIBLER { return kullback_leibler(p, q); }
     if KIND == JENSEN_SHANNON { return jensen_shannon(p, q); }
     if KIND == TOTAL_VARIATION { return 0.5 * abs(p - q); }
     let d = p - q;
     if KIND == CHI_SQUARE {
-        // Halves of the unit: neither a square nor a quotient overflows before its result does.
+        // Each factor takes half of the unit, so neither a square nor a quotient overflows before its result does.
         let half = d * power_of_two(-unit / 2);
         return half * (half / select(1.0, q, q > 0.0));
     }
@@ -89,5 +90,5 @@ fn term(p: f32, q: f32, unit: i32) -> f32 {
     return 0.5 * r * r;
 }
 
-// What one of the two is multiplied by, so that their totals are the same.
+// Returns the factor of q that makes both totals equal.
 fn balance(of_p: f32, of_q: f32) -> f32 { return select(of_p / of_q, 1.0, of_p == of_q); }

@@ -1,8 +1,8 @@
-// totals[i] = the sum of histogram i as the bits of a number from 1 to 2 and an exponent, or 1 and 0 where it is taken as it is;
-// no number (a NaN's bits) where an entry is negative or not finite or, where it is to be divided by, the sum is not positive. A
-// team of TEAM invocations a histogram; bins begin to end of it in one dispatch, of which `fresh` says the first and `last` the
-// last: in between a total is two sums. Loops of an invocation: (end - begin) / TEAM and a 32nd of that. Needs
-// divergence/scaled.wgsl.
+// totals[i] = the sum of histogram i, as the bits of a number from 1 to 2 and an exponent; or 1 and 0 if histograms are
+// not normalized. It is the bits of a NaN if an entry is negative or not finite or, with `normalize`, the sum is not
+// positive. A team of TEAM invocations takes a histogram, and a dispatch takes its bins begin to end. `fresh` marks the
+// first dispatch and `last` the last one; in between a total is two sums. Loops of an invocation: (end - begin) / TEAM
+// and a 32nd of that. Needs divergence/scaled.wgsl.
 
 override TEAM: u32 = 64;
 override WIDTH: u32 = 64;
@@ -13,8 +13,8 @@ struct Params { bins: u32, begin: u32, end: u32, count: u32, first: u32, fresh: 
 @group(0) @binding(1) var<storage, read> histograms: array<u32>;
 @group(0) @binding(2) var<storage, read_write> totals: array<vec2<u32>>;
 
-// Sums of numbers from 2^-20 on, times 2^-64, and of those below, times 2^64: of neither kind does one overflow, or lose what is
-// subnormal.
+// There are two sums: of entries from 2^-20 on, times 2^-64, and of smaller ones, times 2^64. Neither overflows or
+// loses subnormal entries.
 const SMALL: u32 = 0x35800000u;
 
 var<workgroup> sums: array<vec2<f32>, WIDTH>;
@@ -64,7 +64,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             if params.last != 0u {
                 words = vec2<u32>(0x3f800000u, 0u);
                 if params.normalize != 0u {
-                    // Beside the large ones the small ones are 2^-128 of what they are here.
+                    // The sum of small entries is scaled 2^128 times as much as that of the large ones, which this
+                    // reverts.
                     let large = total.x > 0.0;
                     let bits = bitcast<u32>(select(total.y, total.x + (total.y * power_of_two(-64)) * power_of_two(-64), large));
                     let exponent = i32(bits >> 23u) - 127 + select(-64, 64, large);

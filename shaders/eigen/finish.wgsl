@@ -1,8 +1,9 @@
-// Ends a one-sided Jacobi: eigenvectors v_j = w_j / |w_j|, eigenvalues by Rayleigh quotient on A itself, ascending order, and the
-// certificate. One workgroup per matrix, n <= CAPACITY, V in workgroup memory, one invocation a column.
+// Ends a one-sided Jacobi: computes eigenvectors v_j = w_j / |w_j|, eigenvalues by Rayleigh quotient on A itself, their
+// ascending order, and the certificate. One workgroup per matrix, n <= CAPACITY, V in workgroup memory, one invocation
+// per column.
 //
-// With g_j = |w_j| - s as a first value, r = A v_j - g_j v_j and d = v_j' r, the Rayleigh quotient is g_j + d and the residual
-// of the pair is sqrt(|r|^2 - d^2): one pass over A, and no large numbers cancel.
+// With g_j = |w_j| - s as a first approximation, r = A v_j - g_j v_j and d = v_j' r, the Rayleigh quotient is g_j + d
+// and the residual of the pair is sqrt(|r|^2 - d^2). This takes one pass over A, and no large numbers cancel.
 //
 // w:            W in, V out.
 // certificates: residual max_j |A v_j - l_j v_j| / |A|_1, orthogonality max |V'V - I|, sweeps, status (0 Converged,
@@ -13,7 +14,7 @@ override STRIDE: u32 = 9;
 // At least CAPACITY.
 override WIDTH: u32 = 32;
 
-// vectors: 0 where the values are enough.
+// vectors: 0 if only the values are wanted.
 struct Params { first: u32, vectors: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -28,11 +29,11 @@ var<workgroup> columns: array<vec4<f32>, CAPACITY * STRIDE>;
 var<workgroup> row_of_a: array<vec4<f32>, STRIDE>;
 var<workgroup> quotients: array<f32, CAPACITY>;
 var<workgroup> shared_order: u32;
-// Maxima of numbers that are not negative, on their bits.
+// Maxima of numbers that are not negative, taken on their bits.
 var<workgroup> residual: atomic<u32>;
 var<workgroup> departure: atomic<u32>;
 
-// Component `i` (a row) of a column in workgroup memory.
+// Returns component `i` (a row) of a column in workgroup memory.
 fn at(column: u32, i: u32) -> f32 { return columns[column * STRIDE + i / 4u][i % 4u]; }
 
 @compute @workgroup_size(WIDTH)
@@ -51,7 +52,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let n = workgroupUniformLoad(&shared_order);
     let quads = (n + 3u) / 4u;
 
-    // v_j = w_j / |w_j|, and the first value of its eigenvalue.
+    // v_j = w_j / |w_j|, and a first approximation of its eigenvalue.
     var guess = 0.0;
     if lane < n {
         var square = 0.0;
@@ -91,7 +92,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     if lane < n {
         quotients[lane] = guess + correction;
-        // An eigenvalue may be too large for f32 although every element is not.
+        // An eigenvalue may be too large for f32 although no element is.
         if magnitude_bits((guess + correction) * unscale) >= INFINITE { atomicMax(&residual, INFINITE); }
         atomicMax(&residual, magnitude_bits(sqrt(max(remainder - correction * correction, 0.0))));
         for (var other = lane; other < n; other += 1u) {
@@ -112,7 +113,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             let x = quotients[other];
             if x < own || (x == own && other < lane) { rank += 1u; }
         }
-        // Of a matrix that is not finite nothing is known: its values are NaN, made from bits at run time, its vectors 0.
+        // Nothing is known of a matrix that is not finite: its values are NaN, made from bits at run time, and its
+        // vectors 0.
         if finite { values[m.rows + rank] = own * unscale; }
         else { values[m.rows + lane] = bitcast<f32>(0x7fc00000u | min(params.first, 1u)); }
         for (var row = 0u; row < n && params.vectors != 0u; row += 1u) {

@@ -1,9 +1,10 @@
-// What eigen/lane_N need not unroll: the eigendecomposition by LANES lanes of a subgroup, in the order of shared/ring.wgsl. A
-// subgroup holds one matrix or more; whoever is done turns no more, and waits for the others without a bit being changed.
+// The parts of eigen/lane_N that need no unrolling: the eigendecomposition by LANES lanes of a subgroup, in the order
+// of shared/ring.wgsl. A subgroup holds one matrix or more. A matrix that is done is rotated no more, and waits for the
+// others without a change to any bit.
 //
 // Loops of an invocation: LANES + 1 iterations a sweep, and about N and LANES to finish.
 
-// Rows 4 q to 4 q + 3 of a column of A, zeros beyond the order.
+// Returns rows 4 q to 4 q + 3 of a column of A, with zeros beyond the order.
 fn quad(m: Matrix, column: u32, q: u32) -> vec4<f32> {
     return vec4<f32>(entry(m, 4u * q, column), entry(m, 4u * q + 1u, column), entry(m, 4u * q + 2u, column), entry(m, 4u * q + 3u, column));
 }
@@ -17,18 +18,18 @@ fn put(m: Matrix, column: u32, q: u32, x: vec4<f32>) {
     if row + 3u < m.order { w[at + 3u] = x.w; }
 }
 
-// Rows 4 q to 4 q + 3 of column `column` of the identity.
+// Returns rows 4 q to 4 q + 3 of column `column` of the identity.
 fn unit(column: u32, q: u32) -> vec4<f32> {
     return select(vec4<f32>(), vec4<f32>(1.0), vec4<u32>(4u * q) + vec4<u32>(0u, 1u, 2u, 3u) == vec4<u32>(column));
 }
 
 fn size(x: vec4<f32>) -> f32 { return dot(abs(x), vec4<f32>(1.0)); }
 
-// The bits of the largest magnitude.
+// Returns the bits of the largest magnitude.
 fn peak(x: vec4<f32>) -> u32 {
     let bits = bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
     return max(max(bits.x, bits.y), max(bits.z, bits.w));
 }
 
-// A number that is not negative, the largest by its bits.
+// Returns the maximum over the lanes of a number that is not negative, taken on its bits.
 fn most_of(x: f32) -> f32 { return bitcast<f32>(most(bitcast<u32>(x))); }

@@ -1,9 +1,10 @@
-// W = 2^-e A + s I for every matrix of a ragged batch, from the lower triangle of A: scaled so that its largest element is
-// in [1, 2), shifted so that it is safely positive definite. A matrix with a NaN or an infinity is marked and left alone.
-// One workgroup per matrix.
+// Computes W = 2^-e A + s I for every matrix of a ragged batch, from the lower triangle of A: scaled so that the
+// largest element of A is in [1, 2), and shifted so that W is safely positive definite. A matrix with a NaN or an
+// infinity is marked, and its W is 0. One workgroup per matrix.
 //
-// state: flags and sweeps (see eigen/state.wgsl), then as bits of f32 the scale 2^-e, the shift s, and the norm |2^-e A|_1.
-// Shift: Gershgorin's lower bound, and a twentieth of the norm, so that no column of W is short.
+// state: flags and sweeps (see shared/state.wgsl), then as bits of f32 the scale 2^-e, the shift s, and the norm
+// |2^-e A|_1.
+// Shift: Gershgorin's lower bound plus a twentieth of the norm, so that no column of W is short.
 
 override WIDTH: u32 = 64;
 
@@ -48,9 +49,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         for (var column = 0u; column < n; column += 1u) {
             if column != row { radius += abs(a[m.elements + max(row, column) + min(row, column) * n] * scale); }
         }
-        let centre = a[m.elements + row + row * n] * scale;
-        atomicMax(&norm, magnitude_bits(abs(centre) + radius));
-        atomicMax(&lift, magnitude_bits(max(radius - centre, 0.0)));
+        let center = a[m.elements + row + row * n] * scale;
+        atomicMax(&norm, magnitude_bits(abs(center) + radius));
+        atomicMax(&lift, magnitude_bits(max(radius - center, 0.0)));
     }
     workgroupBarrier();
     let size = bitcast<f32>(atomicLoad(&norm));

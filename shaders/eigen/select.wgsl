@@ -1,5 +1,5 @@
-// A part of every matrix: of the `own` numbers of each, the `len` from `begin` on. One invocation a number of the result; where a
-// dispatch has too few, each goes on by their count.
+// Copies `len` elements starting at `begin` from each block of `own` elements. One invocation per element of the
+// result; if a dispatch has too few, each invocation continues in steps of their count.
 
 struct Params { own: u32, begin: u32, len: u32, total: u32 }
 

@@ -1,8 +1,9 @@
-// The whole eigendecomposition of a small matrix in one kernel, in registers: what eigen/prepare, jacobi/* and eigen/finish
-// (which see) do to a larger one, with the same results. The unrolled halves are eigen/tiny_N (an invocation a matrix) and
-// eigen/lane_N (a pair of columns a lane); an order below N is padded with columns that are orthogonal from the start.
+// The whole eigendecomposition of a small matrix in one kernel, in registers. It does what eigen/prepare, jacobi/* and
+// eigen/finish (see there) do for a larger matrix, with the same results. The unrolled halves are eigen/tiny_N (an
+// invocation per matrix) and eigen/lane_N (a lane per pair of columns). An order below N is padded with columns that
+// are orthogonal from the start.
 
-// vectors: whether they are stored; they are computed all the same, the certificate is of them.
+// vectors: whether they are stored. They are computed in any case, because the certificate is of them.
 struct Params { first: u32, count: u32, sweeps: u32, vectors: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -12,24 +13,26 @@ struct Params { first: u32, count: u32, sweeps: u32, vectors: u32 }
 @group(0) @binding(4) var<storage, read_write> values: array<f32>;
 @group(0) @binding(5) var<storage, read_write> certificates: array<vec4<f32>>;
 
-// An element of A, from the lower triangle; 0 beyond the order. (An early return from what is called in a loop hangs SwiftShader.)
+// Returns an element of A, from the lower triangle; 0 beyond the order. (An early return from a function that is called
+// in a loop hangs SwiftShader.)
 fn entry(m: Matrix, i: u32, j: u32) -> f32 {
     var x = 0.0;
     if max(i, j) < m.order { x = a[m.elements + max(i, j) + min(i, j) * m.order]; }
     return x;
 }
 
-// Of one column, from the sum of its magnitudes and its diagonal element: its part in |A|_1, and how far Gershgorin's disc reaches
-// below zero.
-fn disc(sum: f32, centre: f32) -> vec2<f32> { return vec2<f32>(sum, max(sum - abs(centre) - centre, 0.0)); }
+// Returns, for one column, from the sum of its magnitudes and its diagonal element: its part in |A|_1, and how far
+// Gershgorin's disc reaches below zero.
+fn disc(sum: f32, center: f32) -> vec2<f32> { return vec2<f32>(sum, max(sum - abs(center) - center, 0.0)); }
 
-// One row's part in |r|^2 and v'r, where r = A v - g v.
+// Returns one row's share of |r|^2 and v'r, where r = A v - g v.
 fn remainder(product: f32, guess: f32, v: f32) -> vec2<f32> {
     let r = product - guess * v;
     return vec2<f32>(r * r, r * v);
 }
 
-// A column's eigenvalue, and the bits of its residual; those of infinity if the value is beyond f32 although no element is.
+// A column's eigenvalue, and the bits of its residual: those of infinity if the value is beyond f32 although no element
+// is.
 struct Pair { value: f32, residual: u32 }
 
 fn pair_of(guess: f32, sums: vec2<f32>, unscale: f32) -> Pair {

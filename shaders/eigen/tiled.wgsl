@@ -1,12 +1,13 @@
-// The tiled forms of what comes before and after Jacobi, for matrices beyond workgroup memory: a matrix is many workgroups, and
-// numbers that one kernel leaves to the next lie in arrays with room for params.capacity columns, or params.tiles tiles, for each
-// matrix. The constants stand in ops/eigen/tiled.rs, too.
+// The tiled versions of the steps before and after Jacobi, for matrices larger than workgroup memory. Many workgroups
+// share a matrix, and the numbers that one kernel leaves for the next are in arrays with room for params.capacity
+// columns, or params.tiles tiles, per matrix. The constants are also in ops/eigen/kernels.rs.
 
-// Rows of a tile, columns of a tile.
+// The rows of a tile, and the columns of a tile.
 const ROWS: u32 = 64u;
 const COLUMNS: u32 = 32u;
-// Numbers in workgroup memory while columns are sorted: 16 KiB, two rows at the largest order.
+// The elements that workgroup memory holds while columns are sorted: 16 KiB, two rows at the largest order.
 const SLOTS: u32 = 4096u;
 
-// The first matrix of the table, the workgroups of each matrix in this dispatch, its room for columns and for tiles of rows.
+// The first matrix of the table, the workgroups per matrix in this dispatch, and each matrix's room for columns and for
+// tiles of rows.
 struct Tiles { first: u32, groups: u32, capacity: u32, tiles: u32 }

@@ -1,4 +1,4 @@
-// The certificate, as eigen/finish.wgsl writes it. One workgroup a matrix.
+// Writes the certificate, as eigen/finish.wgsl does. One workgroup per matrix.
 // Loop iterations of an invocation: (n + params.tiles) / 64.
 
 @group(0) @binding(0) var<uniform> params: Tiles;

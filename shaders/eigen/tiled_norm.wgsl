@@ -1,5 +1,5 @@
-// Gershgorin's circles of every tile of ROWS rows, scaled: the largest |a_ii| + r_i, and the largest r_i - a_ii that is not
-// negative, as bits. One invocation a row. Second of the three.
+// Computes Gershgorin's circles of every tile of ROWS rows, scaled: the largest |a_ii| + r_i, and the largest r_i -
+// a_ii that is not negative, as bits. One invocation per row. Second of the three kernels that prepare large matrices.
 // Loop iterations of an invocation: params.groups + n.
 
 @group(0) @binding(0) var<uniform> params: Tiles;
@@ -29,9 +29,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         for (var column = 0u; column < m.order; column += 1u) {
             if column != row { radius += abs(a[m.elements + max(row, column) + min(row, column) * m.order] * scale); }
         }
-        let centre = a[m.elements + row + row * m.order] * scale;
-        atomicMax(&norm, magnitude_bits(abs(centre) + radius));
-        atomicMax(&lift, magnitude_bits(max(radius - centre, 0.0)));
+        let center = a[m.elements + row + row * m.order] * scale;
+        atomicMax(&norm, magnitude_bits(abs(center) + radius));
+        atomicMax(&lift, magnitude_bits(max(radius - center, 0.0)));
     }
     workgroupBarrier();
     if lane == 0u {

@@ -1,5 +1,5 @@
-// v_j = w_j / |w_j| in the place of w_j, and |w_j| - s, a first value of its eigenvalue. One workgroup a column. First of the
-// kernels that end the decomposition of a large matrix; eigen/finish.wgsl has the mathematics.
+// Replaces w_j by v_j = w_j / |w_j|, and computes |w_j| - s, a first approximation of its eigenvalue. One workgroup per
+// column. First of the kernels that end the decomposition of a large matrix; eigen/finish.wgsl has the mathematics.
 // Loop iterations of an invocation: n / 32 + 72.
 
 @group(0) @binding(0) var<uniform> params: Tiles;

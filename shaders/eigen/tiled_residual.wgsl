@@ -1,6 +1,7 @@
-// A tile of r_j = (A - g_j I) v_j: ROWS rows of COLUMNS columns, summed to its part of |r_j|^2 and of v_j' r_j. Each invocation has
-// four rows of four columns. Sums are of sums of COLUMNS products, g_j beside the diagonal: many small numbers added to a large one
-// one by one may all be rounded to one side, as with the centre of a star.
+// Computes a tile of r_j = (A - g_j I) v_j, ROWS rows of COLUMNS columns, and sums it to its share of |r_j|^2 and of
+// v_j' r_j. Each invocation has four rows of four columns. Sums are made of partial sums of COLUMNS products, and the
+// g_j term is subtracted in the partial sum of the diagonal: many small numbers added to a large one in turn may all be
+// rounded to one side, as at the center of a star.
 //
 // sums: |r_j|^2 and v_j' r_j, for each tile of rows, for each column.
 // Loop iterations of an invocation: n / COLUMNS (1 + 4 + 2 + COLUMNS) + 8 + 16.

@@ -1,4 +1,5 @@
-// W = 2^-e A + s I and the matrix's state, as prepare has them, a tile of ROWS rows each. Last of the three.
+// Computes W = 2^-e A + s I and the matrix's state, as prepare does, with one workgroup per tile of ROWS rows. Last of
+// the three kernels that prepare large matrices.
 // Loop iterations of an invocation: 2 params.groups + n.
 
 @group(0) @binding(0) var<uniform> params: Tiles;

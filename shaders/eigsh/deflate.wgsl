@@ -1,6 +1,7 @@
-// X - V (V'X) for vectors with one component of a graph each as their support: row r is in the vector labels[r], where it has the
-// entry values[r], and `along` is V'X. A row in no vector has the label NONE; one that is a vector by itself has the label ALONE,
-// and becomes 0. A workgroup a chunk of rows, (first row, end, problem, -); who takes part is as in sparse/advance.wgsl.
+// Computes X - V (V'X). Each column of V is supported on one component of a graph: row r belongs to the vector
+// labels[r] with the entry values[r], and `along` is V'X. A row that belongs to no vector has the label NONE. A
+// row that is a whole vector by itself has the label ALONE and becomes 0. Each workgroup takes one chunk of
+// rows, (first row, end, problem, -). The columns that take part are defined as in sparse/advance.wgsl.
 //
 // Loop iterations: rows of a chunk (512) * LANES / 64.
 

@@ -1,8 +1,9 @@
-// Tiles of X'X and X'AX: sums over the rows of a chunk, a workgroup a chunk, a tile of 4 x 4 an invocation. `left` has 4 LEFT
-// columns, `right` and its image under A have 4 RIGHT. A chunk is (first row, end, problem, -); sixteens of rows are summed by
-// themselves, so that rounding grows with the sixteens and not with the rows.
+// Computes X'X and X'AX, summed over the rows of a chunk: one chunk per workgroup, one 4 x 4 tile per
+// invocation. `left` has 4 LEFT columns; `right` and its image under A have 4 RIGHT. A chunk is (first row,
+// end, problem, -). Each group of 16 rows is summed separately, so that the rounding error grows with the
+// number of groups and not with the number of rows.
 //
-// Loop iterations: rows of a chunk (512) and its sixteens.
+// Loop iterations: rows of a chunk (512) and its groups of 16.
 
 override LEFT: u32 = 8;
 override RIGHT: u32 = 8;
@@ -40,7 +41,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         xx += some_xx;
         xy += some_xy;
     }
-    // Both tiles by rows: row 4 i + r of X'X, then of X'AX.
+    // Both tiles are stored by rows: row 4 i + r of X'X, then that of X'AX.
     let tile = 4u * LEFT * RIGHT;
     let place = (slot - params.base) * 2u * tile + 4u * i * RIGHT + j;
     sums[place] = xx[0];

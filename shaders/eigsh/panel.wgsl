@@ -1,4 +1,5 @@
-// Rows of a slab of 4 `lanes` columns copied into a panel of 4 `total`, beside those of the other slabs.
+// Copies rows of a slab of 4 `lanes` columns into a panel of 4 `total` columns, next to the columns of the
+// other slabs.
 //
 // Loop iterations: vectors of an invocation.
 

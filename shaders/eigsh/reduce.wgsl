@@ -1,7 +1,7 @@
-// Sums over ranges of slots, each of `size` elements, in their order: output first + k has the slots of ranges[first + k] =
-// (begin, end). The slots present begin with `base`.
+// Sums over ranges of slots, in the order of the slots; a slot has `size` elements. Output first + k sums the
+// slots begin..end of ranges[first + k] = (begin, end). `sums` holds the slots from `base` on.
 //
-// Loop iterations: 16 slots an output, for each output of an invocation.
+// Loop iterations: 16 slots per output, for each output of an invocation.
 
 override WIDTH: u32 = 64;
 

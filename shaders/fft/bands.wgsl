@@ -1,10 +1,10 @@
-// Sums of power over bands of frequencies, or the mean frequency by power. A workgroup for each line and band; the order of the sums is
-// fixed: every WIDTH-th element by one invocation, then halves. An invocation's loop: the bins of a band / WIDTH.
-// Needs shared/real.wgsl.
+// Sums power over bands of frequencies, or computes the mean frequency by power. Each workgroup has one line and one
+// band. The order of the sums is fixed: each invocation adds every WIDTH-th element, then halves are added. Iterations
+// of an invocation: the bins of a band / WIDTH. Needs shared/real.wgsl.
 
 override WIDTH: u32 = 64;
 
-// `unit` is the distance of two frequencies.
+// `unit` is the distance between two frequencies.
 struct Bands { first: u32, inner: u32, bins: u32, bands: u32, centroid: u32, unit: f32 }
 
 @group(0) @binding(0) var<uniform> params: Bands;
@@ -16,7 +16,7 @@ var<workgroup> part: array<vec2<f32>, WIDTH>;
 
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    // The output has the bands in the place of the bins.
+    // In the output, bands take the position of the bins.
     let own = params.first + id.x;
     let line = own / params.inner;
     let begin = line / params.bands * params.bins * params.inner + own % params.inner;
@@ -34,7 +34,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     }
     if lane == 0u {
         var result = part[0].x;
-        // Of silence the mean is 0; of what is not finite the sum is handed on.
+        // The mean of silence is 0. A sum that is not finite becomes the result.
         if params.centroid == 1u && magnitude_bits(result) < INFINITE {
             let nothing = result == 0.0;
             result = select(part[0].y / select(result, 1.0, nothing) * params.unit, 0.0, nothing);

@@ -1,16 +1,17 @@
-// Complex numbers, and how half of a spectrum becomes a transform of pairs of reals, and back.
+// Complex arithmetic, and the conversion between half of a spectrum and the transform of pairs of reals.
 
 fn times(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> { return vec2<f32>(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
 fn conjugate(a: vec2<f32>) -> vec2<f32> { return vec2<f32>(a.x, -a.y); }
 
-// The spectrum of 2 h reals at k, from the transform Z of their h pairs: (Z_k + Z*_(h-k)) / 2 - i w^k (Z_k - Z*_(h-k)) / 2, w = exp(-i pi / h).
+// Returns the spectrum of 2 h reals at k, from the transform Z of their h pairs, where w = exp(-i pi / h):
+// `(Z_k + Z*_(h-k)) / 2 - i w^k (Z_k - Z*_(h-k)) / 2`.
 fn unfolded(z: vec2<f32>, mirrored: vec2<f32>, w: vec2<f32>) -> vec2<f32> {
     let other = conjugate(mirrored);
     let turned = times(w, z - other);
     return 0.5 * (z + other + vec2<f32>(turned.y, -turned.x));
 }
 
-// Twice Z_k, from the spectrum X at k and h - k: X_k + X*_(h-k) + i w^-k (X_k - X*_(h-k)).
+// Returns twice Z_k, from the spectrum X at k and h - k: `X_k + X*_(h-k) + i w^-k (X_k - X*_(h-k))`.
 fn folded(z: vec2<f32>, mirrored: vec2<f32>, w: vec2<f32>) -> vec2<f32> {
     let other = conjugate(mirrored);
     let turned = times(conjugate(w), z - other);

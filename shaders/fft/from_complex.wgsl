@@ -1,10 +1,10 @@
-// Complex input: as it is, or half of a spectrum of reals.
+// Complex input: all values, or half of a spectrum of reals.
 
 @group(0) @binding(2) var<storage, read> input: array<vec2<f32>>;
 
-// An imaginary part at frequency 0 or at the last of an even number is ignored, as numpy does.
+// The imaginary parts at frequency 0 and, for an even number of reals, at the last frequency are ignored, as in numpy.
 fn load(address: u32, place: u32) -> vec2<f32> {
-    // From here to the mirrored place; a step back is one beyond 2^32.
+    // The address of the mirrored position. The distance may be negative: u32 arithmetic wraps.
     let mirrored = address + (params.whole - 2u * place) * params.in_stride;
     if FOLD {
         var z = input[address];

@@ -1,4 +1,4 @@
-// Real input: numbers, or pairs of them along the axis; times a window, if one is wanted.
+// Real input: single values, or pairs of them along the axis; multiplied by a window if there is one.
 
 @group(0) @binding(2) var<storage, read> input: array<f32>;
 @group(0) @binding(3) var<storage, read> window: array<f32>;

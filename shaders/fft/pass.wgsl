@@ -1,85 +1,90 @@
-// One pass of Fourier transforms, a workgroup one or several, in workgroup memory in place (Cooley and Tukey, An algorithm for the machine
-// calculation of complex Fourier series, Math. Comp. 1965, their digits reversed by where elements are put on the way in).
+// One pass of Fourier transforms, one or several per workgroup, in place in workgroup memory (Cooley and Tukey, An
+// algorithm for the machine calculation of complex Fourier series, Math. Comp. 1965). The digits are reversed by the
+// positions at which elements are stored on input.
 //
-// A stage of radix R after stages of the product N takes points j, j + N, ... , turns the q-th by exp(-2 pi i q (j mod N) / (N R)),
-// transforms them, and puts them back. Backwards, and turned after the transform, the stages take elements in their order and leave them
-// where these, forwards, want them: so a convolution needs no digits reversed.
+// A stage of radix R, after stages with the product N, takes points j, j + N, ..., multiplies the q-th by exp(-2 pi i q
+// (j mod N) / (N R)), transforms them, and stores them back. In reverse order, with the twiddle factors applied after
+// the transform, the stages take elements in natural order and leave them in the order that the forward stages expect.
+// So a convolution needs no digit reversal.
 //
-// The stages' radices and all lengths are parameters: one kernel serves every length. Powers of two have kernels of their own, whose first
-// stage reads from the input and whose last one writes to the output. Whatever else decides which way a kernel goes is compiled in:
-// software adapters go both ways of a branch.
+// The radices of the stages and all lengths are parameters: one kernel serves every length. Powers of two have separate
+// kernels, whose first stage reads from the input and whose last stage writes to the output. Every other condition that
+// selects code is an override, because software adapters execute both sides of a branch.
 //
-// A point is a complex number, or two: of two transforms, which software adapters read and write in the time of one.
+// A point is a complex value, or the two values of two transforms, which software adapters read and write in the time
+// of one.
 //
-// Loops test at their end: software adapters would go through their body once more than needed. Needs fft/butterflies.wgsl,
-// fft/complex.wgsl, fft/point_single.wgsl or fft/point_pair.wgsl, one of fft/from_*.wgsl and one of fft/to_*.wgsl. Twiddles are from tables made in f64, or products of four such at
-// most, roots between two passes products of two, or of five such.
+// Loops test at their end, because software adapters would run their body once more than needed. Needs
+// generated/fft/butterflies.wgsl, fft/complex.wgsl, fft/point_single.wgsl or fft/point_pair.wgsl, one of
+// fft/from_*.wgsl and one of fft/to_*.wgsl. Twiddle factors come from tables made in f64, or are products of at most
+// four such values. A root between two passes is a product of two table values, or of at most five such products.
 //
-// Iterations: of the stages, and in each and on both ways one for each 1 / WIDTH of what is done.
+// Iterations: one per stage; within each, and on input and output, one per WIDTH butterflies or elements.
 
 override WIDTH: u32 = 64;
-// Points that a workgroup holds.
+// The points that a workgroup holds.
 override POINTS: u32 = 2048;
-// The radices of a length that is compiled in: of the first stage, of those between, of the last; 0 where there is none.
+// The radices of a length that is compiled in: of the first stage, of those between, of the last; 0 where there is
+// none.
 override FIRST: u32 = 0;
 override MIDDLE: u32 = 0;
 override LAST: u32 = 0;
-// Whether neighbouring addresses are spread over the banks of workgroup memory.
+// Whether adjacent addresses are spread over the banks of workgroup memory.
 override SPREAD: bool = true;
-// What is done beside transforming: bits, each with a name below.
+// What is done in addition to transforming, one bit for each override below.
 override FLAGS: u32 = 0;
-// The input's conjugate; the output's.
+// The input, or the output, is conjugated.
 override CONJUGATE_IN: bool = (FLAGS & 1u) != 0u;
 override CONJUGATE_OUT: bool = (FLAGS & 2u) != 0u;
-// Multiplied by the chirp when loaded; when stored.
+// Elements are multiplied by the chirp when loaded, or when stored.
 override CHIRP_IN: bool = (FLAGS & 4u) != 0u;
 override CHIRP_OUT: bool = (FLAGS & 8u) != 0u;
-// Multiplied by the filter when stored, or between two transforms.
+// Elements are multiplied by the filter when stored, or between two transforms.
 override FILTER: bool = (FLAGS & 16u) != 0u;
-// Turned by the roots of the whole length: this is the first of two passes.
+// Elements are multiplied by the roots of the whole length: this is the first of two passes.
 override TURN: bool = (FLAGS & 32u) != 0u;
 override TURN_EACH: bool = TURN && LAST == 0u;
-// Transformed twice, filtered and conjugated in between.
+// Elements are transformed twice, and filtered and conjugated in between.
 override TWICE: bool = (FLAGS & 64u) != 0u;
-// Half of a spectrum, to be folded into a transform of half the length.
+// The input is half of a spectrum and is folded into a transform of half the length.
 override FOLD: bool = (FLAGS & 128u) != 0u;
-// Half of a spectrum, whose other half are its conjugates.
+// The input is half of a spectrum; the other half is its conjugate.
 override MIRROR: bool = (FLAGS & 256u) != 0u;
-// The transform of pairs of reals, to be unfolded into half of a spectrum.
+// The output is the transform of pairs of reals, unfolded into half of a spectrum.
 override UNFOLD: bool = (FLAGS & 512u) != 0u;
-// A complex number is a pair of reals along the axis.
+// A complex value is a pair of reals along the axis.
 override PAIRS: bool = (FLAGS & 1024u) != 0u;
-// Invocations that follow each other load, or store, from neighbouring transforms.
+// Consecutive invocations load from, or store to, adjacent transforms.
 override LOAD_ACROSS: bool = (FLAGS & 2048u) != 0u;
 override STORE_ACROSS: bool = (FLAGS & 4096u) != 0u;
-// Conjugated before anything else is done with it when stored.
-override AFTER_TWO: bool = (FLAGS & 8192u) != 0u;
-// Multiplied by the window when loaded.
+// Elements are conjugated on output before anything else is done with them.
+override CONJUGATE_FIRST: bool = (FLAGS & 8192u) != 0u;
+// Elements are multiplied by the window when loaded.
 override WINDOW: bool = (FLAGS & 16384u) != 0u;
-// Not all elements are there, or are wanted.
-override GIVEN_SOME: bool = (FLAGS & 32768u) != 0u;
-override KEPT_SOME: bool = (FLAGS & 65536u) != 0u;
+// Not all elements exist, or not all are wanted.
+override PARTIAL_INPUT: bool = (FLAGS & 32768u) != 0u;
+override PARTIAL_OUTPUT: bool = (FLAGS & 65536u) != 0u;
 
 struct Pass {
     // The first workgroup of this dispatch.
     first: u32,
-    // Transforms, each of `length`; `group` a workgroup, or as many twos of them.
+    // The number of transforms, each of `length`; `group` of them per workgroup, or `group` pairs.
     count: u32, length: u32, group: u32,
-    // Radices as hexadecimal digits, the first stage lowest, 16 as 15.
+    // The radices as hexadecimal digits, the first stage lowest, 16 encoded as 15.
     radices: u32, stages: u32,
     // Transform t has the digits t mod digit_0, t / digit_0 mod digit_1, and the rest.
     digit_0: u32, digit_1: u32,
-    // Where it lies: the sum of digits times these, then one step an element.
+    // A transform starts at the sum of its digits times these values; its elements are one step apart.
     in_0: u32, in_1: u32, in_2: u32, in_step: u32,
     out_0: u32, out_1: u32, out_2: u32, out_step: u32,
-    // The place of element e along the axis: e * step + (the digit 1) * digit.
+    // The position of element e along the axis: e * step + (digit 1) * digit.
     in_place_step: u32, in_place_digit: u32, out_place_step: u32, out_place_digit: u32,
-    // Along the axis: elements that there are (zeros beyond), elements that are wanted, and the distance between two.
+    // Along the axis: the elements that exist (zeros beyond), those that are wanted, and the distance between two.
     given: u32, kept: u32, in_stride: u32, out_stride: u32,
-    // The length along the axis of what is folded or unfolded.
+    // The length along the axis of the folded or unfolded spectrum.
     whole: u32,
-    // Tables: twiddles of the stages, where elements go on the way in, chirp, filter, coarse and fine roots of the whole length, roots
-    // that fold.
+    // The offsets of the tables: twiddle factors of the stages, positions of elements on input, chirp, filter, fine and
+    // coarse roots of the whole length, and roots for folding.
     twiddles: u32, order: u32, chirp: u32, filtered: u32, roots: u32, folds: u32,
     scale: f32,
 }
@@ -87,7 +92,7 @@ struct Pass {
 @group(0) @binding(0) var<uniform> params: Pass;
 @group(0) @binding(1) var<storage, read> tables: array<vec2<f32>>;
 
-// Roots of the whole length are products of one of 4096 that follow each other and one of those 4096 apart.
+// Each root of the whole length is a product of one of the first 4096 and one whose exponent is a multiple of 4096.
 const FINE: u32 = 4096u;
 
 var<workgroup> points: array<Point, POINTS>;
@@ -95,19 +100,21 @@ var<private> x: array<Point, 16>;
 var<private> lane: u32;
 var<private> group: u32;
 
-// A stage: which one, and the product of those before, which is the distance between two points of a butterfly.
+// A stage: its number, and the product of the radices before it, which is the distance between two points of a
+// butterfly.
 struct Stage { number: u32, stride: u32 }
 
-// A butterfly: where its first point is, the distance to the next, and the twiddle of its second one.
+// A butterfly: the position of its first point, the distance to the next, and the index of the twiddle factor of its
+// second point.
 struct Place { begin: u32, stride: u32, twiddle: u32 }
 
-// A transform of the batch: where it begins in an array, its place along the axis, and its digit 1.
+// A transform of the batch: where it starts in an array, its position along the axis, and its digit 1.
 struct Line { begin: u32, place: u32, digit: u32 }
 
-// The quotient of numbers below 2^21: by a product, which is cheaper than a division and as exact.
+// Returns the quotient of integers below 2^21 from a product, which is cheaper than a division and as exact.
 fn small(a: u32, b: u32) -> u32 { return u32((f32(a) + 0.5) * (1.0 / f32(b))); }
 
-// The quotient of numbers below 2^31: twice by a product, and a last step.
+// Returns the quotient of integers below 2^31 from two products and a final correction.
 fn quotient(a: u32, b: u32) -> u32 {
     let inverse = 1.0 / f32(b);
     var q = u32(f32(a) * inverse);
@@ -116,7 +123,7 @@ fn quotient(a: u32, b: u32) -> u32 {
     return q + select(0u, 1u, rest >= i32(b)) - select(0u, 1u, rest < 0);
 }
 
-// 0 where there is no such stage, or none but the one that writes to the output.
+// Returns the radix of a stage: 0 if there is no such stage, or if it is the one that writes to the output.
 fn radix_of(stage: u32) -> u32 {
     let digit = (params.radices >> (4u * (stage & 7u))) & 15u;
     return select(0u, select(digit, 16u, digit == 15u), stage < params.stages - select(0u, 1u, LAST != 0u));
@@ -127,7 +134,7 @@ fn next(now: Stage, mirrored: bool) -> Stage {
     return Stage(now.number + 1u, now.stride * radix_of(now.number));
 }
 
-// Which transform of the workgroup, and which of its butterflies or elements, number i is.
+// Returns the transform of the workgroup, and the butterfly or element of it, that index i stands for.
 fn own(i: u32, each: u32, across: bool) -> vec2<u32> {
     if across {
         let along = small(i, params.group);
@@ -148,10 +155,11 @@ fn place_of(one: u32, b: u32, radix: u32, stride: u32) -> Place {
     return Place(one * params.length + turn * stride * radix + rest, stride, params.twiddles + stride - 1u + rest);
 }
 
-// Where the butterfly b of the first stage goes, its points side by side.
+// Returns the position of butterfly b of the first stage; its points are adjacent.
 fn reversed(b: u32, radix: u32) -> u32 { return u32(tables[params.order + b].x) * radix; }
 
-// A half-warp's complex numbers are in as many banks: what lies 16 or 256 apart is spread over them. One to one among 16 neighbours.
+// The complex values of a half-warp take 16 banks. Addresses that are 16 or 256 apart are spread over them; the mapping
+// is one to one among 16 adjacent addresses.
 fn bank(address: u32) -> u32 {
     if SPREAD { return address ^ ((address >> 4u) & 15u) ^ ((address >> 8u) & 15u); }
     return address;
@@ -173,11 +181,11 @@ fn sink(line: u32) -> Line {
     return line_of(line, vec3<u32>(params.out_0, params.out_1, params.out_2), params.out_place_digit);
 }
 
-// An element of the input.
+// Returns an element of the input.
 fn loaded(line: Line, element: u32) -> vec2<f32> {
     let place = element * params.in_place_step + line.place;
     var value = vec2<f32>(0.0);
-    if !GIVEN_SOME || place < params.given {
+    if !PARTIAL_INPUT || place < params.given {
         value = load(line.begin + element * params.in_step, place);
         if CONJUGATE_IN { value = conjugate(value); }
         if CHIRP_IN { value = times(value, tables[params.chirp + place]); }
@@ -189,11 +197,11 @@ fn root(power: u32) -> vec2<f32> {
     return times(tables[params.roots + power % FINE], tables[params.roots + FINE + power / FINE]);
 }
 
-// What is done with an element of the transform before it is stored.
+// Applies everything that is done to an element of the transform before it is stored.
 fn finished(value: vec2<f32>, element: u32, line: Line) -> vec2<f32> {
     let place = element * params.out_place_step + line.place;
     var v = value;
-    if AFTER_TWO { v = conjugate(v); }
+    if CONJUGATE_FIRST { v = conjugate(v); }
     if TURN_EACH { v = times(v, root(element * line.digit)); }
     if FILTER { v = times(v, tables[params.filtered + place]); }
     if CHIRP_OUT {
@@ -204,12 +212,12 @@ fn finished(value: vec2<f32>, element: u32, line: Line) -> vec2<f32> {
 }
 
 fn put(line: Line, element: u32, value: vec2<f32>) {
-    if !KEPT_SOME || element * params.out_place_step + line.place < params.kept {
+    if !PARTIAL_OUTPUT || element * params.out_place_step + line.place < params.kept {
         store(line.begin + element * params.out_step, finished(value, element, line));
     }
 }
 
-// The first stage, its elements read from the input.
+// Runs the first stage, which reads its elements from the input.
 fn first_stage() {
     let each = small(params.length, FIRST);
     let count = params.group * each;
@@ -225,7 +233,7 @@ fn first_stage() {
     }
 }
 
-// The last stage, its elements written to the output.
+// Runs the last stage, which writes its elements to the output.
 fn last_stage() {
     let each = small(params.length, LAST);
     let count = params.group * each;
@@ -239,7 +247,7 @@ fn last_stage() {
     }
 }
 
-// The input, its digits reversed, or before a transform backwards as it is.
+// Loads the input with its digits reversed, or in natural order before a reversed transform.
 fn load_all() {
     let count = params.group * params.length;
     let radix = radix_of(0u);
@@ -271,7 +279,7 @@ fn store_all() {
     }
 }
 
-// Between two transforms; the table's digits are reversed.
+// Applies the filter between two transforms; the digits of its table are reversed.
 fn filter_all() {
     let count = params.group * params.length;
     var i = lane;
@@ -301,7 +309,7 @@ fn unfold_all() {
     }
 }
 
-// Element k of the spectrum of reals, from points z of their pairs' transform and those that mirror them.
+// Stores element k of the spectrum of reals, from point z of the pairs' transform and the mirrored point.
 fn unfold_of(line: Line, k: u32, z: vec2<f32>, here: u32, mirrored: vec2<f32>, there: u32) {
     let value = unfolded(finished(z, here, line), finished(mirrored, there, line), tables[params.folds + k]);
     store(line.begin + k * params.out_step, value);

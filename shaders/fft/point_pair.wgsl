@@ -1,4 +1,4 @@
-// The points of two transforms that follow each other, at the same place. Joined to fft/pass.wgsl.
+// A point of two consecutive transforms at the same position. Joined to fft/pass.wgsl.
 
 alias Point = vec4<f32>;
 alias Digits = vec2<u32>;
@@ -8,10 +8,10 @@ struct Lines { one: Line, other: Line }
 fn by(p: Point, w: vec2<f32>) -> Point { return vec4<f32>(times(p.xy, w), times(p.zw, w)); }
 fn by_each(p: Point, w: Point) -> Point { return vec4<f32>(times(p.xy, w.xy), times(p.zw, w.zw)); }
 fn mirror(p: Point) -> Point { return vec4<f32>(conjugate(p.xy), conjugate(p.zw)); }
-// Times -i.
+// Returns the point times -i.
 fn quarter(p: Point) -> Point { return vec4<f32>(p.y, -p.x, p.w, -p.z); }
 
-// Where the last has no other, it is its own.
+// The last transform of an odd number is paired with itself.
 fn other(line: u32) -> u32 { return min(line + 1u, params.count - 1u); }
 
 fn exists(two: u32) -> bool { return 2u * (group * params.group + two) < params.count; }

@@ -1,4 +1,4 @@
-// A point of a transform. Joined to fft/pass.wgsl.
+// A point of one transform. Joined to fft/pass.wgsl.
 
 alias Point = vec2<f32>;
 alias Lines = Line;
@@ -7,7 +7,7 @@ alias Digits = u32;
 fn by(p: Point, w: vec2<f32>) -> Point { return times(p, w); }
 fn by_each(p: Point, w: Point) -> Point { return times(p, w); }
 fn mirror(p: Point) -> Point { return conjugate(p); }
-// Times -i.
+// Returns the point times -i.
 fn quarter(p: Point) -> Point { return vec2<f32>(p.y, -p.x); }
 
 fn exists(one: u32) -> bool { return group * params.group + one < params.count; }

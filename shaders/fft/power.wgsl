@@ -1,5 +1,5 @@
-// Power of half of a spectrum: c |scale X|^2, c = 1 at frequency 0 and, of an even number of reals, at the last one, else 2: there
-// the conjugate's power is too. An invocation an element.
+// Computes the power of half of a spectrum: c |scale X|^2, where c = 1 at frequency 0 and, for an even number of reals,
+// at the last one. Elsewhere c = 2, which includes the power of the conjugate. One invocation per element.
 
 override WIDTH: u32 = 256;
 
@@ -14,7 +14,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     for (var i = id.x; i < params.count; i += groups.x * WIDTH) {
         let k = i / params.inner % params.bins;
         let alone = k == 0u || (k + 1u == params.bins && params.even == 1u);
-        // Scaled first: the square has half of the range.
+        // Scaling comes first because the square has half of the exponent range.
         let x = spectrum[i] * params.scale;
         power[i] = select(2.0, 1.0, alone) * (x.x * x.x + x.y * x.y);
     }

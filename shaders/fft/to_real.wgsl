@@ -1,4 +1,4 @@
-// Real output: real parts, or pairs along the axis.
+// Real output: real parts, or both parts as a pair along the axis.
 
 @group(0) @binding(4) var<storage, read_write> output: array<f32>;
 

@@ -1,5 +1,5 @@
-// Spectra of reals from transforms of their pairs, where the transforms took more than one pass. An invocation an element.
-// Needs fft/complex.wgsl.
+// Unfolds the transforms of pairs of reals into spectra, where the transforms took more than one pass. One invocation
+// per element. Needs fft/complex.wgsl.
 
 override WIDTH: u32 = 256;
 

@@ -1,9 +1,10 @@
-// Blocked one-sided Jacobi, second of three: one sweep of two-sided Jacobi on the inner products G of a pair of blocks, its rotations
-// gathered in Q. One workgroup per pair, G and Q in workgroup memory; a round of the tournament is BLOCK disjoint pairs of
-// columns, and each invocation rotates one 2 x 2 block of G from both sides, and two rows of a pair of Q.
+// Blocked one-sided Jacobi, second of three kernels: makes one sweep of two-sided Jacobi on the inner products G of a
+// pair of blocks, and collects its rotations in Q. One workgroup per pair, with G and Q in workgroup memory. A round of
+// the tournament has BLOCK disjoint pairs of columns; each invocation rotates one 2 x 2 block of G from both sides, and
+// two rows of a pair of columns of Q.
 //
-// grams: in, the inner products in params.chunks parts; out, Q in the first part, row by row.
-// marks: what the pair found, see jacobi/blocked.wgsl. A pair whose columns are orthogonal is skipped by the third kernel.
+// grams: on input, the inner products in params.chunks chunks; on output, Q in the first chunk, row by row.
+// marks: the marks of the pair, see jacobi/blocked.wgsl. The third kernel skips a pair whose columns are orthogonal.
 // Loop iterations of an invocation: 16 + 4 chunks + 3 PAIR.
 
 @group(0) @binding(0) var<uniform> params: Round;
@@ -22,7 +23,7 @@ var<workgroup> turns: array<vec2<f32>, BLOCK>;
 var<workgroup> found: atomic<u32>;
 var<workgroup> shared_found: u32;
 
-// The two columns of a pair in a round of PAIR players.
+// Returns the two columns of a pair in a round of PAIR players.
 fn columns_of(round: u32, pair: u32) -> vec2<u32> { return blocks_of(PAIR, round, pair); }
 
 @compute @workgroup_size(WIDTH)
@@ -32,7 +33,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let players = players_of(m.order);
     let word = state[m.place].x;
     if (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) != 0u || params.round + 1u >= players || pair >= players / 2u { return; }
-    // Inner products of n terms are rounded by about the root of that; what is beyond a part of it is rotated all the same.
+    // An inner product of n terms is rounded by about the root of n, in eps. Angles beyond a quarter of that are
+    // rotated, too.
     let rounding = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));
     let tolerance = 1.1920929e-7 * max(4.0, 0.25 * sqrt(f32(m.order)));
 
@@ -50,7 +52,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let j = slot % PAIR;
         if i < j {
             let angle = cosine(gram[i * PITCH + i], gram[j * PITCH + j], gram[i * PITCH + j]);
-            if angle > rounding { atomicOr(&found, MARK_LOUD); }
+            if angle > rounding { atomicOr(&found, MARK_ABOVE_ROUNDING); }
             if angle > tolerance { atomicOr(&found, MARK_ACTIVE); }
         }
     }
@@ -58,7 +60,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     if lane == 0u {
         shared_found = atomicLoad(&found);
         var before = 0u;
-        if params.round > 0u { before = marks[group.x] & MARK_LOUD; }
+        if params.round > 0u { before = marks[group.x] & MARK_ABOVE_ROUNDING; }
         marks[group.x] = before | shared_found;
     }
     if (workgroupUniformLoad(&shared_found) & MARK_ACTIVE) == 0u { return; }
@@ -85,7 +87,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let lower = vec2<f32>(right.x * c - right.y * d, right.y * c + right.x * d);
         var first = left.x * upper - left.y * lower;
         var second = left.y * upper + left.x * lower;
-        // What was rotated away is 0.
+        // The elements that were rotated away are 0.
         if p == q && left.y != 0.0 {
             first.y = 0.0;
             second.x = 0.0;

@@ -1,4 +1,5 @@
-// Ends a sweep of the blocked form: a matrix of which no pair of blocks found columns further from orthogonal than rounding is done.
+// Ends a sweep of the blocked form: a matrix is done if no pair of blocks had columns that were further from orthogonal
+// than rounding.
 // One invocation per matrix. Loop iterations: its pairs of blocks, 64 at 2048 columns.
 
 override WIDTH: u32 = 64;
@@ -18,5 +19,5 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) != 0u { return; }
     var all = 0u;
     for (var pair = 0u; pair < players_of(m.order) / 2u; pair += 1u) { all |= marks[id.x * params.pairs + pair]; }
-    state[m.place].x = (word + SWEEP) | select(FLAG_ORTHOGONAL, 0u, (all & MARK_LOUD) != 0u);
+    state[m.place].x = (word + SWEEP) | select(FLAG_ORTHOGONAL, 0u, (all & MARK_ABOVE_ROUNDING) != 0u);
 }

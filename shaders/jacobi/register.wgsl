@@ -1,6 +1,8 @@
-// What jacobi/register_N need not unroll: one-sided Jacobi in registers, in the order of shared/ring.wgsl.
+// The parts of jacobi/register_N that need no unrolling: one-sided Jacobi in registers, in the order of
+// shared/ring.wgsl.
 //
-// For square matrices that are safely positive definite: squared norms are kept through a sweep, not measured anew for each pair.
+// For square matrices that are safely positive definite: squared norms are updated through a sweep, not measured again
+// for each pair.
 
 struct Params { first: u32, sweeps: u32 }
 
@@ -9,7 +11,7 @@ struct Params { first: u32, sweeps: u32 }
 @group(0) @binding(2) var<storage, read_write> w: array<f32>;
 @group(0) @binding(3) var<storage, read_write> state: array<vec4<u32>>;
 
-// Rows 4 q to 4 q + 3 of a column; zeros beyond the order.
+// Returns rows 4 q to 4 q + 3 of a column, with zeros beyond the order.
 fn quad(m: Matrix, column: u32, q: u32) -> vec4<f32> {
     let row = 4u * q;
     var x = vec4<f32>();

@@ -1,16 +1,17 @@
-// Sweeps of one-sided Jacobi: rotates pairs of columns of W until all are orthogonal (Hestenes 1958; Demmel and Veselic 1992). Where
-// W = A + s I, W = V diag(lambda + s) then, up to rounding: a column's direction is an eigenvector, and no V is kept.
+// Makes sweeps of one-sided Jacobi: rotates pairs of columns of W until all are orthogonal (Hestenes 1958; Demmel and
+// Veselic 1992). If W = A + s I at first, then W = V diag(lambda + s) in the end, up to rounding: a column's direction
+// is an eigenvector, and no V is stored.
 //
-// One workgroup per matrix, n <= CAPACITY, W in workgroup memory. A round of the round-robin tournament is n / 2 disjoint pairs,
-// LANES invocations a pair, each with every LANES-th group of four rows. At most params.sweeps sweeps a dispatch: W and the
-// state go back to memory, so the next dispatch goes on.
+// One workgroup per matrix, n <= CAPACITY, W in workgroup memory. A round of the round-robin tournament has n / 2
+// disjoint pairs with LANES invocations each, and each invocation takes every LANES-th group of four rows. A dispatch
+// makes at most params.sweeps sweeps: W and the state go back to memory, so that the next dispatch can continue.
 //
 // Loop iterations of an invocation and sweep: n (1 + 2 ceil(n / 4 / LANES) + LANES), see ops/jacobi/gpu.rs.
 
 override CAPACITY: u32 = 32;
 override LANES: u32 = 4;
 override PAIRS: u32 = 16;
-// Groups of four rows in a column, odd so that columns begin in different banks.
+// The distance from one column to the next, in groups of four rows: odd, so that columns start in different banks.
 override STRIDE: u32 = 9;
 
 struct Params { first: u32, sweeps: u32 }
@@ -52,14 +53,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 
     let pair = lane / LANES;
     let part = lane % LANES;
-    // An odd order plays with a ghost, whose partner rests.
+    // An odd order is completed by a ghost, whose partner rests.
     let players = n + n % 2u;
-    // Two columns count as orthogonal at the rounding of their inner product.
+    // Two columns count as orthogonal if their inner product is within its rounding.
     let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(n)));
     for (var sweep = 0u; sweep < params.sweeps && n > 1u && (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) == 0u; sweep += 1u) {
         if lane == 0u { atomicStore(&rotations, 0u); }
         for (var round = 0u; round + 1u < players; round += 1u) {
-            // The last player stays; the others go round.
+            // The last player stays, and the others go round.
             var one = players - 1u;
             var two = round;
             if pair > 0u {

@@ -1,6 +1,7 @@
-// Dense Laplacians of a ragged batch of graphs in CSR form, column-major.
-// A node of degree 0 has ISOLATED on the diagonal of the normalized forms, and UNSCALED in the place of D^-1/2 and D^-1 (edges
-// against the direction of the degrees may still touch it). One workgroup per graph; an invocation owns the rows that it writes.
+// Builds the dense Laplacians of a ragged batch of graphs in CSR form, column-major. For a node of degree 0 the
+// normalized forms have ISOLATED on the diagonal and use UNSCALED as D^-1/2 and D^-1: edges against the
+// direction of the degrees may still touch the node. One workgroup per graph; each invocation writes only its
+// own rows.
 
 // L = D - W
 const COMBINATORIAL: u32 = 0;
@@ -29,10 +30,10 @@ fn root_scale(d: f32) -> f32 {
     return UNSCALED;
 }
 
-// The coupling of nodes with degrees d and e over an edge of that weight.
+// The coupling of two nodes of degrees d and e that an edge of this weight joins.
 fn coupling(weight: f32, d: f32, e: f32) -> f32 {
     if KIND == COMBINATORIAL { return weight; }
-    // The product of the scales first: it commutes, so L is symmetric to the last bit.
+    // The scales are multiplied first: that product commutes, so L is symmetric to the last bit.
     if KIND == SYMMETRIC { return weight * (root_scale(d) * root_scale(e)); }
     if d > 0.0 { return weight / d; }
     return weight * UNSCALED;

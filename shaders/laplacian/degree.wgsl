@@ -1,5 +1,5 @@
-// degree[i] = sum of the weights of row i; without weights, the number of its entries.
-// One invocation per node. The order of the sum is fixed.
+// degree[i] is the sum of the weights of row i, or the number of its entries if there are no weights. One
+// invocation per node. The order of the sum is fixed.
 
 override WEIGHTED: bool = false;
 override WIDTH: u32 = 64;

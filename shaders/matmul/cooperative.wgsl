@@ -1,13 +1,13 @@
 enable f16;
 enable wgpu_cooperative_matrix;
-// 4 x 4 fragments of a product of f16 a workgroup, sums in f32, on matrix units: four subgroups, 2 x 2 fragments each. DEPTH terms at a
-// time lie in workgroup memory, each term's rows (columns) side by side, so that op(A) is read by columns and op(B) by rows. Needs
-// matmul/fragment_8.wgsl or matmul/fragment_16.wgsl.
+// Computes 4 x 4 fragments of a product of f16 per workgroup on matrix units, with sums in f32. Each of four subgroups
+// has 2 x 2 fragments. DEPTH terms at a time are in workgroup memory, with the rows (columns) of each term contiguous,
+// so that op(A) is read by columns and op(B) by rows. Needs matmul/fragment_8.wgsl or matmul/fragment_16.wgsl.
 //
-// Iterations of an invocation: ceil(span / DEPTH) (1 + 2 DEPTH SIDE / WIDTH + DEPTH / FRAGMENT) + CORNER / LANES + 4 (1 + FOURS /
-// LANES).
+// Iterations of an invocation:
+// ceil(span / DEPTH) (1 + 2 DEPTH SIDE / WIDTH + DEPTH / FRAGMENT) + CORNER / LANES + 4 (1 + FOURS / LANES).
 
-// Whether the k terms of a row of op(A), or of a column of op(B), lie side by side.
+// Whether the k terms of a row of op(A), or of a column of op(B), are contiguous.
 override A_ALONG: bool = false;
 override B_ALONG: bool = true;
 
@@ -15,9 +15,9 @@ override LANES: u32 = 32;
 override WIDTH: u32 = 4u * LANES;
 const SIDE: u32 = 4u * FRAGMENT;
 const DEPTH: u32 = 32;
-// Eight numbers more than there are: the terms begin in different banks.
+// Eight elements of padding, so that the terms start in different banks.
 const PITCH: u32 = SIDE + 8u;
-// Numbers of a fragment, and fours of them.
+// The elements of a fragment, and the groups of four among them.
 const CORNER: u32 = FRAGMENT * FRAGMENT;
 const FOURS: u32 = CORNER / 4u;
 
@@ -30,7 +30,7 @@ const FOURS: u32 = CORNER / 4u;
 
 var<workgroup> left: array<f16, DEPTH * PITCH>;
 var<workgroup> right: array<f16, DEPTH * PITCH>;
-// A fragment of each subgroup, by columns.
+// One fragment of each subgroup, by columns.
 var<workgroup> made: array<f32, 4u * CORNER>;
 
 @compute @workgroup_size(WIDTH)
@@ -101,7 +101,7 @@ fn main(
             c11 = coopMultiplyAdd(a1, b1, c11);
         }
     }
-    // One fragment after the other, through the subgroup's own room.
+    // The fragments are stored one after another, through the subgroup's share of workgroup memory.
     for (var fragment = 0u; fragment < 4u; fragment += 1u) {
         workgroupBarrier();
         if fragment == 0u { coopStore(c00, &made[corner], FRAGMENT); }

@@ -1,13 +1,14 @@
-// 16 x 16 of a product an invocation, in registers, or half of it where there are no more than eight rows or columns; factors
-// straight from memory, four terms at a time. For adapters on a CPU: they have no fast workgroup memory, a barrier stores and loads
-// every register, and a load takes as long for four numbers as for one, so that loads a term decide: here one for 32 products.
-// m, n and k are multiples of four, and k is not 0.
+// Each invocation computes a 16 x 16 tile of a product in registers, or half of it where there are at most eight rows
+// or columns. The factors are read straight from memory, four terms at a time. This form is for adapters on a CPU: they
+// have no fast workgroup memory, a barrier stores and loads every register, and a load of four values takes as long as
+// a load of one. So loads per term decide: here one load serves 32 multiplications. m, n and k are multiples of four,
+// and k is not 0.
 //
 // Iterations of an invocation: ceil(span / 4).
 
 const DIRECT: u32 = 8;
 
-// Whether the k terms of a row of op(A), or of a column of op(B), lie side by side.
+// Whether the k terms of a row of op(A), or of a column of op(B), are contiguous.
 override A_ALONG: bool = false;
 override B_ALONG: bool = true;
 // Whether a product has more than eight rows, or columns.
@@ -21,7 +22,7 @@ override WIDE: bool = true;
 @group(0) @binding(4) var<storage, read> bias: array<u32>;
 @group(0) @binding(5) var<storage, read_write> out: array<vec4<f32>>;
 
-// Four rows of op(A) by four terms: columns are terms.
+// Returns four rows of op(A) by four terms; the columns are terms.
 fn fours_of_a(base: u32, row: u32, p: u32) -> mat4x4<f32> {
     if A_ALONG {
         let at = (base + row * params.k + p) / 4u;
@@ -33,7 +34,7 @@ fn fours_of_a(base: u32, row: u32, p: u32) -> mat4x4<f32> {
     return mat4x4<f32>(a[at], a[at + step], a[at + 2u * step], a[at + 3u * step]);
 }
 
-// Four terms by four columns of op(B): columns are columns.
+// Returns four terms by four columns of op(B).
 fn fours_of_b(base: u32, column: u32, p: u32) -> mat4x4<f32> {
     if B_ALONG {
         let at = (base + column * params.k + p) / 4u;
@@ -45,7 +46,7 @@ fn fours_of_b(base: u32, column: u32, p: u32) -> mat4x4<f32> {
     return transpose(mat4x4<f32>(b[at], b[at + step], b[at + 2u * step], b[at + 3u * step]));
 }
 
-// Results row..row+4 of a column.
+// Stores the results row..row+4 of a column.
 fn keep(sums: vec4<f32>, matrix: u32, part: u32, row: u32, column: u32) {
     if params.raw != 0u {
         out[((((params.skip + part) * params.batch + matrix) * params.n + column) * params.m + row) / 4u] = sums;
@@ -67,8 +68,9 @@ fn keep_fours(sums: mat4x4<f32>, matrix: u32, part: u32, row: u32, column: u32) 
 
 @compute @workgroup_size(DIRECT)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    // Invocations down and across a product, two by two downwards, then across: what a workgroup reads lies close together, and the
-    // workgroups after it read the same rows (n = 2048, lavapipe, 2026-11-22: 640 ms, all of a column first 1200).
+    // Invocations cover a product two by two, downward first, then across: what a workgroup reads is close together,
+    // and the workgroups after it read the same rows (n = 2048, lavapipe, 2026-11-22: 640 ms; 1200 ms with all of a
+    // column first).
     let tall = select(8u, 16u, TALL);
     let wide = select(8u, 16u, WIDE);
     let down = (params.m + tall - 1u) / tall;
@@ -83,7 +85,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let fours = vec4<u32>(0u, 4u, 8u, 12u);
     let row = (within / (pair * across) * pair + within % pair) * tall + fours;
     let column = within / pair % across * wide + fours;
-    // Beyond the last four, the last once more: it is not kept.
+    // Beyond the last group of four, that group is computed again and not stored.
     let i = min(row, vec4<u32>(params.m - 4u));
     let j = min(column, vec4<u32>(params.n - 4u));
     let base_a = matrix * params.a_stride;
@@ -95,7 +97,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var c20 = mat4x4<f32>(); var c21 = mat4x4<f32>(); var c22 = mat4x4<f32>(); var c23 = mat4x4<f32>();
     var c30 = mat4x4<f32>(); var c31 = mat4x4<f32>(); var c32 = mat4x4<f32>(); var c33 = mat4x4<f32>();
     var p = part * params.span;
-    // Tested at its end: software adapters go through a body once more than a test at the beginning says.
+    // The loop tests at its end: with a test at the beginning, software adapters run the body once more than needed.
     loop {
         let b0 = fours_of_b(base_b, j.x, p);
         let b1 = fours_of_b(base_b, j.y, p);

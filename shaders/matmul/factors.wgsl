@@ -1,6 +1,6 @@
-// The two factors of a product, and what it binds. Needs matmul/product.wgsl.
+// The two factors of a product, and its bindings. Needs matmul/product.wgsl.
 
-// Whether the k terms of a row of op(A), or of a column of op(B), lie side by side.
+// Whether the k terms of a row of op(A), or of a column of op(B), are contiguous.
 override A_ALONG: bool = false;
 override B_ALONG: bool = true;
 
@@ -14,7 +14,7 @@ override B_ALONG: bool = true;
 fn a_at(at: u32) -> f32 { return number(a[word_of(at)], at); }
 fn b_at(at: u32) -> f32 { return number(b[word_of(at)], at); }
 
-// Rows row..row+4 of op(A), m x k, in column p; zeros beyond it.
+// Returns the rows row..row+4 of op(A), m x k, in column p; zeros beyond it.
 fn four_of_a(base: u32, m: u32, k: u32, row: u32, p: u32) -> vec4<f32> {
     let step = select(1u, k, A_ALONG);
     let at = base + select(p * m + row, row * k + p, A_ALONG);
@@ -26,7 +26,7 @@ fn four_of_a(base: u32, m: u32, k: u32, row: u32, p: u32) -> vec4<f32> {
     return x;
 }
 
-// Columns column..column+4 of op(B), k x n, in row p; zeros beyond it.
+// Returns the columns column..column+4 of op(B), k x n, in row p; zeros beyond it.
 fn four_of_b(base: u32, n: u32, k: u32, column: u32, p: u32) -> vec4<f32> {
     let step = select(1u, k, B_ALONG);
     let at = base + select(p * n + column, column * k + p, B_ALONG);

@@ -1,4 +1,4 @@
-// The bits of the largest magnitude of each chunk of each line. Needs matmul/lines.wgsl.
+// Finds the largest magnitude of each chunk of each line, as bits. Needs matmul/lines.wgsl.
 //
 // Iterations of an invocation: chunk / 32 + 5.
 

@@ -1,25 +1,28 @@
-// The lines along which f32 is scaled before it is split into f16: rows of op(A), columns of op(B), counted through the batch. A
-// workgroup has 8 lines and a chunk of their terms, 32 invocations a line. Needs shared/real.wgsl.
+// The lines along which f32 is scaled before it is split into f16: rows of op(A) or columns of op(B), counted through
+// the batch. A workgroup has 8 lines and one chunk of their terms, with 32 invocations per line. Needs
+// shared/real.wgsl.
 
-// Whether the terms of a line lie side by side.
+// Whether the terms of a line are contiguous.
 override ALONG: bool = false;
 
 const LINES: u32 = 8;
 const LANES: u32 = 32;
 
-// `first` is the first unit of a dispatch: 8 lines of the `all` there are, `lines` a matrix, and one of the chunks of their terms.
+// `first` is the first unit of a dispatch. A unit is 8 of the `all` lines, of which a matrix has `lines`, and one of
+// the chunks of their terms.
 struct Params { first: u32, lines: u32, all: u32, terms: u32, chunk: u32, chunks: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> numbers: array<u32>;
 
-// A line, and its bits: a float that is loaded may lose what is subnormal.
+// Returns a term of a line as bits, because loading it as a float may flush subnormal values.
 fn bits_at(line: u32, term: u32) -> u32 {
     if ALONG { return numbers[line * params.terms + term]; }
     return numbers[(line / params.lines * params.terms + term) * params.lines + line % params.lines];
 }
 
-// The line of an invocation, and which of its 32 it is: neighbours read what lies side by side.
+// Returns the line of an invocation, and which of the line's 32 invocations it is. Adjacent invocations read adjacent
+// elements.
 fn place_of(index: u32) -> vec2<u32> {
     if ALONG { return vec2<u32>(index / LANES, index % LANES); }
     return vec2<u32>(index % LINES, index / LINES);
@@ -27,7 +30,7 @@ fn place_of(index: u32) -> vec2<u32> {
 
 var<workgroup> found: array<u32, LINES * LANES>;
 
-// The largest of what the 32 invocations of a line have.
+// Returns the largest value among the 32 invocations of a line.
 fn largest_of(own: vec2<u32>, most: u32) -> u32 {
     let at = own.x * LANES + own.y;
     found[at] = most;

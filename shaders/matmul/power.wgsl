@@ -1,7 +1,7 @@
-// Powers of two beyond those of one factor. Needs shared/real.wgsl.
+// Scaling by powers of two that exceed the range of one factor. Needs shared/real.wgsl.
 
-// The number of these bits times 2^by, rounded once. By bits: a compiler may join two factors to one that is infinite, and
-// drivers take subnormal numbers for 0.
+// Returns the value with these bits times 2^by, rounded once. It works on bits because a compiler may combine two
+// factors into one that is infinite, and drivers flush subnormal values to 0.
 fn scaled(bits: u32, by: i32) -> f32 {
     let sign = bits & 0x80000000u;
     let size = bits & 0x7fffffffu;
@@ -9,7 +9,7 @@ fn scaled(bits: u32, by: i32) -> f32 {
     var number = size;
     var power = by;
     if size < 0x800000u {
-        // So many units of 2^-149.
+        // A subnormal value is `size` units of 2^-149.
         number = bitcast<u32>(f32(size));
         power = by - 149;
     }
@@ -17,6 +17,6 @@ fn scaled(bits: u32, by: i32) -> f32 {
     if exponent >= 255 { return bitcast<f32>(sign | INFINITE); }
     let fraction = number & 0x7fffffu;
     if exponent > 0 { return bitcast<f32>(sign | (u32(exponent) << 23u) | fraction); }
-    // Where the adapter has such numbers: from [2^-100, 2^-99) down in one step.
+    // The result is subnormal on adapters that support it: scale down from [2^-100, 2^-99) in one step.
     return bitcast<f32>(sign | (27u << 23u) | fraction) * power_of_two(max(exponent - 27, -126));
 }

@@ -1,9 +1,10 @@
-// What every kernel of a product knows: numbers in words, and what becomes of a sum. C = act(alpha op(A) op(B) + beta C + bias).
-// Needs shared/real.wgsl and shared/half.wgsl.
+// Definitions that the kernels of products share: elements in words, and the steps that turn a sum into a result,
+// `C = act(alpha op(A) op(B) + beta C + bias)`. Needs shared/real.wgsl and shared/half.wgsl.
 
-// Whether numbers are f16, two to a word, or f32. Sums are f32 either way.
+// Whether elements are f16, two to a word, or f32. Sums are f32 in both cases.
 override HALF: bool = false;
-// Whether results are sums times alpha: adapters on a CPU run what a condition at run time would leave out.
+// Whether results are sums times alpha. This is compiled in because adapters on a CPU execute what a condition at run
+// time would skip.
 override PLAIN: bool = false;
 
 // Activations.
@@ -13,14 +14,14 @@ const GELU: u32 = 2;
 const TANH: u32 = 3;
 const SIGMOID: u32 = 4;
 
-// Which numbers of a product have a bias of their own.
+// What a bias is added along.
 const NO_BIAS: u32 = 0;
 const BIAS_OF_ROWS: u32 = 1;
 const BIAS_OF_COLUMNS: u32 = 2;
 
-// `first` is the first unit of a dispatch. The strides are the numbers from one matrix of a batch to the next, 0 where one serves
-// all. A unit sums over `span` of the k terms, `parts` units a result; where `raw`, the sums go out as they are, in f32, part by
-// part from part `skip` on.
+// `first` is the first unit of a dispatch. The strides are the elements from one matrix of a batch to the next, 0 where
+// one matrix serves all. A unit sums over `span` of the k terms, so a result has `parts` units. Where `raw` is set, the
+// sums are stored unchanged, in f32, part by part, starting at part `skip`.
 struct Params {
     first: u32, m: u32, n: u32, k: u32,
     a_stride: u32, b_stride: u32, c_stride: u32, bias_stride: u32,
@@ -39,7 +40,8 @@ fn number(word: u32, index: u32) -> f32 {
     return bitcast<f32>(word);
 }
 
-// tanh to a few ulp of 1: the built-in's may be off by 1e-5. Small arguments by the series, whose next term is below 2^-24 there.
+// Returns tanh to a few ulp of 1; the built-in may be off by 1e-5. Small arguments use the series, whose next term is
+// below 2^-24 there.
 fn tangent(x: f32) -> f32 {
     let bounded = clamp(x, -1.0, 1.0);
     let s = bounded * bounded;
@@ -50,14 +52,14 @@ fn tangent(x: f32) -> f32 {
 }
 
 fn activated(x: f32) -> f32 {
-    // NaN stays NaN, which comparisons would not see to.
+    // NaN is returned unchanged; comparisons would lose it.
     if params.activation == IDENTITY || magnitude_bits(x) > INFINITE { return x; }
     if params.activation == RELU { return select(x, 0.0, (bitcast<u32>(x) >> 31u) == 1u); }
     if params.activation == GELU {
-        // The cube overflows where the tangent is 1 long since.
+        // The cube overflows only where tanh has long been 1.
         let bounded = clamp(x, -100.0, 100.0);
         let u = 0.7978845608 * (bounded + 0.044715 * bounded * bounded * bounded);
-        // 0 times an infinity is no number.
+        // The clamp avoids 0 times an infinity, which is NaN.
         return select(x, bounded, x < 0.0) * (0.5 * (1.0 + tangent(u)));
     }
     if params.activation == TANH { return tangent(x); }
@@ -65,7 +67,7 @@ fn activated(x: f32) -> f32 {
     return select(1.0, t, x < 0.0) / (1.0 + t);
 }
 
-// A sum's result at a row and a column of a matrix.
+// Returns the result of a sum at a row and a column of a matrix.
 fn finished(sum: f32, matrix: u32, row: u32, column: u32) -> f32 {
     var x = params.alpha * sum;
     if PLAIN { return x; }

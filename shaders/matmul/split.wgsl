@@ -1,20 +1,21 @@
-// f32 as the sum of two f16: x 2^s = high + low, s such that the largest magnitude of a line comes to [2^14, 2^15). Two f16 a
-// word, the terms of a line side by side, whole words a line: what is beyond the terms is 0. Needs matmul/lines.wgsl,
-// matmul/power.wgsl and shared/half.wgsl.
+// Splits f32 into the sum of two f16: x 2^s = high + low, where s scales the largest magnitude of a line to
+// [2^14, 2^15). Words hold two f16. The terms of a line are contiguous and fill whole words; what is beyond the terms
+// is 0. Needs matmul/lines.wgsl, matmul/power.wgsl and shared/half.wgsl.
 //
 // Iterations of an invocation: chunks / 32 + 5 + chunk / 64.
 
 @group(0) @binding(2) var<storage, read> largest: array<u32>;
 @group(0) @binding(3) var<storage, read_write> high: array<u32>;
 @group(0) @binding(4) var<storage, read_write> low: array<u32>;
-// s of each line, an i32.
+// The exponent s of each line, an i32.
 @group(0) @binding(5) var<storage, read_write> exponents: array<u32>;
 
-// 0 of zeros and of what is not finite.
+// Returns the exponent s for the bits of a line's largest magnitude; 0 for a line of zeros or with a non-finite
+// element.
 fn exponent_for(bits: u32) -> i32 {
     if bits == 0u || bits >= INFINITE { return 0; }
     if bits >= 0x800000u { return 141 - i32(bits >> 23u); }
-    // So many units of 2^-149.
+    // A subnormal value is `bits` units of 2^-149.
     return 290 - i32(bitcast<u32>(f32(bits)) >> 23u);
 }
 

@@ -1,6 +1,7 @@
-// Where results go, four rows of a column at a time. Needs matmul/product.wgsl and a kernel with `out`.
+// Stores results, four rows of a column at a time. Needs matmul/product.wgsl and a kernel with `out`.
 
-// Results row..row+4 of a column. Half numbers are finished here only where m is even, so that no word has two owners.
+// Stores the results row..row+4 of a column. f16 results are stored here only where m is even, so that each word has
+// one writer.
 fn store_tile(sums: vec4<f32>, matrix: u32, part: u32, m: u32, n: u32, row: u32, column: u32) {
     if column >= n || row >= m { return; }
     if params.raw != 0u {

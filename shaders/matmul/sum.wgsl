@@ -1,7 +1,7 @@
-// Results from raw sums, part after part: a word an invocation. Needs matmul/product.wgsl, and matmul/no_scaling.wgsl or
-// matmul/undo_scaling.wgsl.
+// Adds the parts of raw sums in order and finishes the results, one word per invocation. Needs matmul/product.wgsl, and
+// matmul/no_scaling.wgsl or matmul/undo_scaling.wgsl.
 //
-// Iterations: parts, of f16 twice.
+// Iterations: parts; twice that for f16.
 
 const SUMMED: u32 = 64;
 

@@ -1,27 +1,27 @@
-// A tile of 8 SIDE rows and columns of a product a workgroup, 8 x 8 of it an invocation, in registers. DEPTH terms of the sum at a
-// time lie in workgroup memory, twice: while one half is multiplied, the next is on its way through registers into the other. One
-// barrier a step.
+// Each workgroup computes a tile of 8 SIDE rows and columns of a product, each invocation 8 x 8 of it in registers.
+// Workgroup memory holds two halves of DEPTH terms each: while one half is multiplied, the next terms are loaded
+// through registers into the other. There is one barrier per step.
 //
 // Iterations of an invocation: ceil(span / DEPTH) (1 + DEPTH).
 
 override SIDE: u32 = 16;
 override DEPTH: u32 = 8;
 
-// Fours of rows, or of columns, of a tile, and of a step.
+// The groups of four rows, or columns, of a tile, of a step, and of both halves.
 override FOURS: u32 = 2u * SIDE;
 override STEP: u32 = DEPTH * 2u * SIDE;
 override STORED: u32 = 2u * DEPTH * 2u * SIDE;
-// Fours of each factor that an invocation brings: one or two.
+// The groups of four of each factor that an invocation loads: one or two.
 override LOADS: u32 = DEPTH * 2u / SIDE;
 
 var<workgroup> left: array<vec4<f32>, STORED>;
 var<workgroup> right: array<vec4<f32>, STORED>;
 
-// Where term p of a four lies. Turned by the term: invocations that bring the terms of one four write to different banks, and those
-// that read the fours of one term still read neighbours.
+// Returns the position of term p of a group of four. The XOR with the term lets invocations that load the terms of one
+// group write to different banks, while those that read the groups of one term still read adjacent ones.
 fn place_of(p: u32, four: u32) -> u32 { return p * FOURS + (four ^ (p & 7u)); }
 
-// Which (term, four) an invocation brings: neighbours bring what lies side by side in memory.
+// Returns the (term, group of four) that an invocation loads; adjacent invocations load what is contiguous in memory.
 fn brought(slot: u32, along: bool) -> vec2<u32> {
     if along { return vec2<u32>(slot % DEPTH, slot / DEPTH); }
     return vec2<u32>(slot / FOURS, slot % FOURS);
@@ -36,7 +36,8 @@ fn main(
     let m = params.m;
     let n = params.n;
     let k = params.k;
-    // Eight rows of tiles, then the next column: what runs at one time shares its factors in the cache.
+    // Tiles are numbered in strips of eight rows, column by column: tiles that run at the same time share their factors
+    // in the cache.
     let down = (m + 8u * SIDE - 1u) / (8u * SIDE);
     let across = (n + 8u * SIDE - 1u) / (8u * SIDE);
     let unit = params.first + group.x;
@@ -68,7 +69,7 @@ fn main(
 
     for (var step = 0u; step <= steps; step += 1u) {
         let ahead = begin + step * DEPTH;
-        // What step `step` needs; nothing beyond the last.
+        // The factors for step `step`; nothing beyond the last step.
         next_a = vec4<f32>(0.0); next_b = next_a; more_a = next_a; more_b = next_a;
         if ahead + of_a.x < end { next_a = four_of_a(base_a, m, k, row + 4u * of_a.y, ahead + of_a.x); }
         if ahead + of_b.x < end { next_b = four_of_b(base_b, n, k, column + 4u * of_b.y, ahead + of_b.x); }

@@ -1,9 +1,10 @@
-// Several small products a workgroup: 4 x 4 of a result an invocation, `together` matrices side by side, `depth` terms of their
-// sums at a time in workgroup memory. Both sides of a result are at most 32.
+// Each workgroup computes several small products, each invocation 4 x 4 of a result: `together` matrices at once, with
+// `depth` terms of their sums at a time in workgroup memory. Both sides of a result are at most 32.
 //
 // Iterations of an invocation: ceil(k / depth) (1 + 2 ceil(ROOM / WIDTH) + depth).
 
-// Where all three sides are this, so that a compiler divides by constants; 0: as the parameters say.
+// The order where all three sides are equal, so that a compiler divides by constants; 0 where the parameters give the
+// sides.
 override ORDER: u32 = 0;
 override WIDTH: u32 = 128;
 override ROOM: u32 = 512;

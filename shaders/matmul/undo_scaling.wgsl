@@ -1,5 +1,5 @@
-// Sums of numbers whose rows of op(A) were scaled by 2^down, columns of op(B) by 2^across, as matmul/split.wgsl does. Needs
-// matmul/product.wgsl and matmul/power.wgsl.
+// Undoes the scaling of sums whose rows of op(A) were scaled by 2^down and columns of op(B) by 2^across, as
+// matmul/split.wgsl does. Needs matmul/product.wgsl and matmul/power.wgsl.
 
 @group(0) @binding(5) var<storage, read> down: array<u32>;
 @group(0) @binding(6) var<storage, read> across: array<u32>;

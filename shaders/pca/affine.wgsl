@@ -1,10 +1,10 @@
-// (X - before) W + after, of every matrix: X (rows, inner), W (inner, cols). One workgroup a tile of 16 x 16, one invocation an
-// element.
+// Computes (X - before) W + after for every matrix: X (rows, inner), W (inner, cols). One workgroup computes a tile of
+// 16 x 16, one invocation an element.
 //
 // Loop iterations: ceil(inner / 16) 17.
 
 const TILE: u32 = 16u;
-// A column more than the tile has: neighbours lie in different banks.
+// One column more than the tile has, so that neighbors are in different banks.
 const STRIDE: u32 = 17u;
 
 struct Params { first: u32, rows: u32, inner: u32, cols: u32 }

@@ -1,10 +1,12 @@
-// numbers[i] = four random numbers of the words 4 i to 4 i + 3 from where the stream stands. As bits: a number is never touched by
-// arithmetic that an adapter may do in its own way, but by the law's last product and sum. One invocation a vector of four; its
-// loops are the ten rounds of one block, or of two where the stream stands within one.
+// numbers[i] = four random numbers made of the words 4 i to 4 i + 3 from the stream's position on. They are bits: no
+// arithmetic that adapters may do differently touches a number, except for the law's last product and sum. One
+// invocation makes a vector of four; its loops are the ten rounds of one block, or of two if the position is within a
+// block.
 //   WORDS:     the words
 //   UNIFORM:   min(offset + factor u, below), u the upper 24 bits
-//   NORMAL:    offset + factor x, x standard normal by the inverse of its distribution, in integers (src/ops/random/quantile.rs)
-//   BERNOULLI: 1 where some and the word is at most last, else 0
+//   NORMAL:    offset + factor x, x standard normal by the inverse of its distribution, in integers
+//              (src/ops/random/quantile.rs)
+//   BERNOULLI: 1 if `some` is set and the word is at most `last`, else 0
 
 const WORDS: u32 = 0;
 const UNIFORM: u32 = 1;
@@ -41,10 +43,10 @@ fn standard_normal(word: u32) -> f32 {
     let t = (word << 1u) | 1u;
     let e = countLeadingZeros(t);
     let m = t << e;
-    let piece = quantiles[e * 32u + ((m >> 26u) & 31u)];
+    let interval = quantiles[e * 32u + ((m >> 26u) & 31u)];
     let r = m << 6u;
-    let step = upper_half(r, piece.y - upper_half(r, piece.z - upper_half(r, piece.w)));
-    let x = piece.x - ((step + 8u) >> 4u);
+    let step = upper_half(r, interval.y - upper_half(r, interval.z - upper_half(r, interval.w)));
+    let x = interval.x - ((step + 8u) >> 4u);
     // Rounded to 24 bits here, so that the conversion is exact.
     let cut = 8u - min(8u, countLeadingZeros(x));
     let n = (x + ((1u << cut) >> 1u)) >> cut;

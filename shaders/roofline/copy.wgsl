@@ -1,4 +1,4 @@
-// to = from, a vector of four an invocation: what memory can do at most. No loops.
+// made = given, one vector of four per invocation: the ceiling of memory. No loops.
 
 override WIDTH: u32 = 256;
 

@@ -1,6 +1,6 @@
-// Chains of x = a x + b in registers, eight vectors of four side by side so that one does not wait for the other: what arithmetic
-// can do at most. An invocation makes 8 x 4 x 2 operations a turn, and `turns` of them: its loop. What comes out is written, so
-// that nothing is left out.
+// Chains of x = a x + b in registers, eight independent vectors of four so that none waits for another: the ceiling of
+// arithmetic. An invocation does 8 x 4 x 2 operations per turn, and its loop has `turns` turns. The result is written,
+// so that the compiler removes nothing.
 
 override WIDTH: u32 = 256;
 

@@ -1,15 +1,16 @@
-// How a decomposition of a matrix ended: the last number of its certificate, the codes of `Status` in src/ops/certificate.rs.
+// How a decomposition of a matrix ended: the last number of its certificate, with the codes of `Status` in
+// src/ops/certificate.rs.
 
 const CONVERGED: f32 = 0.0;
 const NOT_CONVERGED: f32 = 1.0;
 const NON_FINITE: f32 = 2.0;
 
-// The spacing of f32 at 1: residuals and departures from orthogonality are promised in multiples of it.
+// The spacing of f32 at 1. Residuals and departures from orthogonality are promised in multiples of it.
 const EPSILON: f32 = 1.1920929e-7;
 
-// The certificate: the largest residual over the norm, the departure from orthogonality, sweeps, status. Residual and departure come as
-// bits, of which infinity and NaN are told whatever a compiler takes for granted of numbers; both are promised to stay under
-// promise order EPSILON.
+// Returns the certificate: the largest residual over the norm, the departure from orthogonality, sweeps, status.
+// Residual and departure are passed as bits, in which infinity and NaN can be detected whatever a compiler assumes
+// about numbers. Both are promised to be at most promise order EPSILON.
 fn judge(
     order: u32, promise: f32, norm: f32, residual: u32, departure: u32, sweeps: u32, orthogonal: bool, finite: bool,
 ) -> vec4<f32> {

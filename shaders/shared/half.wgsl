@@ -1,6 +1,7 @@
-// f16 by its bits, two to a word: unpack2x16float and pack2x16float leave infinities, NaN and what is beyond 65504 open.
+// f16 as bits, two to a word: unpack2x16float and pack2x16float leave infinities, NaN and values beyond 65504
+// unspecified.
 
-// The value of the lower 16 bits. Subnormals of f16 are normal numbers of f32.
+// Returns the value of the lower 16 bits. Subnormals of f16 are normal numbers of f32.
 fn widen(half: u32) -> f32 {
     let size = half & 0x7fffu;
     let small = bitcast<u32>(f32(size) * 5.9604644775390625e-8); // 2^-24
@@ -9,7 +10,7 @@ fn widen(half: u32) -> f32 {
     return bitcast<f32>(((half & 0x8000u) << 16u) | bits);
 }
 
-// To the nearest f16, ties to even; from 65520 on infinity; NaN stays NaN.
+// Rounds to the nearest f16, ties to even. From 65520 on the result is infinity; NaN stays NaN.
 fn narrow(x: f32) -> u32 {
     let bits = bitcast<u32>(x);
     let size = bits & 0x7fffffffu;

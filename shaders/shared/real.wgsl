@@ -1,19 +1,21 @@
-// Arithmetic that WGSL leaves loose, made tight; and tests on bits, because a compiler may assume that NaN does not occur.
+// Arithmetic that is tighter than WGSL requires; and tests on bits, because a compiler may assume that NaN does not
+// occur.
 
-// 1 / sqrt(x) for x > 0: the built-in may be 2 ulp off, one Newton step repairs it.
+// Returns 1 / sqrt(x) for x > 0. The built-in may be 2 ulp off; one Newton step repairs it.
 fn reciprocal_sqrt(x: f32) -> f32 {
     let y = inverseSqrt(x);
     return y * (1.5 - 0.5 * x * y * y);
 }
 
-// The bits of |x|: they order as the magnitudes do, and from 0x7f800000 on they are no finite number.
+// Returns the bits of |x|. They are ordered as the magnitudes are, and from 0x7f800000 on they stand for no finite
+// number.
 fn magnitude_bits(x: f32) -> u32 { return bitcast<u32>(x) & 0x7fffffffu; }
 
 const INFINITE: u32 = 0x7f800000u;
 
-// 2^e for -126 <= e <= 127.
+// Returns 2^e for -126 <= e <= 127.
 fn power_of_two(e: i32) -> f32 { return bitcast<f32>(u32(e + 127) << 23u); }
 
-// What scales numbers whose largest magnitude has these bits to [1, 2). Zeros are scaled by 1; the exponent of a subnormal is
-// taken as that of the smallest normal number.
+// Returns the factor that scales numbers whose largest magnitude has these bits to [1, 2). Zeros are scaled by 1; the
+// exponent of a subnormal is taken as that of the smallest normal number.
 fn scale_of(bits: u32) -> f32 { return select(power_of_two(-clamp(i32(bits >> 23u) - 127, -126, 126)), 1.0, bits == 0u); }

@@ -1,32 +1,34 @@
 // The rotation of one-sided Jacobi. Needs shared/real.wgsl.
 
-// Squared norms from here down are taken as 0: at their size a product no longer has eight digits, and what is scaled to 1 is never
-// so small unless it is rounding.
-const NOTHING: f32 = 1e-35;
+// Squared norms up to this are taken as 0: at their size a product no longer has eight digits, and values that are
+// scaled to 1 are never so small unless they are rounding.
+const NEGLIGIBLE: f32 = 1e-35;
 
-// |cos| of the angle between two columns with the squared norms x, y and the inner product z; 0 where one of them is nothing.
+// Returns |cos| of the angle between two columns with the squared norms x, y and the inner product z; 0 if either is
+// negligible.
 fn cosine(x: f32, y: f32, z: f32) -> f32 {
-    let some = min(x, y) > NOTHING;
+    let some = min(x, y) > NEGLIGIBLE;
     return select(0.0, abs(z), some) * reciprocal_sqrt(select(1.0, x, some)) * reciprocal_sqrt(select(1.0, y, some));
 }
 
-// What makes them orthogonal: (c, s) with c x_i - s y_i and s x_i + c y_i the new columns. (1, 0) where they are orthogonal to
-// `tolerance` already. Without a branch, so that a compiler may interleave the rotations of disjoint pairs.
+// Returns the rotation that makes the columns orthogonal: (c, s), where c x_i - s y_i and s x_i + c y_i are the new
+// columns. It is (1, 0) if they are orthogonal to `tolerance` already. There is no branch, so that a compiler may
+// interleave the rotations of disjoint pairs.
 fn rotation(x: f32, y: f32, z: f32, tolerance: f32) -> vec2<f32> {
     let turns = cosine(x, y, z) > tolerance;
     let zeta = (y - x) / (2.0 * select(1.0, z, turns));
-    // The square of zeta overflows where one column is all but nothing beside the other.
+    // The square of zeta overflows if one column is negligible relative to the other.
     let large = abs(zeta) > 1e18;
     let bounded = select(zeta, 0.0, large);
     let near = select(-1.0, 1.0, zeta >= 0.0) / (abs(bounded) + sqrt(1.0 + bounded * bounded));
     let t = select(near, 0.5 / select(1.0, zeta, large), large);
     let c = inverseSqrt(1.0 + t * t);
     let s = c * t;
-    // Division and inverseSqrt are loose; one Newton step makes the rotation orthogonal.
+    // Division and inverseSqrt are imprecise; one Newton step makes the rotation orthogonal.
     return select(vec2<f32>(1.0, 0.0), vec2<f32>(c, s) * (1.5 - 0.5 * (c * c + s * s)), turns);
 }
 
-// The squared norms after that rotation: a turn that is next to nothing changes next to nothing.
+// Returns the squared norms after that rotation. A rotation by almost nothing changes them by almost nothing.
 fn turned_squares(x: f32, y: f32, z: f32, turn: vec2<f32>) -> vec2<f32> {
     let change = turn.y / turn.x * z;
     return vec2<f32>(x - change, y + change);

@@ -1,5 +1,5 @@
-// What the kernels of one decomposition tell each other about a matrix, in the first word of its state: the flags below, and
-// from bit 8 on the sweeps so far. The other three words are the decomposition's own.
+// What the kernels of one decomposition tell each other about a matrix. The first word of its state holds the flags
+// below and, from bit 8 on, the sweeps so far. Each decomposition defines the other three words.
 
 const FLAG_ORTHOGONAL: u32 = 1u;
 const FLAG_NON_FINITE: u32 = 2u;

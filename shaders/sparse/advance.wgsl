@@ -1,8 +1,9 @@
 // One step of a recurrence at one row: y <- product A x + own x + before y with A = diag(d) + coupling S W S.
 //
-// coefficients[base + problem] = (product, own, before, 1 + its first column that takes part, or 0 where none does). `column` is
-// the block's column that the slab begins with, `width` where the block ends. The other columns, and other problems, keep what
-// they have: in the first step, `fresh`, that is x, for y holds nothing yet.
+// coefficients[base + problem] = (product, own, before, 1 + the first column that takes part); the last is 0 if
+// no column does. The slab starts at `column` of the block, and the block ends before `width`. The other
+// columns and the other problems keep their values. In the first step (`fresh`) they take them from x, because
+// y is not defined yet.
 
 struct Params { first: u32, end: u32, base: u32, fresh: u32, coupling: f32, column: u32, width: u32 }
 
@@ -13,7 +14,7 @@ fn taking_part(problem: u32, part: u32) -> vec4<bool> {
     return vec4<bool>(place != 0u) & (column + 1u >= vec4<u32>(place)) & (column < vec4<u32>(params.width));
 }
 
-// What is kept of a row in which none takes part.
+// Keeps a row in which no column takes part.
 fn pass_over(row: u32, part: u32) {
     if params.fresh != 0u { y[row * LANES + part] = x[row * LANES + part]; }
 }

@@ -1,4 +1,4 @@
-// Work by blocks of 1024 elements: a workgroup a block, 64 invocations with 16 neighbours each.
+// Blocks of 1024 elements: one block per workgroup, with 64 invocations that take 16 adjacent elements each.
 
 const INVOCATIONS: u32 = 64u;
 const EACH: u32 = 16u;

@@ -1,4 +1,4 @@
-// Where each row begins: the place of the first sorted entry that is not of a row before it.
+// Finds where each row begins: the position of the first sorted entry that belongs to no earlier row.
 //
 // Loop iterations: 32 for each row of an invocation.
 

@@ -1,4 +1,5 @@
-// The sums over the long rows alone: a workgroup a row. An item is (row, first slot, end of its slots, -). See shares.wgsl.
+// Sums the segments of the long rows, without a step: one row per workgroup. An item is (row, first slot, end
+// of its slots, -). See shares.wgsl.
 
 struct Params { first: u32 }
 

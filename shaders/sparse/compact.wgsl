@@ -1,4 +1,5 @@
-// The first entries of each row and column at their places. Where they are sorted by weight too, that is the largest.
+// Moves the first entry for each row and column to its final position. If the entries are sorted by weight too,
+// that entry has the largest weight.
 //
 // Loop iterations: entries of an invocation.
 
@@ -20,7 +21,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let place = places[k];
         if places[k + 1u] > place {
             to_columns[place] = columns[k];
-            // As expand.wgsl has it.
+            // The weight is stored as its complement; see expand.wgsl.
             if WEIGHTED { to_weights[place] = bitcast<f32>(~weights[k]); }
         }
     }

@@ -1,4 +1,5 @@
-// How often each value of a digit of 4 bits occurs: counts[value * blocks + block], and who counted it within the block.
+// Counts how often each value of a 4-bit digit occurs, separately for each invocation of a block;
+// histogram.wgsl adds these counts up in counts[value * blocks + block].
 //
 // Loop iterations: 2 * 16 and 64.
 
@@ -6,7 +7,7 @@ const VALUES: u32 = 16u;
 
 var<workgroup> seen: array<u32, 1024>;
 
-// Each invocation's counts of each value, at seen[value * INVOCATIONS + lane].
+// Writes the counts of each invocation and value to seen[value * INVOCATIONS + lane].
 fn count_digits(block: u32, lane: u32, count: u32, shift: u32) {
     for (var value = 0u; value < VALUES; value += 1u) { seen[value * INVOCATIONS + lane] = 0u; }
     let begin = min(block * BLOCK + lane * EACH, count);

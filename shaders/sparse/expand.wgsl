@@ -1,5 +1,6 @@
-// Both entries of every edge: (source, target) and (target, source). A self-loop and an edge of weight 0 are no edges: their row is
-// `nodes`, behind all others. A weight becomes the complement of its bits, which ascends where the weight descends.
+// Writes both entries of every edge: (source, target) and (target, source). Self-loops and edges of weight 0
+// are dropped: they get the row `nodes`, behind all others. A weight is stored as the complement of its bits,
+// which ascends as the weight descends.
 //
 // Loop iterations: edges of an invocation.
 

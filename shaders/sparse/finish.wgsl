@@ -1,5 +1,5 @@
-// A step of a recurrence at the long rows, whose segments are summed already: a workgroup a row. See advance.wgsl and shares.wgsl.
-// An item is (row, first slot, end of its slots, problem).
+// A step of a recurrence at the long rows, whose segments are summed already: one row per workgroup. An item is
+// (row, first slot, end of its slots, problem). See advance.wgsl and shares.wgsl.
 
 override SCALED: bool = false;
 

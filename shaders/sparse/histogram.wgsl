@@ -1,4 +1,5 @@
-// The first half of a pass of a stable radix sort: see digits.wgsl. Loop iterations: those and 64.
+// The first half of a pass of a stable radix sort: counts the digits of each block. Loop iterations: those of
+// digits.wgsl and 64.
 
 struct Params { first: u32, blocks: u32, count: u32, shift: u32 }
 

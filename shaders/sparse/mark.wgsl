@@ -1,4 +1,5 @@
-// Which sorted entries are the first of their row and column, and within the matrix; one element more, 0, is at the end.
+// Marks each sorted entry that is the first of its row and column and within the matrix. One more element, 0,
+// is at the end.
 //
 // Loop iterations: entries of an invocation.
 

@@ -1,4 +1,5 @@
-// Columns first..first + 4 lanes of a row-major block of `width` columns as a slab; what is beyond the block is 0.
+// Copies the columns first..first + 4 lanes of a row-major block of `width` columns into a slab; columns beyond
+// the block are 0.
 //
 // Loop iterations: vectors of an invocation.
 

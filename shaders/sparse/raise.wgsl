@@ -1,4 +1,4 @@
-// Every element grows by what lies before its block. Loop iterations: elements of an invocation.
+// Adds to every element the sum of all earlier blocks. Loop iterations: elements of an invocation.
 
 override WIDTH: u32 = 64;
 

@@ -1,5 +1,6 @@
-// Sums over the entries of rows: LANES invocations a row, each with four of the columns of a row-major slab of 4 LANES; TEAMS rows a
-// workgroup. The order of a sum is fixed and the same for every slab: fours of neighbours, then one four after the other.
+// Sums over the entries of rows: LANES invocations per row, each with four columns of a row-major slab of 4
+// LANES columns; TEAMS rows per workgroup. The order of a sum is fixed and the same for every slab: entries in
+// groups of four adjacent ones, then the groups in order.
 //
 // Loop iterations of an invocation and row: entries / 4 + 3.
 
@@ -8,7 +9,7 @@ override TEAMS: u32 = 8;
 override WEIGHTED: bool = false;
 override SCALED: bool = false;
 
-// One entry's part of (W S x).
+// The term of (W S x) that one entry contributes.
 fn term(entry: u32, part: u32) -> vec4<f32> {
     let column = columns[entry];
     let value = x[column * LANES + part];

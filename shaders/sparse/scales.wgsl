@@ -1,11 +1,11 @@
-// The diagonals d and S of a Laplacian out of degrees: the first of each four where there are weights (sums of W x for x = 1), else
-// the lengths of the rows. NORMALISED: d = 1 and S = D^-1/2, with ISOLATED and 0 where the degree is 0; else d = D, and S is not
-// looked at.
+// Computes the diagonals d and S of a Laplacian from degrees. With weights, the degree is the first component
+// of `degrees` (sums of W x for x = 1); otherwise it is the length of the row. If NORMALIZED, d = 1 and S =
+// D^-1/2, with d = ISOLATED and S = 0 where the degree is 0. Otherwise d = D, and S is not used.
 //
 // Loop iterations: rows of an invocation.
 
 override WEIGHTED: bool = false;
-override NORMALISED: bool = false;
+override NORMALIZED: bool = false;
 override ISOLATED: f32 = 0;
 override WIDTH: u32 = 64;
 
@@ -24,7 +24,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         if WEIGHTED { degree = degrees[row].x; }
         var own = degree;
         var root = 0.0;
-        if NORMALISED {
+        if NORMALIZED {
             own = ISOLATED;
             if degree > 0.0 {
                 own = 1.0;

@@ -1,4 +1,5 @@
-// Within each block, every element becomes the sum of those before it; the blocks' sums go into `totals`.
+// Replaces every element by the sum of the elements before it in its block, and writes the sums of the blocks
+// to `totals`.
 //
 // Loop iterations: 2 * 16 and 6.
 

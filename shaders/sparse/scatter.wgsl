@@ -1,7 +1,8 @@
-// The second half: every entry to its place, neighbours of one value in the order that they have. `starts` are the counts of
-// histogram.wgsl, summed up. Loop iterations: those of digits.wgsl, 64 and 16.
+// The second half of a pass: moves every entry to its sorted position and keeps the order of entries with equal
+// digits. `starts` are the counts of histogram.wgsl after the scan. Loop iterations: those of digits.wgsl, 64
+// and 16.
 
-// Whether an entry has a third number.
+// Whether an entry has a third element.
 override THREE: bool = false;
 
 struct Params { first: u32, blocks: u32, count: u32, shift: u32 }

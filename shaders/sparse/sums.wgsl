@@ -1,4 +1,5 @@
-// Sums over rows, or over segments of long ones, into slots. An item is (slot, first entry, end of its entries, -). See rows.wgsl.
+// Sums over rows, or over segments of long rows, written to slots. An item is (slot, first entry, end of its
+// entries, -). See rows.wgsl.
 
 struct Params { first: u32, end: u32 }
 

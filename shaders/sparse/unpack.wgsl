@@ -1,4 +1,4 @@
-// A slab into the columns from `first` on of a row-major block of `width` columns.
+// Copies a slab into the columns from `first` on of a row-major block of `width` columns.
 //
 // Loop iterations: vectors of an invocation.
 

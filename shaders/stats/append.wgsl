@@ -1,7 +1,7 @@
-// Rows `begin` to `begin + count` of every series, behind the `held` numbers that its `room` in the tail has already. The series
-// of an invocation's numbers are neighbours where theirs are.
+// Copies rows `begin` to `begin + count` of every series to the tail, after the `held` elements that each series'
+// `room` there already has. Consecutive invocations copy consecutive rows of a series.
 //
-// Loop iterations: numbers of an invocation.
+// Loop iterations: elements of an invocation.
 
 override WIDTH: u32 = 64;
 

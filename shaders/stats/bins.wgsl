@@ -1,8 +1,8 @@
-// How many of 16384 numbers of a series fall into each bin, a workgroup a part of a series: bins `window` to `window + 2048`,
-// behind them, with the first window, what is below, above and NaN. `ends` are the keys of the bins' lower ends, then that of the
-// last upper one.
+// Counts how many of 16384 elements of a series fall into each bin. A workgroup takes one part of a series and counts
+// the bins `window` to `window + 2048`. With the first window it also counts the elements below, above, and NaNs, and
+// stores them after the bins. `ends` holds the keys of the bins' lower edges, then that of the last upper edge.
 //
-// Loop iterations: 9 + 64 * 22 + 9.
+// Loop iterations: 9 + 64 * (1 + 25) + 9.
 
 const PART: u32 = 16384u;
 const WINDOW: u32 = 2048u;
@@ -34,7 +34,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         } else if key > ends[params.bins] {
             atomicAdd(&seen[WINDOW + 1u], 1u);
         } else {
-            // The last bin whose lower end is not above the number.
+            // The last bin whose lower edge is not above the element.
             var low = 0u;
             var high = params.bins;
             while low + 1u < high {

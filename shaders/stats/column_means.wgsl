@@ -1,4 +1,4 @@
-// The columns' means out of shifts, offsets and the exponents of their units; NaN where a number is not finite or there is no row.
+// Computes the columns' means from shifts, offsets and the exponents of their units; NaN if an element is not finite.
 //
 // Loop iterations: columns of an invocation.
 
@@ -18,7 +18,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         var bits = params.nan;
         if means[from_means + params.cols] == 0.0 {
             let exponent = i32(means[from_means + 2u * params.cols]);
-            // An offset may be beyond f32 where the mean is not.
+            // An offset may exceed f32 even if the mean does not.
             let lowered = select(0, 16, exponent >= 100);
             let offset = means[from_means] * power_of_two(max(exponent, -126) - lowered);
             bits = bitcast<u32>((shifts[k] * power_of_two(-lowered) + offset) * power_of_two(lowered));

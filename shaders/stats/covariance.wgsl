@@ -1,6 +1,6 @@
-// Covariances, or where CORRELATION correlations, from products about the mean: the whole matrix from its lower triangle. A
-// column with something that is not finite has NaN throughout; so has everything where there are not two rows. Covariances are in
-// units of 4^`exponent`.
+// Computes covariances, or correlations if CORRELATION is set, from products about the mean: the whole matrix from its
+// lower triangle. A column with an element that is not finite is NaN throughout; with fewer than two rows everything is
+// NaN. Covariances are in units of 4^`exponent`.
 //
 // Loop iterations: elements of an invocation.
 
@@ -44,7 +44,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
                     bits = bitcast<u32>(select(clamp(both / (sqrt(one) * sqrt(other)), -1.0, 1.0), 1.0, i == j));
                 }
             } else {
-                // By halves: neither the units nor what lies between need be numbers where the covariance is one.
+                // The unit is applied in two halves: the unit and what is between may leave the range of f32 even if
+                // the result does not.
                 let unit = clamp(i32(means[units + i] + means[units + j]) - 2 * params.exponent, -252, 252);
                 bits = bitcast<u32>(both / params.divisor * power_of_two(unit / 2) * power_of_two(unit - unit / 2));
             }

@@ -1,7 +1,8 @@
-// The distance of a number from its column's shift in units of 2^exponent, which is that of the largest distance of its node:
-// none overflows on the way, because from 2^100 on both are taken times 2^-16 first. Needs shared/real.wgsl.
+// Needs shared/real.wgsl. The distance of an element from its column's shift in units of 2^exponent, the exponent of
+// the largest distance of its node. Nothing overflows on the way, because from 2^100 on both are multiplied by 2^-16
+// first.
 
-// The exponent of columns all of whose numbers are the shift; of all others it is -126 at least.
+// The exponent of columns whose elements all equal the shift; that of all other columns is at least -126.
 const NONE: i32 = -127;
 
 fn distance(number: f32, shift: f32, exponent: i32) -> f32 {

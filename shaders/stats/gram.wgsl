@@ -1,7 +1,8 @@
-// Products of columns about their means, in their units, over leaves of 1024 rows: a workgroup a tile of 4 SIDE columns on the
-// lower triangle, an invocation 4 x 4 of it. Sixteens of rows are summed by themselves. What is not finite counts as the mean.
+// Sums the products of columns about their means, in their units, over leaves of 1024 rows. A workgroup computes a tile
+// of 4 SIDE columns in the lower triangle, an invocation 4 x 4 elements of it. Every sixteen rows are summed
+// separately. An element that is not finite counts as the mean.
 //
-// Loop iterations: 64 (1 + 16 + 2 * 64 / SIDE).
+// Loop iterations: 64 (1 + 16 + 64 / SIDE).
 
 override SIDE: u32 = 16;
 
@@ -19,8 +20,8 @@ struct Params { first: u32, cols: u32, matrices: u32, len: u32, begin: u32, end:
 var<workgroup> down: array<vec4<f32>, SIDE * 16>;
 var<workgroup> across: array<vec4<f32>, SIDE * 16>;
 
-// The number of that row and column about the mean, scaled.
-fn centred(matrix: u32, column: u32, row: u32, end: u32, node: u32) -> f32 {
+// Returns the element of that row and column about the mean, scaled.
+fn centered(matrix: u32, column: u32, row: u32, end: u32, node: u32) -> f32 {
     if column >= params.cols || row >= end { return 0.0; }
     let number = x[(matrix * params.cols + column) * params.len + row];
     if magnitude_bits(number) >= INFINITE { return 0.0; }
@@ -43,12 +44,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var sums = mat4x4<f32>();
     for (var from_row = begin; from_row < end; from_row += TOGETHER) {
         workgroupBarrier();
-        // Rows are neighbours in memory, columns in the tile.
+        // Rows are neighbors in memory, columns in the tile.
         for (var k = lane; k < 4u * SIDE * TOGETHER; k += SIDE * SIDE) {
             let row = k % TOGETHER;
             let column = k / TOGETHER;
-            down[row * SIDE + column / 4u][column % 4u] = centred(matrix, tile.x + column, from_row + row, end, node);
-            across[row * SIDE + column / 4u][column % 4u] = centred(matrix, tile.y + column, from_row + row, end, node);
+            down[row * SIDE + column / 4u][column % 4u] = centered(matrix, tile.x + column, from_row + row, end, node);
+            across[row * SIDE + column / 4u][column % 4u] = centered(matrix, tile.y + column, from_row + row, end, node);
         }
         workgroupBarrier();
         var some = mat4x4<f32>();
@@ -59,7 +60,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
         sums += some;
     }
-    // Row 4 i + r of the tile, its columns 4 j to 4 j + 3.
+    // sums[r] is row 4 i + r of the tile, columns 4 j to 4 j + 3.
     let to = unit * 4u * SIDE * SIDE + 4u * i * SIDE + j;
     products[to] = sums[0];
     products[to + SIDE] = sums[1];

@@ -1,6 +1,6 @@
-// Quantiles from their neighbours: sought[series][2 q] is the one below, with the bits of the share of the way to the one above
-// in z, which stands next; w says that the series has no number. The last of a series, where GUARDED, is its greatest key, which
-// shows a NaN.
+// Computes quantiles from their neighbors: sought[series][2 q] is the element below, and its z has the bits of the
+// fraction of the distance to the element above, which is stored next. Its w says that the series is empty. If GUARDED,
+// the last entry of a series is its greatest key, which shows a NaN.
 //
 // Loop iterations: quantiles of an invocation.
 
@@ -37,7 +37,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             } else if high_infinite {
                 bits = high_bits;
             } else if !low_infinite {
-                // Ends of unlike signs may be further apart than the largest number.
+                // The distance between ends of opposite signs may exceed the largest number.
                 var value = below * (1.0 - part) + above * part;
                 if low.x >= 0x80000000u || high.x <= 0x80000000u {
                     value = select(above - (above - below) * (1.0 - part), below + (above - below) * part, part < 0.5);

@@ -1,6 +1,6 @@
-// Products of neighbouring nodes about their common mean: node k of the result is 2 k and 2 k + 1 of `left`, a last one without a
-// neighbour as it is. Units are powers of two: those of the node that has the larger ones. All nodes have `rows` rows, the last
-// one `rows_of_last`. Where PAIR, `left` and `right` hold one node each.
+// Merges the products of neighboring nodes about their common mean: nodes 2 k and 2 k + 1 of `left` become node k of
+// the result; a last node without a neighbor is copied. Units are powers of two: the result has the larger unit of the
+// two nodes. All nodes have `rows` rows, the last one `rows_of_last`. If PAIR, `left` and `right` hold one node each.
 //
 // Loop iterations: vectors of an invocation.
 
@@ -17,7 +17,7 @@ struct Params { cols: u32, matrices: u32, nodes: u32, rows: f32, rows_of_last: f
 @group(0) @binding(4) var<storage, read> right_means: array<f32>;
 @group(0) @binding(5) var<storage, read_write> out: array<vec4<f32>>;
 
-// A node's unit by that of both.
+// Returns a node's unit divided by the common unit.
 fn ratio(own: f32, other: f32) -> f32 { return power_of_two(clamp(i32(own - max(own, other)), -126, 0)); }
 
 @compute @workgroup_size(WIDTH)
@@ -44,7 +44,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             let units = 2u * params.cols;
             var down = 0.0;
             var across = vec4<f32>(0.0);
-            // By the row, by the columns.
+            // The unit ratios of both nodes: vectors for the columns, scalars for the row.
             var of_a = vec4<f32>(0.0);
             var of_b = vec4<f32>(0.0);
             var row_a = 0.0;

@@ -1,4 +1,4 @@
-// The means that belong to join.wgsl, with their flags and the exponents of their units.
+// Merges the means that belong to join.wgsl, with their flags and the exponents of their units.
 //
 // Loop iterations: columns of an invocation.
 

@@ -1,4 +1,4 @@
-// Numbers as integers that order as they do: NaN is above all, -0 is 0.
+// Maps numbers to integers in the same order: NaN is above all, -0 is 0.
 
 const KEY_OF_NAN: u32 = 0xffffffffu;
 

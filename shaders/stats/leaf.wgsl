@@ -1,6 +1,7 @@
-// The moments of leaves: two passes over 4096 numbers of a series, the second while they lie in a cache. A workgroup has 8 series, 32
-// invocations each, which are neighbours along the series or, ACROSS, along the 8. Number i of series s is at
-// (s / inner * len + i) * inner + s % inner; sixteens are summed by themselves.
+// Computes the moments of leaves: two passes over 4096 elements of a series, the second while they are in a cache. A
+// workgroup takes 8 series with 32 invocations each. Neighboring invocations take neighbors along the series or, if
+// ACROSS, the same element of neighboring series. An invocation sums every sixteen elements separately. Element i of
+// series s is at (s / inner * len + i) * inner + s % inner.
 //
 // Loop iterations: 2 * (128 + 8) and 2 * 5.
 
@@ -53,7 +54,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             }
             if flags == FLAG_FINITE {
                 some += number - shift;
-                low_some += beside(number, shift, true);
+                low_some += distance_from(number, shift, true);
                 least = min(least, number);
                 most = max(most, number);
             }
@@ -83,7 +84,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let near = select(shift, shift * power_of_two(-LOWERED), far);
     let offset = select(found.x, found.w, far) / n;
     let exponent = select(LEAST_EXPONENT,
-        exponent_of(max(abs(beside(found.z, shift, far) - offset), abs(beside(found.y, shift, far) - offset))), finite);
+        exponent_of(max(abs(distance_from(found.z, shift, far) - offset), abs(distance_from(found.y, shift, far) - offset))), finite);
     let scale = power_of_two(-exponent);
     workgroupBarrier();
 
@@ -93,7 +94,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         for (var row = from_row + part; row < min(from_row + SOME, end); row += LANES) {
             let number = x[base + row * params.inner];
             if magnitude_bits(number) < INFINITE {
-                let away = (beside(number, shift, far) - offset) * scale;
+                let away = (distance_from(number, shift, far) - offset) * scale;
                 let square = away * away;
                 some += vec4<f32>(away, square, square * away, square * square);
             }
@@ -107,7 +108,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     if part == 0u && wanted < params.series {
         let p = numbers[place];
-        // The offset was rounded: moments about it become those about the mean.
+        // The offset was rounded: moments about the rounded mean become moments about the exact mean.
         let off = p.x / n;
         let words = words_of(Node(
             vec2<u32>(count, 0u), seen, exponent,

@@ -1,7 +1,7 @@
-// The means of columns over leaves of 1024 rows, as offsets from the columns' shifts in units of 2^exponent, whether a number
-// there is not finite, and that exponent: of the leaf's largest distance from the shift. A workgroup has 8 columns, 32
-// invocations each, and passes twice over its rows, the second time while they lie in a cache. Node k of matrix m: offsets of its
-// columns, flags of 1 or 0, exponents.
+// Computes the means of columns over leaves of 1024 rows: offsets from the columns' shifts in units of 2^exponent, a
+// flag for an element that is not finite, and that exponent, which is that of the leaf's largest distance from the
+// shift. A workgroup takes 8 columns with 32 invocations each, and passes twice over its rows, the second time while
+// they are in a cache. Node k of matrix m holds the offsets of its columns, then flags of 1 or 0, then exponents.
 //
 // Loop iterations: 2 * (32 + 5).
 
@@ -31,7 +31,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let begin = params.begin + leaf * LEAF_ROWS;
     let end = min(begin + LEAF_ROWS, params.end);
     let shift = shifts[s];
-    // Halves: a distance may be beyond f32. A difference that is subnormal is one.
+    // Halves, because a distance may exceed f32. A subnormal difference counts as a difference.
     var reach = vec2<u32>(0u);
     for (var row = begin + part; row < end; row += LANES) {
         let number = x[s * params.len + row];

@@ -1,5 +1,5 @@
-// Neighbouring nodes merged: node k of the result is 2 k and 2 k + 1 of `left`, a last one without a neighbour as it is. Where
-// PAIR, `left` and `right` hold one node each.
+// Merges neighboring nodes: node k of the result is made of nodes 2 k and 2 k + 1 of `left`; a last node without a
+// neighbor is copied. If PAIR, `left` and `right` hold one node each.
 //
 // Loop iterations: nodes of an invocation.
 

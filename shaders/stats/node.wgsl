@@ -1,13 +1,14 @@
-// The moments of some numbers of a series, and how two of them merge (Chan, Golub and LeVeque 1979; Pébay 2008).
+// The moments of some elements of a series, and how two of them merge (Chan, Golub and LeVeque 1979; Pébay 2008).
 //
-// The mean is shift + offset, the shift common to a series. Sums of powers of distances from the mean are in units of 2^exponent, so
-// that none overflows where its distances do not. Numbers that are not finite are in the flags alone.
+// The mean is shift + offset, where the shift is common to a series. Sums of powers of distances from the mean are in
+// units of 2^exponent, so that none overflows if its distances do not. Elements that are not finite are in the flags
+// alone.
 //
-// Where a number or the shift is 2^100 and more, shift, offset and exponent are of all numbers times 2^-16, so that neither
-// distances nor sums overflow; what that takes from the smallest ones is nothing beside these.
+// If an element or the shift is 2^100 or more, then shift, offset and exponent are those of all elements times 2^-16,
+// so that neither distances nor sums overflow; what the smallest elements lose by it is negligible next to these.
 
 struct Node {
-    // Two words.
+    // Two words, the lower one first.
     count: vec2<u32>,
     flags: u32,
     exponent: i32,
@@ -18,7 +19,7 @@ struct Node {
     least: f32,
     most: f32,
     shift: f32,
-    // 16 where numbers are taken times 2^-16, else 0.
+    // 16 if elements are multiplied by 2^-16, else 0.
     lowered: i32,
 }
 
@@ -37,7 +38,7 @@ fn node_of(a: vec4<u32>, b: vec4<u32>, c: vec4<u32>) -> Node {
         bitcast<f32>(c.x), bitcast<f32>(c.y), bitcast<f32>(c.z), bitcast<i32>(c.w));
 }
 
-// As integers: small ones are no subnormal numbers that a device may flush.
+// Stored as integers, because a small integer in an f32 would be a subnormal number, which a device may flush.
 fn words_of(node: Node) -> mat_of_words {
     return mat_of_words(
         vec4<u32>(node.count, node.flags, bitcast<u32>(node.exponent)),
@@ -48,8 +49,9 @@ fn words_of(node: Node) -> mat_of_words {
 
 struct mat_of_words { a: vec4<u32>, b: vec4<u32>, c: vec4<u32> }
 
-// A number less the shift. The choice stands between this difference and the next one: a compiler may not make one of both.
-fn beside(number: f32, shift: f32, far: bool) -> f32 {
+// Returns a number minus the shift. The select separates this difference from the next one, so that a compiler cannot
+// combine the two.
+fn distance_from(number: f32, shift: f32, far: bool) -> f32 {
     let low = power_of_two(-LOWERED);
     return select(number - shift, number * low - shift * low, far);
 }
@@ -62,12 +64,12 @@ fn flags_of(bits: u32) -> u32 {
     return select(FLAG_MORE, FLAG_LESS, bits > 0x80000000u);
 }
 
-// The exponent of a distance that is not negative; of none the least.
+// Returns the exponent of a distance that is not negative; the least exponent for 0.
 fn exponent_of(distance: f32) -> i32 {
     return clamp(i32(magnitude_bits(distance) >> 23u) - 127, LEAST_EXPONENT, 126);
 }
 
-// A node of numbers times 2^-16.
+// Returns the node of all elements times 2^-16.
 fn lowered(node: Node) -> Node {
     if node.lowered != 0 { return node; }
     var low = node;

@@ -1,4 +1,4 @@
-// The digit in which a rank lies, and the rank among the numbers that have it.
+// Finds the digit of the key at a rank, and the rank among the keys that have this digit.
 //
 // Loop iterations: 256 for each rank of an invocation.
 

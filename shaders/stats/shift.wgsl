@@ -1,6 +1,7 @@
-// A number near every series: the mean of what is finite among its first 64 numbers from row `begin` on. 0 where nothing is.
+// Computes a value near every series: the mean of the finite elements among its first 64 from row `begin` on; 0 if
+// there are none.
 //
-// Loop iterations: 2 * 64 for each series of an invocation.
+// Loop iterations: 64 for each series of an invocation.
 
 override WIDTH: u32 = 64;
 
@@ -24,7 +25,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             let number = x[base + row * params.inner];
             if magnitude_bits(number) < INFINITE {
                 if count == 0.0 { first = number; }
-                // A share of each, so that the largest numbers do not overflow.
+                // A share of each, so that the sum of the largest numbers does not overflow.
                 sum += (number - first) * (1.0 / f32(SAMPLE));
                 count += 1.0;
             }

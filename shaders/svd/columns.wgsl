@@ -1,7 +1,8 @@
-// Kernels that work by columns: GROUPS columns a workgroup, LANES invocations a column, each with every LANES-th row. The
-// matrices are column-major and all of one shape; unit `first + workgroup` is block unit % blocks of matrix unit / blocks.
+// For kernels that work by columns: GROUPS columns per workgroup and LANES invocations per column, each with every
+// LANES-th row. The matrices are column-major and all of one shape; unit `first + workgroup` is block unit % blocks of
+// matrix unit / blocks.
 //
-// Loop iterations of an invocation and pass over a column: ceil(rows / LANES), and LANES of a reduction.
+// Loop iterations of an invocation and pass over a column: ceil(rows / LANES), and LANES for a reduction.
 
 override LANES: u32 = 16;
 override GROUPS: u32 = 8;
@@ -9,7 +10,7 @@ override GROUPS: u32 = 8;
 var<workgroup> partial_sums: array<f32, LANES * GROUPS>;
 var<workgroup> partial_peaks: array<u32, LANES * GROUPS>;
 
-// The sum over the lanes of a column, in their order, for each of them.
+// Returns the sum over the lanes of a column, in their order, to each of them.
 fn sum_over_lanes(lane: u32, x: f32) -> f32 {
     workgroupBarrier();
     partial_sums[lane] = x;
@@ -20,7 +21,7 @@ fn sum_over_lanes(lane: u32, x: f32) -> f32 {
     return sum;
 }
 
-// The largest over the lanes of a column, for each of them.
+// Returns the maximum over the lanes of a column to each of them.
 fn max_over_lanes(lane: u32, x: u32) -> u32 {
     workgroupBarrier();
     partial_peaks[lane] = x;

@@ -1,10 +1,11 @@
-// The first `left` columns of Q of X = Q R (svd/panel.wgsl): the reflections begins..ends, the last first, on columns that begin
-// as those of the identity, with the sign that makes R's diagonal positive. A matrix that is not finite has columns of 0; where
-// no column was missing and that alone was asked about, X itself is what is wanted.
+// Forms the first `left` columns of Q of X = Q R (svd/panel.wgsl): applies the reflections begins..ends, the last
+// first, to columns that start as those of the identity, with the sign that makes R's diagonal positive. A matrix that
+// is not finite gets columns of 0. If only matrices with a missing column are wanted and none is missing, the result is
+// X itself.
 //
 // Iterations: (ends - begins) (2 ceil(long / LANES) + LANES) + ceil(long / LANES).
 
-// begin: these reflections are the first to be applied.
+// begin: whether these reflections are the first to be applied.
 struct Params { first: u32, long: u32, short: u32, left: u32, begins: u32, ends: u32, begin: u32, optional: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -14,7 +15,7 @@ struct Params { first: u32, long: u32, short: u32, left: u32, begins: u32, ends:
 @group(0) @binding(4) var<storage, read> taus: array<f32>;
 @group(0) @binding(5) var<storage, read_write> q: array<f32>;
 
-// 0: nothing but zeros, 1: a copy, 2: the reflections.
+// 0: only zeros, 1: a copy, 2: the reflections.
 var<workgroup> what: u32;
 
 @compute @workgroup_size(LANES * GROUPS)

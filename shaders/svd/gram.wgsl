@@ -1,4 +1,5 @@
-// max |Q'Q - I| of every tile of the upper triangle, Q (long, left); 0 below it. One workgroup a tile, one invocation an element.
+// Computes max |Q'Q - I| of every tile of the upper triangle, Q (long, left); 0 below it. One workgroup per tile, one
+// invocation per element.
 //
 // Iterations: ceil(long / TILE) (1 + TILE / 4) + TILE.
 
@@ -25,7 +26,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) p
     let stride = TILE / 4u + 1u;
     if place.x == 0u && place.y == 0u { atomicStore(&departure, 0u); }
     var sum = 0.0;
-    // Below the diagonal there is nothing new.
+    // The tiles below the diagonal would add nothing new.
     let end = select(params.long, 0u, one > other);
     for (var k = 0u; k < end; k += TILE) {
         workgroupBarrier();

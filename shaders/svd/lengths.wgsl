@@ -1,4 +1,4 @@
-// The squared lengths of the columns of W (short, short). Iterations: ceil(short / LANES) + LANES.
+// Computes the squared lengths of the columns of W (short, short). Iterations: ceil(short / LANES) + LANES.
 
 struct Params { first: u32, short: u32 }
 

@@ -1,4 +1,4 @@
-// Y = B V, B (long, short) as it was given, scaled. One workgroup a tile of Y, one invocation an element.
+// Computes Y = B V, with B (long, short) as given, scaled. One workgroup per tile of Y, one invocation per element.
 //
 // Iterations: ceil(short / TILE) (1 + TILE).
 
@@ -12,7 +12,7 @@ struct Params { first: u32, long: u32, short: u32, wide: u32 }
 @group(0) @binding(3) var<storage, read> v: array<f32>;
 @group(0) @binding(4) var<storage, read_write> y: array<f32>;
 
-// A column more than the tile has: neighbours lie in different banks.
+// One column more than the tile has, so that neighbors are in different banks.
 var<workgroup> left: array<f32, TILE * (TILE + 1)>;
 var<workgroup> right: array<f32, TILE * (TILE + 1)>;
 

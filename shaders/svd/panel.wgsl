@@ -1,13 +1,14 @@
-// Householder QR of the columns begins..ends of X (long, short): X = Q R (Golub and Van Loan 5.2). One workgroup a matrix.
+// Computes the Householder QR of the columns begins..ends of X (long, short): X = Q R (Golub and Van Loan 5.2). One
+// workgroup per matrix.
 //
-// The reflection of column j is I - tau v v', v = x - beta e_j from row j down, left in place of x; above it stands R, whose
-// diagonal is beta. tau = 2 / v'v, from the v that is kept: it is a reflection to rounding, however loose the square root was.
-// What is no column any more (state.wgsl) is not reflected.
+// The reflection of column j is I - tau v v', with v = x - beta e_j from row j down stored in place of x; above it is
+// R, whose diagonal is beta. tau = 2 / v'v is computed from the stored v, so that it is a reflection to within
+// rounding, however imprecise the square root was. A column that is missing (state.wgsl) is not reflected.
 //
 // Iterations for b columns: b (ceil(long / LANES) + LANES + (1 + ceil(b / GROUPS)) (2 ceil(long / LANES) + LANES)), see
 // ops/svd/gpu.rs.
 
-// optional: only where a column is missing.
+// optional: whether to factorize only matrices with a missing column.
 struct Params { first: u32, long: u32, short: u32, begins: u32, ends: u32, optional: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -28,7 +29,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let part = lane % LANES;
     for (var j = params.begins; j < params.ends; j += 1u) {
         let own = base + j * long;
-        // Every group does the same, so that each lane has the sum. Rows belong to lanes by their remainder.
+        // Every group of lanes does the same, so that each lane has the sum. Rows belong to lanes by their remainder.
         var square = 0.0;
         for (var i = j + (part + LANES - j % LANES) % LANES; i < long; i += LANES) {
             if i > j { square += x[own + i] * x[own + i]; }
@@ -39,7 +40,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         var beta = alpha;
         var tau = 0.0;
         var head = 0.0;
-        // Nothing to reflect where nothing stands below the diagonal.
+        // There is nothing to reflect if everything below the diagonal is 0.
         if whole > MISSING && square > 0.0 {
             beta = select(-1.0, 1.0, alpha < 0.0) * whole * reciprocal_sqrt(whole);
             head = alpha - beta;
@@ -47,7 +48,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             tau = 2.0 / norm;
             tau = tau * (2.0 - 0.5 * norm * tau);
         }
-        // All have read the diagonal.
+        // All invocations have read the diagonal.
         storageBarrier();
         workgroupBarrier();
         if lane == 0u {

@@ -1,4 +1,4 @@
-// The largest magnitude of every column of B (A, or its transpose where A is wide), as bits.
+// Computes the largest magnitude of every column of B (A, or its transpose if A is wide), as bits.
 
 struct Params { first: u32, long: u32, short: u32, wide: u32 }
 

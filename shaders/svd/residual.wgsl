@@ -1,5 +1,5 @@
-// The singular values, and |B v_j - s_j p_j| of each, from Y = B V and P. A value is the diagonal of R in B V = P R; among those that
-// rounding cannot tell apart, descending order is made by taking the smallest so far.
+// Computes the singular values, and |B v_j - s_j p_j| of each, from Y = B V and P. The values are the diagonal of R in
+// B V = P R. Among values that rounding cannot separate, taking the smallest so far makes the order descending.
 //
 // Iterations: ceil(short / LANES) + ceil(long / LANES) + 2 LANES.
 
@@ -23,7 +23,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let finite = (state[matrix].x & FLAG_NON_FINITE) == 0u;
     let scale = bitcast<f32>(state[matrix].y);
     let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
-    // The smallest is the largest of the complements of the bits.
+    // The smallest value has the largest complement of its bits.
     var complement = 0u;
     if column < n {
         for (var i = part; i <= column; i += LANES) {
@@ -41,10 +41,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     square = sum_over_lanes(lane, square);
     if column < n && part == 0u {
         let own = value * unscale;
-        // Of a matrix that is not finite nothing is known: its values are NaN, made from bits at run time.
+        // Nothing is known of a matrix that is not finite: its values are NaN, made from bits at run time.
         if finite { values[matrix * n + column] = own; }
         else { values[matrix * n + column] = bitcast<f32>(0x7fc00000u | min(params.first, 1u)); }
-        // A value may be too large for f32 although every element is not.
+        // A value may be too large for f32 although no element is.
         residuals[matrix * n + column] = select(sqrt(square), 3.0e38, magnitude_bits(own) >= INFINITE);
     }
 }

@@ -1,4 +1,4 @@
-// Q' of every Q (long, left). One workgroup a tile; one iteration.
+// Computes Q' of every Q (long, left). One workgroup per tile; one iteration.
 
 override TILE: u32 = 16;
 

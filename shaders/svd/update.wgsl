@@ -22,7 +22,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let base = matrix * long * params.short;
     let target_column = base + column * long;
     let part = lane % LANES;
-    // A lane meets its own rows of the column alone.
+    // Only this lane accesses its rows of the column.
     for (var j = params.begins; j < params.ends; j += 1u) {
         let own = base + j * long;
         let start = j + (part + LANES - j % LANES) % LANES;

@@ -1,11 +1,11 @@
-//! What an array may hold, and what the solvers may compute in.
+//! The types that an array may hold, and those that the solvers may compute in.
 
 use half::f16;
 use num_complex::Complex;
 use std::borrow::Cow;
 
 mod private {
-    /// What an array may hold is settled here.
+    /// The sealed set of types that an array may hold.
     pub trait Stored {}
     impl Stored for f32 {}
     impl Stored for f64 {}
@@ -31,21 +31,21 @@ mod private {
     impl Sealed for f64 {}
 }
 
-/// What an array may hold: f32, f64, complex numbers of these, f16, which is a way to store and not to compute, and u32, random
-/// words.
+/// The types that an array may hold: f32, f64, complex numbers of these, f16, which is only for
+/// storage and not for computation, and u32, for random words.
 pub trait Scalar: private::Stored + nalgebra::Scalar + bytemuck::Pod + Send + Sync {
-    /// Whether the device's kernels take it.
+    /// Whether the device's kernels take the type.
     const ON_DEVICE: bool;
-    /// Its name.
+    /// The type's name.
     const NAME: &'static str;
-    /// What a device sent back: words of 32 bits, whatever they mean. There may be one element more than were sent, where
-    /// two share a word.
+    /// Converts what a device sent back: words of 32 bits, whatever they mean. There may be one
+    /// element more than were sent if two elements share a word.
     #[doc(hidden)]
     fn from_device(words: Vec<f32>) -> Vec<Self>;
-    /// What a device can be sent; nothing of what stays on the host.
+    /// Converts to what a device can be sent; empty for types that stay on the host.
     #[doc(hidden)]
     fn for_device(data: &[Self]) -> Cow<'_, [f32]>;
-    /// Words of 32 bits that `len` elements take.
+    /// Returns the number of 32-bit words that `len` elements take.
     #[doc(hidden)]
     #[must_use]
     fn words(len: usize) -> usize;
@@ -53,24 +53,24 @@ pub trait Scalar: private::Stored + nalgebra::Scalar + bytemuck::Pod + Send + Sy
 
 /// The working precisions. f32 runs on the CPU and on every adapter; f64 is never narrowed, and runs on the CPU.
 pub trait Real: Scalar + private::Sealed {
-    /// Its relative spacing at 1: LAPACK's ulp.
+    /// The relative spacing at 1: LAPACK's ulp.
     const EPSILON: f64;
-    /// Its smallest normal number.
+    /// The smallest positive normal number.
     const SMALLEST: f64;
-    /// The nearest value.
+    /// Returns the nearest value.
     #[must_use]
     fn from_f64(x: f64) -> Self;
-    /// The same value.
+    /// Returns the same value in f64.
     #[must_use]
     fn to_f64(self) -> f64;
-    /// `self * b + c`, rounded once; to be inlined where such an instruction is.
+    /// Returns `self * b + c`, rounded once. It must be inlined into code that has such an instruction.
     #[doc(hidden)]
     #[must_use]
     fn fused(self, b: Self, c: Self) -> Self;
-    /// These numbers in f64, borrowed where they are in it already.
+    /// Returns the values in f64, borrowed if they are in it already.
     #[doc(hidden)]
     fn all_to_f64(data: &[Self]) -> Cow<'_, [f64]>;
-    /// f32 numbers in this precision, borrowed where they are in it already.
+    /// Returns f32 values in this precision, borrowed if they are in it already.
     #[doc(hidden)]
     fn widened(data: &[f32]) -> Cow<'_, [Self]>;
 }
@@ -107,7 +107,7 @@ impl Scalar for Complex<f32> {
     const ON_DEVICE: bool = true;
     const NAME: &'static str = "complex f32";
     fn from_device(words: Vec<f32>) -> Vec<Self> {
-        // Without a copy, unless the capacity is odd.
+        // This makes no copy, unless the capacity is odd.
         bytemuck::allocation::try_cast_vec(words)
             .unwrap_or_else(|(_, words)| bytemuck::allocation::pod_collect_to_vec(&words))
     }
@@ -125,7 +125,7 @@ impl Scalar for f16 {
     fn from_device(words: Vec<f32>) -> Vec<Self> {
         bytemuck::allocation::pod_collect_to_vec(&words)
     }
-    /// Two to a word, the first in its lower half.
+    /// Packs two elements into each word, the first in the lower half.
     fn for_device(data: &[Self]) -> Cow<'_, [f32]> {
         let (pairs, last) = data.as_chunks::<2>();
         let word = |pair: [Self; 2]| f32::from_bits(pair.iter().rev().fold(0, |w, x| w << 16 | u32::from(x.to_bits())));

@@ -1,4 +1,4 @@
-//! Where numbers lie, and how they come to the other side.
+//! Where the elements of an array are stored, and how they get to the other side.
 
 use super::Scalar;
 use crate::context::Context;
@@ -6,11 +6,11 @@ use crate::device::{Buffer, Gpu, Read, Shared};
 use crate::error::Result;
 use std::sync::Arc;
 
-/// Where numbers lie.
+/// The elements of an array, on the side where they are stored.
 #[derive(Clone, Debug)]
 pub(crate) enum Storage<T> {
     Host(Arc<Vec<T>>),
-    /// Words of 32 bits: what they mean, T says ([`Buffer::cast`]).
+    /// Words of 32 bits, whose meaning `T` defines ([`Buffer::cast`]).
     Device(Shared<f32>),
 }
 
@@ -19,12 +19,12 @@ impl<T: Scalar> Storage<T> {
         Self::Host(Arc::new(data))
     }
 
-    /// What was written on a device, and is not written any more.
+    /// Wraps a buffer that was written on a device and is not written any more.
     pub(crate) fn device(buffer: Buffer<f32>) -> Self {
         Self::Device(buffer.share())
     }
 
-    /// Begins to bring the numbers to the host; does not wait.
+    /// Starts to read the elements back to the host, without waiting.
     pub(crate) fn read(&self, ctx: &Context) -> Result<Incoming<T>> {
         Ok(match self {
             Self::Host(data) => Incoming::Here(Arc::clone(data)),
@@ -32,10 +32,10 @@ impl<T: Scalar> Storage<T> {
         })
     }
 
-    /// The numbers on `gpu`, the context's device: uploaded if they lie on the host.
+    /// Returns the elements on `gpu`, the context's device. It uploads them if they are on the host.
     ///
     /// # Errors
-    /// [`ErrorKind::Domain`](crate::ErrorKind::Domain) if they lie on another context's device; device errors.
+    /// [`ErrorKind::Domain`](crate::ErrorKind::Domain) if they are on another context's device; device errors.
     pub(crate) fn on_device(&self, ctx: &Context, gpu: &Gpu) -> Result<Shared<f32>> {
         match self {
             Self::Device(buffer) => ctx.gpu_of(buffer).map(|_| buffer.clone()),
@@ -43,13 +43,13 @@ impl<T: Scalar> Storage<T> {
         }
     }
 
-    /// The numbers; waits for the device if they lie there.
+    /// Returns the elements. It waits for the device if they are there.
     pub(crate) fn to_vec(&self, ctx: &Context) -> Result<Arc<Vec<T>>> {
         self.read(ctx)?.wait()
     }
 }
 
-/// Numbers on their way to the host.
+/// Elements that are being read back to the host.
 #[derive(Debug)]
 pub(crate) enum Incoming<T> {
     Here(Arc<Vec<T>>),

@@ -1,9 +1,10 @@
-//! The entries in a folder: one file each, that appears whole or not at all, is checked when it is read, and is evicted by
-//! its time of last use.
+//! The entries in a folder, one file each. A file appears entirely or not at all, is checked when it
+//! is read, and is evicted by its time of last use.
 //!
-//! Several processes may use one folder. A file is written under another name and renamed, so nobody sees a part of one,
-//! and the last of two writers of one key wins with the same bytes. A file that another process evicts is one that is not there.
-//! Nothing is synced: a file that a power failure left empty or short fails its check, and is computed again.
+//! Several processes may use one folder. A file is written under another name and renamed, so no
+//! reader sees a part of one. If two processes write one key, the last one wins, with the same
+//! bytes. A file that another process evicts counts as absent. Nothing is synced: a file that a
+//! power failure left empty or short fails its check, and is computed again.
 
 use super::Key;
 use std::fs::{self, File};
@@ -12,22 +13,22 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const MAGIC: [u8; 8] = *b"FIEDLER\x1a";
-/// Of the header.
+/// The version of the header.
 const VERSION: u32 = 1;
-/// Magic, version, key, length of the value, BLAKE3 of the value.
+/// The header: magic, version, key, length of the value, BLAKE3 of the value.
 const HEADER: usize = 8 + 4 + 32 + 8 + 32;
 const ENDING: &str = ".entry";
 const TEMPORARY: (&str, &str) = (".fiedler-", ".tmp");
-/// A temporary file of that age belongs to no living writer.
+/// A temporary file older than this belongs to no living writer.
 const ABANDONED: Duration = Duration::from_secs(3600);
-/// So many files after it was last listed, the folder is listed again, for other processes write to it, too.
+/// The folder is listed again after this many files, because other processes write to it too.
 const LISTED_EVERY: u32 = 32;
 
-/// What came of looking for an entry.
+/// The result of a search for an entry.
 pub(super) enum Looked {
     Found(Vec<u8>),
     Absent,
-    /// It was there, and is not what it should be: it was removed, if that was possible.
+    /// The entry was there, but was not as expected. It was removed, if that was possible.
     Damaged(PathBuf, String),
     Refused(PathBuf, io::Error),
 }
@@ -37,7 +38,7 @@ pub(super) enum Looked {
 pub(super) struct Folder {
     path: PathBuf,
     most_bytes: u64,
-    /// Bytes of its entries, as far as is known.
+    /// The bytes of its entries, as far as they are known.
     bytes: Option<u64>,
     written: u32,
 }
@@ -61,16 +62,16 @@ impl Folder {
         self.path.join(format!("{key}{ENDING}"))
     }
 
-    /// Finds, checks and touches an entry.
+    /// Finds and checks an entry, and sets its time of last use.
     pub(super) fn get(&self, key: &Key) -> Looked {
         let path = self.file(key);
-        // What is no file is not opened: a pipe would never end.
+        // Something that is not a file is not opened: a pipe would never end.
         let file = match fs::metadata(&path)
             .and_then(|found| if found.is_file() { File::open(&path).map(Some) } else { Ok(None) })
         {
             Ok(Some(file)) => file,
             Ok(None) => return Looked::Refused(path, io::Error::other("it is no file")),
-            // A folder that is not there, or that is a file, has no entries; writing will say what is wrong.
+            // A folder that does not exist, or that is a file, has no entries. Writing will report what is wrong.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Looked::Absent;
             }
@@ -78,7 +79,7 @@ impl Folder {
         };
         match checked(&file, key) {
             Ok(Ok(value)) => {
-                // The time of last use. Where it cannot be set, the entry is merely evicted earlier.
+                // This is the time of last use. If it cannot be set, the entry is evicted earlier.
                 let _ = file.set_modified(SystemTime::now());
                 Looked::Found(value)
             }
@@ -91,7 +92,8 @@ impl Folder {
         }
     }
 
-    /// Writes an entry, after others went to make room. Returns how many went, and whether there was room at all.
+    /// Writes an entry after evicting others to make room. Returns how many were evicted, and
+    /// whether there was room at all.
     pub(super) fn put(&mut self, key: &Key, value: &[u8]) -> io::Result<(u64, bool)> {
         let size = (HEADER + value.len()) as u64;
         if size > self.most_bytes {
@@ -104,12 +106,13 @@ impl Folder {
         file.write_all(&header(key, value))?;
         file.write_all(value)?;
         let _ = file.as_file().set_modified(SystemTime::now());
-        // Closed first: Windows renames no open file.
+        // The file is closed first, because Windows does not rename open files.
         let (file, place) = file.into_parts();
         drop(file);
         let path = self.file(key);
         if let Err(error) = place.persist(&path) {
-            // Elsewhere than on Unix another process may have it open, which is as good: it is there.
+            // On systems other than Unix, another process may have the file open. That is as good,
+            // because the entry is there.
             if !path.is_file() {
                 return Err(error.error);
             }
@@ -119,8 +122,8 @@ impl Folder {
         Ok((evicted, true))
     }
 
-    /// Removes the least recently used entries until another of `size` fits; then an eighth more, so that a full folder is not
-    /// listed for every file.
+    /// Removes the least recently used entries until another of `size` bytes fits and an eighth of the limit stays
+    /// free, so that a full folder is not listed for every file.
     fn make_room(&mut self, size: u64) -> io::Result<u64> {
         if self.most_bytes == u64::MAX {
             return Ok(0);
@@ -141,7 +144,7 @@ impl Folder {
                 }
                 match fs::remove_file(&entry.path) {
                     Ok(()) => evicted += 1,
-                    // Another process was faster.
+                    // Another process removed it first.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                     Err(error) => return Err(error),
                 }
@@ -152,14 +155,14 @@ impl Folder {
         Ok(evicted)
     }
 
-    /// The entries that there are. Temporary files that a killed process left go.
+    /// Lists the entries. It removes temporary files that a killed process left.
     fn list(&self) -> io::Result<Vec<Listed>> {
         let mut entries = Vec::new();
         for found in fs::read_dir(&self.path)? {
             let found = found?;
             let name = found.file_name();
             let name = name.to_string_lossy();
-            // What vanishes meanwhile is not there.
+            // A file that vanishes meanwhile counts as absent.
             let Ok(metadata) = found.metadata() else { continue };
             let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             if is_entry(&name) {
@@ -189,7 +192,7 @@ impl Folder {
                 }
             }
         }
-        // Not if somebody keeps other files there.
+        // This fails, as it should, if there are other files in the folder.
         let _ = fs::remove_dir(&self.path);
         Ok(())
     }
@@ -215,7 +218,7 @@ fn header(key: &Key, value: &[u8]) -> [u8; HEADER] {
     header
 }
 
-/// The value of an entry's file, or what is wrong with it. Errors are the system's.
+/// Returns the value of an entry's file, or what is wrong with it. Errors are those of the system.
 fn checked(mut file: &File, key: &Key) -> io::Result<Result<Vec<u8>, String>> {
     let length = file.metadata()?.len();
     let Some(length) = length.checked_sub(HEADER as u64).and_then(|length| usize::try_from(length).ok()) else {
@@ -223,7 +226,8 @@ fn checked(mut file: &File, key: &Key) -> io::Result<Result<Vec<u8>, String>> {
     };
     let mut found = [0; HEADER];
     file.read_exact(&mut found)?;
-    // What the header says before the value is known: a length that is not the file's is not worth reading it.
+    // This is the header as far as it is known without the value. If the length is not the file's,
+    // the value is not read.
     let told = header(key, &[]);
     let wanted = [&told[..44], &(length as u64).to_le_bytes()].concat();
     for (name, range) in [("magic", 0..8), ("version", 8..12), ("key", 12..44), ("length", 44..52)] {

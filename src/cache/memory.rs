@@ -1,15 +1,15 @@
-//! The entries in memory: the least recently used go first.
+//! The entries in memory; the least recently used are evicted first.
 
 use super::{Key, Value};
 use std::collections::{BTreeMap, HashMap};
 
-/// Entries within a bound on their number and one on their bytes.
+/// Entries within a limit on their count and one on their bytes.
 #[derive(Debug)]
 pub(super) struct Memory {
     most_entries: usize,
     most_bytes: u64,
     entries: HashMap<Key, (Value, u64)>,
-    /// By the time of last use, which no two entries share.
+    /// The keys by time of last use, which no two entries share.
     used: BTreeMap<u64, Key>,
     now: u64,
     bytes: u64,
@@ -38,7 +38,7 @@ impl Memory {
         Some(value.clone())
     }
 
-    /// Returns how many entries had to go. A value that alone is beyond the bounds is not kept.
+    /// Stores a value and returns how many entries were evicted. A value that exceeds the limits by itself is not kept.
     pub(super) fn put(&mut self, key: Key, value: Value) -> u64 {
         self.remove(&key);
         let size = value.len() as u64;

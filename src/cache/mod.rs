@@ -1,7 +1,7 @@
-//! Results that were computed before, in memory and on disk, found by a hash of all that they depend upon.
+//! Results that were computed before, in memory and on disk, under a hash of everything that they depend on.
 //!
-//! This floor knows keys and bytes, and nothing of what they mean: [`encode`](crate::encode) makes both. A cache never fails its
-//! user: what cannot be read or written is said once, counted, and computed again.
+//! This floor knows keys and bytes, and not what they mean: [`encode`](crate::encode) makes both. A cache never fails
+//! its user: what cannot be read or written is reported once, counted, and computed again.
 //!
 //! ```
 //! use fiedler::{Context, cache::Cache, encode::SpectralEncoder, graph::molecules};
@@ -30,47 +30,47 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is stored: bytes.
+/// A stored value: bytes.
 pub type Value = Arc<[u8]>;
 
-/// The disk cache's bound where none is given.
+/// The default limit of the disk cache, in bytes.
 const DEFAULT_BYTES: u64 = 1 << 30;
 
-/// How a cache has done since it was made.
+/// What a cache has counted since it was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Found in memory.
+    /// Values found in memory.
     pub memory_hits: u64,
-    /// Found on disk.
+    /// Values found on disk.
     pub disk_hits: u64,
-    /// Looked for and not found.
+    /// Values searched for and not found.
     pub misses: u64,
-    /// Entries that went to make room, in memory and on disk.
+    /// Entries that were evicted to make room, in memory and on disk.
     pub evictions: u64,
-    /// Files that were not what they should be, and were dropped.
+    /// Files that were not as expected and were dropped.
     pub damaged: u64,
-    /// Files that the system would not read or write.
+    /// Files that the system refused to read or write.
     pub refused: u64,
-    /// Entries in memory.
+    /// The number of entries in memory.
     pub entries: usize,
-    /// Bytes of the entries in memory.
+    /// The bytes of the entries in memory.
     pub bytes: u64,
 }
 
 impl Counters {
-    /// Found, wherever it was.
+    /// Returns the number of values found, in memory or on disk.
     #[must_use]
     pub fn hits(&self) -> u64 {
         self.memory_hits + self.disk_hits
     }
 }
 
-/// A store of computed results, to be shared between threads as it is. As it is made it keeps nothing: [`Cache::memory`] and
-/// [`Cache::disk`] give it room.
+/// A store of computed results, which threads may share. A new cache keeps nothing:
+/// [`Cache::memory`] and [`Cache::disk`] give it room.
 #[derive(Debug)]
 pub struct Cache {
-    /// Entries of the disk are in memory too, where there is room.
+    /// The entries on disk, which are in memory too if there is room.
     disk: Option<Mutex<Disk>>,
     memory: Mutex<Memory>,
     clear_every: Option<u64>,
@@ -80,11 +80,12 @@ pub struct Cache {
 #[derive(Debug)]
 struct Disk {
     folder: Folder,
-    /// After a refusal nothing more is written: a full disk will not be emptier for the next file.
+    /// Whether to write. After a refusal nothing more is written, because a full disk will not be
+    /// emptier for the next file.
     writable: bool,
 }
 
-/// What is counted, and what has been said: each kind once.
+/// The counters, and which kinds of warning were given: each is given once.
 #[derive(Debug, Default)]
 struct State {
     counters: Counters,
@@ -100,34 +101,34 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// A cache that keeps nothing yet.
+    /// Creates a cache that keeps nothing yet.
     #[must_use]
     pub fn new() -> Self {
         let memory = Mutex::new(Memory::new(0, 0));
         Self { disk: None, memory, clear_every: None, state: Mutex::default() }
     }
 
-    /// Keeps at most `entries` entries and `bytes` bytes in memory; the least recently used go first.
+    /// Keeps at most `entries` entries and `bytes` bytes in memory; the least recently used are evicted first.
     #[must_use]
     pub fn memory(mut self, entries: usize, bytes: u64) -> Self {
         self.memory = Mutex::new(Memory::new(entries, bytes));
         self
     }
 
-    /// Keeps entries in `folder`, which is created with the first entry: a file for each, at most `bytes` bytes in all
-    /// ([`u64::MAX`]: no bound). Several processes may share it.
+    /// Keeps entries in `folder`, which is created with the first entry: one file each, at most `bytes` bytes in total
+    /// ([`u64::MAX`]: no limit). Several processes may share it.
     #[must_use]
     pub fn disk(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
         self.disk = Some(Mutex::new(Disk { folder: Folder::new(folder.into(), bytes), writable: true }));
         self
     }
 
-    /// [`Cache::disk`] where the user keeps such things: in `FIEDLER_CACHE_DIR`, or else the system's cache folder of this user;
-    /// at most `FIEDLER_CACHE_BYTES` (1G where nothing is said; 0 keeps nothing). Where no folder can be found, it warns and
-    /// keeps nothing.
+    /// Does the same as [`Cache::disk`] in the user's folder: `FIEDLER_CACHE_DIR`, or else the
+    /// system's cache folder for this user. The limit is `FIEDLER_CACHE_BYTES` (default 1G; 0 keeps
+    /// nothing). If no folder can be found, it warns and keeps nothing.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) where the bytes cannot be understood.
+    /// [`Domain`](crate::ErrorKind::Domain) if the bytes cannot be understood.
     pub fn user_disk(self) -> Result<Self> {
         let said = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let bytes = match said("FIEDLER_CACHE_BYTES").map(|text| text.to_string_lossy().into_owned()) {
@@ -147,21 +148,21 @@ impl Cache {
         }
     }
 
-    /// Forgets what is in memory after every `calls` calls of what uses it: for training loops whose graphs change from epoch
-    /// to epoch. 0: never. The disk stays as it is.
+    /// Forgets what is in memory after every `calls` calls that use the cache, for training loops whose graphs change
+    /// from epoch to epoch; 0 means never. The disk stays as it is.
     #[must_use]
     pub fn clear_every(mut self, calls: u64) -> Self {
         self.clear_every = Some(calls).filter(|&calls| calls > 0);
         self
     }
 
-    /// The folder of entries on disk, if there is one.
+    /// Returns the folder of entries on disk, if there is one.
     #[must_use]
     pub fn folder(&self) -> Option<PathBuf> {
         self.disk.as_ref().map(|disk| locked(disk).folder.path().to_owned())
     }
 
-    /// What is stored for the key.
+    /// Returns what is stored for the key.
     #[must_use]
     pub fn get(&self, key: &Key) -> Option<Value> {
         if let Some(value) = locked(&self.memory).get(key) {
@@ -186,7 +187,7 @@ impl Cache {
         None
     }
 
-    /// Stores a value, in memory and on disk, where each has room for it.
+    /// Stores a value in memory and on disk, if each has room for it.
     pub fn put(&self, key: Key, value: &Value) {
         let mut evicted = locked(&self.memory).put(key, value.clone());
         let mut refused = None;
@@ -208,7 +209,7 @@ impl Cache {
         }
     }
 
-    /// The key's value turned out to be of no use: its reader found another length than it knows it must have.
+    /// Reports that the key's value is useless: its reader found another length than it must have.
     pub(crate) fn of_no_use(&self, key: &Key) {
         self.damaged(Path::new(&key.to_string()), &"its value is of another length");
     }
@@ -218,10 +219,10 @@ impl Cache {
         locked(&self.memory).clear();
     }
 
-    /// Removes every entry from the disk, and the folder if nothing else is in it; forgets what is in memory, too.
+    /// Removes every entry from the disk, and the folder if nothing else is in it. It also forgets what is in memory.
     ///
     /// # Errors
-    /// [`Io`](crate::ErrorKind::Io) where the system refuses.
+    /// [`Io`](crate::ErrorKind::Io) if the system refuses.
     pub fn clear_disk(&self) -> Result<()> {
         self.clear();
         let Some(disk) = &self.disk else { return Ok(()) };
@@ -229,7 +230,7 @@ impl Cache {
         disk.folder.remove().map_err(|error| Error::io("empty", disk.folder.path(), error))
     }
 
-    /// To be called by what uses the cache when a call of its own is over, for [`Cache::clear_every`].
+    /// Counts a call for [`Cache::clear_every`]. Code that uses the cache calls this at the end of each of its calls.
     pub fn call_ended(&self) {
         let Some(every) = self.clear_every else { return };
         let calls = {
@@ -242,7 +243,7 @@ impl Cache {
         }
     }
 
-    /// How it has done so far.
+    /// Returns what the cache has counted so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
         let (entries, bytes) = {
@@ -272,7 +273,7 @@ impl Cache {
     }
 }
 
-/// What a panicking thread left is whole: no lock is held over a call that could panic half-way.
+/// Locks a mutex. What a panicking thread left is consistent: no lock is held over a call that could panic half-way.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! How a context is made: which adapter, which rates, which budget.
+//! How a context is built: with which adapter, which rates and which budget.
 
 use super::Context;
 use crate::cancel::Cancel;
@@ -10,13 +10,13 @@ use crate::profile::Stopwatch;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The byte budget where none is given: a quarter of the smallest discrete GPU in use, and harmless beside a CPU.
+/// The default byte budget: a quarter of the memory of the smallest discrete GPU in use, and harmless on a CPU.
 const DEFAULT_BUDGET: u64 = 2 << 30;
 
-/// The rates, and whether the CPU's were measured on this machine, and the device's.
+/// The rates, and whether the CPU's and the device's were measured on this machine.
 type Rated = (Rates, [bool; 2]);
 
-/// How a [`Context`] is made.
+/// A builder of a [`Context`].
 #[derive(Clone, Debug)]
 pub struct ContextBuilder {
     adapter: Option<String>,
@@ -34,8 +34,8 @@ pub struct ContextBuilder {
     device: bool,
     rates: Option<Rates>,
     refused: bool,
-    spoilt: Option<String>,
-    beside: Option<Arc<Gpu>>,
+    spoiled: Option<String>,
+    shared: Option<Arc<Gpu>>,
 }
 
 impl Default for ContextBuilder {
@@ -56,69 +56,71 @@ impl Default for ContextBuilder {
             device: true,
             rates: None,
             refused: false,
-            spoilt: None,
-            beside: None,
+            spoiled: None,
+            shared: None,
         }
     }
 }
 
 impl ContextBuilder {
-    /// The adapter whose name or driver contains this, in any case: the only way to a software adapter. `NAME#1` is the second one that
-    /// fits, `pci:0000:41:00.0` the one at that PCI address ([`Adapter::pci`]).
+    /// Selects the adapter whose name or driver contains this, ignoring case. A software adapter
+    /// must be selected this way. `NAME#1` selects the second match, and `pci:0000:41:00.0` the
+    /// adapter at that PCI address ([`Adapter::pci`]).
     #[must_use]
     pub fn adapter(mut self, name: impl Into<String>) -> Self {
         self.adapter = Some(name.into());
         self
     }
 
-    /// Shares the device of another context and the kernels that are compiled there. If that context has no device, none is looked for,
-    /// as with [`device(false)`](ContextBuilder::device). Buffers, the memory budget, the switch ([`ContextBuilder::cancel`]) and the profile are the new context's own, so that a
-    /// program may give each of its requests a switch and still compile nothing twice. Neither context accepts device arrays
-    /// of the other.
+    /// Shares the device of another context and the kernels that are compiled there. If that context has no device,
+    /// this one searches for none, as with [`device(false)`](ContextBuilder::device). The new context has its own
+    /// buffers, memory budget, switch ([`ContextBuilder::cancel`]) and profile, so that a program may give each of its
+    /// requests a switch and still compile nothing twice. Neither context accepts device arrays of the other.
     #[must_use]
     pub fn device_of(mut self, other: &Context) -> Self {
-        self.beside = other.gpu.clone();
+        self.shared = other.gpu.clone();
         self.device = other.gpu.is_some();
         self
     }
 
-    /// Where operations run.
+    /// Sets where operations run.
     #[must_use]
     pub fn backend(mut self, backend: Backend) -> Self {
         self.backend = Some(backend);
         self
     }
 
-    /// The most bytes of working memory, on the device as on the host.
+    /// Sets the most bytes of working memory, for the device as well as for the host.
     #[must_use]
     pub fn memory_budget(mut self, bytes: u64) -> Self {
         self.budget = Some(bytes);
         self
     }
 
-    /// The number of CPU threads that operations share (0: one for each core). Without it they use rayon's global pool, which
-    /// `RAYON_NUM_THREADS` sizes. No result depends on the number, except through the side that [`Backend::Auto`] chooses.
+    /// Sets the number of CPU threads that operations share (0: one per core). Without it they use
+    /// rayon's global pool, whose size `RAYON_NUM_THREADS` sets. No result depends on the number,
+    /// except through the side that [`Backend::Auto`] chooses.
     #[must_use]
     pub fn threads(mut self, count: usize) -> Self {
         self.threads = Some(count);
         self
     }
 
-    /// The switch that ends the work of the context, and of every clone of it.
+    /// Sets the switch that ends the work of the context and of every clone of it.
     #[must_use]
     pub fn cancel(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
         self
     }
 
-    /// Keep the run-time checks in the shaders (default: in debug builds).
+    /// Sets whether the shaders keep their run-time checks (default: in debug builds).
     #[must_use]
     pub fn checked(mut self, yes: bool) -> Self {
         self.checked = yes;
         self
     }
 
-    /// Fill every buffer that the pool hands out with 1e30: for tests (feature `testing`).
+    /// Sets whether every buffer that the pool lends is filled with 1e30, for tests (feature `testing`).
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn poison(mut self, yes: bool) -> Self {
@@ -126,59 +128,64 @@ impl ContextBuilder {
         self
     }
 
-    /// Book where the time goes, for [`Context::profile`]: each kernel by timestamps, which costs a pass for each dispatch; where the
-    /// adapter has none, by the host's clock, which costs a submission and a wait for each dispatch.
+    /// Sets whether to book where the time goes, for [`Context::profile`]. Kernels are measured with
+    /// timestamps, which cost a pass for each dispatch, or, if the adapter has none, with the host's
+    /// clock, which costs a submission and a wait for each dispatch.
     #[must_use]
     pub fn profile(mut self, yes: bool) -> Self {
         self.profile = yes;
         self
     }
 
-    /// Measure kernels with the adapter's timestamps (default), or by the host's clock as if it had none.
+    /// Sets whether kernels are measured with the adapter's timestamps (default), or with the host's
+    /// clock as if it had none.
     #[must_use]
     pub fn timestamps(mut self, yes: bool) -> Self {
         self.timestamps = yes;
         self
     }
 
-    /// Let the policy weigh a software adapter as if it were a discrete GPU: to exercise its choices where there is none.
+    /// Sets whether the policy weighs a software adapter as if it were a discrete GPU, to exercise
+    /// its choices on a machine without one.
     #[must_use]
     pub fn software_as_gpu(mut self, yes: bool) -> Self {
         self.software_as_gpu = yes;
         self
     }
 
-    /// The forms of kernels that may be used, of each family that is named here: for tests and measurements. What none of them can do is
-    /// beyond the device.
+    /// Sets the kernel forms that may be used, for tests and measurements. A family without a form in this list is not
+    /// restricted. Work that none of the allowed forms can do is beyond the device.
     #[must_use]
     pub fn kernels(mut self, forms: &[KernelForm]) -> Self {
         self.kernels = forms.to_vec();
         self
     }
 
-    /// Whether what `fiedler tune` measured on this machine is read (default: yes).
+    /// Sets whether to read what `fiedler tune` measured on this machine (default: yes).
     #[must_use]
     pub fn tuned(mut self, yes: bool) -> Self {
         self.tuned = yes;
         self
     }
 
-    /// Whether an adapter is looked for unasked, by name or by [`Backend::Gpu`] (default: yes). Where there is little to do, all of it is
-    /// done on the CPU in less time than a device takes to open: a tenth of a second to one.
+    /// Sets whether to search for an adapter if neither a name nor [`Backend::Gpu`] asks for one (default: yes). The
+    /// CPU finishes a small job in less time than a device takes to open: a tenth of a second to one.
     #[must_use]
     pub fn device(mut self, yes: bool) -> Self {
         self.device = yes;
         self
     }
 
-    /// The rates by which times are predicted and forms of kernels chosen, in the place of what was measured and of the defaults.
+    /// Sets the rates by which times are predicted and kernel forms chosen, instead of the measured
+    /// rates and the defaults.
     #[must_use]
     pub fn rates(mut self, rates: Rates) -> Self {
         self.rates = Some(rates);
         self
     }
 
-    /// Be refused the device when it is opened, as a driver might: for tests of what is said then (feature `testing`).
+    /// Sets whether opening the device fails, as a driver might refuse it, to test what is reported
+    /// then (feature `testing`).
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn fail_to_open(mut self, yes: bool) -> Self {
@@ -186,19 +193,20 @@ impl ContextBuilder {
         self
     }
 
-    /// Make the kernel of that name wrong, as a driver's compiler might: sums of floating-point numbers become differences, and what is
-    /// stored of them is a sixteenth too large. For tests of what tells right from wrong (feature `testing`).
+    /// Makes the kernel of that name wrong, as a driver's compiler might: sums of floating-point
+    /// values become differences, and stored f32 values become a sixteenth too large. It tests the
+    /// checks that detect wrong results (feature `testing`).
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn spoil_kernel(mut self, name: impl Into<String>) -> Self {
-        self.spoilt = Some(name.into());
+        self.spoiled = Some(name.into());
         self
     }
 
-    /// What the environment says, where nothing was said before.
+    /// Takes from the environment what has not been set before.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if it cannot be understood.
+    /// [`Domain`](crate::ErrorKind::Domain) if a variable cannot be understood.
     pub fn environment(mut self) -> Result<Self> {
         let said = |name: &'static str| std::env::var(name).ok().filter(|value| !value.is_empty());
         if self.adapter.is_none() {
@@ -222,11 +230,11 @@ impl ContextBuilder {
         Ok(self)
     }
 
-    /// Opens the device, if one is wanted.
+    /// Builds the context and opens the device, if one is wanted.
     ///
     /// # Errors
-    /// [`NoAdapter`](crate::ErrorKind::NoAdapter) if a named adapter, or under [`Backend::Gpu`] any GPU, is not there; [`Domain`](crate::ErrorKind::Domain) if the
-    /// system cannot start that many threads; device errors.
+    /// [`NoAdapter`](crate::ErrorKind::NoAdapter) if a named adapter, or under [`Backend::Gpu`] any GPU, is not there;
+    /// [`Domain`](crate::ErrorKind::Domain) if the system cannot start that many threads; device errors.
     pub fn build(self) -> Result<Context> {
         let pool = self.pool()?;
         if self.backend == Some(Backend::Cpu) {
@@ -262,11 +270,12 @@ impl ContextBuilder {
         Ok(self.assemble(Some(gpu), rates, None, pool))
     }
 
-    /// The chosen adapter, opened, and its rates: which forms of kernels are slower there is known before it is opened.
+    /// Opens the chosen adapter and returns its rates too: which kernel forms are slower there is
+    /// known before it is opened.
     fn open(&self) -> Result<(Arc<Gpu>, Rated)> {
-        if let Some(gpu) = &self.beside {
+        if let Some(gpu) = &self.shared {
             let rates = self.rated(Some(gpu.adapter()));
-            return Ok((gpu.beside(self.options(&rates.0)), rates));
+            return Ok((gpu.for_context(self.options(&rates.0)), rates));
         }
         let chosen = Chosen::new(self.adapter.as_deref())?;
         let rates = self.rated(Some(chosen.adapter()));
@@ -274,7 +283,7 @@ impl ContextBuilder {
         Ok((gpu, rates))
     }
 
-    /// The CPU alone, as was asked for.
+    /// Builds a context for the CPU alone, as the caller asked for.
     pub(super) fn cpu_alone(&self, threads: Option<Arc<rayon::ThreadPool>>) -> Context {
         self.assemble(None, self.rated(None), Some("the CPU alone was asked for".to_owned()), threads)
     }
@@ -293,7 +302,7 @@ impl ContextBuilder {
         Context { gpu, policy, budget, without_gpu, extensions: Arc::default(), stopwatch, cancel, threads }
     }
 
-    /// Threads of the context's own, where a number was asked for.
+    /// Starts the context's own threads, if a number of them was set.
     fn pool(&self) -> Result<Option<Arc<rayon::ThreadPool>>> {
         let Some(count) = self.threads else { return Ok(None) };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
@@ -301,7 +310,7 @@ impl ContextBuilder {
         Ok(Some(Arc::new(pool)))
     }
 
-    /// What the adapter is to the policy.
+    /// Returns the class of the adapter in the policy.
     fn class(&self, adapter: Option<&Adapter>) -> DeviceClass {
         match adapter.map(|adapter| adapter.class) {
             None if !self.device => DeviceClass::Unopened,
@@ -312,8 +321,8 @@ impl ContextBuilder {
         }
     }
 
-    /// The rates, and which of them were measured on this machine: those that were handed over, those that are stored, or the defaults
-    /// of the class.
+    /// Returns the rates, and which of them were measured on this machine. The rates are those set in the builder,
+    /// those stored, or the defaults of the class.
     fn rated(&self, adapter: Option<&Adapter>) -> Rated {
         if let Some(rates) = &self.rates {
             return (rates.clone(), [true; 2]);
@@ -338,13 +347,13 @@ impl ContextBuilder {
     fn options(&self, rates: &Rates) -> DeviceOptions {
         let Self { checked, poison, profile, timestamps, refused, .. } = *self;
         let kernels = self.kernels.clone();
-        let (budget, spoilt, cancel) = (self.budget(), self.spoilt.clone(), self.cancel.clone());
+        let (budget, spoiled, cancel) = (self.budget(), self.spoiled.clone(), self.cancel.clone());
         let slower = rates.gpu.slower.clone();
-        DeviceOptions { budget, cancel, checked, poison, profile, timestamps, kernels, slower, refused, spoilt }
+        DeviceOptions { budget, cancel, checked, poison, profile, timestamps, kernels, slower, refused, spoiled }
     }
 }
 
-/// Bytes from `123`, `64K`, `512M`, `2G` (powers of 1024; `KiB` and `KB` say the same).
+/// Parses bytes from `123`, `64K`, `512M`, `2G` (powers of 1024; `KiB` and `KB` mean the same as `K`).
 #[must_use]
 pub fn bytes_from(text: &str) -> Option<u64> {
     let text = text.trim();

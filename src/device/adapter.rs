@@ -1,93 +1,97 @@
-//! Which adapters the machine has, what each offers, and the choice among them.
+//! The adapters of the machine, what each offers, and the choice among them.
 
 use crate::error::{ErrorKind, Result};
 use crate::forms::KernelForm;
 use wgpu::{Backends, DeviceType, Features};
 
-/// One adapter of this machine, as its driver describes it.
+/// An adapter of this machine, as its driver describes it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Adapter {
-    /// The driver's name for it.
+    /// The driver's name for the adapter.
     pub name: String,
-    /// Its place among the machine's adapters of that name, from 0: `NAME#1` is the second one.
+    /// The index among the machine's adapters of the same name, from 0: `NAME#1` is the second one.
     pub index: usize,
-    /// Its PCI address, such as `0000:41:00.0`, where the driver tells it.
+    /// The PCI address, such as `0000:41:00.0`, if the driver reports it.
     pub pci: Option<String>,
     /// `vulkan`, `metal` or `dx12`.
     pub backend: String,
-    /// The driver, with its version where it tells one.
+    /// The driver, with its version if it reports one.
     pub driver: String,
     /// `discrete`, `integrated`, `virtual`, `software` or `other`.
     pub class: &'static str,
-    /// Whether it is a program on the CPU. Such an adapter is never chosen unless it is named.
+    /// Whether the adapter is a program on the CPU. Such an adapter is never chosen unless it is named.
     pub software: bool,
-    /// Smallest and largest subgroup, in invocations.
+    /// The smallest and the largest subgroup, in invocations.
     pub subgroup_size: [u32; 2],
-    /// The optional features that are used where they are offered: `f16`, `f64`, `subgroups`, `timestamps`,
-    /// `pipeline-cache`, `immediates`; and `matrix-units` (of f16 with sums in f32), which are used by name alone.
+    /// The optional features that are used if the adapter offers them: `f16`, `f64`, `subgroups`,
+    /// `timestamps`, `pipeline-cache`, `immediates`; and `matrix-units` (for f16 with sums in f32),
+    /// which are used only when asked for by name.
     pub features: Vec<&'static str>,
-    /// The limits that bear upon the kernels here.
+    /// The limits that matter to the kernels of this crate.
     pub limits: AdapterLimits,
-    /// How many loop iterations one invocation may run in a dispatch before the driver cuts it off in silence.
+    /// How many loop iterations one invocation may run in a dispatch before the driver silently cuts it off.
     pub loop_budget: u32,
-    /// The order, 16 or 8, of the matrices of f16 that its device may multiply with sums in f32 on matrix units, a subgroup each.
+    /// The order, 16 or 8, of the f16 matrices that a subgroup may multiply on the device's matrix
+    /// units, with sums in f32.
     pub(crate) cooperative: Option<u32>,
-    /// The forms of kernels that may be used, of each family that is named here.
+    /// The kernel forms that may be used. A family without a form in this list is not restricted.
     pub(super) kernels: Vec<KernelForm>,
-    /// Forms that were measured to be slower than others.
+    /// The forms that were measured to be slower than others.
     pub(super) slower: Vec<Slower>,
-    /// Rough rate of a kernel in flop/s: it bounds the work of one submission, nothing else.
+    /// A rough kernel rate in flop/s. It bounds the work of one submission and serves no other purpose.
     pub(super) rate: f64,
 }
 
-/// A form of kernels that was measured to be slower than another one for the same work, and the sizes for which.
+/// A kernel form that was measured to be slower than another form for the same work, with the sizes
+/// for which it is slower.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slower {
-    /// The form.
+    /// The slower form.
     pub form: KernelForm,
-    /// The smallest size and the largest.
+    /// The smallest and the largest of those sizes.
     pub sizes: [f64; 2],
 }
 
-/// The limits of an adapter that bear upon the kernels here.
+/// The limits of an adapter that matter to the kernels of this crate.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct AdapterLimits {
-    /// Bytes of workgroup memory.
+    /// The bytes of workgroup memory.
     pub workgroup_storage: u32,
-    /// Invocations in a workgroup.
+    /// The invocations of a workgroup.
     pub workgroup_invocations: u32,
-    /// Workgroups along one dimension of a dispatch.
+    /// The workgroups along one dimension of a dispatch.
     pub workgroups_per_dimension: u32,
-    /// Bytes that one storage binding may cover.
+    /// The bytes that one storage binding may cover.
     pub storage_binding: u64,
-    /// Bytes of one buffer.
+    /// The bytes of one buffer.
     pub buffer: u64,
-    /// Storage buffers of one kernel.
+    /// The storage buffers of one kernel.
     pub storage_buffers: u32,
-    /// Alignment in bytes of a uniform's offset in its buffer.
+    /// The alignment in bytes of a uniform's offset in its buffer.
     pub uniform_alignment: u32,
 }
 
-/// A wgpu device that somebody else owns (Burn and CubeCL share wgpu 30), to make a context from.
+/// A wgpu device that was opened outside this crate (Burn and CubeCL share wgpu 30), from which to make a context.
 ///
-/// Its callbacks for device loss and uncaptured errors are replaced.
+/// The context replaces the device's callbacks for device loss and uncaptured errors.
 #[derive(Clone, Debug)]
 pub struct WgpuDevice {
     /// The adapter that the device comes from.
     pub adapter: wgpu::Adapter,
     /// The device.
     pub device: wgpu::Device,
-    /// Its queue. Work that was submitted before is done before.
+    /// The device's queue. Work that was submitted to it earlier completes first.
     pub queue: wgpu::Queue,
 }
 
-/// A wgpu buffer that somebody else owns on the device of a context, to make an array from. It is read, never written.
+/// A wgpu buffer that is owned outside this crate, on the device of a context, from which to make an
+/// array. It is read, never written.
 #[derive(Clone, Debug)]
 pub struct WgpuBuffer(pub wgpu::Buffer);
 
-/// The optional features that are asked for where the adapter has them, by the name shown to users.
+/// The optional features that are requested if the adapter has them, with the names shown to users.
 const OPTIONAL: [(&str, Features); 6] = [
     ("f16", Features::SHADER_F16),
     ("f64", Features::SHADER_F64),
@@ -97,23 +101,24 @@ const OPTIONAL: [(&str, Features); 6] = [
     ("immediates", Features::IMMEDIATES),
 ];
 
-/// The part of `offered` that is worth asking for.
+/// Returns those of the features in `offered` that are worth requesting.
 pub(super) fn wanted_features(offered: Features) -> Features {
     OPTIONAL.iter().fold(Features::empty(), |all, (_, f)| all | *f) & offered
 }
 
-/// GL is left out: it overcommits memory and has the weakest limits.
+/// Creates the instance without GL, which overcommits memory and has the weakest limits.
 fn instance() -> wgpu::Instance {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
     descriptor.backends &= Backends::VULKAN | Backends::METAL | Backends::DX12;
     wgpu::Instance::new(descriptor)
 }
 
-/// wgpu's feature for matrix units. It is experimental to wgpu: a device has it only where it was opened for them, here or by
-/// somebody else.
+/// The wgpu feature for matrix units. It is experimental in wgpu: a device has it only if it was
+/// opened with it, here or outside this crate.
 pub(super) const MATRIX_UNITS: Features = Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
 
-/// The order of the matrices that there are matrix units for, as the kernels use them: the larger one.
+/// Returns the order of the matrices that the matrix units multiply in the types that the kernels
+/// use; the larger one if there are two.
 fn cooperative(raw: &wgpu::Adapter, features: Features) -> Option<u32> {
     use wgpu::CooperativeScalarType::{F16, F32};
     if !features.contains(MATRIX_UNITS | Features::SHADER_F16 | Features::SUBGROUP) {
@@ -127,7 +132,7 @@ fn cooperative(raw: &wgpu::Adapter, features: Features) -> Option<u32> {
     [16, 8].into_iter().find(|&order| has(order))
 }
 
-/// Adapters of the machine with what is known of them, the best first.
+/// Returns the adapters of the machine with their descriptions, best first.
 pub(super) fn enumerate() -> Vec<(wgpu::Adapter, Adapter)> {
     let raw = pollster::block_on(instance().enumerate_adapters(Backends::all()));
     let mut all: Vec<_> = raw.into_iter().map(|a| (Adapter::describe(&a, a.features(), &a.limits()), a)).collect();
@@ -139,7 +144,7 @@ pub(super) fn enumerate() -> Vec<(wgpu::Adapter, Adapter)> {
     all.into_iter().map(|(facts, raw)| (raw, facts)).collect()
 }
 
-/// The adapter that `name` selects, or the best that is no software adapter.
+/// Returns the adapter that `name` selects, or the best one that is not software.
 pub(super) fn choose(name: Option<&str>) -> Result<(wgpu::Adapter, Adapter)> {
     let mut all = enumerate();
     let known: Vec<Named<'_>> = all.iter().map(|(_, facts)| facts.named()).collect();
@@ -156,7 +161,7 @@ pub(super) fn choose(name: Option<&str>) -> Result<(wgpu::Adapter, Adapter)> {
     }
 }
 
-/// What an adapter may be selected by.
+/// The properties by which an adapter may be selected.
 #[derive(Clone, Copy, Debug)]
 struct Named<'a> {
     name: &'a str,
@@ -164,8 +169,9 @@ struct Named<'a> {
     pci: Option<&'a str>,
 }
 
-/// The place of the adapter that `text` selects: `pci:ADDRESS` by its PCI address, whose domain 0000 may be left out; else a part of its
-/// name or driver, in any case, with `#N` behind it the one after N others that fit.
+/// Returns the index of the adapter that `text` selects. `pci:ADDRESS` selects by the PCI address,
+/// whose domain 0000 may be left out. Any other text matches a part of the name or driver, ignoring
+/// case; a suffix `#N` skips the first N matches.
 fn select(adapters: &[Named<'_>], text: &str) -> Option<usize> {
     let text = text.to_lowercase();
     if let Some(address) = text.strip_prefix("pci:") {
@@ -180,7 +186,7 @@ fn select(adapters: &[Named<'_>], text: &str) -> Option<usize> {
     adapters.iter().enumerate().filter(|(_, a)| fits(a)).nth(number).map(|(place, _)| place)
 }
 
-/// What `text` asks [`select`] for, in words.
+/// Describes in words what `text` asks [`select`] for.
 fn wanted(text: &str) -> String {
     match (text.strip_prefix("pci:"), text.rsplit_once('#')) {
         (Some(address), _) => format!("an adapter at the PCI address {address}"),
@@ -192,13 +198,13 @@ fn wanted(text: &str) -> String {
 }
 
 impl Adapter {
-    /// All adapters of this machine, the best first.
+    /// Returns all adapters of this machine, best first.
     #[must_use]
     pub fn all() -> Vec<Self> {
         enumerate().into_iter().map(|(_, facts)| facts).collect()
     }
 
-    /// What the adapter or, if it is opened already, its device allows.
+    /// Describes an adapter with the features and limits of the adapter or, if it is opened already, of its device.
     pub(super) fn describe(raw: &wgpu::Adapter, features: Features, limits: &wgpu::Limits) -> Self {
         let info = raw.get_info();
         let (class, rate) = match info.device_type {
@@ -210,7 +216,7 @@ impl Adapter {
         };
         let cooperative = cooperative(raw, features);
         let optional = OPTIONAL.iter().filter(|(_, f)| features.contains(*f)).map(|(name, _)| *name);
-        // Mesa 22.3.6's lavapipe ends the loops of an invocation after 65,535 iterations altogether, without a word.
+        // Mesa 22.3.6's lavapipe silently ends the loops of an invocation after 65,535 iterations in total.
         let loop_budget = if info.name.contains("llvmpipe") { 65_535 } else { 1 << 24 };
         Self {
             backend: info.backend.to_string().to_lowercase(),
@@ -243,40 +249,41 @@ impl Adapter {
         Named { name: &self.name, driver: &self.driver, pci: self.pci.as_deref() }
     }
 
-    /// Whether this form of a kernel, one of several for the same work, may be used.
+    /// Returns whether this form of a kernel, one of several for the same work, may be used.
     pub(crate) fn uses(&self, form: KernelForm) -> bool {
         self.asks(form) || self.kernels.iter().all(|other| other.family() != form.family())
     }
 
-    /// Whether this form may be used and was not measured to be slower than another for work of that size.
+    /// Returns whether this form may be used and was not measured to be slower than another one for work of that size.
     pub(crate) fn prefers(&self, form: KernelForm, size: f64) -> bool {
         let slower = |s: &Slower| s.form == form && s.sizes[0] <= size && size <= s.sizes[1];
         self.uses(form) && !self.slower.iter().any(slower)
     }
 
-    /// What `choose` makes of the forms that are preferred for work of that size, or else of all that may be used.
+    /// Returns what `choose` selects from the forms that are preferred for work of that size. If it selects nothing,
+    /// returns what it selects from all forms that may be used.
     pub(crate) fn form<T>(&self, size: f64, choose: impl Fn(&dyn Fn(KernelForm) -> bool) -> Option<T>) -> Option<T> {
         choose(&|form| self.prefers(form, size)).or_else(|| choose(&|form| self.uses(form)))
     }
 
-    /// Whether the driver compiles a long kernel without loops in seconds. SwiftShader's compiler takes minutes for what others take a
-    /// second for (2026-11-22, one stage of 16 points with its reads and writes guarded).
+    /// Returns whether the driver compiles a long kernel without loops in seconds. SwiftShader's compiler takes minutes
+    /// where others take a second (2026-11-22, one stage of 16 points with guarded reads and writes).
     pub(crate) fn compiles_long_kernels(&self) -> bool {
         !(self.software && self.name.contains("SwiftShader"))
     }
 
-    /// Whether this form was asked for by name.
+    /// Returns whether the caller asked for this form by name.
     pub(crate) fn asks(&self, form: KernelForm) -> bool {
         self.kernels.contains(&form)
     }
 
-    /// Invocations of every subgroup, where shaders may use subgroups and there is but one size.
+    /// Returns the subgroup size in invocations, if shaders may use subgroups and all have the same size.
     pub(crate) fn subgroup(&self) -> Option<u32> {
         let [least, most] = self.subgroup_size;
         (least == most && self.features.contains(&"subgroups")).then_some(least)
     }
 
-    /// Smaller is better.
+    /// Returns the rank of the adapter's class; smaller is better.
     fn rank(&self) -> usize {
         ["discrete", "integrated", "virtual", "other", "software"].iter().position(|c| *c == self.class).unwrap_or(9)
     }
@@ -286,7 +293,7 @@ impl Adapter {
 mod tests {
     use super::{Named, select, wanted};
 
-    /// Two equal cards, a third of another name with a driver that tells no address.
+    /// Two equal cards, and a third adapter with another name whose driver reports no address.
     const ADAPTERS: [Named<'static>; 3] = [
         Named { name: "NVIDIA H200", driver: "NVIDIA 580.1", pci: Some("0000:41:00.0") },
         Named { name: "NVIDIA H200", driver: "NVIDIA 580.1", pci: Some("0001:41:00.0") },

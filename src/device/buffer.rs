@@ -1,5 +1,5 @@
-//! Typed, device-resident arrays. A buffer is one whole wgpu buffer (WebGPU judges hazards by whole buffers) and goes back to
-//! its pool when the last user drops it.
+//! Typed, device-resident arrays. A buffer is one entire wgpu buffer (WebGPU judges hazards by entire buffers) and
+//! returns to its pool when its last user drops it.
 
 use super::pool::{Lease, Pool, Usage};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A WGSL host-shareable element type.
 pub(crate) trait Element: bytemuck::Pod + Send + Sync {
-    /// Its name in WGSL, as naga writes it.
+    /// The type's name in WGSL, as naga writes it.
     const WGSL: &'static str;
 }
 
@@ -26,8 +26,8 @@ elements!(
 );
 elements!(half::f16 = "f16");
 
-/// A device-resident array of `len` elements, whose only handle this is: kernels may write it. What it holds before it is written is not
-/// defined. [`Buffer::share`] makes it one that many hold and none writes.
+/// A device-resident array of `len` elements. This is its only handle, so kernels may write it. Its content is
+/// undefined before it is written. [`Buffer::share`] turns it into an array with many handles that none can write.
 #[derive(Debug)]
 pub(crate) struct Buffer<T> {
     pub(super) lease: Arc<Lease>,
@@ -35,18 +35,18 @@ pub(crate) struct Buffer<T> {
     of: PhantomData<T>,
 }
 
-/// A [`Buffer`] that many hold: kernels read it, and none can write it any more.
+/// A [`Buffer`] with many handles: kernels can read it, and none can write it any more.
 #[derive(Debug)]
 pub(crate) struct Shared<T>(Buffer<T>);
 
-/// A borrowed [`Buffer`] as elements of another type.
+/// A borrowed [`Buffer`], viewed as elements of another type.
 #[derive(Debug)]
 pub(crate) struct CastRef<'a, T> {
     buffer: Buffer<T>,
     of: PhantomData<&'a Buffer<T>>,
 }
 
-/// A mutably borrowed [`Buffer`] as elements of another type.
+/// A mutably borrowed [`Buffer`], viewed as elements of another type.
 #[derive(Debug)]
 pub(crate) struct CastMut<'a, T> {
     buffer: Buffer<T>,
@@ -54,7 +54,8 @@ pub(crate) struct CastMut<'a, T> {
 }
 
 impl<T> Buffer<T> {
-    /// A second handle, which this room alone may make: it goes where nothing writes, or lives while this one is borrowed.
+    /// Returns a second handle. Only this module may make one: nothing writes through it, or it
+    /// lives while this one is borrowed.
     fn alias(&self) -> Self {
         Self { lease: Arc::clone(&self.lease), len: self.len, of: PhantomData }
     }
@@ -100,20 +101,20 @@ impl<T> Deref for Shared<T> {
 }
 
 impl<T: Element> Shared<T> {
-    /// [`Buffer::cast`].
+    /// Does the same as [`Buffer::cast`].
     pub(crate) fn cast<U: Element>(self) -> Shared<U> {
         Shared(self.0.cast())
     }
 }
 
 impl<T: Element> Buffer<T> {
-    /// An array of `len` elements on loan.
+    /// Borrows an array of `len` elements from the pool.
     pub(super) fn lend(pool: &Arc<Pool>, len: usize) -> Result<Self> {
         let lease = pool.lend(bytes_of::<T>(len), Usage::Storage)?;
         Ok(Self { lease: Arc::new(lease), len, of: PhantomData })
     }
 
-    /// The first `len` elements of a buffer that somebody else owns.
+    /// Wraps the first `len` elements of a buffer that is owned outside this crate.
     pub(super) fn adopt(pool: &Arc<Pool>, raw: wgpu::Buffer, len: usize) -> Result<Self> {
         let (wanted, usage) = (bytes_of::<T>(len), wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC);
         if raw.size() < wanted || !raw.usage().contains(usage) {
@@ -123,37 +124,37 @@ impl<T: Element> Buffer<T> {
         Ok(Self { lease: Arc::new(pool.foreign(raw)), len, of: PhantomData })
     }
 
-    /// The same bits as whole elements of another type; what does not fill one at the end is out of sight.
+    /// Views the same bits as elements of another type. Bytes at the end that do not fill an element are left out.
     pub(crate) fn cast<U: Element>(self) -> Buffer<U> {
         Buffer { lease: self.lease, len: self.len * size_of::<T>() / size_of::<U>(), of: PhantomData }
     }
 
-    /// Gives up writing.
+    /// Gives up the right to write.
     pub(crate) fn share(self) -> Shared<T> {
         Shared(self)
     }
 
-    /// The same for reading what is only borrowed.
+    /// Does the same as [`Buffer::cast`] for reading a borrowed buffer.
     pub(crate) fn cast_ref<U: Element>(&self) -> CastRef<'_, U> {
         CastRef { buffer: self.alias().cast(), of: PhantomData }
     }
 
-    /// The same for writing what is only borrowed.
+    /// Does the same as [`Buffer::cast`] for writing a borrowed buffer.
     pub(crate) fn cast_mut<U: Element>(&mut self) -> CastMut<'_, U> {
         CastMut { buffer: self.alias().cast(), of: PhantomData }
     }
 
-    /// The first `len` elements, or all where there are fewer.
+    /// Keeps the first `len` elements, or all if there are fewer.
     pub(crate) fn first(self, len: usize) -> Self {
         Self { len: len.min(self.len), ..self }
     }
 
-    /// Length in elements.
+    /// Returns the length in elements.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Length in bytes; never zero, because WebGPU refuses an empty binding.
+    /// Returns the length in bytes, which is never zero because WebGPU refuses an empty binding.
     pub(super) fn bytes(&self) -> u64 {
         bytes_of::<T>(self.len)
     }
@@ -163,7 +164,7 @@ impl<T: Element> Buffer<T> {
     }
 }
 
-/// Bytes that an array of `len` elements takes on the device.
+/// Returns the bytes that an array of `len` elements takes on the device.
 fn bytes_of<T>(len: usize) -> u64 {
     (len.max(1) as u64).saturating_mul(size_of::<T>() as u64)
 }
@@ -173,11 +174,12 @@ fn bytes_of<T>(len: usize) -> u64 {
 pub(crate) enum Bound<'a> {
     /// The bytes of a uniform struct.
     Uniform(&'a [u8]),
-    /// A buffer, and how many bytes of it are the array.
+    /// A buffer, and how many of its bytes the array covers.
     Buffer(&'a Arc<Lease>, u64),
 }
 
-/// Does not compile if a [`Buffer`] can be cloned: a kernel could read through one handle what it writes through the other.
+/// Fails to compile if a [`Buffer`] can be cloned: a kernel could read through one handle what it
+/// writes through the other.
 #[cfg(test)]
 const _: fn() = || {
     trait NotClone<Which> {

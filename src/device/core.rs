@@ -1,4 +1,4 @@
-//! An opened device and what goes with it: what recording and reading work with.
+//! An opened device and the state that belongs to it, which recording and reading use.
 
 use super::adapter::Adapter;
 use super::faults::Faults;
@@ -16,13 +16,13 @@ pub(super) struct Core {
     pub(super) faults: Faults,
     pub(super) pool: Arc<Pool>,
     pub(super) pipelines: Pipelines,
-    /// Timestamps, where they are asked for and there are any.
+    /// The timestamps, if they are requested and the adapter has them.
     pub(super) timing: Option<Timing>,
     pub(super) stopwatch: Stopwatch,
 }
 
 impl Core {
-    /// Whether dispatches are timed by the host's clock.
+    /// Returns whether the host's clock times the dispatches.
     pub(super) fn by_wall_clock(&self) -> bool {
         self.stopwatch.runs() && self.timing.is_none()
     }

@@ -1,15 +1,16 @@
-//! A kernel made wrong on purpose, as a driver's compiler might make it: for tests of what tells right from wrong.
+//! Makes a kernel wrong on purpose, as a driver's compiler might, to test the checks that detect wrong results.
 
 use super::shader::validate;
 use naga::valid::FunctionInfo;
 use naga::{AddressSpace, Arena, BinaryOperator, Block, Expression, Function, Handle, Literal, Module, Range, Scalar};
 use naga::{ScalarKind, Span, Statement};
 
-/// Whether what is stored there is to be spoilt.
+/// Whether to spoil a store, given its pointer and its value.
 type Numbers<'a> = &'a dyn Fn(Handle<Expression>, Handle<Expression>) -> bool;
 
-/// Makes a difference of every sum of floating-point numbers, and a sixteenth more of every number in f32 that goes to a buffer: two wrong
-/// signs may make a right one. How many places there were; none in a kernel that counts and sorts.
+/// Turns every sum of floating-point values into a difference, and enlarges every f32 value that is
+/// stored in a buffer by a sixteenth, because two wrong signs may make a right one. Returns the
+/// number of changes: none in a kernel that counts and sorts.
 pub(super) fn spoil(module: &mut Module) -> usize {
     let Ok(info) = validate(module) else { return 0 };
     let (types, mut count) = (module.types.clone(), 0);
@@ -36,7 +37,7 @@ pub(super) fn spoil(module: &mut Module) -> usize {
     count
 }
 
-/// The statements, with what they store a sixteenth larger.
+/// Returns the statements, with the values that they store enlarged by a sixteenth.
 fn enlarged(block: &Block, all: &mut Arena<Expression>, numbers: Numbers<'_>, count: &mut usize) -> Block {
     let mut out = Block::with_capacity(block.len());
     for (statement, &span) in block.span_iter() {

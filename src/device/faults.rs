@@ -1,4 +1,5 @@
-//! What the device tells only through callbacks: its loss, and errors that no scope caught. Nothing here panics.
+//! The faults that the device reports only through callbacks: its loss, and errors that no scope
+//! caught. Nothing here panics.
 
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Result};
@@ -12,7 +13,7 @@ pub(crate) struct Faults {
     seen: Arc<Seen>,
 }
 
-/// The faults of a device so far. Loss is for good; an uncaught error is reported once.
+/// The faults of a device so far. A loss is permanent; an uncaught error is reported once.
 #[derive(Debug, Default)]
 struct Seen {
     any: AtomicBool,
@@ -21,7 +22,7 @@ struct Seen {
 }
 
 impl Faults {
-    /// Installs the callbacks. They replace those of a device that somebody else owns.
+    /// Installs the callbacks. They replace those of a device that was opened outside this crate.
     pub(crate) fn watch(device: &wgpu::Device, cancel: Cancel) -> Self {
         let seen = Arc::<Seen>::default();
         let on_loss = Arc::clone(&seen);
@@ -37,26 +38,26 @@ impl Faults {
         Self { cancel, seen }
     }
 
-    /// Those of another context on the same device.
-    pub(super) fn beside(&self, cancel: Cancel) -> Self {
+    /// Returns the faults of the same device for another context.
+    pub(super) fn for_context(&self, cancel: Cancel) -> Self {
         Self { cancel, seen: Arc::clone(&self.seen) }
     }
 
-    /// From now on every operation on the device fails with this reason.
+    /// Makes every later operation on the device fail with this reason.
     pub(super) fn set_lost(&self, message: String) {
         self.seen.set_lost(message);
     }
 
-    /// [`Faults::check`] of a device that is asked first. wgpu hands out invalid resources on a lost device without an error, and
-    /// tells of the loss only when it is polled.
+    /// Polls the device, then does the same as [`Faults::check`]. wgpu hands out invalid resources on a lost device
+    /// without an error, and reports the loss only when it is polled.
     pub(super) fn ask(&self, device: &wgpu::Device) -> Result<()> {
-        // What the poll itself reports is the loss, which `check` tells.
+        // What the poll itself reports is the loss, which `check` returns.
         let _ = device.poll(wgpu::PollType::Poll);
         self.check()
     }
 
-    /// Fails if the work was cancelled, if the device is lost, or if an error came that no scope caught. Called before every
-    /// operation and before any read is trusted.
+    /// Fails if the work was canceled, if the device is lost, or if there was an error that no scope caught. It is
+    /// called before every operation and before the result of any read is trusted.
     pub(crate) fn check(&self) -> Result<()> {
         self.cancel.check()?;
         if !self.seen.any.load(Ordering::Acquire) {
@@ -79,7 +80,7 @@ impl Seen {
     }
 }
 
-/// The device's error in this crate's words; `bytes` is what an allocation asked for.
+/// Converts the device's error into this crate's error; `bytes` is the size of the requested allocation.
 pub(crate) fn error_of(error: &wgpu::Error, bytes: u64) -> Error {
     match error {
         wgpu::Error::OutOfMemory { .. } => ErrorKind::OutOfMemory { wanted: bytes, allowed: 0 }.into(),
@@ -87,7 +88,7 @@ pub(crate) fn error_of(error: &wgpu::Error, bytes: u64) -> Error {
     }
 }
 
-/// Runs `work` inside error scopes and returns what they caught beside its result.
+/// Runs `work` inside error scopes and returns its result with the error that they caught.
 pub(crate) fn scoped<T>(device: &wgpu::Device, work: impl FnOnce() -> T) -> (T, Option<wgpu::Error>) {
     let guards = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::Validation]
         .map(|filter| device.push_error_scope(filter));

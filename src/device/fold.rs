@@ -1,11 +1,13 @@
-//! What a variant's overrides decide is taken out of its module: a driver compiles only what can run. A kernel of many variants would
-//! else be as long for each of them as for all; drivers inline every call before they look for what is dead.
+//! Removes from a module the code that a variant's overrides rule out, so that a driver compiles
+//! only what can run. Otherwise each variant of a kernel would be as long as all variants together,
+//! because drivers inline every call before they search for dead code.
 
 use naga::compact::{KeepUnused, compact};
 use naga::{Block, Expression, Function, Handle, Literal, Module, Statement};
 
-/// Takes the branches that are never taken out of every function, and what nothing uses then out of the module. The overrides
-/// have to be settled. What a call returns is not looked into: conditions are to be overrides, or made of them.
+/// Removes the branches that are never taken from every function, and then everything unused from
+/// the module. The overrides must be resolved. The results of calls are not examined: a branch is
+/// removed only if its condition is made of overrides and constants.
 pub(super) fn fold(mut module: Module) -> Module {
     let functions: Vec<(Handle<Function>, Block)> =
         module.functions.iter().map(|(handle, f)| (handle, folded(&module, f, &f.body))).collect();
@@ -13,7 +15,7 @@ pub(super) fn fold(mut module: Module) -> Module {
         module.entry_points.iter().map(|e| folded(&module, &e.function, &e.function.body)).collect();
     for (handle, body) in functions {
         let function = module.functions.get_mut(handle);
-        // Names would keep what is gone.
+        // The names would keep the removed expressions.
         function.named_expressions.clear();
         function.body = body;
     }
@@ -49,7 +51,7 @@ fn folded(module: &Module, function: &Function, block: &Block) -> Block {
             Statement::Block(block) => out.push(Statement::Block(inner(block)), *span),
             other => out.push(other.clone(), *span),
         }
-        // Nothing may follow what leaves the block.
+        // No statement may follow one that leaves the block.
         if let Some(Statement::Return { .. } | Statement::Break | Statement::Continue) = out.last() {
             break;
         }
@@ -57,7 +59,7 @@ fn folded(module: &Module, function: &Function, block: &Block) -> Block {
     out
 }
 
-/// What a condition is, where it is settled.
+/// Returns the value of a condition, if it is known.
 fn settled(module: &Module, function: &Function, condition: Handle<Expression>) -> Option<bool> {
     match function.expressions[condition] {
         Expression::Literal(Literal::Bool(yes)) => Some(yes),
@@ -73,7 +75,7 @@ fn settled(module: &Module, function: &Function, condition: Handle<Expression>) 
 mod tests {
     use crate::device::shader::Shader;
 
-    /// Statements of a module's functions, those within others too.
+    /// Returns the statements of a module's functions as text, nested statements included.
     fn statements(overrides: &[(&'static str, f64)]) -> String {
         let source = "override DEPTH: u32 = 0;
             override DEEP: bool = DEPTH > 2u;
@@ -94,11 +96,11 @@ mod tests {
     fn only_what_may_run_is_left() {
         let count = |text: &str, what: &str| text.matches(what).count();
         let (none, one, deep) = (statements(&[]), statements(&[("DEPTH", 1.0)]), statements(&[("DEPTH", 3.0)]));
-        // The loop's own condition, and what depends on data.
+        // The loop's own condition and the one that depends on data remain.
         for text in [&none, &one, &deep] {
             assert_eq!(count(text, "If {"), 2, "{text}");
         }
-        // That of `main`, and of what it calls.
+        // The `return` of `main`, and that of the function that it calls.
         assert_eq!([&none, &one, &deep].map(|text| count(text, "Return {")), [1, 2, 1]);
         assert_eq!([&none, &one, &deep].map(|text| count(text, "Call {")), [0, 1, 0]);
         assert_eq!([&none, &one, &deep].map(|text| count(text, "Store {")), [2, 3, 3]);

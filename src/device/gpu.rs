@@ -1,4 +1,4 @@
-//! An opened adapter: device, queue, pool, compiled kernels, the open recording.
+//! An opened adapter: its device, queue, pool, compiled kernels and open recording.
 
 use super::adapter::{self, Adapter, Slower, WgpuDevice};
 use super::buffer::Element;
@@ -19,32 +19,34 @@ use crate::profile::{Clock, Stopwatch};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Constants are kept up to this share of the byte budget, and to this many bytes at most.
+/// The cached constants take at most the byte budget divided by this.
 const CONSTANTS_SHARE: u64 = 32;
+/// The most bytes that the cached constants take.
 const CONSTANTS: u64 = 64 << 20;
 
-/// How a device is opened.
+/// The options for opening a device.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceOptions {
     /// The most bytes that the buffers of this device may take.
     pub(crate) budget: u64,
-    /// Keep the driver's run-time checks in the shaders.
+    /// Whether to keep the driver's run-time checks in the shaders.
     pub(crate) checked: bool,
-    /// Fill every buffer that the pool hands out.
+    /// Whether to fill every buffer that the pool lends.
     pub(crate) poison: bool,
-    /// What ends its work.
+    /// The switch that ends the device's work.
     pub(crate) cancel: Cancel,
-    /// Book where the time goes.
+    /// Whether to book where the time goes.
     pub(crate) profile: bool,
-    /// Measure each kernel with timestamps, where the adapter has them.
+    /// Whether to measure each kernel with timestamps, if the adapter has them.
     pub(crate) timestamps: bool,
-    /// The forms of kernels that may be used, of each family that is named here.
+    /// The kernel forms that may be used. A family without a form in this list is not restricted.
     pub(crate) kernels: Vec<KernelForm>,
-    /// Forms that were measured to be slower than others on this adapter.
+    /// The forms that were measured to be slower than others on this adapter.
     pub(crate) slower: Vec<Slower>,
-    /// Be refused the device, and make this kernel wrong: for tests.
+    /// For tests: whether opening the device fails.
     pub(crate) refused: bool,
-    pub(crate) spoilt: Option<String>,
+    /// For tests: the name of the kernel that is made wrong.
+    pub(crate) spoiled: Option<String>,
 }
 
 /// An adapter that is not opened yet.
@@ -55,7 +57,7 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// The adapter of that name, or the best one that is no software adapter.
+    /// Selects the adapter of that name, or the best one that is not software.
     ///
     /// # Errors
     /// [`ErrorKind::NoAdapter`] if there is none.
@@ -64,24 +66,25 @@ impl Chosen {
         Ok(Self { raw, adapter })
     }
 
-    /// What it offers.
+    /// Returns what the adapter offers.
     pub(crate) fn adapter(&self) -> &Adapter {
         &self.adapter
     }
 }
 
 impl WgpuDevice {
-    /// Its adapter, with what the device was opened for.
+    /// Describes the adapter, with the features and limits that the device was opened with.
     pub(crate) fn describe(&self) -> Adapter {
         Adapter::describe(&self.adapter, self.device.features(), &self.device.limits())
     }
 }
 
-/// Leave to open a device for matrix units.
+/// Returns the acknowledgment that wgpu requires to open a device with matrix units.
 #[expect(unsafe_code, reason = "wgpu has matrix units as an experiment alone")]
 fn with_matrix_units() -> wgpu::ExperimentalFeatures {
-    // SAFETY: what is acknowledged is that wgpu's own code for it may be wrong. One kernel uses it, asked for by name; all that it loads
-    // and stores on matrix units lies whole within arrays of its own in workgroup memory, and every subgroup reaches those calls.
+    // SAFETY: this acknowledges that wgpu's own code for matrix units may be wrong. One kernel uses them, and only when
+    // it is asked for by name. Everything that it loads and stores on matrix units is entirely within its own arrays in
+    // workgroup memory, and every subgroup reaches those calls.
     unsafe { wgpu::ExperimentalFeatures::enabled() }
 }
 
@@ -90,7 +93,7 @@ fn with_matrix_units() -> wgpu::ExperimentalFeatures {
 pub(crate) struct Gpu {
     core: Core,
     recording: Mutex<Recording>,
-    /// Arrays that many calls read and none writes, by what they hold.
+    /// The cached read-only arrays, keyed by their content.
     constants: Mutex<HashMap<Vec<u64>, Shared<f32>>>,
 }
 
@@ -101,7 +104,7 @@ impl Gpu {
         let required_limits = raw.limits();
         let mut required_features = adapter::wanted_features(raw.features());
         let mut experimental_features = wgpu::ExperimentalFeatures::disabled();
-        // Only for whoever asked for them by name.
+        // Matrix units are enabled only for callers who asked for them by name.
         let cooperative = KernelForm::Matmul(MatmulForm::Cooperative);
         if options.kernels.contains(&cooperative) && facts.cooperative.is_some() {
             required_features |= adapter::MATRIX_UNITS;
@@ -123,12 +126,12 @@ impl Gpu {
         Ok(Self::adopt(WgpuDevice { adapter: raw, device, queue }, options))
     }
 
-    /// Compiles a variant of a kernel and throws it away.
+    /// Compiles a variant of a kernel and discards it.
     pub(crate) fn compile(&self, kernel: &Declaration, overrides: Overrides<'_>) -> Result<()> {
         self.core.pipelines.make(kernel, overrides, &self.core.adapter).map(drop)
     }
 
-    /// Takes a device that somebody else opened.
+    /// Adopts a device that was opened outside this crate.
     pub(crate) fn adopt(device: WgpuDevice, options: DeviceOptions) -> Arc<Self> {
         let adapter = device.describe();
         let WgpuDevice { device, queue, .. } = device;
@@ -136,10 +139,10 @@ impl Gpu {
         Self::new(adapter, (device, queue), faults, options, None)
     }
 
-    /// The same device for another context, with the kernels that are compiled there, and buffers of its own.
-    pub(crate) fn beside(&self, options: DeviceOptions) -> Arc<Self> {
+    /// Returns the same device for another context, which shares the compiled kernels and has its own buffers.
+    pub(crate) fn for_context(&self, options: DeviceOptions) -> Arc<Self> {
         let Core { adapter, device, queue, faults, pipelines, .. } = &self.core;
-        let faults = faults.beside(options.cancel.clone());
+        let faults = faults.for_context(options.cancel.clone());
         Self::new(adapter.clone(), (device.clone(), queue.clone()), faults, options, Some(pipelines))
     }
 
@@ -154,9 +157,9 @@ impl Gpu {
         let max_buffer = adapter.limits.buffer / 4 * 4;
         let stopwatch = Stopwatch::new(options.profile);
         let pool = Pool::new(&device, &queue, &faults, max_buffer, options.budget, options.poison, &stopwatch);
-        let own = Pipelines::new(&device, &faults, options.checked, &stopwatch, options.spoilt);
+        let own = Pipelines::new(&device, &faults, options.checked, &stopwatch, options.spoiled);
         let pipelines = match compiled {
-            Some(others) => own.beside(others),
+            Some(others) => own.for_context(others),
             None => own,
         };
         let timing = (options.profile && options.timestamps).then(|| Timing::new(&device)).flatten();
@@ -168,33 +171,34 @@ impl Gpu {
         })
     }
 
-    /// What this device is and allows.
+    /// Returns what this device is and allows.
     pub(crate) fn adapter(&self) -> &Adapter {
         &self.core.adapter
     }
 
-    /// The open recording. Others wait until this one is dropped, so that an operation's dispatches stand together.
+    /// Returns the open recording. Other callers wait until it is dropped, so the dispatches of one
+    /// operation are consecutive.
     pub(crate) fn record(&self) -> Recorder<'_> {
         Recorder::new(&self.core, self.recording.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Submits what is recorded and begins to read `buffer` back; does not wait.
+    /// Submits what is recorded and starts to read `buffer` back, without waiting.
     pub(crate) fn read<T: Element>(&self, buffer: &Buffer<T>) -> Result<Read<T>> {
         self.record().read(buffer)
     }
 
-    /// Whether `buffer` is of this device and of this pool.
+    /// Returns whether `buffer` belongs to this device and this pool.
     pub(crate) fn owns<T: Element>(&self, buffer: &Buffer<T>) -> bool {
         Arc::ptr_eq(&buffer.lease.pool, &self.core.pool)
     }
 
-    /// An array that somebody else made on this device: its first `len` elements.
+    /// Wraps the first `len` elements of a buffer that was made on this device outside this crate.
     pub(crate) fn adopt_buffer<T: Element>(&self, raw: wgpu::Buffer, len: usize) -> Result<Buffer<T>> {
         Buffer::adopt(&self.core.pool, raw, len)
     }
 
-    /// An array that many calls read and none writes. `key` says what it holds: what `make` makes is uploaded when it is asked for first,
-    /// and kept where it is small beside the byte budget.
+    /// Returns a cached read-only buffer. `key` identifies its content: on the first use of `key`, this uploads the
+    /// result of `make`. The buffer stays cached if it is small compared with the byte budget.
     pub(crate) fn constant<T: Element>(&self, key: &[u64], make: impl FnOnce() -> Vec<T>) -> Result<Shared<T>> {
         if let Some(found) = self.constants().get(key) {
             return Ok(found.clone().cast());
@@ -206,7 +210,7 @@ impl Gpu {
         let all: u64 = kept.values().map(bytes).sum();
         let own = made.clone().cast();
         if all + bytes(&own) > most {
-            // Those that are still wanted come back.
+            // Constants that are still needed are uploaded again at their next use.
             kept.clear();
         }
         if bytes(&own) <= most {
@@ -219,15 +223,15 @@ impl Gpu {
         self.constants.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets go of every buffer that is not in use.
+    /// Frees every buffer that is not in use.
     pub(crate) fn trim(&self) {
         self.constants().clear();
         self.core.pool.trim();
-        // Memory returns to the driver when the device is polled; what the poll finds out shows in `faults`.
+        // Memory returns to the driver when the device is polled. Whatever the poll reports shows in `faults`.
         let _ = self.core.device.poll(wgpu::PollType::Poll);
     }
 
-    /// What the pool holds.
+    /// Returns the counters of the pool.
     pub(crate) fn counters(&self) -> PoolCounters {
         self.core.pool.counters()
     }
@@ -239,12 +243,12 @@ impl Gpu {
         recorder.wait()
     }
 
-    /// What books where the time goes.
+    /// Returns the stopwatch that books where the time goes.
     pub(crate) fn stopwatch(&self) -> &Stopwatch {
         &self.core.stopwatch
     }
 
-    /// Waits until all work is done and booked; what it was measured with.
+    /// Waits until all work is done and booked, and returns the clock that measured it.
     pub(crate) fn booked(&self) -> Result<Clock> {
         self.wait()?;
         let Some(timing) = &self.core.timing else { return Ok(Clock::Wall) };
@@ -252,7 +256,7 @@ impl Gpu {
         Ok(Clock::Timestamps)
     }
 
-    /// Destroys the device, as a driver that resets would.
+    /// Destroys the device, as a driver reset would.
     #[cfg(feature = "testing")]
     pub(crate) fn destroy(&self) {
         self.core.device.destroy();

@@ -1,41 +1,42 @@
-//! A kernel is a struct whose fields are its WGSL variables: reads borrow, writes borrow mutably, so WebGPU's rule that a
-//! buffer written in a dispatch is bound nowhere else in it is Rust's own.
+//! Kernels as structs whose fields are their WGSL variables. Reads are shared borrows and writes are mutable borrows,
+//! so the borrow checker enforces WebGPU's rule that a buffer written in a dispatch is bound nowhere else in it.
 
 use super::buffer::{Bound, Element};
 use super::shader::{Overrides, Reflection, Shader, VarKind};
 use crate::error::Result;
 use crate::shape::to_u32;
 
-/// Host twin of a WGSL `struct` in the uniform address space.
+/// The Rust counterpart of a WGSL `struct` in the uniform address space.
 pub(crate) trait Uniform: bytemuck::Pod {
     /// The members' names and offsets in bytes.
     const MEMBERS: &'static [(&'static str, usize)];
 
-    /// What naga must find for it.
+    /// Returns the kind that naga must find for it.
     fn kind() -> VarKind {
         let members = Self::MEMBERS.iter().map(|&(name, offset)| (name.to_owned(), to_u32(offset))).collect();
         VarKind::Uniform { size: to_u32(size_of::<Self>()), members }
     }
 }
 
-/// One field of a kernel: the WGSL variable's name and what is bound there.
+/// A field of a kernel: the name of the WGSL variable and what is bound to it.
 #[derive(Debug)]
 pub(crate) struct Slot<'a> {
     pub(crate) name: &'static str,
     pub(crate) bound: Bound<'a>,
 }
 
-/// What is known of a kernel before anything is bound.
+/// What is known about a kernel before anything is bound.
 #[derive(Debug)]
 pub(crate) struct Declaration {
-    /// The WGSL.
+    /// The kernel's WGSL.
     pub(crate) shader: Shader,
-    /// Returns the name and kind of every field; compared with the WGSL before the first dispatch, and by `cargo test` without a device.
+    /// Returns the name and kind of every field, which are compared with the WGSL before the first
+    /// dispatch, and by `cargo test` without a device.
     pub(crate) signature: fn() -> Vec<(&'static str, VarKind)>,
 }
 
 impl Declaration {
-    /// Checks that Rust's fields and the WGSL's variables are the same.
+    /// Checks that the Rust fields and the WGSL variables agree.
     pub(crate) fn agree(&self, reflection: &Reflection, overrides: Overrides<'_>) -> Result<()> {
         let fields = (self.signature)();
         for v in &reflection.variables {
@@ -52,31 +53,31 @@ impl Declaration {
     }
 }
 
-/// A kernel and the variants of it that ship.
+/// A kernel and its shipped variants.
 #[derive(Debug)]
 pub(crate) struct Shipped {
-    /// One, or one for each order of a kernel whose WGSL is generated.
+    /// The declarations: one, or one for each order of a kernel whose WGSL is generated.
     pub(crate) declarations: &'static [Declaration],
     /// Returns the overrides of each variant.
     pub(crate) variants: fn() -> Vec<Vec<(&'static str, f64)>>,
 }
 
-/// A compute shader and everything it binds. Each field carries the name of its WGSL variable. The device floor takes it as
-/// `&dyn Kernel`: code that were generic over the kernel would be compiled a hundred times.
+/// A compute shader and everything it binds. Each field has the name of its WGSL variable. The device floor takes it as
+/// `&dyn Kernel`, because code that is generic over the kernel would be compiled a hundred times.
 pub(crate) trait Kernel {
-    /// What all dispatches of this kernel share.
+    /// Returns what all dispatches of this kernel share.
     fn declaration(&self) -> &'static Declaration;
 
-    /// The fields of this dispatch.
+    /// Returns the fields of this dispatch.
     fn slots(&self) -> Vec<Slot<'_>>;
 }
 
-/// The kind of a storage array that is only read.
+/// Returns the kind of a storage array that is only read.
 pub(crate) fn read_kind<T: Element>() -> VarKind {
     VarKind::Read(T::WGSL.to_owned())
 }
 
-/// The kind of a storage array that is written.
+/// Returns the kind of a storage array that is written.
 pub(crate) fn write_kind<T: Element>() -> VarKind {
     VarKind::Write(T::WGSL.to_owned())
 }
@@ -93,8 +94,9 @@ macro_rules! uniform {
     };
 }
 
-/// Declares the kernels of one family, and one test that needs no device: every variant that ships agrees with its WGSL and
-/// is accepted by each of naga's back ends. `variants` names a function that lists the overrides of every shipped variant.
+/// Declares the kernels of one family and a test that needs no device. The test checks that every
+/// shipped variant agrees with its WGSL and that each of naga's back ends accepts it. `variants`
+/// names a function that lists the overrides of every shipped variant.
 ///
 /// ```text
 /// kernels! {
@@ -104,7 +106,8 @@ macro_rules! uniform {
 ///         read x: f32,
 ///         write y: f32,
 ///     }
-///     /// A kernel with a generated file for each order, here sort_8.wgsl and sort_16.wgsl. Its field `order` says which.
+///     /// A kernel with a generated file for each order, here sort_8.wgsl and sort_16.wgsl.
+///     /// Its field `order` says which.
 ///     Sort = ["vector/sort.wgsl"] each order in "generated/vector/sort_" [8, 16] variants one_variant {
 ///         write x: f32,
 ///     }
@@ -121,7 +124,7 @@ macro_rules! kernels {
             $(pub(super) $w: &'a mut $crate::device::Buffer<$wty>,)*
         }
         impl $name<'_> {
-            $(/// Orders that have a file.
+            $(/// The orders that have a file.
             pub(super) const ORDERS: &'static [u32] = &$orders;)?
             const DECLARATIONS: &'static [$crate::device::Declaration] =
                 $crate::device::kernels!(@declarations Self, $name, $files $($generated $orders)?);
@@ -187,7 +190,8 @@ macro_rules! kernels {
     };
 }
 
-/// The test that constants which a family's WGSL states too, under the same names, are the same there. `kernels!` has to stand beside it.
+/// Declares a test that checks that constants have the same values here as in the family's WGSL, which states them
+/// under the same names. It needs `kernels!` in the same module.
 macro_rules! mirrors {
     ($($name:ident = $value:expr),+ $(,)?) => {
         #[cfg(test)]

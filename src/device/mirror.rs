@@ -1,15 +1,15 @@
-//! Test only: constants that both languages state are compared, through what naga reads.
+//! Test only: compares the constants that are stated in both Rust and WGSL, as naga reads them.
 
 use super::{Declaration, Shipped};
 use crate::device::shader::Overrides;
 use naga::{Expression, Literal, Module};
 use std::collections::HashMap;
 
-/// Checks that WGSL of at least one of these kernels has a `const` of that name, or an `override` with that default, and that it is this
-/// number in all that have it.
+/// Checks that the WGSL of at least one of these kernels has a `const` of that name, or an `override` with a default,
+/// and that it has this value in every kernel that has it.
 ///
 /// # Panics
-/// If not.
+/// If the check fails.
 pub(crate) fn check_constant(kernels: &[Shipped], name: &str, value: f64) {
     let mut seen = 0;
     for kernel in kernels.iter().flat_map(|kernel| kernel.declarations) {
@@ -20,7 +20,8 @@ pub(crate) fn check_constant(kernels: &[Shipped], name: &str, value: f64) {
     assert!(seen > 0, "no kernel's WGSL has a constant {name}");
 }
 
-/// The numbers and truth values (1 and 0) of the `const`s and, with these given, of the `override`s of a kernel, by name.
+/// Returns the numeric and boolean (1 and 0) values of a kernel's `const`s and, with these
+/// overrides, of its `override`s, by name.
 pub(crate) fn constants(kernel: &Declaration, overrides: Overrides<'_>) -> HashMap<String, f64> {
     let parsed = naga::front::wgsl::parse_str(kernel.shader.source).unwrap_or_else(|e| panic!("{e}"));
     let settled = kernel.shader.resolve(overrides).unwrap_or_else(|e| panic!("{e}")).0;

@@ -1,5 +1,6 @@
-//! Test only: every way in which a kernel's Rust and its WGSL can disagree is caught before a device sees it, in words that name the
-//! culprit; and a variant that an adapter cannot hold is refused before its driver is.
+//! Test only: checks that every disagreement between a kernel's Rust and its WGSL is caught before a
+//! device sees it, with a message that names the culprit, and that a variant which exceeds an
+//! adapter's limits is refused before its driver sees it.
 
 use super::adapter::{Adapter, AdapterLimits};
 use super::pipelines::check_limits;
@@ -11,7 +12,7 @@ uniform! {
     struct Pair { count: u32, factor: f32 }
 }
 
-/// `y[i] = factor x[i]`, as it should be.
+/// The correct kernel: `y[i] = factor x[i]`.
 const RIGHT: &str = "
 override WIDTH: u32 = 64;
 override TILE: u32 = 16;
@@ -27,7 +28,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ";
 
-/// A kernel that says so of itself, whatever its WGSL says.
+/// Declares a kernel with this signature, by default that of the correct kernel, regardless of its WGSL.
 macro_rules! kernel {
     ($name:ident, $wgsl:expr) => {
         kernel!($name, $wgsl, [("params", Pair::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<f32>())]);
@@ -40,12 +41,12 @@ macro_rules! kernel {
     };
 }
 
-/// What is said of the kernel before a device sees it.
+/// Returns the verdict on the kernel before a device sees it.
 fn judged(kernel: &Declaration, overrides: Overrides<'_>) -> Result<(), Error> {
     kernel.agree(&kernel.shader.reflect(overrides)?, overrides)
 }
 
-/// The message of a kernel that must be refused, with its name and variant.
+/// Returns the message for a kernel that must be refused, with its name and variant.
 fn refused(kernel: &Declaration, overrides: Overrides<'_>) -> String {
     let name = kernel.shader.name;
     let error = judged(kernel, overrides).expect_err(name);
@@ -74,7 +75,7 @@ fn a_uniform_with_other_members() {
     for message in [refused(&A_KERNEL, &[]), refused(&B_KERNEL, &[]), refused(&C_KERNEL, &[])] {
         assert!(message.contains("`params`") && message.contains("factor"), "{message}");
     }
-    // vec3 members are aligned to 16 bytes in WGSL, to 4 in Rust: the offsets tell.
+    // WGSL aligns vec3 members to 16 bytes and Rust to 4, so the offsets differ.
     const PADDED: &str = "
         struct Padded { count: u32, direction: vec3<f32> }
         @group(0) @binding(0) var<uniform> params: Padded;
@@ -142,7 +143,7 @@ fn main() { let = 1; }";
     assert!(message.contains("ILL_TYPED_KERNEL:4:") && message.contains("y[0] = 1u;"), "{message}");
     let message = refused(&NO_WGSL_KERNEL, &[]);
     assert!(message.contains("NO_WGSL_KERNEL:2:") && message.contains("let = 1"), "{message}");
-    // Neither a uniform struct nor a storage array: nothing that a field could be.
+    // `params` is neither a uniform struct nor a storage array, so no field can match it.
     const SCALAR: &str = "@group(0) @binding(0) var<uniform> params: u32;
         @group(0) @binding(1) var<storage, read_write> y: array<u32>;
         @compute @workgroup_size(1) fn main() { y[0] = params; }";
@@ -150,7 +151,7 @@ fn main() { let = 1; }";
     assert!(refused(&SCALAR_KERNEL, &[]).contains("`params`"));
 }
 
-/// An adapter with the least that WebGPU promises.
+/// Returns an adapter with the lowest limits that WebGPU guarantees.
 fn small_adapter() -> Adapter {
     Adapter {
         cooperative: None,

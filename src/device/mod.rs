@@ -1,8 +1,9 @@
-//! The device floor: the only room that names wgpu or naga. It knows buffers, kernels, submissions and faults, and no
-//! mathematics.
+//! The device floor: the only room that names wgpu or naga. It knows buffers, kernels, submissions
+//! and faults, but no mathematics.
 //!
-//! Inside: `gpu` stands on `recorder` and `read`, `recorder` on `submit`, these on `core`, which holds `pool`, `pipelines`, `faults` and `timing`;
-//! `pipelines` on `kernel`, `kernel` on `shader` and `buffer`, `buffer` on `pool`.
+//! Inside, `gpu` uses `recorder` and `read`, and `recorder` uses `submit`. All of these use `core`,
+//! which contains `pool`, `pipelines`, `faults` and `timing`. `pipelines` uses `kernel`, `kernel`
+//! uses `shader` and `buffer`, and `buffer` uses `pool`.
 
 mod adapter;
 mod buffer;

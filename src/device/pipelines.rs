@@ -1,4 +1,4 @@
-//! Kernels compiled once for each variant and kept.
+//! A cache of compiled kernels, one pipeline for each variant.
 
 use super::adapter::Adapter;
 #[cfg(feature = "testing")]
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A kernel's family and name, and the bits of its overrides: names are a family's own.
+/// A kernel's family and name, and the bits of its overrides. Names are unique only within a family.
 type Key = (&'static str, &'static str, Vec<(&'static str, u64)>);
 
 /// A compiled variant of a kernel.
@@ -23,7 +23,7 @@ pub(super) struct Pipeline {
     pub(super) raw: wgpu::ComputePipeline,
     pub(super) layout: wgpu::BindGroupLayout,
     pub(super) workgroup_size: [u32; 3],
-    /// Name and number of every binding.
+    /// The name and binding index of every variable.
     pub(super) bindings: Vec<(String, u32)>,
 }
 
@@ -31,13 +31,13 @@ pub(super) struct Pipeline {
 pub(super) struct Pipelines {
     device: wgpu::Device,
     faults: Faults,
-    /// Whether the driver keeps its run-time checks of indices, loops and divisions (tests do).
+    /// Whether the driver keeps its run-time checks of indices, loops and divisions, as it does in tests.
     checked: bool,
-    /// Shared by the contexts of a device.
+    /// The compiled variants, shared by the contexts of a device.
     compiled: Arc<Mutex<HashMap<Key, Arc<Pipeline>>>>,
     stopwatch: Stopwatch,
-    /// A kernel that is made wrong on purpose.
-    spoilt: Option<String>,
+    /// The name of a kernel that is made wrong on purpose.
+    spoiled: Option<String>,
 }
 
 impl Pipelines {
@@ -46,20 +46,21 @@ impl Pipelines {
         faults: &Faults,
         checked: bool,
         stopwatch: &Stopwatch,
-        spoilt: Option<String>,
+        spoiled: Option<String>,
     ) -> Self {
         let (device, faults, stopwatch) = (device.clone(), faults.clone(), stopwatch.clone());
-        Self { device, faults, checked, compiled: Arc::default(), stopwatch, spoilt }
+        Self { device, faults, checked, compiled: Arc::default(), stopwatch, spoiled }
     }
 
-    /// With those that another context on the same device has compiled, where both compile alike.
-    pub(super) fn beside(self, other: &Self) -> Self {
-        let alike = (self.checked, &self.spoilt) == (other.checked, &other.spoilt);
+    /// Shares the variants that another context on the same device has compiled, if both compile alike.
+    pub(super) fn for_context(self, other: &Self) -> Self {
+        let alike = (self.checked, &self.spoiled) == (other.checked, &other.spoiled);
         let compiled = if alike { Arc::clone(&other.compiled) } else { self.compiled };
         Self { compiled, ..self }
     }
 
-    /// The compiled variant; the first call reflects, compares with the Rust declaration, checks limits and compiles.
+    /// Returns the compiled variant. The first call reflects, compares with the Rust declaration,
+    /// checks limits and compiles.
     pub(super) fn get(
         &self,
         kernel: &Declaration,
@@ -77,20 +78,20 @@ impl Pipelines {
         Ok(pipeline)
     }
 
-    /// Compiles a variant anew.
+    /// Compiles a variant without looking for it in the cache.
     pub(super) fn make(&self, kernel: &Declaration, overrides: Overrides<'_>, adapter: &Adapter) -> Result<Pipeline> {
         let shader = &kernel.shader;
         let began = self.stopwatch.begin();
         #[cfg_attr(not(feature = "testing"), expect(unused_mut, reason = "it is made wrong in tests alone"))]
         let mut reflection = shader.reflect(overrides)?;
         #[cfg(feature = "testing")]
-        if self.spoilt.as_deref() == Some(shader.name) {
+        if self.spoiled.as_deref() == Some(shader.name) {
             let places = spoil(&mut reflection.module);
             log::warn!("kernel {} is made wrong in {places} places, as was asked for", shader.name);
         }
         kernel.agree(&reflection, overrides)?;
         check_limits(shader, &reflection, overrides, adapter)?;
-        // A device that was lost before is no fault of this kernel.
+        // If the device was lost earlier, that is not the fault of this kernel.
         self.faults.ask(&self.device)?;
         let pipeline = self.compile(shader, reflection, overrides)?;
         self.stopwatch.end("compile", shader.name, began);
@@ -129,7 +130,7 @@ impl Pipelines {
         if let Some(error) = caught {
             return Err(shader.error(overrides, error.to_string()));
         }
-        // On Vulkan a pipeline that fails to compile takes the device with it (gfx-rs/wgpu#10027).
+        // On Vulkan a pipeline that fails to compile also loses the device (gfx-rs/wgpu#10027).
         self.faults.check().map_err(|e| shader.error(overrides, format!("while compiling, {e}")))?;
         let bindings = reflection.variables.into_iter().map(|v| (v.name, v.binding)).collect();
         Ok(Pipeline { name, raw, layout, workgroup_size: reflection.workgroup_size, bindings })
@@ -140,8 +141,9 @@ impl Pipelines {
         if self.checked {
             return self.device.create_shader_module(descriptor);
         }
-        // SAFETY: the shaders are this crate's own. They keep indices within their arrays, end their loops and divide by no zero,
-        // which the suite shows with every check on; buffers are bound at the sizes that the kernels are told.
+        // SAFETY: the shaders are part of this crate. They keep indices within their arrays, end
+        // their loops and never divide by zero, which the suite shows with every check on. Buffers
+        // are bound at the sizes that the kernels are given.
         unsafe { self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) }
     }
 }
@@ -160,7 +162,7 @@ fn layout_entry(variable: &Variable) -> wgpu::BindGroupLayoutEntry {
     }
 }
 
-/// Refuses a variant that the adapter cannot hold before the driver sees it.
+/// Refuses a variant that exceeds the adapter's limits before the driver sees it.
 pub(super) fn check_limits(
     shader: &Shader,
     reflection: &Reflection,

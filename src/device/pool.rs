@@ -1,8 +1,8 @@
 //! The buffer pool: size classes, reuse after submission, a byte budget, counters.
 //!
-//! A lease returns when its last handle drops, and the recorder keeps the handles of what it has recorded until it submits, so
-//! the queue's order makes reuse safe. New buffers are zero, reused ones are not; a poisoned pool (tests) fills what it hands out
-//! with a large finite value, so that nobody relies on either.
+//! A lease returns when its last handle is dropped. The recorder keeps the handles of what it has recorded until it
+//! submits, so the queue's order makes reuse safe. New buffers are zero, reused ones are not; a poisoned pool (in
+//! tests) fills the buffers that it lends with a large finite value, so that no code relies on either.
 
 use super::faults::{Faults, error_of, scoped};
 use crate::error::{ErrorKind, Result};
@@ -11,15 +11,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wgpu::BufferUsages;
 
-/// What a pool holds, in bytes, and how often it could reuse.
+/// The bytes that a pool holds, and how often it could reuse a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolCounters {
-    /// Bytes of all buffers that exist.
+    /// The bytes of all buffers that exist.
     pub allocated: u64,
-    /// Bytes on loan.
+    /// The bytes on loan.
     pub in_use: u64,
-    /// Requests served from a returned buffer.
+    /// The number of requests served from a returned buffer.
     pub reused: u64,
     /// The most bytes that existed at one time.
     pub peak: u64,
@@ -27,7 +27,7 @@ pub struct PoolCounters {
     pub budget: u64,
 }
 
-/// What a buffer is for.
+/// The purpose of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Usage {
     Storage,
@@ -50,7 +50,7 @@ impl Usage {
 pub(crate) struct Lease {
     pub(super) raw: wgpu::Buffer,
     pub(super) id: u64,
-    /// Where it goes back to; a buffer that somebody else owns only belongs to its device.
+    /// The pool that the buffer returns to. For a buffer owned outside this crate, it only identifies the device.
     pub(super) pool: Arc<Pool>,
 }
 
@@ -60,7 +60,7 @@ impl Drop for Lease {
     }
 }
 
-/// The value that a poisoned pool fills with: 1e30, finite because WGSL may assume NaN and infinity away.
+/// The value that a poisoned pool fills with: 1e30, finite because WGSL may assume that NaN and infinity do not occur.
 const POISON: f32 = 1e30;
 
 #[derive(Debug)]
@@ -80,14 +80,14 @@ struct State {
     lent: HashMap<u64, (u64, Usage)>,
     counters: PoolCounters,
     next_id: u64,
-    /// Bind groups by what they bind. They keep their buffers alive, so they die when the pool is trimmed.
+    /// The bind groups, keyed by what they bind. They keep their buffers alive, so a trim drops them.
     bind_groups: HashMap<BindKey, wgpu::BindGroup>,
 }
 
-/// The address of a pipeline and the (lease, bytes) of every binding.
+/// The address of a pipeline, and the lease's id and the bytes of each binding.
 pub(super) type BindKey = (usize, Vec<(u64, u64)>);
 
-/// Beyond this many bind groups the older ones are worth less than their memory.
+/// The most bind groups that are cached: beyond this, older ones are worth less than their memory.
 const BIND_GROUPS: usize = 4096;
 
 impl Pool {
@@ -122,7 +122,7 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A buffer of at least `bytes`, from those that came back or newly made.
+    /// Returns a buffer of at least `bytes` bytes, either a returned one or a new one.
     pub(super) fn lend(self: &Arc<Self>, bytes: u64, usage: Usage) -> Result<Lease> {
         self.faults.check()?;
         if bytes > self.max_buffer {
@@ -142,14 +142,15 @@ impl Pool {
         };
         let lease = Lease { raw, id, pool: Arc::clone(self) };
         if self.poison && usage == Usage::Storage {
-            // Safe before anything recorded earlier runs: a lease is only lent again once its recorded uses are submitted.
+            // This is safe before work recorded earlier runs: a lease is lent again only after its
+            // recorded uses are submitted.
             let values = vec![POISON; usize::try_from(class / 4).unwrap_or(0)];
             self.queue.write_buffer(&lease.raw, 0, bytemuck::cast_slice(&values));
         }
         Ok(lease)
     }
 
-    /// Room within the budget, and a buffer that came back if there is one.
+    /// Reserves room within the budget. Returns a returned buffer, if there is one, and the id of the loan.
     fn reserve(&self, class: u64, usage: Usage) -> Result<(Option<wgpu::Buffer>, u64)> {
         let mut state = self.state();
         let found = state.free.get_mut(&(class, usage)).and_then(Vec::pop);
@@ -175,8 +176,8 @@ impl Pool {
         made
     }
 
-    /// Makes a buffer; if the device has no memory, once more after everything unused is let go. The pool is not locked meanwhile:
-    /// a poll may run callbacks, which may return buffers.
+    /// Creates a buffer. If the device is out of memory, it frees everything unused and tries once more. The pool is
+    /// not locked meanwhile, because a poll may run callbacks that return buffers.
     fn create(&self, class: u64, usage: Usage) -> Result<wgpu::Buffer> {
         let descriptor =
             wgpu::BufferDescriptor { label: None, size: class, usage: usage.flags(), mapped_at_creation: false };
@@ -189,7 +190,7 @@ impl Pool {
                 return Err(error);
             }
             self.trim();
-            // Memory is only given back when the device is polled; what the poll itself reports shows in `faults`.
+            // Memory is freed only when the device is polled. Whatever the poll itself reports shows in `faults`.
             let _ = self.device.poll(wgpu::PollType::Poll);
             make()
         });
@@ -197,14 +198,14 @@ impl Pool {
         made
     }
 
-    /// A buffer that somebody else owns, under a number of this pool; it is counted nowhere and never lent.
+    /// Wraps a buffer owned outside this crate, with an id of this pool. It is not counted and never lent.
     pub(super) fn foreign(self: &Arc<Self>, raw: wgpu::Buffer) -> Lease {
         let mut state = self.state();
         state.next_id += 1;
         Lease { raw, id: state.next_id, pool: Arc::clone(self) }
     }
 
-    /// Takes back what was lent; of a foreign buffer nothing is known here.
+    /// Takes back a lent buffer. The pool does not track foreign buffers, so it ignores them.
     fn put_back(&self, raw: &wgpu::Buffer, id: u64) {
         let mut state = self.state();
         if let Some((class, usage)) = state.lent.remove(&id) {
@@ -213,7 +214,7 @@ impl Pool {
         }
     }
 
-    /// Lets go of every buffer that is not in use.
+    /// Frees every buffer that is not in use.
     pub(super) fn trim(&self) {
         self.state().trim();
     }
@@ -222,7 +223,7 @@ impl Pool {
         self.state().counters
     }
 
-    /// The bind group of that key, made by `make` the first time.
+    /// Returns the bind group for `key`, which `make` makes the first time.
     pub(super) fn bind_group(&self, key: BindKey, make: impl FnOnce() -> wgpu::BindGroup) -> wgpu::BindGroup {
         let mut state = self.state();
         if state.bind_groups.len() >= BIND_GROUPS {
@@ -233,7 +234,7 @@ impl Pool {
 }
 
 impl State {
-    /// Keeps `class` more bytes within the budget, by letting go of what is unused if need be.
+    /// Makes room for `class` more bytes within the budget, by freeing unused buffers if necessary.
     fn make_room(&mut self, class: u64) -> Result<()> {
         let PoolCounters { budget, in_use, .. } = self.counters;
         if self.counters.allocated + class > budget {
@@ -246,7 +247,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes back what was reserved for a buffer that could not be made.
+    /// Takes back the reservation of a buffer that could not be created.
     fn give_up(&mut self, id: u64) {
         if let Some((class, _)) = self.lent.remove(&id) {
             self.counters.in_use -= class;
@@ -262,7 +263,7 @@ impl State {
     }
 }
 
-/// Two classes for each power of two: 2^k and 3 * 2^(k-1), from 256 bytes on.
+/// Rounds up to a size class. There are two for each power of two, 2^k and 3 * 2^(k-1); the smallest is 192 bytes.
 pub(crate) fn size_class(bytes: u64) -> u64 {
     let power = bytes.max(256).next_power_of_two();
     let middle = power / 4 * 3;

@@ -1,4 +1,4 @@
-//! Reading back: begun without waiting, then waited for, asked after, or awaited.
+//! Reading back: a read begins without waiting, and is then waited for, polled or awaited.
 
 use super::buffer::Element;
 use super::core::Core;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// An array on its way back to the host.
+/// An array that is being read back to the host.
 #[derive(Debug)]
 pub(crate) struct Read<T> {
     device: wgpu::Device,
@@ -21,7 +21,7 @@ pub(crate) struct Read<T> {
     lease: Arc<Lease>,
     len: usize,
     mapping: Arc<Mutex<Mapping>>,
-    /// Whether a thread drives the device for a task that awaits.
+    /// Whether a thread polls the device for a task that awaits.
     driven: bool,
     stopwatch: Stopwatch,
     of: PhantomData<fn() -> T>,
@@ -34,7 +34,7 @@ struct Mapping {
 }
 
 impl<T: Element> Read<T> {
-    /// Maps the staging buffer that the submitted copy fills.
+    /// Starts to map the staging buffer that the submitted copy fills.
     pub(super) fn begin(core: &Core, lease: Arc<Lease>, len: usize) -> Self {
         let mapping = Arc::new(Mutex::new(Mapping::default()));
         let told = Arc::clone(&mapping);
@@ -49,7 +49,7 @@ impl<T: Element> Read<T> {
             });
         });
         if let Some(error) = caught {
-            // The callback has the refusal too; this only keeps the words.
+            // The callback receives the refusal too; this only logs the message.
             log::error!("a read cannot begin: {error}");
         }
         let (device, faults) = (core.device.clone(), core.faults.clone());
@@ -57,14 +57,14 @@ impl<T: Element> Read<T> {
         Self { device, faults, lease, len, mapping, driven: false, stopwatch, of: PhantomData }
     }
 
-    /// Blocks until the array is here.
+    /// Blocks until the array has arrived.
     pub(crate) fn wait(mut self) -> Result<Vec<T>> {
         loop {
             if let Some(result) = self.take() {
                 return result;
             }
             let wait = wgpu::PollType::Wait { submission_index: None, timeout: Some(Duration::from_secs(1)) };
-            // A time-out is no fault: the work goes on, and a lost device shows in `faults`.
+            // A time-out is not a fault: the work goes on, and a lost device shows in `faults`.
             let began = self.stopwatch.begin();
             let _ = self.device.poll(wait);
             self.stopwatch.end("wait", "", began);
@@ -72,7 +72,7 @@ impl<T: Element> Read<T> {
         }
     }
 
-    /// The array, if it is here.
+    /// Returns the array, if it has arrived.
     fn take(&mut self) -> Option<Result<Vec<T>>> {
         let done = self.mapping.lock().unwrap_or_else(PoisonError::into_inner).done.take()?;
         Some(self.finish(done))
@@ -80,7 +80,7 @@ impl<T: Element> Read<T> {
 
     fn finish(&self, done: Result<(), wgpu::BufferAsyncError>) -> Result<Vec<T>> {
         let began = self.stopwatch.begin();
-        // A lost device may still "map": what it says is only trusted when it is alive.
+        // A lost device may still report that it mapped the buffer; the report is trusted only if the device is alive.
         self.faults.check()?;
         done.map_err(|e| ErrorKind::Device { message: format!("reading back: {e}") })?;
         let view = self
@@ -100,7 +100,7 @@ impl<T: Element> Read<T> {
 impl<T: Element> Future for Read<T> {
     type Output = Result<Vec<T>>;
 
-    /// Never blocks: a thread of its own waits for the device and wakes the task.
+    /// Never blocks: a separate thread waits for the device and wakes the task.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         self.mapping.lock().unwrap_or_else(PoisonError::into_inner).waker = Some(context.waker().clone());
         if let Some(result) = self.take() {
@@ -114,8 +114,8 @@ impl<T: Element> Future for Read<T> {
             let (device, mapping) = (self.device.clone(), Arc::clone(&self.mapping));
             let drive = move || {
                 let _ = device.poll(wgpu::PollType::wait_indefinitely());
-                // Woken once more in case the device was lost and never calls back. An executor may run the task at once, so
-                // nothing is locked meanwhile.
+                // The task is woken once more in case the device was lost and never calls back. Nothing is locked
+                // meanwhile, because an executor may run the task at once.
                 let waker = mapping.lock().unwrap_or_else(PoisonError::into_inner).waker.take();
                 waker.into_iter().for_each(Waker::wake);
             };
@@ -129,7 +129,7 @@ impl<T: Element> Future for Read<T> {
 }
 
 impl<T> Drop for Read<T> {
-    /// The staging buffer returns to the pool unmapped, also when nobody waited for it.
+    /// Unmaps the staging buffer before it returns to the pool, even if the read was never waited for.
     fn drop(&mut self) {
         let ((), _) = scoped(&self.device, || self.lease.raw.unmap());
     }

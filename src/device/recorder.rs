@@ -1,5 +1,5 @@
-//! Work as a list: dispatches and copies are recorded, then encoded and submitted together. A submission is cut before it
-//! grows past about 100 ms of work (watchdogs), and only a few are in flight at once.
+//! Work as a list: dispatches and copies are recorded, then encoded and submitted together. A submission is cut before
+//! it grows past about 100 ms of work (because of watchdogs), and only a few are in flight at once.
 
 use super::Buffer;
 use super::buffer::{Bound, Element};
@@ -17,49 +17,50 @@ use std::collections::VecDeque;
 use std::sync::{Arc, MutexGuard};
 use wgpu::util::StagingBelt;
 
-/// Estimated seconds of one submission: well under the 2 s after which Windows resets a device.
+/// The estimated seconds of one submission, well under the 2 s after which Windows resets a device.
 const SUBMISSION_SECONDS: f64 = 0.1;
-/// Submissions in flight: one runs, one waits, one is being recorded behind them.
+/// The most submissions in flight while another one is recorded: one runs and two wait.
 const IN_FLIGHT: usize = 3;
-/// Bytes of one staging buffer of the upload ring.
+/// The bytes of one staging buffer of the upload ring.
 const STAGING: u64 = 4 << 20;
-/// Bytes staged in one submission, which with those in flight bounds the ring.
+/// The most bytes staged in one submission. Together with the submissions in flight, it bounds the ring.
 const STAGED: u64 = 8 << 20;
-/// Bytes of the uniforms of one submission.
+/// The bytes of the uniforms of one submission.
 const UNIFORMS: u64 = 64 << 10;
 
-/// How much of a kernel runs; the workgroup size comes from the WGSL.
+/// How much of a kernel runs. The workgroup size comes from the WGSL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Grid {
-    /// So many workgroups along x.
+    /// This many workgroups along x.
     Workgroups(u32),
-    /// As many workgroups along x as cover this many invocations, or as many as one dispatch may have: the kernel strides.
+    /// As many workgroups along x as cover this many invocations, or as many as one dispatch may
+    /// have, in which case the kernel strides.
     Invocations(u32),
 }
 
-/// Units of work that one dispatch may take, see [`Recorder::ranges`].
+/// The units of work that one dispatch takes, see [`Recorder::ranges`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DispatchRange {
-    /// The first unit, counted from that of the whole work.
+    /// The first unit, counted from the start of the entire work.
     pub(crate) first: u32,
     pub(crate) count: u32,
-    /// The operations of all of them.
+    /// The operations of all units of the range.
     pub(crate) flops: f64,
 }
 
 impl DispatchRange {
-    /// The unit after the last one.
+    /// Returns the unit after the last one.
     pub(crate) fn end(&self) -> u32 {
         self.first + self.count
     }
 
-    /// A workgroup a unit.
+    /// Returns a grid of one workgroup per unit.
     pub(crate) fn grid(&self) -> Grid {
         Grid::Workgroups(self.count)
     }
 }
 
-/// What is recorded and not yet submitted. It keeps the buffers that it names.
+/// What is recorded and not yet submitted. It keeps the buffers that it names alive.
 #[derive(Debug)]
 pub(super) struct Recording {
     commands: Vec<Command>,
@@ -85,7 +86,7 @@ impl Recording {
     }
 }
 
-/// Exclusive use of a device's open recording.
+/// Exclusive access to a device's open recording.
 #[derive(Debug)]
 pub(crate) struct Recorder<'a> {
     core: &'a Core,
@@ -97,13 +98,13 @@ impl<'a> Recorder<'a> {
         Self { core, open }
     }
 
-    /// An array of `len` elements; what it holds is not defined.
+    /// Returns an array of `len` elements. Its content is undefined.
     pub(crate) fn array<T: Element>(&mut self, len: usize) -> Result<Buffer<T>> {
         self.with_room(|core| Buffer::lend(&core.pool, len))
     }
 
-    /// What `lend` borrows from the pool. Where there is no room, what is recorded is submitted first: it keeps the buffers that it
-    /// names, those of an operation that was given up among them.
+    /// Returns what `lend` borrows from the pool. If there is no room, it submits the recording and tries again,
+    /// because the recording keeps the buffers that it names alive, including those of operations that were given up.
     fn with_room<L>(&mut self, lend: impl Fn(&Core) -> Result<L>) -> Result<L> {
         match lend(self.core) {
             Err(error) if error.is_out_of_memory() && !self.open.commands.is_empty() => {
@@ -114,21 +115,23 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// An array that holds `data`, staged now and copied on the device in the order of the recording.
+    /// Returns an array that holds `data`. The data is staged now and copied on the device in the
+    /// order of the recording.
     pub(crate) fn upload<T: Element>(&mut self, data: &[T]) -> Result<Buffer<T>> {
         let buffer = self.array(data.len())?;
         let mut offset = 0;
-        for piece in bytemuck::cast_slice::<T, u8>(data).chunks(to_usize(STAGING)) {
-            if self.open.staged + piece.len() as u64 > STAGED {
+        for chunk in bytemuck::cast_slice::<T, u8>(data).chunks(to_usize(STAGING)) {
+            if self.open.staged + chunk.len() as u64 > STAGED {
                 self.flush()?;
             }
-            self.stage(piece, &buffer.lease, offset, false)?;
-            offset += piece.len() as u64;
+            self.stage(chunk, &buffer.lease, offset, false)?;
+            offset += chunk.len() as u64;
         }
         Ok(buffer)
     }
 
-    /// Copies bytes into the staging ring and records (first, or last) their copy into `to`.
+    /// Copies bytes into the staging ring and records their copy into `to`, as the first command if
+    /// `first`, else as the last.
     fn stage(&mut self, bytes: &[u8], to: &Arc<Lease>, to_offset: u64, first: bool) -> Result<()> {
         let Some(size) = wgpu::BufferSize::new(bytes.len() as u64) else { return Ok(()) };
         self.core.faults.check()?;
@@ -142,7 +145,7 @@ impl<'a> Recorder<'a> {
             })
         });
         if let Some(error) = caught {
-            return Err(self.lost_or(error_of(&error, size.get())));
+            return Err(self.fault_or(error_of(&error, size.get())));
         }
         let (from, from_offset) =
             staged.map_err(|e| self.device_error(&format!("the staging ring cannot be written: {e}")))?;
@@ -158,7 +161,7 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Records one dispatch of `kernel` in the variant that `overrides` names, of about `flops` operations.
+    /// Records one dispatch, of about `flops` operations, of the variant of `kernel` that `overrides` selects.
     pub(crate) fn dispatch(
         &mut self,
         kernel: &dyn Kernel,
@@ -186,7 +189,8 @@ impl<'a> Recorder<'a> {
         }
         let slots = kernel.slots();
         if slots.iter().any(|slot| matches!(slot.bound, Bound::Uniform(_))) {
-            // Lent before the stage begins: a flush on the way is none of it.
+            // The uniform buffer is lent before the timed stage begins, so that a flush for it is
+            // not counted in the stage.
             self.uniform_lease()?;
         }
         let began = self.core.stopwatch.begin();
@@ -222,12 +226,13 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Cuts `count` units of about `flops` each into ranges that one dispatch, a workgroup a unit, may take.
+    /// Splits `count` units of about `flops` operations each into ranges that one dispatch may take,
+    /// one workgroup per unit.
     pub(crate) fn ranges(&self, count: u32, flops: f64) -> impl Iterator<Item = DispatchRange> + use<> {
         self.ranges_of(u32::MAX, count, flops)
     }
 
-    /// [`Recorder::ranges`] of at most `most` units.
+    /// Does the same as [`Recorder::ranges`], with at most `most` units in each range.
     pub(crate) fn ranges_of(&self, most: u32, count: u32, flops: f64) -> impl Iterator<Item = DispatchRange> + use<> {
         let by_time = (SUBMISSION_SECONDS * self.core.adapter.rate / flops.max(1.0)).clamp(1.0, 65_535.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 1..=65535")]
@@ -265,7 +270,7 @@ impl<'a> Recorder<'a> {
         u64::from(self.core.adapter.limits.uniform_alignment.max(256))
     }
 
-    /// The buffer of this submission's uniforms.
+    /// Returns the buffer of this submission's uniforms.
     fn uniform_lease(&mut self) -> Result<Arc<Lease>> {
         if let Some(lease) = &self.open.uniform_buffer {
             return Ok(Arc::clone(lease));
@@ -275,7 +280,7 @@ impl<'a> Recorder<'a> {
         Ok(lease)
     }
 
-    /// Appends to this submission's uniforms; returns their buffer and the offset in it.
+    /// Appends to this submission's uniforms and returns their buffer and the offset in it.
     fn push_uniform(&mut self, bytes: &[u8]) -> Result<(Arc<Lease>, u32)> {
         let lease = self.uniform_lease()?;
         let offset = self.open.uniforms.len();
@@ -289,7 +294,7 @@ impl<'a> Recorder<'a> {
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.core.faults.check()?;
         if self.open.commands.is_empty() {
-            // Uniforms of dispatches that were given up.
+            // These are the uniforms of dispatches that were given up.
             self.open.uniforms.clear();
             return Ok(());
         }
@@ -297,7 +302,7 @@ impl<'a> Recorder<'a> {
             let uniforms = std::mem::take(&mut self.open.uniforms);
             let staged = self.stage(&uniforms, &lease, 0, true);
             if staged.is_err() {
-                // What is recorded stays, for a later try.
+                // The recording is kept for a later try.
                 self.open.uniforms = uniforms;
                 return staged;
             }
@@ -316,14 +321,14 @@ impl<'a> Recorder<'a> {
         });
         core.stopwatch.end(if core.by_wall_clock() { "submit and wait" } else { "submit" }, "", began);
         if let Some(error) = caught {
-            // Arrays that were promised are not there: nothing of this device can be trusted any more.
+            // Arrays that were promised do not exist, so nothing on this device can be trusted any more.
             core.faults.set_lost(format!("a submission was refused: {error}"));
         }
         self.open.in_flight.push_back(submission);
         while self.open.in_flight.len() > IN_FLIGHT {
             self.wait_oldest()?;
         }
-        // Gives finished staging buffers back to the ring.
+        // Returns finished staging buffers to the ring.
         let _ = core.device.poll(wgpu::PollType::Poll);
         core.faults.check()
     }
@@ -344,7 +349,7 @@ impl<'a> Recorder<'a> {
         polled.map(drop).map_err(|e| self.device_error(&e.to_string()))
     }
 
-    /// Submits what is recorded and begins to read `buffer` back; does not wait.
+    /// Submits what is recorded and starts to read `buffer` back, without waiting.
     pub(crate) fn read<T: Element>(&mut self, buffer: &Buffer<T>) -> Result<Read<T>> {
         let lease = Arc::new(self.with_room(|core| core.pool.lend(buffer.bytes(), Usage::Readback))?);
         self.open.commands.push(Command::Copy {
@@ -359,13 +364,13 @@ impl<'a> Recorder<'a> {
         Ok(Read::begin(self.core, lease, buffer.len()))
     }
 
-    /// The device's fault if there is one, else an error of that message.
+    /// Returns the device's fault if there is one, else an error with that message.
     fn device_error(&self, message: &str) -> Error {
-        self.lost_or(ErrorKind::Device { message: message.to_owned() }.into())
+        self.fault_or(ErrorKind::Device { message: message.to_owned() }.into())
     }
 
-    /// The device's loss if that is what is behind `error`.
-    fn lost_or(&self, error: Error) -> Error {
+    /// Returns the device's fault if there is one, because it is then the cause of `error`; else `error`.
+    fn fault_or(&self, error: Error) -> Error {
         self.core.faults.ask(&self.core.device).err().unwrap_or(error)
     }
 }
@@ -374,7 +379,7 @@ fn limit(kernel: &str, what: &str, needed: u64, allowed: u64) -> Error {
     ErrorKind::Limit { what: format!("{what} of kernel {kernel}"), needed, allowed }.into()
 }
 
-/// Chunk sizes fit every address space.
+/// Converts bytes of a chunk, which fit every address space.
 fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! WGSL text and what naga reads out of it. The WGSL is the only place that states bindings, layouts and workgroup sizes.
+//! WGSL text and what naga reads from it. Only the WGSL states bindings, layouts and workgroup sizes.
 
 use super::fold::fold;
 use crate::error::{Error, ErrorKind, Result};
@@ -7,32 +7,33 @@ use naga::common::wgsl::TypeContext as _;
 use naga::valid::{Capabilities, ModuleInfo, ValidationError, ValidationFlags, Validator};
 use naga::{AddressSpace, ShaderStage, StorageAccess, TypeInner};
 
-/// The values of a kernel's WGSL `override`s: its variant. An override that is left out keeps its default.
+/// The values of a kernel's WGSL `override`s, which define its variant. An override that is left out keeps its default.
 pub(crate) type Overrides<'a> = &'a [(&'static str, f64)];
 
-/// WGSL text: the `shared` parts and the kernel's own file. WGSL is order-free at module scope, so joining is enough.
+/// WGSL text: the files under `shared` and the kernel's own file. WGSL is order-free at module
+/// scope, so joining is enough.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shader {
-    /// The module that declares it.
+    /// The module that declares the kernel.
     pub(crate) family: &'static str,
-    /// The kernel's name, its own within the module.
+    /// The kernel's name, unique within the module.
     pub(crate) name: &'static str,
     /// The joined text.
     pub(crate) source: &'static str,
 }
 
-/// What the WGSL says about itself once its overrides are settled.
+/// What naga reads from the WGSL once its overrides are resolved.
 #[derive(Debug)]
 pub(crate) struct Reflection {
     pub(crate) workgroup_size: [u32; 3],
-    /// Bytes of workgroup memory that the entry point takes.
+    /// The bytes of workgroup memory that the entry point uses.
     pub(crate) workgroup_storage: u32,
     pub(crate) variables: Vec<Variable>,
-    /// The variant itself, without what it never runs.
+    /// The module of the variant, without the code that never runs.
     pub(crate) module: naga::Module,
 }
 
-/// One bound variable of the WGSL.
+/// A bound variable of the WGSL.
 #[derive(Debug)]
 pub(crate) struct Variable {
     pub(crate) name: String,
@@ -40,19 +41,19 @@ pub(crate) struct Variable {
     pub(crate) kind: VarKind,
 }
 
-/// How a variable is bound, and the type that both languages must agree upon.
+/// How a variable is bound, with the type on which Rust and WGSL must agree.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum VarKind {
-    /// `var<uniform>` of a struct: its size and its members' names and offsets, in bytes.
+    /// A `var<uniform>` of a struct, with its size and its members' names and offsets, in bytes.
     Uniform { size: u32, members: Vec<(String, u32)> },
-    /// `var<storage, read>` of an array of this element.
+    /// A `var<storage, read>` of an array of this element.
     Read(String),
-    /// `var<storage, read_write>` of an array of this element.
+    /// A `var<storage, read_write>` of an array of this element.
     Write(String),
 }
 
 impl Shader {
-    /// The module with this variant's overrides settled, and naga's analysis of it.
+    /// Returns the module with this variant's overrides resolved, and naga's analysis of it.
     pub(super) fn resolve(&self, overrides: Overrides<'_>) -> Result<(naga::Module, ModuleInfo)> {
         let fail = |message: String| self.error(overrides, message);
         let module = naga::front::wgsl::parse_str(self.source)
@@ -70,7 +71,7 @@ impl Shader {
         Ok((module.into_owned(), info.into_owned()))
     }
 
-    /// Reads bindings, layouts, workgroup size and workgroup memory out of the WGSL.
+    /// Reads bindings, layouts, workgroup size and workgroup memory from the WGSL.
     pub(crate) fn reflect(&self, overrides: Overrides<'_>) -> Result<Reflection> {
         let (module, info) = self.resolve(overrides)?;
         let mut layouter = naga::proc::Layouter::default();
@@ -113,7 +114,7 @@ impl Shader {
     }
 }
 
-/// naga's analysis of a module.
+/// Returns naga's analysis of a module.
 pub(super) fn validate(module: &naga::Module) -> std::result::Result<ModuleInfo, Box<WithSpan<ValidationError>>> {
     let capabilities = Capabilities::default()
         | Capabilities::SUBGROUP
@@ -122,7 +123,7 @@ pub(super) fn validate(module: &naga::Module) -> std::result::Result<ModuleInfo,
     Validator::new(ValidationFlags::all(), capabilities).validate(module).map_err(Box::new)
 }
 
-/// A variant as errors show it.
+/// Formats a variant for error messages.
 pub(super) fn variant_text(overrides: Overrides<'_>) -> String {
     let pairs: Vec<_> = overrides.iter().map(|(name, value)| format!("{name}={value}")).collect();
     format!("({})", pairs.join(", "))

@@ -1,4 +1,4 @@
-//! Device time of every kernel, from timestamps at the ends of its pass.
+//! The device time of every kernel, from timestamps at both ends of its pass.
 
 use crate::profile::Stopwatch;
 use std::collections::VecDeque;
@@ -9,9 +9,9 @@ pub(super) struct Timing(Mutex<State>);
 
 struct State {
     profiler: GpuProfiler,
-    /// Flops and bound bytes of the dispatches since the last submission.
+    /// The flops and bound bytes of the dispatches since the last submission.
     open: Vec<(f64, u64)>,
-    /// The same of submissions that have not been booked, with the host's time at which each was submitted.
+    /// The same for submissions that have not been booked, with the host time at which each was submitted.
     submitted: VecDeque<(f64, Vec<(f64, u64)>)>,
 }
 
@@ -22,12 +22,12 @@ impl std::fmt::Debug for Timing {
 }
 
 impl Timing {
-    /// None where the adapter has no timestamps.
+    /// Returns `None` if the adapter has no timestamps.
     pub(super) fn new(device: &wgpu::Device) -> Option<Self> {
         if !device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return None;
         }
-        // More frames may be open than submissions are in flight, or the profiler drops the oldest.
+        // The profiler must allow more open frames than submissions in flight, or it drops the oldest.
         let settings = GpuProfilerSettings { max_num_pending_frames: 64, ..Default::default() };
         let profiler = GpuProfiler::new(device, settings).ok()?;
         Some(Self(Mutex::new(State { profiler, open: Vec::new(), submitted: VecDeque::new() })))
@@ -56,7 +56,7 @@ impl Timing {
         self.state().profiler.resolve_queries(encoder);
     }
 
-    /// Closes the frame of a submission, made at `host`, and books those that have ended.
+    /// Closes the frame of a submission made at the host time `host`, and books the frames that have ended.
     pub(super) fn submitted(&self, host: f64, period: f32, stopwatch: &Stopwatch) {
         let mut state = self.state();
         let work = std::mem::take(&mut state.open);
@@ -67,7 +67,7 @@ impl Timing {
         state.book(period, stopwatch);
     }
 
-    /// Books all that has ended.
+    /// Books all frames that have ended.
     pub(super) fn book(&self, period: f32, stopwatch: &Stopwatch) {
         self.state().book(period, stopwatch);
     }
@@ -75,7 +75,8 @@ impl Timing {
 
 impl State {
     fn book(&mut self, period: f32, stopwatch: &Stopwatch) {
-        // Frames end in the order in which they were submitted, and the queries of one are in the order of its dispatches.
+        // Frames end in the order in which they were submitted, and the queries of a frame are in
+        // the order of its dispatches.
         while let Some(frame) = self.profiler.process_finished_frame(period) {
             let (host, work) = self.submitted.pop_front().unwrap_or_default();
             if let Some(first) = frame.first().and_then(|query| query.time.as_ref()) {

@@ -1,4 +1,5 @@
-//! Test only: unit tests that need a device run on every adapter, each in a process of its own, as the suite under `tests/` does.
+//! Test only: runs unit tests that need a device on every adapter, each in its own process, as the
+//! suite under `tests/` does.
 
 use super::{Adapter, Chosen, DeviceOptions, Gpu};
 use crate::error::ErrorKind;
@@ -6,13 +7,13 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-/// Names the adapter to the process that runs a trial.
+/// The environment variable that names the adapter to the process that runs a trial.
 const TRIAL: &str = "FIEDLER_UNIT_TRIAL";
-/// What a process says whose adapter is not there.
+/// What a trial's process prints if its adapter is absent.
 const ABSENT: &str = "fiedler: this adapter is absent";
-/// Adapters whose absence fails.
+/// The environment variable with the adapters whose absence is a failure.
 const REQUIRE: &str = "FIEDLER_REQUIRE_ADAPTERS";
-/// Where Chromium's packages put SwiftShader.
+/// Where Chromium's packages install SwiftShader.
 const SWIFTSHADER: [&str; 4] = [
     "/usr/lib/chromium/vk_swiftshader_icd.json",
     "/usr/lib64/chromium-browser/vk_swiftshader_icd.json",
@@ -20,10 +21,11 @@ const SWIFTSHADER: [&str; 4] = [
     "/usr/lib/chromium-browser/vk_swiftshader_icd.json",
 ];
 
-/// Runs `body`, which is the whole of the test of that path (`module_path!()` and the function's name), once for each adapter.
+/// Runs `body` once for each adapter. `body` is the entire test at the path of `module` and `test`
+/// (`module_path!()` and the function's name).
 ///
 /// # Panics
-/// Where the body does, or an adapter that is required is not there.
+/// If the body panics, or if a required adapter is absent.
 pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)) {
     if let Ok(adapter) = std::env::var(TRIAL) {
         let options = DeviceOptions {
@@ -36,7 +38,7 @@ pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)
             kernels: Vec::new(),
             slower: Vec::new(),
             refused: false,
-            spoilt: None,
+            spoiled: None,
         };
         match Chosen::new(Some(&adapter)).and_then(|chosen| Gpu::open(chosen, options)) {
             Ok(gpu) => body(&gpu),

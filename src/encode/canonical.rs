@@ -1,33 +1,37 @@
 //! Canonical signs and bases: one answer for one graph, whichever solver found the vectors.
 //!
-//! An eigenvector is free in its sign, and the vectors of a repeated eigenvalue are free up to a rotation. Here the freedom
-//! is used up by a rule that looks only at the space which the vectors span: the basis of a tie group is the pivoted Cholesky
-//! factor of the group's projector `P = V V'`. Its column for the pivot row `p` is `P e_p / sqrt(P_pp)`, what is left of `P` after
-//! taking that column out is treated in the same way, and the pivot is always the largest diagonal entry left. `P` is never formed:
-//! the same columns come from reflecting `V` so that the pivot row becomes `(r, 0, ..., 0)`, which keeps full accuracy.
+//! An eigenvector is free in its sign, and the vectors of a repeated eigenvalue are free up to a rotation. Here a
+//! rule that depends only on the space that the vectors span removes this freedom: the basis of a tie group is the
+//! pivoted Cholesky factor of the group's projector `P = V V'`. Its column for the pivot row `p` is
+//! `P e_p / sqrt(P_pp)`. What is left of `P` after taking that column out is treated in the same way, and the pivot
+//! is always the largest diagonal entry left. `P` is never formed: reflecting `V` so that the pivot row becomes
+//! `(r, 0, ..., 0)` gives the same columns and keeps full accuracy.
 //!
-//! The vectors must be orthonormal, so those of a random-walk Laplacian are treated before their scaling by `D^-1/2`. A group must
-//! be whole: a basis of a part of an eigenspace has no rule that would make it unique, so whoever wants `k` columns solves for the
-//! group that contains the `k`-th and cuts afterwards.
+//! The vectors must be orthonormal, so those of a random-walk Laplacian are treated before their scaling by `D^-1/2`.
+//! A group must be whole, because no rule makes the basis of a part of an eigenspace unique. A caller that needs `k`
+//! columns solves for the group that contains the `k`-th and cuts afterwards.
 
-/// Rows whose norms lie within this factor of the largest count as tied, and the lowest index wins.
+/// Rows whose norms are within this factor of the largest count as tied, and the lowest index wins.
 ///
-/// Symmetric nodes have equal norms up to the solver's error, about `1e-6 / gap` in f32 for vectors of unit norm: 1e-2 stays
-/// above that for every gap down to `1e-4`. Larger it need not be, and smaller gains nothing: a pivot within 1 % of the largest
-/// is as stable as the largest, and two solvers can differ only if a norm falls within their error of the threshold, wherever
-/// that stands. On all graphs of MUTAG and those of PROTEINS up to 60 nodes, a backward error of 3 eps |L| moved no vector beyond
-/// that noise for thresholds from 1e-3 to 2e-2; at 1e-4, and at 5e-2 and more, some flipped (2026-11-20).
-/// (No rule is without such a threshold: there is no continuous choice of a basis for every subspace.)
+/// Symmetric nodes have equal norms up to the solver's error, about `1e-6 / gap` in f32 for vectors of unit norm:
+/// 1e-2 stays above that for every gap down to `1e-4`. It need not be larger, and a smaller value gains nothing: a
+/// pivot within 1 % of the largest is as stable as the largest, and two solvers can differ only if a norm falls
+/// within their error of the threshold, wherever that is. On all graphs of MUTAG and those of PROTEINS up to 60
+/// nodes, a backward error of 3 eps |L| moved no vector beyond that noise for thresholds from 1e-3 to 2e-2; at 1e-4,
+/// and at 5e-2 and more, some flipped (2026-11-20). (No rule is without such a threshold: there is no continuous
+/// choice of a basis for every subspace.)
 const TIE: f64 = 1e-2;
 
-/// Makes the columns of `group` (column-major, `n` rows) the canonical basis of the space that they span, or its first `wanted`
-/// vectors; the rest is left as it comes. The columns are orthonormal, or a projection of such.
+/// Replaces the columns of `group` (column-major, `n` rows) by the canonical basis of the space that they span, or by
+/// its first `wanted` vectors; the remaining columns are arbitrary. The columns are orthonormal, or a projection of
+/// such.
 ///
-/// Each column's pivot entry is positive, no entry of a lower index is as large, and no entry at all is larger by more than the
-/// tolerance: for one column this is the sign rule (the entry of largest magnitude is positive, the lowest index among those
-/// within tolerance). Later columns keep it: an entry is at most the norm of its row over the columns that remain,
-/// the pivot row has the largest of these norms within tolerance, and the reflection puts the whole of that norm, positive, into
-/// the pivot entry. Columns come out with unit 2-norm. Columns that are zero or not finite stay as they are.
+/// Each column's pivot entry is positive, no entry of a lower index is as large, and no entry at all is larger by
+/// more than the tolerance. For one column this is the sign rule (the entry of largest magnitude is positive, the
+/// lowest index among those within tolerance). Later columns satisfy it too: an entry is at most the norm of its row
+/// over the columns that remain, the pivot row has the largest of these norms within tolerance, and the reflection
+/// puts the whole of that norm, positive, into the pivot entry. Columns come out with unit 2-norm. Columns that are
+/// zero or not finite stay as they are.
 pub(super) fn canonical_basis(group: &mut [f64], n: usize, wanted: usize) {
     if n == 0 || !group.iter().all(|x| x.is_finite()) {
         return;
@@ -45,7 +49,7 @@ pub(super) fn canonical_basis(group: &mut [f64], n: usize, wanted: usize) {
     }
 }
 
-/// The lowest row whose norm over these columns is the largest, within [`TIE`]; none where all are zero.
+/// Returns the lowest row whose norm over these columns is the largest, within [`TIE`]; `None` if all are zero.
 fn pivot_row(columns: &[f64], n: usize) -> Option<usize> {
     let mut squares = vec![0.0; n];
     for column in columns.chunks_exact(n) {
@@ -56,11 +60,12 @@ fn pivot_row(columns: &[f64], n: usize) -> Option<usize> {
     squares.iter().position(|&s| s > 0.0 && s >= enough)
 }
 
-/// Whether the sign of a single vector's canonical form is open: its entries, each times the row's `scale`, are known to `error` times
-/// that scale, and with some choice within that the lowest entry among the largest has another sign.
+/// Returns whether the sign of a single vector's canonical form is open. Its entries, each times the row's `scale`,
+/// are known to `error` times that scale; the sign is open if the lowest entry among the largest has another sign for
+/// some choice within that error.
 pub(super) fn sign_in_doubt(column: &[f64], error: f64, scale: impl Fn(usize) -> f64) -> bool {
     let entries = || column.iter().enumerate().map(|(row, x)| (x * scale(row), (error * scale(row)).abs()));
-    // The largest magnitude is somewhere between these.
+    // The largest magnitude is between these.
     let least = entries().map(|(x, e)| x.abs() - e).fold(0.0, f64::max);
     let most = entries().map(|(x, e)| x.abs() + e).fold(0.0, f64::max);
     let mut sign = 0.0;
@@ -76,16 +81,16 @@ pub(super) fn sign_in_doubt(column: &[f64], error: f64, scale: impl Fn(usize) ->
             return false; // the pivot at the latest
         }
     }
-    // Whichever of them is the pivot, its sign is this one.
+    // Whichever entry is the pivot, its sign is this one.
     sign == 0.0
 }
 
-/// Rotates the columns among themselves so that the row `pivot` becomes `(r, 0, ..., 0)` with `r > 0`.
+/// Reflects the columns so that the row `pivot` becomes `(r, 0, ..., 0)` with `r > 0`.
 fn reflect(columns: &mut [f64], n: usize, pivot: usize) {
     let mut x: Vec<f64> = columns.chunks_exact(n).map(|column| column[pivot]).collect();
     let tail: f64 = x[1..].iter().map(|y| y * y).sum();
     let r = (x[0] * x[0] + tail).sqrt();
-    // x becomes the Householder vector x - r e_1; where x_1 > 0 the difference is rewritten, so that nothing cancels.
+    // x becomes the Householder vector x - r e_1. If x_1 > 0, the difference is rewritten, so that nothing cancels.
     x[0] = if x[0] > 0.0 { -tail / (x[0] + r) } else { x[0] - r };
     let square = x[0] * x[0] + tail;
     if square > 0.0 {
@@ -105,7 +110,7 @@ mod tests {
     use super::*;
     use nalgebra::DMatrix;
 
-    /// The groups of `values`, and the canonical basis of each group in `vectors`.
+    /// Makes each group of `values` in `vectors` canonical, and returns the groups.
     fn canonicalise(values: &[f64], vectors: &mut [f64], n: usize, resolution: f64) -> Vec<u32> {
         let mut group = 0;
         let near = |i: usize| i > 0 && values[i] - values[i - 1] <= resolution;
@@ -123,7 +128,7 @@ mod tests {
         groups
     }
 
-    /// Numbers in (-1, 1), the same every time.
+    /// A generator of reproducible numbers in (-1, 1).
     struct Noise(u64);
 
     impl Noise {
@@ -149,7 +154,7 @@ mod tests {
         l
     }
 
-    /// Graphs most of whose eigenvalues are repeated, integers or far apart, by name.
+    /// Returns graphs, with their names, most of whose eigenvalues are repeated, integers or far apart.
     fn symmetric_graphs() -> Vec<(&'static str, DMatrix<f64>)> {
         let complete = |n: usize| laplacian(n, (0..n).flat_map(|a| (0..a).map(move |b| (b, a))));
         vec![
@@ -159,7 +164,7 @@ mod tests {
             ("complete 2", complete(2)),
             ("complete 9", complete(9)),
             ("star 10", laplacian(10, (1..10).map(|i| (0, i)))),
-            ("star 10, centre last", laplacian(10, (0..9).map(|i| (9, i)))),
+            ("star 10, center last", laplacian(10, (0..9).map(|i| (9, i)))),
             (
                 "hypercube 4",
                 laplacian(16, (0..16_usize).flat_map(|a| (0..4).map(move |b| (a, a ^ (1 << b))).filter(|e| e.0 < e.1))),
@@ -175,7 +180,7 @@ mod tests {
         (order.iter().map(|&i| found.eigenvalues[i]).collect(), found.eigenvectors.select_columns(&order))
     }
 
-    /// The same eigenspaces with other bases: each group's columns mixed by a random orthogonal matrix.
+    /// Returns the same eigenspaces with other bases: each group's columns are mixed by a random orthogonal matrix.
     fn mixed(vectors: &DMatrix<f64>, groups: &[u32], noise: &mut Noise) -> DMatrix<f64> {
         let mut out = vectors.clone();
         let mut start = 0;
@@ -220,7 +225,8 @@ mod tests {
             for round in 0..20 {
                 let mut got = mixed(&vectors, &groups, &mut noise).map(|x| x + 1e-7 * noise.next());
                 canonicalise(&values, got.as_mut_slice(), n, 1e-8);
-                // 1e-7 an entry, over pivots that are no smaller than sqrt(1 / n), a few columns deep: a hundredfold at most.
+                // 1e-7 per entry, over pivots that are no smaller than sqrt(1 / n), a few columns deep: a hundredfold
+                // at most.
                 let error = largest(&(&got - &want));
                 assert!(error <= 1e-5, "{name}, round {round}: differs by {error:e}");
             }
@@ -296,7 +302,7 @@ mod tests {
         }
     }
 
-    /// Whatever the errors are, a sign that is not in doubt is the one that comes out.
+    /// A sign that is not in doubt is the one that comes out, whatever the errors are.
     #[test]
     fn signs_within_their_error() {
         let ones = |_: usize| 1.0;
@@ -342,7 +348,7 @@ mod tests {
         let mut all = Noise(3).orthogonal(7);
         canonical_basis(all.as_mut_slice(), 7, 7);
         assert!(largest(&(all - DMatrix::identity(7, 7))) <= 1e-14); // 45 epsilons of f64
-        // Padding stays padding, and what is not finite spoils nothing else.
+        // Padding stays padding, and a column that is not finite spoils no other.
         let mut padded = vec![0.0, -1.0, 0.0, 0.0, f64::NAN, 0.0];
         canonicalise(&[0.0, 1.0, 2.0], &mut padded, 2, 0.1);
         assert_eq!(padded[..4], [0.0, 1.0, 0.0, 0.0]);

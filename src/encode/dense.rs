@@ -1,5 +1,5 @@
-//! From a dense eigendecomposition to the [`Candidates`] of an encoding: which columns are needed, and which results of f32 leave
-//! something to be decided again.
+//! Turns a dense eigendecomposition into the [`Candidates`] of an encoding: which columns are needed, and which
+//! results of f32 leave something for f64 to decide.
 
 use super::canonical::sign_in_doubt;
 use super::pairs::{Candidates, Selection};
@@ -12,21 +12,22 @@ use crate::ops::eigen::Certificate;
 use crate::ops::sparse::Operator;
 use std::ops::Range;
 
-/// The columns of a decomposition in f64 that an encoding looks at: the selected ones and whatever is too close to them to be left out.
-/// `values` are all of the spectrum, ascending.
+/// Returns the columns of an f64 decomposition that an encoding uses: the selected ones and those that are too close
+/// to them to be left out. `values` is the whole spectrum, ascending.
 pub(super) fn needed(settings: &Settings, graph: GraphRef<'_>, values: &[f64]) -> Range<usize> {
     let null = null_vectors(graph, settings.normalization);
     closed(&Selection::new(settings, null, values.len()), null, values)
 }
 
-/// How many null vectors are known: the components, but for isolated nodes whose diagonal is 1.
+/// Returns the number of known null vectors: the components, except isolated nodes whose diagonal is 1.
 fn null_vectors(graph: GraphRef<'_>, normalization: Normalization) -> usize {
     let ones = normalization != Normalization::Combinatorial && graph.conventions().isolated == IsolatedDiagonal::One;
     let alone = if ones { graph.degrees().iter().filter(|&&d| d == 0.0).count() } else { 0 };
     graph.components().count - alone
 }
 
-/// The selected ones of all values, taken as far as [`CLOSE`] neighbors go. What reaches the null space begins with it.
+/// Extends the selection among all values as far as [`CLOSE`] neighbors go. A range that reaches the null space
+/// includes it.
 fn closed(selection: &Selection, null: usize, values: &[f64]) -> Range<usize> {
     if selection.others.is_empty() {
         return 0..0;
@@ -43,7 +44,8 @@ fn closed(selection: &Selection, null: usize, values: &[f64]) -> Range<usize> {
     if start == null && null > 0 && close(null) { 0..end } else { start..end }
 }
 
-/// What a decomposition in f64 found. `values` are all of the spectrum, ascending; of `vectors` the [`needed`] columns are there.
+/// Returns the candidates of an f64 decomposition. `values` is the whole spectrum, ascending; `vectors` has the
+/// [`needed`] columns.
 pub(super) fn candidates(
     selection: &Selection,
     operator: &Operator<'_, f64>,
@@ -56,7 +58,8 @@ pub(super) fn candidates(
     let values = values[range.start.max(null)..range.end.max(null)].to_vec();
     let columns = &vectors[range.start * n..range.end * n];
     let (first, vectors) = if range.start < null {
-        // Null vectors and small values' are mixed: what is known is taken out. The others stay in the order of their values.
+        // Null vectors and those of small values are mixed, so the known ones are taken out. The others stay in the
+        // order of their values.
         let mixed = (null + small(&values, operator.bounds(0).upper)).min(range.len());
         let (mixed, others) = columns.split_at(mixed * n);
         (0, [complement(mixed, n, &operator.null), others.to_vec()].concat())
@@ -68,15 +71,15 @@ pub(super) fn candidates(
     Candidates { values, vectors, selected, apart: true, next: None, status: solved.status, iterated: false }
 }
 
-/// The backward error of a device's decomposition over the spectrum's bound: its residuals come to 2 eps of f32 at most on molecules and on
-/// LAPACK's families, and as much is added for the matrix's own rounding.
+/// The backward error of a device's decomposition, relative to the spectrum's bound. Its residuals are at most 2 eps
+/// of f32 on molecules and on LAPACK's families; the same again is added for the matrix's own rounding.
 const ERROR: f64 = 4.0 * f32::EPSILON as f64;
-/// Values closer than this over the bound are left to f64: beyond, vectors are off by 1e-4 or so, which is what sides may differ by. (At 1e-4
-/// one of 20,000 molecules differed by 5.8e-4; 2026-11-22.)
+/// Values closer than this, relative to the bound, are left to f64. Beyond it, the error of vectors is about 1e-4,
+/// which is the difference that the sides may have. (At 1e-4 one of 20,000 molecules differed by 5.8e-4; 2026-11-22.)
 const TOO_CLOSE: f64 = 2e-3;
 
-/// What a decomposition in f32 found; none where anything that is to be decided about it lies within its error: which values are tied,
-/// which are selected, which way a vector points.
+/// Returns the candidates of an f32 decomposition; `None` if any decision about it is within its error: which values
+/// are tied, which are selected, which way a vector points.
 pub(super) fn decided<T: Real>(
     selection: &Selection,
     operator: &Operator<'_, f64>,
@@ -88,7 +91,7 @@ pub(super) fn decided<T: Real>(
     let bound = operator.bounds(0).upper;
     let rest: Vec<f64> = values[null..].iter().map(|x| x.to_f64()).collect();
     let selected = selection.others.clone();
-    // The distance of each from the next on either side; the null space is a neighbor of the first.
+    // The distance of each value from the next on either side; the null space is a neighbor of the first.
     let below = |i: usize| {
         if i > 0 {
             rest[i] - rest[i - 1]

@@ -1,5 +1,6 @@
-//! From the eigenpairs that a solver found of one graph's Laplacian to those that its encoding gives: the known null space, close
-//! values told apart, tie groups, canonical vectors, certificate. In f64, on the host, the same for every solver.
+//! Turns the eigenpairs that a solver found for one graph's Laplacian into those of its encoding: the known null
+//! space, separation of close values, tie groups, canonical vectors, certificate. In f64, on the host, the same for
+//! every solver.
 
 use super::canonical::canonical_basis;
 use super::separate::{CLOSE, is_due, separate, small};
@@ -17,30 +18,30 @@ use std::ops::Range;
 /// The encoding of one graph.
 #[derive(Debug)]
 pub(super) struct Pairs<T> {
-    /// As many as there are, at most k.
+    /// The eigenvalues: as many as there are, at most k.
     pub(super) values: Vec<T>,
     /// A column for each value, column-major.
     pub(super) vectors: Vec<T>,
     pub(super) tie_group: Vec<i64>,
-    /// Whether a tie group goes on beyond the k pairs.
+    /// Whether a tie group continues beyond the k pairs.
     pub(super) tie_cut: bool,
     pub(super) certificate: Certificate,
     pub(super) components: usize,
-    /// `(n, walk_steps)`.
+    /// The return probabilities: `(n, walk_steps)`.
     pub(super) random_walk: Vec<f32>,
 }
 
-/// Which pairs of a spectrum are handed out.
+/// The pairs of a spectrum that an encoding contains.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Selection {
-    /// Vectors of the known null space: the first pairs.
+    /// The number of vectors of the known null space, which are the first pairs.
     pub(super) known: usize,
-    /// Then these of the others, counted from the smallest.
+    /// The range of the other pairs, which follow, counted from the smallest.
     pub(super) others: Range<usize>,
 }
 
 impl Selection {
-    /// Of a spectrum of n values, of which `null` are known to be 0.
+    /// Selects from a spectrum of n values, of which `null` are known to be 0.
     pub(super) fn new(settings: &Settings, null: usize, n: usize) -> Self {
         let (k, rest) = (settings.k, n - null);
         let zeros = if settings.drop_trivial { 0 } else { null };
@@ -57,26 +58,26 @@ impl Selection {
     }
 }
 
-/// What a solver found beside the known null space.
+/// The pairs that a solver found in addition to the known null space.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
-    /// Neighbors in the spectrum, ascending; tie groups are whole, as far as the solver could.
+    /// Adjacent values of the spectrum, ascending; tie groups are whole, as far as the solver could make them.
     pub(super) values: Vec<f64>,
-    /// A column each, column-major, orthonormal, orthogonal to the null space.
+    /// A column for each value, column-major, orthonormal, orthogonal to the null space.
     pub(super) vectors: Vec<f64>,
-    /// Which of them are handed out.
+    /// The range of them that the encoding contains.
     pub(super) selected: Range<usize>,
-    /// Whether they are told apart as far as f64 does.
+    /// Whether they are separated as far as f64 can.
     pub(super) apart: bool,
-    /// The next larger value, where one is known.
+    /// The next larger value, if one is known.
     pub(super) next: Option<f64>,
-    /// How the solver ended.
+    /// The status with which the solver ended.
     pub(super) status: Status,
-    /// Whether it is an iteration: what its residuals are judged by.
+    /// Whether the solver is an iteration, which determines the bounds that its residuals are judged by.
     pub(super) iterated: bool,
 }
 
-/// The encoding of one graph; `operator` is the Laplacian that was solved, in f64.
+/// Computes the encoding of one graph; `operator` is the Laplacian that was solved, in f64.
 pub(super) fn pairs<T: Real>(
     settings: &Settings,
     graph: GraphRef<'_>,
@@ -90,7 +91,8 @@ pub(super) fn pairs<T: Real>(
     let Candidates { mut values, mut vectors, selected, apart, next, status, iterated } = candidates;
     if is_due(&values, null > 0, bounds.upper) {
         let small = small(&values, bounds.upper);
-        let separated = separate(graph, super::sparse::solved(settings.normalization), &mut vectors[..small * n]);
+        let separated =
+            separate(graph, super::sparse::solved_normalization(settings.normalization), &mut vectors[..small * n]);
         values[..small].copy_from_slice(&separated);
     }
     let groups = tie_groups(&values, bounds.upper);
@@ -120,7 +122,7 @@ pub(super) fn pairs<T: Real>(
     };
     let cut_within = inner > 0 && inner < groups.len() && groups[inner] == groups[inner - 1] && !selected.is_empty();
     let tie_cut = cut_within || (known > 0 && known < null);
-    // The null space is a group of its own.
+    // The null space is a separate group.
     let own = i64::from(known > 0);
     let tie_group = std::iter::repeat_n(0, known).chain(groups[selected.clone()].iter().map(|&g| own + i64::from(g)));
     let first = groups.get(selected.start).map_or(0, |&g| i64::from(g));
@@ -144,7 +146,7 @@ pub(super) fn pairs<T: Real>(
     Pairs { values, vectors, tie_group, tie_cut, certificate, components, random_walk }
 }
 
-/// What is said of a graph whose Laplacian is not finite.
+/// Returns the encoding of a graph whose Laplacian is not finite.
 pub(super) fn not_finite<T: Real>(
     settings: &Settings,
     graph: GraphRef<'_>,
@@ -162,11 +164,12 @@ pub(super) fn not_finite<T: Real>(
     }
 }
 
-/// Values from this share of the spectrum's bound on are told from 0 by any solver here.
+/// Any solver here distinguishes values from this share of the spectrum's bound on from 0.
 const DOUBTFUL: f64 = 1e-5;
 
-/// Whether these values are told from 0: a Rayleigh quotient is off by at most the square of its vector's residual over the distance from the
-/// values beyond its own (Temple 1928), and by the residual itself where that distance is not known.
+/// Returns whether these values are distinguished from 0. The error of a Rayleigh quotient is at most the square of
+/// its vector's residual over the distance from the values beyond its own (Temple 1928), and the residual itself if
+/// that distance is not known.
 fn is_told_from_zero(operator: &Operator<'_, f64>, values: &[f64], columns: &[f64], beyond: Option<f64>) -> bool {
     let residuals = operator.residuals(values, columns);
     values.iter().zip(residuals).all(|(&value, residual)| {
@@ -175,19 +178,19 @@ fn is_told_from_zero(operator: &Operator<'_, f64>, values: &[f64], columns: &[f6
     })
 }
 
-/// A number as it is handed out: one sign of zero.
+/// Converts a number to the encoding's type, with one sign of zero.
 fn stored<T: Real>(x: f64) -> T {
     T::from_f64(x) + T::from_f64(0.0)
 }
 
-/// What is handed out, and what is measured of it.
+/// The vectors of the encoding, and the measures of them.
 struct Finished<T> {
     vectors: Vec<T>,
     residual: f64,
     orthogonality: f64,
 }
 
-/// From the canonical basis to the vectors of the Laplacian that was asked for, with their measures.
+/// Turns the canonical basis into the vectors of the requested Laplacian, and measures them.
 fn finish<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: &[T], mut basis: Vec<f64>) -> Finished<T> {
     let n = graph.nodes();
     let orthogonality = orthogonality::<T>(&basis, n, values.len());
@@ -200,7 +203,7 @@ fn finish<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: &[T], mut b
     Finished { vectors, residual, orthogonality }
 }
 
-/// `max |V'V - I|` of what is given, that is of the columns rounded to T.
+/// Computes `max |V'V - I|` of the columns rounded to T, as the encoding has them.
 fn orthogonality<T: Real>(basis: &[f64], n: usize, columns: usize) -> f64 {
     let column = |j: usize| basis[j * n..(j + 1) * n].iter().map(|&x| T::from_f64(x).to_f64());
     let mut worst = 0.0;
@@ -208,14 +211,14 @@ fn orthogonality<T: Real>(basis: &[f64], n: usize, columns: usize) -> f64 {
         for i in 0..=j {
             let product: f64 = column(i).zip(column(j)).map(|(x, y)| x * y).sum();
             let away = (product - f64::from(u8::from(i == j))).abs();
-            // A NaN stays.
+            // A NaN is kept.
             worst = if away.is_nan() || away > worst { away } else { worst };
         }
     }
     worst
 }
 
-/// D^-1/2 v, scaled to unit 2-norm, the entry of largest magnitude positive again.
+/// Computes D^-1/2 v, scaled to unit 2-norm, again with a positive entry of largest magnitude.
 fn to_random_walk(basis: &mut [f64], n: usize, scale: &[f64]) {
     for column in basis.chunks_exact_mut(n.max(1)) {
         column.iter_mut().zip(scale).for_each(|(x, s)| *x *= s);
@@ -223,7 +226,7 @@ fn to_random_walk(basis: &mut [f64], n: usize, scale: &[f64]) {
     }
 }
 
-/// `max_j |L v_j - l_j v_j|_2 / |L|_1` of what is given.
+/// Computes `max_j |L v_j - l_j v_j|_2 / |L|_1` of the encoding's pairs.
 fn residual<T: Real>(laplacian: &Laplacian<'_>, values: &[T], vectors: &[T]) -> f64 {
     let n = laplacian.order();
     let norm = laplacian.norm_1();

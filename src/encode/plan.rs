@@ -1,5 +1,5 @@
-//! Which graphs go together, and where: decided on the whole data set, so that a graph's side, and with it every bit of its
-//! encoding, does not depend upon how the set is cut.
+//! Decides which graphs are solved together, and where. It decides on the whole data set, so that a graph's side, and
+//! with it every bit of its encoding, does not depend on how the set is cut.
 
 use super::settings::{Method, Settings};
 use crate::context::Context;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 pub(super) struct Chunk {
     pub(super) graphs: Vec<usize>,
     pub(super) side: Side,
-    /// Whether they are iterated as sparse matrices, not decomposed as dense ones.
+    /// Whether they are iterated as sparse matrices instead of decomposed as dense ones.
     pub(super) sparse: bool,
     /// Whether their edges have weights other than 1.
     pub(super) weighted: bool,
@@ -29,24 +29,26 @@ pub(super) struct Plan {
     pub(super) choice: Choice,
 }
 
-/// Bytes of working memory for a graph of n nodes. CPU: the matrix, its scaled copy, the basis, the solver's scratch, the result
-/// and the certificate's products, n^2 numbers of f64 each. Device: A, W and W read back in f32, and W on the host.
+/// Returns the bytes of working memory for a graph of n nodes. CPU: the matrix, its scaled copy, the basis, the
+/// solver's scratch, the result and the certificate's products, n^2 numbers of f64 each. Device: A, W and W read back
+/// in f32, and W on the host.
 fn working_bytes(nodes: usize, side: Side) -> u64 {
     let square = (nodes as u64).saturating_mul(nodes as u64);
     square.saturating_mul(if side == Side::Cpu { 48 } else { 16 })
 }
 
-/// Bytes of the graphs themselves, which stay in memory beside the chunks.
+/// Returns the bytes of the graphs themselves, which stay in memory in addition to the chunks.
 fn graph_bytes(graphs: &GraphBatch) -> u64 {
     let entry = if graphs.weights().is_some() { 8 } else { 4 };
     8 * (graphs.nodes() + graphs.len()) as u64 + entry * graphs.entries() as u64
 }
 
-/// Whether a graph is iterated: where a dense matrix is dearer than an iteration's products and looks.
+/// Returns whether a graph is iterated: if a dense matrix costs more than an iteration's products and restarts.
 ///
-/// On the CPU (medians, k = 4, 8, 16, 32, 2026-11-21) the dense matrix takes this many times as long: at n = 300 0.6 to 2.3
-/// (meshes and trees the larger, many pairs of random graphs the smaller), at n = 400 0.9 to 4.0 for k up to 16, at n = 500 0.9
-/// to 5.6 for k = 32 too. Below, what could be won is 4 ms a graph, and the dense answer is nearer.
+/// On the CPU, the dense matrix takes this many times as long as the iteration (medians, k = 4, 8, 16, 32,
+/// 2026-11-21): 0.6 to 2.3 at n = 300 (larger for meshes and trees, smaller for many pairs of random graphs), 0.9 to
+/// 4.0 at n = 400 for k up to 16, and 0.9 to 5.6 at n = 500, for k = 32 too. Below, at most 4 ms per graph could be
+/// saved, and the dense result is more accurate.
 fn is_sparse(settings: &Settings, n: usize) -> bool {
     let k = settings.k;
     match settings.method {
@@ -56,16 +58,17 @@ fn is_sparse(settings: &Settings, n: usize) -> bool {
     }
 }
 
-/// From this order on `auto` iterates, and five more for each pair.
+/// The order from which `auto` iterates; each pair adds five.
 const SPARSE_FROM: usize = 300;
 
-/// Bytes of an iteration on a graph of n nodes: three blocks, the vectors that come home, what is made of them.
+/// Returns the bytes of an iteration on a graph of n nodes: three blocks, the vectors read back, and what is computed
+/// from them.
 fn sparse_bytes(settings: &Settings, nodes: usize) -> u64 {
     (nodes as u64).saturating_mul((settings.k as u64 + 8).saturating_mul(2 * 12 + 24))
 }
 
-/// Chunks of at most an eighth of what the budget leaves beside the graphs: two are in flight on the device, its pool rounds sizes
-/// up, the upload ring and the host's copies come on top.
+/// Plans chunks of at most an eighth of the budget that the graphs leave: two chunks are in flight on the device, its
+/// pool rounds sizes up, and the upload ring and the host's copies need memory too.
 pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> Result<Plan> {
     let limit = device_order_limit(ctx) as usize;
     let orders: Vec<usize> = graphs.iter().map(|graph| graph.nodes()).collect();
@@ -84,7 +87,8 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
     let sizes: Vec<(usize, usize)> = graphs.iter().map(|graph| (graph.nodes(), graph.entries())).collect();
     let (choice, sides) = choose(ctx, settings, &sizes);
     let mut sorted: Vec<usize> = (0..orders.len()).collect();
-    // Kernels for weights may round otherwise than those for implied ones: a graph's are not its neighbours' affair.
+    // Kernels for weights may round differently from those for implied weights of 1, so the two kinds of graphs share
+    // no chunk.
     let weighted: Vec<bool> = graphs.iter().map(|graph| graph.is_weighted()).collect();
     sorted.sort_by_key(|&i| (sparse[i], weighted[i], orders[i]));
     let most = ctx.memory_budget().saturating_sub(graph_bytes(graphs)) / 8;
@@ -119,8 +123,9 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
     Ok(Plan { chunks, choice })
 }
 
-/// Returns a side for each graph of these sizes (nodes, entries), and the choice for the whole: where most of the time goes. Graphs that are
-/// decomposed are assigned by size class, half an octave wide, whose members take about as long; one that is iterated is assigned on its own.
+/// Returns a side for each graph of these sizes (nodes, entries), and the choice for the whole: where most of the
+/// time goes. Graphs that are decomposed are assigned by size class, half an octave wide, whose members take about as
+/// long; a graph that is iterated is assigned individually.
 pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)]) -> (Choice, Vec<Side>) {
     let limit = device_order_limit(ctx) as usize;
     let mut classes: BTreeMap<(bool, u32), Vec<usize>> = BTreeMap::new();
@@ -140,7 +145,7 @@ pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)
     for ((fits, _), members) in classes {
         let orders = members.iter().map(|&i| to_u32(sizes[i].0));
         let work = choose_eigh::<f32>(ctx, &orders.collect::<Vec<_>>(), false).workload;
-        let host_flops = members.iter().map(|&i| beside(settings.k, sizes[i])).sum();
+        let host_flops = members.iter().map(|&i| host_flops(settings.k, sizes[i])).sum();
         let choice = ctx.explain(&Workload { family: Family::Encode, host_flops, ..work }, fits);
         for i in members {
             sides[i] = choice.side;
@@ -150,14 +155,15 @@ pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)
     (together(ctx, &parts), sides)
 }
 
-/// What encode does on the CPU beside the solver: canonical vectors, ties, the certificate. In flop at the rate that the policy's
-/// defaults have, 2e10 a second and thread, by which it takes 12 us a graph, 80 ns for each number of the vectors and 4 ns for each entry
-/// and pair.
+/// Returns the work of encode on the CPU in addition to the solver's: canonical vectors, ties, the certificate. It is
+/// in flop at the rate of the policy's defaults, 2e10 per second and thread, at which it takes 12 us per graph, 80 ns
+/// for each element of the vectors and 4 ns for each entry and pair.
 ///
-/// All of encode, in microseconds of a thread and graph, k = 8 and 16, measured beside predicted without this and with it (2026-11-22,
-/// a busy machine, least of five): molecules of 23 nodes 39 and 56 beside 8, 36 and 53; 40 nodes, 120 entries 67 and 97 beside 29, 70
-/// and 99; 100 nodes, 240 entries 254 and 374 beside 450, 534 and 605, of which the solver's part is too much: it finds k vectors alone.
-fn beside(k: usize, (nodes, entries): (usize, usize)) -> f64 {
+/// All of encode took, in microseconds of a thread per graph for k = 8 and 16 (2026-11-22, a busy machine, least of
+/// five): 39 and 56 for molecules of 23 nodes, where 8 is predicted without this and 36 and 53 with it; 67 and 97 for
+/// 40 nodes and 120 entries, predicted 29, and 70 and 99; 254 and 374 for 100 nodes and 240 entries, predicted 450,
+/// and 534 and 605. The last prediction is too large in the solver's part, which finds only k vectors.
+fn host_flops(k: usize, (nodes, entries): (usize, usize)) -> f64 {
     let [k, nodes, entries] = [k.min(nodes), nodes, entries].map(|count| count as f64);
     2.4e5 + k * (1600.0 * nodes + 80.0 * entries)
 }
@@ -176,7 +182,7 @@ fn joined(a: Workload, b: Workload) -> Workload {
     }
 }
 
-/// The choices as one: the sums of both sides, and of the rest that of the part that takes longest.
+/// Combines the choices into one: the sums for both sides, and everything else from the part that takes longest.
 fn together(ctx: &Context, parts: &[Choice]) -> Choice {
     let Some(first) = parts.iter().max_by(|a, b| a.seconds().total_cmp(&b.seconds())) else {
         return ctx.explain(&Workload { family: Family::Encode, ..Workload::default() }, true);

@@ -1,4 +1,4 @@
-//! The work of one call: chunks go to their sides, what comes back is finished and written where it belongs.
+//! The work of one call: submits chunks to their sides, finishes the results and writes them into the encoding.
 
 use super::encoding::Encoding;
 use super::pairs::{Pairs, Selection, not_finite, pairs};
@@ -19,22 +19,22 @@ use crate::parallel;
 use crate::policy::{Backend, Side};
 use std::collections::VecDeque;
 
-/// A chunk on its way.
+/// A chunk that has been submitted.
 struct Submitted {
     indices: Vec<usize>,
     graphs: GraphBatch,
     solution: Solution,
 }
 
-/// The precision follows the side: the CPU computes in f64.
+/// The solution of a chunk. The precision follows the side: the CPU computes in f64.
 enum Solution {
     Gpu(EighRead<f32>),
     Cpu(EighRead<f64>),
-    /// What was iterated, and whether in f64.
+    /// The iterated pairs, and whether they are in f64.
     Sparse(Vec<Solved>, bool),
 }
 
-/// What became of a graph: its pairs, or, where f32 leaves something open, none.
+/// The result for a graph: its pairs, or `None` if f32 leaves something open.
 type Finished<T> = Result<Option<Pairs<T>>>;
 
 pub(super) struct Run<'a, T> {
@@ -43,7 +43,7 @@ pub(super) struct Run<'a, T> {
     pub(super) graphs: &'a GraphBatch,
     pub(super) encoding: Encoding<T>,
     pub(super) done: usize,
-    /// Graphs that the CPU solved again.
+    /// The number of graphs that the CPU solved again.
     pub(super) again: usize,
 }
 
@@ -84,7 +84,7 @@ impl<T: Real> Run<'_, T> {
         }
     }
 
-    /// Begins a chunk; hands it back with the error if that fails.
+    /// Submits a chunk; returns it with the error if that fails.
     fn submit(&self, chunk: Chunk) -> Result<Submitted, (Chunk, Error)> {
         let graphs = self.graphs.select(&chunk.graphs);
         let solution = match chunk.side {
@@ -105,23 +105,23 @@ impl<T: Real> Run<'_, T> {
 
     fn solve<U: Real>(&self, graphs: &GraphBatch, backend: Backend) -> Result<EighRead<U>> {
         let ctx = self.ctx.with_backend(backend);
-        let solved = sparse::solved(self.settings.normalization);
+        let solved = sparse::solved_normalization(self.settings.normalization);
         let needed = |i: usize, values: &[f64]| dense::needed(self.settings, graphs.graph(i), values);
         eigh_uncertified(&ctx, &laplacian::<U>(&ctx, graphs, solved)?, &needed)?.read(&ctx)
     }
 
     /// Iterates on the sparse Laplacians of a chunk.
     fn iterate<U: Real>(&self, graphs: &GraphBatch, backend: Backend, starts: &[Solved]) -> Result<Vec<Solved>> {
-        let operators = Operator::<U>::laplacians(graphs, sparse::solved(self.settings.normalization))?;
+        let operators = Operator::<U>::laplacians(graphs, sparse::solved_normalization(self.settings.normalization))?;
         let wanted: Vec<_> = (0..operators.problems())
             .map(|i| sparse::wanted(self.settings, operators.null_vectors_of(i), operators.order(i)))
             .collect();
-        // What is handed out decides, whichever precision computes it.
+        // The tolerance follows the precision of the encoding, whichever precision computes it.
         let options = EigshOptions::default().tolerance(ITERATED.residual::<T>());
         Ok(solve_each(&self.ctx.with_backend(backend), &operators, &wanted, &options, starts)?.0)
     }
 
-    /// Waits for a chunk and writes its graphs' encodings where they belong. What a device leaves open is solved again here.
+    /// Waits for a chunk and writes its graphs' encodings. Solves again what a device leaves open.
     fn collect(&mut self, submitted: Submitted) -> Result<()> {
         let Submitted { indices, graphs, solution } = submitted;
         let decompose = |run: &Self, chosen: &GraphBatch, _: &[usize]| {
@@ -150,7 +150,7 @@ impl<T: Real> Run<'_, T> {
         }
     }
 
-    /// Writes what is finished, and what `again` makes of the graphs that are not.
+    /// Writes the finished graphs, and the results of `again` for those that are not.
     fn write_all(
         &mut self,
         indices: &[usize],
@@ -173,7 +173,7 @@ impl<T: Real> Run<'_, T> {
         Ok(())
     }
 
-    /// The pairs of a graph whose Laplacian was decomposed; of f32 only where nothing is left open.
+    /// Returns the pairs of a graph whose Laplacian was decomposed; those of f32 only if nothing is left open.
     fn decomposed<U: Real>(&self, graph: GraphRef<'_>, solved: &HostEigh<U>, i: usize) -> Finished<T> {
         let (values, vectors) = (&solved.values[solved.layout.rows(i)], &solved.vectors[solved.layout.elements(i)]);
         let certificate = solved.certificates[i];
@@ -193,7 +193,7 @@ impl<T: Real> Run<'_, T> {
         Ok(candidates.map(|found| pairs(self.settings, graph, &operator, selection.known, found)))
     }
 
-    /// The pairs of a graph whose Laplacian was iterated; of f32 only where nothing is left open.
+    /// Returns the pairs of a graph whose Laplacian was iterated; those of f32 only if nothing is left open.
     fn iterated(&self, graph: GraphRef<'_>, found: &Solved, in_f64: bool) -> Finished<T> {
         let operator = self.operator(graph)?;
         let selection = Selection::new(self.settings, operator.null_vectors(), graph.nodes());
@@ -202,12 +202,13 @@ impl<T: Real> Run<'_, T> {
         Ok((!open).then(|| pairs(self.settings, graph, &operator, selection.known, candidates)))
     }
 
-    /// The Laplacian that is solved, in f64.
+    /// Returns the Laplacian that is solved, in f64.
     fn operator<'g>(&self, graph: GraphRef<'g>) -> Result<Operator<'g, f64>> {
-        Operator::laplacian(graph, sparse::solved(self.settings.normalization))
+        Operator::laplacian(graph, sparse::solved_normalization(self.settings.normalization))
     }
 
-    /// What vectors of the symmetric form are multiplied by to be those of the random walk's.
+    /// Returns the factors that turn vectors of the symmetric form into those of the random walk's; `None` for other
+    /// Laplacians.
     fn similarity(&self, graph: GraphRef<'_>) -> Option<Vec<f64>> {
         let normalization = self.settings.normalization;
         (normalization == Normalization::RandomWalk).then(|| Laplacian::new(graph, normalization).similarity_scale())
@@ -233,7 +234,7 @@ impl<T: Real> Run<'_, T> {
     }
 }
 
-/// What `one` makes of each graph.
+/// Applies `one` to each graph in parallel, and stops if the context is cancelled.
 fn each<P: Send>(ctx: &Context, graphs: &GraphBatch, one: impl Fn(usize) -> Result<P> + Sync + Send) -> Result<Vec<P>> {
     let unless_cancelled = |graph| ctx.cancel().check().and_then(|()| one(graph));
     ctx.on_host(|| parallel::map(0..graphs.len(), |_, graph| unless_cancelled(graph)).into_iter().collect())

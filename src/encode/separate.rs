@@ -1,11 +1,13 @@
-//! Close small eigenvalues of a Laplacian, told apart: a Rayleigh-Ritz step that never subtracts what is nearly equal.
+//! Separates close small eigenvalues of a Laplacian by a Rayleigh-Ritz step that never subtracts nearly equal
+//! numbers.
 //!
-//! A decomposition in f64 is off by some eps |L|, so eigenvalues below that, those of weakly joined clusters, come out as noise, their
-//! vectors mixed with each other and with the known null space. The space that they span together is accurate, because the rest
-//! of the spectrum is far away. Inside it the quadratic form is a sum over edges,
-//! `v'Lw = sum W_ij (y_i - y_j) (z_i - z_j)`, with `y = v` and `z = w`, or `D^-1/2 v` and `D^-1/2 w` for the normalized form. Vectors
-//! that are constant on a cluster have differences of rounding alone there, which enter with their squares, eps^2. So the small
-//! matrix is accurate entry by entry in the measure of its own diagonal, and Jacobi's method keeps that (Demmel and Veselic 1992).
+//! A decomposition in f64 has an error of some eps |L|. Eigenvalues below that, which belong to weakly joined
+//! clusters, come out as noise, and their vectors are mixed with each other and with the known null space. The space
+//! that they span together is accurate, because the rest of the spectrum is far away. Inside it the quadratic form is
+//! a sum over edges, `v'Lw = sum W_ij (y_i - y_j) (z_i - z_j)`, with `y = v` and `z = w`, or `D^-1/2 v` and
+//! `D^-1/2 w` for the normalized form. Vectors that are constant on a cluster have differences of rounding alone
+//! there, and the squares of these, eps^2, enter the sum. So every entry of the small matrix is accurate relative to
+//! its diagonal, and Jacobi's method preserves that (Demmel and Veselic 1992).
 
 use crate::graph::{GraphRef, IsolatedDiagonal};
 use crate::ops::Normalization;
@@ -13,22 +15,23 @@ use crate::ops::sparse::NullSpace;
 use crate::parallel;
 use nalgebra::DMatrix;
 
-/// Values closer than this, over the spectrum's bound, are told apart here: an f64 solver's vectors are off by some 1e-15 over the
-/// distance, 1e-8 from here on, which f32 does not show.
+/// Values closer than this, relative to the spectrum's bound, are separated here. The error of an f64 solver's
+/// vectors is some 1e-15 over the distance: 1e-8 from here on, which f32 does not show.
 pub(super) const CLOSE: f64 = 1e-7;
-/// Larger values than this, over the bound, are as well off with the decomposition itself: two of them that are no tie
-/// (`ops::ties`) are 2e-11 of the bound apart, ten thousand times its rounding.
+/// Values larger than this, relative to the bound, are as accurate from the decomposition itself: two of them that
+/// are no tie (`ops::ties`) are 2e-11 of the bound apart, ten thousand times its rounding.
 const SMALL: f64 = 1e-2;
 
-/// Whether these values, ascending, beside a null space at 0, have small neighbors that a decomposition does not separate well enough.
+/// Returns whether these values, ascending, and a null space at 0 if there is one, have small neighbors that a
+/// decomposition does not separate well enough.
 pub(super) fn is_due(values: &[f64], null: bool, bound: f64) -> bool {
     let close = |gap: f64| gap <= CLOSE * bound;
     null && values.first().is_some_and(|&first| close(first))
         || values.windows(2).any(|pair| pair[0] <= SMALL * bound && close(pair[1] - pair[0]))
 }
 
-/// How many of these values, ascending, go through the step: the small ones, and what is close to the last of them. The work goes with the
-/// cube of their number (all 1200 values of a graph of as many nodes: 21 s, 2026-11-22).
+/// Returns how many of these values, ascending, go through the step: the small ones, and those close to the last of
+/// them. The work grows with the cube of this number (all 1200 values of a graph of 1200 nodes: 21 s, 2026-11-22).
 pub(super) fn small(values: &[f64], bound: f64) -> usize {
     let small = values.partition_point(|&value| value <= SMALL * bound);
     if small == 0 {
@@ -38,12 +41,13 @@ pub(super) fn small(values: &[f64], bound: f64) -> usize {
     small + values[small - 1..].windows(2).take_while(close).count()
 }
 
-/// Replaces orthonormal columns by the eigenvectors of the Laplacian within the space that they span, ascending. Returns the values.
+/// Replaces orthonormal columns by the eigenvectors of the Laplacian within the space that they span, ascending.
+/// Returns the values.
 pub(super) fn separate(graph: GraphRef<'_>, normalization: Normalization, columns: &mut [f64]) -> Vec<f64> {
     let n = graph.nodes().max(1);
     let m = columns.len() / n;
     let (values, q) = jacobi(form(graph, normalization, columns, m));
-    // Row by row in place: a row of V Q needs its row of V alone.
+    // In place, row by row: a row of V Q needs only the same row of V.
     let mut row = vec![0.0; m];
     for i in 0..n {
         for (j, to) in row.iter_mut().enumerate() {
@@ -54,10 +58,11 @@ pub(super) fn separate(graph: GraphRef<'_>, normalization: Normalization, column
     values
 }
 
-/// Rows of a graph that are summed together: the sums' order is theirs, whatever the number of threads.
+/// The number of rows of a graph that are summed together. It fixes the order of the sums, whatever the number of
+/// threads.
 const ROWS: usize = 1 << 12;
 
-/// `V'LV` as a sum over edges.
+/// Computes `V'LV` as a sum over edges.
 fn form(graph: GraphRef<'_>, normalization: Normalization, columns: &[f64], m: usize) -> DMatrix<f64> {
     let n = graph.nodes();
     let normalized = normalization != Normalization::Combinatorial;
@@ -92,11 +97,12 @@ fn form(graph: GraphRef<'_>, normalization: Normalization, columns: &[f64], m: u
     all
 }
 
-/// Sweeps after which a small matrix counts as diagonal, whatever is left: it takes 6 to 10.
+/// The number of sweeps after which a small matrix counts as diagonal, whatever is left: it takes 6 to 10.
 const SWEEPS: usize = 40;
 
-/// Eigenvalues, ascending, and eigenvectors of a small positive semidefinite matrix by Jacobi's method (Golub and Van Loan, Matrix
-/// Computations, 8.5), which stops at entries that are nothing beside *their own* diagonal: so small values keep their digits.
+/// Computes the eigenvalues, ascending, and eigenvectors of a small positive semidefinite matrix by Jacobi's method
+/// (Golub and Van Loan, Matrix Computations, 8.5). It stops at entries that are negligible relative to *their own*
+/// diagonal, so small values keep their digits.
 fn jacobi(mut a: DMatrix<f64>) -> (Vec<f64>, DMatrix<f64>) {
     let m = a.nrows();
     let mut q = DMatrix::<f64>::identity(m, m);
@@ -113,7 +119,7 @@ fn jacobi(mut a: DMatrix<f64>) -> (Vec<f64>, DMatrix<f64>) {
                 let t = if tau >= 0.0 { 1.0 } else { -1.0 } / (tau.abs() + tau.hypot(1.0));
                 let c = 1.0 / t.hypot(1.0);
                 rotate(&mut a, &mut q, (i, j), (c, t * c));
-                // What the rotation makes of these three, without the rounding of the general formula.
+                // The rotation's result for these three entries, without the rounding of the general formula.
                 (a[(i, i)], a[(j, j)]) = (x - t * xy, y + t * xy);
                 (a[(i, j)], a[(j, i)]) = (0.0, 0.0);
             }
@@ -127,7 +133,7 @@ fn jacobi(mut a: DMatrix<f64>) -> (Vec<f64>, DMatrix<f64>) {
     (order.iter().map(|&i| a[(i, i)].max(0.0)).collect(), q.select_columns(&order))
 }
 
-/// Turns rows and columns i and j of A, and columns i and j of Q.
+/// Rotates rows and columns i and j of A, and columns i and j of Q.
 fn rotate(a: &mut DMatrix<f64>, q: &mut DMatrix<f64>, (i, j): (usize, usize), (c, s): (f64, f64)) {
     for l in 0..a.nrows() {
         let (x, y) = (a[(l, i)], a[(l, j)]);
@@ -141,8 +147,8 @@ fn rotate(a: &mut DMatrix<f64>, q: &mut DMatrix<f64>, (i, j): (usize, usize), (c
     }
 }
 
-/// What is left of the space that orthonormal columns span when the known null space, which lies in it, is taken out of it:
-/// orthonormal columns, as many fewer as there are null vectors.
+/// Returns orthonormal columns that span the given orthonormal columns' space without the known null space, which it
+/// contains. They are fewer by the number of null vectors.
 pub(super) fn complement(columns: &[f64], n: usize, null: &NullSpace<f64>) -> Vec<f64> {
     let mut left: Vec<Vec<f64>> = columns.chunks_exact(n.max(1)).map(<[f64]>::to_vec).collect();
     let count = left.len().saturating_sub(null.len());
@@ -150,7 +156,8 @@ pub(super) fn complement(columns: &[f64], n: usize, null: &NullSpace<f64>) -> Ve
     left.iter_mut().for_each(|column| null.deflate(column));
     let square = |x: &Vec<f64>| x.iter().map(|x| x * x).sum::<f64>();
     for _ in 0..count {
-        // The longest is left: of r dimensions in s columns it has at least r / s of a unit vector's square.
+        // The longest column is chosen: if s columns span r dimensions, its square is at least r / s of a unit
+        // vector's.
         let longest = (0..left.len()).max_by(|&i, &j| square(&left[i]).total_cmp(&square(&left[j])).then(j.cmp(&i)));
         let Some(longest) = longest else { break };
         let mut chosen = left.swap_remove(longest);

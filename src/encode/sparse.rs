@@ -1,5 +1,5 @@
-//! From the pairs that an iteration found on a sparse Laplacian to the [`Candidates`] of an encoding: only the wanted end of the
-//! spectrum is there, and the null space is known without being solved for.
+//! Turns the pairs that an iteration found on a sparse Laplacian into the [`Candidates`] of an encoding. Only the
+//! wanted end of the spectrum is available, and the null space is known without being solved for.
 
 use super::canonical::sign_in_doubt;
 use super::pairs::{Candidates, Selection};
@@ -9,27 +9,27 @@ use crate::ops::eigsh::{Solved, Wanted};
 use crate::ops::sparse::Operator;
 use crate::ops::{Normalization, Status};
 
-/// The Laplacian whose pairs are iterated: the random walk's symmetric similar.
-pub(super) fn solved(normalization: Normalization) -> Normalization {
+/// Returns the Laplacian whose pairs are computed: for the random walk's, its symmetric similar.
+pub(super) fn solved_normalization(normalization: Normalization) -> Normalization {
     match normalization {
         Normalization::RandomWalk => Normalization::Symmetric,
         other => other,
     }
 }
 
-/// What an iteration is asked for, beside a null space of that dimension, in a graph of n nodes.
+/// Returns what an iteration must compute in addition to a null space of dimension `null`, in a graph of n nodes.
 pub(super) fn wanted(settings: &Settings, null: usize, n: usize) -> Wanted {
     let count = Selection::new(settings, null, n).others.len();
     Wanted { count, most: settings.k, which: settings.which, separate: true }
 }
 
-/// What was found, ascending.
+/// Returns the pairs that were found, ascending.
 pub(super) fn candidates(settings: &Settings, selection: &Selection, n: usize, found: &Solved) -> Candidates {
     let m = found.values.len();
     let taken = m.min(selection.others.len());
     let (values, vectors, selected) = match settings.which {
         Which::Smallest => (found.values.clone(), found.vectors.clone(), 0..taken),
-        // Iterations give pairs from the wanted end inward.
+        // Iterations return pairs from the wanted end inward.
         Which::Largest => (
             found.values.iter().rev().copied().collect(),
             found.vectors.chunks_exact(n.max(1)).rev().flatten().copied().collect(),
@@ -40,11 +40,11 @@ pub(super) fn candidates(settings: &Settings, selection: &Selection, n: usize, f
     Candidates { values, vectors, selected, apart: found.reached, next, status: Status::Converged, iterated: true }
 }
 
-/// The error of a vector that f32 may leave, as a share of its length.
+/// The largest error of an f32 vector, as a share of its length, that is not doubtful.
 const ERROR: f64 = 1e-2;
 
-/// Whether anything that is to be decided about pairs of an iteration in f32 lies within their error: which values are tied, which are
-/// selected, which way a vector points.
+/// Returns whether any decision about the f32 pairs of an iteration is within their error: which values are tied,
+/// which are selected, which way a vector points.
 pub(super) fn is_doubtful(
     candidates: &Candidates,
     found: &Solved,
@@ -53,7 +53,7 @@ pub(super) fn is_doubtful(
 ) -> bool {
     let (n, values) = (operator.rows(), &candidates.values);
     let null = operator.null_vectors() > 0;
-    // Rounding to f32 is in the values, whatever the residuals say.
+    // The values contain the rounding to f32, whatever the residuals say.
     let residual =
         found.residuals.iter().copied().fold(4.0 * f64::from(f32::EPSILON) * operator.bounds(0).norm, f64::max);
     let before = |i: usize| {
@@ -71,7 +71,8 @@ pub(super) fn is_doubtful(
     };
     candidates.selected.clone().any(|i| {
         let column = &candidates.vectors[i * n..(i + 1) * n];
-        // The inner end's neighbor is known for the smallest alone; its own residual is what there is.
+        // The neighbor of the inner end is known only for the smallest pairs; otherwise only the end's own residual
+        // is available.
         let error = residual / before(i).min(after(i));
         error > ERROR
             || error.is_nan()

@@ -15,12 +15,12 @@ use crate::ops::laplacian::Normalization;
 use crate::policy::{Backend, Choice, Side};
 use std::sync::Arc;
 
-/// How far an encoding has come.
+/// The progress of an encoding.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Graphs that are done.
+    /// The number of graphs that are done.
     pub done: usize,
-    /// Graphs altogether.
+    /// The total number of graphs.
     pub total: usize,
 }
 
@@ -28,28 +28,30 @@ pub struct Progress {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// The choice for all graphs together, with its reason; each goes where graphs of about its size are faster.
+    /// The choice for all graphs together, with its reason. Each graph runs on the side that is faster for graphs of
+    /// about its size.
     pub choice: Choice,
-    /// Graphs solved on the CPU.
+    /// The number of graphs solved on the CPU.
     pub on_cpu: usize,
-    /// Graphs solved on the adapter.
+    /// The number of graphs solved on the device.
     pub on_gpu: usize,
-    /// Of those on the adapter, graphs of which something lay within the error of f32, such as whether two values are tied: the CPU
-    /// solved them again in f64.
+    /// The number of graphs that were solved on the device and again on the CPU in f64, because a decision, such as
+    /// whether two values are tied, was within the error of f32.
     pub again: usize,
-    /// Graphs that were found in a cache.
+    /// The number of graphs that were found in a cache.
     pub stored: usize,
-    /// Chunks that the rest was cut into.
+    /// The number of chunks that the remaining graphs were cut into.
     pub chunks: usize,
 }
 
-/// Computes k eigenpairs of the Laplacian of every graph: the smallest of the symmetric normalized one, zero modes kept, unless told
-/// otherwise.
+/// An encoder that computes k eigenpairs of the Laplacian of every graph. By default they are the smallest of the
+/// symmetric normalized Laplacian, including its zero modes.
 ///
-/// Vectors are canonical: eigenvalues that f64 cannot tell apart are one tie group, inside of which the basis is the pivoted Cholesky
-/// factor of the group's projector; of any vector the entry of largest magnitude is positive, the lowest index among those within
-/// 1 %. The null space is known, a vector for each connected component, and a group of its own. Whatever a device's f32 leaves open of
-/// this is decided in f64 on the host: see [`Report::again`].
+/// Vectors are canonical. Eigenvalues that f64 cannot separate are one tie group, whose basis is the pivoted Cholesky
+/// factor of the group's projector. In every vector, the entry of largest magnitude is positive; of several within
+/// 1 %, the one with the lowest index counts. The null space is known in advance, a vector for each connected
+/// component, and is a separate group. Whatever a device's f32 leaves open is decided in f64 on the host: see
+/// [`Report::again`].
 ///
 /// ```
 /// use fiedler::{Context, encode::SpectralEncoder, graph::{Conventions, Graph}};
@@ -62,7 +64,7 @@ pub struct Report {
 pub struct SpectralEncoder(Settings, Stores);
 
 impl SpectralEncoder {
-    /// An encoder of `k` pairs a graph.
+    /// Returns an encoder of `k` pairs per graph.
     #[must_use]
     pub fn new(k: usize) -> Self {
         let normalization = Normalization::Symmetric;
@@ -72,51 +74,54 @@ impl SpectralEncoder {
         Self(settings, Stores::default())
     }
 
-    /// Which Laplacian. The random walk's is solved through its symmetric similar.
+    /// Selects the Laplacian. The random walk's is solved through its symmetric similar.
     #[must_use]
     pub fn laplacian(mut self, normalization: Normalization) -> Self {
         self.0.normalization = normalization;
         self
     }
 
-    /// Which end of the spectrum.
+    /// Selects the end of the spectrum.
     #[must_use]
     pub fn which(mut self, which: Which) -> Self {
         self.0.which = which;
         self
     }
 
-    /// Leave out the zero modes: one for each connected component (none for an isolated node whose diagonal is 1).
+    /// Sets whether to leave out the zero modes: one for each connected component (none for an isolated node whose
+    /// diagonal is 1).
     #[must_use]
     pub fn drop_trivial(mut self, yes: bool) -> Self {
         self.0.drop_trivial = yes;
         self
     }
 
-    /// Also the diagonals of the first `steps` powers of D^-1 W.
+    /// Also computes the diagonals of the first `steps` powers of D^-1 W.
     #[must_use]
     pub fn walk_steps(mut self, steps: usize) -> Self {
         self.0.walk_steps = steps;
         self
     }
 
-    /// The number that errors give the first graph, 0 unless this is called: 1 for a TUDataset, whose file counts from there.
+    /// Sets the number that errors give the first graph. The default is 0; a TUDataset needs 1, because its file
+    /// counts from there.
     #[must_use]
     pub fn first_graph(mut self, number: usize) -> Self {
         self.0.first_graph = number;
         self
     }
 
-    /// How the pairs are found.
+    /// Selects how the pairs are computed.
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.0.method = method;
         self
     }
 
-    /// Looks in `cache` before it computes, and stores there what it computes: pieces of a data set, or single graphs where no cache of
-    /// this encoder has a disk. Of several caches the first is asked first, and gets what a later one has. The encoding is the same,
-    /// bit by bit, whatever was found.
+    /// Searches `cache` before computing, and stores what is computed there: cache blocks of a data set, or single
+    /// graphs if no cache of this encoder has a disk. Several caches are searched in the order in which they were
+    /// added, and earlier ones receive what a later one has. The encoding is the same, bit by bit, whatever was
+    /// found.
     ///
     /// ```
     /// use fiedler::{Context, cache::Cache, encode::SpectralEncoder, graph::molecules};
@@ -136,14 +141,16 @@ impl SpectralEncoder {
         self
     }
 
-    /// Where [`SpectralEncoder::encode`] would take most of its time, the predicted times of both sides, and why.
+    /// Returns the side on which [`SpectralEncoder::encode`] would spend most of its time, the predicted times of
+    /// both sides, and the reason.
     #[must_use]
     pub fn choose(&self, ctx: &Context, graphs: &GraphBatch) -> Choice {
         let sizes: Vec<_> = graphs.iter().map(|graph| (graph.nodes(), graph.entries())).collect();
         choose(ctx, &self.0, &sizes).0
     }
 
-    /// [`SpectralEncoder::choose`] for `graphs` graphs with `nodes` nodes and `entries` entries each.
+    /// Returns [`SpectralEncoder::choose`]'s choice for `graphs` graphs with `nodes` nodes and `entries` entries
+    /// each.
     #[must_use]
     pub fn choose_alike(&self, ctx: &Context, (nodes, entries): (usize, usize), graphs: usize) -> Choice {
         choose(ctx, &self.0, &vec![(nodes, entries); graphs]).0
@@ -152,16 +159,17 @@ impl SpectralEncoder {
     /// Encodes every graph.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] if a graph is directed; [`crate::ErrorKind::Limit`] if a graph is too large for the byte budget or,
-    /// with [`Backend::Gpu`], for the device; device errors.
+    /// [`crate::ErrorKind::Domain`] if a graph is directed or memory does not hold the encoding;
+    /// [`crate::ErrorKind::Limit`] if a graph is too large for the byte budget or, with [`Backend::Gpu`], for the
+    /// device; device errors.
     pub fn encode(&self, ctx: &Context, graphs: &GraphBatch) -> Result<Encoding> {
         self.encode_with(ctx, graphs, |_| ()).map(|(encoding, _)| encoding)
     }
 
-    /// [`SpectralEncoder::encode`], telling how far it has come, and at the end where it ran.
+    /// Encodes every graph as [`SpectralEncoder::encode`] does, reports progress, and returns where it ran.
     ///
     /// # Errors
-    /// As [`SpectralEncoder::encode`].
+    /// As for [`SpectralEncoder::encode`].
     pub fn encode_with(
         &self,
         ctx: &Context,
@@ -171,11 +179,11 @@ impl SpectralEncoder {
         self.run(ctx, graphs, progress)
     }
 
-    /// [`SpectralEncoder::encode_with`] in f64, on the CPU: eigenvalues and eigenvectors as they are computed, not rounded to f32.
-    /// Pairs of an iteration have residuals of 1e-10, not 2e-6.
+    /// Encodes every graph as [`SpectralEncoder::encode_with`] does, but in f64 on the CPU: eigenvalues and
+    /// eigenvectors are not rounded to f32. Pairs of an iteration have residuals of 1e-10 instead of 2e-6.
     ///
     /// # Errors
-    /// As [`SpectralEncoder::encode`]; [`crate::ErrorKind::Domain`] under [`Backend::Gpu`].
+    /// As for [`SpectralEncoder::encode`]; [`crate::ErrorKind::Domain`] under [`Backend::Gpu`].
     ///
     /// ```
     /// use fiedler::{Context, encode::SpectralEncoder, graph::generate::path};
@@ -206,7 +214,7 @@ impl SpectralEncoder {
     ) -> Result<(Encoding<T>, Report)> {
         if let Some(directed) = graphs.iter().position(|graph| !graph.is_symmetric()) {
             let number = directed + self.0.first_graph;
-            let what = format!("graph {number} is directed; choose a symmetrisation (sum, mean or max)");
+            let what = format!("graph {number} is directed; choose a symmetrization (sum, mean or max)");
             return Err(Error::domain("encode", what));
         }
         let Plan { chunks, choice } = plan(ctx, &self.0, graphs)?;
@@ -226,11 +234,11 @@ impl SpectralEncoder {
         Ok((run.encoding, Report { choice, on_cpu, on_gpu, again: run.again, stored, chunks }))
     }
 
-    /// The encoding of nothing yet: everything masked.
+    /// Returns an encoding in which everything is masked.
     fn empty<T: Real>(&self, graphs: &GraphBatch) -> Result<Encoding<T>> {
         let Settings { k, walk_steps, .. } = self.0;
         let (count, nodes) = (graphs.len(), graphs.nodes());
-        #[expect(clippy::cast_possible_wrap, reason = "counts of nodes that lie in memory")]
+        #[expect(clippy::cast_possible_wrap, reason = "counts of nodes in memory")]
         let node_offsets = graphs.node_offsets().iter().map(|&offset| offset as i64).collect();
         Ok(Encoding {
             k,
@@ -250,7 +258,7 @@ impl SpectralEncoder {
     }
 }
 
-/// `rows x columns` numbers, or an error where no memory holds them.
+/// Returns `rows x columns` copies of `value`, or an error if memory does not hold them.
 fn filled<T: Copy>(rows: usize, columns: usize, value: T) -> Result<Vec<T>> {
     let length = rows.saturating_mul(columns);
     let mut all = Vec::new();

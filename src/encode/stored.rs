@@ -1,16 +1,17 @@
-//! Encodings that were stored before: which blocks there are, what each depends upon, and what is left to compute.
+//! Stored encodings: which cache blocks a data set has, what each depends on, and what is left to compute.
 //!
-//! A data set is cut into *blocks*, runs of graphs as they are listed, by content alone: never by the budget, the side or the
-//! time, so that any later call finds them again. A block ends before it would hold more than [`PIECE_WORK`] or [`PIECE_NODES`];
-//! a graph beyond either is a block by itself. So a data set of small graphs is a few files of some megabytes and a large graph
-//! is one; a set that grew at its end keeps its blocks. Where no store has a disk, each graph is its own block: batches in
-//! training are drawn anew each time.
+//! A data set is cut into *cache blocks*, runs of graphs as they are listed, by content alone: never by the budget,
+//! the side or the time, so that any later call finds them again. A block ends before it would hold more than
+//! [`BLOCK_WORK`] or [`BLOCK_NODES`]; a graph beyond either is a block by itself. So a data set of small graphs is a
+//! few files of some megabytes, and a large graph is one file; a set that grew at its end keeps its blocks. If no
+//! cache has a disk, each graph is its own block, because batches in training are drawn anew each time.
 //!
-//! PROTEINS, k = 8, two cores, AVX-512 (2026-11-21, medians): computed in 64 ms; hashed, found, checked and copied in 0.7 ms as 6
-//! blocks on disk, in 2.3 ms graph by graph in memory: 1.1 % and 3.6 % of what is saved, of which hashing is a part.
+//! PROTEINS, k = 8, two cores, AVX-512 (2026-11-21, medians): computed in 64 ms; hashed, found, checked and copied in
+//! 0.7 ms as 6 blocks on disk, and in 2.3 ms graph by graph in memory. These are 1.1 % and 3.6 % of the time saved,
+//! including hashing.
 //!
-//! What a key is made of: all that a bit of the encoding depends upon. How each graph is solved, chosen on the whole set, is in
-//! it, so a set that is found in part gives the bits of one that is computed at once.
+//! A key covers everything that any bit of the encoding depends on. It includes how each graph is solved, which is
+//! chosen on the whole set, so a set that is found in part gives the bits of one that is computed at once.
 
 use super::encoding::Encoding;
 use super::plan::Chunk;
@@ -24,35 +25,36 @@ use crate::policy::Side;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The version of the numerics: a change that may move a bit of any encoding goes with a new number.
+/// The version of the numerics: a change that may move a bit of any encoding needs a new number.
 const NUMERICS: u64 = 9;
-/// The meaning and the layout of the values.
+/// The meaning and the layout of the stored values.
 const DOMAIN: &str = "fiedler 2026-11-22 spectral encodings of a run of graphs, native byte order";
-/// Of [`work`], summed over the graphs: about 60 ms of one core (9 n^3 flop at the 2e10 flop/s of `policy::Rates`).
-const PIECE_WORK: u64 = 1 << 27;
-/// 2 MiB of vectors at k = 8.
-const PIECE_NODES: usize = 1 << 16;
-/// What is computed between two moments at which finished blocks are stored: about a second of one core, enough for many.
+/// The largest sum of [`work`] over the graphs of a block: about 60 ms of one core (9 n^3 flop at the 2e10 flop/s of
+/// `policy::Rates`).
+const BLOCK_WORK: u64 = 1 << 27;
+/// The largest number of nodes in a block: 2 MiB of vectors at k = 8.
+const BLOCK_NODES: usize = 1 << 16;
+/// The work that is computed before finished blocks are stored: about a second of one core, enough for many cores.
 const CALL_WORK: u64 = 1 << 31;
 
-/// Where an encoder looks, first to last, before it computes.
+/// The caches that an encoder searches, first to last, before it computes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stores(Vec<Arc<Cache>>);
 
-/// What is left to compute.
+/// The part of a data set that is left to compute.
 pub(super) struct Left {
-    /// Graphs that were found.
+    /// The number of graphs that were found in a cache.
     pub(super) found: usize,
     pub(super) calls: Vec<Call>,
 }
 
-/// Chunks that are computed together, and the blocks that are whole when they are done.
+/// Chunks that are computed together, and the blocks that are complete when they are done.
 pub(super) struct Call {
     pub(super) chunks: Vec<Chunk>,
     pub(super) blocks: Vec<CacheBlock>,
 }
 
-/// A run of graphs, and what its encoding is found by.
+/// A run of graphs, and the key of its encoding.
 pub(super) struct CacheBlock {
     graphs: Range<usize>,
     key: Key,
@@ -63,7 +65,7 @@ impl Stores {
         self.0.push(cache);
     }
 
-    /// Writes what is stored into the encoding, and sorts the rest of the chunks into calls.
+    /// Writes what is stored into the encoding, and sorts the remaining chunks into calls.
     pub(super) fn find<T: Real>(
         &self,
         settings: &Settings,
@@ -104,7 +106,7 @@ impl Stores {
             }
         }
         for Chunk { graphs, side, sparse, weighted } in chunks {
-            // A part of a chunk is within the budget, as the chunk was.
+            // A part of a chunk is within the budget, because the chunk was.
             for (call, own) in parts(&graphs, &call_of) {
                 calls[call].chunks.push(Chunk { graphs: own, side, sparse, weighted });
             }
@@ -124,7 +126,8 @@ impl Stores {
         self.0.iter().for_each(|cache| cache.call_ended());
     }
 
-    /// The first that has it gives it, also to those before.
+    /// Copies the block from the first cache that has it, and stores it in the caches before that one. Returns
+    /// whether any has it.
     fn look_up<T: Real>(&self, block: &CacheBlock, graphs: &GraphBatch, encoding: &mut Encoding<T>) -> bool {
         for (place, cache) in self.0.iter().enumerate() {
             let Some(value) = cache.get(&block.key) else { continue };
@@ -146,24 +149,24 @@ impl Stores {
     }
 }
 
-/// The graphs of a chunk by the call that they are computed in; those without are left out.
+/// Groups the graphs of a chunk by the call that computes them; graphs without a call are left out.
 fn parts(graphs: &[usize], call_of: &[usize]) -> Vec<(usize, Vec<usize>)> {
     let mut all: Vec<(usize, usize)> = graphs.iter().map(|&graph| (call_of[graph], graph)).collect();
     all.retain(|(call, _)| *call != usize::MAX);
-    // Stable: within a call they stay in the order of the chunk, by size.
+    // The sort is stable: within a call the graphs stay in the order of the chunk, by size.
     all.sort_by_key(|(call, _)| *call);
     all.chunk_by(|a, b| a.0 == b.0).map(|part| (part[0].0, part.iter().map(|(_, graph)| *graph).collect())).collect()
 }
 
-/// How a graph is solved: bits follow from it.
+/// How a graph is solved, which determines the bits of its encoding.
 #[derive(Clone, Copy)]
 struct Route {
     side: Side,
     sparse: bool,
 }
 
-/// What a graph takes, in units of n^3 dense: by settings and content alone, as the blocks are. An iteration is some hundred
-/// products with a block of twice the k.
+/// Returns the work of a graph in units of n^3 of the dense method. It depends on settings and content alone, as the
+/// blocks do. An iteration is some hundred products with a block of 2 k columns.
 fn work(settings: &Settings, graphs: &GraphBatch, graph: usize, sparse: bool) -> u64 {
     let (first, end) = (graphs.node_offsets()[graph], graphs.node_offsets()[graph + 1]);
     let (nodes, entries) = ((end - first) as u64, (graphs.row_offsets()[end] - graphs.row_offsets()[first]) as u64);
@@ -174,7 +177,7 @@ fn work(settings: &Settings, graphs: &GraphBatch, graph: usize, sparse: bool) ->
     }
 }
 
-/// The blocks.
+/// Cuts the graphs into the runs of the blocks.
 fn runs(graphs: &GraphBatch, work: impl Fn(usize) -> u64, one_by_one: bool) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let (mut sum, mut nodes) = (u64::MAX, 0_usize);
@@ -182,7 +185,7 @@ fn runs(graphs: &GraphBatch, work: impl Fn(usize) -> u64, one_by_one: bool) -> V
         let (own, order) = (work(graph), graphs.node_offsets()[graph + 1] - graphs.node_offsets()[graph]);
         (sum, nodes) = (sum.saturating_add(own), nodes + order);
         match runs.last_mut() {
-            Some(run) if sum <= PIECE_WORK && nodes <= PIECE_NODES && !one_by_one => run.end = graph + 1,
+            Some(run) if sum <= BLOCK_WORK && nodes <= BLOCK_NODES && !one_by_one => run.end = graph + 1,
             _ => {
                 runs.push(graph..graph + 1);
                 (sum, nodes) = (own, order);
@@ -192,7 +195,7 @@ fn runs(graphs: &GraphBatch, work: impl Fn(usize) -> u64, one_by_one: bool) -> V
     runs
 }
 
-/// The lanes of this machine's vectors.
+/// A task that returns the number of lanes of this machine's vectors.
 struct Width;
 
 impl Task<f64> for Width {
@@ -202,16 +205,16 @@ impl Task<f64> for Width {
     }
 }
 
-/// What the keys of all blocks begin with. Every field is named, so that a new one is not forgotten.
+/// Returns the beginning of the keys of all blocks. Every field is named, so that a new one is not forgotten.
 fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHasher {
-    // The method shows in the routes.
+    // The method is contained in the routes.
     let Settings { k, normalization, which, drop_trivial, walk_steps, method: _, first_graph: _ } = *settings;
-    // The others have done their work when the graph was made.
+    // The others had their effect when the graph was made.
     let Conventions { degree, symmetrization: _, self_loops: _, duplicates: _, isolated, zero_degree_scale } =
         conventions;
     let mut key = KeyHasher::new(DOMAIN);
     key.number(NUMERICS).bytes(env!("CARGO_PKG_VERSION").as_bytes());
-    // A folder may be shared by machines. With the width of vectors goes whether products are fused.
+    // Several machines may share a folder. The width of vectors determines whether products are fused.
     key.number(f64::in_lanes(Width) as u64)
         .bytes(std::env::consts::ARCH.as_bytes())
         .number(u64::from(cfg!(target_endian = "big")));
@@ -222,12 +225,12 @@ fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHas
     key
 }
 
-/// The key of one block: its graphs, row by row, and where each is solved.
+/// Returns the key of one block: its graphs, row by row, and how each is solved.
 fn key(common: &KeyHasher, ctx: &Context, graphs: &GraphBatch, run: Range<usize>, routes: &[Route]) -> Key {
     let mut key = common.clone();
     let nodes = graphs.node_offsets()[run.start]..graphs.node_offsets()[run.end];
     let entries = graphs.row_offsets()[nodes.start]..graphs.row_offsets()[nodes.end];
-    // Differences, for the offsets count through the whole batch.
+    // Differences, because the offsets count through the whole batch.
     let differences = |offsets: &[usize]| -> Vec<u8> {
         offsets.windows(2).flat_map(|pair| ((pair[1] - pair[0]) as u64).to_ne_bytes()).collect()
     };
@@ -238,13 +241,13 @@ fn key(common: &KeyHasher, ctx: &Context, graphs: &GraphBatch, run: Range<usize>
     key.bytes(bytemuck::cast_slice(graphs.weights().map_or(&[][..], |weights| &weights[entries])));
     let routes = &routes[run];
     key.bytes(&routes.iter().flat_map(|route| [route.side as u8, route.sparse.into()]).collect::<Vec<u8>>());
-    // Adapters differ in their bits, and so do the forms of kernels that one is allowed.
+    // Different adapters give different bits, and so do the kernel forms that an adapter is allowed.
     let adapter = ctx.adapter().filter(|_| routes.iter().any(|route| route.side == Side::Gpu));
     key.bytes(adapter.map(|adapter| format!("{adapter:?}")).unwrap_or_default().as_bytes());
     key.finish()
 }
 
-/// The parts of all arrays that belong to a run of graphs, as bytes: what is stored of it, in this order.
+/// Returns the bytes of all arrays that belong to a run of graphs: what is stored of it, in this order.
 fn arrays<'a, T: Real>(encoding: &'a mut Encoding<T>, graphs: &GraphBatch, run: &Range<usize>) -> [&'a mut [u8]; 10] {
     let nodes = graphs.node_offsets()[run.start]..graphs.node_offsets()[run.end];
     let (k, steps) = (encoding.k, encoding.walk_steps);

@@ -1,31 +1,33 @@
-//! Random-walk encodings: how likely a walk is back where it began.
+//! Random-walk encodings: the probability that a walk is back where it began.
 
 use crate::graph::GraphRef;
 use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
 
-/// Walks that go side by side: a row of their block is two cache lines. (Preferential attachment, 10,000 nodes, 16 steps, two cores: 3.3 s by
-/// 4, 2.4 by 8, 1.9 by 16, 6.2 by 32, 2.9 by 64; 2026-11-22.)
+/// The number of walks computed together: a row of their block is two cache lines. (Preferential attachment, 10,000
+/// nodes, 16 steps, two cores: 3.3 s with 4, 2.4 with 8, 1.9 with 16, 6.2 with 32, 2.9 with 64; 2026-11-22.)
 const WIDTH: usize = 16;
-/// The same of graphs whose blocks would outgrow [`BLOCK_BYTES`].
+/// The number of walks for graphs whose blocks would exceed [`BLOCK_BYTES`] at [`WIDTH`].
 const NARROW: usize = 4;
-/// What the two blocks of a thread may take; of larger graphs one walk goes at a time.
+/// The largest size of a thread's two blocks; for larger graphs, one walk is computed at a time.
 const BLOCK_BYTES: usize = 32 << 20;
-/// Beyond this share of the nodes (its reciprocal) all rows are taken: a list of them would cost more than it saves.
+/// The reciprocal of the share of the nodes beyond which all rows are taken: a list of them would cost more than it
+/// saves.
 const FILLED: usize = 2;
-/// Entries and rows, times steps, that one thread takes at least: some 20 us of work.
-const PIECE: usize = 16 * 1024;
+/// The least number of entries and rows, times steps, for one thread: some 20 us of work.
+const LEAST_WORK: usize = 16 * 1024;
 
-/// The diagonals of the powers 1 to `steps` of `D^-1 W`, `(n, steps)` row-major, in f64. A node of degree 0 has zeros; weights count.
-/// W is symmetric.
+/// Computes the diagonals of the powers 1 to `steps` of `D^-1 W`, `(n, steps)` row-major, in f64, and rounds them to
+/// f32. A node of degree 0 has zeros; weights count. W is symmetric.
 ///
 /// The diagonals are those of the powers of the similar `S = D^-1/2 W D^-1/2`, so half of the steps are enough: with
-/// `u_t = S^t e_i` they are `u_t . u_t` for the power 2t and `u_t . u_(t+1)` for the power 2t + 1. The walks of neighboring nodes
-/// go side by side, as the columns of a block, and only rows that one of them can have reached are visited. (Dwivedi et al., Graph
-/// Neural Networks with Learnable Structural and Positional Representations, 2022, use the same diagonals.)
+/// `u_t = S^t e_i` they are `u_t . u_t` for the power 2t and `u_t . u_(t+1)` for the power 2t + 1. The walks of
+/// consecutive nodes are computed together, as the columns of a block, and only rows that one of them can have
+/// reached are visited. (Dwivedi et al., Graph Neural Networks with Learnable Structural and Positional
+/// Representations, 2022, use the same diagonals.)
 ///
-/// What a column adds up is added in the order of the rows, and a row that it has not reached adds 0: its bits depend on neither
-/// the other columns nor the width.
+/// The terms of a column's sums are added in the order of the rows, and a row that the column has not reached adds 0.
+/// So its bits depend neither on the other columns nor on the width.
 pub(super) fn return_probabilities(graph: GraphRef<'_>, steps: usize) -> Vec<f32> {
     let mut out = vec![0.0; graph.nodes() * steps];
     if !out.is_empty() {
@@ -40,10 +42,10 @@ pub(super) fn return_probabilities(graph: GraphRef<'_>, steps: usize) -> Vec<f32
     out
 }
 
-/// `D^-1/2 W D^-1/2` by rows.
+/// The matrix `D^-1/2 W D^-1/2` by rows.
 struct Similar<'a> {
     graph: GraphRef<'a>,
-    /// Where the entries of each row begin, and where the last one's end.
+    /// The offset of each row's first entry, and the number of entries at the end.
     starts: Vec<usize>,
     entries: Vec<f64>,
 }
@@ -59,17 +61,17 @@ impl<'a> Similar<'a> {
         Self { graph, starts, entries }
     }
 
-    /// The columns and the entries of a row.
+    /// Returns the columns and the entries of a row.
     #[inline(always)]
     fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
         let entries = &self.entries[self.starts[row]..self.starts[row + 1]];
         self.graph.neighbors(row).iter().map(|&column| column as usize).zip(entries.iter().copied())
     }
 
-    /// All walks, W at a time.
+    /// Computes all walks, W at a time.
     fn walks<const W: usize>(&self, steps: usize, out: &mut [f32]) {
         let n = self.graph.nodes();
-        let least = 1 + PIECE / ((self.entries.len() + n) * steps);
+        let least = 1 + LEAST_WORK / ((self.entries.len() + n) * steps);
         parallel::for_each_with(
             out.chunks_mut(least * W * steps),
             || Blocks::<W>::new(n),
@@ -82,7 +84,7 @@ impl<'a> Similar<'a> {
     }
 }
 
-/// Two blocks of W columns: rows that are not among those reached are 0.
+/// Two blocks of W columns. Rows that have not been reached are 0.
 struct Blocks<const W: usize> {
     here: Vec<[f64; W]>,
     next: Vec<[f64; W]>,
@@ -103,14 +105,14 @@ impl<const W: usize> Blocks<W> {
     }
 }
 
-/// Rows where a column may not be 0, ascending.
+/// The rows in which a column may be nonzero, ascending.
 #[derive(Default)]
 struct Reached {
     rows: Vec<usize>,
 }
 
 impl Reached {
-    /// The rows that are one step from `from`; all, where it has filled up.
+    /// Becomes the rows that are one step from `from`, or all rows if `from` has filled up.
     fn step(&mut self, from: &Self, similar: &Similar<'_>, is_reached: &mut [bool]) {
         let n = is_reached.len();
         if from.rows.len() > n / FILLED {
@@ -134,7 +136,7 @@ impl Reached {
     }
 }
 
-/// The walks of W nodes from `first` on.
+/// The walks of W nodes, starting with node `first`.
 struct Walk<'a, const W: usize> {
     similar: &'a Similar<'a>,
     blocks: &'a mut Blocks<W>,
@@ -146,7 +148,7 @@ struct Walk<'a, const W: usize> {
 impl<const W: usize> Task<f64> for Walk<'_, W> {
     type Output = ();
 
-    /// Arrays, and nothing of the vectors but their instructions.
+    /// Uses arrays; the vector type only selects the instructions.
     #[inline(always)]
     fn run<V: Vector<Scalar = f64>>(self, _: V::Token) {
         let Self { similar, blocks, first, steps, out } = self;
@@ -160,11 +162,11 @@ impl<const W: usize> Task<f64> for Walk<'_, W> {
         before.rows.clear();
         (0..count).for_each(|column| here[first + column][column] = 1.0);
         for step in (0..steps).step_by(2) {
-            // `next` has what was there two steps ago.
+            // `next` holds the values of two steps ago.
             before.rows.iter().for_each(|&row| next[row] = [0.0; W]);
             before.step(reached, similar, is_reached);
             let mut sums = [[0.0; W]; 2];
-            // A loop, not a closure: that would be compiled without the vectors' instructions.
+            // This is a loop and not a closure, which would be compiled without the vectors' instructions.
             for &row in &before.rows {
                 let mut sum = [0.0; W];
                 for (column, entry) in similar.row(row) {
@@ -203,7 +205,7 @@ mod tests {
         Graph::from_weighted_edges(nodes, edges, &Conventions::default()).unwrap()
     }
 
-    /// Beside the powers of the dense matrix.
+    /// Compares with the powers of the dense matrix.
     fn right(graph: &Graph, steps: usize) {
         let n = graph.view().nodes();
         let w = DMatrix::from_fn(n, n, |i, j| graph.view().weight(i, j));
@@ -224,7 +226,8 @@ mod tests {
         }
     }
 
-    /// A path that ends in a star, a triangle with weights, and nodes by themselves: blocks that fill up and blocks that do not.
+    /// Returns a path that ends in a star, a triangle with weights, and isolated nodes: blocks that fill up and
+    /// blocks that do not.
     fn mixed() -> Graph {
         let path = (0..60).map(|i| (i, i + 1, 1.0));
         let star = (61..80).map(|i| (60, i, 0.25));

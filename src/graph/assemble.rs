@@ -1,4 +1,5 @@
-//! From listed edges to compressed sparse rows: counting sorts, graph by graph, so that scratch memory is one graph's.
+//! Builds compressed sparse rows from listed edges: counting sorts, graph by graph, so that scratch memory is one
+//! graph's.
 
 use super::refusal::{Reason, Refusal};
 use super::{Conventions, Duplicates, EdgeList, GraphBatch, SelfLoops, Symmetrization};
@@ -6,10 +7,10 @@ use crate::error::{Error, Result};
 
 pub(super) const BUILD: &str = "graph from edges";
 
-/// An edge of the graph at hand, and why it is refused.
+/// An edge of the current graph, and why it is refused.
 type Refused = (usize, usize, Reason);
 
-/// The entries of some rows, each with its column and, where weights matter, its weight.
+/// The entries of some rows, each with its column and, if weights matter, its weight.
 #[derive(Default)]
 struct Rows {
     offsets: Vec<usize>,
@@ -45,7 +46,7 @@ pub(super) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<Gra
     }
     let Rows { offsets: row_offsets, mut columns, mut weights } = out;
     columns.shrink_to_fit();
-    // A graph whose weights are all 1 is the unweighted one, and its matrices are the same.
+    // A graph whose weights are all 1 equals the unweighted one, and its matrices are the same.
     #[expect(clippy::float_cmp, reason = "exactly 1 is what an unweighted edge has")]
     let weights = weights.iter().any(|&weight| weight != 1.0).then(|| {
         weights.shrink_to_fit();
@@ -54,7 +55,7 @@ pub(super) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<Gra
     Ok(GraphBatch { node_offsets, row_offsets, columns, weights, conventions: *conventions })
 }
 
-/// What every list has to keep, whatever its graphs.
+/// Checks what holds for every list: nodes in range, and finite weights that are not negative.
 fn check(edges: &EdgeList) -> Result<()> {
     let nodes = edges.nodes();
     for (edge, (&source, &target)) in edges.source.iter().zip(&edges.target).enumerate() {
@@ -72,7 +73,8 @@ fn check(edges: &EdgeList) -> Result<()> {
     Ok(())
 }
 
-/// The list by its sources, in the order in which it was listed, and its node offsets. The list is freed on return.
+/// Groups the list by source, keeping the listed order, and returns it with its node offsets. The list is freed on
+/// return.
 fn group_by_source(edges: EdgeList, weighted: bool) -> (Vec<usize>, Rows) {
     let EdgeList { node_offsets, source, target, weights } = edges;
     let nodes = node_offsets.last().copied().unwrap_or(0);
@@ -92,7 +94,7 @@ fn group_by_source(edges: EdgeList, weighted: bool) -> (Vec<usize>, Rows) {
     (node_offsets, Rows { offsets, columns, weights: sorted })
 }
 
-/// Where each bucket starts when the keys are sorted. The offsets come as zeros, one for each bucket and one more.
+/// Computes where each bucket starts when the keys are sorted. `offsets` are zeros, one for each bucket and one more.
 fn count_starts(offsets: &mut [usize], keys: impl Iterator<Item = usize>) {
     for key in keys {
         offsets[key] += 1;
@@ -103,7 +105,7 @@ fn count_starts(offsets: &mut [usize], keys: impl Iterator<Item = usize>) {
     }
 }
 
-/// Placing moved every start to its bucket's end, which is the next bucket's start.
+/// Restores the starts after placing, which moved each to its bucket's end: the next bucket's start.
 fn ends_to_starts(offsets: &mut [usize]) {
     let last = offsets.len() - 1;
     offsets.copy_within(..last, 1);
@@ -118,8 +120,8 @@ fn check_graph(listed: &Rows, span: &[usize], first: usize, end: usize) -> Resul
 }
 
 impl Rows {
-    /// Becomes one graph's W: the listed rows of the span, sorted, each run of duplicates made one entry. Columns count
-    /// from the graph's first node on.
+    /// Becomes one graph's W: the listed rows of the span, sorted, with each run of duplicates merged into one entry.
+    /// Columns count from the graph's first node.
     #[expect(clippy::cast_possible_truncation, reason = "columns come from u32 and only become smaller")]
     fn merge(
         &mut self,
@@ -134,7 +136,7 @@ impl Rows {
             scratch.clear();
             let weight = |entry: usize| listed.weights.get(entry).copied().unwrap_or(1.0);
             scratch.extend((pair[0]..pair[1]).map(|entry| (listed.columns[entry] as usize - first, weight(entry))));
-            // Stable: duplicates keep the order in which they were listed.
+            // The sort is stable: duplicates keep the order in which they were listed.
             scratch.sort_by_key(|entry| entry.0);
             for run in scratch.chunk_by(|a, b| a.0 == b.0) {
                 let column = run[0].0;
@@ -151,7 +153,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Becomes rows without entries, `offsets` being one more than there are rows.
+    /// Becomes rows without entries; `offsets` is the number of rows plus one.
     fn become_empty(&mut self, offsets: usize) {
         self.offsets.clear();
         self.offsets.resize(offsets, 0);
@@ -184,7 +186,7 @@ impl Rows {
     }
 }
 
-/// One weight for a run of duplicates, which is never empty; as an error, a sum that overflows.
+/// Merges a run of duplicates, which is never empty, into one weight; as an error, returns a sum that overflows.
 fn merged(run: &[(usize, f32)], rule: Duplicates) -> Result<f32, f64> {
     Ok(match rule {
         Duplicates::Sum => narrow(run.iter().map(|entry| f64::from(entry.1)).sum())?,
@@ -194,7 +196,7 @@ fn merged(run: &[(usize, f32)], rule: Duplicates) -> Result<f32, f64> {
     })
 }
 
-/// A sum of weights, rounded once.
+/// Rounds a sum of weights once; as an error, returns a sum that overflows.
 #[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is what is asked for; overflow is an error")]
 fn narrow(sum: f64) -> Result<f32, f64> {
     let weight = sum as f32;
@@ -242,7 +244,7 @@ fn append_row(
     Ok(())
 }
 
-/// One entry from its own weight and its reverse's; none where they have to agree and do not.
+/// Combines the weight of an entry with its reverse's; `None` if they have to agree and do not.
 #[expect(clippy::float_cmp, reason = "symmetry is exact")]
 fn combined(own: f32, other: f32, rule: Symmetrization) -> Option<f32> {
     match rule {

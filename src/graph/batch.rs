@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 ///
 /// Graph g has the nodes `node_offsets[g]..node_offsets[g + 1]` of the batch; node r of the batch has the entries
 /// `row_offsets[r]..row_offsets[r + 1]` of the columns, which count from 0 within their graph and ascend in each row.
-/// Weights are finite and positive; where none are kept, each is 1.
+/// Weights are finite and positive; if none are stored, each is 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphBatch {
     pub(super) node_offsets: Vec<usize>,
@@ -19,25 +19,26 @@ pub struct GraphBatch {
 }
 
 impl GraphBatch {
-    /// The graphs that the listed edges are under the conventions. Takes the list, to free it early: the peak is about
-    /// twice the result.
+    /// Builds the graphs of the listed edges under the conventions. Takes the list, to free it early: peak memory is
+    /// about twice the result.
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) for a node index out of range, an edge between two graphs, a weight that
-    /// is negative or not finite, and for a duplicate or an asymmetry where the conventions make it an error.
+    /// is negative or not finite, and for a duplicate or an asymmetry if the conventions make it an error.
     pub fn from_edge_list(edges: EdgeList, conventions: &Conventions) -> Result<Self> {
         Ok(Self::assemble(edges, conventions)?)
     }
 
-    /// [`GraphBatch::from_edge_list`]; what the conventions refuse comes as it is, for who has other names for the nodes.
+    /// Builds the graphs as [`GraphBatch::from_edge_list`] does, but returns what the conventions refuse as numbers,
+    /// for callers that have other names for the nodes.
     pub(crate) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<Self, Refusal> {
         assemble(edges, conventions)
     }
 
-    /// A batch of graphs that were made one by one.
+    /// Joins graphs that were built one by one into a batch.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) where their conventions differ, [`Limit`](crate::ErrorKind::Limit) for more
+    /// [`Domain`](crate::ErrorKind::Domain) if their conventions differ, [`Limit`](crate::ErrorKind::Limit) for more
     /// nodes than 32 bits can number.
     pub fn from_graphs(graphs: &[Graph]) -> Result<Self> {
         let conventions = graphs.first().map(|graph| graph.0.conventions).unwrap_or_default();
@@ -63,10 +64,10 @@ impl GraphBatch {
         Ok(Self { node_offsets, row_offsets, columns, weights, conventions })
     }
 
-    /// The graphs of these indices, in this order.
+    /// Returns the graphs at these indices, in this order.
     ///
     /// # Panics
-    /// Where an index is not below [`GraphBatch::len`], as a slice does.
+    /// If an index is not below [`GraphBatch::len`], as indexing does.
     #[must_use]
     pub fn select(&self, indices: &[usize]) -> Self {
         let mut batch = Self {
@@ -86,69 +87,69 @@ impl GraphBatch {
             }
             batch.node_offsets.push(batch.row_offsets.len() - 1);
         }
-        // Weights of 1 are implied, whatever the graphs beside these have.
+        // Weights of 1 are implied, whatever weights the other graphs have.
         batch.weights = batch.weights.filter(|weights| weights.iter().any(|&weight| weight != 1.0));
         batch
     }
 
-    /// How many graphs there are.
+    /// Returns the number of graphs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.node_offsets.len() - 1
     }
 
-    /// Whether there is no graph.
+    /// Returns whether there is no graph.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many nodes all graphs have together.
+    /// Returns the number of nodes in all graphs together.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.row_offsets.len() - 1
     }
 
-    /// How many entries all adjacency matrices have together: an undirected edge counts twice.
+    /// Returns the number of entries in all adjacency matrices together: an undirected edge counts twice.
     #[must_use]
     pub fn entries(&self) -> usize {
         self.columns.len()
     }
 
-    /// Where each graph's nodes begin; (graphs + 1) numbers.
+    /// Returns the offset of each graph's first node, and the number of nodes at the end; (graphs + 1) numbers.
     #[must_use]
     pub fn node_offsets(&self) -> &[usize] {
         &self.node_offsets
     }
 
-    /// Where each node's entries begin; (nodes + 1) numbers.
+    /// Returns the offset of each node's first entry, and the number of entries at the end; (nodes + 1) numbers.
     #[must_use]
     pub fn row_offsets(&self) -> &[usize] {
         &self.row_offsets
     }
 
-    /// The neighbours of every node, row after row, numbered from 0 within their graph.
+    /// Returns the neighbors of every node, row after row, numbered from 0 within their graph.
     #[must_use]
     pub fn columns(&self) -> &[u32] {
         &self.columns
     }
 
-    /// The weights beside the columns, where any weight is not 1.
+    /// Returns the weights, parallel to the columns, if any weight is not 1.
     #[must_use]
     pub fn weights(&self) -> Option<&[f32]> {
         self.weights.as_deref()
     }
 
-    /// The conventions that made the graphs and will make their Laplacians.
+    /// Returns the conventions that made the graphs and will make their Laplacians.
     #[must_use]
     pub fn conventions(&self) -> Conventions {
         self.conventions
     }
 
-    /// Graph `index` of the batch.
+    /// Returns graph `index` of the batch.
     ///
     /// # Panics
-    /// Where `index` is not below [`GraphBatch::len`], as a slice does.
+    /// If `index` is not below [`GraphBatch::len`], as indexing does.
     #[must_use]
     pub fn graph(&self, index: usize) -> GraphRef<'_> {
         let row_offsets = &self.row_offsets[self.node_offsets[index]..=self.node_offsets[index + 1]];
@@ -161,7 +162,7 @@ impl GraphBatch {
         }
     }
 
-    /// The graphs, one after the other.
+    /// Iterates over the graphs in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = GraphRef<'_>> + DoubleEndedIterator + Clone {
         (0..self.len()).map(|index| self.graph(index))
     }
@@ -172,10 +173,11 @@ impl GraphBatch {
 pub struct Graph(GraphBatch);
 
 impl Graph {
-    /// The graph of `nodes` nodes and the edges `(source, target)`, each of weight 1.
+    /// Builds the graph of `nodes` nodes and the edges `(source, target)`, each of weight 1.
     ///
     /// # Errors
-    /// As [`GraphBatch::from_edge_list`], and [`Limit`](crate::ErrorKind::Limit) for more nodes than 32 bits can number.
+    /// As for [`GraphBatch::from_edge_list`], and [`Limit`](crate::ErrorKind::Limit) for more nodes than 32 bits can
+    /// number.
     pub fn from_edges(nodes: usize, edges: &[(u32, u32)], conventions: &Conventions) -> Result<Self> {
         let mut list = EdgeList::new(nodes)?;
         list.reserve(edges.len());
@@ -185,10 +187,10 @@ impl Graph {
         Ok(Self(assemble(list, conventions)?))
     }
 
-    /// The graph of `nodes` nodes and the edges `(source, target, weight)`.
+    /// Builds the graph of `nodes` nodes and the edges `(source, target, weight)`.
     ///
     /// # Errors
-    /// As [`Graph::from_edges`].
+    /// As for [`Graph::from_edges`].
     pub fn from_weighted_edges(nodes: usize, edges: &[(u32, u32, f32)], conventions: &Conventions) -> Result<Self> {
         let mut list = EdgeList::new(nodes)?;
         list.reserve(edges.len());
@@ -198,14 +200,14 @@ impl Graph {
         Ok(Self(assemble(list, conventions)?))
     }
 
-    /// The undirected unweighted graph of these rows, which ascend, have no loops and mirror each other: what any list of
-    /// its edges would become under the default conventions.
+    /// Builds the undirected unweighted graph of these rows, which ascend, have no loops and mirror each other. Any
+    /// list of its edges becomes the same graph under the default conventions.
     pub(super) fn from_rows(row_offsets: Vec<usize>, columns: Vec<u32>) -> Self {
         let node_offsets = vec![0, row_offsets.len() - 1];
         Self(GraphBatch { node_offsets, row_offsets, columns, weights: None, conventions: Conventions::default() })
     }
 
-    /// The view that operations take.
+    /// Returns the view that operations take.
     #[must_use]
     pub fn view(&self) -> GraphRef<'_> {
         self.0.graph(0)

@@ -1,13 +1,13 @@
-//! Connected components, by union-find: as many as the Laplacian has zero eigenvalues.
+//! Connected components, by union-find. The Laplacian has as many zero eigenvalues as there are components.
 
 use super::GraphRef;
 
-/// The connected components of a graph, edges taken without their direction.
+/// The connected components of a graph, ignoring the direction of edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Components {
-    /// How many there are.
+    /// The number of components.
     pub count: usize,
-    /// The component of each node, numbered from 0 by their lowest nodes.
+    /// The component of each node; components are numbered from 0 by their lowest nodes.
     pub labels: Vec<u32>,
 }
 
@@ -37,7 +37,7 @@ impl Components {
     }
 }
 
-/// The root of a node's tree. Each step halves the path behind it.
+/// Returns the root of a node's tree. Each step halves the path behind it.
 fn root(parent: &mut [u32], mut node: u32) -> u32 {
     while parent[node as usize] != node {
         parent[node as usize] = parent[parent[node as usize] as usize];

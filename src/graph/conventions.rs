@@ -1,10 +1,10 @@
-//! What an edge list means: conventions are values here, not habits, because no two libraries share them.
+//! What an edge list means. Conventions are explicit values here, because no two libraries share them.
 
 use crate::error::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which entries of the adjacency matrix W a node's degree sums up. W(i, j) is the weight of the edge from i to j.
+/// The entries of the adjacency matrix W that a node's degree sums up. W(i, j) is the weight of the edge from i to j.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DegreeDirection {
     /// The edges that arrive: column sums of W.
@@ -16,9 +16,9 @@ pub enum DegreeDirection {
 /// How edges that are listed in one direction become an undirected graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Symmetrization {
-    /// W stays as listed: the Laplacian is symmetric only where both directions are listed with equal weights.
+    /// W stays as listed: the Laplacian is symmetric only if both directions are listed with equal weights.
     Keep,
-    /// W + Wᵀ, self-loops doubled, as the matrix sum has it.
+    /// W + Wᵀ; self-loops are doubled, as in the matrix sum.
     Sum,
     /// (W + Wᵀ) / 2.
     Mean,
@@ -28,7 +28,7 @@ pub enum Symmetrization {
     Error,
 }
 
-/// What becomes of an edge from a node to itself.
+/// The treatment of an edge from a node to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SelfLoops {
     /// It stays on W's diagonal and counts in the degree.
@@ -37,16 +37,16 @@ pub enum SelfLoops {
     Drop,
 }
 
-/// What becomes of an edge that is listed more than once in the same direction.
+/// The treatment of an edge that is listed more than once in the same direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Duplicates {
-    /// The weights add up, as where a sparse matrix is made from triplets.
+    /// The weights add up, as when a sparse matrix is made from triplets.
     Sum,
     /// The largest weight counts, so the order of the lines does not matter.
     Max,
-    /// The first that is listed counts.
+    /// The first listed edge counts.
     First,
-    /// The last that is listed counts.
+    /// The last listed edge counts.
     Last,
     /// An edge that is listed twice is an error.
     Error,
@@ -55,30 +55,30 @@ pub enum Duplicates {
 /// The diagonal entry of a normalized Laplacian where the degree is zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IsolatedDiagonal {
-    /// Zero: an isolated node is a component with the eigenvalue 0, as every other component has.
+    /// Zero: an isolated node is a component with the eigenvalue 0, like every other component.
     Zero,
     /// One: the identity minus nothing.
     One,
 }
 
-/// What stands in D^-1/2 and D^-1 where the degree is zero. It shows only in directed graphs that are kept directed,
+/// The entry of D^-1/2 and D^-1 where the degree is zero. It matters only in directed graphs that are kept directed,
 /// where a node without a degree in one direction may have edges in the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ZeroDegreeScale {
     /// Zero: the edges of such a node vanish from the normalized Laplacian.
     Zero,
-    /// One: they keep their weight.
+    /// One: the edges of such a node keep their weight.
     One,
 }
 
 /// How a list of edges becomes the matrix W, and W a Laplacian.
 ///
-/// The default is the undirected simple graph that spectral encodings want: an edge listed in either direction, once or
-/// more than once, counts once with its largest weight, so neither the order of the lines nor their direction matters;
-/// self-loops are dropped; an isolated node has the diagonal 0.
+/// The default is the undirected simple graph that spectral encodings need. An edge listed in either direction, once
+/// or more than once, counts once with its largest weight, so neither the order of the lines nor their direction
+/// matters. Self-loops are dropped, and an isolated node has the diagonal entry 0.
 ///
-/// The presets reproduce the matrices of other libraries, which take their edges as they are listed: they keep
-/// directions, so an undirected graph lists both. For a list with one line an edge, change the one field:
+/// The presets reproduce the matrices of other libraries, which take edges as they are listed. They keep directions,
+/// so a list of an undirected graph must have both. For a list with one line per edge, change one field:
 ///
 /// ```
 /// use fiedler::graph::{Conventions, Symmetrization};
@@ -86,17 +86,17 @@ pub enum ZeroDegreeScale {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Conventions {
-    /// Which sums are degrees.
+    /// Whether degrees sum rows or columns.
     pub degree: DegreeDirection,
-    /// How directed input becomes undirected. It comes after [`Conventions::duplicates`].
+    /// How directed input becomes undirected. This follows the treatment of [`Conventions::duplicates`].
     pub symmetrization: Symmetrization,
-    /// Edges from a node to itself.
+    /// The treatment of edges from a node to itself.
     pub self_loops: SelfLoops,
-    /// Edges that are listed more than once.
+    /// The treatment of edges that are listed more than once.
     pub duplicates: Duplicates,
-    /// The normalized Laplacians' diagonal where the degree is zero.
+    /// The diagonal of the normalized Laplacians where the degree is zero.
     pub isolated: IsolatedDiagonal,
-    /// The normalized Laplacians' scale where the degree is zero.
+    /// The scale of the normalized Laplacians where the degree is zero.
     pub zero_degree_scale: ZeroDegreeScale,
 }
 
@@ -114,8 +114,8 @@ impl Default for Conventions {
 }
 
 impl Conventions {
-    /// `scipy.sparse.csgraph.laplacian` of the sparse matrix that `coo_matrix` makes of the list: in-degrees, the
-    /// diagonal ignored, duplicates summed, isolated nodes 0.
+    /// Returns the conventions of `scipy.sparse.csgraph.laplacian` for the sparse matrix that `coo_matrix` makes of
+    /// the list: in-degrees, the diagonal ignored, duplicates summed, isolated nodes 0.
     #[must_use]
     pub const fn scipy() -> Self {
         Self {
@@ -128,8 +128,8 @@ impl Conventions {
         }
     }
 
-    /// `networkx.laplacian_matrix` and `networkx.normalized_laplacian_matrix` of the `DiGraph` of the list: out-degrees
-    /// that count self-loops, the last of duplicates, isolated nodes 0.
+    /// Returns the conventions of `networkx.laplacian_matrix` and `networkx.normalized_laplacian_matrix` for the
+    /// `DiGraph` of the list: out-degrees that count self-loops, the last of duplicates, isolated nodes 0.
     #[must_use]
     pub const fn networkx() -> Self {
         Self {
@@ -142,8 +142,8 @@ impl Conventions {
         }
     }
 
-    /// `torch_geometric.utils.get_laplacian` with `None`, `'sym'` and `'rw'`: out-degrees, self-loops removed,
-    /// duplicates summed, isolated nodes 1.
+    /// Returns the conventions of `torch_geometric.utils.get_laplacian` with `None`, `'sym'` and `'rw'`: out-degrees,
+    /// self-loops removed, duplicates summed, isolated nodes 1.
     #[must_use]
     pub const fn pyg() -> Self {
         Self {
@@ -156,8 +156,9 @@ impl Conventions {
         }
     }
 
-    /// The matrix of `dgl.lap_pe`, I - D^-1/2 W D^-1/2 with in-degrees of at least 1: self-loops kept, duplicates
-    /// summed, isolated nodes 1. DGL's matrix knows no weights; where there are any, they take the place of its ones.
+    /// Returns the conventions of the matrix in `dgl.lap_pe`, I - D^-1/2 W D^-1/2 with in-degrees of at least 1:
+    /// self-loops kept, duplicates summed, isolated nodes 1. DGL's matrix knows no weights; if there are any, they
+    /// replace its ones.
     #[must_use]
     pub const fn dgl() -> Self {
         Self {
@@ -188,7 +189,7 @@ impl Preset {
     /// Every preset, in the order in which help texts list them.
     pub const ALL: [Self; 4] = [Self::Scipy, Self::Networkx, Self::Pyg, Self::Dgl];
 
-    /// The conventions that bear this name.
+    /// Returns the conventions of this library.
     #[must_use]
     pub const fn conventions(self) -> Conventions {
         match self {
@@ -199,7 +200,7 @@ impl Preset {
         }
     }
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -220,10 +221,10 @@ impl fmt::Display for Preset {
 impl FromStr for Preset {
     type Err = Error;
 
-    /// Reads a name: `scipy`, `networkx`, `pyg` or `dgl`.
+    /// Parses a name: `scipy`, `networkx`, `pyg` or `dgl`.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) that lists the names, for any other.
+    /// [`Domain`](crate::ErrorKind::Domain), with a list of the names, for any other.
     fn from_str(name: &str) -> Result<Self> {
         Self::ALL
             .into_iter()

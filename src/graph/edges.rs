@@ -1,11 +1,11 @@
-//! Edges as they are listed, before the conventions make a graph of them.
+//! Edges as they are listed, before the conventions turn them into a graph.
 
 use crate::error::{Error, ErrorKind, Result};
 
 /// The edges of one graph, or of a batch of graphs, in the order in which they were listed.
 ///
 /// Nodes are numbered through the whole batch: graph g has the nodes `node_offsets[g]..node_offsets[g + 1]`. Indices
-/// and weights are checked where the list becomes a [`GraphBatch`](super::GraphBatch), not here.
+/// and weights are checked when the list becomes a [`GraphBatch`](super::GraphBatch), not here.
 #[derive(Clone, Debug)]
 pub struct EdgeList {
     pub(super) node_offsets: Vec<usize>,
@@ -15,7 +15,7 @@ pub struct EdgeList {
 }
 
 impl EdgeList {
-    /// An empty list for one graph of `nodes` nodes.
+    /// Returns an empty list for one graph of `nodes` nodes.
     ///
     /// # Errors
     /// [`Limit`](ErrorKind::Limit) for more nodes than 32 bits can number.
@@ -23,10 +23,10 @@ impl EdgeList {
         Self::batch(vec![0, nodes])
     }
 
-    /// An empty list for a batch, graph g having the nodes `node_offsets[g]..node_offsets[g + 1]`.
+    /// Returns an empty list for a batch whose graph g has the nodes `node_offsets[g]..node_offsets[g + 1]`.
     ///
     /// # Errors
-    /// [`Domain`](ErrorKind::Domain) where the offsets do not start at 0 or descend, [`Limit`](ErrorKind::Limit) for
+    /// [`Domain`](ErrorKind::Domain) if the offsets do not start at 0 or descend, [`Limit`](ErrorKind::Limit) for
     /// more nodes than 32 bits can number.
     pub fn batch(node_offsets: Vec<usize>) -> Result<Self> {
         if node_offsets.first() != Some(&0) || node_offsets.windows(2).any(|pair| pair[0] > pair[1]) {
@@ -66,43 +66,43 @@ impl EdgeList {
         self.weights.get_or_insert_with(|| vec![1.0; before]).push(weight);
     }
 
-    /// Where each graph's nodes begin; (graphs + 1) numbers.
+    /// Returns the offset of each graph's first node, and the number of nodes at the end; (graphs + 1) numbers.
     #[must_use]
     pub fn node_offsets(&self) -> &[usize] {
         &self.node_offsets
     }
 
-    /// Where each edge starts, in the order in which they were listed.
+    /// Returns the source of each edge, in the order in which the edges were listed.
     #[must_use]
     pub fn sources(&self) -> &[u32] {
         &self.source
     }
 
-    /// Where each edge ends.
+    /// Returns the target of each edge.
     #[must_use]
     pub fn targets(&self) -> &[u32] {
         &self.target
     }
 
-    /// Each edge's weight, where any was listed with one.
+    /// Returns the weight of each edge, if any was listed with one.
     #[must_use]
     pub fn weights(&self) -> Option<&[f32]> {
         self.weights.as_deref()
     }
 
-    /// How many edges are listed.
+    /// Returns the number of listed edges.
     #[must_use]
     pub fn len(&self) -> usize {
         self.source.len()
     }
 
-    /// Whether no edge is listed.
+    /// Returns whether no edge is listed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.source.is_empty()
     }
 
-    /// How many nodes there are, in all graphs together.
+    /// Returns the number of nodes in all graphs together.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.node_offsets.last().copied().unwrap_or(0)

@@ -2,19 +2,19 @@
 
 use super::{GraphBatch, GraphRef};
 
-/// The largest connected component of every graph of a batch, and which nodes they have kept.
+/// The largest connected component of every graph of a batch, and the nodes that remain.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LargestComponents {
-    /// As many graphs as there were, in their order, each with the nodes of its component in their order.
+    /// One graph for each graph of the batch, in their order, with the nodes of its component in their order.
     pub graphs: GraphBatch,
-    /// For each node that is left the node of the batch that it was, counted through all graphs; ascending.
+    /// For each node that remains, its index in the original batch, counted through all graphs; ascending.
     pub nodes: Vec<usize>,
 }
 
 impl GraphBatch {
-    /// The connected component of each graph that has the most nodes, edges taken without their direction; of several the one with the
-    /// lowest node. A graph without nodes stays one.
+    /// Returns the connected component of each graph that has the most nodes, ignoring the direction of edges; of
+    /// several equally large ones, the one with the lowest node. A graph without nodes stays one.
     ///
     /// ```
     /// use fiedler::graph::{Conventions, Graph, GraphBatch};
@@ -37,7 +37,7 @@ impl GraphBatch {
         let mut nodes = Vec::new();
         for (graph, &first) in self.iter().zip(&self.node_offsets) {
             let rows = largest(graph);
-            // The new number of each node that stays; the others are nobody's neighbor.
+            // The new number of each node that stays. The others are not neighbors of any node that stays.
             let mut renamed = vec![0; graph.nodes()];
             for (&row, new) in rows.iter().zip(0..) {
                 renamed[row] = new;
@@ -58,12 +58,12 @@ impl GraphBatch {
     }
 }
 
-/// The nodes of the largest component, ascending.
+/// Returns the nodes of the largest component, ascending.
 fn largest(graph: GraphRef<'_>) -> Vec<usize> {
     let components = graph.components();
     let mut sizes = vec![0_usize; components.count];
     components.labels.iter().for_each(|&label| sizes[label as usize] += 1);
-    // They are numbered by their lowest nodes: of equals the first counts.
+    // Components are numbered by their lowest nodes, so the first of equals counts.
     let Some(most) = sizes.iter().max() else { return Vec::new() };
     let chosen = sizes.iter().position(|size| size == most);
     (0..graph.nodes()).filter(|&node| Some(components.labels[node] as usize) == chosen).collect()

@@ -1,10 +1,11 @@
-//! Why a list of edges is no graph under its conventions, in numbers: who knows other names for the nodes says it in those.
+//! Reasons why a list of edges is no graph under its conventions, in numbers. Callers that know other names for the
+//! nodes restate them in those names.
 
 use super::assemble::BUILD;
 use crate::error::Error;
 use std::fmt;
 
-/// Why there is no graph.
+/// The reason why there is no graph.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// The list itself is wrong.
@@ -16,23 +17,23 @@ pub(crate) enum Refusal {
 /// An edge that the conventions refuse.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RefusedEdge {
-    /// The graph, and its first node.
+    /// The index of the graph; `first` is its first node in the batch.
     pub(crate) graph: usize,
     pub(crate) first: usize,
-    /// Its ends, counted from the graph's first node on.
+    /// The ends of the edge, counted from the graph's first node.
     pub(crate) source: usize,
     pub(crate) target: usize,
     pub(crate) reason: Reason,
 }
 
-/// What is wrong with an edge.
+/// The fault of an edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reason {
-    /// How often it is listed.
+    /// The edge is listed this many times.
     Duplicate(usize),
-    /// Its weight and its reverse's, 0 where one is not listed.
+    /// The weights of the edge and of its reverse differ; 0 stands for one that is not listed.
     Asymmetric(f32, f32),
-    /// Weights add up to more than 32-bit floats hold.
+    /// The weights add up to this sum, more than 32-bit floats hold.
     Overflow(f64),
 }
 

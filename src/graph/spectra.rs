@@ -1,7 +1,8 @@
-//! Spectra in closed form: graphs whose Laplacian's eigenvalues are known exactly, to check by.
+//! Spectra in closed form: graphs whose Laplacians have exactly known eigenvalues, to check results against.
 //!
-//! Sources: Brouwer and Haemers, Spectra of Graphs, 2012, 1.4 (path, ring, complete, star, hypercube) and 1.4.6 (products: the
-//! eigenvalues of a Cartesian product are all sums of one of each); Chung, Spectral Graph Theory, 1997, 1.2 (the normalized ones).
+//! Sources: Brouwer and Haemers, Spectra of Graphs, 2012, 1.4 (path, ring, complete, star, hypercube) and 1.4.6
+//! (products: the eigenvalues of a Cartesian product are all sums of one eigenvalue of each factor); Chung, Spectral
+//! Graph Theory, 1997, 1.2 (the normalized ones).
 //!
 //! ```
 //! use fiedler::graph::spectra::Family;
@@ -18,55 +19,56 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::f64::consts::PI;
 
-/// A graph whose spectrum has a closed form: what [`generate`] makes by the function of the same name, and refuses as it says there.
+/// A graph whose spectrum has a closed form. The function of the same name in [`generate`] builds it, and its
+/// documentation states which sizes are errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Nodes in a line.
     Path {
-        /// How many.
+        /// The number of nodes.
         nodes: usize,
     },
     /// Nodes in a ring.
     Cycle {
-        /// How many: three or more.
+        /// The number of nodes: three or more.
         nodes: usize,
     },
     /// The product of two paths.
     Grid {
-        /// Nodes of a column.
+        /// The number of nodes in a column.
         rows: usize,
-        /// Nodes of a row.
+        /// The number of nodes in a row.
         columns: usize,
     },
     /// The product of two rings.
     Torus {
-        /// Nodes of a column: three or more.
+        /// The number of nodes in a column: three or more.
         rows: usize,
-        /// Nodes of a row: three or more.
+        /// The number of nodes in a row: three or more.
         columns: usize,
     },
     /// All words of `dimension` bits, joined where they differ in one bit.
     Hypercube {
-        /// Bits.
+        /// The number of bits.
         dimension: u32,
     },
     /// Every node joined to every other.
     Complete {
-        /// How many.
+        /// The number of nodes.
         nodes: usize,
     },
     /// Node 0 joined to every other.
     Star {
-        /// How many.
+        /// The number of nodes.
         nodes: usize,
     },
 }
 
 impl Family {
-    /// The graph itself.
+    /// Builds the graph.
     ///
     /// # Errors
-    /// As the function of [`generate`] that makes it.
+    /// As for the function of [`generate`] that builds it.
     pub fn graph(self) -> Result<Graph> {
         match self {
             Self::Path { nodes } => generate::path(nodes),
@@ -79,7 +81,7 @@ impl Family {
         }
     }
 
-    /// The spectrum of D - W.
+    /// Returns the spectrum of D - W.
     #[must_use]
     pub fn combinatorial(self) -> Spectrum {
         match self {
@@ -94,8 +96,8 @@ impl Family {
         }
     }
 
-    /// The spectrum of I - D^-1/2 W D^-1/2, and with it that of I - D^-1 W; a lone node's is 0. None for a grid, whose degrees differ, so
-    /// that it is no product of its sides.
+    /// Returns the spectrum of I - D^-1/2 W D^-1/2, which is also that of I - D^-1 W; a lone node's is 0. `None` for
+    /// a grid of more than one row and column: its degrees differ, so it is no product of its sides.
     #[must_use]
     pub fn normalized(self) -> Option<Spectrum> {
         Some(match self {
@@ -113,7 +115,7 @@ impl Family {
     }
 }
 
-/// All eigenvalues of one matrix, of which the ends can be asked for.
+/// All eigenvalues of one matrix; [`Spectrum::smallest`] and [`Spectrum::largest`] return those at either end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectrum(Form);
 
@@ -121,7 +123,7 @@ pub struct Spectrum(Form);
 enum Form {
     /// Ascending values with their multiplicities.
     Levels(Vec<(f64, usize)>),
-    /// All sums of a value of each, times the scale.
+    /// All sums of one value of each line, times the scale.
     Sums { one: Line, other: Line, scale: f64 },
 }
 
@@ -134,7 +136,7 @@ impl Spectrum {
         Self(Form::Sums { one, other, scale })
     }
 
-    /// The value 2 i scale as often as there are words of i bits set.
+    /// Returns the values 2 i scale, each as often as there are words of i bits set.
     fn cube(dimension: u32, scale: f64) -> Self {
         let mut words = 1_u128;
         let levels = (0..=dimension).map(|i| {
@@ -145,7 +147,7 @@ impl Spectrum {
         Self(Form::Levels(levels.collect()))
     }
 
-    /// The `k` smallest eigenvalues, ascending; all where there are no more. Takes k log k steps.
+    /// Returns the `k` smallest eigenvalues, ascending; all of them if there are no more. Takes k log k steps.
     #[must_use]
     pub fn smallest(&self, k: usize) -> Vec<f64> {
         match &self.0 {
@@ -157,7 +159,7 @@ impl Spectrum {
         }
     }
 
-    /// The `k` largest eigenvalues, ascending; all where there are no more. Takes k log k steps.
+    /// Returns the `k` largest eigenvalues, ascending; all of them if there are no more. Takes k log k steps.
     #[must_use]
     pub fn largest(&self, k: usize) -> Vec<f64> {
         let mut values = match &self.0 {
@@ -177,7 +179,7 @@ fn repeated<'a>(levels: impl Iterator<Item = &'a (f64, usize)>, k: usize) -> Vec
     levels.flat_map(|&(value, times)| std::iter::repeat_n(value, times)).take(k).collect()
 }
 
-/// The `k` least of the sums `sum(i, j)`, which ascend in i and in j, for i < n and j < m.
+/// Returns the `k` least of the sums `sum(i, j)`, which ascend in i and in j, for i < n and j < m.
 fn least_sums(k: usize, n: usize, m: usize, sum: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     /// Sums are finite, so their order is total.
     #[derive(PartialEq)]
@@ -197,7 +199,7 @@ fn least_sums(k: usize, n: usize, m: usize, sum: impl Fn(usize, usize) -> f64) -
     if n == 0 || m == 0 {
         return found;
     }
-    // The next of each row that has begun; row i + 1 begins when the first of row i is taken.
+    // The next sum of each row that has begun; row i + 1 begins when the first sum of row i is taken.
     let mut next = BinaryHeap::from([Reverse(Sum(sum(0, 0), 0, 0))]);
     while found.len() < k
         && let Some(Reverse(Sum(value, i, j))) = next.pop()
@@ -218,7 +220,7 @@ fn least_sums(k: usize, n: usize, m: usize, sum: impl Fn(usize, usize) -> f64) -
 enum Line {
     Path(usize),
     Ring(usize),
-    /// Twice those of I - D^-1/2 W D^-1/2.
+    /// Twice the eigenvalues of I - D^-1/2 W D^-1/2.
     NormalizedPath(usize),
 }
 
@@ -230,7 +232,8 @@ impl Line {
     }
 
     fn value(self, i: usize) -> f64 {
-        // x = pi i / n; a ring has each frequency but the ends twice; the normalized path is half a ring of 2 (n - 1) nodes.
+        // x = pi i / n; a ring has every frequency twice except the ends; the normalized path is half a ring of
+        // 2 (n - 1) nodes.
         let (numerator, denominator) = match self {
             Self::Path(nodes) => (i, nodes),
             Self::Ring(nodes) => (2 * i.div_ceil(2), nodes),

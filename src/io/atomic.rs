@@ -1,4 +1,5 @@
-//! Files and folders that appear whole or not at all: written beside their place under another name, then renamed.
+//! Files and folders that appear whole or not at all: they are written next to their destination under a temporary
+//! name, then renamed.
 
 use crate::error::{Error, Result};
 use std::fs::File;
@@ -7,19 +8,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tempfile::Builder;
 
-/// What is being written, under its temporary name.
+/// The temporary paths of everything that is being written.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes every file and folder that this process has begun to write and not finished: for a program that has to end at once, where
-/// nothing else would clean up.
+/// Removes every file and folder that this process has begun to write and not finished. It is for a program that has
+/// to end at once, where nothing else would clean up.
 pub fn abandon() {
     for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-        // What is gone already was finished meanwhile.
+        // A path that no longer exists was finished in the meantime.
         let _ = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
     }
 }
 
-/// Keeps a temporary name in the list of what is unfinished.
+/// A temporary path, which is in [`UNFINISHED`] as long as this value exists.
 struct Unfinished(PathBuf);
 
 impl Unfinished {
@@ -35,8 +36,8 @@ impl Drop for Unfinished {
     }
 }
 
-/// Creates or replaces a file with what `fill` writes. On an error nothing is left behind, and a file that was there
-/// stays as it was.
+/// Creates or replaces a file with what `fill` writes. On an error nothing is left behind, and an existing file stays
+/// as it was.
 pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
     let refused = |error| Error::io("write", path, own(error));
     let mut builder = builder();
@@ -49,12 +50,12 @@ pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -
     fill(&mut out)?;
     let file = out.into_inner().map_err(|error| refused(error.into_error()))?;
     file.sync_all().map_err(refused)?;
-    // Windows renames no open file.
+    // Windows cannot rename an open file.
     drop(file);
     place.persist(path).map_err(|error| refused(error.error))
 }
 
-/// What fills one file of a folder.
+/// A function that writes one file of a folder.
 pub(super) type Fill<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
 /// Creates a folder, which must not exist, with its files.
@@ -77,12 +78,13 @@ pub(super) fn create_whole_folder(path: &Path, files: &[(&str, Fill<'_>)]) -> Re
         create().map_err(refused)?;
     }
     std::fs::rename(folder.path(), path).map_err(refused)?;
-    // Renamed away: nothing is left to clean up.
+    // The folder has been renamed, so nothing is left to clean up.
     let _ = folder.keep();
     Ok(())
 }
 
-/// Without the temporary file's name, with which the crate that makes it wraps the system's error, and which says nothing to anybody.
+/// Removes the temporary file's name, which the crate that creates the file adds to the system's error and which
+/// tells the user nothing.
 fn own(error: io::Error) -> io::Error {
     if error.raw_os_error().is_some() { error } else { error.kind().into() }
 }
@@ -93,12 +95,13 @@ fn builder<'a>() -> Builder<'a, 'static> {
     builder
 }
 
-/// Where the file stands: the current folder for a bare name.
+/// Returns the folder that holds the file: the current folder for a bare name.
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// What the process's umask then narrows; temporary files are private to their user by default, results are not.
+/// Returns permissions that the process's umask then narrows. Temporary files are private to their user by default;
+/// results are not.
 #[cfg(unix)]
 fn mode(mode: u32) -> std::fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(mode)

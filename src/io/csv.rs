@@ -1,4 +1,4 @@
-//! A table with a row a node: what graphs have is repeated for their nodes.
+//! A table with a row per node; the values of a graph are repeated for its nodes.
 
 use super::named::{Data, NamedArray, Rows};
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 const OPERATION: &str = "write csv";
 
-/// The arrays as columns, checked.
+/// The arrays as columns, after validation.
 pub(super) struct Table<'a> {
     offsets: &'a [i64],
     columns: Vec<Column<'a>>,
@@ -16,13 +16,14 @@ pub(super) struct Table<'a> {
 struct Column<'a> {
     title: String,
     array: &'a NamedArray<'a>,
-    /// Elements from row to row, and from the row's first to the column's.
+    /// The number of elements from one row to the next; `place` is the column's offset within a row.
     stride: usize,
     place: usize,
 }
 
 impl<'a> Table<'a> {
-    /// `graph`, `node`, `node_id` where there are any, arrays of one axis, arrays of two; each kind as it is given.
+    /// Orders the columns as `graph`, `node`, `node_id` if there are ids, arrays of one axis, arrays of two; within
+    /// each kind as given.
     pub(super) fn new(arrays: &'a [NamedArray<'a>]) -> Result<Self> {
         let offsets = arrays.iter().find_map(|array| match array.data {
             Data::I64(offsets) if array.name == "node_offsets" => Some(offsets),
@@ -78,7 +79,8 @@ impl<'a> Table<'a> {
                     let row = if column.array.rows == Rows::Graphs { graph } else { row };
                     let place = row * column.stride + column.place;
                     match column.array.data {
-                        // `{:?}` is the shortest text that reads back as the same number, with an exponent where short.
+                        // `{:?}` is the shortest text that reads back as the same number, with an exponent for very
+                        // large and very small numbers.
                         Data::F32(data) => write_cell(&mut table, &mut cell, format_args!("{:?}", data[place]))?,
                         Data::F64(data) => write_cell(&mut table, &mut cell, format_args!("{:?}", data[place]))?,
                         Data::F16(data) => write_cell(&mut table, &mut cell, data[place])?,

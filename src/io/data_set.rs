@@ -1,4 +1,4 @@
-//! Which format a path has, and the data set in it.
+//! Detects the format of a path and reads the data set in it.
 
 use super::edge_list::{self, Listed};
 use super::lines::quoted;
@@ -19,49 +19,50 @@ const KNOWN: &str = "a TUDataset folder (DS_A.txt with DS_graph_indicator.txt), 
 pub enum Format {
     /// A TUDataset folder: many graphs.
     TuDataset,
-    /// A text file with an edge a line: one graph.
+    /// A text file with an edge per line: one graph.
     EdgeList,
     /// A square sparse matrix: one graph.
     MatrixMarket,
 }
 
-/// What a file calls its nodes, in the order of the nodes.
+/// The ids of the nodes in the file, in the order of the nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeIds {
-    /// Numbers, ascending.
+    /// Integers, ascending.
     Integers(Vec<i64>),
-    /// Words, in the order in which they appeared.
+    /// Words, in order of appearance.
     Text(Vec<String>),
 }
 
-/// Graphs from a file.
+/// The graphs of a file or folder.
 #[derive(Clone, Debug)]
 pub struct DataSet {
-    /// The data set's name: the folder's, or the file's without its ending.
+    /// The data set's name: the `DS` of a TUDataset, or the file's name without its extension.
     pub name: String,
     /// The graphs.
     pub graphs: GraphBatch,
-    /// What the file calls the nodes, where that is not 0, 1, 2 and so on.
+    /// The ids of the nodes in the file, unless they are 0, 1, 2 and so on.
     pub node_ids: Option<NodeIds>,
-    /// The format that was found.
+    /// The detected format.
     pub format: Format,
-    /// What the reader did that another reader of the file might not have: a first line taken for a header, or for an edge where that is
-    /// doubtful; numbers that look like times taken for weights; weights too small for an f32 counted as 0; columns and edge attributes
-    /// left alone. Sentences that name the file, and the line where there is one.
+    /// What the reader did that another reader of the file might not have done: a first line read as a header, or as
+    /// an edge where that is doubtful; numbers that look like times read as weights; weights too small for an f32
+    /// counted as 0; columns and edge attributes not read. Each is a sentence that names the file, and the line where
+    /// there is one.
     pub notices: Vec<String>,
 }
 
-/// What [`read_with`] is to make of a file, beside the conventions.
+/// The options of [`read_with`] in addition to the conventions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// The column of a TUDataset's `DS_edge_attributes.txt`, counted from 1, that holds the weights of the edges. None leaves every
-    /// weight 1.
+    /// The column of a TUDataset's `DS_edge_attributes.txt`, counted from 1, that holds the weights of the edges.
+    /// With `None`, every weight is 1.
     pub edge_weight_column: Option<usize>,
 }
 
 impl ReadOptions {
-    /// [`ReadOptions::edge_weight_column`].
+    /// Sets [`ReadOptions::edge_weight_column`].
     #[must_use]
     pub const fn edge_weight_column(mut self, column: usize) -> Self {
         self.edge_weight_column = Some(column);
@@ -69,24 +70,25 @@ impl ReadOptions {
     }
 }
 
-/// Reads the data set at `path`, whose format shows from its content and name: a TUDataset folder (or `FOLDER/DS`, or
-/// its `DS_A.txt`), a MatrixMarket coordinate file, or an edge list.
+/// Reads the data set at `path`, whose format it detects from content and name: a TUDataset folder (or `FOLDER/DS`,
+/// or its `DS_A.txt`), a MatrixMarket coordinate file, or an edge list.
 ///
-/// A first line of an edge list with the numbers of nodes and edges, or one of them, is a header where the rest of the file proves it;
-/// nodes that no edge has are then nodes too. A first line of words names the columns. Fields are parted by white space, commas, or the
-/// tabs or semicolons that every line has. What is doubtful is said in [`DataSet::notices`].
+/// A first line of an edge list with the numbers of nodes and edges, or one of them, is a header if the rest of the
+/// file proves it; nodes without edges are then nodes too. A first line of words names the columns. Fields are
+/// separated by white space, by commas, or by tabs or semicolons that every line has. [`DataSet::notices`] reports
+/// what is doubtful.
 ///
 /// # Errors
-/// [`Parse`](crate::ErrorKind::Parse) with file, line and expectation for what is not as its format wants it, and for graphs
-/// that the conventions make an error; [`Io`](crate::ErrorKind::Io) for what the system refuses.
+/// [`Parse`](crate::ErrorKind::Parse) with file, line and expectation for content that violates its format, and for
+/// graphs that the conventions refuse; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn read(path: &Path, conventions: &Conventions) -> Result<DataSet> {
     read_with(path, conventions, &ReadOptions::default())
 }
 
-/// [`read`] with options.
+/// Reads the data set at `path` as [`read`] does, with options.
 ///
 /// # Errors
-/// As [`read`], and [`Domain`](crate::ErrorKind::Domain) for options that the format has no use for.
+/// As for [`read`], and [`Domain`](crate::ErrorKind::Domain) for options that the format does not use.
 pub fn read_with(path: &Path, conventions: &Conventions, options: &ReadOptions) -> Result<DataSet> {
     let (format, place) = detect(path)?;
     match options.edge_weight_column {
@@ -124,11 +126,11 @@ pub fn read_with(path: &Path, conventions: &Conventions, options: &ReadOptions) 
     Ok(DataSet { name, graphs, node_ids, format, notices })
 }
 
-/// The format, and the file or the TUDataset's prefix.
+/// Returns the format, and the path of the file or the prefix of the TUDataset.
 fn detect(path: &Path) -> Result<(Format, PathBuf)> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => Ok((Format::TuDataset, prefix_in(path)?)),
-        // The format is found out from the beginning, and the file is read again: what can be read only once is refused.
+        // The beginning shows the format, and then the file is read again: what can be read only once is refused.
         Ok(metadata) if !metadata.is_file() => {
             Err(Error::parse(path, None, "a file or a folder that can be read twice", "a pipe or a device"))
         }
@@ -144,7 +146,7 @@ fn detect(path: &Path) -> Result<(Format, PathBuf)> {
     }
 }
 
-/// The one data set of a folder, as a path without `_A.txt`.
+/// Returns the path of the only data set in a folder, without `_A.txt`.
 fn prefix_in(folder: &Path) -> Result<PathBuf> {
     let listed = fs::read_dir(folder).map_err(|error| Error::io("list", folder, error))?;
     let mut names = Vec::new();
@@ -168,7 +170,7 @@ fn prefix_in(folder: &Path) -> Result<PathBuf> {
     Ok(prefix)
 }
 
-/// The format of a file, from how it begins. Anything that may be lines of ids is an edge list.
+/// Detects the format of a file from its beginning. Anything that may be lines of ids is an edge list.
 fn sniff(path: &Path) -> Result<Format> {
     let mut head = Vec::new();
     let file = File::open(path).map_err(|error| Error::io("open", path, error))?;

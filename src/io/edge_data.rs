@@ -1,9 +1,9 @@
-//! What networkx writes behind the ids of an edge: a dictionary in Python's notation.
+//! Edge data that networkx writes after the ids of an edge: a dictionary in Python's notation.
 
 use super::lines::Lines;
 use crate::error::Result;
 
-/// What stands before a dictionary at the end of a line, and the dictionary.
+/// Splits a line that ends in a dictionary into the text before it and the dictionary.
 pub(super) fn edge_data(line: &str) -> Option<(&str, &str)> {
     if !line.ends_with('}') {
         return None;
@@ -13,7 +13,8 @@ pub(super) fn edge_data(line: &str) -> Option<(&str, &str)> {
     parted.then(|| (ids.trim_end().trim_end_matches([',', ';']).trim_end(), data))
 }
 
-/// The weight in a dictionary; none in an empty one. Other keys are left alone: `weight` is what networkx's own matrices take.
+/// Returns the weight in a dictionary; `None` for an empty one. Other keys are ignored: `weight` is the one that
+/// networkx's own matrices use.
 pub(super) fn weight(lines: &Lines, data: &str) -> Result<Option<f32>> {
     let inner = data.strip_prefix('{').unwrap_or(data);
     let inner = inner.strip_suffix('}').unwrap_or(inner).trim();
@@ -36,7 +37,7 @@ pub(super) fn weight(lines: &Lines, data: &str) -> Result<Option<f32>> {
     Err(lines.error("edge data with a weight, such as {'weight': 3.0}, or none, {}", found))
 }
 
-/// The text before the first `mark` that is neither quoted nor in brackets, and the text behind it.
+/// Splits the text at the first `mark` that is neither quoted nor in brackets.
 fn cut(text: &str, mark: u8) -> (&str, Option<&str>) {
     let (mut depth, mut quote, mut escaped) = (0_u32, None, false);
     for (place, byte) in text.bytes().enumerate() {
@@ -48,7 +49,7 @@ fn cut(text: &str, mark: u8) -> (&str, Option<&str>) {
             (None, b'\'' | b'"') => quote = Some(byte),
             (None, b'(' | b'[' | b'{') => depth += 1,
             (None, b')' | b']' | b'}') => depth = depth.saturating_sub(1),
-            // An ASCII byte is no part of another character.
+            // An ASCII byte is never part of a longer UTF-8 sequence.
             _ if byte == mark && depth == 0 => return (&text[..place], Some(&text[place + 1..])),
             _ => {}
         }

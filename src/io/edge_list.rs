@@ -1,5 +1,6 @@
-//! Edge lists: two ids a line, parted by white space, a comma or a semicolon, and perhaps a weight; `#` and `%` begin comments. A first
-//! line of words names the columns ([`header`](super::header)); one of counts is a header where the rest proves it ([`Opening`]).
+//! Edge lists: each line has two ids, separated by white space, a comma or a semicolon, and perhaps a weight; `#` and
+//! `%` begin comments. A first line of words names the columns ([`header`](super::header)); a first line of counts is
+//! a header if the rest proves it ([`Opening`]).
 
 use super::opening::{Distinct, Opening, Reading, Rest, integer};
 use super::rows::{Layout, Row, Rows};
@@ -11,7 +12,7 @@ use crate::graph::EdgeList;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What a file lists.
+/// The contents of a file.
 pub(super) struct Listed {
     pub(super) edges: EdgeList,
     /// What the file calls the nodes, unless that is 0, 1, 2 and so on.
@@ -21,14 +22,15 @@ pub(super) struct Listed {
     pub(super) layout: Layout,
 }
 
-/// The one graph of a file. Where all ids are natural numbers the nodes are in their order, otherwise in the order in
-/// which they appear.
+/// Reads the one graph of a file. If all ids are natural numbers, the nodes are in ascending order of id, otherwise
+/// in order of appearance.
 pub(super) fn read(path: &Path) -> Result<Listed> {
     let mut error = match read_as(path, Layout::default()) {
         Err(error) if matches!(error.kind(), ErrorKind::Parse { .. }) => error,
         other => return other,
     };
-    // What is no row for white space may be one for tabs, and what is no edge at all a list of neighbors.
+    // A line that is no row when split at white space may be one when split at tabs, and a file without edges may
+    // hold lists of neighbors.
     if let Ok(Some(Separator::Tab)) = separator::find(path) {
         match read_as(path, Layout { separator: Some(Separator::Tab), ..Layout::default() }) {
             Err(other) => error = other,
@@ -45,7 +47,7 @@ fn read_as(path: &Path, layout: Layout) -> Result<Listed> {
     }
 }
 
-/// Every line that is an edge, with its ids; `layout` is [`Listed::layout`].
+/// Calls `edge` with the line and the two ids of every edge; `layout` is [`Listed::layout`].
 pub(super) fn visit(path: &Path, layout: Layout, edge: &mut dyn FnMut(u64, &str, &str)) -> Result<()> {
     let mut rows = Rows::open(path, layout)?;
     while let Some(row) = rows.advance()? {
@@ -54,7 +56,7 @@ pub(super) fn visit(path: &Path, layout: Layout, edge: &mut dyn FnMut(u64, &str,
     Ok(())
 }
 
-/// None where an id is no natural number: then the file is read again, as text.
+/// Reads a file of natural ids. Returns `None` if an id is no natural number: then the file is read again, as text.
 fn read_integers(path: &Path, layout: Layout) -> Result<Option<Listed>> {
     let mut rows = Rows::open(path, layout)?;
     let Some((mut ids, mut weights)) = integers(&mut rows)? else { return Ok(None) };
@@ -65,7 +67,7 @@ fn read_integers(path: &Path, layout: Layout) -> Result<Option<Listed>> {
         let own = 2 * usize::from(opening.ends().is_some());
         let rest = rest_of(&names, &ids[own..], opening);
         let (reading, notice) = opening.read(path, &rest)?;
-        // A METIS graph has no fewer nodes than lines below the first.
+        // A METIS graph has at least as many nodes as lines below the first.
         let likely = !opening.is_lone() && ids[0] >= ids.len() as u64 / 2 - 1;
         let metis = if likely { metis::find(path)? } else { None };
         notices.extend(metis.map(|metis| opening.metis_notice(path, &metis, &reading)).or(notice));
@@ -87,14 +89,15 @@ fn read_integers(path: &Path, layout: Layout) -> Result<Option<Listed>> {
     Ok(Some(Listed { edges, node_ids, notices, layout: rows.layout(headed) }))
 }
 
-/// The ids of all rows, two each, and their weights; none where an id is no natural number.
+/// Returns the ids of all rows, two per row, and the weights; `None` if an id is no natural number.
 fn integers(rows: &mut Rows) -> Result<Option<(Vec<u64>, Weights)>> {
     let mut ids: Vec<u64> = Vec::with_capacity(rows.lines.bytes() / 4);
     let mut weights = Weights::default();
     let mut passed_over = false;
     while let Some(row) = rows.advance()? {
         let (Some(source), Some(target)) = (integer(row.source), integer(row.target)) else {
-            // A first line of two words over numbers is a header; an odd number is an id like any other.
+            // A first line of two words above numbers is a header; a number that is not natural is an id like any
+            // other.
             let word = |field: &str| field.parse::<f64>().is_err();
             if row.first && word(row.source) && word(row.target) {
                 passed_over = true;
@@ -112,7 +115,7 @@ fn integers(rows: &mut Rows) -> Result<Option<(Vec<u64>, Weights)>> {
     }
 }
 
-/// What follows the first line; `names` has its numbers too.
+/// Describes what follows the first line; `names` includes the numbers of the first line.
 fn rest_of(names: &[u64], ids: &[u64], opening: &Opening) -> Rest {
     let ends = opening.ends();
     let range = ids.iter().fold(None, |range: Option<(u64, u64)>, &id| {
@@ -132,12 +135,12 @@ fn rest_of(names: &[u64], ids: &[u64], opening: &Opening) -> Rest {
     Rest { edges, ids: names.len() as u64 - own, range, has, distinct }
 }
 
-/// The length of a table over all ids, where that is not much more than the list itself.
+/// Returns the length of a table indexed by id, if that is not much more than the length of the list itself.
 fn table_length(most: u64, listed: usize) -> Option<usize> {
     usize::try_from(most).ok().filter(|&most| most < 4 * listed + 1024).map(|most| most + 1)
 }
 
-/// The ids, ascending, each once.
+/// Returns the distinct ids in ascending order.
 #[expect(clippy::cast_possible_truncation, reason = "ids are below the table's length, a usize")]
 fn distinct(ids: &[u64]) -> Vec<u64> {
     let most = ids.iter().copied().max().unwrap_or(0);
@@ -155,8 +158,7 @@ fn distinct(ids: &[u64]) -> Vec<u64> {
     }
 }
 
-/// From an id to its place among the ascending names, of which there are at most `listed`, and fewer than
-/// 2^32.
+/// Returns a function from an id to its index in `names`, which are ascending, at most `listed`, and fewer than 2^32.
 #[expect(clippy::cast_possible_truncation, reason = "ids are below the table's length, places below 2^32")]
 fn numbering(names: &[u64], listed: usize) -> impl Fn(u64) -> u32 {
     let most = names.last().copied().unwrap_or(0);
@@ -173,7 +175,8 @@ fn numbering(names: &[u64], listed: usize) -> impl Fn(u64) -> u32 {
     }
 }
 
-/// `header` is what is known of the first line by then: nothing, or that it is a header, and what was said of it.
+/// Reads a file of ids that are text. `header` is `None` if nothing is known yet about the first line; if an earlier
+/// pass found it to be a header, it holds the notice about that.
 fn read_text(path: &Path, layout: Layout, header: Option<Option<String>>) -> Result<Listed> {
     let headed = header.is_some();
     let mut rows = Rows::open(path, Layout { headed, ..layout })?;
@@ -215,7 +218,7 @@ fn read_text(path: &Path, layout: Layout, header: Option<Option<String>>) -> Res
     Ok(Listed { edges, node_ids: Some(NodeIds::Text(names)), notices, layout: rows.layout(headed) })
 }
 
-/// How the first line is to be read, in view of edges between words. Its own ids, where it is an edge, are the first ones.
+/// Decides how the first line is read, given edges between words. If it is an edge, its ids are the first pair.
 fn read_opening(
     opening: &mut Opening,
     path: &Path,

@@ -1,4 +1,4 @@
-//! One graph as an edge list or as a MatrixMarket file, as the readers here and other people's have them.
+//! Writes one graph as an edge list or as a MatrixMarket file that the readers here and other programs read.
 
 use super::atomic::write_whole;
 use crate::error::{Error, Result};
@@ -6,16 +6,18 @@ use crate::graph::GraphRef;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes a graph into `path`: `.txt` is an edge list as SNAP has it (a header of `#` comments, two node numbers a line from 0 on,
-/// parted by a tab, a weight where there are weights), `.mtx` a MatrixMarket coordinate file. A symmetric graph's edges are listed
-/// once. `comment` goes into the header, line by line. The file appears whole or not at all.
+/// Writes a graph into `path`. `.txt` is an edge list as SNAP has it: a header of `#` comments, then a line per edge
+/// with two node numbers from 0 on, separated by a tab, and a weight if there are weights. `.mtx` is a MatrixMarket
+/// coordinate file. The edges of a symmetric graph are listed once. `comment` goes into the header, line by line. The
+/// file appears whole or not at all.
 ///
-/// An edge list knows only nodes that have edges: nodes without any are not in it, and the reader renumbers those that are.
-/// Returns how many are lost so: none for MatrixMarket, which says its order.
+/// An edge list knows only nodes that have edges: nodes without any are not in it, and the reader renumbers the
+/// others. Returns the number of nodes lost in this way, which is 0 for MatrixMarket, because that format states its
+/// order.
 ///
 /// # Errors
-/// [`Domain`](crate::ErrorKind::Domain) for an unknown ending, and for a graph without edges as an edge list, which would be no
-/// list at all; [`Io`](crate::ErrorKind::Io) where the system refuses.
+/// [`Domain`](crate::ErrorKind::Domain) for an unknown extension, and for a graph without edges as an edge list,
+/// which would be no list at all; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn write_graph(path: &Path, graph: GraphRef<'_>, comment: &str) -> Result<usize> {
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
     let edges = Edges::new(graph);
@@ -39,7 +41,8 @@ pub fn write_graph(path: &Path, graph: GraphRef<'_>, comment: &str) -> Result<us
 /// The entries that a file lists.
 struct Edges<'a> {
     graph: GraphRef<'a>,
-    /// Then only entries on or below the diagonal are listed, as MatrixMarket wants it.
+    /// Whether the graph is symmetric. If so, only entries on or below the diagonal are listed, as MatrixMarket
+    /// requires.
     symmetric: bool,
 }
 
@@ -48,7 +51,7 @@ impl<'a> Edges<'a> {
         Self { graph, symmetric: graph.is_symmetric() }
     }
 
-    /// The listed columns of a row and their weights.
+    /// Returns the listed columns of a row and their weights.
     fn row(&self, row: usize) -> (&'a [u32], Option<&'a [f32]>) {
         let columns = self.graph.neighbors(row);
         let listed = if self.symmetric { columns.partition_point(|&c| c as usize <= row) } else { columns.len() };
@@ -69,7 +72,8 @@ impl<'a> Edges<'a> {
         alone.into_iter().filter(|&alone| alone).count()
     }
 
-    /// A line for each: the two numbers, from `first` on, and the weight. `transposed` has the column first.
+    /// Writes a line for each entry: its row and column, counted from `first`, and its weight. `transposed` puts the
+    /// column first.
     fn write(&self, out: &mut dyn Write, first: usize, space: u8, transposed: bool) -> io::Result<()> {
         let mut line = Vec::with_capacity(64);
         for row in 0..self.graph.nodes() {
@@ -93,7 +97,7 @@ impl<'a> Edges<'a> {
     }
 }
 
-/// Decimal digits, several times faster than `write!`.
+/// Appends decimal digits, several times faster than `write!`.
 fn push_number(line: &mut Vec<u8>, mut number: usize) {
     let mut digits = [0; 20];
     let mut start = digits.len();

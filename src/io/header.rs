@@ -1,40 +1,41 @@
-//! Headers of words: which column of an edge list is what, by their names.
+//! Headers of words, which tell by name what each column of an edge list holds.
 
-/// Names of the ids' columns, bare and with what may stand before or behind them; compared without case and marks ([`bare`]).
+/// Names of the id columns, bare or with one of `AFFIXES` before or after; compared without case and punctuation
+/// ([`bare`]).
 const SOURCES: [&str; 3] = ["source", "src", "from"];
 const TARGETS: [&str; 6] = ["target", "tgt", "dst", "dest", "destination", "to"];
 const AFFIXES: [&str; 5] = ["nodeid", "node", "vertex", "name", "id"];
 
-/// Names that mean the ids' columns only in pairs: such stems with such ends, and letters.
+/// Names that mean the id columns only in pairs: a stem with each of two ends, or two letters.
 const STEMS: [&str; 8] = ["node", "nodeid", "id", "vertex", "v", "user", "protein", "gene"];
 const ENDS: [(&str, &str); 3] = [("1", "2"), ("0", "1"), ("a", "b")];
 const LETTERS: [(&str, &str); 2] = [("u", "v"), ("i", "j")];
 
-/// Names of the weights' column, beside `weight` itself.
+/// Names of the weight column in addition to `weight`.
 const WEIGHTS: [&str; 10] =
     ["weights", "edgeweight", "wt", "value", "val", "strength", "score", "combinedscore", "similarity", "rating"];
 
-/// Stands for a column that there is not.
-pub(super) const NOWHERE: usize = usize::MAX;
+/// The index of a column that does not exist.
+pub(super) const NO_COLUMN: usize = usize::MAX;
 
-/// What a header says of the rows.
+/// What a header says about the rows.
 #[derive(Clone, Copy)]
 pub(super) enum Header {
     /// Two or three columns, by position.
     InOrder,
     /// Three columns, by position.
     Three,
-    /// So many columns; the ids and the weight are at these places.
+    /// The number of columns, and the indices of the two ids and the weight.
     Named { columns: usize, places: [usize; 3] },
 }
 
 /// A line of words that may be a header.
 pub(super) struct Words {
-    /// Whether its words alone tell it from an edge.
+    /// Whether its words alone show that it is a header and no edge.
     pub(super) certain: bool,
     /// Whether no field is a number.
     pub(super) wordy: bool,
-    /// What it says; as an error, how its names contradict each other or their places.
+    /// What the header says; as an error, how its names contradict each other or their positions.
     pub(super) header: Result<Header, String>,
 }
 
@@ -52,17 +53,17 @@ impl Words {
     }
 }
 
-/// The places of what is named.
+/// The indices of the columns with known names.
 struct Roles {
     source: Option<usize>,
     target: Option<usize>,
     weight: Option<usize>,
-    /// Whether the ids have names that are hardly ids themselves, as `node1` may be.
+    /// Whether the names of the id columns are hardly ids themselves; `node1` may be one.
     plain: bool,
 }
 
 impl Roles {
-    /// As an error, two columns with equal right to a name.
+    /// Finds the roles of the columns; as an error, two columns with the same right to a role.
     fn of(names: &[String]) -> Result<Self, [usize; 2]> {
         let (mut source, mut target) =
             (best(names, |name| id_rank(name, &SOURCES))?, best(names, |name| id_rank(name, &TARGETS))?);
@@ -86,7 +87,7 @@ impl Roles {
         let both = self.source.is_some() && self.target.is_some();
         match fields.len() {
             _ if self.plain => true,
-            // The third would be a weight.
+            // In an edge, the third field would be a weight.
             3 => wordy && (both || fields.iter().all(|field| !field.is_empty())),
             columns => columns > 3 && wordy && both,
         }
@@ -99,8 +100,8 @@ impl Roles {
             if (source, target) == (0, 1) && columns <= 3 {
                 return Ok(in_order);
             }
-            // An unknown name in the weight's place does not speak against it.
-            let weight = self.weight.or((columns == 3 && source.max(target) == 1).then_some(2)).unwrap_or(NOWHERE);
+            // A third column with an unknown name may still hold the weight.
+            let weight = self.weight.or((columns == 3 && source.max(target) == 1).then_some(2)).unwrap_or(NO_COLUMN);
             return Ok(Header::Named { columns, places: [source, target, weight] });
         }
         let roles = [(self.source, 0), (self.target, 1), (self.weight, 2)];
@@ -111,13 +112,13 @@ impl Roles {
     }
 }
 
-/// A name without case and marks.
+/// Returns a name in lower case without punctuation.
 fn bare(field: &str) -> String {
     let mark = |c: &char| matches!(c, '_' | '-' | ' ' | '.' | '"' | '\'');
     field.chars().filter(|c| !mark(c)).flat_map(char::to_lowercase).collect()
 }
 
-/// The place of the name with the least rank; as an error, two of the same.
+/// Returns the index of the name with the least rank; as an error, two names of the same rank.
 fn best(names: &[String], rank: impl Fn(&str) -> Option<u8>) -> Result<Option<usize>, [usize; 2]> {
     let ranked = names.iter().enumerate().filter_map(|(place, name)| Some((rank(name)?, place)));
     let mut ranked: Vec<(u8, usize)> = ranked.collect();
@@ -129,7 +130,7 @@ fn best(names: &[String], rank: impl Fn(&str) -> Option<u8>) -> Result<Option<us
     }
 }
 
-/// 0 for a bare name, 1 for one with an affix.
+/// Returns 0 for a known name, 1 for one with an affix.
 fn id_rank(name: &str, known: &[&str]) -> Option<u8> {
     let affixed = |affix: &str| {
         [name.strip_prefix(affix), name.strip_suffix(affix)].into_iter().flatten().any(|core| known.contains(&core))
@@ -137,7 +138,7 @@ fn id_rank(name: &str, known: &[&str]) -> Option<u8> {
     if known.contains(&name) { Some(0) } else { AFFIXES.iter().any(|affix| affixed(affix)).then_some(1) }
 }
 
-/// The columns of a pair of names.
+/// Returns the columns of a pair of names.
 fn pair(names: &[String]) -> Option<(usize, usize)> {
     let place = |wanted: &str| names.iter().position(|name| name == wanted);
     let numbered =
@@ -157,6 +158,6 @@ pub(super) fn ignored(fields: &[String], places: [usize; 3]) -> Option<String> {
         [several @ .., last] if others.len() <= SHOWN => format!("the columns {} and {last} were", several.join(", ")),
         _ => format!("the columns {} and {} more were", others[..SHOWN].join(", "), others.len() - SHOWN),
     };
-    let unweighted = if places[2] == NOWHERE { ", and every edge weighs 1: no column is named `weight`" } else { "" };
+    let unweighted = if places[2] == NO_COLUMN { ", and every edge weighs 1: no column is named `weight`" } else { "" };
     Some(format!("{columns} not read{unweighted}."))
 }

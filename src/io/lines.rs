@@ -1,4 +1,4 @@
-//! Text files line by line, through one buffer, with the line's number at hand for errors.
+//! Text files line by line, through one buffer, with the current line's number for errors.
 
 use super::magic;
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Longer lines are not the text that any format here has; the bound keeps a binary file from filling memory.
+/// The maximum length of a line. No format here has longer ones; the bound keeps a binary file from filling memory.
 const LONGEST_LINE: usize = 1 << 20;
 const CHUNK: usize = 1 << 18;
 
@@ -19,14 +19,14 @@ pub(super) struct Lines {
     file: File,
     path: PathBuf,
     buffer: Vec<u8>,
-    /// The current line, then what is yet to be read: `line` up to `next`, `next` up to `filled`.
+    /// The current line's start and end. The unread bytes are those from `next` to `filled`.
     line: (usize, usize),
     next: usize,
     filled: usize,
     at_end: bool,
     /// The current line's number, from 1; 0 before the first.
     number: u64,
-    /// How many weights were too small for an f32.
+    /// The number of weights that were too small for an f32.
     vanished: Cell<u64>,
 }
 
@@ -38,7 +38,7 @@ impl Lines {
         Ok(Self { file, path, buffer, line: (0, 0), next: 0, filled: 0, at_end: false, number: 0, vanished })
     }
 
-    /// Goes to the next line; false where there is none.
+    /// Advances to the next line; returns false if there is none.
     pub(super) fn advance(&mut self) -> Result<bool> {
         let mut searched = self.next;
         if self.number == 0 && self.filled == 0 && !self.at_end {
@@ -80,7 +80,7 @@ impl Lines {
         Ok(true)
     }
 
-    /// Reads on behind what is there. Returns by how much the unread part moved to the front.
+    /// Reads more bytes behind the unread ones. Returns by how much the unread part moved to the front.
     fn fill(&mut self) -> Result<usize> {
         let moved = self.next;
         self.buffer.copy_within(self.next..self.filled, 0);
@@ -106,53 +106,54 @@ impl Lines {
         Ok(moved)
     }
 
-    /// The current line.
+    /// Returns the current line.
     pub(super) fn line(&self) -> &[u8] {
         &self.buffer[self.line.0..self.line.1]
     }
 
-    /// The current line as text.
+    /// Returns the current line as text.
     pub(super) fn text(&self) -> Result<&str> {
         std::str::from_utf8(self.line()).map_err(|_| self.unexpected("UTF-8 text"))
     }
 
-    /// The file's length in bytes, where the system knows it: an upper bound for what its text can hold.
+    /// Returns the file's length in bytes, an upper bound for what its text can hold; 0 if the system does not know
+    /// it.
     pub(super) fn bytes(&self) -> usize {
         self.file.metadata().ok().and_then(|metadata| usize::try_from(metadata.len()).ok()).unwrap_or(0)
     }
 
-    /// The current line's number, from 1.
+    /// Returns the current line's number, from 1.
     pub(super) fn at(&self) -> u64 {
         self.number
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// An error at a line that was read before.
+    /// Returns an error at a line that was read before.
     pub(super) fn error_at(&self, line: u64, expected: impl Into<String>, found: impl Into<String>) -> Error {
         Error::parse(&self.path, Some(line), expected, found)
     }
 
-    /// An error at the current line.
+    /// Returns an error at the current line.
     pub(super) fn error(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
         Error::parse(&self.path, (self.number > 0).then_some(self.number), expected, found)
     }
 
-    /// An error that shows the current line.
+    /// Returns an error that shows the current line.
     pub(super) fn unexpected(&self, expected: impl Into<String>) -> Error {
         self.error(expected, quoted(self.line()))
     }
 
-    /// A finite number.
+    /// Parses a finite number.
     pub(super) fn number(&self, field: &[u8]) -> Result<f64> {
         let number = std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok());
         number.filter(|x| x.is_finite()).ok_or_else(|| self.error("a finite number", quoted(field)))
     }
 
-    /// An edge's weight. One that is too small for an f32 is 0, and counted.
+    /// Parses an edge's weight. A weight that is too small for an f32 becomes 0 and is counted.
     pub(super) fn weight(&self, field: &[u8]) -> Result<f32> {
         const EXPECTED: &str = "a weight that is finite and not negative";
         let number = std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok());
@@ -174,7 +175,7 @@ impl Lines {
         Ok(weight)
     }
 
-    /// How many weights were read as 0 and are not, in words; nothing where there are none.
+    /// Returns the notice about weights that were read as 0 but are not 0; `None` if there are none.
     pub(super) fn vanished(&self) -> Option<String> {
         let subject = match self.vanished.get() {
             0 => return None,
@@ -186,19 +187,20 @@ impl Lines {
     }
 }
 
-/// Whether a number has a digit other than 0 before its exponent: then it is not 0, even where it is too small for an f64.
+/// Returns whether a number has a digit other than 0 before its exponent: then it is not 0, even if it is too small
+/// for an f64.
 fn has_digits(field: &[u8]) -> bool {
     field.iter().take_while(|byte| !matches!(byte, b'e' | b'E')).any(|byte| matches!(byte, b'1'..=b'9'))
 }
 
-/// Text as an error shows it; bytes that are none are not shown.
+/// Returns text as an error shows it; bytes that are no text are not shown.
 pub(super) fn quoted(bytes: &[u8]) -> String {
     const SHOWN: usize = 60;
     if bytes.is_empty() {
         return "nothing".into();
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return "bytes that are not UTF-8 text".into() };
-    if bytes.iter().any(|&byte| magic::is_odd(byte)) {
+    if bytes.iter().any(|&byte| magic::is_control(byte)) {
         return "bytes that are no text".into();
     }
     match text.char_indices().nth(SHOWN) {
@@ -207,7 +209,7 @@ pub(super) fn quoted(bytes: &[u8]) -> String {
     }
 }
 
-/// A decimal number without a sign.
+/// Parses a decimal number without a sign.
 pub(super) fn natural(field: &[u8]) -> Option<u64> {
     if field.is_empty() {
         return None;
@@ -218,7 +220,7 @@ pub(super) fn natural(field: &[u8]) -> Option<u64> {
     })
 }
 
-/// The fields of a line that white space parts.
+/// Returns the fields of a line, which white space separates.
 pub(super) fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
 }

@@ -1,8 +1,8 @@
-//! What a file that is not read here is called, from how it begins; so that nobody is shown its bytes.
+//! Names of formats that are not read here, recognized by how a file begins, so that no error shows the file's bytes.
 
 use super::lines::natural;
 
-/// How many bytes of a file's beginning are looked at: a tar archive says what it is at 257.
+/// The number of bytes examined at a file's beginning: a tar archive has its mark at byte 257.
 pub(super) const LOOKED_AT: usize = 4096;
 
 const UNPACK: &str = "decompress it first";
@@ -11,7 +11,7 @@ const TABLE: &str = "write an edge list of it, as CSV: two ids a line, and perha
 const LIST: &str = "write an edge list of it: two ids a line, and perhaps a weight";
 const NETWORKX: &str = "networkx reads it, and its write_edgelist(graph, path, data=False) writes an edge list";
 
-/// Beginnings of formats, what the format is called, and the way out where one is known.
+/// Beginnings of binary formats, the name of each format, and a remedy where one is known.
 const BINARIES: &[(&[u8], &str, &str)] = &[
     (b"\x93NUMPY", "a NumPy array (.npy)", ARRAY),
     (b"\x1f\x8b", "a gzip file", UNPACK),
@@ -34,7 +34,8 @@ const BINARIES: &[(&[u8], &str, &str)] = &[
     (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
 ];
 
-/// How text begins that is no line of ids, in small letters, one space between words.
+/// Beginnings of text that is no line of ids, in lower case with one space between words, each with its format and
+/// remedy.
 const TEXTS: &[(&str, &str, &str)] = &[
     ("%pdf-", "a PDF document", ""),
     ("graph [", "GML", NETWORKX),
@@ -46,51 +47,54 @@ const TEXTS: &[(&str, &str, &str)] = &[
 
 const BINARY: Named = ("a binary file", "");
 
-/// Which foreign format begins with these bytes, with the way out behind a semicolon; none for what may be lines of text.
+/// Returns the foreign format that begins with these bytes, and the remedy after a semicolon; `None` for what may be
+/// lines of text.
 pub(super) fn name(head: &[u8]) -> Option<String> {
     named(head).map(with_way_out)
 }
 
-/// The same of a file that is read as lines: a byte that no text has, further down, is an error of its own line.
+/// Returns the same for a file that is read as lines: below the first line, a byte that no text has is an error at
+/// its own line.
 pub(super) fn name_of_lines(head: &[u8]) -> Option<String> {
     let first = head.iter().take_while(|&&byte| byte != b'\n');
-    known(head).or_else(|| first.copied().any(is_odd).then_some(BINARY)).map(with_way_out)
+    known(head).or_else(|| first.copied().any(is_control).then_some(BINARY)).map(with_way_out)
 }
 
 fn with_way_out((name, way_out): Named) -> String {
     if way_out.is_empty() { name.to_owned() } else { format!("{name}; {way_out}") }
 }
 
-/// The format's name alone, for who wants something else of the file.
+/// Returns the format's name alone, for callers that expect something other than a graph.
 pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
     named(head).map(|(name, _)| name)
 }
 
 fn named(head: &[u8]) -> Option<Named> {
-    known(head).or_else(|| head.iter().any(|&byte| is_odd(byte)).then_some(BINARY))
+    known(head).or_else(|| head.iter().any(|&byte| is_control(byte)).then_some(BINARY))
 }
 
 fn known(head: &[u8]) -> Option<Named> {
-    binary(head, head.iter().any(|&byte| is_odd(byte))).or_else(|| markup(head))
+    binary(head, head.iter().any(|&byte| is_control(byte))).or_else(|| markup(head))
 }
 
-/// Whether no text has this byte.
-pub(super) fn is_odd(byte: u8) -> bool {
+/// Returns whether this byte occurs in no text.
+pub(super) fn is_control(byte: u8) -> bool {
     byte < b' ' && !byte.is_ascii_whitespace()
 }
 
 type Named = (&'static str, &'static str);
 
-/// `odd` is whether there are bytes that no text has: without them, a beginning of letters is a word. `PAR1` is a gene, too.
+/// Recognizes binary formats. `odd` says whether there are bytes that no text has; without them, a beginning of
+/// letters is a word: `PAR1` is also a gene.
 fn binary(head: &[u8], odd: bool) -> Option<Named> {
     if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
         return Some(archive(head));
     }
-    // A pickle of protocol 2 or later says so.
+    // A pickle of protocol 2 or later begins with its protocol.
     if let [0x80, 2..=5, ..] = head {
         return Some(("a Python pickle", "networkx.write_edgelist(graph, path, data=False) writes an edge list"));
     }
-    // The length of the header, and the header, which is JSON.
+    // The length of the header, then the header, which is JSON.
     if let Some((length, [b'{', ..])) = head.split_first_chunk::<8>()
         && u64::from_le_bytes(*length) < 1 << 32
     {
@@ -103,7 +107,7 @@ fn binary(head: &[u8], odd: bool) -> Option<Named> {
     BINARIES.iter().find(|(start, ..)| is(start)).map(|&(_, name, way_out)| (name, way_out))
 }
 
-/// What a zip archive is for, which its first member's name tells.
+/// Returns what a zip archive is, which the name of its first member shows.
 fn archive(head: &[u8]) -> Named {
     let length = head.get(26..28).map_or(0, |bytes| usize::from(bytes[0]) | usize::from(bytes[1]) << 8);
     let member = head.get(30..30 + length).unwrap_or_default();
@@ -150,7 +154,8 @@ fn markup(head: &[u8]) -> Option<Named> {
     TEXTS.iter().find(|(start, ..)| words.starts_with(start)).map(|&(_, name, way_out)| (name, way_out))
 }
 
-/// Whether the first line that is no comment (`c`) states a problem, as `p edge 5 4` does: no edge has four fields.
+/// Returns whether the first line that is no comment (`c`) states a problem, as `p edge 5 4` does: no edge has four
+/// fields.
 fn is_dimacs(text: &str) -> bool {
     let mut lines = text.lines().map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
     let problem = lines.find(|words| words.first().is_some_and(|&word| word != "c"));
@@ -162,7 +167,7 @@ fn is_dimacs(text: &str) -> bool {
     })
 }
 
-/// The format that has this ending and no beginning to know it by.
+/// Returns the format that has this extension but no recognizable beginning.
 pub(super) fn name_of_ending(ending: &str) -> Option<String> {
     let name = match ending.to_ascii_lowercase().as_str() {
         "g6" => "graph6",

@@ -1,4 +1,4 @@
-//! MatrixMarket coordinate files, as streams: <https://math.nist.gov/MatrixMarket/formats.html>.
+//! MatrixMarket coordinate files, read as streams: <https://math.nist.gov/MatrixMarket/formats.html>.
 
 use super::lines::{Lines, fields, natural, quoted};
 use super::weights::{STAMPS, timestamps};
@@ -12,18 +12,18 @@ const BANNER: &str = "a banner `%%MatrixMarket matrix coordinate <real|integer|p
 /// A sparse matrix in compressed sparse row form, in f64.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparseRows {
-    /// How many columns there are.
+    /// The number of columns.
     pub width: usize,
-    /// (rows + 1) numbers from 0.
+    /// The offset of each row's first entry, and the number of entries at the end: (rows + 1) numbers from 0.
     pub row_offsets: Vec<usize>,
-    /// Ascending in each row.
+    /// The column of each entry, ascending within a row.
     pub columns: Vec<u32>,
-    /// Beside the columns.
+    /// The value of each entry, parallel to `columns`.
     pub values: Vec<f64>,
 }
 
-/// Row i, column j of the matrix is the edge from i to j; a symmetric file's entries stand for both directions. With
-/// the edges comes what is to be said of weights that may be times, or are too small.
+/// Reads a square matrix as edges. Row i, column j of the matrix is the edge from i to j; an entry of a symmetric
+/// file stands for both directions. Also returns notices about weights that may be times or are too small.
 pub(super) fn read(path: &Path) -> Result<(EdgeList, Vec<String>)> {
     let start = |lines: &Lines, (order, width): (usize, usize), entries| {
         if order != width {
@@ -50,17 +50,19 @@ pub(super) fn read(path: &Path) -> Result<(EdgeList, Vec<String>)> {
     Ok((edges, stamps.then(|| timestamps(path)).into_iter().chain(vanished.into_inner()).collect()))
 }
 
-/// Every entry with its line, both of a symmetric file's; indices from 0.
+/// Calls `entry` with the line, row and column of every entry, counted from 0; entries of a symmetric file come in
+/// both directions.
 pub(super) fn visit_entries(path: &Path, entry: &mut dyn FnMut(u64, usize, usize)) -> Result<()> {
     let push = |_: &mut (), line, row: u32, column: u32, _: Option<()>| entry(line, row as usize, column as usize);
     visit(path, |_, _, _| Ok(()), |_, _| Ok(()), push)
 }
 
-/// The matrix in a MatrixMarket coordinate file, of any shape, entries listed more than once added up; a pattern's are 1.
+/// Reads the matrix in a MatrixMarket coordinate file, of any shape. Entries listed more than once are added up; a
+/// pattern's entries are 1.
 ///
 /// # Errors
-/// [`Parse`](crate::ErrorKind::Parse) with line and expectation for what is not as the format wants it;
-/// [`Io`](crate::ErrorKind::Io) for what the system refuses.
+/// [`Parse`](crate::ErrorKind::Parse) with line and expectation for content that violates the format;
+/// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn read_matrix(path: &Path) -> Result<SparseRows> {
     type Entry = (u32, u32, f64);
     let start = |_: &Lines, shape: (usize, usize), entries: usize| Ok((shape, Vec::<Entry>::with_capacity(entries)));
@@ -68,7 +70,7 @@ pub fn read_matrix(path: &Path) -> Result<SparseRows> {
         all.push((row, column, value.unwrap_or(1.0)));
     };
     let ((rows, width), mut entries) = visit(path, start, |lines, value| lines.number(value), push)?;
-    // Stable: what is listed twice is added in the order of the file.
+    // The sort is stable: entries listed twice are added in the order of the file.
     entries.sort_by_key(|&(row, column, _)| (row, column));
     let mut matrix = SparseRows { width, row_offsets: vec![0; rows + 1], columns: Vec::new(), values: Vec::new() };
     let mut last = None;
@@ -89,11 +91,11 @@ pub fn read_matrix(path: &Path) -> Result<SparseRows> {
     Ok(matrix)
 }
 
-/// [`read_matrix`] of a matrix that has to be symmetric, with entries of a magnitude of at most `largest`.
+/// Reads a matrix as [`read_matrix`] does, if it is symmetric and no entry's magnitude exceeds `largest`.
 ///
 /// # Errors
-/// As [`read_matrix`], and [`Parse`](crate::ErrorKind::Parse) at the line of an entry without its equal across the diagonal, or beyond
-/// `largest`; rows and columns count from 1, as in the file.
+/// As for [`read_matrix`], and [`Parse`](crate::ErrorKind::Parse) at the line of an entry without its equal across
+/// the diagonal, or beyond `largest`; rows and columns count from 1, as in the file.
 pub fn read_symmetric_matrix(path: &Path, largest: f64) -> Result<SparseRows> {
     let matrix = read_matrix(path)?;
     let rows = matrix.row_offsets.len() - 1;
@@ -130,12 +132,13 @@ pub fn read_symmetric_matrix(path: &Path, largest: f64) -> Result<SparseRows> {
     Ok(matrix)
 }
 
-/// A shape in the words of an error.
+/// Formats a shape for an error.
 fn shape(rows: usize, columns: usize) -> String {
     format!("{rows} rows and {columns} columns")
 }
 
-/// Hands out every entry of the file, both of a symmetric one's, to what `start` made of the shape and a number of entries.
+/// Passes every entry of the file, and both directions of a symmetric one's, to `push`, with the state that `start`
+/// makes of the shape and an expected number of entries.
 fn visit<S, T: Copy>(
     path: &Path,
     start: impl FnOnce(&Lines, (usize, usize), usize) -> Result<S>,
@@ -148,7 +151,7 @@ fn visit<S, T: Copy>(
     if symmetric && rows != width {
         return Err(lines.error("a square matrix, as symmetric ones are", shape(rows, width)));
     }
-    // The size line is only a claim: the shortest entry takes four bytes.
+    // The size line is only a claim, so the file's length bounds it: the shortest entry takes four bytes.
     let room = entries.min(lines.bytes() / 4 + 1).saturating_mul(if symmetric { 2 } else { 1 });
     let mut all = start(&lines, (rows, width), room)?;
     let mut found = 0;
@@ -186,7 +189,7 @@ fn visit<S, T: Copy>(
     Ok(all)
 }
 
-/// The first line: whether the entries have no values, and whether they stand for both directions.
+/// Reads the first line. Returns whether the entries have no values, and whether they stand for both directions.
 fn banner(lines: &mut Lines) -> Result<(bool, bool)> {
     if !lines.advance()? {
         return Err(lines.error(BANNER, "an empty file"));
@@ -211,7 +214,7 @@ fn banner(lines: &mut Lines) -> Result<(bool, bool)> {
     }
 }
 
-/// The size line: rows and columns, and how many entries follow.
+/// Reads the size line: the numbers of rows, of columns and of the entries that follow.
 fn size(lines: &mut Lines) -> Result<((usize, usize), usize)> {
     const EXPECTED: &str = "a size line of rows, columns and entries";
     while lines.advance()? {
@@ -240,7 +243,7 @@ fn size(lines: &mut Lines) -> Result<((usize, usize), usize)> {
     Err(lines.error(EXPECTED, "the end"))
 }
 
-/// An index that counts from 1, as one that counts from 0.
+/// Converts an index that counts from 1 to one that counts from 0.
 fn index(lines: &Lines, field: &[u8], order: usize) -> Result<u32> {
     let number = natural(field).filter(|&number| (1..=order as u64).contains(&number));
     let index = number.and_then(|number| u32::try_from(number - 1).ok());

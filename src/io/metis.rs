@@ -1,17 +1,18 @@
-//! METIS graphs: a line of counts, then a line of neighbors for each node. They are lines of numbers as edge lists are, and nothing but the
-//! whole file tells them apart: <https://karypis.github.io/glaros/files/sw/metis/manual.pdf>.
+//! METIS graphs: a line of counts, then a line of neighbors for each node. Like edge lists, they are lines of
+//! numbers, and only the whole file distinguishes the two:
+//! <https://karypis.github.io/glaros/files/sw/metis/manual.pdf>.
 
 use super::lines::{Lines, fields, natural};
 use super::opening::count;
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// What the first line says.
+/// The header of a METIS graph.
 pub(super) struct Metis {
     line: u64,
     pub(super) nodes: u64,
     pub(super) edges: u64,
-    /// How many numbers a line has before the neighbors: the node's size and weights.
+    /// The count of numbers before the neighbors in a line: the node's size and weights.
     before: usize,
     /// Whether a weight follows each neighbor.
     weighted: bool,
@@ -27,7 +28,7 @@ impl Metis {
         Error::parse(path, Some(self.line), "an edge list: two ids a line, and perhaps a weight", found)
     }
 
-    /// The counts in the current line: `nodes edges [format [weights]]`.
+    /// Parses the counts in the current line: `nodes edges [format [weights]]`.
     fn head(lines: &Lines) -> Option<Self> {
         let all: Vec<&[u8]> = fields(lines.line()).take(5).collect();
         let (nodes, edges, format, weights) = match all[..] {
@@ -46,7 +47,7 @@ impl Metis {
         (nodes > 0 && edges > 0).then_some(Self { line: lines.at(), nodes, edges, before, weighted: flag(0) })
     }
 
-    /// The neighbors in a node's line, ascending; none where it is no such line.
+    /// Returns the neighbors in a node's line, ascending; `None` if it is no such line.
     fn neighbors(&self, line: &[u8], node: u64) -> Option<Vec<u64>> {
         let numbers: Vec<u64> = fields(line).map(natural).collect::<Option<_>>()?;
         let (step, numbers) = (1 + usize::from(self.weighted), numbers.get(self.before..)?);
@@ -60,13 +61,13 @@ impl Metis {
     }
 }
 
-/// Returns the counts if the file is certainly a METIS graph: it has one line per node, the lists have two entries per edge, and they are
-/// symmetric.
+/// Returns the counts if the file is certainly a METIS graph: it has one line per node, the lists have two entries
+/// per edge, and they are symmetric.
 pub(super) fn find(path: &Path) -> Result<Option<Metis>> {
     let mut lines = Lines::open(path)?;
     let mut head: Option<Metis> = None;
     let mut lists: Vec<Vec<u64>> = Vec::new();
-    // Neighbors that are yet to come in the file, and those that came.
+    // The counts of neighbors that come later in the file than their node, and of those that came before.
     let (mut forward, mut backward) = (0_u64, 0_u64);
     while lines.advance()? {
         let line = lines.line().trim_ascii();
@@ -87,7 +88,7 @@ pub(super) fn find(path: &Path) -> Result<Option<Metis>> {
             continue;
         }
         let list = metis.neighbors(line, node).filter(|_| node <= metis.nodes);
-        // Most edge lists end the search at their first lines.
+        // Most edge lists end the search here, within their first lines.
         let Some(list) = list.filter(|list| knows_back(&lists, list, node)) else { return Ok(None) };
         let earlier = list.partition_point(|&other| other < node);
         backward += earlier as u64;
@@ -98,7 +99,7 @@ pub(super) fn find(path: &Path) -> Result<Option<Metis>> {
     Ok(head.filter(whole))
 }
 
-/// Whether the earlier nodes in a node's list have it in theirs.
+/// Returns whether every earlier node in a node's list has that node in its own list.
 fn knows_back(lists: &[Vec<u64>], list: &[u64], node: u64) -> bool {
     let of = |other: u64| usize::try_from(other - 1).ok().and_then(|place| lists.get(place));
     list.iter()

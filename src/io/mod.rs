@@ -1,4 +1,5 @@
-//! Files: data sets of graphs in, arrays in and out. Every error names the file, the line and what was expected there.
+//! Files: reads data sets of graphs and arrays, writes graphs and arrays. Every error names the file, the line and
+//! what was expected there.
 
 mod atomic;
 mod csv;

@@ -1,11 +1,11 @@
-//! Arrays with names: what files hold.
+//! Named arrays, as files hold them.
 
 use crate::error::{Error, Result};
 use half::f16;
 use num_complex::Complex;
 use std::io::{self, Write};
 
-/// What an array's first axis counts: only then can a table have it in columns.
+/// What an array's first axis counts. Only arrays whose rows are graphs or nodes can be columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rows {
     /// The graphs of the batch.
@@ -51,7 +51,7 @@ pub struct NamedArray<'a> {
 }
 
 impl NamedArray<'_> {
-    /// Whether shape and elements fit.
+    /// Returns an error unless the shape fits the number of elements.
     pub(super) fn check(&self) -> Result<()> {
         let product = self.shape.iter().try_fold(1_usize, |product, &length| product.checked_mul(length));
         if product == Some(self.data.len()) {
@@ -76,7 +76,7 @@ impl Data<'_> {
         }
     }
 
-    /// Writes numbers in little-endian order, and words as numpy does: in UTF-32, zeros behind, all of one width.
+    /// Writes numbers in little-endian order, and words as NumPy does: in UTF-32, zero-padded to the same width.
     pub(super) fn write_little_endian(&self, out: &mut impl Write) -> io::Result<()> {
         match self {
             Self::F32(data) => write_each(out, data, |number, bytes| bytes.extend(number.to_le_bytes())),
@@ -102,7 +102,7 @@ impl Data<'_> {
     }
 }
 
-/// How many characters the longest word has; numpy has no width of 0.
+/// Returns the number of characters in the longest word, at least 1: NumPy has no width of 0.
 pub(super) fn text_width(words: &[String]) -> usize {
     words.iter().map(|word| word.chars().count()).max().unwrap_or(0).max(1)
 }

@@ -14,13 +14,13 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// A vector, a matrix or a batch of matrices from a file, row-major.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Npy {
-    /// (length), (rows, columns) or (batch, rows, columns).
+    /// The shape: (length), (rows, columns) or (batch, rows, columns).
     pub shape: Vec<usize>,
     /// The elements, the last axis fastest.
     pub data: NpyData,
 }
 
-/// The elements of an [`Npy`], in the precision that the file has; integers and booleans are 64-bit floats.
+/// The elements of an [`Npy`], in the precision of the file; integers and booleans are 64-bit floats.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NpyData {
     /// 32-bit floats.
@@ -36,7 +36,7 @@ pub enum NpyData {
 }
 
 impl NpyData {
-    /// The type's name in numpy.
+    /// Returns the type's name in NumPy.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -49,17 +49,18 @@ impl NpyData {
     }
 }
 
-/// Reads an .npy file of numbers with one, two or three axes; either byte order, C or Fortran order. Integers and booleans become 64-bit
-/// floats.
+/// Reads an .npy file of numbers with one, two or three axes, in either byte order and in C or Fortran order.
+/// Integers and booleans become 64-bit floats.
 ///
 /// # Errors
-/// [`Parse`](crate::ErrorKind::Parse) for another type, an integer that no 64-bit float equals, another number of axes, a file that is
-/// shorter or longer than its header says, and for what is no .npy file; [`Io`](crate::ErrorKind::Io) for what the system refuses.
+/// [`Parse`](crate::ErrorKind::Parse) for another type, an integer that no 64-bit float equals, another number of
+/// axes, a file that is shorter or longer than its header says, and a file that is no .npy file;
+/// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn read_npy(path: &Path) -> Result<Npy> {
     NpyFile::open(path)?.read()
 }
 
-/// An .npy file whose header has been read: what is in it can be asked before it is.
+/// An .npy file whose header has been read: its shape and type are known before its elements are read.
 #[derive(Debug)]
 pub struct NpyFile {
     path: PathBuf,
@@ -71,7 +72,8 @@ impl NpyFile {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`Parse`](crate::ErrorKind::Parse) for what is no .npy file; [`Io`](crate::ErrorKind::Io) for what the system refuses.
+    /// [`Parse`](crate::ErrorKind::Parse) for a file that is no .npy file; [`Io`](crate::ErrorKind::Io) if the
+    /// operating system reports an error.
     pub fn open(path: &Path) -> Result<Self> {
         let error = |expected: &str, found: String| Error::parse(path, None, expected, found);
         let refused = |error| Error::io("read", path, error);
@@ -99,13 +101,14 @@ impl NpyFile {
         }
     }
 
-    /// The lengths along the axes, the last axis fastest.
+    /// Returns the lengths along the axes, the last axis fastest.
     #[must_use]
     pub fn shape(&self) -> &[usize] {
         &self.header.shape
     }
 
-    /// The elements' type as numpy names it, such as float32 or int64; as the file has it, where it has no such name.
+    /// Returns the elements' type as NumPy names it, such as float32 or int64, or as the file states it if NumPy has
+    /// no such name.
     #[must_use]
     pub fn type_name(&self) -> String {
         let descr = self.header.descr.as_str();
@@ -124,11 +127,11 @@ impl NpyFile {
     /// Reads the elements.
     ///
     /// # Errors
-    /// As [`read_npy`].
+    /// As for [`read_npy`].
     pub fn read(self) -> Result<Npy> {
         let Self { path, mut reader, header } = self;
         let error = |expected: String, found: String| Error::parse(&path, None, expected, found);
-        // The byte order, the kind and the bytes of an element.
+        // The byte order, then the kind and the width of an element.
         let (big, kind) = match header.descr.split_at_checked(1) {
             Some(("<", kind)) => (false, kind),
             Some((">", kind)) => (true, kind),
@@ -186,7 +189,7 @@ impl NpyFile {
     }
 }
 
-/// The elements that these bytes are, the last axis fastest.
+/// Decodes the elements, the last axis fastest.
 fn elements<T: Copy, const N: usize>(
     bytes: &[u8],
     shape: &[usize],
@@ -197,7 +200,7 @@ fn elements<T: Copy, const N: usize>(
     if fortran_order { to_row_major(shape, all) } else { all }
 }
 
-/// The bytes of a file's elements, and what they are.
+/// The bytes of a file's elements, and the header that describes them.
 struct Raw<'a> {
     path: &'a Path,
     bytes: &'a [u8],
@@ -206,7 +209,8 @@ struct Raw<'a> {
     big: bool,
 }
 
-/// Integers as floats that equal them: beyond 2^53 not every one has such a float. `read` takes the lowest byte first.
+/// Converts integers to floats that equal them; beyond 2^53 not every integer has such a float. `read` takes the
+/// lowest byte first.
 fn integers<const N: usize>(read: impl Fn([u8; N]) -> i128, raw: &Raw<'_>) -> Result<NpyData> {
     let one = |mut bytes: [u8; N]| {
         if raw.big {
@@ -229,12 +233,12 @@ fn integers<const N: usize>(read: impl Fn([u8; N]) -> i128, raw: &Raw<'_>) -> Re
     all.into_iter().enumerate().map(float).collect::<Result<_>>().map(NpyData::F64)
 }
 
-/// Real and imaginary part.
+/// Returns the complex number of a real and an imaginary part.
 fn pair<T, const N: usize>(parts: &[[u8; N]], part: impl Fn([u8; N]) -> T) -> Complex<T> {
     Complex::new(part(parts[0]), part(parts[1]))
 }
 
-/// Elements with the first axis fastest, as elements with the last axis fastest.
+/// Reorders elements with the first axis fastest into elements with the last axis fastest.
 fn to_row_major<T: Copy>(shape: &[usize], data: Vec<T>) -> Vec<T> {
     let (batch, rows, columns) = match *shape {
         [batch, rows, columns] => (batch, rows, columns),
@@ -250,7 +254,7 @@ fn to_row_major<T: Copy>(shape: &[usize], data: Vec<T>) -> Vec<T> {
     out
 }
 
-/// What the header's Python dictionary says.
+/// The contents of the header's Python dictionary.
 #[derive(Debug)]
 struct Header {
     descr: String,
@@ -264,7 +268,7 @@ impl Header {
         let quote = descr.chars().next().filter(|quote| "'\"".contains(*quote));
         let descr = match quote {
             Some(quote) => descr[1..].split(quote).next()?,
-            // A list is a type with fields: shown in the error as far as its first end.
+            // A list is a type with fields; the error shows it up to its first closing bracket.
             None => descr.split_inclusive(']').next()?,
         };
         let order = value(text, "fortran_order")?;
@@ -279,20 +283,20 @@ impl Header {
     }
 }
 
-/// What follows a key.
+/// Returns the text that follows a key.
 fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let after = |quote: char| text.split_once(&format!("{quote}{key}{quote}"));
     let (_, rest) = after('\'').or_else(|| after('"'))?;
     Some(rest.trim_start().strip_prefix(':')?.trim_start())
 }
 
-/// Writes an array as a file of its own.
+/// Writes an array as a separate file.
 pub(super) fn write(out: &mut impl Write, array: &NamedArray<'_>) -> io::Result<()> {
     write_header(out, &type_string(&array.data), &array.shape)?;
     array.data.write_little_endian(out)
 }
 
-/// The array protocol's type string.
+/// Returns the array protocol's type string.
 fn type_string(data: &Data<'_>) -> String {
     match data {
         Data::F32(_) => "<f4".into(),
@@ -309,7 +313,7 @@ fn type_string(data: &Data<'_>) -> String {
 /// Writes the header of version 1, padded so that elements begin at a multiple of 64 bytes.
 fn write_header(out: &mut impl Write, type_name: &str, shape: &[usize]) -> io::Result<()> {
     let lengths: Vec<String> = shape.iter().map(ToString::to_string).collect();
-    // Python writes a tuple of one with a comma.
+    // Python writes a tuple of one element with a comma.
     let shape = if shape.len() == 1 { format!("{},", lengths[0]) } else { lengths.join(", ") };
     let text = format!("{{'descr': '{type_name}', 'fortran_order': False, 'shape': ({shape}), }}");
     let before = MAGIC.len() + 4;

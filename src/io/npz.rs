@@ -1,4 +1,4 @@
-//! NumPy's archive: a zip file with an .npy file for each array, stored, not compressed, so that reading is a copy.
+//! NumPy's archive: a zip file with an .npy file per array, stored and not compressed, so that reading is a copy.
 
 use super::named::{Data, NamedArray, text_width};
 use super::npy;
@@ -11,7 +11,7 @@ pub(super) fn write(out: &mut (impl Write + Seek), arrays: &[NamedArray<'_>]) ->
     let mut archive = ZipWriter::new(out);
     let written = write_all(&mut archive, arrays);
     if written.is_err() {
-        // Dropped, it would try to end the archive, and complain on standard error.
+        // On drop, it would try to finish the archive and print an error to standard error.
         std::mem::forget(archive);
     }
     written
@@ -21,9 +21,9 @@ fn write_all(archive: &mut ZipWriter<impl Write + Seek>, arrays: &[NamedArray<'_
     for array in arrays {
         let options = FileOptions::default()
             .compression_method(CompressionMethod::Stored)
-            // The clock stays out, so that the same arrays make the same file.
+            // No time is stored, so that the same arrays make the same file.
             .last_modified_time(DateTime::default())
-            // zip64 from 4 GiB on; the header takes less than the 64 KiB that are kept for it.
+            // zip64 from 4 GiB on; the .npy header takes less than the 64 KiB reserved for it.
             .large_file(bytes(array) >= (1 << 32) - (1 << 16));
         archive.start_file(format!("{}.npy", array.name), options).map_err(io_error)?;
         npy::write(&mut *archive, array)?;

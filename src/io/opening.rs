@@ -1,5 +1,5 @@
-//! The first line of an edge list: an edge, a header of counts, or a header of words. The rest of the file tells, and where it leaves
-//! a doubt, the reader says how the line was read.
+//! Decides what the first line of an edge list is: an edge, a header of counts, or a header of words. The rest of the
+//! file decides, and where a doubt remains, a notice says how the line was read.
 
 use super::lines::{Lines, natural, quoted};
 use super::metis::Metis;
@@ -7,7 +7,7 @@ use super::rows::{A_ROW, Form};
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// Among so few lines, the first edge may name their number by chance.
+/// With fewer edges than this, the numbers of a first edge may equal the counts by chance.
 const FEW: u64 = 10;
 
 /// The first line that is neither a comment nor a header of known words.
@@ -15,30 +15,31 @@ pub(super) struct Opening {
     pub(super) line: u64,
     text: String,
     fields: usize,
-    /// Its fields, where each is a number as people write it.
+    /// Its fields, padded with zeros, if all of them are natural numbers as [`integer`] reads them.
     numbers: Option<[u64; 3]>,
     /// Why it is no edge, if it is none: the next line has another form.
     pub(super) misfit: Option<Error>,
 }
 
-/// The edges that follow.
+/// The edges after the first line.
 pub(super) struct Rest {
     pub(super) edges: u64,
-    /// How many ids they have.
+    /// The number of distinct ids.
     pub(super) ids: u64,
-    /// The least and the greatest id, where all are numbers.
+    /// The least and the greatest id, if all ids are numbers.
     pub(super) range: Option<(u64, u64)>,
-    /// Whether the first and the last number of the first line are ids of theirs.
+    /// Whether the first and the last number of the first line occur among these ids.
     pub(super) has: [bool; 2],
-    /// What is left without directions and repetitions, if the first line may speak of that ([`Opening::may_count_fewer`]).
+    /// The edges without directions and repetitions, if the first line may count those
+    /// ([`Opening::may_count_fewer`]).
     pub(super) distinct: Option<Distinct>,
 }
 
-/// Edges without their directions.
+/// The distinct edges of a list, regardless of direction.
 pub(super) struct Distinct {
-    /// How many there are.
+    /// The number of distinct edges.
     edges: u64,
-    /// Whether each is listed once in each direction.
+    /// Whether each is listed once in each direction, and each loop once.
     mirrored: bool,
 }
 
@@ -59,21 +60,22 @@ impl Distinct {
     }
 }
 
-/// How the first line is to be read.
+/// How the first line is read.
 pub(super) enum Reading {
     /// As an edge like any other.
     Edge,
-    /// As a header. Where it proves them, the nodes: the first one's id, and how many there are.
+    /// As a header, with the id of the first node and the number of nodes if the rest of the file proves them.
     Header(Option<(u64, u64)>),
 }
 
-/// A natural number as people write it; `007` is a word, for it is not the same as `7`.
+/// Parses a natural number without leading zeros, at most [`i64::MAX`]. `007` is a word, because it is not the same
+/// id as `7`.
 pub(super) fn integer(field: &str) -> Option<u64> {
     let number = natural(field.as_bytes())?;
     (number <= i64::MAX.cast_unsigned() && (!field.starts_with('0') || field.len() == 1)).then_some(number)
 }
 
-/// A number of things, in words.
+/// Formats a count with its noun, as in `1 edge` and `2 edges`.
 pub(super) fn count(number: u64, of: &str) -> String {
     format!("{number} {of}{}", if number == 1 { "" } else { "s" })
 }
@@ -88,17 +90,17 @@ impl Opening {
         Self { line, text: text.chars().take(60).collect(), fields, numbers, misfit: None }
     }
 
-    /// Whether it is a number and nothing else, so no edge.
+    /// Returns whether the line is a number and nothing else, and so no edge.
     pub(super) fn is_lone(&self) -> bool {
         self.fields == 1 && self.numbers.is_some()
     }
 
-    /// Whether it may be a header of counts, `nodes`, `nodes edges` or `nodes nodes edges`; words are another matter.
+    /// Returns whether the line may be a header of both counts, `nodes edges` or `nodes nodes edges`.
     pub(super) fn may_be_header(&self) -> bool {
         self.claim().is_some()
     }
 
-    /// How many nodes and edges it speaks of, if it is a header of both.
+    /// Returns the numbers of nodes and edges that the line states if it is a header of both.
     fn claim(&self) -> Option<(u64, u64)> {
         match (self.fields, self.numbers?) {
             (2, [nodes, edges, _]) => Some((nodes, edges)),
@@ -107,17 +109,18 @@ impl Opening {
         }
     }
 
-    /// Whether it may count fewer edges than follow because both directions are listed, or some more than once.
+    /// Returns whether the line may count fewer than `edges` because both directions are listed, or some edges more
+    /// than once.
     pub(super) fn may_count_fewer(&self, edges: u64) -> bool {
         self.claim().is_some_and(|(_, claimed)| claimed < edges && edges <= 2 * claimed)
     }
 
-    /// The numbers that [`Rest::has`] is about.
+    /// Returns the numbers that [`Rest::has`] describes.
     pub(super) fn ends(&self) -> Option<[u64; 2]> {
         self.claim().map(|(nodes, edges)| [nodes, edges])
     }
 
-    /// That it is all there is.
+    /// Returns the error for a file that has nothing but this line.
     pub(super) fn alone(&self, lines: &Lines) -> Error {
         if self.is_lone() {
             lines.error_at(self.line, A_ROW, self.shown())
@@ -134,12 +137,13 @@ impl Opening {
         format!("{}:{}: `{}` {what}", path.display(), self.line, self.text)
     }
 
-    /// What a first line of words, or of numbers above words, was read as, where its ids occur nowhere else.
+    /// Returns the notice that the first line, of words or of numbers above words, was read as an edge although its
+    /// ids occur nowhere else.
     pub(super) fn unknown_ids(&self, path: &Path) -> String {
         self.notice(path, "was read as an edge, though neither id occurs again; if it is a header, put # before it.")
     }
 
-    /// What the line is, in view of the rest, and what is to be said of it.
+    /// Decides what the line is, given the rest of the file, and returns the notice about it, if there is one.
     pub(super) fn read(&mut self, path: &Path, rest: &Rest) -> Result<(Reading, Option<String>)> {
         if self.is_lone() {
             return self.read_lone(path, rest);
@@ -153,7 +157,7 @@ impl Opening {
         let first = rest.first_of(nodes);
         let fits = first.is_some() || nodes == rest.ids;
         let proved = match distinct {
-            // A list in both directions has no place for an edge in one.
+            // A list of edges in both directions does not begin with an edge in one direction.
             Some(distinct) => {
                 distinct.mirrored || self.misfit.is_some() || (rest.edges >= FEW && rest.has != [true; 2])
             }
@@ -178,8 +182,8 @@ impl Opening {
         Ok((Reading::Edge, doubtful.then(|| self.notice(path, what))))
     }
 
-    /// Whether the first edge of few may name their number by chance: as an edge it is a likely one, between ids like the others or to
-    /// the only one that they lack.
+    /// Returns whether the first of few edges may equal the counts by chance. As an edge it is then a plausible one,
+    /// between ids like the others or to the only id that they lack.
     fn is_by_chance(&self, rest: &Rest, nodes: u64) -> bool {
         let likely = match rest.first_of(nodes) {
             Some(first) => first == 1 && !rest.has[0] && rest.ids + 1 == nodes,
@@ -211,7 +215,7 @@ impl Opening {
         self.notice(path, what)
     }
 
-    /// That the lines may be those of a METIS graph, too.
+    /// Returns the notice that the lines may also be those of a METIS graph.
     pub(super) fn metis_notice(&self, path: &Path, metis: &Metis, reading: &Reading) -> String {
         let read = if matches!(reading, Reading::Edge) { "the first edge" } else { "the header" };
         let what = format!(
@@ -223,7 +227,7 @@ impl Opening {
         self.notice(path, what)
     }
 
-    /// A count: of edges, or of nodes.
+    /// Reads a lone number as a count of edges or of nodes.
     fn read_lone(&mut self, path: &Path, rest: &Rest) -> Result<(Reading, Option<String>)> {
         let number = self.numbers.map_or(0, |numbers| numbers[0]);
         let first = rest.first_of(number);
@@ -252,7 +256,7 @@ impl Opening {
         Ok((Reading::Header(nodes), Some(self.notice(path, what))))
     }
 
-    /// A count is only a claim; memory is not spent on any.
+    /// Returns an error if the stated number of nodes is implausible: no memory is spent on a mere claim.
     fn check_nodes(&self, path: &Path, rest: &Rest, nodes: Option<(u64, u64)>) -> Result<()> {
         let most = rest.edges.saturating_mul(64).saturating_add(1 << 24);
         match nodes {
@@ -266,7 +270,8 @@ impl Opening {
 }
 
 impl Rest {
-    /// The first id, if all ids are among `nodes` that count from 0 or from 1. Where they fit both, from 1: there is no 0.
+    /// Returns the first id if all ids are among `nodes` ids that count from 0 or from 1. If they fit both, it is 1,
+    /// because no id is 0.
     fn first_of(&self, nodes: u64) -> Option<u64> {
         let (least, greatest) = self.range?;
         match least {

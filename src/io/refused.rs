@@ -1,4 +1,4 @@
-//! An edge that the conventions refuse, in the file's words: its ids, and the lines where they are.
+//! Describes, in the file's terms, an edge that the conventions refuse: by its ids and the lines where it is listed.
 
 use super::data_set::{Format, NodeIds};
 use super::opening::integer;
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Reason, RefusedEdge};
 use std::path::Path;
 
-/// What names the nodes of a file, and finds them in it again.
+/// A file, with what is needed to name its nodes and to find them in it again.
 pub(super) struct Source<'a> {
     pub(super) format: Format,
     /// The file, or the prefix of a TUDataset.
@@ -18,11 +18,12 @@ pub(super) struct Source<'a> {
     pub(super) layout: Layout,
 }
 
-/// The most lines that an error names.
+/// The maximum number of lines that an error names.
 const LINES: usize = 4;
 
 impl Source<'_> {
-    /// The error, at the edge's line. The file is read again for it: lines are kept for no graph that is none.
+    /// Returns the error, at the edge's line. The file is read again to find that line, so that valid graphs keep no
+    /// line numbers.
     pub(super) fn refuse(&self, edge: &RefusedEdge) -> Error {
         let (source, target) = (edge.first + edge.source, edge.first + edge.target);
         let file = match self.format {
@@ -76,7 +77,8 @@ impl Source<'_> {
         Error::parse(&file, at, expected, found)
     }
 
-    /// The lines where the edge is listed, and those where its reverse is. A loop is no reverse of itself.
+    /// Calls `found` with each line that lists the edge, and with each that lists its reverse (then with true). A
+    /// loop is not its own reverse.
     fn visit(&self, source: usize, target: usize, found: &mut dyn FnMut(u64, bool)) -> Result<()> {
         let mut nodes = |line, a: usize, b: usize| {
             if (a, b) == (source, target) {
@@ -105,7 +107,7 @@ impl Source<'_> {
         }
     }
 
-    /// What the file calls a node.
+    /// Returns what the file calls a node.
     fn name(&self, node: usize) -> String {
         match (self.format, self.node_ids) {
             (Format::EdgeList, Some(NodeIds::Text(ids))) => format!("node {:?}", ids[node]),
@@ -116,14 +118,14 @@ impl Source<'_> {
     }
 }
 
-/// That an edge has a reverse that is not listed; its weight, where it is told.
+/// Describes an edge whose reverse is not listed, with its weight unless that is 1.
 fn without_reverse(edge: &str, weight: f32) -> String {
     #[expect(clippy::float_cmp, reason = "exactly 1 is what an unweighted edge has")]
     let weight = if weight == 1.0 { String::new() } else { format!(" of weight {weight}") };
     format!("{edge}{weight}, whose reverse is not listed")
 }
 
-/// Lines as a sentence names them.
+/// Formats line numbers for a sentence.
 fn lines(all: &[u64]) -> String {
     let numbers: Vec<String> = all.iter().take(LINES).map(ToString::to_string).collect();
     match &numbers[..] {

@@ -1,7 +1,7 @@
-//! The lines of an edge list that are edges, and what its first line may be instead.
+//! Reads the lines of an edge list that are edges, and decides what else its first line may be.
 
 use super::edge_data::{self, edge_data};
-use super::header::{self, Header, NOWHERE, Words};
+use super::header::{self, Header, NO_COLUMN, Words};
 use super::lines::{Lines, natural, quoted};
 use super::opening::{Opening, integer};
 use super::separator::{self, IN_ORDER, Separator, decimal, is_comment};
@@ -9,45 +9,46 @@ use crate::error::{Error, Result};
 use csv::StringRecord;
 use std::path::Path;
 
-/// What a row has to be, as errors say it.
+/// The expectation that errors state for a row.
 pub(super) const A_ROW: &str = "two ids and perhaps a weight, parted by white space, commas or semicolons";
 
-/// What is known of a file before it is read.
+/// What is known about a file before it is read.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Layout {
     /// Whether the first line is a header of counts.
     pub(super) headed: bool,
-    /// What parts the fields; none where the lines tell it.
+    /// The separator of the fields; `None` if the lines show it.
     pub(super) separator: Option<Separator>,
 }
 
-/// The lines that are edges.
+/// A reader of the lines that are edges.
 pub(super) struct Rows {
     pub(super) lines: Lines,
     form: Form,
-    /// How many rows there were.
+    /// The number of rows so far.
     count: usize,
-    /// The header of words, and what it left unread.
+    /// The header of words, and the notice about the columns that it leaves unread.
     header: Option<Header>,
     pub(super) notice: Option<String>,
     /// What the first line says if it is a header, which numbers below it would show.
     pending: Option<Result<Header, String>>,
-    /// The first line that is neither a comment nor a header of words; it is a row too unless it is headed.
+    /// The first line that is neither a comment nor a header of words. It is also a row, unless it is a lone number
+    /// or a header.
     pub(super) opening: Option<Opening>,
     layout: Layout,
-    /// Whether the whole file was asked for its separator.
+    /// Whether the whole file has been searched for its separator.
     surveyed: bool,
-    /// Fields of a line with quotes, without them.
+    /// The fields of a line with quotes, without the quotes.
     unquoted: StringRecord,
 }
 
-/// What the fields of a line are.
+/// The structure of a line's fields.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Form {
     separator: Separator,
-    /// How many there are; 0 before the first edge.
+    /// The number of fields; 0 before the first edge.
     pub(super) columns: usize,
-    /// Whether the third is a dictionary, `{}` or `{'weight': 3.0}`, as networkx writes it.
+    /// Whether the third field is a dictionary, `{}` or `{'weight': 3.0}`, as networkx writes it.
     pub(super) data: bool,
 }
 
@@ -55,7 +56,7 @@ pub(super) struct Row<'a> {
     pub(super) source: &'a str,
     pub(super) target: &'a str,
     pub(super) weight: Option<f32>,
-    /// Whether it is the first, and no header came before.
+    /// Whether it is the first row, with no header before it.
     pub(super) first: bool,
     pub(super) line: u64,
 }
@@ -91,7 +92,7 @@ impl Rows {
         }
     }
 
-    /// Whether the current line, before any row, is none: a header of words, or a count.
+    /// Returns whether the current line, before any row, is no row itself: a header of words, or a count.
     fn is_passed_over(&mut self) -> Result<bool> {
         let separator = self.separator()?;
         let line = trimmed(self.lines.text()?, separator);
@@ -105,7 +106,7 @@ impl Rows {
                 self.header = Some(header);
                 return Ok(true);
             }
-            // Whether two words are a header, what follows will show.
+            // The lines that follow will show whether two words are a header.
             let possible = fields.len() == 2 && words.wordy && self.opening.is_none();
             let telling = !matches!(words.header, Ok(Header::InOrder));
             self.pending = (possible && telling).then_some(words.header);
@@ -116,11 +117,12 @@ impl Rows {
         let opening = Opening::new(self.lines.at(), line.trim(), parts, form);
         let alone = opening.is_lone();
         self.opening = Some(opening);
-        // A number alone is no edge; whether it is a count, what follows will show.
+        // A number alone is no edge; the lines that follow will show whether it is a count.
         Ok(alone || self.layout.headed)
     }
 
-    /// What parts the fields of the current line, where no line before it tells: where it leaves a doubt, the whole file tells.
+    /// Returns the separator of the current line, where no earlier line has shown it. If the line leaves a doubt, the
+    /// whole file decides.
     fn separator(&mut self) -> Result<Separator> {
         let line = self.lines.text()?;
         if !self.surveyed && separator::is_doubtful(line) {
@@ -131,7 +133,7 @@ impl Rows {
         Ok(self.layout.separator.unwrap_or_else(|| Separator::of(ids)))
     }
 
-    /// The current line as a row.
+    /// Returns the current line as a row.
     fn row(&mut self) -> Result<Row<'_>> {
         let first = self.count == 0 && self.header.is_none() && self.opening.as_ref().is_some_and(|o| !o.is_lone());
         let first = first && !self.layout.headed;
@@ -152,7 +154,7 @@ impl Rows {
         }
         self.form = form;
         self.count += 1;
-        let weighted = form.columns > 2 && places[2] != NOWHERE;
+        let weighted = form.columns > 2 && places[2] != NO_COLUMN;
         let weight = match form.data {
             true => edge_data::weight(&self.lines, parts[2])?,
             false => weighted.then(|| weight(&self.lines, parts[2], separator)).transpose()?,
@@ -160,7 +162,7 @@ impl Rows {
         Ok(Row { source: parts[0], target: parts[1], weight, first, line: self.lines.at() })
     }
 
-    /// What the second row shows of a first one that may have been a header.
+    /// Takes from the second row what it shows about a first row that may have been a header.
     fn second(&mut self) -> Result<()> {
         let separator = self.separator()?;
         let line = trimmed(self.lines.text()?, separator);
@@ -170,7 +172,8 @@ impl Rows {
             let at = self.opening.as_ref().map_or(1, |opening| opening.line);
             self.header = Some(header.map_err(|found| contradiction(&self.lines, at, found))?);
         }
-        // Where it has another form than a first one of numbers, that one can only be a header: whether it is will show.
+        // If this row has another form than a first row of numbers, that one can only be a header; the rest of the
+        // file decides whether it is one.
         let (same, edge) = (form == self.form, (2..=3).contains(&form.columns));
         // A separator may be part of an id, but not of a number.
         let natural = |part: &&str| natural(part.as_bytes()).is_some();
@@ -187,12 +190,12 @@ impl Rows {
         Ok(())
     }
 
-    /// How the file is to be read again.
+    /// Returns the layout for reading the file again.
     pub(super) fn layout(&self, headed: bool) -> Layout {
         Layout { headed, ..self.layout }
     }
 
-    /// That there is no edge.
+    /// Returns the error for a file without edges.
     pub(super) fn nothing(&self) -> Error {
         match &self.opening {
             Some(opening) if self.count == 0 => opening.alone(&self.lines),
@@ -201,12 +204,14 @@ impl Rows {
     }
 }
 
-/// The line without what no field needs: where tabs part the fields, the first and the last may be empty.
+/// Returns the line without the white space that no field needs. If tabs separate the fields, the first and the last
+/// may be empty.
 fn trimmed(line: &str, separator: Separator) -> &str {
     if separator == Separator::Tab { line.trim_matches(' ') } else { line.trim() }
 }
 
-/// The fields at three places and the line's form; of a line that ends in a dictionary, two ids and that.
+/// Returns the fields at three indices and the line's form; for a line that ends in a dictionary, two ids and the
+/// dictionary.
 fn split<'a>(
     line: &'a str,
     separator: Separator,
@@ -223,12 +228,12 @@ fn split<'a>(
     (parts, Form { separator, columns, data: false })
 }
 
-/// The form that a row has to have, with no columns where two or three may be.
+/// Returns the form that a row must have, with 0 columns if two or three are allowed.
 fn wanted(before: Form, header: Option<Header>, found: Form) -> Form {
     match header {
         _ if before.columns > 0 => before,
         Some(Header::Named { columns, .. }) => Form { columns, ..found },
-        // A line of three words above white space names three columns of what follows.
+        // A line of three words above lines that white space separates names three columns.
         Some(Header::Three) if matches!(found.separator, Separator::White | Separator::Tab) => {
             Form { columns: 3, ..found }
         }
@@ -236,13 +241,13 @@ fn wanted(before: Form, header: Option<Header>, found: Form) -> Form {
     }
 }
 
-/// Only a semicolon leaves the comma to decimals.
+/// Parses a weight. A decimal comma is possible only if semicolons separate the fields.
 fn weight(lines: &Lines, field: &str, separator: Separator) -> Result<f32> {
     let point = (separator == Separator::Semicolon && field.contains(',')).then(|| decimal(field)).flatten();
     lines.weight(point.as_deref().unwrap_or(field).as_bytes())
 }
 
-/// That the current line has other fields than the lines of this form.
+/// Returns the error for the current line, whose fields do not have the form `wanted`.
 fn misfit(lines: &Lines, header: Option<Header>, wanted: Form, found: Form) -> Error {
     let expected = match (header, wanted.columns, wanted.data) {
         (Some(Header::Named { .. }), columns, false) if found.columns != columns => {
@@ -264,7 +269,7 @@ fn misfit(lines: &Lines, header: Option<Header>, wanted: Form, found: Form) -> E
     }
 }
 
-/// That the names of columns do not fit together.
+/// Returns the error for column names that do not fit together.
 fn contradiction(lines: &Lines, line: u64, found: String) -> Error {
     let expected = "names for the columns of both ids, such as source and target, or the columns in the order source, \
                     target, weight";

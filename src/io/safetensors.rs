@@ -1,18 +1,19 @@
-//! Safetensors: the length of a JSON header, the header, the elements.
+//! Safetensors: the length of a JSON header, the header, then the elements.
 //! <https://huggingface.co/docs/safetensors/index#format>
 //!
-//! Written here and not by the crate of that name, so that arrays stream into the file that appears whole, and so that
-//! metadata of several entries come in one order. The tests read it with that crate.
+//! This module does not use the crate of that name, so that arrays stream into the file that appears whole, and so
+//! that several entries of metadata have a fixed order. The tests read the files with that crate.
 
 use super::named::{Data, NamedArray};
 use crate::error::{Error, ErrorKind, Result};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// The format's own limit, as its readers have it.
+/// The format's own limit, which its readers enforce.
 const LONGEST_HEADER: usize = 100_000_000;
 
-/// The header, its length before it. Words are no tensors: they stand in the metadata, as a JSON list each.
+/// Returns the header, preceded by its length. Words are no tensors: each array of words is in the metadata as a JSON
+/// list.
 pub(super) fn header(arrays: &[NamedArray<'_>]) -> Result<Vec<u8>> {
     let mut entries = Map::new();
     let mut metadata = Map::new();
@@ -36,7 +37,7 @@ pub(super) fn header(arrays: &[NamedArray<'_>]) -> Result<Vec<u8>> {
         entries.insert("__metadata__".into(), metadata.into());
     }
     let mut text = Value::from(entries).to_string().into_bytes();
-    // Elements begin at a multiple of 8 bytes.
+    // The elements begin at a multiple of 8 bytes.
     text.resize(text.len().next_multiple_of(8), b' ');
     if text.len() > LONGEST_HEADER {
         let what = "bytes of a safetensors header, which holds the node ids".to_owned();
@@ -52,7 +53,7 @@ pub(super) fn write(out: &mut impl Write, header: &[u8], arrays: &[NamedArray<'_
     tensors(arrays).into_iter().try_for_each(|(array, ..)| array.data.write_little_endian(out))
 }
 
-/// The arrays of numbers with their types and element sizes, the widest first, so that each is aligned.
+/// Returns the arrays of numbers with their types and element sizes, the widest first, so that each is aligned.
 fn tensors<'a, 'b>(arrays: &'a [NamedArray<'b>]) -> Vec<(&'a NamedArray<'b>, &'static str, usize)> {
     let typed = |array: &'a NamedArray<'b>| match array.data {
         Data::F32(_) => Some((array, "F32", 4)),

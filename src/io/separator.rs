@@ -1,4 +1,4 @@
-//! What parts the fields of an edge list. A line alone does not always tell; then the whole file does.
+//! Finds what separates the fields of an edge list. A line alone does not always show it; then the whole file does.
 
 use super::edge_data::edge_data;
 use super::lines::{Lines, natural};
@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use csv::StringRecord;
 use std::path::Path;
 
-/// What stands between two fields.
+/// A separator between two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Separator {
     White,
@@ -15,11 +15,11 @@ pub(super) enum Separator {
     Semicolon,
 }
 
-/// The places of two ids and a weight, where no header says otherwise.
+/// The indices of two ids and a weight, unless a header says otherwise.
 pub(super) const IN_ORDER: [usize; 3] = [0, 1, 2];
 
 impl Separator {
-    /// What a line alone suggests: a comma wherever there is one.
+    /// Returns the separator that a line alone suggests: a comma wherever there is one.
     pub(super) fn of(line: &str) -> Self {
         if line.contains(',') { Self::Comma } else { Self::White }
     }
@@ -34,13 +34,13 @@ impl Separator {
     }
 }
 
-/// Whether a line has no edge on it, nor anything else that is read.
+/// Returns whether a line has no edge on it, nor anything else that is read.
 pub(super) fn is_comment(line: &str) -> bool {
     let line = line.trim();
     line.is_empty() || line.starts_with(['#', '%'])
 }
 
-/// The fields at these places, nothing where there is none, and how many fields there are.
+/// Returns the fields at the indices `places`, empty where there is none, and the number of fields.
 pub(super) fn split<'a>(
     line: &'a str,
     separator: Separator,
@@ -59,7 +59,7 @@ pub(super) fn split<'a>(
     (parts, count)
 }
 
-/// All fields.
+/// Returns all fields.
 pub(super) fn fields(line: &str, separator: Separator) -> Vec<String> {
     let mut all = Vec::new();
     each(line, separator, &mut StringRecord::new(), |field| all.push(field.to_owned()));
@@ -75,7 +75,7 @@ fn each<'a>(line: &'a str, separator: Separator, unquoted: &'a mut StringRecord,
     };
     if line.contains('"') {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).delimiter(mark).from_reader(line.as_bytes());
-        // Reading from memory fails at nothing; a quote that is left open ends with the line.
+        // Reading from memory cannot fail; a quote that is left open ends with the line.
         if let Ok(true) = reader.read_record(unquoted) {
             return unquoted.iter().map(str::trim).for_each(take);
         }
@@ -83,19 +83,19 @@ fn each<'a>(line: &'a str, separator: Separator, unquoted: &'a mut StringRecord,
     line.split(char::from(mark)).map(str::trim).for_each(take);
 }
 
-/// Whether more than one separator may part the line's fields.
+/// Returns whether more than one separator is possible for the line.
 pub(super) fn is_doubtful(line: &str) -> bool {
     let ids = ids_of(line);
     let parted_alike = || ids.split('\t').map(str::trim).eq(ids.split_ascii_whitespace());
     ids.contains(';') || (ids.trim().contains('\t') && (ids.contains(',') || !parted_alike()))
 }
 
-/// The line without a dictionary, which has separators of its own.
+/// Returns the line without a dictionary, which has its own separators.
 fn ids_of(line: &str) -> &str {
     edge_data(line.trim_end()).map_or(line, |(ids, _)| ids)
 }
 
-/// What parts the fields of every line, where semicolons or tabs may; none where each line tells for itself.
+/// Returns the separator of every line, if semicolons or tabs may be it; `None` if each line shows its own.
 pub(super) fn find(path: &Path) -> Result<Option<Separator>> {
     let mut lines = Lines::open(path)?;
     let (mut survey, mut unquoted) = (Survey::new(), StringRecord::new());
@@ -126,13 +126,13 @@ pub(super) fn find(path: &Path) -> Result<Option<Separator>> {
 /// What a separator makes of the lines.
 struct Candidate {
     separator: Separator,
-    /// Whether every line has it between fields.
+    /// Whether every line has the separator between fields.
     everywhere: bool,
-    /// Whether every line so becomes two ids, or two ids and a number.
+    /// Whether it splits every line into two ids, or two ids and a number.
     fits: bool,
-    /// Whether both ids of every line have a semicolon within.
+    /// Whether both ids of every line contain a semicolon.
     holds: bool,
-    /// How many fields a line has, 0 before the first.
+    /// The number of fields of a line; 0 before the first.
     columns: usize,
     /// Whether the first line has three words, which fit only as a header.
     named: bool,
@@ -146,11 +146,11 @@ impl Candidate {
     fn see(&mut self, line: &str, first: bool, unquoted: &mut StringRecord) {
         let (parts, columns) = split(line, self.separator, IN_ORDER, unquoted);
         let present = &parts[..columns.min(3)];
-        // A tab beside a comma is white space, which may be there.
-        let beside = |part: &str| part.starts_with(',') || part.ends_with(',');
+        // A tab next to a comma is white space, which is allowed there.
+        let at_comma = |part: &str| part.starts_with(',') || part.ends_with(',');
         self.everywhere &= match self.separator {
-            Separator::Tab => line.trim().contains('\t') && !line.split('\t').any(|part| beside(part.trim())),
-            // A quote that is left was closed by another separator.
+            Separator::Tab => line.trim().contains('\t') && !line.split('\t').any(|part| at_comma(part.trim())),
+            // A quote that remains belongs to the fields of another separator.
             Separator::Comma | Separator::Semicolon => columns > 1 && !present.iter().any(|part| part.contains('"')),
             Separator::White => columns > 1,
         };
@@ -171,16 +171,17 @@ impl Candidate {
     }
 }
 
-/// What the lines so far say of their separator.
+/// What the lines so far show about their separator.
 struct Survey {
     lines: u64,
     semicolon: Candidate,
     tab: Candidate,
     comma: Candidate,
     white: Candidate,
-    /// Whether white space stands between tabs.
+    /// Whether a field between tabs contains a space.
     spaced: bool,
-    /// Whether white space parts every line into numbers; and whether it does those without white space between tabs, once there is one.
+    /// Whether white space splits every line into numbers; `plain_numbers` is the same for the lines without a space
+    /// between tabs, once there is one.
     numbers: bool,
     plain_numbers: Option<bool>,
 }
@@ -199,7 +200,7 @@ impl Survey {
         }
     }
 
-    /// Whether more lines may tell more.
+    /// Returns whether more lines may decide more.
     fn is_open(&self) -> bool {
         self.semicolon.everywhere || self.tab.everywhere
     }
@@ -223,7 +224,7 @@ impl Survey {
         }
     }
 
-    /// The separator; as an error, two of which either may be it.
+    /// Returns the separator; as an error, two that are equally possible.
     fn settle(&self) -> Result<Option<Separator>, [Separator; 2]> {
         let Self { semicolon, tab, comma, white, .. } = self;
         let fits = |candidate: &Candidate| candidate.fits && !(candidate.named && self.lines == 1);
@@ -231,7 +232,7 @@ impl Survey {
             return Ok(None);
         }
         if semicolon.everywhere {
-            // Ids may have semicolons in them, if both have.
+            // Ids may contain semicolons if both do.
             let rival = [comma, tab, white].into_iter().find(|rival| fits(rival) && rival.holds);
             return match rival {
                 Some(rival) if fits(semicolon) => Err([semicolon.separator, rival.separator]),
@@ -242,7 +243,7 @@ impl Survey {
         if fits(comma) {
             return if fits(tab) { Err([tab.separator, comma.separator]) } else { Ok(Some(comma.separator)) };
         }
-        // Numbers have no spaces in them: among numbers, a space parts fields as a tab does.
+        // Numbers contain no spaces: among numbers, a space separates fields as a tab does.
         if self.spaced && (self.numbers || self.plain_numbers == Some(true)) {
             return Ok(Some(white.separator));
         }
@@ -258,7 +259,7 @@ fn is_number(field: &str) -> bool {
     field.parse::<f64>().is_ok() || (field.contains(',') && decimal(field).is_some())
 }
 
-/// A number with a decimal comma, with a point in its place.
+/// Returns a number with its decimal comma replaced by a point.
 pub(super) fn decimal(field: &str) -> Option<String> {
     let point = field.replacen(',', ".", 1);
     (!field.contains('.') && point.parse::<f64>().is_ok()).then_some(point)

@@ -1,5 +1,5 @@
-//! TUDataset folders: `DS_A.txt`, a line `r, c` an edge, and `DS_graph_indicator.txt`, a graph's number a node; both
-//! count from 1. <https://chrsmrrs.github.io/datasets/docs/format/>
+//! TUDataset folders: `DS_A.txt` has a line `r, c` per edge, and `DS_graph_indicator.txt` a graph's number per node;
+//! both count from 1. <https://chrsmrrs.github.io/datasets/docs/format/>
 
 use super::atomic::create_whole_folder;
 use super::lines::{Lines, natural, quoted};
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 pub(super) const ADJACENCY: &str = "_A.txt";
 pub(super) const INDICATOR: &str = "_graph_indicator.txt";
 
-/// Where edges have numbers; the one file of the format, of the optional ones, that changes a Laplacian.
+/// The file of edge attributes. Of the format's optional files, it is the only one that changes a Laplacian.
 const EDGE_ATTRIBUTES: &str = "_edge_attributes.txt";
 
-/// The two files of the data set `prefix`, a path without `_A.txt`.
+/// Returns the two files of the data set `prefix`, a path without `_A.txt`.
 pub(super) fn files(prefix: &Path) -> (PathBuf, PathBuf) {
     (with(prefix, ADJACENCY), with(prefix, INDICATOR))
 }
@@ -25,8 +25,9 @@ fn with(prefix: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Reads the edges as listed (undirected sets list both directions). `weight_column`, counted from 1, selects the edge attribute that
-/// holds the weights. The notices name attributes that are not used and count weights that are too small.
+/// Reads the edges as listed (undirected sets list both directions). `weight_column`, counted from 1, selects the
+/// edge attribute that holds the weights. The notices name attributes that are not used and count weights that are
+/// too small.
 pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeList, Vec<String>)> {
     let (adjacency, indicator) = files(prefix);
     let (offsets, graphs) = read_indicator(&indicator)?;
@@ -34,7 +35,7 @@ pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeL
     let mut edges = EdgeList::batch(offsets)
         .map_err(|_| Error::parse(&indicator, None, "fewer than 2^32 nodes", format!("{nodes}")))?;
     let mut lines = Lines::open(&adjacency)?;
-    // The shortest line, "1,2", takes four bytes.
+    // Half of the largest possible count: the shortest line, "1,2", takes four bytes.
     edges.reserve(lines.bytes() / 8);
     let mut weights = weight_column.map(|column| Attributes::open(prefix, column)).transpose()?;
     while let Some((source, target)) = edge(&mut lines)? {
@@ -69,7 +70,7 @@ pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeL
     Ok((edges, ignored.then(notice).into_iter().chain(vanished).collect()))
 }
 
-/// Every listed edge with its line, its ends counted from 0.
+/// Calls `found` with the line and the ends, counted from 0, of every listed edge.
 pub(super) fn visit(prefix: &Path, found: &mut dyn FnMut(u64, usize, usize)) -> Result<()> {
     let mut lines = Lines::open(&files(prefix).0)?;
     let index = |node: u64| usize::try_from(node).unwrap_or(usize::MAX).wrapping_sub(1);
@@ -79,7 +80,7 @@ pub(super) fn visit(prefix: &Path, found: &mut dyn FnMut(u64, usize, usize)) -> 
     Ok(())
 }
 
-/// The two numbers of the next line that has any.
+/// Returns the two numbers of the next line that is not empty.
 fn edge(lines: &mut Lines) -> Result<Option<(u64, u64)>> {
     while lines.advance()? {
         let line = lines.line().trim_ascii();
@@ -95,11 +96,11 @@ fn edge(lines: &mut Lines) -> Result<Option<(u64, u64)>> {
     Ok(None)
 }
 
-/// A column of the edge attributes, in line with the edges.
+/// A column of the edge attributes, read in step with the edges.
 struct Attributes {
     lines: Lines,
     column: usize,
-    /// How many columns the first line has; 0 before it.
+    /// The number of columns in the first line; 0 before it.
     columns: usize,
 }
 
@@ -112,7 +113,7 @@ impl Attributes {
         Ok(Self { lines: Lines::open(&path)?, column, columns: 0 })
     }
 
-    /// Goes to the next line that is not empty.
+    /// Advances to the next line that is not empty; returns false if there is none.
     fn next_line(&mut self) -> Result<bool> {
         while self.lines.advance()? {
             if !self.lines.line().trim_ascii().is_empty() {
@@ -122,7 +123,7 @@ impl Attributes {
         Ok(false)
     }
 
-    /// The weight of the edge at the current line of `edges`.
+    /// Returns the weight of the edge at the current line of `edges`.
     fn advance(&mut self, edges: &Lines) -> Result<f32> {
         if !self.next_line()? {
             let expected =
@@ -142,7 +143,7 @@ impl Attributes {
         }
     }
 
-    /// That there are no lines beyond those of the edges.
+    /// Returns an error if there are lines beyond those of the edges.
     fn end(&mut self, edges: usize) -> Result<()> {
         if self.next_line()? {
             return Err(self.lines.unexpected(format!("the end, after a line for each of the {edges} edges")));
@@ -151,7 +152,7 @@ impl Attributes {
     }
 }
 
-/// Where each graph's nodes begin, and the number of each node's graph.
+/// Returns the offset of each graph's first node, and the number of each node's graph.
 fn read_indicator(path: &Path) -> Result<(Vec<usize>, Vec<u32>)> {
     let mut lines = Lines::open(path)?;
     let mut offsets = vec![];
@@ -182,12 +183,13 @@ fn read_indicator(path: &Path) -> Result<(Vec<usize>, Vec<u32>)> {
     Ok((offsets, graphs))
 }
 
-/// Writes a data set into the folder `folder`, which must not exist yet; its name is the data set's. Entries become
-/// lines, so both directions of an undirected edge are listed. The folder appears whole or not at all.
+/// Writes a data set into `folder`, which must not exist yet and whose name becomes the data set's. Each entry
+/// becomes a line, so both directions of an undirected edge are listed. The folder appears whole or not at all.
 ///
 /// # Errors
-/// [`Io`](crate::ErrorKind::Io) where the folder exists or the system refuses, [`Domain`](crate::ErrorKind::Domain) for
-/// what the format cannot say: weights, graphs without nodes, and a batch without graphs.
+/// [`Io`](crate::ErrorKind::Io) if the folder exists or the operating system reports an error,
+/// [`Domain`](crate::ErrorKind::Domain) for what the format cannot express: weights, graphs without nodes, and a
+/// batch without graphs.
 pub fn write_tudataset(folder: &Path, graphs: &GraphBatch) -> Result<()> {
     const OPERATION: &str = "write TUDataset";
     if graphs.weights().is_some() {

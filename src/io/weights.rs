@@ -5,12 +5,12 @@ use crate::error::Result;
 use crate::graph::EdgeList;
 use std::path::Path;
 
-/// Each edge's weight, once any has one; the others weigh 1.
+/// The weight of each edge, empty until an edge has one; edges without a weight weigh 1.
 #[derive(Default)]
 pub(super) struct Weights(Vec<f32>);
 
 impl Weights {
-    /// The weight of the edge behind `before` others.
+    /// Adds the weight of the edge that follows `before` others.
     pub(super) fn push(&mut self, before: usize, weight: Option<f32>) {
         if weight.is_some() {
             self.0.resize(before, 1.0);
@@ -20,7 +20,7 @@ impl Weights {
         }
     }
 
-    /// Forgets the first edge's.
+    /// Removes the first edge's weight.
     pub(super) fn skip_first(&mut self) {
         if !self.0.is_empty() {
             self.0.remove(0);
@@ -46,17 +46,18 @@ impl Weights {
         Ok(edges)
     }
 
-    /// What is to be said of a column that looks as if it were something else, and of weights that became 0.
+    /// Returns notices about weights that look like timestamps, and about weights that became 0.
     pub(super) fn doubts(&self, lines: &Lines) -> impl Iterator<Item = String> {
         let stamps = !self.0.is_empty() && self.0.iter().all(|&weight| weight > STAMPS);
         stamps.then(|| timestamps(lines.path())).into_iter().chain(lines.vanished())
     }
 }
 
-/// Seconds since 1970 passed this number in 1973; weights are seldom all beyond it.
+/// A bound above which weights may be timestamps: seconds since 1970 passed it in 1973, and weights are seldom all
+/// above it.
 pub(super) const STAMPS: f32 = 1e8;
 
-/// That weights may be times.
+/// Returns the notice that the weights may be times.
 pub(super) fn timestamps(path: &Path) -> String {
     format!(
         "{}: the third column was read as weights, though each is beyond 1e8, as timestamps are; without that column every edge weighs 1.",

@@ -1,4 +1,4 @@
-//! Named arrays into a file whose ending says the format.
+//! Writes named arrays into a file whose extension determines the format.
 
 use super::atomic::write_whole;
 use super::named::NamedArray;
@@ -10,21 +10,22 @@ use std::path::Path;
 /// Writes text into `path`. The file appears whole or not at all.
 ///
 /// # Errors
-/// [`Io`](crate::ErrorKind::Io) where the system refuses.
+/// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn write_text(path: &Path, text: &str) -> Result<()> {
     write_whole(path, |out| out.write_all(text.as_bytes()).map_err(|error| Error::io("write", path, error)))
 }
 
-/// Writes arrays into `path`: `.npz` and `.safetensors` hold any; `.npy` holds one, without its name; `.csv` is a table with a row a node, in which the
-/// values of graphs are repeated for their nodes and a second axis becomes numbered columns. It needs the array
-/// `node_offsets`, which says what graph a node is in, and tells the ids from `node_ids`.
+/// Writes arrays into `path`. `.npz` and `.safetensors` hold any arrays; `.npy` holds one, without its name; `.csv`
+/// is a table with a row per node, in which the values of a graph are repeated for its nodes and a second axis
+/// becomes numbered columns. A table needs the array `node_offsets`, which says which graph a node is in, and takes
+/// the ids from `node_ids`.
 ///
 /// The file appears whole or not at all, and is the same byte for byte for the same arrays.
 ///
 /// # Errors
-/// [`Domain`](crate::ErrorKind::Domain) for an unknown ending, for two arrays of one name, for any number of arrays but one where `.npy`
-/// is asked for, and for what a table cannot hold; [`Shape`](crate::ErrorKind::Shape) where elements and shape do not fit; [`Io`](crate::ErrorKind::Io) where the
-/// system refuses.
+/// [`Domain`](crate::ErrorKind::Domain) for an unknown extension, for two arrays of the same name, for `.npy` unless
+/// there is exactly one array, and for what a table cannot hold; [`Shape`](crate::ErrorKind::Shape) if elements and
+/// shape do not fit; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn write(path: &Path, arrays: &[NamedArray<'_>]) -> Result<()> {
     for (index, array) in arrays.iter().enumerate() {
         array.check()?;

@@ -1,4 +1,4 @@
-//! What every decomposition says about itself.
+//! Certificates: the status and the measured errors that every decomposition reports about itself.
 
 use crate::array::Real;
 use crate::context::Context;
@@ -6,23 +6,23 @@ use crate::device::{Read, Shared};
 use crate::error::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// How a decomposition of one matrix ended.
+/// The outcome of the decomposition of one matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// Residual and orthogonality are within the promise.
+    /// Residual and departure from orthogonality are within their promised limits.
     #[default]
     Converged = 0,
-    /// They are not, or the sweeps ran out.
+    /// A promised limit is exceeded, or the sweeps ran out.
     NotConverged = 1,
-    /// The matrix has a NaN or an infinity; values are NaN, vectors 0.
+    /// The matrix has a NaN or an infinity; its values are NaN and its vectors 0.
     NonFinite = 2,
-    /// The working precision cannot tell the pair from its neighbours.
+    /// The working precision cannot separate the pair from its neighbors.
     Unresolved = 3,
 }
 
 impl Status {
-    /// The status that a byte of a file stands for.
+    /// Returns the status that a byte of a file stands for; an unknown byte is `NotConverged`.
     pub(crate) fn from_code(code: u8) -> Self {
         match code {
             0 => Self::Converged,
@@ -32,7 +32,7 @@ impl Status {
         }
     }
 
-    /// In words.
+    /// Describes the status in words.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,36 +44,37 @@ impl Status {
     }
 }
 
-/// The promise for residual and orthogonality of a decomposition, in units of `n eps`.
+/// The limit promised for residual and departure from orthogonality of a decomposition, in units of `n eps`.
 pub(super) const PROMISE: f64 = 10.0;
 
-/// What pairs of an iteration are promised: the one place where `eigsh` and the encoder have it from.
+/// The limits promised for the eigenpairs of an iteration. `eigsh` and the encoder both take them from here.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Iterated;
 
-/// See [`Iterated`].
+/// The only value of [`Iterated`].
 pub(crate) const ITERATED: Iterated = Iterated;
 
 impl Iterated {
-    /// The largest `|A v - l v|_2 / |A|_1` of a converged pair. f32: four times what residuals come down to in graphs with hubs
-    /// (measured, 2026-11-21); f64: far within what f32 output can show.
+    /// Returns the largest `|A v - l v|_2 / |A|_1` of a converged pair. The f32 limit is four times what residuals
+    /// reach in graphs with hubs (measured, 2026-11-21). The f64 limit is far below what f32 output can show.
     pub(crate) fn residual<T: Real>(self) -> f64 {
         if T::EPSILON > 1e-10 { 2e-6 } else { 1e-10 }
     }
 
-    /// The largest `|V'V - I|`: a block is recombined by rotations in its own precision, whose rounding comes to some eps of a column;
-    /// an iteration in f64 is content where X'X was conditioned to 1e-8 over eps.
+    /// Returns the largest `|V'V - I|` of a converged block. In f32, a block is recombined by rotations in its own
+    /// precision, whose rounding amounts to some eps of a column. In f64, an iteration accepts a block whose X'X has a
+    /// condition number of up to `1e-8 / eps`.
     pub(crate) fn orthogonality<T: Real>(self) -> f64 {
         if T::EPSILON > 1e-10 { 1e-5 } else { 1e-8 }
     }
 }
 
-/// The certificate of one decomposition, taken from the matrix as it was given.
+/// The certificate of one decomposition, measured against the matrix as given.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Certificate {
-    /// How it ended.
+    /// The outcome.
     pub status: Status,
-    /// Sweeps of Jacobi; 0 where a direct method was used.
+    /// The sweeps of Jacobi, or the passes of `svd_truncated`; 0 for other methods.
     pub sweeps: u32,
     /// `max_j |A v_j - l_j v_j|_2 / |A|_1`.
     pub residual: f64,
@@ -82,14 +83,15 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// The certificate with the status that its numbers deserve: the promise is `10 n eps` for each (design: LAPACK's measures
-    /// divide by n eps and are promised to stay under 10). Written so that NaN fails.
+    /// Returns the certificate with the status that its measures imply. The limit is `10 n eps` for each (design:
+    /// LAPACK's measures divide by n eps and are promised to stay under 10). The comparison is written so that NaN
+    /// fails.
     #[must_use]
     pub(crate) fn judged(self, order: usize, epsilon: f64) -> Self {
         self.judged_by(PROMISE, order, epsilon)
     }
 
-    /// [`Certificate::judged`] by another promise than 10.
+    /// [`Certificate::judged`] with the limit `promise` instead of 10.
     #[must_use]
     pub(crate) fn judged_by(self, promise: f64, order: usize, epsilon: f64) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
@@ -97,7 +99,7 @@ impl Certificate {
         self.judged_as(promise, promise)
     }
 
-    /// The certificate with the status that its numbers deserve by these limits. Written so that NaN fails.
+    /// Returns the certificate with the status that its measures imply under these limits. NaN fails.
     #[must_use]
     pub(crate) fn judged_as(self, residual: f64, orthogonality: f64) -> Self {
         let kept = self.residual <= residual && self.orthogonality <= orthogonality;
@@ -107,7 +109,7 @@ impl Certificate {
         }
     }
 
-    /// As the device writes it.
+    /// Decodes a certificate from the four words that the device writes.
     fn from_device(words: [f32; 4]) -> Self {
         let [residual, orthogonality, sweeps, status] = words;
         let status = [Status::Converged, Status::NonFinite].into_iter().find(|known| f32::from(*known as u8) == status);
@@ -130,7 +132,7 @@ pub(crate) enum Certificates {
 }
 
 impl Certificates {
-    /// Begins to bring them to the host; does not wait.
+    /// Starts copying the certificates to the host; does not wait.
     pub(crate) fn read(&self, ctx: &Context) -> Result<CertificatesRead> {
         Ok(match self {
             Self::Host(all) => CertificatesRead::Here(Arc::clone(all)),
@@ -139,7 +141,7 @@ impl Certificates {
     }
 }
 
-/// Certificates on their way to the host.
+/// Certificates that are on the host or on their way to it.
 #[derive(Debug)]
 pub(crate) enum CertificatesRead {
     Here(Arc<Vec<Certificate>>),
@@ -162,15 +164,15 @@ impl CertificatesRead {
     }
 }
 
-/// The certificates that the device wrote.
+/// Decodes the certificates that the device wrote.
 pub(crate) fn decode(words: Vec<[f32; 4]>) -> Vec<Certificate> {
     words.into_iter().map(Certificate::from_device).collect()
 }
 
-/// Turns the first status that is not Converged into an error.
+/// Returns an error if any status is not `Converged`.
 ///
 /// # Errors
-/// [`ErrorKind::Uncertified`], which names that matrix and counts the others.
+/// [`ErrorKind::Uncertified`], which names the first such matrix and counts all of them.
 pub fn all_converged(certificates: &[Certificate]) -> Result<()> {
     let bad = |c: &Certificate| c.status != Status::Converged;
     match certificates.iter().position(bad) {

@@ -1,4 +1,4 @@
-//! The operations: mathematics on batches, each with a device and a CPU half and one choice between them.
+//! The operations: mathematics on batches. Each has a device and a CPU implementation and one choice between the two.
 
 pub(crate) mod certificate;
 mod columns;
@@ -36,11 +36,12 @@ pub use sparse::spmm;
 pub use stats::{corr, cov, describe, histogram, quantiles};
 pub use svd::{Svd, Svdvals, Vectors, svd, svd_truncated, svdvals};
 
-/// The parallelism that faer's routines are given. They cut sums by it, so it is a constant: bits must not depend on the number of
-/// threads. Fewer threads take the parts in turn.
+/// The parallelism that is passed to faer's routines. They split sums by it, so it is a constant: the bits of a result
+/// must not depend on the number of threads. If there are fewer threads, they take the parts in turn.
 const PARALLEL: Par = Par::Rayon(NonZeroUsize::new(8).unwrap());
 
-/// A family: its name, its kernels, and which variants of them an adapter may be given, its limits apart.
+/// A family: its name, its kernels, and a function that tells which variants of them an adapter may be given (its
+/// limits are checked separately).
 type Family = (&'static str, &'static [Shipped], fn(&Adapter, &'static str, Overrides<'_>) -> bool);
 
 /// Every family that has kernels.

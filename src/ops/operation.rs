@@ -1,5 +1,5 @@
-//! The one way that every operation takes: what it has to do, where that runs, what is refused, and how a batch is cut that does not
-//! fit on a device at once.
+//! The steps that every operation shares: it describes its workload, chooses a side, refuses what cannot run, and
+//! splits a batch that does not fit on a device at once.
 
 use crate::array::Scalar;
 use crate::context::Context;
@@ -9,7 +9,7 @@ use crate::policy::{Choice, Side, Workload};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The numbers that an operation computes with.
+/// The type of the numbers that an operation computes with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Precision {
     name: &'static str,
@@ -21,8 +21,10 @@ impl Precision {
         Self { name: T::NAME, on_device: T::ON_DEVICE }
     }
 
+    /// Checks that kernels compute in this precision.
+    ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) where no kernel computes with such numbers.
+    /// [`Domain`](crate::ErrorKind::Domain) if no kernel does.
     pub(super) fn on_device(self, operation: &'static str) -> Result<()> {
         if self.on_device {
             return Ok(());
@@ -32,35 +34,36 @@ impl Precision {
     }
 }
 
-/// One call of an operation, described before any number of it is touched.
+/// One call of an operation, described before any of its data is touched.
 pub(super) trait Operation {
-    /// Its name in errors and logs.
+    /// Returns the name of the operation in errors and logs.
     fn name(&self) -> &'static str;
 
-    /// The numbers that it computes with.
+    /// Returns the type of the numbers that the call computes with.
     fn precision(&self) -> Precision;
 
-    /// What it has to do.
+    /// Returns the work of the call, for the cost model.
     fn workload(&self, ctx: &Context) -> Workload;
 
-    /// Whether the kernels, and a device with `budget` bytes allowed, can take it; its precision apart.
+    /// Returns whether the kernels, and a device that may use `budget` bytes, can run the call. Its precision is
+    /// checked separately.
     fn fits(&self, gpu: &Gpu, budget: u64) -> bool;
 
-    /// Whether there is nothing to compute: the host answers, wherever the call was to run.
+    /// Returns whether there is nothing to compute. If so, the host answers, whichever side was chosen.
     fn is_empty(&self) -> bool {
         false
     }
 
-    /// Where it runs, and why.
+    /// Returns the side on which the call runs, and the reason.
     fn choose(&self, ctx: &Context) -> Choice {
         let fits = self.precision().on_device && ctx.gpu().is_ok_and(|gpu| self.fits(gpu, ctx.memory_budget()));
         ctx.explain(&self.workload(ctx), fits)
     }
 
-    /// [`Operation::choose`], if it can be followed.
+    /// Returns [`Operation::choose`] if that choice can be carried out.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) where a device is required that has no kernels for the precision.
+    /// [`Domain`](crate::ErrorKind::Domain) if a device is required that has no kernels for the precision.
     fn decide(&self, ctx: &Context) -> Result<Arc<Choice>> {
         let choice = self.choose(ctx);
         log::debug!("{}: {choice}", self.name());
@@ -70,12 +73,12 @@ pub(super) trait Operation {
         Ok(Arc::new(choice))
     }
 
-    /// Runs the one of its two halves that [`Operation::choose`] names, the CPU's on the context's threads. Returns its result, and the choice,
-    /// which the result is to carry.
+    /// Runs the implementation for the side that [`Operation::choose`] names; the CPU's runs on the context's threads.
+    /// Returns its result and the choice, which the result must carry.
     ///
     /// # Errors
-    /// As of [`Operation::decide`]; [`NoAdapter`](crate::ErrorKind::NoAdapter) where a device is required and there is none; those of
-    /// the half.
+    /// The errors of [`Operation::decide`] and of the implementation; [`NoAdapter`](crate::ErrorKind::NoAdapter) if a
+    /// device is required and there is none.
     fn run<R: Send>(
         &self,
         ctx: &Context,
@@ -93,7 +96,7 @@ pub(super) trait Operation {
     }
 }
 
-/// An [`Operation`] that is the same whatever the device.
+/// An [`Operation`] with the same description for every device.
 pub(super) struct Call<F> {
     pub(super) name: &'static str,
     pub(super) precision: Precision,
@@ -126,12 +129,13 @@ impl<F: Fn(&Gpu, u64) -> bool> Operation for Call<F> {
     }
 }
 
-/// [`Call::fits`] where every device takes it.
+/// A [`Call::fits`] for calls that every device can run.
 pub(super) fn always(_: &Gpu, _: u64) -> bool {
     true
 }
 
-/// `whole`, or `in_batches` where the device has no memory for all of it at once and there is something to cut.
+/// Runs `whole`. If the device has no memory for everything at once and the call is `divisible`, runs `in_batches`
+/// instead.
 pub(super) fn whole_or<R>(
     divisible: bool,
     whole: impl FnOnce() -> Result<R>,
@@ -146,8 +150,9 @@ pub(super) fn whole_or<R>(
     }
 }
 
-/// Does the numbers below `total` in batches, one after another: `cut` says which a batch from the first has that may hold `most`, and
-/// `size` what it holds. When the device runs out of memory they are halved; only where a single one does not fit is that reported.
+/// Runs `one` on the items below `total`, one batch after another. `cut(begin, most)` returns the batch that starts at
+/// `begin` and holds at most `most`; `size` returns how much a batch holds. When the device runs out of memory, the
+/// batches are halved. The error is returned only if a single item does not fit.
 pub(super) fn in_batches(
     gpu: &Gpu,
     total: usize,
@@ -172,7 +177,7 @@ pub(super) fn in_batches(
     Ok(())
 }
 
-/// [`in_batches`] of items of one size.
+/// [`in_batches`] for items of one size.
 pub(super) fn in_equal_batches(
     gpu: &Gpu,
     total: usize,

@@ -1,21 +1,25 @@
-//! Which eigenvalues of a Laplacian are one number: a rule about what f64 separates, the same for every solver.
+//! Which eigenvalues of a Laplacian count as equal: a rule about what f64 can separate, the same for every solver.
 //!
-//! A Laplacian is `C'C` for its weighted incidence matrix C, so its eigenvalues are the squares of singular values, and f64 finds
-//! singular values to a few eps of the largest one. Values of weakly joined clusters, `1e-12` of the largest, are far apart by that
-//! measure although their difference is nothing to the matrix's own rounding (Demmel and Kahan 1990 have the argument for bidiagonal
-//! matrices).
+//! A Laplacian is `C'C` for its weighted incidence matrix C, so its eigenvalues are the squares of singular values, and
+//! f64 computes singular values to a few eps of the largest one. The eigenvalues of weakly joined clusters, `1e-12` of
+//! the largest, are far apart by that measure, although their difference is below the rounding of the matrix itself
+//! (Demmel and Kahan 1990 give the argument for bidiagonal matrices).
 
-/// Two eigenvalues are tied where their square roots differ by at most this times the square root of the spectrum's bound.
+/// The tie tolerance. Two eigenvalues are tied if their square roots differ by at most this times the square root of
+/// the spectrum's bound.
 ///
-/// Vectors of values that are just apart are then off by a few eps over this bound, 1e-5 at the spectrum's far end, 1e-4 at the worst.
+/// If two values are only just apart, their vectors are off by a few eps over this tolerance: 1e-5 at the spectrum's
+/// far end, 1e-4 at worst.
 pub(crate) const TIE: f64 = 1e-10;
 
-/// Whether two eigenvalues are one number in a spectrum whose largest magnitude is at most `bound`; false where either is NaN.
+/// Returns whether two eigenvalues are tied in a spectrum whose largest magnitude is at most `bound`; false if either
+/// is NaN.
 pub(crate) fn tied(a: f64, b: f64, bound: f64) -> bool {
     (a.max(0.0).sqrt() - b.max(0.0).sqrt()).abs() <= TIE * bound.max(0.0).sqrt() && !a.is_nan() && !b.is_nan()
 }
 
-/// The tie group of each eigenvalue, counted from 0: chains of tied neighbors. `values` ascend; a NaN is a group of its own.
+/// Returns the tie group of each eigenvalue, counted from 0. A group is a chain of tied neighbors. `values` must
+/// ascend; a NaN is a separate group.
 #[must_use]
 pub(crate) fn tie_groups(values: &[f64], bound: f64) -> Vec<u32> {
     let mut group = 0;
@@ -37,14 +41,15 @@ mod tests {
     fn groups_are_chains_of_neighbors() {
         assert_eq!(tie_groups(&[], 1.0), [0_u32; 0]);
         assert_eq!(tie_groups(&[1.0], 1.0), [0]);
-        // Near the bound the rule is a difference of 2e-10.
+        // Near the bound, the rule allows a difference of 2e-10.
         let near = |x: f64| 1.0 + x * 1e-10;
         assert_eq!(tie_groups(&[0.0, 0.5, near(0.0), near(1.5), near(3.0), near(9.0)], 1.0), [0, 1, 2, 2, 2, 3]);
         assert_eq!(tie_groups(&[0.0, 0.0, f64::NAN, f64::NAN], 1.0), [0, 0, 1, 2]);
         assert_eq!(tie_groups(&[-1e-17, 0.0, 1e-3], 1.0), [0, 0, 1]);
     }
 
-    /// Values that weights of 1e-12 make are told apart, and from 0; beyond the square of the bound nothing is.
+    /// Values that result from weights of 1e-12 are not tied with each other, nor with 0. Below the square of the
+    /// tolerance all values are tied.
     #[test]
     fn small_values_are_told_apart_by_their_roots() {
         assert!(!tied(1e-12, 3e-12, 1.0) && !tied(0.0, 1e-18, 1.0));

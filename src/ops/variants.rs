@@ -1,4 +1,5 @@
-//! Lists every variant of every kernel that ships and compiles any of them: `fiedler doctor --compile` does so with all.
+//! Lists every variant of every kernel that ships and compiles any one of them. `fiedler doctor --compile` compiles
+//! all.
 
 use super::FAMILIES;
 use crate::context::Context;
@@ -16,7 +17,7 @@ pub struct KernelVariant {
 }
 
 impl KernelVariant {
-    /// All that ship, a family after the other.
+    /// Returns all variants that ship, family by family.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
@@ -31,24 +32,25 @@ impl KernelVariant {
         all
     }
 
-    /// The family of operations, such as `eigen`.
+    /// Returns the family of operations, such as `eigen`.
     #[must_use]
     pub fn family(&self) -> &'static str {
         self.family
     }
 
-    /// Whether calls may use it on such an adapter, whose limits apart: some variants are for software adapters alone, or for all but them.
+    /// Returns whether calls may use the variant on such an adapter, apart from its limits. Some variants are only for
+    /// software adapters, others for all but them.
     #[must_use]
     pub fn is_for(&self, adapter: &Adapter) -> bool {
         (self.is_given)(adapter, self.declaration.shader.name, &self.overrides)
     }
 
-    /// Compiles it on the adapter of `ctx` and throws the result away.
+    /// Compiles the variant on the adapter of `ctx` and discards the result.
     ///
     /// # Errors
-    /// [`Limit`](crate::ErrorKind::Limit) if it takes more than the adapter has, so that calls never use it there;
-    /// [`Kernel`](crate::ErrorKind::Kernel) if the driver refuses it, which on Vulkan may take the device with it, so compile the others on
-    /// a new context; [`NoAdapter`](crate::ErrorKind::NoAdapter) if `ctx` has none;
+    /// [`Limit`](crate::ErrorKind::Limit) if the variant needs more than the adapter has, so that calls never use it
+    /// there; [`Kernel`](crate::ErrorKind::Kernel) if the driver refuses it, which on Vulkan may lose the device too,
+    /// so compile the others on a new context; [`NoAdapter`](crate::ErrorKind::NoAdapter) if `ctx` has none;
     /// [`Cancelled`](crate::ErrorKind::Cancelled).
     pub fn compile(&self, ctx: &Context) -> Result<()> {
         ctx.cancel().check()?;
@@ -56,7 +58,7 @@ impl KernelVariant {
     }
 }
 
-/// The family, the kernel, and in parentheses the values of its overrides: `stats Gram (SIDE=16)`.
+/// Writes the family, the kernel, and in parentheses the values of its overrides: `stats Gram (SIDE=16)`.
 impl Display for KernelVariant {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} (", self.family, self.declaration.shader.name)?;
@@ -73,7 +75,7 @@ mod tests {
     use std::collections::HashSet;
     use std::path::Path;
 
-    /// Every family that has shaders is in the table, and a variant has a name of its own.
+    /// Every family that has shaders is in the table, and every variant has a unique name.
     #[test]
     fn all_families_and_each_variant_once() {
         let all = KernelVariant::all();

@@ -1,9 +1,10 @@
-//! A workload in, a choice with its reason out: arithmetic, without a device.
+//! The cost model: takes a workload and returns a choice with its reason, by arithmetic and without a device.
 //!
-//! `time = fixed cost + dispatches + bytes / bandwidth + flop / rate by size class`, for the CPU and for the device; the rates are
-//! measured on this machine ([`Tuning`]), or the defaults of its class.
+//! `time = fixed cost + dispatches + bytes / bandwidth + flop / rate by size class`, for the CPU and for the device.
+//! The rates are measured on this machine ([`Tuning`]), or are the defaults of its class.
 //!
-//! `resident` of the `choose_` functions: what is given lies on the device. What a device makes of it stays there, so nothing is transferred.
+//! `resident` in the `choose_` functions says that the input is on the device. The device's results
+//! stay there, so nothing is transferred.
 
 mod rates;
 mod stored;
@@ -22,10 +23,10 @@ use std::sync::Arc;
 /// Where a caller wants operations to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// Where the costs below say that it is faster.
+    /// On the side that the cost model predicts to be faster.
     #[default]
     Auto,
-    /// On the adapter, or an error.
+    /// On the adapter; an error if that is impossible.
     Gpu,
     /// On the CPU.
     Cpu,
@@ -40,24 +41,25 @@ pub enum Side {
     Gpu,
 }
 
-/// What the adapter is to the policy.
+/// The class of the adapter, as the policy sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceClass {
-    /// There is none.
+    /// There is no adapter.
     Absent,
-    /// Nobody looked for one.
+    /// No adapter was searched for.
     Unopened,
-    /// A program on the CPU: it never wins by itself.
+    /// A program on the CPU, which is never chosen automatically.
     Software,
-    /// Shares the CPU's memory.
+    /// A device that shares the CPU's memory.
     Integrated,
-    /// Has memory of its own.
+    /// A device with its own memory.
     Discrete,
 }
 
 impl Rates {
-    /// Before anything is measured on this machine. Devices: deliberately low shares of the published rates of their class, because no
-    /// GPU has been measured yet; transfers at half of PCIe 4.0 x16.
+    /// Returns the rates that apply before anything is measured on this machine. Those of devices
+    /// are deliberately low shares of the published rates of their class, because no GPU has been
+    /// measured yet; transfers run at half of PCIe 4.0 x16.
     #[must_use]
     pub fn of(class: DeviceClass, threads: usize) -> Self {
         let (flops, transfer) = match class {
@@ -69,38 +71,39 @@ impl Rates {
     }
 }
 
-/// A tie is the CPU's: it compiles nothing, takes no device memory and wakes nobody. Repeated measurements are this far apart.
+/// The factor by which repeated measurements differ. A difference below it is a tie, which the CPU wins: it compiles
+/// nothing, takes no device memory and wakes no device.
 const TIE: f64 = 1.1;
 
-/// Chooses a side for each workload.
+/// The policy that chooses a side for each workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// What the caller asked for.
+    /// The setting of the caller.
     pub backend: Backend,
-    /// The adapter at hand.
+    /// The class of the adapter.
     pub class: DeviceClass,
-    /// The rates.
+    /// The rates of both sides.
     pub rates: Arc<Rates>,
-    /// Whether the CPU's rates were measured on this machine, and the device's.
+    /// Whether the CPU's and the device's rates were measured on this machine.
     pub measured: [bool; 2],
 }
 
-/// A side, the predicted times of both, and why.
+/// A side, the predicted times of both sides, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
-    /// What has to be done.
+    /// The work to do.
     pub workload: Workload,
-    /// Where it runs.
+    /// The side where it runs.
     pub side: Side,
-    /// Predicted seconds on the CPU.
+    /// The predicted seconds on the CPU.
     pub cpu_seconds: f64,
-    /// Predicted seconds on the adapter, transfers counted; infinite where it cannot run.
+    /// The predicted seconds on the adapter, including transfers; infinite if it cannot run there.
     pub gpu_seconds: f64,
-    /// Seconds that a first call there takes longer, where that was measured; it decides nothing.
+    /// The additional seconds of a first call on that side, if they were measured. They do not affect the choice.
     pub first_seconds: f64,
-    /// Why.
+    /// Why that side was chosen.
     pub reason: Reason,
-    /// Whether the CPU's rates were measured on this machine, and the device's.
+    /// Whether the CPU's and the device's rates were measured on this machine.
     pub measured: [bool; 2],
 }
 
@@ -108,22 +111,22 @@ pub struct Choice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The caller said so.
+    /// The caller asked for that side.
     Asked,
     /// There is no adapter.
     NoAdapter,
-    /// It is done on the CPU before an adapter would be open.
+    /// The CPU finishes the work before an adapter would be open.
     TooLittle,
     /// A software adapter is slower than the CPU itself.
     SoftwareAdapter,
-    /// The kernels cannot take it: its precision, or a matrix beyond their largest order.
+    /// The kernels cannot take the work, because of its precision or a matrix beyond their largest order.
     BeyondKernels,
-    /// It is predicted to be faster.
+    /// That side is predicted to be faster.
     Faster,
 }
 
 impl Policy {
-    /// Where `workload` runs; `fits` tells whether the device's kernels can take it.
+    /// Chooses where `workload` runs; `fits` says whether the device's kernels can take it.
     #[must_use]
     pub fn choose(&self, workload: &Workload, fits: bool) -> Choice {
         let cpu_seconds = self.rates.cpu.seconds(workload);
@@ -154,7 +157,8 @@ impl Policy {
 }
 
 impl Choice {
-    /// How many times longer the other side is predicted to take: below 1 where the choice was not by time.
+    /// Returns how many times longer the other side is predicted to take. It may be below 1 if the
+    /// choice was not by time.
     #[must_use]
     pub fn margin(&self) -> f64 {
         match self.side {
@@ -163,13 +167,13 @@ impl Choice {
         }
     }
 
-    /// The algorithm, or the form of kernels, that runs there; empty where there is but one.
+    /// Returns the algorithm, or the kernel form, that runs on that side; empty if there is only one.
     #[must_use]
     pub fn algorithm(&self) -> &'static str {
         self.workload.algorithms[usize::from(self.side == Side::Gpu)]
     }
 
-    /// Predicted seconds where it runs.
+    /// Returns the predicted seconds on that side.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         match self.side {
@@ -203,7 +207,7 @@ impl fmt::Display for Choice {
         if self.gpu_seconds.is_finite() {
             write!(f, "gpu {:.2e} s)", self.gpu_seconds)
         } else {
-            f.write_str("gpu none)")
+            f.write_str("gpu n/a)")
         }
     }
 }

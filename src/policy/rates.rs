@@ -1,20 +1,21 @@
-//! What a machine does in a second: curves over sizes and items, one a family, and the fixed costs.
+//! What a machine does in a second: curves over sizes and items, one per family, and the fixed costs.
 
 use super::workload::{Family, Workload};
 use crate::device::Slower;
 
-/// One size of a family.
+/// The rates of one size of a family.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// The size.
     pub size: f64,
-    /// Items side by side, in ascending order, and flop/s of that many together: a call's launches are in it, its transfers are not.
+    /// Pairs of an item count, in ascending order, and the flop/s of that many parallel items,
+    /// including a call's launches but not its transfers.
     pub rates: Vec<[f64; 2]>,
 }
 
 impl Point {
-    /// Seconds of `items` for each flop of one of them: between two measured counts along a line, fewer than were measured take as long
-    /// as the fewest, more go at the rate of the most.
+    /// Returns the seconds of `items` items per flop of one item. Between two measured counts it interpolates linearly.
+    /// Fewer items than were measured take as long as the fewest; more items run at the rate of the most.
     fn seconds(&self, items: f64) -> f64 {
         let after = self.rates.partition_point(|[count, _]| *count < items);
         let before = after.checked_sub(1).and_then(|i| self.rates.get(i));
@@ -29,18 +30,19 @@ impl Point {
     }
 }
 
-/// What a family takes over the size; between points along lines in logarithms, above them at the rate of the last one.
+/// The cost of a family over the size: interpolated linearly in logarithms between points, and at
+/// the last point's rate above them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
-    /// In ascending order of sizes.
+    /// The points, in ascending order of sizes.
     pub points: Vec<Point>,
-    /// Seconds that the first call takes longer, its kernels' compilation for the most part.
+    /// The additional seconds of the first call, most of them for compiling its kernels.
     pub first: f64,
 }
 
 impl Curve {
-    /// Seconds of `items` of a size for each flop of one of them, whose flops grow with a power of the size; none where nothing was
-    /// measured. What is smaller than the smallest takes as long.
+    /// Returns the seconds of `items` items of a size per flop of one item, whose flops grow with the power `power` of
+    /// the size; `None` if nothing was measured. A size below the smallest measured one takes as long as the smallest.
     fn seconds(&self, size: f64, items: f64, power: i32) -> Option<f64> {
         let after = self.points.partition_point(|point| point.size < size);
         let low = self.points.get(after.saturating_sub(1))?;
@@ -60,20 +62,20 @@ impl Curve {
 /// The curves of one side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curves {
-    /// flop/s of a family that has no curve, with many items and alone.
+    /// The flop/s of a family that has no curve, with many items and with one.
     pub other: [f64; 2],
-    /// The others.
+    /// The curves of the families that have one.
     pub own: Vec<(Family, Curve)>,
 }
 
 impl Curves {
-    /// No curves: the same rate for everything.
+    /// Returns the same rates for every family, without curves.
     #[must_use]
     pub fn flat(full: f64, alone: f64) -> Self {
         Self { other: [full, alone], own: Vec::new() }
     }
 
-    /// The curve of a family.
+    /// Returns the curve of a family, if it has one.
     #[must_use]
     pub fn of(&self, family: Family) -> Option<&Curve> {
         self.own.iter().find(|(own, _)| *own == family).map(|(_, curve)| curve)
@@ -85,13 +87,14 @@ impl Curves {
         Some(self.of(work.family)?.seconds(work.size, items, work.family.power())? * flops / items)
     }
 
-    /// Seconds of them where there is no curve, launches apart: those of one item at least, which nothing can share.
+    /// Returns the seconds of `flops` operations without a curve, excluding launches: at least those
+    /// of one item, which cannot be split.
     fn estimated(&self, work: &Workload, flops: f64) -> f64 {
         let [full, alone] = self.other;
         (flops / full).max(flops / work.items.max(1.0) / alone)
     }
 
-    /// Seconds that a first call takes longer.
+    /// Returns the additional seconds of a first call.
     pub(super) fn first(&self, family: Family) -> f64 {
         self.of(family).map_or(0.0, |curve| curve.first)
     }
@@ -100,56 +103,57 @@ impl Curves {
 /// The rates by which times are predicted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rates {
-    /// The CPU's.
+    /// The CPU's rates.
     pub cpu: CpuRates,
-    /// The device's.
+    /// The device's rates.
     pub gpu: GpuRates,
 }
 
-/// What a CPU does.
+/// The rates of a CPU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CpuRates {
-    /// Threads.
+    /// The number of threads.
     pub threads: f64,
-    /// Bytes/s of a copy, reads and writes counted; 0 where it was not measured.
+    /// The bytes/s of a copy, counting reads and writes; 0 if it was not measured.
     pub copy: f64,
-    /// flop/s of multiply-adds in registers; 0 where it was not measured.
+    /// The flop/s of multiply-adds in registers; 0 if they were not measured.
     pub fma: f64,
-    /// Bytes/s at which memory that the system has just handed out is written for the first time; infinite where it was not measured.
+    /// The bytes/s of first writes to memory that the system has just handed out; infinite if they were not measured.
     pub fresh: f64,
-    /// All threads' rates.
+    /// The rates of all threads together.
     pub curves: Curves,
 }
 
-/// What a device does.
+/// The rates of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GpuRates {
-    /// Seconds from submitting to knowing that it is done.
+    /// The seconds from submitting work to knowing that it is done.
     pub round_trip: f64,
-    /// Seconds that a dispatch costs on its own.
+    /// The seconds that one dispatch costs by itself.
     pub dispatch: f64,
-    /// Seconds by which a call takes longer whose data comes from the host and goes back, beside its bytes.
+    /// The fixed overhead, in seconds, of a host round trip of the data, excluding the per-byte cost.
     pub handover: f64,
-    /// Bytes/s to the device.
+    /// The bytes/s to the device.
     pub upload: f64,
-    /// Bytes/s from the device.
+    /// The bytes/s from the device.
     pub download: f64,
-    /// Bytes/s of a copy there, reads and writes counted; 0 where it was not measured.
+    /// The bytes/s of a copy on the device, counting reads and writes; 0 if it was not measured.
     pub copy: f64,
-    /// flop/s of multiply-adds in registers; 0 where it was not measured.
+    /// The flop/s of multiply-adds in registers; 0 if they were not measured.
     pub fma: f64,
-    /// The kernels' rates.
+    /// The rates of the kernels.
     pub curves: Curves,
-    /// Forms of kernels that another one beat.
+    /// The kernel forms that were slower than another form.
     pub slower: Vec<Slower>,
 }
 
-/// From this size on an allocation is the system's own and goes back when it is freed: the most that glibc's limit grows to.
+/// From this many bytes on, an allocation is mapped by the system and returned to it when it is
+/// freed: the largest value to which glibc's threshold grows.
 const MAPPED: f64 = (32_u64 << 20) as f64;
 
 impl CpuRates {
-    /// Before anything is measured on this machine: `eigh` in f32 in lanes of AVX-512 on one core, n = 16 to 64, counted as 9 n^3
-    /// flop (2026-11-21); the other families count in units of it.
+    /// Returns the rates that apply before anything is measured on this machine: those of `eigh` in f32 in lanes of
+    /// AVX-512 on one core, n = 16 to 64, counted as 9 n^3 flop (2026-11-21). The other families count in units of it.
     #[must_use]
     pub fn default_of(threads: usize) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a count of threads")]
@@ -157,7 +161,7 @@ impl CpuRates {
         Self { threads, copy: 0.0, fma: 0.0, fresh: f64::INFINITY, curves: Curves::flat(2e10 * threads, 2e10) }
     }
 
-    /// Seconds of a workload.
+    /// Returns the seconds of a workload.
     #[must_use]
     pub fn seconds(&self, work: &Workload) -> f64 {
         let computed = self.curves.measured(work, work.cpu_flops);
@@ -165,21 +169,21 @@ impl CpuRates {
             + self.new_pages(work.made)
     }
 
-    /// Seconds of what the CPU does on either side, where no curve has it already.
+    /// Returns the seconds of the work that the CPU does on either side, for a family without a curve that includes it.
     pub(super) fn host(&self, work: &Workload) -> f64 {
         self.curves.estimated(work, work.host_flops)
     }
 
-    /// Returns the additional seconds of results of `bytes` bytes, on either side: their memory comes from the system and not from what a
-    /// program freed before.
+    /// Returns the additional seconds of results of `bytes` bytes, on either side: their memory comes from the system
+    /// and not from what the program freed before.
     pub(super) fn new_pages(&self, bytes: f64) -> f64 {
         if bytes >= MAPPED { bytes / self.fresh } else { 0.0 }
     }
 }
 
 impl GpuRates {
-    /// Rates of a device whose kernels reach `flops` flop/s and whose transfers reach `transfer` bytes/s. Dispatch and round trip after
-    /// gfx-rs/wgpu#5766 and arXiv 2604.02344.
+    /// Returns the rates of a device whose kernels reach `flops` flop/s and whose transfers reach `transfer` bytes/s.
+    /// The costs of a dispatch and of a round trip are from gfx-rs/wgpu#5766 and arXiv 2604.02344.
     #[must_use]
     pub fn flat(flops: f64, transfer: f64) -> Self {
         Self {
@@ -195,7 +199,7 @@ impl GpuRates {
         }
     }
 
-    /// Seconds of a workload.
+    /// Returns the seconds of a workload.
     #[must_use]
     pub fn seconds(&self, work: &Workload) -> f64 {
         let measured = self.curves.measured(work, work.gpu_flops).map(|seconds| seconds.max(self.round_trip));
@@ -203,14 +207,14 @@ impl GpuRates {
         self.transfers(work) + measured.unwrap_or_else(estimated)
     }
 
-    /// Seconds of a workload's transfers.
+    /// Returns the seconds of a workload's transfers.
     #[must_use]
     pub fn transfers(&self, work: &Workload) -> f64 {
         let handover = if work.upload > 0.0 { self.handover } else { 0.0 };
         handover + work.upload / self.upload + work.download / self.download
     }
 
-    /// Seconds of its launches, the round trip among them.
+    /// Returns the seconds of a workload's launches, including the round trip.
     #[must_use]
     pub fn launches(&self, work: &Workload) -> f64 {
         self.round_trip + work.dispatches * self.dispatch

@@ -1,23 +1,23 @@
-//! Where tuning files lie, and how one is read and written whole.
+//! Where tuning files are stored, how one is read, and how one is written atomically.
 
 use super::tuning::{Machine, Tuning, parse};
 use crate::error::{Error, Result};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What was found for a machine.
+/// The result of a search for a machine's rates.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stored {
-    /// Nothing: it was never measured.
+    /// Nothing: the machine was never measured.
     Nothing,
-    /// Its rates.
+    /// The machine's rates.
     Found(Tuning),
-    /// A file that does not hold, and why.
+    /// A file that does not hold for the machine, and why.
     Ignored(String),
 }
 
-/// The folder of this user's tuning files: `tuning` in `FIEDLER_CACHE_DIR`, or else in the system's cache folder; none where the user
-/// has no home.
+/// Returns the folder of this user's tuning files: `tuning` in `FIEDLER_CACHE_DIR`, or else in the
+/// system's cache folder; `None` if the user has no home.
 #[must_use]
 pub fn folder() -> Option<PathBuf> {
     let said = std::env::var_os("FIEDLER_CACHE_DIR").filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -26,17 +26,17 @@ pub fn folder() -> Option<PathBuf> {
 }
 
 impl Stored {
-    /// What is stored for a machine in a folder.
+    /// Returns what is stored for a machine in a folder.
     #[must_use]
     pub fn of(folder: &Path, machine: &Machine) -> Self {
         let path = folder.join(machine.file_name());
-        // What is no file, a pipe for one, could be waited for without an end.
+        // Reading something that is not a file, such as a pipe, could wait forever.
         if path.exists() && !path.is_file() {
             return Self::Ignored(format!("{}: expected a file", path.display()));
         }
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
-            // Nor can there be one below what is no folder.
+            // There is no file below a path that is not a folder either.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return Self::Nothing;
             }
@@ -58,7 +58,7 @@ impl Stored {
         }
     }
 
-    /// The rates; of a file that does not hold a word is said.
+    /// Returns the rates. It logs a warning about a file that does not hold.
     #[must_use]
     pub fn tuning(self) -> Option<Tuning> {
         match self {
@@ -73,7 +73,8 @@ impl Stored {
 }
 
 impl Tuning {
-    /// Writes it into a folder, which is made: a reader finds the old file or the new one, whole.
+    /// Writes the rates into a folder, which is created if necessary. A reader finds the entire old
+    /// file or the entire new one.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Io`] naming the file.

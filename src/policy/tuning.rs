@@ -1,4 +1,4 @@
-//! What was measured of one side of a machine, as a small file that people can read.
+//! The measured rates of one side of a machine, as a small file that people can read.
 
 use super::rates::{CpuRates, Curve, Curves, GpuRates, Point};
 use super::workload::Family;
@@ -6,43 +6,44 @@ use crate::device::Slower;
 use crate::forms::KernelForm;
 use serde_json::{Value, json};
 
-/// The file's own version: one that is not this is not understood.
+/// The version of the file format. A file of another version is rejected.
 const FORMAT: u64 = 2;
 
-/// What the rates of a file hold for; any difference and they do not.
+/// The machine for which the rates of a file hold. They do not hold if anything differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// The adapter's name, or `cpu`.
     pub name: String,
-    /// The driver and its version; of a CPU its model's name.
+    /// The driver and its version, or the model name of a CPU.
     pub driver: String,
-    /// Threads of the CPU; 0 of an adapter.
+    /// The threads of the CPU; 0 for an adapter.
     pub threads: usize,
     /// This library's version.
     pub version: String,
 }
 
 impl Machine {
-    /// An adapter.
+    /// Describes an adapter.
     #[must_use]
     pub fn adapter(name: &str, backend: &str, driver: &str) -> Self {
         let driver = format!("{backend} {driver}");
         Self { name: name.to_owned(), driver, threads: 0, version: env!("CARGO_PKG_VERSION").to_owned() }
     }
 
-    /// The CPU with this many threads.
+    /// Describes the CPU with this many threads.
     #[must_use]
     pub fn cpu(threads: usize) -> Self {
         Self { name: "cpu".to_owned(), driver: model(), threads, version: env!("CARGO_PKG_VERSION").to_owned() }
     }
 
-    /// The name of its file.
+    /// Returns the name of the machine's file.
     #[must_use]
     pub fn file_name(&self) -> String {
         let plain: String =
             self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
         let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).take(6).collect();
-        // Not the driver's version, nor ours: a newer one finds the file, and is told that it does not hold.
+        // The versions of the driver and of this library are left out: a newer version finds the
+        // file and reports that it does not hold.
         let all = format!("{}\n{}", self.name, self.threads);
         format!("{}-{}.json", words.join("-"), &blake3::hash(all.as_bytes()).to_hex()[..8])
     }
@@ -58,24 +59,24 @@ impl Machine {
     }
 }
 
-/// The processor's name, where the system tells it.
+/// Returns the processor's name if the system reports it, else the architecture.
 fn model() -> String {
     let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = told.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split_once(':'));
     line.map_or(std::env::consts::ARCH, |(_, name)| name.trim()).to_owned()
 }
 
-/// One side's rates.
+/// The rates of one side.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tuning {
-    /// The CPU's.
+    /// The CPU's rates.
     Cpu(CpuRates),
-    /// An adapter's.
+    /// An adapter's rates.
     Gpu(GpuRates),
 }
 
 impl Tuning {
-    /// The text of a file.
+    /// Returns the text of a file.
     #[must_use]
     pub fn to_text(&self, machine: &Machine, date: &str) -> String {
         let (copy, fma) = ("copy_bytes_per_s", "fma_flop_per_s");
@@ -94,7 +95,7 @@ impl Tuning {
                 &r.curves,
             ),
         };
-        // A size a line: people read it.
+        // One size per line, because people read it.
         let own: Vec<String> = curves
             .own
             .iter()
@@ -122,15 +123,15 @@ impl Tuning {
     }
 }
 
-/// To four digits: more were not measured.
+/// Rounds to four digits; more were not measured.
 fn rounded(x: f64) -> f64 {
     format!("{x:.3e}").parse().unwrap_or(x)
 }
 
-/// The machine and the rates of a file's text.
+/// Parses the machine and the rates from a file's text.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// A message that says what is wrong with the text.
 pub fn parse(text: &str) -> Result<(Machine, Tuning), String> {
     let all: Value = serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?;
     if all["format"].as_u64() != Some(FORMAT) {

@@ -1,27 +1,27 @@
-//! What an operation has to do.
+//! The work of an operation, as the cost model knows it.
 
 use std::fmt;
 
-/// Declares the families that are measured: what the size is, the name in workloads and files, and the power of the size that the
-/// operations grow with, about.
+/// Declares the measured families: what the size is, the name in workloads and files, and the
+/// approximate power of the size with which the operations grow.
 macro_rules! families {
     ($($(#[$doc:meta])+ $family:ident = $name:literal ^ $power:literal,)+) => {
         /// Operations whose costs follow one curve.
         ///
-        /// Exhaustive: a new family is to fail to compile wherever its workloads are wanted.
+        /// The enum is exhaustive, so that a new family fails to compile wherever its workloads are needed.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub enum Family {
             $($(#[$doc])+ $family,)+
-            /// Whatever has no curve of its own.
+            /// Operations without their own curve.
             #[default]
             Other,
         }
 
         impl Family {
-            /// Those that are measured.
+            /// The families that are measured.
             pub const MEASURED: [Self; [$($name),+].len()] = [$(Self::$family),+];
 
-            /// Its name in workloads and files.
+            /// Returns the family's name in workloads and files.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -30,7 +30,7 @@ macro_rules! families {
                 }
             }
 
-            /// The power of the size that its operations grow with, about.
+            /// Returns the approximate power of the size with which the operations grow.
             pub(super) fn power(self) -> i32 {
                 match self {
                     $(Self::$family => $power,)+
@@ -44,32 +44,32 @@ macro_rules! families {
 families! {
     /// Eigenvalues and eigenvectors of symmetric matrices; the size is their order.
     Eigh = "eigh" ^ 3,
-    /// Their eigenvalues alone.
+    /// Eigenvalues alone of symmetric matrices; the size is their order.
     Eigvalsh = "eigvalsh" ^ 3,
     /// Singular values and vectors; the size is the shorter side.
     Svd = "svd" ^ 3,
     /// Complex Fourier transforms; the size is their length.
     Fft = "fft" ^ 1,
-    /// Those of reals, and back.
+    /// Fourier transforms of reals and their inverses; the size is their length.
     Rfft = "rfft" ^ 1,
-    /// Products of matrices; the size is the cube root of what a product multiplies.
+    /// Products of matrices; the size is the cube root of a product's number of multiplications.
     Matmul = "gemm" ^ 3,
     /// Covariances and correlations; the size is the number of columns.
     Cov = "cov" ^ 2,
-    /// Dense Laplacians; the size is the nodes of a graph.
+    /// Dense Laplacians; the size is the number of nodes of a graph.
     Laplacian = "laplacian" ^ 2,
-    /// Sparse times dense; the size is the rows.
+    /// Products of sparse and dense matrices; the size is the number of rows.
     Spmm = "spmm" ^ 1,
-    /// A few eigenpairs of sparse matrices; the size is the rows.
+    /// A few eigenpairs of sparse matrices; the size is the number of rows.
     Eigsh = "eigsh" ^ 1,
-    /// Moments, smallest and largest; the size is the numbers of a series.
+    /// Moments, minimum and maximum; the size is the number of elements of a series.
     Describe = "describe" ^ 1,
-    /// Encodings of graphs, from the edges to the canonical vectors; the size is the nodes of a graph.
+    /// Encodings of graphs, from the edges to the canonical vectors; the size is the number of nodes of a graph.
     Encode = "encode" ^ 3,
 }
 
 impl Family {
-    /// The family of that name; products may be called `matmul` too, and moments `stats`.
+    /// Returns the family of that name. `matmul` also names products, and `stats` moments.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         match name {
@@ -86,37 +86,40 @@ impl fmt::Display for Family {
     }
 }
 
-/// What an operation has to do. Counts are of the algorithms' own; what they are worth on a machine, [`Rates`](super::Rates) say.
+/// The work of an operation. The counts are those of the algorithms; [`Rates`](super::Rates) say
+/// what they cost on a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Workload {
-    /// Whose curve its costs follow.
+    /// The family whose curve the costs follow.
     pub family: Family,
-    /// Where on it: see [`Family`].
+    /// The position on that curve: see [`Family`].
     pub size: f64,
-    /// What may be done side by side: matrices, transforms, series. Below 1 it counts as 1.
+    /// The number of items that may be processed in parallel: matrices, transforms, series. A value
+    /// below 1 counts as 1.
     pub items: f64,
-    /// Floating-point operations of the CPU's algorithm, of all items.
+    /// The floating-point operations of the CPU's algorithm for all items.
     pub cpu_flops: f64,
-    /// Floating-point operations of the device's algorithm.
+    /// The floating-point operations of the device's algorithm for all items.
     pub gpu_flops: f64,
-    /// Floating-point operations, or what takes as long, that the CPU does on either side beside the algorithm. Curves that were
-    /// measured have them in their rates.
+    /// The floating-point operations, or work that takes as long, that the CPU does on either side in addition to the
+    /// algorithm. Measured curves include them in their rates.
     pub host_flops: f64,
-    /// Bytes that have to go to the device.
+    /// The bytes that have to go to the device.
     pub upload: f64,
-    /// Bytes that come back from it.
+    /// The bytes that come back from it.
     pub download: f64,
-    /// Bytes of the results, which the CPU writes where it makes them.
+    /// The bytes of the results, which the CPU writes where it makes them.
     pub made: f64,
-    /// Dispatches.
+    /// The number of dispatches.
     pub dispatches: f64,
-    /// The names of the CPU's algorithm and of the device's, or of the form of its kernels; empty where there is but one.
+    /// The names of the CPU's algorithm and of the device's algorithm or kernel form; empty if there is only one.
     pub algorithms: [&'static str; 2],
 }
 
 impl Workload {
-    /// The workload with the transfers of what is given and of what is made, in bytes. `resident` means the same in every family:
-    /// what is given lies on the device, and what a device makes of it stays there, so neither is transferred.
+    /// Returns the workload with the transfers of the input (`given`) and of the results (`made`),
+    /// in bytes. `resident` means the same in every family: the input is on the device, and what the
+    /// device makes of it stays there, so neither is transferred.
     pub(crate) fn transferring(self, resident: bool, given: f64, made: f64) -> Self {
         let (upload, download) = if resident { (0.0, 0.0) } else { (given, made) };
         Self { upload: self.upload + upload, download, made, ..self }

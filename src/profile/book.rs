@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 use std::time::Instant;
 
-/// Events that are kept for a trace: some 30 MB of JSON. The sums go on.
+/// The most events that are kept for a trace, about 30 MB of JSON. The sums go on.
 const EVENTS: usize = 1 << 18;
 
-/// Books stages and kernels where a profile was asked for; does nothing, and asks no clock, where not.
+/// Books stages and kernels if a profile was requested; otherwise it does nothing and reads no clock.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stopwatch(Option<Arc<Book>>);
 
 #[derive(Debug)]
 struct Book {
-    /// Zero of all times.
+    /// The zero of all times.
     zero: Instant,
     state: Mutex<State>,
 }
@@ -27,7 +27,8 @@ struct State {
     stages: Vec<StageTime>,
     events: Vec<Event>,
     left_out: u64,
-    /// What to add to a device's time for the host's: the least by which no dispatch begins before it was submitted.
+    /// The offset from the device's clock to the host's: the smallest with which no dispatch begins
+    /// before it was submitted.
     offset: Option<f64>,
     threads: Vec<ThreadId>,
     since: f64,
@@ -39,24 +40,24 @@ impl Stopwatch {
         Self(wanted.then(book))
     }
 
-    /// Whether anybody wants to know.
+    /// Returns whether a profile was requested.
     pub(crate) fn runs(&self) -> bool {
         self.0.is_some()
     }
 
-    /// When a stage begins.
+    /// Returns the time at which a stage begins, if a profile was requested.
     pub(crate) fn begin(&self) -> Option<Instant> {
         self.0.as_ref().map(|_| Instant::now())
     }
 
-    /// Books a stage that serves the device; `detail` stands in the trace alone.
+    /// Books a stage that serves the device; `detail` appears only in the trace.
     pub(crate) fn end(&self, stage: &'static str, detail: &str, began: Option<Instant>) {
         if let Some(began) = began {
             self.book(stage, detail, false, began..Instant::now());
         }
     }
 
-    /// Books a stage of the program's own.
+    /// Books one of the program's own stages.
     pub(crate) fn own(&self, stage: &'static str, time: Range<Instant>) {
         self.book(stage, "", true, time);
     }
@@ -80,12 +81,12 @@ impl Stopwatch {
         state.event(Event { name, track, begin, end, work: None });
     }
 
-    /// Seconds of the host's clock, for [`Stopwatch::kernel`].
+    /// Returns the seconds of the host's clock, for [`Stopwatch::kernel`].
     pub(crate) fn now(&self) -> f64 {
         self.0.as_ref().map_or(0.0, |book| book.seconds(Instant::now()))
     }
 
-    /// Says that what begins at `device` by the device's clock was submitted at `host` by the host's.
+    /// Records that work which begins at `device` by the device's clock was submitted at `host` by the host's clock.
     pub(crate) fn aligned(&self, host: f64, device: f64) {
         if let Some(book) = &self.0 {
             let mut state = book.state();
@@ -113,7 +114,8 @@ impl Stopwatch {
         state.event(Event { name: kernel.to_owned(), track: Track::Device, begin, end, work: Some(work) });
     }
 
-    /// What was booked since the last call, if anybody wants to know; what the book does not know is left empty.
+    /// Returns what was booked since the last call, if a profile was requested. Fields that the book
+    /// does not know are left empty.
     pub(crate) fn take(&self) -> Option<Profile> {
         let book = self.0.as_ref()?;
         let now = book.seconds(Instant::now());
@@ -151,7 +153,7 @@ impl Book {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Seconds from zero; before it, below 0.
+    /// Returns the seconds since zero, which are negative before it.
     fn seconds(&self, at: Instant) -> f64 {
         match at.checked_duration_since(self.zero) {
             Some(after) => after.as_secs_f64(),
@@ -169,7 +171,7 @@ impl State {
         }
     }
 
-    /// The track of this thread.
+    /// Returns the track of this thread.
     fn thread(&mut self) -> Track {
         let own = std::thread::current().id();
         Track::Host(self.threads.iter().position(|known| *known == own).unwrap_or_else(|| {
@@ -207,15 +209,15 @@ mod tests {
     #[test]
     fn the_devices_clock_is_laid_upon_the_hosts() {
         let watch = Stopwatch::new(true);
-        // Two submissions, at 1 s and 2 s; their dispatches begin at 1000.5 and 1001.2 of the device's clock: the second one waited
-        // for the least, so that is the offset.
+        // Two submissions, at 1 s and 2 s, have dispatches that begin at 1000.5 and 1001.2 by the device's clock. The
+        // second one waited the shortest, so it determines the offset.
         watch.aligned(1.0, 1000.5);
         watch.kernel("A", (4.0, 8), 1000.5, 1000.9);
         watch.aligned(2.0, 1001.2);
         watch.kernel("B", (0.0, 0), 1001.2, 1001.1);
         let profile = watch.take().expect("a profile");
         let begins: Vec<f64> = profile.events.iter().map(|event| event.begin).collect();
-        // Rounding of sums near 1000 in f64.
+        // Sums near 1000 are rounded in f64.
         assert!((begins[0] - 1.3).abs() < 1e-9 && (begins[1] - 2.0).abs() < 1e-9, "{begins:?}");
         assert!(profile.events.iter().all(|event| event.track == Track::Device));
         // A clock that runs backwards measures nothing.

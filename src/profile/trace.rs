@@ -4,9 +4,10 @@ use super::{Clock, Event, Profile, Track};
 use serde_json::{Value, json};
 
 impl Profile {
-    /// A JSON array of trace events: a track for the device's kernels, one for each thread of the host. Times are microseconds of the
-    /// host's clock since the profile began. Of a device with timestamps nobody knows the host's time exactly: its track is laid as
-    /// early as it can be without a dispatch that begins before it was submitted.
+    /// Returns a JSON array of trace events, with one track for the device's kernels and one for
+    /// each thread of the host. Times are microseconds of the host's clock since the profile began.
+    /// The host's time of device timestamps is not known exactly: the device's track is placed as
+    /// early as possible such that no dispatch begins before it was submitted.
     #[must_use]
     pub fn chrome_trace(&self) -> String {
         let device = self.adapter.as_deref().unwrap_or("device");
@@ -37,7 +38,7 @@ fn number(track: Track) -> usize {
 }
 
 fn bar(event: &Event) -> Value {
-    // Whole nanoseconds of either end, so that what touches does not overlap.
+    // Both ends are rounded to whole nanoseconds, so that adjacent events do not overlap.
     let nanoseconds = |seconds: f64| (seconds * 1e9).round();
     let (begin, end) = (nanoseconds(event.begin), nanoseconds(event.end));
     let kind = if event.track == Track::Device { "kernel" } else { "stage" };

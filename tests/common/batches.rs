@@ -1,4 +1,4 @@
-//! Graphs as the library takes them.
+//! Graphs in the types of the library.
 
 use super::graphs::{self, Simple};
 use super::referee;
@@ -7,12 +7,12 @@ use fiedler::encode::Encoding;
 use fiedler::graph::{Conventions, Graph, GraphBatch, GraphRef, molecules};
 use fiedler::ops::laplacian::{Laplacian, Normalization};
 
-/// A simple graph under the default conventions.
+/// Builds a graph from a simple one under the default conventions.
 pub fn graph(simple: &Simple) -> Graph {
     Graph::from_edges(simple.n, &simple.edges, &Conventions::default()).expect("a simple graph")
 }
 
-/// Graphs full of ties, and molecules.
+/// Returns graphs with many repeated eigenvalues, and molecules.
 pub fn tied_graphs() -> GraphBatch {
     let mut all: Vec<Graph> = [
         graphs::cycle(3),
@@ -47,14 +47,14 @@ pub fn tied_graphs() -> GraphBatch {
     GraphBatch::from_graphs(&all).expect("one batch")
 }
 
-/// The true spectrum of the Laplacian; the random walk's is that of its symmetric similar.
+/// Returns the true spectrum of the Laplacian. For the random walk, it solves the similar symmetric Laplacian.
 pub fn spectrum(graph: GraphRef<'_>, normalization: Normalization) -> Vec<f64> {
     let solved = if normalization == Normalization::RandomWalk { Normalization::Symmetric } else { normalization };
     let dense = Laplacian::new(graph, solved).to_dense();
     referee::eigenvalues(dense.as_slice(), graph.nodes()).expect("the referee's values")
 }
 
-/// Every number of an encoding, as bits.
+/// Returns all values of an encoding as bits.
 pub fn all_bits(e: &Encoding) -> (Vec<u32>, Vec<u8>, Vec<i64>) {
     let floats = [&e.eigenvalues, &e.eigenvectors, &e.residual, &e.orthogonality, &e.random_walk];
     (

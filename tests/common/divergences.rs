@@ -1,4 +1,4 @@
-//! What a divergence is by its definition, and how near to it a result has to be.
+//! Divergences by their definitions, and how close to them a result has to be.
 
 use super::solve::Checked;
 use fiedler::array::Array;
@@ -9,7 +9,7 @@ pub const DEFAULT: DivergenceOptions =
     DivergenceOptions { base: std::f64::consts::E, normalize: false, smoothing: 0.0 };
 pub const COUNTS: DivergenceOptions = DivergenceOptions { normalize: true, ..DEFAULT };
 
-/// The definition, of histograms that are divided by their sums.
+/// Evaluates the definition on histograms that are divided by their sums.
 pub fn truth(kind: Divergence, p: &[f64], q: &[f64], options: &DivergenceOptions) -> f64 {
     let smooth = |x: &[f64]| -> Vec<f64> {
         let (sum, spread) = (x.iter().sum::<f64>(), 1.0 + x.len() as f64 * options.smoothing);
@@ -30,7 +30,8 @@ pub fn truth(kind: Divergence, p: &[f64], q: &[f64], options: &DivergenceOptions
     }
 }
 
-/// What `divergence` promises in f32, and what the definition loses in f64, as a sum of numbers of about TV that cancel.
+/// Returns the allowed error: what `divergence` promises in f32, plus what the definition loses in f64, being a sum
+/// of terms of about TV that cancel.
 pub fn allowed(kind: Divergence, p: &[f64], q: &[f64], want: f64, normalized: bool) -> f64 {
     let relative = (40.0 + p.len() as f64 / 512.0) * 2_f64.powi(-23);
     let unit = 2_f64.powi(-22);
@@ -41,7 +42,7 @@ pub fn allowed(kind: Divergence, p: &[f64], q: &[f64], want: f64, normalized: bo
         (true, true, _) => unit,
         (true, _, true) => relative,
         (true, false, false) => unit * (2.0 * want).sqrt() + unit * unit,
-        // Sums that are 1 up to rounding.
+        // The sums are 1 up to rounding.
         (false, true, _) => apart,
         (false, _, true) => apart,
         (false, false, false) => apart * apart,

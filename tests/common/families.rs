@@ -1,18 +1,20 @@
-//! Matrices that hurt: LAPACK's 21 symmetric test types (DCHKST), its banded ones (DDRVST), and Wilkinson's, glued.
+//! Difficult matrices: LAPACK's 21 symmetric test types (DCHKST), its banded ones (DDRVST), and glued Wilkinson
+//! matrices.
 //!
-//! Every matrix is column-major, exactly symmetric, and **rounded to f32**: what a device is given and what the f64 referee judges
-//! is the same matrix, so no allowance is made for the conversion.
+//! Every matrix is column-major, exactly symmetric, and **rounded to f32**: the device receives the same matrix
+//! that the f64 referee judges, so no allowance is made for the conversion.
 
 use super::random::SplitMix64;
 use super::referee;
 
-/// f32's spacing at 1, LAPACK's ULP in single precision: the condition of most types is 1 / ULP.
+/// f32's spacing at 1, which is LAPACK's ULP in single precision. The condition number of most types is 1 / ULP.
 const ULP: f64 = f32::EPSILON as f64;
 
-/// The square roots of f32's overflow and underflow thresholds (2^126, 2^-126; LAPACK's OVFL is 1 / UNFL): types whose squares would
-/// leave the range while they and their norms are finite. LAPACK itself stays `n / ULP` further inside (it tests routines that do not
-/// scale; ours do), so these are harsher. The smallest entries that a type sets on purpose, ULP 2^-63 = 2^-86, are normal numbers,
-/// and the largest column sums, n 2^63, are finite: each of these casts to f32 without loss.
+/// `LARGE` and `SMALL` are the square roots of f32's overflow and underflow thresholds (2^126, 2^-126; LAPACK's
+/// OVFL is 1 / UNFL). The squares of types with these scales would leave the range, while the entries and their
+/// norms are finite. LAPACK itself stays `n / ULP` further inside because it tests routines that do not scale; ours
+/// do, so these types are harsher. The smallest entries that a type sets on purpose, ULP 2^-63 = 2^-86, are normal
+/// numbers, and the largest column sums, n 2^63, are finite, so all of them cast to f32 without loss.
 const LARGE: f64 = (1_u64 << 63) as f64;
 const SMALL: f64 = 1.0 / LARGE;
 
@@ -24,7 +26,7 @@ pub struct Case {
     pub a: Vec<f64>,
 }
 
-/// How eigenvalues spread from 1 down to 1 / condition, as LAPACK's DLATM1 numbers them (MODE 1, 3, 4).
+/// How eigenvalues spread from 1 down to 1 / condition: modes 1, 3 and 4 of LAPACK's DLATM1.
 #[derive(Clone, Copy, Debug)]
 enum Spread {
     Clustered,
@@ -32,7 +34,7 @@ enum Spread {
     Even,
 }
 
-/// All 21 types at size `n`, named after type, size and seed.
+/// Returns all 21 types at size `n`, named after type, size and seed.
 pub fn lapack_types(n: usize, seed: u64) -> Vec<Case> {
     let case = |kind| Case {
         name: format!("LAPACK type {kind}, n = {n}, seed {seed}"),
@@ -42,8 +44,9 @@ pub fn lapack_types(n: usize, seed: u64) -> Vec<Case> {
     (1..=21).map(case).collect()
 }
 
-/// LAPACK's symmetric test matrix type `kind`, 1 to 21, in the order of DCHKST's table. Where that routine's text and its table differ
-/// (6 and 7: the text says geometric, the table evenly spaced) this is the table.
+/// Returns LAPACK's symmetric test matrix type `kind`, 1 to 21, in the order of DCHKST's table. Where the text and
+/// the table of that routine differ (for 6 and 7 the text says geometric, the table evenly spaced), this follows
+/// the table.
 pub fn lapack_type(kind: u32, n: usize, random: &mut SplitMix64) -> Vec<f64> {
     use Spread::{Clustered, Even, Geometric};
     let ill = 1.0 / ULP;
@@ -75,7 +78,8 @@ pub fn lapack_type(kind: u32, n: usize, random: &mut SplitMix64) -> Vec<f64> {
     rounded(a, n)
 }
 
-/// DDRVST's banded types: a random half-bandwidth, eigenvalues evenly spaced, geometric and clustered with random signs.
+/// Returns DDRVST's banded types: a random half-bandwidth, and eigenvalues with random signs that are evenly
+/// spaced, geometric or clustered.
 pub fn banded_types(n: usize, seed: u64) -> Vec<Case> {
     let mut random = SplitMix64::new(seed);
     [Spread::Even, Spread::Geometric, Spread::Clustered]
@@ -89,8 +93,9 @@ pub fn banded_types(n: usize, seed: u64) -> Vec<Case> {
         .into()
 }
 
-/// `blocks` copies of Wilkinson's W+ of size `2 half + 1` along the diagonal, joined by off-diagonal entries `glue`: each of its
-/// eigenvalues becomes a cluster of `blocks` about `glue` wide, the hardest there is for inverse iteration and for MRRR.
+/// Returns `blocks` copies of Wilkinson's W+ of size `2 half + 1` along the diagonal, joined by off-diagonal
+/// entries `glue`. Each eigenvalue of W+ becomes a cluster of `blocks` values about `glue` wide, which is the
+/// hardest case for inverse iteration and for MRRR.
 pub fn glued_wilkinson(blocks: usize, half: usize, glue: f64) -> Case {
     let size = 2 * half + 1;
     let n = blocks * size;
@@ -107,14 +112,14 @@ pub fn glued_wilkinson(blocks: usize, half: usize, glue: f64) -> Case {
 }
 
 impl Case {
-    /// The same matrix times `factor`, for scales up to 1e30 and down to 1e-30 (f32 allows 3e38; entries that fall below 1e-38 may be
-    /// flushed to zero by a device, 1e-8 of the norm and under one eps of it).
+    /// Returns the matrix times `factor`, for scales from 1e-30 to 1e30. f32 allows up to 3e38; a device may flush
+    /// entries below 1e-38 to zero, which are 1e-8 of the norm and less than one eps of it.
     pub fn scaled(&self, factor: f64) -> Self {
         let a = rounded(times(self.a.clone(), factor), self.n);
         Self { name: format!("{factor:e} times {}", self.name), n: self.n, a }
     }
 
-    /// The matrix as a device takes it; exact, for every entry is an f32 already.
+    /// Returns the matrix in f32 for a device. This is exact because every entry is an f32 already.
     pub fn as_f32(&self) -> Vec<f32> {
         self.a.iter().map(|&x| x as f32).collect()
     }
@@ -149,7 +154,8 @@ fn uniform(n: usize, random: &mut SplitMix64) -> Vec<f64> {
     (0..n * n).map(|_| random.signed()).collect()
 }
 
-/// `Q' D Q`, `Q` Haar distributed: the product of a reflection of a normal vector in each of the trailing blocks (as LAPACK's DLAGSY).
+/// Returns `Q' D Q` with a Haar-distributed `Q`: the product of one reflection by a normal vector in each of the
+/// trailing blocks (as in LAPACK's DLAGSY).
 fn similar(values: &[f64], random: &mut SplitMix64) -> Vec<f64> {
     let n = values.len();
     let mut a = diagonal(values);
@@ -160,7 +166,8 @@ fn similar(values: &[f64], random: &mut SplitMix64) -> Vec<f64> {
     a
 }
 
-/// A positive definite tridiagonal matrix, off-diagonals cut to half the geometric mean of their neighbours as DCHKST does.
+/// Returns a positive definite tridiagonal matrix whose off-diagonal entries are cut to half the geometric mean of
+/// their neighbors, as in DCHKST.
 fn dominant(values: &[f64], random: &mut SplitMix64) -> Vec<f64> {
     let n = values.len();
     let (d, below) = referee::tridiagonal(&similar(values, random), n);
@@ -173,7 +180,7 @@ fn dominant(values: &[f64], random: &mut SplitMix64) -> Vec<f64> {
     a
 }
 
-/// Each entry rounded to f32, the lower triangle mirrored to the upper.
+/// Rounds each entry to f32 and mirrors the lower triangle to the upper.
 fn rounded(a: Vec<f64>, n: usize) -> Vec<f64> {
     (0..n * n).map(|i| f64::from(a[(i % n).max(i / n) + n * (i % n).min(i / n)] as f32)).collect()
 }

@@ -1,4 +1,4 @@
-//! What Fourier transforms are judged by: rustfft in f64, on signals that a failing test can name.
+//! The reference for Fourier transforms: rustfft in f64, on signals that a failing test can name.
 
 use super::random::SplitMix64;
 use fiedler::Shape;
@@ -9,13 +9,13 @@ use rustfft::FftPlanner;
 pub type C32 = Complex<f32>;
 pub type C64 = Complex<f64>;
 
-/// Normally distributed complex numbers.
+/// Returns normally distributed complex values.
 pub fn signal(len: usize, seed: u64) -> Vec<C32> {
     let mut random = SplitMix64::new(seed);
     (0..len).map(|_| C32::new(random.normal() as f32, random.normal() as f32)).collect()
 }
 
-/// And real ones.
+/// Returns normally distributed real values.
 pub fn reals(len: usize, seed: u64) -> Vec<f32> {
     let mut random = SplitMix64::new(seed);
     (0..len).map(|_| random.normal() as f32).collect()
@@ -25,17 +25,17 @@ pub fn wide(z: C32) -> C64 {
     C64::new(z.re.into(), z.im.into())
 }
 
-/// Lines of n, in f64.
+/// Splits `x` into lines of n elements and converts them to f64.
 pub fn widened(x: &[C32], n: usize) -> impl Iterator<Item = Vec<C64>> + '_ {
     x.chunks(n).map(|line| line.iter().copied().map(wide).collect())
 }
 
-/// Lines of n elements, one after the other.
+/// Returns an array whose columns are the consecutive lines of n elements.
 pub fn lines<T: Scalar>(n: usize, data: Vec<T>) -> fiedler::Result<Array<T>> {
     Array::from_vec(Shape::new(n, data.len() / n, 1), data)
 }
 
-/// The unscaled transform, or the inverse divided by the length, in f64.
+/// Computes the unscaled transform, or the inverse divided by the length, in f64.
 pub fn truth(line: &[C64], inverse: bool) -> Vec<C64> {
     let mut planner = FftPlanner::new();
     let n = line.len();
@@ -49,7 +49,7 @@ pub fn truth(line: &[C64], inverse: bool) -> Vec<C64> {
     out
 }
 
-/// Half of the spectrum of reals.
+/// Computes the first half of the spectrum of a real line.
 pub fn half_truth(line: &[f32]) -> Vec<C64> {
     let line: Vec<C64> = line.iter().map(|&x| C64::new(x.into(), 0.0)).collect();
     let mut all = truth(&line, false);
@@ -57,7 +57,7 @@ pub fn half_truth(line: &[f32]) -> Vec<C64> {
     all
 }
 
-/// The reals whose spectrum has this half; what no real signal has is left out.
+/// Computes the real line whose spectrum has this half. Imaginary parts that no real signal has are ignored.
 pub fn whole_truth(half: &[C32], n: usize) -> Vec<C64> {
     let mut all: Vec<C64> = half.iter().copied().map(wide).collect();
     all[0].im = 0.0;
@@ -70,15 +70,15 @@ pub fn whole_truth(half: &[C32], n: usize) -> Vec<C64> {
     truth(&all, true)
 }
 
-/// The gate of the design: relative error in the 2-norm of at most `4 eps log2 n`; one number is its own transform. In units of what
-/// is allowed.
+/// Checks the gate of the design: a relative error in the 2-norm of at most `4 eps log2 n`. (A transform of length
+/// 1 is exact.) Returns the error in units of what is allowed.
 pub fn judge(got: &[C64], want: &[C64], n: usize, eps: f64) -> Result<f64, String> {
     assert_eq!(got.len(), want.len());
     let square = |z: &C64| z.norm_sqr();
     let away: f64 = got.iter().zip(want).map(|(g, w)| square(&(g - w))).sum();
     let size: f64 = want.iter().map(square).sum();
     let (error, allowed) = ((away / size.max(f64::MIN_POSITIVE)).sqrt(), 4.0 * eps * (n as f64).log2());
-    // Not `error > allowed`: a NaN is no pass.
+    // Not `error > allowed`: a NaN must fail.
     if error <= allowed {
         return Ok(error / allowed.max(f64::MIN_POSITIVE));
     }

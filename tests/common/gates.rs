@@ -1,28 +1,29 @@
-//! LAPACK's measures of an eigendecomposition, in f64 on the host, and what the design allows them to be.
+//! LAPACK's measures of an eigendecomposition, in f64 on the host, and the bounds that the design promises for
+//! them.
 //!
-//! Matrices are column-major. Values and vectors may be f32 or f64. Whatever passes, passes a `<=`: a NaN fails.
+//! Matrices are column-major. Values and vectors may be f32 or f64. Every check passes on a `<=`, so a NaN fails.
 
 use std::fmt;
 
 use nalgebra::{DMatrix, DMatrixView};
 
-/// f32's spacing at 1: LAPACK's ulp in single precision.
+/// f32's spacing at 1, which is LAPACK's ulp in single precision.
 pub const EPS: f64 = f32::EPSILON as f64;
 
-/// LAPACK's safe minimum in single precision: a norm is never taken to be less, so a zero matrix has measures too.
+/// LAPACK's safe minimum in single precision. No norm is taken to be less, so a zero matrix has measures too.
 const SAFE_MINIMUM: f64 = f32::MIN_POSITIVE as f64;
 
-/// The promise for `|A - V L V'| / (n eps |A|)` and `|I - V'V| / (n eps)`. LAPACK's threshold is 60 and does not depend on size or
-/// precision; one-sided Jacobi in f32 stays under 1.5 on every family here.
+/// The promised bound for `|A - V L V'| / (n eps |A|)` and `|I - V'V| / (n eps)`. LAPACK's threshold is 60 and does
+/// not depend on size or precision; one-sided Jacobi in f32 stays under 1.5 on every family here.
 pub const ALLOWED: f64 = 10.0;
 
-/// The promise for `max |l - l_ref| / (eps |A|)`: by Weyl at most n times the residual's measure; a third of the dimension is what
-/// backward stable methods reach with room, and small matrices get 30 flat.
+/// Returns the promised bound for `max |l - l_ref| / (eps |A|)`. By Weyl it is at most n times the residual's
+/// measure. Backward stable methods stay well within a third of the dimension; small matrices get a flat 30.
 pub fn allowed_values(n: usize) -> f64 {
     (n as f64 / 3.0).max(30.0)
 }
 
-/// One measure: what it came to, and at which column or index it was worst.
+/// One measure: its worst value, and the column or index where that occurs.
 #[derive(Clone, Copy, Debug)]
 pub struct Measure {
     pub name: &'static str,
@@ -31,7 +32,7 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// Of several, the worst; a NaN is the worst of all. Of none, 0.
+    /// Returns the worst of several values; a NaN is the worst of all. Without values, 0.
     fn worst(name: &'static str, all: impl IntoIterator<Item = f64>) -> Self {
         let mut worst = Self { name, index: 0, got: 0.0 };
         for (index, got) in all.into_iter().enumerate() {
@@ -45,7 +46,7 @@ impl Measure {
         worst
     }
 
-    /// The measure itself if it is at most `allowed`.
+    /// Returns the measure itself if it is at most `allowed`.
     pub fn within(self, allowed: f64) -> Result<Self, String> {
         if self.got <= allowed { Ok(self) } else { Err(format!("{self}, allowed {allowed:.3e}")) }
     }
@@ -65,12 +66,12 @@ pub struct Measures {
     pub values: Measure,
 }
 
-/// The 1-norm.
+/// Computes the 1-norm.
 pub fn norm(a: &[f64], n: usize) -> f64 {
     sums(a, n).fold(0.0, |m, s| if s.is_nan() || m.is_nan() { f64::NAN } else { s.max(m) })
 }
 
-/// The sum of magnitudes of each column.
+/// Returns the sum of magnitudes of each column.
 fn sums(a: &[f64], n: usize) -> impl Iterator<Item = f64> {
     a.chunks_exact(n.max(1)).map(|column| column.iter().map(|x| x.abs()).sum())
 }
@@ -89,7 +90,7 @@ fn columns<T: Copy + Into<f64>>(v: &[T], n: usize) -> DMatrix<f64> {
     DMatrix::from_vec(n, m, wide(v))
 }
 
-/// `|A - V L V'| / (n eps |A|)` for all n pairs (LAPACK's DSYT21).
+/// Computes `|A - V L V'| / (n eps |A|)` for all n pairs (LAPACK's DSYT21).
 pub fn residual<T: Copy + Into<f64>>(a: &[f64], w: &[T], v: &[T]) -> Measure {
     let n = w.len();
     assert_eq!((a.len(), v.len()), (n * n, n * n), "a matrix, {n} values and as many vectors");
@@ -101,7 +102,8 @@ pub fn residual<T: Copy + Into<f64>>(a: &[f64], w: &[T], v: &[T]) -> Measure {
     Measure::worst("residual |A - VLV'| / (n eps |A|)", sums(difference.as_slice(), n).map(|s| s / unit))
 }
 
-/// `|A V - V L| / (n eps |A|)` for some pairs of an n x n matrix. For all of them it is [`residual`] up to the orthogonality of V.
+/// Computes `|A V - V L| / (n eps |A|)` for some pairs of an n x n matrix. For all pairs it equals [`residual`] up
+/// to the orthogonality of V.
 pub fn residual_of_pairs<T: Copy + Into<f64>>(a: &[f64], n: usize, w: &[T], v: &[T]) -> Measure {
     assert_eq!((a.len(), v.len()), (n * n, n * w.len()), "a matrix, and a vector for each of {} values", w.len());
     let v = columns(v, n);
@@ -114,7 +116,7 @@ pub fn residual_of_pairs<T: Copy + Into<f64>>(a: &[f64], n: usize, w: &[T], v: &
     Measure::worst("residual |AV - VL| / (n eps |A|)", sums(difference.as_slice(), n).map(|s| s / unit))
 }
 
-/// `|I - V'V| / (n eps)` for any number of columns of n entries.
+/// Computes `|I - V'V| / (n eps)` for any number of columns of n entries.
 pub fn orthogonality<T: Copy + Into<f64>>(v: &[T], n: usize) -> Measure {
     let v = columns(v, n);
     let m = v.ncols();
@@ -123,14 +125,14 @@ pub fn orthogonality<T: Copy + Into<f64>>(v: &[T], n: usize) -> Measure {
     Measure::worst("orthogonality |I - V'V| / (n eps)", sums(difference.as_slice(), m).map(|s| s / unit))
 }
 
-/// `max |l - l_ref| / (eps |A|)`.
+/// Computes `max |l - l_ref| / (eps |A|)`.
 pub fn values<T: Copy + Into<f64>>(w: &[T], reference: &[f64], norm: f64) -> Measure {
     assert_eq!(w.len(), reference.len(), "a value for each reference value");
     let unit = EPS * floored(norm);
     Measure::worst("values |l - l_ref| / (eps |A|)", w.iter().zip(reference).map(|(&l, r)| (l.into() - r).abs() / unit))
 }
 
-/// Whether the values ascend, and none is NaN.
+/// Checks that the values ascend and that none is NaN.
 pub fn ascending<T: Copy + Into<f64>>(w: &[T]) -> Result<(), String> {
     let w = wide(w);
     if w.len() == 1 && w[0].is_nan() {
@@ -143,7 +145,8 @@ pub fn ascending<T: Copy + Into<f64>>(w: &[T]) -> Result<(), String> {
     }
 }
 
-/// The design's accuracy promise for all pairs of `a`; `reference` as [`super::referee::eigenvalues`] or a closed form gives it.
+/// Checks the accuracy that the design promises for all pairs of `a`. `reference` comes from
+/// [`super::referee::eigenvalues`] or from a closed form.
 pub fn eigh<T: Copy + Into<f64>>(a: &[f64], w: &[T], v: &[T], reference: &[f64]) -> Result<Measures, String> {
     let n = w.len();
     ascending(w)?;
@@ -154,8 +157,9 @@ pub fn eigh<T: Copy + Into<f64>>(a: &[f64], w: &[T], v: &[T], reference: &[f64])
     })
 }
 
-/// The largest sine of the principal angles between the spans of two sets of columns of n entries. NaN where the sets are no bases of
-/// spaces of one dimension (not finite, or further than 1e-2 from orthonormal, far beyond any rounding).
+/// Returns the largest sine of the principal angles between the spans of two sets of columns of n entries. NaN if
+/// the sets are not bases of spaces of the same dimension (not finite, or further than 1e-2 from orthonormal, far
+/// beyond any rounding).
 pub fn largest_sine<T: Copy + Into<f64>, U: Copy + Into<f64>>(u: &[T], v: &[U], n: usize) -> f64 {
     let (u, v) = (columns(u, n), columns(v, n));
     let orthonormal = |x: &DMatrix<f64>| {
@@ -170,18 +174,20 @@ pub fn largest_sine<T: Copy + Into<f64>, U: Copy + Into<f64>>(u: &[T], v: &[U], 
     }
     let (u, v) = (u.qr().q(), v.qr().q());
     let outside = &v - &u * (u.transpose() * &v);
-    // The largest singular value, from the Gram matrix: the largest eigenvalue loses nothing to the squaring.
+    // The largest singular value is taken from the Gram matrix: its largest eigenvalue loses nothing to the
+    // squaring.
     let squares = (outside.transpose() * outside).symmetric_eigenvalues();
     squares.max().max(0.0).sqrt()
 }
 
-/// Compares vectors with `reference` ones cluster by cluster, as spaces: where the reference values leave a gap, the sine between the
-/// spaces below and above stays within Davis & Kahan's bound, |residual| / gap, with the residual that the promise allows. Clusters are
-/// chains of gaps for which that bound says nothing (above 0.1). Returns how many spaces were compared.
+/// Compares vectors with `reference` vectors cluster by cluster, as spaces. Where the reference values leave a gap,
+/// the sine between the spaces on both sides of it stays within Davis & Kahan's bound, |residual| / gap, with the
+/// residual that the promise allows. Clusters are chains of gaps for which that bound says nothing (above 0.1).
+/// Returns the number of spaces that were compared.
 pub fn subspaces<T: Copy + Into<f64>>(a: &[f64], v: &[T], w_ref: &[f64], v_ref: &[f64]) -> Result<usize, String> {
     let n = w_ref.len();
     assert_eq!((a.len(), v.len(), v_ref.len()), (n * n, n * n, n * n), "matrices of {n} columns");
-    // The square root of n takes the columns' residuals to the residual of a whole block.
+    // The factor of the square root of n turns the residuals of columns into the residual of a whole block.
     let error = ALLOWED * n as f64 * EPS * floored(norm(a, n)) * (n as f64).sqrt();
     let ends: Vec<usize> = (1..=n).filter(|&i| i == n || w_ref[i] - w_ref[i - 1] > 10.0 * error).collect();
     let mut start = 0;
@@ -189,7 +195,8 @@ pub fn subspaces<T: Copy + Into<f64>>(a: &[f64], v: &[T], w_ref: &[f64], v_ref: 
         let below = if start > 0 { w_ref[start] - w_ref[start - 1] } else { f64::INFINITY };
         let above = if end < n { w_ref[end] - w_ref[end - 1] } else { f64::INFINITY };
         let sine = largest_sine(&v[n * start..n * end], &v_ref[n * start..n * end], n);
-        // n eps more for the orthogonality that the promise allows, and where one space is everything.
+        // Another n eps covers the orthogonality that the promise allows, and the case where one space is
+        // everything.
         let allowed = error / below.min(above) + ALLOWED * n as f64 * EPS;
         Measure { name: "sine between the spaces of the cluster", index: start, got: sine }.within(allowed)?;
         start = end;

@@ -1,11 +1,11 @@
-//! Graphs whose Laplacian spectra are known in closed form (Brouwer & Haemers, Spectra of Graphs, 1.4; Chung, Spectral Graph Theory,
-//! 1.2 for the normalized ones), small random graphs, and their Laplacians in f64.
+//! Graphs whose Laplacian spectra are known in closed form (Brouwer & Haemers, Spectra of Graphs, 1.4; Chung,
+//! Spectral Graph Theory, 1.2 for the normalized ones), small random graphs, and their Laplacians in f64.
 
 use std::f64::consts::PI;
 
 use super::random::SplitMix64;
 
-/// A simple graph: `n` nodes, each edge once.
+/// A simple graph: `n` nodes, and each edge once.
 #[derive(Clone, Debug)]
 pub struct Simple {
     pub name: String,
@@ -13,16 +13,16 @@ pub struct Simple {
     pub edges: Vec<(u32, u32)>,
 }
 
-/// A graph and its spectra, ascending. The random-walk Laplacian has the symmetric one's.
+/// A graph and its ascending spectra. The random-walk Laplacian has the values of the symmetric one.
 #[derive(Clone, Debug)]
 pub struct ClosedForm {
     pub graph: Simple,
     pub combinatorial: Vec<f64>,
-    /// None where there is no closed form, or where a node is isolated and conventions differ.
+    /// `None` if there is no closed form, or if a node is isolated and conventions differ.
     pub symmetric: Option<Vec<f64>>,
 }
 
-/// Which Laplacian.
+/// The kind of a Laplacian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// D - W
@@ -51,7 +51,7 @@ impl ClosedForm {
     }
 }
 
-/// P_n: 2 - 2 cos(pi k / n), and 1 - cos(pi k / (n - 1)).
+/// Returns P_n: 2 - 2 cos(pi k / n), and 1 - cos(pi k / (n - 1)).
 pub fn path(n: usize) -> ClosedForm {
     let symmetric = (n > 1).then(|| (0..n).map(|k| 1.0 - (PI * k as f64 / (n - 1) as f64).cos()).collect());
     ClosedForm::new(format!("path {n}"), n, (1..n).map(|i| (i - 1, i)), path_values(n), symmetric)
@@ -61,7 +61,7 @@ fn path_values(n: usize) -> Vec<f64> {
     (0..n).map(|k| 2.0 - 2.0 * (PI * k as f64 / n as f64).cos()).collect()
 }
 
-/// C_n, n >= 3: 2 - 2 cos(2 pi k / n).
+/// Returns C_n, n >= 3: 2 - 2 cos(2 pi k / n).
 pub fn cycle(n: usize) -> ClosedForm {
     assert!(n >= 3, "a cycle has 3 nodes or more");
     let values: Vec<f64> = (0..n).map(|k| 2.0 - 2.0 * (2.0 * PI * k as f64 / n as f64).cos()).collect();
@@ -69,21 +69,21 @@ pub fn cycle(n: usize) -> ClosedForm {
     ClosedForm::new(format!("cycle {n}"), n, (0..n).map(|i| (i, (i + 1) % n)), values, symmetric)
 }
 
-/// K_1,n-1, n >= 2, centre 0: 0, 1 (n - 2 times), n; and 0, 1, 2.
+/// Returns K_1,n-1, n >= 2, with center 0: 0, 1 (n - 2 times), n; and 0, 1, 2.
 pub fn star(n: usize) -> ClosedForm {
     assert!(n >= 2, "a star has 2 nodes or more");
     let with_last = |last| [0.0].into_iter().chain(vec![1.0; n - 2]).chain([last]).collect::<Vec<f64>>();
     ClosedForm::new(format!("star {n}"), n, (1..n).map(|i| (0, i)), with_last(n as f64), Some(with_last(2.0)))
 }
 
-/// K_n: 0 and n (n - 1 times).
+/// Returns K_n: 0 and n (n - 1 times).
 pub fn complete(n: usize) -> ClosedForm {
     let values: Vec<f64> = (0..n).map(|k| if k == 0 { 0.0 } else { n as f64 }).collect();
     let symmetric = if n > 1 { regular(&values, (n - 1) as f64) } else { None };
     ClosedForm::new(format!("complete {n}"), n, (0..n).flat_map(|a| (0..a).map(move |b| (b, a))), values, symmetric)
 }
 
-/// P_a x P_b: sums of the paths' values.
+/// Returns P_a x P_b: sums of the paths' values.
 pub fn grid(a: usize, b: usize) -> ClosedForm {
     let along = (0..a).flat_map(move |i| (1..b).map(move |j| (i * b + j - 1, i * b + j)));
     let across = (1..a).flat_map(move |i| (0..b).map(move |j| ((i - 1) * b + j, i * b + j)));
@@ -91,7 +91,7 @@ pub fn grid(a: usize, b: usize) -> ClosedForm {
     ClosedForm::new(format!("grid {a} x {b}"), a * b, along.chain(across), values, None)
 }
 
-/// Q_d: 2 times the number of bits of each of 0..2^d.
+/// Returns Q_d: 2 times the number of set bits of each of 0..2^d.
 pub fn hypercube(d: u32) -> ClosedForm {
     let n = 1_usize << d;
     let values: Vec<f64> = (0..n).map(|k| 2.0 * f64::from(k.count_ones())).collect();
@@ -100,7 +100,7 @@ pub fn hypercube(d: u32) -> ClosedForm {
     ClosedForm::new(format!("hypercube {d}"), n, edges, values, symmetric)
 }
 
-/// The Petersen graph, 3-regular: 0, 2 (5 times), 5 (4 times).
+/// Returns the Petersen graph, which is 3-regular: 0, 2 (5 times), 5 (4 times).
 pub fn petersen() -> ClosedForm {
     let edges = (0..5).flat_map(|i| [(i, (i + 1) % 5), (i, i + 5), (i + 5, (i + 2) % 5 + 5)]);
     let values = [vec![0.0], vec![2.0; 5], vec![5.0; 4]].concat();
@@ -108,12 +108,13 @@ pub fn petersen() -> ClosedForm {
     ClosedForm::new("Petersen".into(), 10, edges, values, symmetric)
 }
 
-/// The normalized spectrum of a regular graph.
+/// Returns the normalized spectrum of a regular graph.
 fn regular(combinatorial: &[f64], degree: f64) -> Option<Vec<f64>> {
     Some(combinatorial.iter().map(|x| x / degree).collect())
 }
 
-/// One of each kind for every size that fits below `most` nodes: 1, 2, 3, small ones, around powers of two, a prime.
+/// Returns one graph of each kind for every size of at most `most` nodes: 1, 2, 3, other small sizes, sizes around
+/// powers of two, a prime.
 pub fn closed_forms(most: usize) -> Vec<ClosedForm> {
     let sizes = || [1, 2, 3, 4, 5, 8, 13, 16, 17, 31, 32, 33, 63, 64, 100, 127].into_iter().filter(move |&n| n <= most);
     let mut all: Vec<ClosedForm> = sizes().flat_map(|n| [path(n), complete(n)]).collect();
@@ -126,8 +127,8 @@ pub fn closed_forms(most: usize) -> Vec<ClosedForm> {
     all
 }
 
-/// A random graph of 5 to 44 nodes, from nearly empty to nearly complete; in half of them some nodes are kept without an edge.
-/// (nalgebra's f32 `symmetric_eigen` gives NaN for 1 in 200 of such graphs.)
+/// Returns a random graph of 5 to 44 nodes, from nearly empty to nearly complete. In half of them, some nodes are
+/// left without an edge. (nalgebra's f32 `symmetric_eigen` gives NaN for 1 in 200 of such graphs.)
 pub fn random(random: &mut SplitMix64) -> Simple {
     let n = 5 + random.below(40);
     let density = [0.02, 0.05, 0.1, 0.2, 0.5, 0.9][random.below(6)];
@@ -139,12 +140,13 @@ pub fn random(random: &mut SplitMix64) -> Simple {
     Simple { name: format!("random graph, {n} nodes, {} edges", edges.len()), n, edges }
 }
 
-/// The smallest graph for which nalgebra's f32 `symmetric_eigen` gives NaN: 7 nodes, four of them isolated.
+/// Returns the smallest graph for which nalgebra's f32 `symmetric_eigen` gives NaN: 7 nodes, four of them isolated.
 pub fn seven_nodes() -> Simple {
     Simple { name: "7 nodes, edges 6-0 and 6-5".into(), n: 7, edges: vec![(6, 0), (6, 5)] }
 }
 
-/// The Laplacian in f64, column-major; `isolated` is the diagonal entry that an isolated node gets in the normalized ones.
+/// Returns the column-major Laplacian in f64. `isolated` is the diagonal entry of an isolated node in the
+/// normalized ones.
 pub fn laplacian(graph: &Simple, kind: Kind, isolated: f64) -> Vec<f64> {
     let n = graph.n;
     let mut degree = vec![0.0_f64; n];

@@ -1,8 +1,9 @@
-//! One suite, every adapter: each test runs as one trial for each backend that it is for.
+//! One suite for every adapter: each test runs as one trial for each backend that it is for.
 //!
-//! The same binary plays two parts. Started by `cargo test` it is a libtest-mimic program, whose arguments (filter, `--list`,
-//! `--test-threads`, `--nocapture`) work as usual. Started by itself it is a worker (see `workers`): a driver that crashes, hangs or
-//! loses its device fails one trial. With `FIEDLER_TRIAL_TIMES` it prints the seconds of each.
+//! The same binary plays two roles. Started by `cargo test` it is a libtest-mimic program, whose arguments (filter,
+//! `--list`, `--test-threads`, `--nocapture`) work as usual. Started by itself it is a worker (see `workers`), so
+//! that a driver that crashes, hangs or loses its device fails one trial. With `FIEDLER_TRIAL_TIMES` set, it prints
+//! the seconds that each trial takes.
 
 use super::workers::{Worker, Workers, serve};
 use std::collections::{HashMap, HashSet};
@@ -21,10 +22,10 @@ const PROBE: &str = "the adapters of this machine";
 const REQUIRE: &str = "FIEDLER_REQUIRE_ADAPTERS";
 const TIMES: &str = "FIEDLER_TRIAL_TIMES";
 
-/// The software adapters that serve machines without a GPU: listed whether they are there or not.
+/// The software adapters that serve machines without a GPU. Trials list them whether they are present or not.
 const KNOWN: [&str; 2] = ["llvmpipe", "SwiftShader"];
 
-/// Where Chromium's packages put SwiftShader: Debian, Fedora and others, Chrome's own, Ubuntu's old one.
+/// Where Chromium's packages put SwiftShader: Debian, Fedora and others, Chrome's own package, Ubuntu's old one.
 const SWIFTSHADER: [&str; 5] = [
     "/usr/lib/chromium/vk_swiftshader_icd.json",
     "/usr/lib64/chromium-browser/vk_swiftshader_icd.json",
@@ -33,12 +34,12 @@ const SWIFTSHADER: [&str; 5] = [
     "/snap/chromium/current/usr/lib/chromium-browser/vk_swiftshader_icd.json",
 ];
 
-/// No test comes near this on two cores with a software adapter; whoever does hangs.
+/// No test comes near this limit on two cores with a software adapter; a trial that reaches it hangs.
 const TRIAL_LIMIT: Duration = Duration::from_secs(600);
 /// Enumerating takes a tenth of a second.
 const PROBE_LIMIT: Duration = Duration::from_secs(60);
 
-/// What a body may return: nothing, or a `Result` whose error is the trial's failure.
+/// What a body may return: nothing, or a `Result` whose error is the reason for the failure of the trial.
 pub trait Outcome {
     fn outcome(self) -> Result<(), String>;
 }
@@ -66,7 +67,7 @@ enum Body {
 pub struct Test {
     name: String,
     body: Body,
-    /// The feature of an adapter without which it is not run.
+    /// The adapter feature that the test needs; it does not run on adapters without it.
     needs: Option<&'static str>,
 }
 
@@ -75,45 +76,46 @@ fn on<O: Outcome>(name: &str, cpu: bool, gpus: bool, body: impl Fn(&Context) -> 
     Test { name: name.into(), body, needs: None }
 }
 
-/// On the CPU backend and on every adapter.
+/// Makes a test for the CPU backend and for every adapter.
 pub fn on_each<O: Outcome>(name: &str, body: impl Fn(&Context) -> O + 'static) -> Test {
     on(name, true, true, body)
 }
 
-/// On the CPU backend alone.
+/// Makes a test for the CPU backend alone.
 pub fn on_cpu<O: Outcome>(name: &str, body: impl Fn(&Context) -> O + 'static) -> Test {
     on(name, true, false, body)
 }
 
-/// On every adapter.
+/// Makes a test for every adapter.
 pub fn on_gpus<O: Outcome>(name: &str, body: impl Fn(&Context) -> O + 'static) -> Test {
     on(name, false, true, body)
 }
 
-/// On every adapter that has this feature; on the others it is ignored, and says so.
+/// Makes a test for every adapter that has this feature. On the others it is listed as ignored, with the reason.
 pub fn on_gpus_with<O: Outcome>(feature: &'static str, name: &str, body: impl Fn(&Context) -> O + 'static) -> Test {
     Test { needs: Some(feature), ..on_gpus(name, body) }
 }
 
-/// Once, without a context.
+/// Makes a test that runs once, without a context.
 pub fn device_free<O: Outcome>(name: &str, body: impl Fn() -> O + 'static) -> Test {
     Test { name: name.into(), body: Body::Free(Box::new(move || body().outcome())), needs: None }
 }
 
-/// The tests of one file, whose name goes before theirs: `cargo test --test dense svd::` runs those of svd.rs.
+/// Prefixes the tests of one file with its name: `cargo test --test dense svd::` runs those of svd.rs.
 pub fn suite(file: &str, tests: Vec<Test>) -> Vec<Test> {
     tests.into_iter().map(|test| Test { name: format!("{file}::{}", test.name), ..test }).collect()
 }
 
-/// A third of the cases on SwiftShader, which takes several times as long as Mesa's software adapter; all of them elsewhere. Which ones says
-/// the golden ratio: a step of three would miss what a list has every third time.
+/// Returns a third of the cases on SwiftShader, which takes several times as long as Mesa's software adapter, and
+/// all of them elsewhere. The golden ratio selects them: a stride of three would miss a case that occurs at every
+/// third position of a list.
 pub fn sample<T>(ctx: &Context, all: impl IntoIterator<Item = T>) -> Vec<T> {
     let share = if ctx.adapter().is_some_and(|adapter| adapter.name.contains("SwiftShader")) { 1.0 / 3.0 } else { 1.0 };
     let taken = |i: usize| (i as f64 * 0.618_033_988_749_895).fract() < share;
     all.into_iter().enumerate().filter(|(i, _)| taken(*i)).map(|(_, case)| case).collect()
 }
 
-/// The whole of a test binary's `main`.
+/// Runs the tests of a binary; this is its whole `main`.
 pub fn run<const N: usize>(suites: [Vec<Test>; N]) -> ExitCode {
     run_all(&suites.into_iter().flatten().collect::<Vec<_>>())
 }
@@ -142,7 +144,7 @@ fn code(outcome: Result<(), String>) -> ExitCode {
     }
 }
 
-/// One body on one backend, with the context that earlier ones had there.
+/// Runs one body on one backend, with the context that earlier trials used there.
 fn one(tests: &[Test], trial: &str, contexts: &mut HashMap<String, Context>) -> Result<(), String> {
     if trial == PROBE {
         probe();
@@ -164,7 +166,7 @@ fn one(tests: &[Test], trial: &str, contexts: &mut HashMap<String, Context>) -> 
     Ok(())
 }
 
-/// A line for each adapter, and a last one, without which the probe died on the way.
+/// Prints a line for each adapter, and a last line; if that is missing, the probe died on the way.
 fn probe() {
     let adapters = Adapter::all();
     for adapter in &adapters {
@@ -174,15 +176,15 @@ fn probe() {
     println!("adapters {}", adapters.len());
 }
 
-/// A machine's adapter as trials see it.
+/// An adapter of this machine as trials see it.
 struct Found {
     name: String,
     features: Vec<String>,
-    /// The driver manifest without which it is not seen.
+    /// The driver manifest that has to be set for the adapter to be seen.
     drivers: Option<&'static str>,
 }
 
-/// Every adapter of the machine by name, and for each environment whose probe failed, its name and why.
+/// Returns every adapter of the machine, and the name and error of each environment whose probe failed.
 fn adapters() -> (Vec<Found>, Vec<(&'static str, String)>) {
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     let mut names = HashSet::new();
@@ -201,7 +203,7 @@ fn adapters() -> (Vec<Found>, Vec<(&'static str, String)>) {
     (found, failed)
 }
 
-/// The adapters' names and features in a probe's output.
+/// Reads the adapters' names and features from the output of a probe.
 fn parse(output: &str) -> Result<Vec<(String, Vec<String>)>, String> {
     let one = |line: &str| {
         let mut fields = line.strip_prefix("adapter\t")?.split('\t');
@@ -216,7 +218,7 @@ fn parse(output: &str) -> Result<Vec<(String, Vec<String>)>, String> {
     }
 }
 
-/// All trials, in the tests' order.
+/// Returns all trials, in the order of the tests.
 fn trials(tests: &[Test], nocapture: bool, workers: &Arc<Workers>) -> Vec<Trial> {
     let wants_gpus = tests.iter().any(|t| matches!(t.body, Body::Device { gpus: true, .. }));
     let (adapters, failed) = if wants_gpus { adapters() } else { Default::default() };
@@ -241,7 +243,7 @@ fn trials(tests: &[Test], nocapture: bool, workers: &Arc<Workers>) -> Vec<Trial>
             let (trial, backend, workers) = (name.clone(), backend.to_owned(), Arc::clone(workers));
             let body = move || {
                 let began = Instant::now();
-                // Without a backend there is nothing to share.
+                // Without a backend there is nothing that trials could share.
                 let outcome = match backend.is_empty() {
                     true => Worker::once(&trial, &[], drivers, nocapture, TRIAL_LIMIT).map(drop),
                     false => workers.run(&trial, &backend, drivers, nocapture, TRIAL_LIMIT),
@@ -282,7 +284,8 @@ fn trials(tests: &[Test], nocapture: bool, workers: &Arc<Workers>) -> Vec<Trial>
     all
 }
 
-/// The trial of an adapter that is not here: ignored, or failed where it is required or where a probe died, which proves no absence.
+/// Returns the trial of an adapter that is absent. It is ignored, but it fails if the adapter is required, or if a
+/// probe died, because then nothing proves the absence.
 fn absence(test: &str, adapter: &str, required: bool, probe_failed: bool) -> Trial {
     let why = match (required, probe_failed) {
         (_, true) => format!("a probe for adapters failed, so nothing is known of {adapter}"),
@@ -293,7 +296,8 @@ fn absence(test: &str, adapter: &str, required: bool, probe_failed: bool) -> Tri
     Trial::test(format!("{test}@{adapter} (absent)"), move || Err(why.into())).with_ignored_flag(ignored)
 }
 
-/// Runs the trial `name` of this binary in a process with more environment, as the harness does: for tests of the harness.
+/// Runs the trial `name` of this binary in a process with additional environment variables, as the harness does. It
+/// serves the tests of the harness.
 pub fn run_trial(name: &str, variables: &[(&str, &str)], limit: Duration) -> Result<String, String> {
     Worker::once(name, variables, None, false, limit)
 }

@@ -1,17 +1,19 @@
-//! What LAPACK's f32 drivers are off on the matrices of these tests, and what ours may be for it.
+//! The errors of LAPACK's f32 drivers on the matrices of these tests, and the bounds on ours that follow from them.
 //!
-//! Measured on 2026-11-22 with SciPy 1.17.1 (OpenBLAS 0.3.31) by `python3 benches/accuracy.py --rust`, which makes the same matrices
-//! from the same seeds, 1 to 3: the worst of the three, rounded up to a tenth, in units of eps times the largest magnitude.
+//! Measured on 2026-11-22 with SciPy 1.17.1 (OpenBLAS 0.3.31) by `python3 benches/accuracy.py --rust`, which makes
+//! the same matrices from the same seeds, 1 to 3: the worst of the three, rounded up to a tenth, in units of eps
+//! times the largest magnitude.
 
 use super::gates::EPS;
 
-/// Twice LAPACK's, the design's promise. Three draws may all be lucky, and matrices that are nearly diagonal are nearly exact to
-/// reductions: none counts as less than 1.5 eps, what the sum of one row in f32 is off by.
+/// Returns twice LAPACK's error, which is the design's promise. Three draws may all be lucky, and reductions are
+/// nearly exact on matrices that are nearly diagonal, so no error counts as less than 1.5 eps, the error of the sum
+/// of one row in f32.
 pub fn allowed(lapack: f64) -> f64 {
     2.0 * lapack.max(1.5)
 }
 
-/// `max |x - truth| / (eps |truth|_max)`; a NaN stays one.
+/// Computes `max |x - truth| / (eps |truth|_max)`; a NaN remains one.
 pub fn off(values: &[f64], truth: &[f64]) -> f64 {
     assert_eq!(values.len(), truth.len());
     let worse = |most: f64, x: f64| if x.is_nan() || x > most { x } else { most };
@@ -19,7 +21,7 @@ pub fn off(values: &[f64], truth: &[f64]) -> f64 {
     values.iter().zip(truth).map(|(x, y)| (x - y).abs()).fold(0.0, worse) / (EPS * largest)
 }
 
-/// What there is to say against values that may be off by so much, if anything.
+/// Returns a complaint if values are further from the truth than `allowed`.
 pub fn against(name: &str, found: impl IntoIterator<Item = f32>, truth: &[f64], allowed: f64) -> Option<String> {
     let found: Vec<f64> = found.into_iter().map(f64::from).collect();
     let got = off(&found, truth);
@@ -27,21 +29,21 @@ pub fn against(name: &str, found: impl IntoIterator<Item = f32>, truth: &[f64], 
     (!within).then(|| format!("{name}: off by {got:.2} eps at most, allowed {allowed:.2}"))
 }
 
-/// The error that lists all that was said.
+/// Returns an error that lists all complaints, if there are any.
 pub fn verdict(against: Vec<String>) -> Result<(), String> {
     if against.is_empty() { Ok(()) } else { Err(format!("{} cases:\n{}", against.len(), against.join("\n"))) }
 }
 
-/// Places of families that are one and the same but for their scale: LAPACK's draws count for all of them.
+/// Indices of families that are the same but for their scale: LAPACK's draws count for all of them.
 const SCALED: [&[usize]; 3] = [&[7, 10, 11], &[12, 13, 14], &[15, 18, 19]];
 const SCALED_RECTANGLES: [&[usize]; 1] = [&[5, 7, 8]];
 
-/// What ssyevd is off on the family of that place in a row of [`SSYEVD_N`] or [`SSYEVD_V`].
+/// Returns the error of ssyevd on the family at that index in a row of [`SSYEVD_N`] or [`SSYEVD_V`].
 pub fn of_type(row: &[f64; 21], place: usize) -> f64 {
     of_family(row, place, &SCALED)
 }
 
-/// What sgesdd is off on the family of that place in a row of [`SGESDD`].
+/// Returns the error of sgesdd on the family at that index in a row of [`SGESDD`].
 pub fn of_rectangle(row: &[f64; 17], place: usize) -> f64 {
     of_family(row, place, &SCALED_RECTANGLES)
 }
@@ -52,14 +54,15 @@ fn of_family(row: &[f64], place: usize, scaled: &[&[usize]]) -> f64 {
     family.iter().map(|&place| row[place]).fold(0.0, f64::max)
 }
 
-/// What sgesdd's values are off on the worst of all these families: a bound on all of [`SGESDD`] and on
-/// the 28 of 520 x 513, for shapes that are not in it.
+/// Returns a bound on the error of sgesdd's values on the worst of all these families, for shapes that are not in
+/// [`SGESDD`]. It covers all of that table, and the error of 28 at 520 x 513.
 pub fn sgesdd(m: usize, n: usize) -> f64 {
     let n = m.max(n) as f64;
     (2.0 * n.sqrt()).min(12.0) + n / 30.0
 }
 
-/// By shape, of each of the families of `rectangles::types` in their order: what sgesdd's values are off, in eps s_max.
+/// The errors of sgesdd's values in eps s_max, by shape, for each of the families of `rectangles::types` in their
+/// order.
 pub const SGESDD: [(usize, usize, [f64; 17]); 17] = [
     (2, 2, [0.0, 0.0, 1.5, 1.0, 1.3, 1.1, 1.1, 2.3, 2.3, 1.1, 0.4, 0.3, 0.6, 0.5, 0.0, 0.4, 0.7]),
     (5, 5, [0.0, 0.0, 0.6, 0.9, 1.0, 1.9, 2.4, 2.2, 2.2, 1.4, 1.2, 2.6, 0.9, 0.3, 0.9, 0.1, 1.6]),
@@ -80,7 +83,7 @@ pub const SGESDD: [(usize, usize, [f64; 17]); 17] = [
     (300, 300, [0.0, 0.0, 0.5, 6.8, 8.3, 8.8, 3.4, 7.3, 7.3, 3.4, 4.3, 7.6, 4.8, 5.2, 13.4, 1.4, 2.9]),
 ];
 
-/// By order, of LAPACK's types 1 to 21: what ssyevd's values without vectors are off, in eps |w|_max.
+/// The errors of ssyevd's values without vectors in eps |w|_max, by order, for LAPACK's types 1 to 21.
 pub const SSYEVD_N: [(usize, [f64; 21]); 12] = [
     (2, [0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.2, 0.2, 0.2, 0.3, 1.2, 0.7, 1.3, 1.3, 0.1, 0.1, 0.1, 0.1, 1.1, 0.2]),
     (3, [0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 1.9, 0.9, 1.5, 2.2, 1.4, 1.7, 4.1, 4.1, 1.8, 1.1, 2.1, 1.5, 2.0, 0.6]),
@@ -117,7 +120,7 @@ pub const SSYEVD_N: [(usize, [f64; 21]); 12] = [
     ),
 ];
 
-/// The same of the values that it gives with vectors.
+/// The errors of the values that ssyevd computes along with vectors, in the same order and unit.
 pub const SSYEVD_V: [(usize, [f64; 21]); 12] = [
     (2, [0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.2, 0.2, 0.2, 0.3, 1.2, 0.7, 1.3, 1.3, 0.1, 0.1, 0.1, 0.1, 1.1, 0.2]),
     (3, [0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 1.6, 1.9, 1.5, 1.2, 1.7, 1.0, 3.0, 4.1, 1.0, 0.6, 1.1, 1.5, 1.5, 0.5]),

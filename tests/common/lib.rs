@@ -1,4 +1,4 @@
-//! What the test binaries share: the harness, cases, and the measures that judge them.
+//! Code that the test binaries share: the harness, cases, and the measures that judge them.
 #![allow(missing_docs, missing_debug_implementations, reason = "it is read by this workspace's tests alone")]
 
 pub mod batches;

@@ -1,4 +1,4 @@
-//! Products of matrices: cases with everything that a product can be told, and their truth in f64.
+//! Products of matrices: cases with every option of a product, and their truth in f64.
 
 use fiedler::array::{Array, Scalar};
 use fiedler::ops::matmul::{Activation, Bias, Gemm, Multiplied};
@@ -9,13 +9,13 @@ use std::error::Error;
 
 use super::random::SplitMix64;
 
-/// A number of an array, to and from f64.
+/// An element of an array, with conversions to and from f64.
 pub trait Number: Multiplied {
-    /// The unit of its sums' rounding.
+    /// The unit of the rounding of its sums.
     const EPS: f64;
     fn of(x: f64) -> Self;
     fn value(self) -> f64;
-    /// How far the nearest number may be from x.
+    /// Returns a bound on the distance from x to the nearest value of this type.
     fn rounding(x: f64) -> f64;
 }
 
@@ -27,7 +27,7 @@ impl Number for f32 {
     fn value(self) -> f64 {
         self.into()
     }
-    /// Counted with its sums.
+    /// The rounding is counted with the sums.
     fn rounding(_: f64) -> f64 {
         0.0
     }
@@ -54,28 +54,28 @@ impl Number for f16 {
     fn value(self) -> f64 {
         self.to_f64()
     }
-    /// Half of its last place, which below 2^-14 is 2^-24.
+    /// Half a unit in the last place; below 2^-14 that unit is 2^-24.
     fn rounding(x: f64) -> f64 {
         (x.abs() / 2048.0).max(2.0_f64.powi(-25))
     }
 }
 
-/// Both factors as they are and transposed.
+/// Both factors as stored and transposed, in all combinations.
 pub const TURNS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
 
-/// What is multiplied. Batches of 0 for C and the bias: there is none.
+/// A product. C or the bias is absent if its batch count is 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Product {
     pub m: usize,
     pub n: usize,
     pub k: usize,
-    /// Of A and of B.
+    /// The batch counts of A and of B.
     pub batches: (usize, usize),
     pub transposed: (bool, bool),
     pub alpha: f64,
     pub beta: f64,
     pub c: usize,
-    /// A bias of rows, or of columns.
+    /// The batch count of the bias, and whether it has an element per row instead of per column.
     pub bias: (usize, bool),
     pub activation: Activation,
     pub seed: u64,
@@ -107,7 +107,7 @@ impl Product {
         Self { transposed: (a, b), ..self }
     }
 
-    /// Of the results.
+    /// The number of result matrices.
     pub fn count(&self) -> usize {
         if self.batches.0 == 1 { self.batches.1 } else { self.batches.0 }
     }
@@ -124,7 +124,7 @@ pub struct Operands<T: Number> {
 }
 
 impl<T: Number> Operands<T> {
-    /// Uniform in [-1, 1), exact in T.
+    /// Draws operands uniformly from [-1, 1), exact in T.
     pub fn random(product: Product) -> Self {
         let mut random = SplitMix64::new(product.seed);
         let mut numbers = |len: usize| (0..len).map(|_| T::of(random.signed())).collect::<Vec<T>>();
@@ -169,9 +169,10 @@ impl<T: Number> Operands<T> {
         Ok(found.as_slice().to_vec())
     }
 
-    /// The truth of every number, and how far a result may be from it: `4 eps sqrt(k) |A||B|` (design: a sum's rounding errors add up
-    /// as a random walk), 2 eps for each step after the sum, what the activation makes of that (its slope is at most 1.13, GELU's),
-    /// 32 eps (1 + |x|) for the activation itself, and the rounding of the result. `more` is allowed besides, in units of |A||B|.
+    /// Returns the true value and the allowed error of every element. The allowed error sums `4 eps sqrt(k) |A||B|`
+    /// (design: the rounding errors of a sum add up as a random walk), 2 eps for each step after the sum, what the
+    /// activation makes of these (its slope is at most 1.13, GELU's), 32 eps (1 + |x|) for the activation itself,
+    /// the rounding of the result, and `more` in units of |A||B|.
     pub fn truth(&self, more: f64) -> Vec<(f64, f64)> {
         let Product { m, n, k, batches, transposed, alpha, beta, c, bias, activation, .. } = self.product;
         let one = |at: usize| {
@@ -203,7 +204,7 @@ impl<T: Number> Operands<T> {
         (0..m * n * self.product.count()).into_par_iter().map(one).collect()
     }
 
-    /// Runs it and judges every number.
+    /// Runs the product and judges every element.
     pub fn check(&self, ctx: &Context) -> Result<f64, String> {
         let found = self.run(ctx).map_err(|e| format!("{:?}: {e}", self.product))?;
         self.judge(&found, 0.0)
@@ -213,7 +214,7 @@ impl<T: Number> Operands<T> {
         let mut worst = 0.0_f64;
         for (at, (&got, (want, allowed))) in found.iter().zip(self.truth(more)).enumerate() {
             let off = (got.value() - want).abs();
-            let near = off <= allowed; // a NaN is not
+            let near = off <= allowed; // false for a NaN
             if !near {
                 let Product { m, n, .. } = self.product;
                 let place = (at / (m * n), at % m, at / m % n);
@@ -231,8 +232,8 @@ impl<T: Number> Operands<T> {
     }
 }
 
-/// A number of A that is not finite spoils its own row of its own matrix and moves no bit of any other; where alpha is 0 neither factor
-/// is looked at.
+/// Checks that an element of A that is not finite spoils only its row of its matrix and changes no bit of any
+/// other, and that neither factor is read if alpha is 0.
 pub fn judge_not_finite(
     (m, n, k): (usize, usize, usize),
     run: impl Fn(&Operands<f32>) -> fiedler::Result<Vec<f32>>,
@@ -268,7 +269,7 @@ pub fn activated(activation: Activation, x: f64) -> f64 {
     }
 }
 
-/// The bits of numbers, NaN and the sign of 0 told apart.
+/// Returns the bits of the elements, which distinguish NaNs and the sign of 0.
 pub fn bits<T: Scalar>(numbers: &[T]) -> Vec<u8> {
     bytemuck::cast_slice(numbers).to_vec()
 }

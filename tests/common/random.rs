@@ -1,6 +1,6 @@
-//! Numbers for cases: the same on every machine, from a seed that a failing test can name.
+//! Random values for test cases: the same on every machine, from a seed that a failing test can name.
 
-/// Steele, Lea and Flood's SplitMix64 (2014): one word of state, and every seed is a good one.
+/// Steele, Lea and Flood's SplitMix64 (2014). It has one word of state, and every seed is a good one.
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
 
@@ -17,28 +17,28 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Uniform in [0, 1), all 53 bits.
+    /// Returns a value uniform in [0, 1), with all 53 bits.
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Uniform in [-1, 1).
+    /// Returns a value uniform in [-1, 1).
     pub fn signed(&mut self) -> f64 {
         2.0 * self.unit() - 1.0
     }
 
-    /// 1 or -1.
+    /// Returns 1 or -1.
     pub fn sign(&mut self) -> f64 {
         if self.next_u64() & 1 == 0 { 1.0 } else { -1.0 }
     }
 
-    /// Normally distributed, by Box and Muller.
+    /// Returns a normally distributed value, by Box and Muller.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt(); // 1 - unit is never 0
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// Uniform in `0..bound`, up to a bias of `bound / 2^64`. 0 where the bound is 0.
+    /// Returns a value uniform in `0..bound`, up to a bias of `bound / 2^64`, or 0 if the bound is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
     }

@@ -1,6 +1,7 @@
-//! Rectangular matrices that hurt, after LAPACK's DDRVBD and DCHKBD, and the judges of their singular value decompositions.
+//! Difficult rectangular matrices, after LAPACK's DDRVBD and DCHKBD, and the judges of their singular value
+//! decompositions.
 //!
-//! Every matrix is column-major and rounded to f32: what a device is given and what is judged in f64 is the same matrix.
+//! Every matrix is column-major and rounded to f32: the device receives the same matrix that is judged in f64.
 
 use super::random::SplitMix64;
 use super::{gates, lapack};
@@ -13,10 +14,10 @@ use fiedler::{Context, Shape};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// f32's ULP as LAPACK has it: the condition of the types is 1 / ULP.
+/// f32's ULP in LAPACK's sense. The condition number of the types is 1 / ULP.
 const ULP: f64 = gates::EPS;
 
-/// The design's promise for the residual and for both orthogonalities, in units of `max(m, n) eps`.
+/// The design's bound for the residual and for both orthogonalities, in units of `max(m, n) eps`.
 pub const ALLOWED: f64 = 15.0;
 
 /// A matrix with a name for messages.
@@ -55,11 +56,11 @@ fn spectrum(mode: usize, k: usize, random: &mut SplitMix64) -> Vec<f64> {
     (0..k).map(value).collect()
 }
 
-/// `U diag(values) V'`, U and V products of random reflections: Haar distributed.
+/// Returns `U diag(values) V'`, where U and V are products of random reflections and thus Haar distributed.
 pub fn with_values(m: usize, n: usize, values: &[f64], random: &mut SplitMix64) -> Vec<f64> {
     let mut a = vec![0.0; m * n];
     values.iter().enumerate().for_each(|(i, x)| a[i + m * i] = *x);
-    // From the left, of the trailing rows; then the same of the transpose.
+    // From the left, applied to the trailing rows; then the same on the transpose.
     for start in (0..m.saturating_sub(1)).rev() {
         reflect(&mut a, m, start, random);
     }
@@ -90,17 +91,18 @@ impl Rectangle {
         Self { name: name.into(), m, n, a: a.into_iter().map(|x| f64::from(x as f32)).collect() }
     }
 
-    /// The same matrix times `factor`.
+    /// Returns the matrix times `factor`.
     pub fn scaled(&self, factor: f64) -> Self {
         let a = self.a.iter().map(|x| x * factor).collect();
         Self::new(format!("{factor:e} times {}", self.name), self.m, self.n, a)
     }
 }
 
-/// Near the square roots of f32's overflow and underflow thresholds: squares would leave the range.
+/// A scale near the square root of f32's overflow threshold (and its inverse near that of underflow): squares would
+/// leave the range.
 const LARGE: f64 = (1_u64 << 63) as f64;
 
-/// All types of one shape, in the order of [`super::lapack::SGESDD`]'s columns.
+/// Returns all types of one shape, in the order of [`super::lapack::SGESDD`]'s columns.
 pub fn types(m: usize, n: usize, seed: u64) -> Vec<Rectangle> {
     let mut random = SplitMix64::new(seed ^ ((m as u64) << 32) ^ n as u64);
     let k = m.min(n);
@@ -117,7 +119,7 @@ pub fn types(m: usize, n: usize, seed: u64) -> Vec<Rectangle> {
     push("even, large", even.iter().map(|x| x * LARGE).collect());
     push("even, small", even.iter().map(|x| x / LARGE).collect());
     push("uniform", (0..m * n).map(|_| random.signed()).collect());
-    // DCHKBD's type 16: logarithms of entries uniform, here of half the range of f32's digits.
+    // DCHKBD's type 16: the logarithms of the entries are uniform, here between `ULP^2` and 1.
     push("log-random entries", (0..m * n).map(|_| random.sign() * ULP.powf(2.0 * random.unit())).collect());
     push(
         "bidiagonal",
@@ -145,7 +147,8 @@ pub fn types(m: usize, n: usize, seed: u64) -> Vec<Rectangle> {
     all
 }
 
-/// A random matrix of that rank: the set on which nalgebra's `svd` fails one time in six (nalgebra#1172).
+/// Returns a random matrix of that rank, from the set on which nalgebra's `svd` fails one time in six
+/// (nalgebra#1172).
 pub fn low_rank(m: usize, n: usize, rank: usize, random: &mut SplitMix64) -> Rectangle {
     let left: Vec<f64> = (0..m * rank).map(|_| random.signed()).collect();
     let right: Vec<f64> = (0..n * rank).map(|_| random.signed()).collect();
@@ -153,7 +156,7 @@ pub fn low_rank(m: usize, n: usize, rank: usize, random: &mut SplitMix64) -> Rec
     Rectangle::new(format!("rank {rank}, {m} x {n}"), m, n, (0..m * n).map(|e| entry(e % m, e / m)).collect())
 }
 
-/// The cases, all of one shape, as one batch.
+/// Returns the cases, all of one shape, as one batch.
 pub fn array<T: Real>(cases: &[Rectangle]) -> Array<T> {
     let (m, n) = cases.first().map_or((0, 0), |case| (case.m, case.n));
     assert!(cases.iter().all(|case| (case.m, case.n) == (m, n)), "one shape");
@@ -181,7 +184,7 @@ pub fn solve<T: Real>(ctx: &Context, cases: &[Rectangle], vectors: Vectors) -> f
     Host::of(ctx, &svd(ctx, &array::<T>(cases), vectors)?)
 }
 
-/// The worst of every measure over a batch, in units of what is allowed, and the most sweeps.
+/// The worst of every measure over a batch, in units of what is allowed, and the largest number of sweeps.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Worst {
     pub residual: f64,
@@ -208,7 +211,7 @@ pub fn check<T: Real + Into<f64>>(ctx: &Context, cases: &[Rectangle], vectors: V
     judge(cases, &found, vectors)
 }
 
-/// Holds every decomposition against the promise and its certificate against a recomputation in f64.
+/// Checks every decomposition against the promised bounds and its certificate against a recomputation in f64.
 pub fn judge<T: Real + Into<f64>>(cases: &[Rectangle], found: &Host<T>, vectors: Vectors) -> Result<Worst, String> {
     let one = |(i, case): (usize, &Rectangle)| {
         let wide = |x: &HostArray<T>| {
@@ -241,7 +244,7 @@ fn judge_one(
         return Err(format!("values do not descend to 0 at least: {s:?}"));
     }
     let a = MatRef::from_column_major_slice(&case.a, m, n);
-    // The norm of the tall one of the matrix and its transpose, which is what is solved.
+    // The norm of the matrix or its transpose, whichever is tall, because that one is solved.
     let norm = one_norm(if m < n { a.transpose() } else { a }).max(f64::from(f32::MIN_POSITIVE));
     let unit = m.max(n) as f64 * epsilon;
     let scaled = Mat::from_fn(m, k, |i, j| u[(i, j)] * s[j]);
@@ -252,7 +255,8 @@ fn judge_one(
     let residual = one_norm(if m < n { difference.transpose() } else { difference.as_ref() });
     let (departure_u, departure_v) = (departure(u.as_ref()), departure(vh.transpose()));
     let truth = reference(a)?;
-    // In f64 the referee is no better than what it judges, and off by more than LAPACK's drivers are in f32's units.
+    // In f64 the referee is no better than the result that it judges, and it is off by more than LAPACK's drivers
+    // are in units of f32's eps.
     let (off, values) = match epsilon < ULP {
         false => (lapack::off(s, &truth), lapack::allowed(lapack::sgesdd(m, n))),
         true => {
@@ -273,7 +277,7 @@ fn judge_one(
     if certificate.status != Status::Converged {
         return Err(format!("{certificate:?}"));
     }
-    // The certificate's numbers, from their definitions.
+    // The values of the certificate, from their definitions.
     let (b, p, q) = if m < n { (a.transpose(), vh.transpose(), u.as_ref()) } else { (a, u.as_ref(), vh.transpose()) };
     let product = b * q.subcols(0, k);
     let column =
@@ -281,7 +285,7 @@ fn judge_one(
     let residual = (0..k).map(column).fold(0.0, nan_max);
     let largest = |x: &Mat<f64>| x.col_iter().flat_map(|c| c.iter()).map(|x| x.abs()).fold(0.0, nan_max);
     let orthogonality = largest(&departure_u).max(largest(&departure_v));
-    // In f64 the judge rounds as much as the judged.
+    // In f64 the judge rounds as much as the result that it judges.
     let (residual, orthogonality) = if epsilon < ULP {
         (residual.min(certificate.residual), orthogonality.min(certificate.orthogonality))
     } else {
@@ -292,8 +296,9 @@ fn judge_one(
     Ok(worst)
 }
 
-/// Measured in the working precision, where a sum of n products is rounded by about the root of n eps, and by a tenth of the promise at
-/// most: more than that over twice the truth, or less than half of it, is a lie (as for eigh: common/solve.rs).
+/// Checks a value of a certificate. It is measured in the working precision, where a sum of n products is rounded
+/// by about the root of n eps, and by a tenth of the promise at most. A value that exceeds twice the truth by more
+/// than that, or that is less than half of the truth, is an error (as for eigh: common/solve.rs).
 fn agrees(what: &str, certified: f64, truth: f64, n: usize, epsilon: f64) -> Result<(), String> {
     let (least, most) = (truth / 2.0 - 2.0 * epsilon, 2.0 * truth + (n as f64).max(4.0) * epsilon);
     if certified >= least && certified <= most {
@@ -306,7 +311,7 @@ fn nan_max(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// `X'X - I`.
+/// Computes `X'X - I`.
 fn departure(x: MatRef<'_, f64>) -> Mat<f64> {
     x.transpose() * x - Mat::<f64>::identity(x.ncols(), x.ncols())
 }
@@ -315,12 +320,14 @@ pub fn one_norm(a: MatRef<'_, f64>) -> f64 {
     a.col_iter().map(|column| column.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, nan_max)
 }
 
-/// faer's singular values in f64, held against the laws: their decomposition makes the matrix again, from orthonormal bases.
+/// Returns faer's singular values in f64, after checking that their decomposition reproduces the matrix from
+/// orthonormal bases.
 pub fn reference(a: MatRef<'_, f64>) -> Result<Vec<f64>, String> {
     if a.nrows() == 0 || a.ncols() == 0 {
         return Ok(Vec::new());
     }
-    // Far from 1 squares leave f64's range only beyond what f32 holds, but the laws are easier to state at 1.
+    // Far from 1, squares leave f64's range only beyond what f32 holds, but the conditions are easier to state at
+    // 1.
     let size = a.col_iter().flat_map(|c| c.iter()).map(|x| x.abs()).fold(0.0, nan_max);
     let size = if size == 0.0 { 1.0 } else { size };
     let unit = Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)] / size);
@@ -329,10 +336,11 @@ pub fn reference(a: MatRef<'_, f64>) -> Result<Vec<f64>, String> {
     let scaled = Mat::from_fn(a.nrows(), s.len(), |i, j| found.U()[(i, j)] * s[j]);
     let residual = one_norm((&unit - scaled * found.V().transpose()).as_ref());
     let away = one_norm(departure(found.U()).as_ref()).max(one_norm(departure(found.V()).as_ref()));
-    // A thousandth of what f32 is allowed would do; LAPACK's threshold of 60 n eps64 is a millionth.
+    // A thousandth of what is allowed in f32 would be enough; LAPACK's threshold of 60 n eps64 is a millionth of
+    // it.
     let allowed = 60.0 * a.nrows().max(a.ncols()) as f64 * f64::EPSILON;
     if residual <= allowed * one_norm(unit.as_ref()).max(1.0) && away <= allowed {
-        // faer leaves those of rank-deficient matrices as they come.
+        // faer does not sort the values of rank-deficient matrices.
         s.sort_by(|a, b| b.total_cmp(a));
         return Ok(s.into_iter().map(|x| x * size).collect());
     }

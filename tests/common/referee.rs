@@ -1,15 +1,18 @@
-//! Truth: eigenvalues in f64, found by one library and judged by arithmetic of our own.
+//! True eigenvalues in f64, computed by a library and verified by separate arithmetic.
 //!
-//! faer and nalgebra are the CPU backend, so neither their word nor their agreement is proof. faer's f64 values are therefore held
-//! against Sturm counts: a Householder reduction to tridiagonal form and Sylvester's law of inertia, written here from the textbook
-//! (Golub & Van Loan 8.3.1 and 8.4.1), share no line and no iteration with either. LAPACK's own tests do the same (DSTECH).
+//! faer and nalgebra are the CPU backend, so neither their results nor their agreement is proof. Therefore faer's
+//! f64 values are checked against Sturm counts: a Householder reduction to tridiagonal form and Sylvester's law of
+//! inertia, written here from the textbook (Golub & Van Loan 8.3.1 and 8.4.1), which share no line and no iteration
+//! with either library. LAPACK's own tests do the same (DSTECH).
 
 use faer::prelude::*;
 
-/// Both computations are off by a few eps64 |A|: 16 n eps64 is room for that, and 1e-7 of what f32 results are allowed.
+/// Both computations are off by a few eps64 |A|: 16 n eps64 is enough for that, and is 1e-7 of what f32 results are
+/// allowed.
 const SLACK: f64 = 16.0;
 
-/// The eigenvalues of the symmetric matrix `a` (column-major, n x n), ascending, each confirmed by Sturm counts.
+/// Returns the ascending eigenvalues of the symmetric matrix `a` (column-major, n x n), each confirmed by Sturm
+/// counts.
 pub fn eigenvalues(a: &[f64], n: usize) -> Result<Vec<f64>, String> {
     if n == 0 {
         return Ok(Vec::new());
@@ -20,7 +23,8 @@ pub fn eigenvalues(a: &[f64], n: usize) -> Result<Vec<f64>, String> {
     Ok(values)
 }
 
-/// All eigenpairs of `a`: values as [`eigenvalues`], vectors column-major. The vectors are judged by whoever uses them (gates).
+/// Returns all eigenpairs of `a`: the values as in [`eigenvalues`], the vectors column-major. The callers judge the
+/// vectors (see `gates`).
 pub fn eigenpairs(a: &[f64], n: usize) -> Result<(Vec<f64>, Vec<f64>), String> {
     if n == 0 {
         return Ok((Vec::new(), Vec::new()));
@@ -33,14 +37,14 @@ pub fn eigenpairs(a: &[f64], n: usize) -> Result<(Vec<f64>, Vec<f64>), String> {
     Ok((values, vectors))
 }
 
-/// Whether `values` are the ascending eigenvalues of `a`, up to f64's rounding.
+/// Checks that `values` are the ascending eigenvalues of `a`, up to f64's rounding.
 pub fn confirm(values: &[f64], a: &[f64], n: usize) -> Result<(), String> {
     if values.len() != n {
         return Err(format!("{} eigenvalues for n = {n}", values.len()));
     }
     let norm = super::gates::norm(a, n);
     if norm == 0.0 {
-        // Nothing to be relative to: a Sturm count at 0 would say nothing.
+        // There is no norm to be relative to, and a Sturm count at 0 would say nothing.
         return if values.iter().all(|&x| x == 0.0) { Ok(()) } else { Err(format!("zero matrix: {values:?}")) };
     }
     let (diagonal, below) = tridiagonal(a, n);
@@ -55,10 +59,10 @@ pub fn confirm(values: &[f64], a: &[f64], n: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// How many eigenvalues of the tridiagonal matrix are smaller than `x`: the negative pivots of `T - x I`.
+/// Counts the eigenvalues of the tridiagonal matrix that are smaller than `x`: the negative pivots of `T - x I`.
 fn count(diagonal: &[f64], below: &[f64], x: f64) -> usize {
     let largest = below.iter().fold(0.0, |m: f64, b| m.max(b * b));
-    let smallest_pivot = (f64::MIN_POSITIVE * largest).max(f64::MIN_POSITIVE); // as LAPACK's DLAEBZ
+    let smallest_pivot = (f64::MIN_POSITIVE * largest).max(f64::MIN_POSITIVE); // as in LAPACK's DLAEBZ
     let mut pivot = 1.0;
     let mut negative = 0;
     for (i, d) in diagonal.iter().enumerate() {
@@ -72,14 +76,15 @@ fn count(diagonal: &[f64], below: &[f64], x: f64) -> usize {
     negative
 }
 
-/// Diagonal and subdiagonal of a tridiagonal matrix similar to the symmetric `a`.
+/// Returns the diagonal and the subdiagonal of a tridiagonal matrix similar to the symmetric `a`.
 pub fn tridiagonal(a: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
     let mut a = a.to_vec();
     band(&mut a, n, 1);
     ((0..n).map(|i| a[i + n * i]).collect(), (1..n).map(|i| a[i + n * (i - 1)]).collect())
 }
 
-/// Makes the symmetric `a` a similar one of half-bandwidth `width` (at least 1), by Householder reflections from both sides.
+/// Transforms the symmetric `a` to a similar matrix of half-bandwidth `width` (at least 1), by Householder
+/// reflections from both sides.
 pub fn band(a: &mut [f64], n: usize, width: usize) {
     for column in 0..n.saturating_sub(width + 1) {
         let start = column + width;
@@ -88,9 +93,9 @@ pub fn band(a: &mut [f64], n: usize, width: usize) {
         if scale == 0.0 || v[1..].iter().all(|&x| x == 0.0) {
             continue;
         }
-        v.iter_mut().for_each(|x| *x /= scale); // squares stay in range
+        v.iter_mut().for_each(|x| *x /= scale); // keeps squares in range
         v[0] += v[0].signum() * v.iter().map(|x| x * x).sum::<f64>().sqrt();
-        // Left of `column` these rows are 0 already, and so are these columns above it.
+        // To the left of `column` these rows are 0 already, and so are the corresponding columns above it.
         reflect(a, n, column, start, &v);
         for i in start + 1..n {
             a[i + n * column] = 0.0;
@@ -99,12 +104,12 @@ pub fn band(a: &mut [f64], n: usize, width: usize) {
     }
 }
 
-/// `a` becomes `H a H`, `H = I - 2 v v' / v'v` in the rows and columns from `start`.
+/// Replaces `a` by `H a H`, where `H = I - 2 v v' / v'v` in the rows and columns from `start` on.
 pub fn reflect_both(a: &mut [f64], n: usize, start: usize, v: &[f64]) {
     reflect(a, n, 0, start, v);
 }
 
-/// The same, where rows and columns before `first` are known to stay.
+/// Does the same as [`reflect_both`], where rows and columns before `first` are known not to change.
 fn reflect(a: &mut [f64], n: usize, first: usize, start: usize, v: &[f64]) {
     let factor = 2.0 / v.iter().map(|x| x * x).sum::<f64>();
     for j in first..n {
@@ -123,7 +128,7 @@ fn reflect(a: &mut [f64], n: usize, first: usize, start: usize, v: &[f64]) {
     }
 }
 
-/// In eight sums, which the compiler may keep in a vector.
+/// Computes a dot product in eight sums, which the compiler may keep in a vector.
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     let (xs, x_rest) = x.as_chunks::<8>();
     let (ys, y_rest) = y[..x.len()].as_chunks::<8>();

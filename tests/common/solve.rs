@@ -1,4 +1,4 @@
-//! Cases through the library, and what comes back judged in f64.
+//! Solves test cases through the library and judges the results in f64.
 
 use std::error::Error;
 
@@ -12,15 +12,15 @@ use super::families::Case;
 use super::referee::dot;
 use super::{gates, referee};
 
-/// What a test's body returns.
+/// The return type of a test body.
 pub type Checked = Result<(), Box<dyn Error>>;
 
-/// f32's bits, for comparisons that a NaN must survive.
+/// Returns the bits of f32 values, for comparisons that treat equal NaNs as equal.
 pub fn bits(x: &[f32]) -> Vec<u32> {
     x.iter().map(|x| x.to_bits()).collect()
 }
 
-/// Settings for one more context of the same kind as `ctx`: on its device, or the CPU alone.
+/// Returns settings for another context of the same kind as `ctx`: on its device, or the CPU alone.
 pub fn alike(ctx: &Context) -> ContextBuilder {
     match ctx.adapter() {
         Some(_) => Context::builder().device_of(ctx).backend(Backend::Gpu).poison(true).tuned(false),
@@ -28,7 +28,7 @@ pub fn alike(ctx: &Context) -> ContextBuilder {
     }
 }
 
-/// [`alike`], with a device of its own.
+/// Returns the settings of [`alike`], but with a separate device.
 pub fn apart(ctx: &Context) -> ContextBuilder {
     match ctx.adapter() {
         Some(adapter) => {
@@ -38,14 +38,14 @@ pub fn apart(ctx: &Context) -> ContextBuilder {
     }
 }
 
-/// The cases as one ragged batch.
+/// Returns the cases as one ragged batch.
 pub fn ragged<T: Real>(cases: &[Case]) -> Ragged<T> {
     let layout = Layout::new(cases.iter().map(|case| case.n as u32));
     let data = cases.iter().flat_map(|case| case.a.iter().map(|&x| T::from_f64(x))).collect();
     Ragged::from_vec(layout, data).expect("as many elements as the layout says")
 }
 
-/// All cases in one call.
+/// Solves all cases in one call.
 pub fn solve<T: Real>(ctx: &Context, cases: &[Case]) -> fiedler::Result<HostEigh<T>> {
     eigh_ragged(ctx, &ragged(cases))?.to_host(ctx)
 }
@@ -58,8 +58,8 @@ pub struct Worst {
     pub values: f64,
 }
 
-/// Holds every decomposition of `found` against the promise and its certificate against a recomputation in f64. `truth` gives the
-/// true eigenvalues, where a closed form does.
+/// Checks every decomposition of `found` against the promised bounds and its certificate against a recomputation in
+/// f64. `truth` returns the true eigenvalues if there is a closed form.
 pub fn judge<T: Real + Into<f64>>(
     cases: &[Case],
     found: &HostEigh<T>,
@@ -81,7 +81,8 @@ pub fn judge<T: Real + Into<f64>>(
     cases.par_iter().enumerate().map(one).try_reduce(Worst::default, |a, b| Ok(worst(a, b)))
 }
 
-/// One decomposition: ascending, within the promise of its precision, and certified with the true numbers.
+/// Checks one decomposition: its values ascend, it is within the bounds for its precision, and its certificate has
+/// the true values.
 fn judge_one<T: Real + Into<f64>>(
     case: &Case,
     w: &[T],
@@ -91,13 +92,13 @@ fn judge_one<T: Real + Into<f64>>(
 ) -> Result<Worst, String> {
     let (n, norm) = (case.n, gates::norm(&case.a, case.n));
     gates::ascending(w)?;
-    // The gates' unit is f32's epsilon.
+    // The unit of the gates is f32's epsilon.
     let finer = gates::EPS / T::EPSILON;
     let within = |mut measure: gates::Measure, allowed: f64| {
         measure.got *= finer;
         measure.within(allowed).map(|measure| measure.got / allowed)
     };
-    // In f64 the referee itself is off by up to 16 n eps |A| (its SLACK); in f32 that is nothing.
+    // In f64 the referee itself is off by up to 16 n eps |A| (its SLACK); in f32 that is negligible.
     let values = gates::allowed_values(n) + if finer > 1.0 { 16.0 * n as f64 } else { 0.0 };
     let worst = Worst {
         residual: within(gates::residual(&case.a, w, v), gates::ALLOWED)?,
@@ -113,7 +114,8 @@ fn judge_one<T: Real + Into<f64>>(
     Ok(worst)
 }
 
-/// The numbers of a certificate, from their definitions: `max_j |A v_j - l_j v_j|_2 / |A|_1` and `max |V'V - I|`.
+/// Computes the values of a certificate from their definitions: `max_j |A v_j - l_j v_j|_2 / |A|_1` for the
+/// residual and `max |V'V - I|` for orthogonality.
 pub fn recomputed<T: Copy + Into<f64>>(a: &[f64], n: usize, w: &[T], v: &[T]) -> (f64, f64) {
     let wide = |numbers: &[T]| numbers.iter().map(|&x| x.into()).collect::<Vec<f64>>();
     recomputed_wide(a, n, &wide(w), &wide(v))
@@ -122,7 +124,8 @@ pub fn recomputed<T: Copy + Into<f64>>(a: &[f64], n: usize, w: &[T], v: &[T]) ->
 fn recomputed_wide(a: &[f64], n: usize, w: &[f64], v: &[f64]) -> (f64, f64) {
     let column = |j: usize| &v[n * j..n * (j + 1)];
     let (mut residual, mut orthogonality) = (0.0_f64, 0.0_f64);
-    // The smallest normal f32 stands for the norm of a zero matrix; squares of 1e-30 and less leave nothing of f64's range.
+    // The smallest normal f32 replaces the norm of a zero matrix. Squares of values of 1e-30 and less stay in f64's
+    // range.
     let norm = gates::norm(a, n).max(f64::from(f32::MIN_POSITIVE));
     for (j, &value) in w.iter().enumerate() {
         let mut away = vec![0.0; n];
@@ -139,9 +142,10 @@ fn recomputed_wide(a: &[f64], n: usize, w: &[f64], v: &[f64]) -> (f64, f64) {
     (residual, orthogonality)
 }
 
-/// A certificate's number is measured in the working precision: a sum of n products is rounded by at most n eps, a tenth of the
-/// promise, and in practice by about its root, on either side. Less than half of the truth, 2 eps allowed for that, or a tenth of the
-/// promise more than twice of it, is a lie.
+/// Checks a value of a certificate. It is measured in the working precision, where a sum of n products is rounded,
+/// in either direction, by at most n eps (a tenth of the promise) and in practice by about its root. A value is an
+/// error if it is less than half of the truth minus 2 eps for that rounding, or more than twice the truth plus a
+/// tenth of the promise.
 fn agrees(what: &str, certified: f64, truth: f64, n: usize, epsilon: f64) -> Result<(), String> {
     let (least, most) = (truth / 2.0 - 2.0 * epsilon, 2.0 * truth + (n as f64).max(4.0) * epsilon);
     if certified >= least && certified <= most {

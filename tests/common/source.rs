@@ -1,9 +1,11 @@
-//! Rust sources as tokens, and the paths in them: as much of the grammar as `tests/host/layers.rs` asks about.
+//! Splits Rust sources into tokens and finds the paths in them. It covers the part of the grammar that
+//! `tests/host/layers.rs` needs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Identifiers, `::`, and single characters of punctuation; no comments, no strings, no lifetimes. Each with its line.
+/// Returns identifiers, `::`, and single punctuation characters, each with its line; no comments, strings or
+/// lifetimes.
 pub fn tokens(text: &str) -> Vec<(usize, String)> {
     let chars: Vec<char> = text.chars().collect();
     let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
@@ -93,7 +95,7 @@ pub fn tokens(text: &str) -> Vec<(usize, String)> {
     out
 }
 
-/// All paths of the tree at `tokens[*i]`, such as `a::{b, c::d as e, self}`; leaves `*i` behind the tree.
+/// Collects all paths of the tree at `tokens[*i]`, such as `a::{b, c::d as e, self}`, and moves `*i` past the tree.
 fn tree(tokens: &[(usize, String)], i: &mut usize, prefix: &[String], out: &mut Vec<Vec<String>>) {
     let text = |i: usize| tokens.get(i).map_or("", |t| t.1.as_str());
     let mut path = prefix.to_vec();
@@ -127,7 +129,7 @@ fn tree(tokens: &[(usize, String)], i: &mut usize, prefix: &[String], out: &mut 
     out.push(path);
 }
 
-/// A source file: its module's path from the crate's root, and its tokens.
+/// A source file: the path of its module from the crate's root, and its tokens.
 pub struct Source {
     pub file: PathBuf,
     pub module: Vec<String>,
@@ -150,7 +152,7 @@ impl Source {
         &self.module[0]
     }
 
-    /// Every path into the crate, from its root, with its line.
+    /// Returns every path into the crate, from its root, with its line.
     pub fn paths(&self) -> Vec<(usize, Vec<String>)> {
         let text = |i: usize| self.tokens.get(i).map_or("", |t| t.1.as_str());
         let mut out = Vec::new();
@@ -185,7 +187,7 @@ impl Source {
         out
     }
 
-    /// What this file re-exports from modules inside it: the name, and the module's path from here.
+    /// Returns what this file re-exports from modules inside it: each name with the path of its module from here.
     pub fn reexports(&self) -> BTreeMap<String, Vec<String>> {
         let mut out = BTreeMap::new();
         for i in 0..self.tokens.len() {
@@ -206,7 +208,7 @@ impl Source {
     }
 }
 
-/// `path`, which starts with `crate` or `super`, as seen from the root when written in `module`.
+/// Converts `path`, which starts with `crate` or `super` and is written in `module`, to a path from the root.
 fn from_root(module: &[String], path: &[String]) -> Vec<String> {
     let ups = path.iter().take_while(|part| *part == "super").count();
     if ups == 0 {

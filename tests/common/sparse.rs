@@ -1,4 +1,4 @@
-//! Sparse symmetric matrices of the tests' own making, in f64, and what they say of pairs that somebody found.
+//! Sparse symmetric matrices in f64, made by the tests themselves, and the checks of pairs computed from them.
 
 use super::random::SplitMix64;
 use fiedler::array::Real;
@@ -11,7 +11,7 @@ use nalgebra::DMatrix;
 pub struct Sparse {
     pub rows: Vec<Vec<(usize, f64)>>,
     pub norm: f64,
-    /// Dimension of its null space, if it is a Laplacian.
+    /// The dimension of its null space, if it is a Laplacian.
     pub null: Option<usize>,
 }
 
@@ -29,7 +29,8 @@ impl Sparse {
         Self { rows, norm, null }
     }
 
-    /// The Laplacian, from its definition and the graph's entries alone. Random walks have the symmetric one's values.
+    /// Builds the Laplacian from its definition and the graph's entries alone. For random walks it builds the
+    /// symmetric one, which has the same values.
     pub fn laplacian(graph: GraphRef<'_>, normalization: Normalization) -> Self {
         let n = graph.nodes();
         let normalized = normalization != Normalization::Combinatorial;
@@ -48,14 +49,15 @@ impl Sparse {
         Self::new((0..n).map(row).collect(), Some(components(graph) - ones))
     }
 
-    /// A random matrix with about twice so many entries a row, of numbers that f32 holds: both precisions have the same matrix.
+    /// Builds a random matrix with about `2 * per_row` entries per row. f32 holds every entry, so both precisions
+    /// have the same matrix.
     pub fn random(n: usize, per_row: usize, scale: f64, seed: u64) -> Self {
         let mut random = SplitMix64::new(seed);
         let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
         for i in 0..n {
             for _ in 0..per_row {
                 let (j, x) = (random.below(n), f64::from((random.signed() * scale) as f32));
-                // A place that is hit twice counts once.
+                // A position that is drawn twice is stored once.
                 if !rows[i].iter().any(|&(column, _)| column == j) {
                     rows[i].push((j, x));
                     if i != j {
@@ -71,7 +73,7 @@ impl Sparse {
         self.rows.len()
     }
 
-    /// Column-major.
+    /// Returns the matrix as a column-major dense array.
     pub fn dense(&self) -> Vec<f64> {
         let n = self.order();
         let mut dense = vec![0.0; n * n];
@@ -81,7 +83,7 @@ impl Sparse {
         dense
     }
 
-    /// As `Operator::from_csr` takes it.
+    /// Returns the arrays that `Operator::from_csr` takes.
     pub fn csr<T: Real>(&self) -> (Vec<usize>, Vec<u32>, Vec<T>) {
         let entries = || self.rows.iter().flatten();
         let mut offsets = vec![0];
@@ -89,7 +91,7 @@ impl Sparse {
         (offsets, entries().map(|e| e.0 as u32).collect(), entries().map(|e| T::from_f64(e.1)).collect())
     }
 
-    /// `|A v - l v|_2`, scaled so that squares of tiny numbers stay in range.
+    /// Computes `|A v - l v|_2`, scaled so that squares of tiny values stay in range.
     pub fn residual(&self, value: f64, vector: &[f64]) -> f64 {
         let unit = if self.norm > 0.0 { self.norm } else { 1.0 };
         let of = |(i, row): (usize, &Vec<(usize, f64)>)| {
@@ -100,7 +102,7 @@ impl Sparse {
     }
 }
 
-/// Connected components, by painting.
+/// Counts connected components by flood fill.
 pub fn components(graph: GraphRef<'_>) -> usize {
     let mut seen = vec![false; graph.nodes()];
     let mut count = 0;
@@ -116,35 +118,37 @@ pub fn components(graph: GraphRef<'_>) -> usize {
     count
 }
 
-/// What is told of the truth.
+/// What the checks know about the true solution.
 #[derive(Clone, Copy, Debug)]
 pub struct Truth<'a> {
     pub matrix: &'a Sparse,
-    /// The k values that were asked for, ascending.
+    /// The k requested values, ascending.
     pub values: &'a [f64],
     pub which: Which,
-    /// The largest residual of a converged pair, over |A|_1.
+    /// The largest allowed residual of a converged pair, over |A|_1.
     pub tolerance: f64,
     /// Whether every pair has to have converged.
     pub all: bool,
 }
 
-/// Residuals of converged pairs over |A|_1, where nobody says otherwise: as `EigshOptions` has it.
+/// Returns the default bound on the residuals of converged pairs over |A|_1, as in `EigshOptions`.
 pub fn tolerance<T: Real>() -> f64 {
     if T::EPSILON > 1e-10 { 2e-6 } else { 1e-10 }
 }
 
-/// Columns stay this close to orthonormal: f32's are recombined by a rotation in f32, whose rounding errors come to some eps of a column
-/// (an encoding promises as much); in f64 an iteration is content where X'X was conditioned to 1e-8 over eps.
+/// Returns how close to orthonormal the columns stay. In f32, a rotation in f32 recombines the columns, and its
+/// rounding errors come to some eps of a column (an encoding promises the same). In f64, an iteration stops if X'X
+/// was conditioned to 1e-8 over eps.
 pub fn allowed_orthogonality<T: Real>() -> f64 {
     if T::EPSILON > 1e-10 { 1e-5 } else { 1e-8 }
 }
 
-/// Holds pairs against the truth.
+/// Checks pairs against the truth.
 ///
-/// A symmetric matrix has as many eigenvalues near k orthonormal vectors with small residuals, each within its residual (Parlett, The
-/// Symmetric Eigenvalue Problem, 11.5): so much a value may be off. What is added: the operator's scales and its diagonal in T, the
-/// value's own rounding, and the closed form's.
+/// A symmetric matrix has as many eigenvalues near k orthonormal vectors with small residuals as there are vectors,
+/// each within its residual (Parlett, The Symmetric Eigenvalue Problem, 11.5): a value may be off by that much.
+/// Added to this are the rounding of the operator's scales and its diagonal in T, of the value itself, and of the
+/// closed form.
 pub fn check<T: Real>(found: &Eigsh<T>, truth: Truth<'_>) -> Result<(), String> {
     let Truth { matrix, which, tolerance, .. } = truth;
     let (n, k) = (matrix.order(), truth.values.len());
@@ -153,7 +157,7 @@ pub fn check<T: Real>(found: &Eigsh<T>, truth: Truth<'_>) -> Result<(), String> 
         return Err(format!("wanted {k} pairs of order {n}, found shapes {shapes:?}"));
     }
     let norm = if matrix.norm > 0.0 { matrix.norm } else { 1.0 };
-    // The longest row is a sum in f64, here and there.
+    // The sum over the longest row is in f64, here and in the library.
     let longest = matrix.rows.iter().map(Vec::len).max().unwrap_or(0) as f64;
     let rounding = 4.0 * T::EPSILON + longest * f64::EPSILON;
     let values: Vec<f64> = found.values.iter().map(|x| x.to_f64()).collect();
@@ -171,7 +175,7 @@ pub fn check<T: Real>(found: &Eigsh<T>, truth: Truth<'_>) -> Result<(), String> 
         let (value, want, said) = (values[j], truth.values[j], found.residuals[j]);
         let truly = matrix.residual(value, vectors.column(j).as_slice()) / norm;
         worst = worst.max(truly);
-        // The residual in the operator as it is in T, against the one in the matrix as it is.
+        // Compares the residual in the operator, whose entries are in T, with the one in the exact matrix.
         let honest = (said - truly).abs() <= rounding + 1e-9 * truly;
         if !honest {
             return Err(format!("pair {j}: residual said {said:e}, in truth {truly:e}"));
@@ -186,7 +190,7 @@ pub fn check<T: Real>(found: &Eigsh<T>, truth: Truth<'_>) -> Result<(), String> 
         if status == Status::NotConverged && said <= tolerance {
             return Err(format!("pair {j} said not to have converged: residual {said:e}, tolerance {tolerance:e}"));
         }
-        // Unresolved is what its residual, or rounding, does not tell from 0, and nothing else.
+        // A pair is unresolved if and only if its residual, or rounding, does not separate its value from 0.
         let told = value.abs() > said.max(16.0 * T::EPSILON) * norm || said == 0.0 || j < known;
         if status != Status::NotConverged && told != (status == Status::Converged) {
             return Err(format!("pair {j}, {value:e}: {status:?}, residual {said:e}"));
@@ -216,7 +220,7 @@ pub fn check<T: Real>(found: &Eigsh<T>, truth: Truth<'_>) -> Result<(), String> 
         return Err(format!("vectors are {away:e} away from orthonormal"));
     }
     let certificate = found.certificate;
-    // Two sums of n products, in other orders: their roundings add up as a random walk does.
+    // Two sums of n products in different orders: their roundings add up as a random walk does.
     let summing = 4.0 * (vectors.nrows() as f64).sqrt() * f64::EPSILON;
     let same = |a: f64, b: f64| (a - b).abs() <= rounding + summing + 1e-6 * b;
     if !same(certificate.residual, worst) || !same(certificate.orthogonality, away) {
@@ -229,12 +233,13 @@ pub fn check<T: Real>(found: &Eigsh<T>, truth: Truth<'_>) -> Result<(), String> 
     Ok(())
 }
 
-/// Of vectors that were found, the part outside the true eigenspace of the values near theirs: at most the residual over the gap to the
-/// nearest value that is not near (Davis and Kahan 1970). What is near ends at the first gap of a thousandth of the norm.
+/// Checks the part of each vector outside the true eigenspace of the values near its own. It is at most the
+/// residual over the gap to the nearest value that is not near (Davis and Kahan 1970). "Near" ends at the first gap
+/// of a thousandth of the norm.
 pub fn check_spaces<T: Real>(found: &Eigsh<T>, matrix: &Sparse, values: &[f64], vectors: &[f64]) -> Result<(), String> {
     let n = matrix.order();
     for (j, value) in found.values.iter().map(|x| x.to_f64()).enumerate() {
-        // The cluster is widened until the next value lies well beyond it.
+        // The cluster is widened until the next value is well beyond it.
         let mut distances: Vec<f64> = values.iter().map(|x| (x - value).abs()).collect();
         distances.sort_by(f64::total_cmp);
         let clear = |pair: &&[f64]| pair[1] >= 2.0 * pair[0] && pair[1] >= 1e-3 * matrix.norm;
@@ -249,7 +254,8 @@ pub fn check_spaces<T: Real>(found: &Eigsh<T>, matrix: &Sparse, values: &[f64], 
         }
         let outside = rest.iter().map(|x| x * x).sum::<f64>().sqrt();
         let residual = matrix.residual(value, vector.as_slice());
-        // The referee's own vectors are off by n eps64 |A| / gap, and theirs by their length.
+        // The vectors of the referee are off by n eps64 |A| / gap, and those under test by their departure from
+        // unit length.
         let slack = (n as f64 * f64::EPSILON * matrix.norm) / gap + allowed_orthogonality::<T>() * 1e-2;
         let within = outside <= residual / gap + slack;
         if !within {
@@ -259,19 +265,19 @@ pub fn check_spaces<T: Real>(found: &Eigsh<T>, matrix: &Sparse, values: &[f64], 
     Ok(())
 }
 
-/// How the random graphs of these tests are made.
+/// The parameters of the random graphs of these tests.
 #[derive(Clone, Copy, Debug)]
 pub struct Weighted {
     pub conventions: Conventions,
-    /// Of the exponent of ten that weights have: 10^-spread to 10^spread.
+    /// The spread of the exponent of ten of the weights: 10^-spread to 10^spread.
     pub spread: f64,
-    /// Every so many nodes a self-loop; 0 for none.
+    /// The number of nodes per self-loop; 0 for no self-loops.
     pub loops: usize,
-    /// So many isolated nodes at the end.
+    /// The number of isolated nodes at the end.
     pub isolated: usize,
 }
 
-/// The same edges with weights, self-loops and isolated nodes.
+/// Returns the graph with the same edges, and with random weights, self-loops and isolated nodes.
 pub fn weighted(graph: GraphRef<'_>, how: Weighted, seed: u64) -> fiedler::Result<Graph> {
     let mut random = SplitMix64::new(seed);
     let mut edges = Vec::new();

@@ -1,22 +1,23 @@
-//! Numbers for statistics, and what is true of them.
+//! Data for statistics, and the true results.
 
 use super::random::SplitMix64;
 use fiedler::array::{Array, Real};
 use fiedler::ops::stats::{Description, StatsOptions, describe};
 use fiedler::{Axis, Context, Shape};
 
-/// Mean, and the means of the second, third and fourth powers of the distances from it, by two passes.
+/// Computes the mean, and the means of the second, third and fourth powers of the distances from it, in two passes.
 pub fn two_passes(x: &[f64]) -> [f64; 4] {
     let n = x.len() as f64;
-    // Of distances from one of them, so that they have all digits.
+    // The mean is taken of distances from the first value, so that they have all digits.
     let near: Vec<f64> = x.iter().map(|v| v - x[0]).collect();
     let mean = near.iter().sum::<f64>() / n;
     let power = |k: i32| near.iter().map(|v| (v - mean).powi(k)).sum::<f64>() / n;
     [x[0] + mean, power(2), power(3), power(4)]
 }
 
-/// Skewness and kurtosis of numbers with these central moments, and what an error of the moments is relative to: powers of rounded
-/// distances are off by a few times the distances' error, relative to the sums of their magnitudes.
+/// Returns skewness and kurtosis of data with these central moments, each with the scale that an error of the
+/// moments is relative to: powers of rounded distances are off by a few times the distances' error, relative to the
+/// sums of their magnitudes.
 pub fn shape_of(x: &[f64], [mean, second, third, fourth]: [f64; 4]) -> [(f64, f64); 2] {
     if second == 0.0 {
         return [(f64::NAN, 0.0); 2];
@@ -26,10 +27,10 @@ pub fn shape_of(x: &[f64], [mean, second, third, fourth]: [f64; 4]) -> [(f64, f6
     [(skewness, 4.0 * (1.0 + magnitude / second.powf(1.5))), (kurtosis, 4.0 * (4.0 + kurtosis.abs()))]
 }
 
-/// How a number is drawn.
+/// A function that draws one value.
 pub type Draw = fn(&mut SplitMix64) -> f64;
 
-/// Kinds of numbers: far from 0 beside their spread, around 0, and with long tails.
+/// Kinds of data: far from 0 relative to their spread, around 0, and with long tails.
 pub const KINDS: [(&str, Draw); 4] = [
     ("mean 1e6, variance 1", |r| 1e6 + r.normal()),
     ("normal", SplitMix64::normal),
@@ -37,23 +38,23 @@ pub const KINDS: [(&str, Draw); 4] = [
     ("exponential", |r| -(1.0 - r.unit()).ln()),
 ];
 
-/// Numbers `rows x cols` around 1e3, column-major.
+/// Returns a column-major `rows x cols` table of values around 1e3.
 pub fn table(rows: usize, cols: usize, seed: u64) -> Vec<f32> {
     let mut random = SplitMix64::new(seed);
     (0..rows * cols).map(|_| (1e3 + random.normal()) as f32).collect()
 }
 
-/// Some rows of a table.
+/// Returns some rows of a table as an array.
 pub fn rows_of(data: &[f32], rows: usize, some: std::ops::Range<usize>) -> fiedler::Result<Array<f32>> {
     let cols = data.len() / rows;
     let own: Vec<f32> = data.chunks_exact(rows).flat_map(|column| &column[some.clone()]).copied().collect();
     Array::from_vec(Shape::new(some.len(), cols, 1), own)
 }
 
-/// Rows of a chunk, of 20,000.
+/// Rows per chunk, of 20,000 rows.
 pub const CUTS: [usize; 5] = [20_000, 4096, 1000, 5003, 12_289];
 
-/// Everything of a description, in its order, in f64.
+/// Returns all parts of a description, in their order, in f64.
 pub fn all<T: Real>(ctx: &Context, d: &Description<T>) -> fiedler::Result<[Vec<f64>; 6]> {
     let wide = |a: &Array<T>| -> fiedler::Result<Vec<f64>> {
         Ok(a.to_host(ctx)?.as_slice().iter().map(|x| x.to_f64()).collect())
@@ -61,7 +62,7 @@ pub fn all<T: Real>(ctx: &Context, d: &Description<T>) -> fiedler::Result<[Vec<f
     Ok([wide(&d.mean)?, wide(&d.variance)?, wide(&d.min)?, wide(&d.max)?, wide(&d.skewness)?, wide(&d.kurtosis)?])
 }
 
-/// Everything of one series, and its count.
+/// Describes one series: returns all its statistics and its count.
 pub fn one(ctx: &Context, data: Vec<f32>, options: StatsOptions) -> fiedler::Result<([f64; 6], u64)> {
     let x = Array::from_vec(Shape::new(data.len(), 1, 1), data)?;
     let found = describe(ctx, &x, Axis::Rows, options)?;
@@ -70,7 +71,7 @@ pub fn one(ctx: &Context, data: Vec<f32>, options: StatsOptions) -> fiedler::Res
 
 pub const AXES: [Option<Axis>; 4] = [Some(Axis::Rows), Some(Axis::Cols), Some(Axis::Batch), None];
 
-/// The series of an array, in the order of the results.
+/// Returns the series of an array, in the order of the results.
 pub fn series<T: Copy>(x: &[T], shape: Shape, axis: Option<Axis>) -> Vec<Vec<T>> {
     let at = |r: usize, c: usize, b: usize| x[(b * shape.cols + c) * shape.rows + r];
     let Shape { rows, cols, batch } = shape;

@@ -1,6 +1,6 @@
-//! Processes that run trials. One serves the trials of one backend, one after the other and with one context, so that a kernel is compiled
-//! once and not once a trial (SwiftShader takes about a second for each). A trial that fails, crashes or hangs takes its process with it,
-//! and the next one has a new process.
+//! Processes that run trials. One process serves the trials of one backend, one after the other and with one
+//! context, so that a kernel is compiled once instead of once per trial (SwiftShader takes about a second for
+//! each). A trial that fails, crashes or hangs ends its process, and the next trial gets a new one.
 
 use std::collections::HashMap;
 use std::fs::OpenOptions;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use std::{env, io, thread};
 use tempfile::NamedTempFile;
 
-/// In a worker's environment: the file that gets a byte for each trial that passed.
+/// The variable in the environment of a worker that names a file, which gets a byte for each trial that passed.
 const ANSWERS: &str = "FIEDLER_TRIAL_ANSWERS";
 const DRIVERS: &str = "VK_DRIVER_FILES";
 /// Closing a device takes a fraction of a second.
@@ -21,7 +21,8 @@ fn failed(what: &'static str) -> impl Fn(io::Error) -> String {
     move |e| format!("cannot {what}: {e}")
 }
 
-/// The worker's part, if this process is one: each line of its input names a trial for `run`, whose first failure ends it.
+/// Runs the loop of a worker, if this process is one: each line of its input names a trial for `run`, and the first
+/// failure ends it.
 pub fn serve(mut run: impl FnMut(&str) -> Result<(), String>) -> Option<Result<(), String>> {
     let path = env::var_os(ANSWERS)?;
     let mut each = || {
@@ -35,7 +36,7 @@ pub fn serve(mut run: impl FnMut(&str) -> Result<(), String>) -> Option<Result<(
     Some(each())
 }
 
-/// This binary once more.
+/// Another process of this binary.
 pub struct Worker {
     child: Child,
     /// Receives the output of the process. It is a file because a pipe would have to be drained.
@@ -44,12 +45,13 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Starts with more environment, and with that driver's adapters alone; where `nocapture`, it prints where its parent does.
+    /// Starts a worker with additional environment variables, and with the adapters of `drivers` alone if they are
+    /// given. With `nocapture`, it prints where its parent does.
     fn start(variables: &[(&str, &str)], drivers: Option<&str>, nocapture: bool) -> Result<Self, String> {
         let file = || NamedTempFile::new().map_err(failed("make a file for a trial"));
         let (log, answers) = (file()?, file()?);
         let mut command = Command::new(env::current_exe().map_err(failed("find this binary"))?);
-        // What a user has set for the command must not move a trial to another backend.
+        // A user's settings for the command must not move a trial to another backend.
         for name in ["FIEDLER_BACKEND", "FIEDLER_ADAPTER"] {
             command.env_remove(name);
         }
@@ -64,7 +66,7 @@ impl Worker {
         Ok(Self { child: command.spawn().map_err(failed("start a trial"))?, log, answers })
     }
 
-    /// One trial in a process of its own, which is [started](Self::start) for it.
+    /// Runs one trial in a separate process, which is [started](Self::start) for it.
     pub fn once(
         trial: &str,
         variables: &[(&str, &str)],
@@ -78,10 +80,11 @@ impl Worker {
         Ok(output)
     }
 
-    /// Runs a trial: its output, or why it failed, with the output. After a failure there is no process any more.
+    /// Runs a trial and returns its output, or the reason of its failure with the output. After a failure the
+    /// process is gone.
     fn run(&mut self, trial: &str, limit: Duration) -> Result<String, String> {
         if let Some(input) = &mut self.child.stdin {
-            // A process that has ended says more by its status.
+            // If the process has ended, its status says more than this error.
             let _ = writeln!(input, "{trial}");
         }
         let passed = |answers: &mut NamedTempFile| {
@@ -94,7 +97,7 @@ impl Worker {
                 break Ok(());
             }
             if let Some(status) = self.child.try_wait().map_err(failed("wait for a trial"))? {
-                // It may have answered between the two questions.
+                // It may have answered between the two checks.
                 break if passed(&mut self.answers)? { Ok(()) } else { Err(status.to_string()) };
             }
             if started.elapsed() > limit {
@@ -114,7 +117,7 @@ impl Worker {
         self.child.wait().map(drop).map_err(failed("wait for a process"))
     }
 
-    /// Ends it, as its device closes.
+    /// Ends the process after its device has closed.
     fn end(mut self) -> Result<(), String> {
         drop(self.child.stdin.take());
         let started = Instant::now();
@@ -132,7 +135,7 @@ impl Worker {
     }
 }
 
-/// The workers that have nothing to do, by backend.
+/// The idle workers, by backend.
 #[derive(Default)]
 pub struct Workers(Mutex<HashMap<String, Vec<Worker>>>);
 
@@ -154,7 +157,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Ends them all.
+    /// Ends all workers.
     pub fn end(&self) -> Result<(), String> {
         let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         idle.drain().flat_map(|(_, workers)| workers).try_for_each(Worker::end)

@@ -1,6 +1,7 @@
-//! The device's kernels for matrices beyond workgroup memory: blocked Jacobi, and what comes before and after it in tiles. Each alone on
-//! orders around a block, a pair of blocks, a tile and a class; bit-equal whatever stands beside a matrix and however a batch is cut; within
-//! a budget; and the choice of some pairs on the device.
+//! The device's kernels for matrices beyond workgroup memory: blocked Jacobi, and the tiled steps before and after
+//! it. The tests run each on orders around a block, a pair of blocks, a tile and a class; check that results are
+//! bit-equal whatever other matrices are in the batch and however it is cut; run within a budget; and check that
+//! some pairs are selected on the device.
 
 use common::families::{Case, banded_types, glued_wilkinson, lapack_type, lapack_types};
 use common::graphs::{self, Kind};
@@ -19,24 +20,24 @@ pub fn tests() -> Vec<Test> {
         vec![
             on_gpus("orders within a few blocks", few_blocks),
             on_gpus("orders beyond workgroup memory", large),
-            on_gpus("half a thousand and more", larger),
+            on_gpus("orders 511 and 1000", larger),
             on_gpus("scales", scales),
-            on_gpus("among others, and in pieces, bit by bit", cuts),
-            on_gpus("what is not finite, and what is not read", spoiled),
+            on_gpus("bit-equal in mixed batches and when cut", cuts),
+            on_gpus("input that is not finite, and input that is not read", spoiled),
             on_gpus("some pairs, and values alone", parts),
             on_gpus("ten of the largest order under 512 MiB", ten),
         ],
     )
 }
 
-/// A context that may use the blocked form alone, which takes every order.
+/// Returns a context that may use the blocked form alone, which takes every order.
 fn blocked(ctx: &Context) -> fiedler::Result<Context> {
     let ctx = alike(ctx).kernels(&[KernelForm::Eigh(JacobiForm::Blocked)]).build()?;
     assert_eq!(device_order_limit(&ctx), 2048);
     Ok(ctx)
 }
 
-/// One of LAPACK's types alone: the large ones take their time to make.
+/// Returns one of LAPACK's types alone, because the large ones take a while to make.
 fn one(kind: u32, n: usize, seed: u64) -> Case {
     Case {
         name: format!("LAPACK type {kind}, n = {n}, seed {seed}"),
@@ -59,7 +60,8 @@ fn certified(ctx: &Context, cases: Vec<Case>) -> Checked {
     Ok(())
 }
 
-/// Around a block of 16 columns, a pair of blocks, and a tile of 64 rows: one block alone, ghosts, odd numbers of blocks.
+/// Orders around a block of 16 columns, a pair of blocks, and a tile of 64 rows: a single block, zero columns as
+/// padding, odd numbers of blocks.
 fn few_blocks(ctx: &Context) -> Checked {
     let mut cases = Vec::new();
     for n in [1, 2, 17, 33] {
@@ -72,8 +74,8 @@ fn few_blocks(ctx: &Context) -> Checked {
     certified(&blocked(ctx)?, cases)
 }
 
-/// Around a class of 128 and one of 256 columns: graphs with one multiple value or the most sweeps, values that spread, come close
-/// together, or are 1 and -1.
+/// Orders around a class of 128 and one of 256 columns: graphs with one multiple value or with the most sweeps, and
+/// values that spread, come close together, or are 1 and -1.
 fn large(ctx: &Context) -> Checked {
     let mut cases = vec![glued_wilkinson(5, 10, 1e-3), laplacian(graphs::hypercube(7))];
     for (n, kinds) in [(110, [8, 13]), (127, [4, 10]), (128, [15, 21]), (129, [11, 17])] {
@@ -85,7 +87,8 @@ fn large(ctx: &Context) -> Checked {
     certified(&blocked(ctx)?, cases)
 }
 
-/// 511 on whatever is no slower than Mesa's software adapter; 1000 on GPUs, or where `FIEDLER_LARGE` is set, which takes it a minute.
+/// Order 511 on adapters that are no slower than Mesa's software adapter; order 1000 on GPUs, or if `FIEDLER_LARGE`
+/// is set, since it takes Mesa's adapter a minute.
 fn larger(ctx: &Context) -> Checked {
     let adapter = ctx.adapter().expect("an adapter");
     if adapter.name.contains("SwiftShader") {
@@ -108,14 +111,15 @@ fn scales(ctx: &Context) -> Checked {
     certified(&blocked(ctx)?, cases)
 }
 
-/// One matrix: its values, vectors, and certificate in bits.
+/// Returns the values, vectors and certificate of one matrix as bits.
 fn of(found: &HostEigh<f32>, i: usize) -> (Vec<u32>, Vec<u32>, String) {
     let layout = &found.layout;
     let (w, v) = (&found.values[layout.rows(i)], &found.vectors[layout.elements(i)]);
     (bits(w), bits(v), format!("{:?}", found.certificates[i]))
 }
 
-/// Several classes in one call, some converging at once: each matrix as it is alone, and under a budget that cuts the batch.
+/// Several classes in one call, some of which converge at once: each matrix has the result that it has alone, also
+/// under a budget that cuts the batch.
 fn cuts(ctx: &Context) -> Checked {
     let cases: Vec<Case> = [130, 17, 193, 0, 110, 40, 130]
         .into_iter()
@@ -141,7 +145,7 @@ fn cuts(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A NaN spoils its own matrix alone, and above the diagonal none.
+/// A NaN spoils only its own matrix, and above the diagonal it spoils none.
 fn spoiled(ctx: &Context) -> Checked {
     let ctx = &blocked(ctx)?;
     let n = 70;
@@ -169,7 +173,8 @@ fn spoiled(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Values alone, and the first or last pairs, are those of the whole decomposition, whether it stays on the device or comes in pieces.
+/// Values alone, and the first or last pairs, equal those of the whole decomposition, whether it stays on the
+/// device or is computed in batches.
 fn parts(ctx: &Context) -> Checked {
     for (n, batch, small) in [(7, 400, 192 << 10), (33, 30, 256 << 10), (110, 4, 512 << 10)] {
         let data: Vec<f32> = (0..batch).flat_map(|seed| one(13, n, seed).as_f32()).collect();
@@ -199,7 +204,7 @@ fn parts(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// On GPUs; a software adapter has not the time.
+/// On GPUs only; a software adapter takes too long.
 fn ten(ctx: &Context) -> Checked {
     if ctx.adapter().is_some_and(|adapter| adapter.software) {
         return Ok(());

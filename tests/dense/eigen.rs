@@ -1,5 +1,5 @@
-//! The symmetric eigendecomposition on every backend: within the promise on matrices that hurt, certified with the true numbers,
-//! bit-equal however a batch is cut, and with a typed error for what cannot be.
+//! The symmetric eigendecomposition on every backend: within the promised bounds on difficult matrices, with true
+//! certificates, bit-equal however a batch is cut, and with a typed error for what cannot be done.
 
 use common::families::{Case, banded_types, glued_wilkinson, lapack_types};
 use common::graphs::{self, Kind};
@@ -23,20 +23,20 @@ pub fn tests() -> Vec<Test> {
             on_cpu("LAPACK's types, larger", |ctx| lapack_types_of(ctx, &[47, 48, 49, 64, 65, 96, 100, 127, 128, 129])),
             on_cpu("LAPACK's types, large", |ctx| lapack_types_of(ctx, &[200, 256, 257])),
             on_cpu("some of LAPACK's types, larger still", |ctx| few_of_lapack(ctx, &[511, 1000])),
-            on_cpu("values beside ssyevd's", beside_ssyevd),
+            on_cpu("values compared with ssyevd's", beside_ssyevd),
             on_cpu("LAPACK's types in f64", lapack_in_f64),
-            on_cpu("one matrix a call", alone),
-            on_cpu("long stars", stars),
+            on_cpu("one matrix per call", alone),
+            on_cpu("large stars", stars),
             on_gpus("every size class of the kernels in workgroup memory", size_classes),
             on_each("closed forms", closed_forms),
             on_each("thousands of random graphs", random_graphs),
             on_each("scales", scales),
-            on_each("what is not finite spoils itself alone", not_finite),
-            on_each("the lower triangle alone is read", lower_triangle),
+            on_each("a matrix that is not finite spoils only itself", not_finite),
+            on_each("only the lower triangle is read", lower_triangle),
             on_each("empty batches, orders 0 and 1", edges_of_the_domain),
             on_each("shapes", shapes),
-            on_gpus("what the kernels cannot take", beyond_the_kernels),
-            on_each("twice, and in pieces, bit by bit", cuts),
+            on_gpus("limits of the kernels", beyond_the_kernels),
+            on_each("bit-equal when repeated and cut", cuts),
             on_each("70,000 matrices", many),
             on_each("resident and ok", resident),
             on_each("an eigenvalue beyond f32", overflow),
@@ -51,7 +51,7 @@ fn lapack_types_of(ctx: &Context, sizes: &[usize]) -> Checked {
     Ok(())
 }
 
-/// Ill conditioned, random, definite, banded: the referee takes seconds for one of order 1000.
+/// Ill conditioned, random, definite and banded matrices only: the referee takes seconds for one of order 1000.
 fn few_of_lapack(ctx: &Context, sizes: &[usize]) -> Checked {
     let cases: Vec<Case> =
         sizes.iter().flat_map(|&n| [7, 12, 15].map(|kind| lapack_types(n, 1)[kind].clone())).collect();
@@ -59,8 +59,9 @@ fn few_of_lapack(ctx: &Context, sizes: &[usize]) -> Checked {
     Ok(())
 }
 
-/// Type by type, with vectors and without, in a batch and one by one: small matrices take another path there. ssyevd's values are
-/// worse by far without vectors; of matrices that go one by one ours are not, and held against those with vectors.
+/// Compares each type with ssyevd, with vectors and without, in a batch and one by one, because small matrices take
+/// another path there. ssyevd's values are far worse without vectors. Ours are not for matrices that are solved one
+/// by one, so those are compared with its values with vectors.
 fn beside_ssyevd(ctx: &Context) -> Checked {
     let mut against = Vec::new();
     for (of, (without, with)) in lapack::SSYEVD_N.iter().zip(&lapack::SSYEVD_V).enumerate() {
@@ -75,16 +76,17 @@ fn beside_ssyevd(ctx: &Context) -> Checked {
         let (all_values, all_pairs) = (values(&cases)?, pairs(&cases)?);
         for (i, (case, truth)) in cases.iter().zip(&truth).enumerate() {
             let allowed = |figures: &[f64; 21]| lapack::allowed(lapack::of_type(figures, i % figures.len()));
-            // In lanes a quarter more: 6 of 3,024 were beyond twice, by 5 % at most, and f64 would take 2.3 times as long.
+            // A quarter more is allowed in lanes: 6 of 3,024 exceeded twice LAPACK's error, by at most 5 %, and f64
+            // would take 2.3 times as long.
             let without = if n > 128 { allowed(&with.1) } else { 1.25 * allowed(&without.1) };
-            let mut beside = |what, found: nalgebra::DMatrixView<'_, f32>, allowed: f64| {
+            let mut compare = |what, found: nalgebra::DMatrixView<'_, f32>, allowed: f64| {
                 let name = format!("{}, {what}", case.name);
                 against.extend(lapack::against(&name, found.iter().copied(), truth, allowed));
             };
-            beside("eigvalsh in a batch", all_values.matrix(i), without);
-            beside("eigvalsh alone", values(&cases[i..=i])?.matrix(0), without);
-            beside("eigh in a batch", all_pairs.matrix(i), allowed(&with.1));
-            beside("eigh alone", pairs(&cases[i..=i])?.matrix(0), allowed(&with.1));
+            compare("eigvalsh in a batch", all_values.matrix(i), without);
+            compare("eigvalsh alone", values(&cases[i..=i])?.matrix(0), without);
+            compare("eigh in a batch", all_pairs.matrix(i), allowed(&with.1));
+            compare("eigh alone", pairs(&cases[i..=i])?.matrix(0), allowed(&with.1));
         }
     }
     lapack::verdict(against)?;
@@ -98,7 +100,7 @@ fn lapack_in_f64(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The CPU leaves no lanes empty for a batch of one: it takes another path, which must be as good.
+/// For a batch of one, the CPU would leave lanes empty, so it takes another path, which must be as good.
 fn alone(ctx: &Context) -> Checked {
     for n in [1, 2, 5, 16, 17, 24, 33, 63, 64, 100, 128] {
         for case in lapack_types(n, 16).into_iter().chain([glued_wilkinson(3, n.div_ceil(4).max(2), 1e-3)]) {
@@ -115,8 +117,9 @@ fn alone(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The orders on both sides of each class's capacity (ops/eigen/kernels.rs), up to the largest that this device takes. A path needs
-/// the most sweeps, and the largest order the most loop iterations: lavapipe cuts those off in silence.
+/// The orders on both sides of each class's capacity (ops/eigen/kernels.rs), up to the largest that this device
+/// takes. A path needs the most sweeps, and the largest order the most loop iterations, which lavapipe cuts off
+/// silently.
 fn size_classes(ctx: &Context) -> Checked {
     let ctx = &alike(ctx).kernels(&[KernelForm::Eigh(JacobiForm::Workgroup)]).build()?;
     let limit = device_order_limit(ctx) as usize;
@@ -132,7 +135,7 @@ fn size_classes(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A graph's Laplacian, rounded to f32 as a device takes it.
+/// Returns a graph's Laplacian as a case, rounded to f32.
 fn laplacian_case(graph: &graphs::Simple, kind: Kind) -> Case {
     let a = graphs::laplacian(graph, kind, 0.0).into_iter().map(|x| f64::from(x as f32)).collect();
     Case { name: format!("{kind:?} Laplacian of {}", graph.name), n: graph.n, a }
@@ -143,8 +146,8 @@ fn closed_forms(ctx: &Context) -> Checked {
     for form in graphs::closed_forms(64) {
         cases.push(laplacian_case(&form.graph, Kind::Combinatorial));
         truth.push(form.combinatorial);
-        // Rounding its entries to f32 moves a value by half an eps |A|. The random-walk Laplacian has the same values, and vectors that
-        // are scaled from these (tests/graphs/encode.rs).
+        // Rounding its entries to f32 moves a value by half an eps |A|. The random-walk Laplacian has the same
+        // values, and its vectors are scaled from these (tests/graphs/encode.rs).
         if let Some(symmetric) = form.symmetric {
             cases.push(laplacian_case(&form.graph, Kind::Symmetric));
             truth.push(symmetric);
@@ -155,7 +158,7 @@ fn closed_forms(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A hub's row is a long sum of equal terms, whose rounding a certificate must not share.
+/// A hub's row is a long sum of equal terms, whose rounding must not enter the certificate.
 fn stars(ctx: &Context) -> Checked {
     let cases: Vec<Case> =
         [65, 100, 128, 200, 257].map(|n| laplacian_case(&graphs::star(n).graph, Kind::Combinatorial)).to_vec();
@@ -193,7 +196,7 @@ fn scales(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// `count` random symmetric matrices of order n, one after the other.
+/// Returns `count` random symmetric matrices of order n, one after the other.
 fn random_batch(n: usize, count: usize, seed: u64) -> Vec<f32> {
     let mut random = SplitMix64::new(seed);
     let mut all = vec![0.0; n * n * count];
@@ -231,7 +234,7 @@ fn not_finite(ctx: &Context) -> Checked {
         let clean = random_batch(n, 1000, 5);
         let mut spoiled = clean.clone();
         for (k, (matrix, x)) in BAD.into_iter().enumerate() {
-            // The last row's first entry, the first on the diagonal, ...: always in the lower triangle.
+            // The first entry of the last row, or the first diagonal entry: always in the lower triangle.
             spoiled[matrix * n * n + if k % 2 == 0 { n - 1 } else { 0 }] = x;
         }
         let (want_w, want_v, want_c) = all_bits(ctx, &eigh(ctx, &of_order(n, clean)?)?)?;
@@ -288,7 +291,7 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
     let found = eigh(ctx, &Array::from_vec(Shape::new(1, 1, 5), ones.clone())?)?.ok(ctx)?;
     assert_eq!(found.values.to_host(ctx)?.as_slice(), ones);
     assert_eq!(found.vectors.to_host(ctx)?.as_slice(), [1.0; 5]);
-    // Between others, an empty matrix takes nothing and has a certificate.
+    // Between other matrices, an empty one takes no space and has a certificate.
     let cases = [lapack_types(3, 7)[12].clone(), lapack_types(0, 7)[0].clone(), lapack_types(2, 7)[12].clone()];
     judge(&cases, &solve::<f32>(ctx, &cases)?, |_| None)?;
     let none = eigh_ragged(ctx, &ragged::<f32>(&[]))?.to_host(ctx)?;
@@ -318,10 +321,11 @@ fn beyond_the_kernels(ctx: &Context) -> Checked {
         "{error}"
     );
     assert!(error.to_string().contains(name.as_str()) && !error.is_device(), "{error}");
-    // f64 is never narrowed in silence.
+    // f64 is never narrowed silently.
     let error = solve::<f64>(ctx, &lapack_types(3, 8)[12..13]).expect_err("f64 on the device");
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("f64"), "{error}");
-    // Left to the policy, both run on the CPU; so that a small matrix is beyond the kernels, those in workgroup memory alone.
+    // Under the `Auto` policy, both run on the CPU. Only the workgroup-memory form is allowed, so that a small
+    // matrix is already beyond the kernels.
     let auto = alike(ctx).kernels(&[KernelForm::Eigh(JacobiForm::Workgroup)]).backend(Backend::Auto).build()?;
     let limit = device_order_limit(&auto);
     let case = lapack_types(limit as usize + 1, 8)[12].clone();
@@ -332,7 +336,7 @@ fn beyond_the_kernels(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A batch with every size class in it, for comparisons bit by bit.
+/// Returns a batch with every size class in it, for bit-by-bit comparisons.
 fn mixed_batch() -> Vec<Case> {
     let mut cases = Vec::new();
     for (round, n) in [3, 60, 1, 17, 0, 40, 9, 33, 60, 2].into_iter().cycle().take(60).enumerate() {
@@ -351,14 +355,15 @@ fn cuts(ctx: &Context) -> Checked {
     judge(&cases, &whole, |_| None)?;
     let whole = host_bits(&whole);
     assert_eq!(host_bits(&solve(ctx, &cases)?), whole, "twice");
-    // The same batch on a device of its own, and in pieces: the least is what one matrix of 60 needs beside the uniforms.
+    // The same batch under several budgets, the smaller of which cut it. The smallest budget is what one matrix of
+    // order 60 needs in addition to the uniforms.
     for budget in [1 << 30, 1 << 20, 512 << 10, 256 << 10] {
         let small = alike(ctx).memory_budget(budget).build()?;
         let found = solve::<f32>(&small, &cases).map_err(|e| format!("under a budget of {budget}: {e}"))?;
         assert_eq!(host_bits(&found), whole, "under a budget of {budget} bytes");
         assert!(small.pool().peak <= budget, "{:?}", small.pool());
     }
-    // One by one, and in another order.
+    // One by one, in reverse order.
     for i in (0..cases.len()).rev().step_by(7) {
         let alone = solve::<f32>(ctx, &cases[i..=i])?;
         let layout = ragged::<f32>(&cases).layout().clone();
@@ -368,7 +373,7 @@ fn cuts(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// More than 65,535, the most workgroups of a dispatch.
+/// More matrices than 65,535, the most workgroups of a dispatch.
 fn many(ctx: &Context) -> Checked {
     for n in [2, 3] {
         let data = random_batch(n, 70_000, 9);
@@ -385,13 +390,13 @@ fn many(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// (a + d) / 2 -+ the hypotenuse of (a - d) / 2 and b.
+/// Returns (a + d) / 2 -+ the hypotenuse of (a - d) / 2 and b.
 fn two_by_two(a: &[f64]) -> Vec<f64> {
     let (mean, radius) = (0.5 * (a[0] + a[3]), (0.5 * (a[0] - a[3])).hypot(a[1]));
     vec![mean - radius, mean + radius]
 }
 
-/// Elements within f32, an eigenvalue beyond it: nothing is certified.
+/// The elements are in f32's range but an eigenvalue is beyond it: nothing is certified.
 fn overflow(ctx: &Context) -> Checked {
     let a = Array::from_vec(Shape::new(4, 4, 1), vec![3e38_f32; 16])?;
     let found = eigh(ctx, &a)?;
@@ -404,7 +409,7 @@ fn overflow(ctx: &Context) -> Checked {
 fn resident(ctx: &Context) -> Checked {
     let a = of_order(20, random_batch(20, 3, 10))?;
     let both = eigh(ctx, &a)?.ok(ctx)?;
-    // What lies on the device already gives the same.
+    // A matrix that is on the device already gives the same result.
     if ctx.adapter().is_some() {
         let resident = a.to_device(ctx)?;
         assert!(resident.is_resident());

@@ -1,5 +1,6 @@
-//! The forms that a kernel of the device comes in, each alone on every adapter that can hold it: within the promise on matrices that hurt,
-//! and no matrix touched by those beside it, be they converged, of other orders, not finite, or absent.
+//! The forms of a device kernel, each alone on every adapter that can hold it: within the promised bounds on
+//! difficult matrices, and independent of the other matrices in the batch, whether those have converged, have other
+//! orders, are not finite, or are absent.
 
 use common::families::{Case, banded_types, glued_wilkinson, lapack_types};
 use common::graphs::{self, Kind};
@@ -14,7 +15,7 @@ use fiedler::policy::{DeviceClass, Rates, Slower};
 use fiedler::{Context, Shape};
 use std::time::Duration;
 
-/// A form and orders on both sides of each of its classes' limits (ops/eigen/tiny.rs, ops/jacobi/ring.rs).
+/// A form, and orders on both sides of the limits of each of its classes (ops/eigen/tiny.rs, ops/jacobi/ring.rs).
 type Form = (JacobiForm, &'static [usize]);
 const TINY: Form = (JacobiForm::Tiny, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
 const LANE: Form = (JacobiForm::Lane, &[0, 1, 2, 3, 4, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 48, 63, 64]);
@@ -31,19 +32,19 @@ pub fn tests() -> Vec<Test> {
             on_gpus("register", |ctx| families(ctx, REGISTER)),
             on_gpus("register, large", |ctx| few_families(ctx, LARGE)),
             on_gpus("workgroup", |ctx| families(ctx, WORKGROUP)),
-            on_gpus("tiny, among others", |ctx| among_others(ctx, TINY)),
-            on_gpus("lane, among others", |ctx| among_others(ctx, LANE)),
-            on_gpus("register, among others", |ctx| {
+            on_gpus("tiny, in mixed batches", |ctx| among_others(ctx, TINY)),
+            on_gpus("lane, in mixed batches", |ctx| among_others(ctx, LANE)),
+            on_gpus("register, in mixed batches", |ctx| {
                 among_others(ctx, (JacobiForm::Register, &[0, 1, 2, 16, 17, 33, 64]))
             }),
             on_gpus("lane, subgroups of 16", wide_lanes),
-            on_gpus("forms that lost are left aside", left_aside),
+            on_gpus("forms that lost a trial are not used", left_aside),
             on_gpus("a million of order 3 under 512 MiB", million),
         ],
     )
 }
 
-/// A context that may use this form alone, and those of the orders that it takes on this adapter.
+/// Returns a context that may use this form alone, and those of the orders that the form takes on this adapter.
 fn alone(ctx: &Context, (form, orders): Form) -> fiedler::Result<(Context, Vec<usize>)> {
     let ctx = alike(ctx).kernels(&[KernelForm::Eigh(form)]).build()?;
     let limit = device_order_limit(&ctx) as usize;
@@ -64,7 +65,7 @@ fn families(ctx: &Context, form: Form) -> Checked {
     certified(&ctx, &cases)
 }
 
-/// Those that take the most sweeps, or have the closest values.
+/// Runs the families that take the most sweeps, or that have the closest values.
 fn few_families(ctx: &Context, form: Form) -> Checked {
     let (ctx, orders) = alone(ctx, form)?;
     let mut cases: Vec<Case> = Vec::new();
@@ -87,7 +88,7 @@ fn certified(ctx: &Context, cases: &[Case]) -> Checked {
     Ok(())
 }
 
-/// A path needs the most sweeps, a star's values are all but two the same.
+/// Returns Laplacians of a path, which needs the most sweeps, and of a star, whose values are the same but for two.
 fn laplacians(n: usize) -> Vec<Case> {
     let forms = if n > 2 { vec![graphs::path(n), graphs::cycle(n), graphs::star(n)] } else { Vec::new() };
     let case = |form: graphs::ClosedForm| {
@@ -98,7 +99,7 @@ fn laplacians(n: usize) -> Vec<Case> {
     forms.into_iter().map(case).collect()
 }
 
-/// Values, vectors and certificate of matrix `i`, as bits.
+/// Returns the values, vectors and certificate of matrix `i` as bits.
 fn bits_of(found: &HostEigh<f32>, i: usize) -> (Vec<u32>, Vec<u32>, [u64; 4]) {
     let Certificate { status, sweeps, residual, orthogonality, .. } = found.certificates[i];
     (
@@ -110,14 +111,15 @@ fn bits_of(found: &HostEigh<f32>, i: usize) -> (Vec<u32>, Vec<u32>, [u64; 4]) {
 
 fn among_others(ctx: &Context, form: Form) -> Checked {
     let (ctx, orders) = alone(ctx, form)?;
-    // Of all orders in turn; diagonal ones, done at once, beside those that take all their sweeps.
+    // All orders in turn. Diagonal matrices, which are done at once, are next to matrices that take all their
+    // sweeps.
     let clean: Vec<Case> = (0..150)
         .map(|i| lapack_types(orders[i % orders.len()], i as u64)[[12, 3, 7, 8, 1][i / 2 % 5]].clone())
         .collect();
     let whole = solve::<f32>(&ctx, &clean)?;
     judge(&clean, &whole, |_| None)?;
 
-    // Some that are not finite, in the last row's first entry: in the lower triangle.
+    // Some are not finite, in the first entry of the last row, which is in the lower triangle.
     let bad = [0, 1, 40, 41, 42, 77, 149].map(|i| (i, [f64::NAN, f64::INFINITY, f64::NEG_INFINITY][i % 3]));
     let mut spoiled = clean.clone();
     for (i, x) in bad {
@@ -133,11 +135,16 @@ fn among_others(ctx: &Context, form: Form) -> Checked {
             assert_eq!(found.certificates[i].status, Status::NonFinite, "matrix {i}");
             assert!(w.iter().all(|x| x.is_nan()) && v.iter().all(|&x| x == 0.0), "matrix {i}: {w:?}");
         } else {
-            assert_eq!(bits_of(&found, i), bits_of(&whole, i), "matrix {i}, {} beside what is not finite", case.name);
+            assert_eq!(
+                bits_of(&found, i),
+                bits_of(&whole, i),
+                "matrix {i}, {} next to matrices that are not finite",
+                case.name
+            );
         }
     }
 
-    // Backwards, alone, and in pieces.
+    // In reverse order, alone, and in batches under a small budget.
     let backwards: Vec<Case> = clean.iter().rev().cloned().collect();
     let found = solve::<f32>(&ctx, &backwards)?;
     for i in 0..clean.len() {
@@ -154,11 +161,11 @@ fn among_others(ctx: &Context, form: Form) -> Checked {
     Ok(())
 }
 
-/// lavapipe's subgroups are as wide as its vectors, and those as wide as it is told: 16 lanes hold the form's class of order 32. (With 32
-/// lanes, beyond what its instructions have, its reductions over a subgroup are wrong.)
+/// lavapipe's subgroups are as wide as its vectors, whose width can be set: 16 lanes hold the form's class of order
+/// 32. (With 32 lanes, which is beyond what its instructions have, its reductions over a subgroup are wrong.)
 fn wide_lanes(ctx: &Context) -> Checked {
     if ctx.adapter().is_some_and(|adapter| adapter.name.contains("llvmpipe")) {
-        for test in ["forms::lane@llvmpipe", "forms::lane, among others@llvmpipe"] {
+        for test in ["forms::lane@llvmpipe", "forms::lane, in mixed batches@llvmpipe"] {
             let output = common::run_trial(test, &[("LP_NATIVE_VECTOR_WIDTH", "512")], Duration::from_secs(120))?;
             println!("{output}");
             assert!(output.contains("takes orders to 32"), "its vectors are not 512 bits wide");
@@ -167,7 +174,7 @@ fn wide_lanes(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Whatever the device chooses. Every matrix is certified; that its certificates are true other tests say.
+/// Uses the form that the device chooses. Every matrix is certified; other tests check that certificates are true.
 fn million(ctx: &Context) -> Checked {
     const COUNT: usize = 1_000_000;
     let ctx = alike(ctx).memory_budget(512 << 20).build()?;
@@ -176,7 +183,7 @@ fn million(ctx: &Context) -> Checked {
     let a = Array::from_vec(Shape::new(3, 3, COUNT), data.clone())?;
     let found = eigh(&ctx, &a)?.ok(&ctx)?;
     let values = found.values.to_host(&ctx)?;
-    // The trace, which is the sum of the values, and of the lower triangle alone the values.
+    // The trace equals the sum of the values. The values depend on the lower triangle alone.
     for (a, w) in data.chunks_exact(9).zip(values.as_slice().chunks_exact(3)) {
         let trace = a[0] + a[4] + a[8];
         assert!(w[0] <= w[1] && w[1] <= w[2] && (w[0] + w[1] + w[2] - trace).abs() < 1e-5, "{a:?}: {w:?}");
@@ -186,8 +193,8 @@ fn million(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// What a trial found to be slower is used neither at the sizes that it was found for nor missed at others; and where all of them lost,
-/// one of them computes all the same.
+/// A form that a trial found to be slower is not used at the sizes of that trial, and is still used at others. If
+/// all forms lost, one of them computes nevertheless.
 fn left_aside(ctx: &Context) -> Checked {
     let form = |ctx: &Context, order: u32| choose_eigh::<f32>(ctx, &[order; 20], true).workload.algorithms[1];
     let without = |forms: &[&str]| {
@@ -213,6 +220,6 @@ fn left_aside(ctx: &Context) -> Checked {
         lost.push(now);
     }
     println!("{lost:?} of order 8");
-    // Registers, workgroups and blocks at least.
+    // At least registers, workgroups and blocks.
     if lost.len() < 3 { Err(format!("only {lost:?}").into()) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! Dense matrices: decompositions and products, a suite a file.
+//! Tests of dense matrices: decompositions and products, one suite per file.
 
 mod blocked;
 mod eigen;

@@ -1,5 +1,6 @@
-//! Products on every backend: within the gate at every size around the tiles', in all transposes, batched and broadcast, with
-//! everything that may follow; the same bits however they are cut; typed errors and stated results for what is out of the ordinary.
+//! Products on every backend: within the gate at every size around the tile sizes, for all transposes, batched and
+//! broadcast, with every option that may follow; bit-equal however they are cut; and with typed errors and
+//! documented results for unusual inputs.
 
 use common::products::{Number, Operands, Product, TURNS, activated, bits, judge_not_finite};
 use common::random::SplitMix64;
@@ -19,19 +20,19 @@ pub fn tests() -> Vec<Test> {
             on_each("squares, all transposes", squares),
             on_each("sides of every kind", sides),
             on_gpus("every form by name", forms),
-            on_each("batches, one for all", batches),
+            on_each("batches, one factor for all", batches),
             on_each("65,536 matrices", many),
-            on_each("what may follow", endings),
+            on_each("options after the product", endings),
             on_each("activations at their ends", ends),
             on_each("f16", halves),
             on_each("f16 beyond its range", overflow),
             on_each("conversions", conversions),
             on_cpu("f64", in_f64),
-            on_each("what is not finite, and what is not looked at", not_finite),
+            on_each("input that is not finite, and input that is not read", not_finite),
             on_each("empty sides and batches", empty),
-            on_each("twice, resident, and in pieces, bit by bit", cuts),
+            on_each("bit-equal when repeated, resident and cut", cuts),
             on_each("shapes that do not fit", misfits),
-            on_gpus("what the device does not take", beyond),
+            on_gpus("f64 and arrays of another device are refused", beyond),
         ],
     )
 }
@@ -45,7 +46,7 @@ fn check<T: Number>(ctx: &Context, product: Product) -> Result<f64, String> {
 fn squares(ctx: &Context) -> Checked {
     let mut worst = 0.0_f64;
     for n in SIDES {
-        // Every way that factors may lie is a kernel of its own, which a driver takes its time to compile.
+        // Every combination of transposes is a separate kernel, which a driver takes a while to compile.
         let turns = if n % 2 == 0 && n > 8 { &TURNS[n / 2 % 2..n / 2 % 2 + 1] } else { &TURNS[..] };
         for &(a, b) in turns {
             worst = worst.max(check::<f32>(ctx, Product::new(n, n, n).transposed(a, b))?);
@@ -78,7 +79,7 @@ fn sides(ctx: &Context) -> Checked {
     for ((m, n, k), (a, b)) in sample(ctx, all.iter().flat_map(|&sides| TURNS.map(|turns| (sides, turns)))) {
         check::<f32>(ctx, Product::new(m, n, k).transposed(a, b))?;
     }
-    // Longer than the loops of one dispatch may be on any software adapter.
+    // More terms than the loops of one dispatch may have on any software adapter.
     check::<f32>(ctx, Product::new(2, 3, 70_001).transposed(true, false))?;
     Ok(())
 }
@@ -92,7 +93,7 @@ fn forms(ctx: &Context) -> Checked {
         (&[MatmulForm::Tiny][..], &[1, 4, 13, 32][..]),
         (&[MatmulForm::Tile64], &[1, 8, 63, 64, 65, 130]),
         (&[MatmulForm::Tile128], &[1, 7, 127, 128, 129]),
-        // The others for what begins no fours.
+        // `Direct`, with `Tile64` for lines that do not start at multiples of four elements.
         (&[MatmulForm::Direct, MatmulForm::Tile64], &[4, 32, 60, 64, 68, 132]),
     ] {
         let forced = alike(ctx).kernels(&of_products(form)).build()?;
@@ -105,7 +106,7 @@ fn forms(ctx: &Context) -> Checked {
             check::<f32>(&forced, Product::new(20, 10, 40).batch(7, 1))?;
         }
     }
-    // Sides that only small products have.
+    // Sizes that only small products have.
     let tiny = alike(ctx).kernels(&[KernelForm::Matmul(MatmulForm::Tiny)]).build()?;
     let error = check::<f32>(&tiny, Product::new(33, 4, 4)).expect_err("33 rows for a form of 32");
     assert!(error.contains("33 needed"), "{error}");
@@ -122,7 +123,7 @@ fn batches(ctx: &Context) -> Checked {
             }
         }
     }
-    // One left factor for all, with everything that follows it.
+    // One left factor for all matrices, with every option that may follow.
     for (c, bias) in [(0, (0, true)), (6, (1, true)), (6, (6, false)), (1, (1, true)), (6, (6, true))] {
         check::<f32>(ctx, Product { c, bias, beta: 0.5, ..Product::new(40, 9, 50).batch(1, 6) })?;
     }
@@ -132,7 +133,7 @@ fn batches(ctx: &Context) -> Checked {
 fn many(ctx: &Context) -> Checked {
     check::<f32>(ctx, Product::new(2, 3, 2).batch(65_536, 65_536))?;
     check::<f32>(ctx, Product::new(4, 4, 4).batch(65_537, 1))?;
-    // More than 65,535 workgroups of one dispatch.
+    // More than the 65,535 workgroups of one dispatch.
     check::<f32>(ctx, Product::new(33, 1, 1).batch(66_000, 1))?;
     Ok(())
 }
@@ -161,7 +162,7 @@ fn endings(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// One number times 1: what an activation makes of it.
+/// A single value times 1, which shows what an activation makes of it.
 fn ends(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(7);
     let mut x: Vec<f32> = (0..4000).map(|i| (random.signed() * 2.0_f64.powi(i % 40 - 30)) as f32).collect();
@@ -205,7 +206,8 @@ fn halves(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Beyond 65,504 there is but infinity, and what is smaller than half of 2^-24 is 0; sums pass through what f16 cannot hold.
+/// Beyond 65,504 there is only infinity, and values smaller than half of 2^-24 become 0. Sums pass through values
+/// that f16 cannot hold.
 fn overflow(ctx: &Context) -> Checked {
     for (m, n) in [(1, 1), (4, 4), (3, 5), (40, 33)] {
         let of = |rows, cols, x: Vec<f64>| {
@@ -236,7 +238,7 @@ fn overflow(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// All of f16, and around every boundary between two of them.
+/// All values of f16, and values around every boundary between two of them.
 fn conversions(ctx: &Context) -> Checked {
     let all: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
     let mut near: Vec<f32> = Vec::new();
@@ -305,7 +307,7 @@ fn in_f64(ctx: &Context) -> Checked {
 fn not_finite(ctx: &Context) -> Checked {
     for (m, n, k) in [(6, 5, 7), (16, 16, 16), (70, 66, 40), (9, 8, 3000)] {
         judge_not_finite((m, n, k), |operands| operands.run(ctx))?;
-        // What is multiplied by 0 is not looked at.
+        // What is multiplied by 0 is not read.
         let mut hidden = Operands::<f32>::random(Product { c: 1, beta: 0.0, ..Product::new(m, n, k).batch(3, 3) });
         hidden.c.fill(f32::NAN);
         hidden.check(ctx)?;
@@ -327,7 +329,7 @@ fn empty(ctx: &Context) -> Checked {
 }
 
 fn cuts(ctx: &Context) -> Checked {
-    // By matrices, small and large; by blocks of one; by terms.
+    // Cut by matrices, small and large; by blocks of one matrix; by terms.
     cut_in::<f32>(
         ctx,
         &[
@@ -351,7 +353,7 @@ fn cuts(ctx: &Context) -> Checked {
     )
 }
 
-/// Rows, columns, terms and batch; both transposed; a budget that they do not fit.
+/// Rows, columns, terms and batch; whether both factors are transposed; a budget that they do not fit.
 type Cut = ((usize, usize, usize, usize), bool, u64);
 
 fn cut_in<T: Number>(ctx: &Context, cuts: &[Cut]) -> Checked {
@@ -378,7 +380,7 @@ fn cut_in<T: Number>(ctx: &Context, cuts: &[Cut]) -> Checked {
             assert!(there.is_resident() && bits(there.to_host(ctx)?.as_slice()) == whole, "{product:?}: resident");
             let (a, b) = (a.to_device(&small), b.to_device(&small));
             if let (Ok(a), Ok(b)) = (a, b) {
-                // What the caller keeps there may leave too little room.
+                // The caller's own arrays there may leave too little room.
                 match operands.gemm()?.run(&small, &a, &b).and_then(|cut| cut.to_host(&small)) {
                     Ok(cut) => {
                         assert!(bits(cut.as_slice()) == whole, "{product:?} in {budget} bytes, resident");
@@ -386,7 +388,7 @@ fn cut_in<T: Number>(ctx: &Context, cuts: &[Cut]) -> Checked {
                     Err(error) => assert!(error.is_out_of_memory(), "{error}"),
                 }
             }
-            // A matrix alone is what it was among others.
+            // A matrix alone has the result that it had among others.
             let mut alone = operands.clone();
             let size = (product.m * product.k, product.k * product.n, product.m);
             let last = product.count() - 1;
@@ -417,7 +419,7 @@ fn misfits(ctx: &Context) -> Checked {
     refused(Gemm::new().add(0.0, &of(2, 5, 3)?).run(ctx, &a, &b), &["one or 4"]);
     refused(Gemm::new().bias(Bias::Rows(of(5, 1, 1)?)).run(ctx, &a, &b), &["(2, 1)"]);
     refused(Gemm::new().bias(Bias::Columns(of(5, 1, 1)?)).run(ctx, &a, &b), &["(1, 5)", "(5, 1)"]);
-    // An outer product beyond the budget.
+    // An outer product that exceeds the budget.
     let small = alike(ctx).memory_budget(1 << 20).build()?;
     let error = matmul(&small, &of(4000, 1, 1)?, &of(1, 4000, 1)?).map(drop).expect_err("64 MB in one");
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }) && error.to_string().contains("64000000"), "{error}");
@@ -429,7 +431,7 @@ fn beyond(ctx: &Context) -> Checked {
     let error = matmul(ctx, &wide, &wide).map(drop).expect_err("f64 on the device");
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("f64"), "{error}");
     let narrow = Array::from_vec(Shape::new(2, 2, 1), vec![1.0_f32; 4])?;
-    // Left to the policy, it runs on the CPU.
+    // Under the `Auto` policy, it runs on the CPU.
     let auto = ctx.with_backend(Backend::Auto);
     assert_eq!(matmul(&auto, &wide, &wide)?.to_host(&auto)?.as_slice(), [2.0; 4]);
     let side = |ctx: &Context| Gemm::<f32>::new().choose(ctx, Shape::new(2, 2, 1), Shape::new(2, 2, 1), false);

@@ -1,5 +1,6 @@
-//! f32 split into f16 on every backend: within its documented bound whatever the scale of rows and columns, with everything that may
-//! follow, the same bits however it is cut. And f16 on matrix units, which multiply halves too.
+//! f32 split into f16 on every backend: within its documented bound for all scales of rows and columns, with every
+//! option that may follow, bit-equal however it is cut. Also f16 on matrix units, which multiply the halves as
+//! well.
 
 use common::products::{Operands, Product, TURNS, bits, judge_not_finite};
 use common::solve::{Checked, alike};
@@ -16,14 +17,14 @@ pub fn tests() -> Vec<Test> {
         "matmul_split",
         vec![
             on_each("rows from 1e-30 to 1e30, all transposes", scales),
-            on_each("numbers that two f16 hold are exact", exact),
-            on_each("batches, one for all, and what may follow", endings),
-            on_each("numbers at the ends of f32", ends),
-            on_each("what is not finite, and what is not looked at", not_finite),
+            on_each("values that two f16 hold are exact", exact),
+            on_each("batches, one factor for all, and options", endings),
+            on_each("values at the ends of f32", ends),
+            on_each("input that is not finite, and input that is not read", not_finite),
             on_gpus("every form by name", forms),
             on_gpus_with("matrix-units", "matrix units by name", matrix_units),
-            on_gpus("in pieces, bit by bit", cuts),
-            on_each("what is not split", refused),
+            on_gpus("bit-equal when cut", cuts),
+            on_each("f16 is not split", refused),
         ],
     )
 }
@@ -35,13 +36,14 @@ fn run(ctx: &Context, operands: &Operands<f32>) -> fiedler::Result<Vec<f32>> {
     Ok(found.to_host(ctx)?.as_slice().to_vec())
 }
 
-/// Its own gate: 2^-20 of |A||B| beside that of f32.
+/// Checks against the gate of the split form: 2^-20 of |A||B| in addition to that of f32.
 fn judge(ctx: &Context, operands: &Operands<f32>) -> Result<f64, String> {
     let found = run(ctx, operands).map_err(|e| format!("{:?}: {e}", operands.product))?;
     operands.judge(&found, 2.0_f64.powi(-20))
 }
 
-/// Rows of op(A) times 10^down, columns of op(B) times 10^across, by their numbers in the batch.
+/// Returns operands with the rows of op(A) times 10^down and the columns of op(B) times 10^across, given by their
+/// indices in the batch.
 fn scaled(product: Product, down: impl Fn(usize) -> i32, across: impl Fn(usize) -> i32) -> Operands<f32> {
     let mut operands = Operands::<f32>::random(product);
     let Product { m, n, k, transposed, .. } = product;
@@ -74,21 +76,21 @@ fn scales(ctx: &Context) -> Checked {
     ] {
         for (a, b) in TURNS {
             let product = Product::new(m, n, k).transposed(a, b).batch(2, 2);
-            // Far beyond f16 either way, neighbours far apart; no result beyond f32.
+            // Far beyond f16 in both directions, with neighbors far apart, but no result beyond f32.
             let operands = scaled(product, |i| (i * 23 % 61) as i32 - 30, |j| (j * 5 % 11) as i32 - 5);
             let found = judge(ctx, &operands)?;
             assert!(found > 0.0 || m * n * k < 2, "{product:?} is exact: nothing was split");
             worst = worst.max(found);
         }
     }
-    // Longer than the loops of one dispatch may be on any software adapter; odd.
+    // More terms than the loops of one dispatch may have on any software adapter, and an odd number of them.
     worst = worst.max(judge(ctx, &Operands::random(Product::new(2, 3, 140_001).transposed(true, false)))?);
     println!("at most {worst:.2} of what is allowed");
     Ok(())
 }
 
-/// Whole numbers below 2^20, of one sign and scaled by a power of two, times such of 6 bits: both halves, their products and sums are
-/// exact, so a half that is missing, swapped or counted twice shows in whole units.
+/// Integers below 2^20, of one sign and scaled by a power of two, times integers of 6 bits. Both halves, their
+/// products and sums are exact, so a half that is missing, swapped or counted twice shows as whole units.
 fn exact(ctx: &Context) -> Checked {
     for (wide_left, power) in [(true, 0), (false, 0), (true, -90), (false, 60)] {
         let mut operands = Operands::<f32>::random(Product::new(19, 21, 3));
@@ -101,7 +103,7 @@ fn exact(ctx: &Context) -> Checked {
             operands.a.iter_mut().for_each(short);
             operands.b.iter_mut().for_each(wide);
         }
-        // Products have 26 bits, so sums of them may not be whole in f32: one term.
+        // Products have 26 bits, so f32 may not hold their sums exactly: one term.
         operands.a.truncate(19);
         operands.b = operands.b.chunks(3).map(|column| column[0]).collect();
         operands.product.k = 1;
@@ -131,7 +133,7 @@ fn endings(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The largest numbers there are, and such that only their scale keeps from being taken for 0.
+/// The largest values of f32, and values that only their scale keeps from being taken for 0.
 fn ends(ctx: &Context) -> Checked {
     for (of_a, of_b, want) in [
         (f32::MAX, 1.0, f32::MAX),
@@ -179,12 +181,13 @@ fn forms(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// f16, and f32 split into it, on matrix units: nothing else may have made it, for that form alone may be used.
+/// f16, and f32 split into it, on matrix units. No other form can have computed the result, because that form alone
+/// is allowed.
 fn matrix_units(ctx: &Context) -> Checked {
     let forced = alike(ctx).kernels(&[KernelForm::Matmul(MatmulForm::Cooperative)]).build()?;
     assert!(forced.adapter().is_some_and(|adapter| adapter.features.contains(&"matrix-units")));
     let plain = ctx.adapter().is_some_and(|adapter| adapter.features.contains(&"matrix-units"));
-    assert!(!plain, "a device was opened for an experiment that nobody asked for");
+    assert!(!plain, "a device was opened for an experiment that was not requested");
     let mut worst = 0.0_f64;
     for (m, n, k) in [
         (1, 1, 1),
@@ -213,7 +216,7 @@ fn matrix_units(ctx: &Context) -> Checked {
         Operands::<f16>::random(product).check(&forced)?;
         judge(&forced, &Operands::random(product))?;
     }
-    // f32 as it is has no such kernel.
+    // Unsplit f32 has no such kernel.
     let error = Operands::<f32>::random(Product::new(8, 8, 8)).run(&forced).expect_err("f32 on matrix units of f16");
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
     println!("at most {worst:.2} of what is allowed");
@@ -221,7 +224,7 @@ fn matrix_units(ctx: &Context) -> Checked {
 }
 
 fn cuts(ctx: &Context) -> Checked {
-    // Whole, by matrices, by blocks of one; both ways of lying; odd terms.
+    // Whole, cut by matrices, cut by blocks of one; both transposes; odd numbers of terms.
     for ((m, n, k, batch), turned, budget) in [
         ((8, 8, 8, 2000), false, 512 << 10),
         ((33, 70, 65, 40), true, 512 << 10),
@@ -249,7 +252,7 @@ fn cuts(ctx: &Context) -> Checked {
         let there = there.run(ctx, &a.to_device(ctx)?, &b.to_device(ctx)?)?.to_host(ctx)?;
         assert!(bits(there.as_slice()) == bits(&whole), "{product:?}: resident");
     }
-    // A scale belongs to a whole line: terms are not cut.
+    // A scale belongs to a whole line, so terms are not cut.
     let small = alike(ctx).memory_budget(640 << 10).build()?;
     let error = run(&small, &Operands::random(Product::new(3, 2, 90_001))).expect_err("lines that do not fit");
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
@@ -261,7 +264,7 @@ fn refused(ctx: &Context) -> Checked {
     let halves = Array::from_vec(Shape::new(1, 1, 1), vec![f16::ONE])?;
     let error = Gemm::new().precision(Precision::SplitF16).run(ctx, &halves, &halves).expect_err("f16 split into f16");
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("f16"), "{error}");
-    // The policy counts three products, on either side.
+    // The policy counts three products on both sides.
     if ctx.adapter().is_some() {
         let shape = Shape::new(300, 300, 1);
         let auto = ctx.with_backend(Backend::Auto);

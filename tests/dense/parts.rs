@@ -15,19 +15,19 @@ pub fn tests() -> Vec<Test> {
             on_each("values alone", |ctx| values_alone::<f32>(ctx, &[1, 2, 3, 8, 20, 33, 60])),
             on_cpu("values alone, large", |ctx| values_alone::<f32>(ctx, &[127, 128, 129, 257, 511])),
             on_cpu("values alone in f64", |ctx| values_alone::<f64>(ctx, &[2, 20, 64, 128, 129, 257])),
-            on_cpu("the invariants of values see a wrong one", invariants),
+            on_cpu("the trace and the 2-norm detect a wrong value", invariants),
             on_each("k pairs", |ctx| k_pairs::<f32>(ctx, &[1, 2, 5, 33, 60])),
             on_cpu("k pairs, large", |ctx| k_pairs::<f32>(ctx, &[128, 129, 200, 300])),
             on_cpu("k pairs in f64", |ctx| k_pairs::<f64>(ctx, &[5, 33, 129, 300])),
             on_cpu("k pairs of large graphs full of ties", ties),
-            on_each("what is not finite", not_finite),
-            on_each("k beyond n", beyond),
+            on_each("input that is not finite", not_finite),
+            on_each("k larger than n", beyond),
             on_each("refined to f64", refined),
         ],
     )
 }
 
-/// Matrices that hurt, each a batch of its own: ill conditioned, random, definite, graded.
+/// Returns difficult matrices, each of which becomes a separate batch: ill conditioned, random, definite, graded.
 fn cases(n: usize) -> Vec<Case> {
     let types = lapack_types(n, 11);
     let mut cases = [1, 7, 8, 12, 15, 20].map(|kind| types[kind].clone()).to_vec();
@@ -43,7 +43,8 @@ fn array<T: Real>(case: &Case, copies: usize) -> fiedler::Result<Array<T>> {
     Array::from_vec(Shape::new(case.n, case.n, copies), one.repeat(copies))
 }
 
-/// Alone, and to order 128 in a batch that fills lanes, which is another path on the CPU.
+/// Returns the batch sizes: one, and up to order 128 also a batch that fills the lanes, which is another path on
+/// the CPU.
 fn copies(case: &Case) -> &'static [usize] {
     if case.n <= 128 { &[1, 9] } else { &[1] }
 }
@@ -52,9 +53,9 @@ fn wide<T: Real>(x: &[T]) -> Vec<f64> {
     x.iter().map(|x| Real::to_f64(*x)).collect()
 }
 
-/// The promise of design section 2: `max(30, n / 3) eps |A|`.
+/// Checks the bound of design section 2: `max(30, n / 3) eps |A|`.
 fn check_values<T: Real>(case: &Case, found: &[f64], truth: &[f64]) -> Checked {
-    // In f64 the referee itself is off by up to 16 n eps |A| (its SLACK); in f32 that is nothing.
+    // In f64 the referee itself is off by up to 16 n eps |A| (its SLACK); in f32 that is negligible.
     let slack = if T::ON_DEVICE { 0.0 } else { 16.0 * case.n as f64 };
     let allowed = ((case.n as f64 / 3.0).max(30.0) + slack) * T::EPSILON * gates::norm(&case.a, case.n);
     assert_eq!(found.len(), truth.len(), "{}", case.name);
@@ -77,7 +78,8 @@ fn values_alone<T: Real>(ctx: &Context, sizes: &[usize]) -> Checked {
     Ok(())
 }
 
-/// Whatever is done to one value, trace or 2-norm moves: the certificate's two measures, here computed from outside.
+/// Any change of one value moves the trace or the 2-norm. Those are the two measures of the certificate, which this
+/// test computes independently.
 fn invariants(ctx: &Context) -> Checked {
     let case = &lapack_types(40, 12)[12];
     let found = eigvalsh(ctx, &array::<f32>(case, 9)?)?;
@@ -101,7 +103,7 @@ fn invariants(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The k pairs at one end: values, residuals and orthogonality, in f64, within the promise.
+/// Checks the k pairs at one end: values, residuals and orthogonality, in f64, within the promised bounds.
 fn check_pairs<T: Real>(ctx: &Context, case: &Case, which: Which, k: usize) -> Checked {
     copies(case).iter().try_for_each(|&copies| check_copies::<T>(ctx, case, which, k, copies))
 }
@@ -116,7 +118,7 @@ fn check_copies<T: Real>(ctx: &Context, case: &Case, which: Which, k: usize, cop
     let (w, v) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
     let (w, v) = (wide(&w.as_slice()[..k]), wide(&v.as_slice()[..n * k]));
     check_values::<T>(case, &w, truth)?;
-    // LAPACK's measures of these pairs, over n eps as for all of them.
+    // LAPACK's measures of these pairs, over n eps as for all pairs.
     let unit = 10.0 * n as f64 * T::EPSILON;
     let norm = gates::norm(&case.a, n);
     for (j, x) in v.chunks_exact(n).enumerate() {
@@ -134,7 +136,7 @@ fn check_copies<T: Real>(ctx: &Context, case: &Case, which: Which, k: usize, cop
 
 fn k_pairs<T: Real>(ctx: &Context, sizes: &[usize]) -> Checked {
     for case in sizes.iter().flat_map(|&n| cases(n)) {
-        // Few go by inverse iteration where the matrix is large, many by all.
+        // Few pairs of a large matrix are computed by inverse iteration, many from the whole decomposition.
         for k in [0, 1, (case.n / 10).max(1), case.n / 2, case.n] {
             check_pairs::<T>(ctx, &case, Which::Smallest, k)?;
             check_pairs::<T>(ctx, &case, Which::Largest, k)?;
@@ -193,7 +195,7 @@ fn beyond(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The word: 1e-12 for orders to 512.
+/// The required accuracy is 1e-12 for orders up to 512.
 fn refined(ctx: &Context) -> Checked {
     for n in [2, 33, 64, 129, 512] {
         for kind in [7, 12] {

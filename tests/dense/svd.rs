@@ -1,5 +1,6 @@
-//! The singular value decomposition on every backend: within the promise on matrices that hurt, certified with the true numbers,
-//! orthonormal whatever the rank, bit-equal however a batch is cut, and with a typed error for what cannot be.
+//! The singular value decomposition on every backend: within the promised bounds on difficult matrices, with true
+//! certificates, orthonormal for every rank, bit-equal however a batch is cut, and with a typed error for what
+//! cannot be done.
 
 use common::random::SplitMix64;
 use common::rectangles::{Host, Rectangle, Worst, array, check, judge, low_rank, reference, solve, types, with_values};
@@ -23,25 +24,25 @@ pub fn tests() -> Vec<Test> {
             on_each("LAPACK's types", |ctx| lapack_types(ctx, &SMALL)),
             on_each("LAPACK's types, larger", larger),
             on_cpu("LAPACK's types, large", |ctx| lapack_types(ctx, &LARGE)),
-            on_each("values beside sgesdd's", beside_sgesdd),
+            on_each("values compared with sgesdd's", beside_sgesdd),
             on_cpu("LAPACK's types in f64", in_f64),
             on_each("low ranks", low_ranks),
             on_each("scales", scales),
             on_each("full bases", full),
-            on_each("what is not finite spoils itself alone", not_finite),
+            on_each("a matrix that is not finite spoils only itself", not_finite),
             on_each("empty matrices and batches", edges_of_the_domain),
-            on_gpus("what the kernels cannot take", beyond_the_kernels),
-            on_each("twice, and in pieces, bit by bit", cuts),
+            on_gpus("limits of the kernels", beyond_the_kernels),
+            on_each("bit-equal when repeated and cut", cuts),
             on_each("66,000 matrices", many),
             on_each("svdvals and ok", values_alone),
             on_each("a singular value beyond f32", overflow),
-            on_cpu("truncated, against the exact", truncated),
-            on_gpus("truncated stays on the CPU, and says so", truncated_elsewhere),
+            on_cpu("truncated, compared with the exact one", truncated),
+            on_gpus("truncated stays on the CPU and reports it", truncated_elsewhere),
         ],
     )
 }
 
-/// Each length of 1, 2, 5, 16, 31, 33, 64 beside a longer, an equal and a shorter one.
+/// Each length of 1, 2, 5, 16, 31, 33, 64 with a longer, an equal and a shorter one.
 const SMALL: [(usize, usize); 18] = [
     (1, 1),
     (1, 5),
@@ -77,7 +78,7 @@ fn lapack_types(ctx: &Context, shapes: &[(usize, usize)]) -> Checked {
     Ok(())
 }
 
-/// What a software adapter takes seconds for: a few types of each.
+/// Shapes that take a software adapter seconds: a few types of each.
 fn larger(ctx: &Context) -> Checked {
     let all = [
         (100, 100, &[4, 9][..]),
@@ -95,7 +96,8 @@ fn larger(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Family by family, in a batch and one by one: small matrices take another path there. Software adapters take the small ones.
+/// Compares each family with sgesdd, in a batch and one by one, because small matrices take another path there.
+/// Adapters run the small shapes only.
 fn beside_sgesdd(ctx: &Context) -> Checked {
     let on_cpu = ctx.adapter().is_none();
     let mut against = Vec::new();
@@ -161,7 +163,7 @@ fn full(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// `count` random matrices, one after the other.
+/// Returns `count` random matrices, one after the other.
 fn random_batch(m: usize, n: usize, count: usize, seed: u64) -> Vec<f32> {
     let mut random = SplitMix64::new(seed);
     (0..m * n * count).map(|_| random.signed() as f32).collect()
@@ -239,13 +241,13 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
             }
         }
     }
-    // One number is its own decomposition, up to the rounding of a division.
+    // A 1 x 1 matrix is its own decomposition, up to the rounding of a division.
     let ones = vec![3.5, 0.0, -1e30, 1e-30, f32::MAX];
     let found =
         Host::of(ctx, &svd(ctx, &Array::from_vec(Shape::new(1, 1, 5), ones.clone())?, Vectors::Thin)?.ok(ctx)?)?;
     let near = |(got, want): (&f32, &f32)| (got - want.abs()).abs() <= 2.0 * f32::EPSILON * want.abs();
     assert!(found.s.as_slice().iter().zip(&ones).all(near), "{:?}", found.s.as_slice());
-    // Results of matrices without elements can still be more than there is room for.
+    // Results of matrices without elements can still need more memory than there is.
     let error = svd(ctx, &Array::<f32>::from_vec(Shape::new(1 << 20, 0, 1), vec![])?, Vectors::Full).map(drop);
     let error = error.expect_err("a basis of 2^40 numbers");
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
@@ -253,7 +255,7 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
 }
 
 fn beyond_the_kernels(ctx: &Context) -> Checked {
-    // f64 is never narrowed in silence.
+    // f64 is never narrowed silently.
     let cases = &types(4, 3, 8)[9..10];
     let error = solve::<f64>(ctx, cases, Vectors::Thin).map(drop).expect_err("f64 on the device");
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("f64"), "{error}");
@@ -262,7 +264,7 @@ fn beyond_the_kernels(ctx: &Context) -> Checked {
     let error = svd(&small, &of_shape(400, 400, random_batch(400, 400, 1, 3))?, Vectors::Thin).map(drop);
     let error = error.expect_err("640 kB and what is made of it in a budget of a MiB");
     assert!(error.is_out_of_memory() || matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
-    // Left to the policy, both run on the CPU.
+    // Under the `Auto` policy, both run on the CPU.
     let auto = ctx.with_backend(Backend::Auto);
     check::<f64>(&auto, cases, Vectors::Thin)?;
     assert_eq!(choose_svd::<f64>(&auto, Shape::new(4, 3, 1), Vectors::Thin, false).side, Side::Cpu);
@@ -270,7 +272,7 @@ fn beyond_the_kernels(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Large, of rank 1 and 2: the values that are not 0 come first.
+/// Large matrices of rank 1 and 2: the nonzero values come first.
 fn blocks_of_ones(ctx: &Context) -> Checked {
     for n in [65, 128, 130, 150] {
         for blocks in [1, 2] {
@@ -306,7 +308,7 @@ fn cuts(ctx: &Context) -> Checked {
             let alone = solve::<f32>(ctx, &cases[i..=i], Vectors::Thin)?;
             judge(&cases[i..=i], &alone, Vectors::Thin)?;
             if ctx.adapter().is_none() && k > 16 {
-                // A batch of one is another shape, which the CPU solves by itself where lanes would stay empty.
+                // A batch of one is another case: the CPU solves it separately where lanes would stay empty.
                 continue;
             }
             let (u, s, vh, c) = all_bits(&alone);
@@ -319,7 +321,7 @@ fn cuts(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// More than 65,535, the most workgroups of a dispatch.
+/// More matrices than 65,535, the most workgroups of a dispatch.
 fn many(ctx: &Context) -> Checked {
     let (m, n, count) = (3, 2, 66_000);
     let data = random_batch(m, n, count, 9);
@@ -332,7 +334,7 @@ fn many(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Elements within f32, a singular value beyond it: nothing is certified.
+/// The elements are in f32's range but a singular value is beyond it: nothing is certified.
 fn overflow(ctx: &Context) -> Checked {
     let a = Array::from_vec(Shape::new(4, 3, 1), vec![3e38_f32; 12])?;
     let found = svd(ctx, &a, Vectors::Thin)?;
@@ -347,19 +349,20 @@ fn values_alone(ctx: &Context) -> Checked {
         let both = svd(ctx, &a, Vectors::Thin)?.ok(ctx)?;
         assert_eq!(bits(alone.s.to_host(ctx)?.as_slice()), bits(both.s.to_host(ctx)?.as_slice()));
         assert_eq!(alone.certificates(ctx)?, both.certificates(ctx)?);
-        // What lies on the device already gives the same.
+        // A matrix that is on the device already gives the same result.
         if ctx.adapter().is_some() {
             let resident = a.to_device(ctx)?;
             assert_eq!(bits_of(ctx, &svd(ctx, &resident, Vectors::Thin)?)?, bits_of(ctx, &both)?);
             svd(&ctx.with_backend(Backend::Auto), &resident, Vectors::Thin)?.ok(ctx)?;
         }
     }
-    // One shape of many matrices is what a batch is.
+    // A batch consists of many matrices of one shape.
     assert_eq!(array::<f32>(&types(3, 3, 1)).shape().batch, types(3, 3, 1).len());
     Ok(())
 }
 
-/// What is left beside what any k triplets have to leave, and the values beside the true ones; from the same seed the same bits.
+/// Compares the residual with the least that k triplets can leave, and the values with the true ones. The same seed
+/// gives the same bits.
 fn truncated(ctx: &Context) -> Checked {
     leading::<f32>(ctx)?;
     leading::<f64>(ctx)
@@ -397,7 +400,7 @@ fn leading<T: Real + Into<f64>>(ctx: &Context) -> Checked {
             let reported: f64 = residual.as_slice()[i].into();
             assert!((reported - truth).abs() <= 15.0 * unit + 0.01 * truth, "{what}: {reported:e}, in truth {truth:e}");
             if case.name == "decaying" {
-                // Values decay by 0.7, so ten directions more and two passes leave next to nothing to chance.
+                // Values decay by 0.7, so ten additional directions and two passes leave next to nothing to chance.
                 let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
                 let least = (square(&values[k..]) / square(&values)).sqrt();
                 // The matrix is rounded to f32.
@@ -408,7 +411,8 @@ fn leading<T: Real + Into<f64>>(ctx: &Context) -> Checked {
                 }
             }
         }
-        // The same seed, alone or in a batch, on any number of threads: the same bits. Another seed: another sample.
+        // The same seed gives the same bits, alone or in a batch, on any number of threads. Another seed gives
+        // another sample.
         let bits = |x: &Array<T>| -> fiedler::Result<Vec<u64>> {
             Ok(x.to_host(ctx)?.as_slice().iter().map(|&x| Into::<f64>::into(x).to_bits()).collect())
         };
@@ -417,7 +421,7 @@ fn leading<T: Real + Into<f64>>(ctx: &Context) -> Checked {
         let other = svd_truncated(ctx, &a, k, TruncatedOptions { seed: 1, ..TruncatedOptions::default() })?;
         assert!(k < 7 || bits(&other.u)? != bits(&found.u)?);
     }
-    // What is not finite spoils itself alone; more triplets than there are is an error.
+    // A matrix that is not finite spoils only itself. More triplets than there are is an error.
     let found = svd_truncated(
         ctx,
         &of_shape(2, 2, vec![1.0, f32::NAN, 0.0, 1.0, 3.0, 0.0, 0.0, 2.0])?,
@@ -437,7 +441,7 @@ fn truncated_elsewhere(ctx: &Context) -> Checked {
     let options = TruncatedOptions::default();
     let error = svd_truncated(ctx, &a, 2, options).map(drop).expect_err("there are no kernels for it");
     assert!(matches!(error.kind(), ErrorKind::Domain { operation: "svd_truncated", .. }), "{error}");
-    // Left to the policy, it says why, and does it where it can.
+    // Under the `Auto` policy, it reports the reason and runs where it can.
     let auto = alike(ctx).backend(Backend::Auto).software_as_gpu(true).build()?;
     let choice = choose_svd_truncated(&auto, a.shape(), 2, options);
     assert_eq!((choice.side, choice.reason), (Side::Cpu, Reason::BeyondKernels));

@@ -1,5 +1,5 @@
-//! The device floor as users meet it: loss, memory, the pool, threads, reads, timestamps, and the choice of an adapter. Devices and
-//! buffers of others are in tests/device/foreign.rs.
+//! The device as users encounter it: loss, memory, the pool, threads, reads, timestamps, and the choice of an
+//! adapter. Tests of devices and buffers that others own are in tests/device/foreign.rs.
 
 use common::families::{Case, lapack_types};
 use common::solve::{Checked, alike, apart, bits, judge, ragged, solve};
@@ -19,26 +19,27 @@ pub fn tests() -> Vec<Test> {
             on_gpus("a lost device under an encoding", loss_in_encode),
             on_gpus("too little memory for a batch", smaller_pieces),
             on_gpus("too little memory for a matrix", out_of_memory),
-            on_gpus("memory that is held by others", held_memory),
+            on_gpus("memory held by other arrays", held_memory),
             on_gpus("the pool's counters", pool),
-            on_gpus("what a buffer held before", poison),
+            on_gpus("results do not depend on old contents of buffers", poison),
             on_gpus("two threads and one context", threads),
             on_gpus("reads", reads),
             on_gpus("timestamps", timestamps),
             on_gpus("trusted modules", trusted),
             device_free("the choice of an adapter", choice),
-            device_free("budgets in words", budgets),
+            device_free("budgets as text", budgets),
         ],
     )
 }
 
-/// Some matrices of several orders.
+/// Returns some matrices of several orders.
 fn cases(count: usize) -> Vec<Case> {
     let orders = [3, 17, 33, 8, 48, 60];
     (0..count).map(|i| lapack_types(orders[i % orders.len()], i as u64)[12].clone()).collect()
 }
 
-/// Everything that came back: values and vectors as bits, and certificates (none of them NaN), sweeps within.
+/// Returns everything that was computed: values and vectors as bits, and certificates (none of them NaN) with their
+/// sweeps.
 fn all(found: &HostEigh<f32>) -> (Vec<u32>, Vec<u32>, Vec<Certificate>) {
     (bits(&found.values), bits(&found.vectors), found.certificates.to_vec())
 }
@@ -55,7 +56,7 @@ fn loss(ctx: &Context) -> Checked {
             matches!(error.kind(), ErrorKind::DeviceLost { .. }) && error.is_device() && !error.is_out_of_memory();
         if named { Ok(()) } else { Err(format!("{what}: {error}")) }
     };
-    // An array made before, what was recorded on it, and new work: each the first time and the second.
+    // An existing array, a recorded result, and new work: each fails the first time and the second time.
     for round in ["first", "again"] {
         lost(&format!("a read, {round}"), a.to_host(&doomed).map(drop).expect_err("a read"))?;
         lost("values", before.values.to_host(&doomed).map(drop).expect_err("values"))?;
@@ -68,19 +69,19 @@ fn loss(ctx: &Context) -> Checked {
         lost("an upload", host.to_device(&doomed).map(drop).expect_err("an upload"))?;
         lost("a context beside", solve::<f32>(&beside, &cases(2)).map(drop).expect_err("a context beside"))?;
     }
-    // The same first contact for an operation rather than a read, and for a read that has begun.
+    // The loss first noticed by an operation rather than by a read, and by a read that has begun.
     let doomed = apart(ctx).build()?;
     doomed.destroy_device();
     lost("an operation first", solve::<f32>(&doomed, &cases(2)).map(drop).expect_err("an operation first"))?;
     let doomed = apart(ctx).build()?;
     let begun = eigh_ragged(&doomed, &ragged::<f32>(&cases(3)))?.read(&doomed)?;
     doomed.destroy_device();
-    // What was submitted before may still arrive whole; it must not arrive wrong.
+    // Work submitted before the loss may still arrive complete, but it must not arrive wrong.
     match begun.wait() {
         Ok(found) => drop(judge(&cases(3), &found, |_| None)?),
         Err(error) => lost("a read that had begun", error)?,
     }
-    // The process goes on, on a new context and on the old one that was not lost.
+    // The process continues, on a new context and on the old one that was not lost.
     let fresh = apart(ctx).build()?;
     judge(&cases(6), &solve::<f32>(&fresh, &cases(6))?, |_| None)?;
     judge(&cases(6), &solve::<f32>(ctx, &cases(6))?, |_| None)?;
@@ -123,7 +124,7 @@ fn smaller_pieces(ctx: &Context) -> Checked {
 }
 
 fn out_of_memory(ctx: &Context) -> Checked {
-    // A matrix of 60 takes 14,400 bytes, W as many; nothing of that fits.
+    // A matrix of order 60 takes 14,400 bytes, and W as many, which exceeds the budget.
     let tiny = alike(ctx).memory_budget(8 << 10).build()?;
     let big = [lapack_types(60, 1)[12].clone()];
     for _ in 0..2 {
@@ -131,7 +132,7 @@ fn out_of_memory(ctx: &Context) -> Checked {
         assert!(error.is_out_of_memory() && error.is_device(), "{error}");
         assert!(matches!(*error.kind(), ErrorKind::OutOfMemory { wanted, allowed } if wanted > allowed), "{error}");
     }
-    // In the midst of a batch too, and afterwards what fits is done.
+    // The same in the middle of a batch; afterwards, work that fits is done.
     let small = alike(ctx).memory_budget(100 << 10).build()?;
     let mut batch = vec![lapack_types(3, 2)[12].clone(); 50];
     judge(&batch, &solve::<f32>(&small, &batch)?, |_| None)?;
@@ -147,14 +148,15 @@ fn out_of_memory(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Half of the budget is held: the device refuses in the middle of a recording, and the same work goes on in smaller pieces.
+/// Half of the budget is held. The device refuses in the middle of a recording, and the same work continues in
+/// smaller batches.
 fn held_memory(ctx: &Context) -> Checked {
     let cases = cases(240);
     let want = all(&solve::<f32>(ctx, &cases)?);
     let bytes = 4 * ragged::<f32>(&cases).layout().len() as u64;
     for budget in [4 * bytes, 2 * bytes, bytes] {
         let small = alike(ctx).memory_budget(budget).build()?;
-        // In 32 parts, for each has to be read back beside all of them.
+        // In 32 parts, because each has to be read back while all of them are held.
         let part = usize::try_from(budget / 64 / 4)?;
         let hold = |i| Array::from_vec(Shape::new(part, 1, 1), vec![i as f32; part])?.to_device(&small);
         let held = (0..32).map(hold).collect::<Result<Vec<_>, _>>()?;
@@ -177,7 +179,7 @@ fn pool(ctx: &Context) -> Checked {
     assert!(first.in_use == 0 && first.allocated > 0 && first.peak == first.allocated, "{first:?}");
     solve::<f32>(&ctx, &cases)?;
     let second = ctx.pool();
-    // The table, the state, A, W, values, certificates, and what is read back: all from what came back.
+    // The table, the state, A, W, values, certificates, and the read-back buffers: all are reused.
     assert!(second.reused >= first.reused + 9, "{first:?}, then {second:?}");
     assert_eq!((second.allocated, second.in_use, second.peak), (first.allocated, 0, first.peak));
 
@@ -241,7 +243,7 @@ fn threads(ctx: &Context) -> Checked {
 
 fn reads(ctx: &Context) -> Checked {
     let numbers = |from: usize, count: usize| (from..from + count).map(|x| x as f32).collect::<Vec<_>>();
-    let arrays: Vec<Array> = [1, 3, 100, 4096, 100_000, 2_500_000] // the last beyond one staging buffer
+    let arrays: Vec<Array> = [1, 3, 100, 4096, 100_000, 2_500_000] // the last exceeds one staging buffer
         .into_iter()
         .enumerate()
         .map(|(i, count)| Array::from_vec(Shape::new(count, 1, 1), numbers(i, count)).and_then(|a| a.to_device(ctx)))
@@ -251,12 +253,13 @@ fn reads(ctx: &Context) -> Checked {
         assert_eq!(blocking.as_slice(), numbers(i, array.shape().len()));
         assert_eq!(pollster::block_on(array.to_host_async(ctx))?.as_slice(), blocking.as_slice());
     }
-    // All at once, the last polled first.
+    // All at once, and the last is polled first.
     let all = pollster::block_on(async {
         let mut begun: Vec<_> = arrays.iter().map(|a| Box::pin(a.to_host_async(ctx))).collect();
         std::future::poll_fn(|cx| {
             for read in begun.iter_mut().rev() {
-                // Each is begun here; those that are ready are awaited again below, which a second poll must allow, so none is kept.
+                // Each read begins here. A read that is ready may not be polled again below, so a new one replaces
+                // it.
                 if Future::poll(read.as_mut(), cx).is_ready() {
                     *read = Box::pin(arrays[0].to_host_async(ctx));
                 }
@@ -275,7 +278,7 @@ fn reads(ctx: &Context) -> Checked {
         let first = read.as_slice()[0];
         assert_eq!(read.as_slice(), numbers(first as usize, read.shape().len()));
     }
-    // All begun before the first is waited for, in the order of their making and against it.
+    // All begin before the first is waited for, in the order of their creation and in reverse.
     for backwards in [false, true] {
         let mut begun: Vec<_> = arrays.iter().map(|a| a.read(ctx)).enumerate().collect();
         if backwards {
@@ -285,7 +288,7 @@ fn reads(ctx: &Context) -> Checked {
             assert_eq!(read?.wait()?.as_slice(), numbers(i, arrays[i].shape().len()), "array {i}");
         }
     }
-    // On several threads.
+    // Reads on several threads.
     std::thread::scope(|scope| {
         for (i, array) in arrays.iter().enumerate() {
             scope.spawn(move || {
@@ -294,7 +297,7 @@ fn reads(ctx: &Context) -> Checked {
             });
         }
     });
-    // Reads that nobody waits for, blocking and async, leave buffers that serve again.
+    // Reads that are dropped before they end, blocking and async, return their buffers for reuse.
     let cases = cases(12);
     for _ in 0..5 {
         drop(eigh_ragged(ctx, &ragged::<f32>(&cases))?.read(ctx)?);
@@ -321,8 +324,8 @@ fn arrays_of(case: &Case) -> Array {
 
 fn timestamps(ctx: &Context) -> Checked {
     solve::<f32>(ctx, &cases(4))?;
-    assert!(ctx.profile()?.is_none(), "nobody asked");
-    // Of the forms of the kernels, one that does its work in three.
+    assert!(ctx.profile()?.is_none(), "no profile was requested");
+    // A kernel form that does its work in three parts.
     let timed = alike(ctx).profile(true).kernels(&[KernelForm::Eigh(JacobiForm::Workgroup)]).build()?;
     let has = timed.adapter().is_some_and(|a| a.features.contains(&"timestamps"));
     judge(&cases(30), &solve::<f32>(&timed, &cases(30))?, |_| None)?;
@@ -337,10 +340,10 @@ fn timestamps(ctx: &Context) -> Checked {
     let names: Vec<&str> = times.iter().map(|t| t.kernel.as_str()).collect();
     assert_eq!(names, ["Finish", "Prepare", "Workgroup"]);
     assert!(times.iter().all(|t| t.calls > 0 && t.seconds >= 0.0 && t.seconds.is_finite()), "{times:?}");
-    // Each size class is prepared and finished in one dispatch here, or a few.
+    // Each size class is prepared and finished in one dispatch here, or in a few.
     assert!(times[2].calls >= times[0].calls && times[0].calls == times[1].calls, "{times:?}");
     assert_eq!(by_name()?, [], "since the last call");
-    // Many submissions: none of them is forgotten.
+    // Many submissions, all of which are counted.
     for _ in 0..80 {
         solve::<f32>(&timed, &cases(1))?;
     }
@@ -350,7 +353,7 @@ fn timestamps(ctx: &Context) -> Checked {
 }
 
 fn trusted(ctx: &Context) -> Checked {
-    // Without the compiler's checks on indices and loops: the same answers.
+    // Without the compiler's checks on indices and loops, the results are the same.
     let cases = cases(60);
     for checked in [false, true] {
         let other = alike(ctx).checked(checked).build()?;
@@ -368,7 +371,8 @@ fn choice() -> Checked {
     assert!(wanted.contains("no such adapter"), "{error}");
     assert_eq!(found, &all.iter().map(|a| a.name.clone()).collect::<Vec<_>>());
     assert!(all.iter().all(|a| error.to_string().contains(&a.name)) && !error.is_device(), "{error}");
-    // Unnamed, a software adapter is none: the CPU under auto, an error where a GPU was insisted upon.
+    // A software adapter is not used unless it is named: `Auto` falls back to the CPU, and a required GPU is an
+    // error.
     let real = all.iter().find(|a| !a.software);
     let auto = Context::builder().build()?;
     assert_eq!(auto.adapter().map(|a| a.name.as_str()), real.map(|a| a.name.as_str()));
@@ -381,7 +385,7 @@ fn choice() -> Checked {
             assert!(auto.without_adapter_because().is_some_and(|why| why.contains("no adapter")));
         }
     }
-    // Those who have none say so.
+    // A context without an adapter says so.
     let cpu = Context::cpu();
     assert!(cpu.adapter().is_none() && cpu.without_adapter_because().is_some() && cpu.pool().budget == 0);
     assert!(cpu.profile()?.is_none());
@@ -389,11 +393,11 @@ fn choice() -> Checked {
     cpu.destroy_device();
     let error = Array::from_vec(Shape::new(1, 1, 1), vec![1.0_f32])?.to_device(&cpu).map(drop).expect_err("no device");
     assert!(matches!(error.kind(), ErrorKind::NoAdapter { .. }), "{error}");
-    // A part of a name or driver, in any case, is enough.
+    // A part of a name or of a driver, in any case, is enough.
     for adapter in &all {
         let part = adapter.name[..5.min(adapter.name.len())].to_uppercase();
         assert!(Context::builder().adapter(part).build()?.adapter().is_some());
-        // Its place among those of its name tells it from them, and so does its address.
+        // Its index among the adapters of the same name identifies it, and so does its address.
         let exactly = Context::builder().adapter(format!("{}#{}", adapter.name, adapter.index)).build()?;
         assert_eq!(exactly.adapter().map(|a| (&a.name, a.index)), Some((&adapter.name, adapter.index)));
         if let Some(address) = &adapter.pci {

@@ -1,4 +1,4 @@
-//! What others own: devices and buffers made through wgpu itself, and arrays of another context.
+//! Devices and buffers made through wgpu itself, and arrays of another context.
 
 use common::families::{Case, lapack_types};
 use common::solve::{Checked, alike, judge, solve};
@@ -19,13 +19,13 @@ pub fn tests() -> Vec<Test> {
     )
 }
 
-/// Some matrices of several orders.
+/// Returns some matrices of several orders.
 fn cases(count: usize) -> Vec<Case> {
     let orders = [3, 17, 33, 8, 48, 60];
     (0..count).map(|i| lapack_types(orders[i % orders.len()], i as u64)[12].clone()).collect()
 }
 
-/// The adapter of `ctx` opened through wgpu itself, with these limits or all that it has.
+/// Opens the adapter of `ctx` through wgpu itself, with these limits or with all that it has.
 fn opened(ctx: &Context, limits: Option<wgpu::Limits>) -> Result<WgpuDevice, Box<dyn std::error::Error>> {
     let name = &ctx.adapter().expect("an adapter").name;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
@@ -39,7 +39,7 @@ fn opened(ctx: &Context, limits: Option<wgpu::Limits>) -> Result<WgpuDevice, Box
 }
 
 fn adopted(ctx: &Context) -> Checked {
-    // With the least that WebGPU promises, as somebody else may have asked for.
+    // Also with the smallest limits that WebGPU guarantees, which a caller may have requested.
     for limits in [None, Some(wgpu::Limits::default())] {
         let least = limits.is_some();
         let theirs = opened(ctx, limits)?;
@@ -54,7 +54,7 @@ fn adopted(ctx: &Context) -> Checked {
         let gpu = shared.with_backend(Backend::Gpu);
         judge(&cases, &solve::<f32>(&gpu, &cases)?, |_| None)?;
         assert!(shared.pool().allocated > 0);
-        // Its loss is seen by us, whoever destroys it.
+        // The library notices the loss, whoever destroys the device.
         theirs.device.destroy();
         let error = solve::<f32>(&gpu, &cases).map(drop).expect_err("a lost device");
         assert!(matches!(error.kind(), ErrorKind::DeviceLost { .. }), "{error}");
@@ -81,7 +81,7 @@ fn buffers(ctx: &Context) -> Checked {
         // A few eps of |A|, which is at most 5.
         assert!((got - want).abs() <= 8.0 * 5.0 * f32::EPSILON, "{got} for {want}");
     }
-    // It is theirs: it comes back to no pool, and holds what it held.
+    // The buffer belongs to the caller: it returns to no pool, and its contents are unchanged.
     let before = shared.pool();
     drop((a, found));
     assert_eq!(shared.pool().allocated, before.allocated);
@@ -113,7 +113,7 @@ fn mixed_up(ctx: &Context) -> Checked {
     refused(eigh(&Context::cpu(), &theirs).err(), "eigh on the CPU");
     let found = eigh(&other, &theirs)?;
     refused(found.certificates(ctx).err(), "certificates");
-    // Nobody is the worse for it.
+    // Both contexts continue to work.
     for (ctx, found, want) in [(&other, found, 101.0_f32), (ctx, eigh(ctx, &ours)?, 2.0)] {
         let got = found.values.to_host(ctx)?.as_slice()[1];
         // A few eps of |A|.

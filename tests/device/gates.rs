@@ -1,5 +1,5 @@
-//! The judges judged: measures that can fail, a referee that agrees with closed forms, families that are what they say, and a harness
-//! that sees a failure.
+//! Tests of the judges: measures that can fail, a referee that agrees with closed forms, families with their stated
+//! properties, and a harness that notices failures.
 
 use std::env;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub fn tests() -> Vec<Test> {
             device_free("a NaN fails every measure", nan_fails),
             device_free("zero matrices", zero_matrices),
             device_free("subspaces", subspaces),
-            device_free("the referee refuses what is wrong", referee_refuses),
+            device_free("the referee refuses wrong values", referee_refuses),
             device_free("closed forms agree with the referee", closed_forms),
             device_free("random graphs", random_graphs),
             device_free("families are f32, finite and symmetric", families),
@@ -29,7 +29,7 @@ pub fn tests() -> Vec<Test> {
     )
 }
 
-/// Sizes of DCHKST, and those around what a workgroup and a subgroup hold.
+/// Sizes of DCHKST, and sizes around what a workgroup and a subgroup hold.
 const SIZES: [usize; 9] = [0, 1, 2, 3, 5, 20, 32, 33, 63];
 
 fn every_case() -> Vec<Case> {
@@ -45,7 +45,7 @@ fn every_case() -> Vec<Case> {
     all
 }
 
-/// The true values, and the true pairs rounded to f32: as good as any f32 solver can be.
+/// The true values, and the true pairs rounded to f32, which are as good as any f32 solver can be.
 type Rounded = (Vec<f64>, Vec<f32>, Vec<f32>);
 
 fn rounded_pairs(case: &Case) -> Result<Rounded, String> {
@@ -70,11 +70,11 @@ fn good_ones_pass() -> Result<(), String> {
         }
     }
     println!("worst residual, orthogonality, values, pairs of rounded truth: {worst:?}");
-    // Rounding alone reaches a thousandth of each measure somewhere, or the measure does not measure.
+    // Rounding alone reaches a thousandth of each measure in some case; otherwise the measure measures nothing.
     if worst.iter().all(|&w| w > 1e-3 && w < 2.0) { Ok(()) } else { Err(format!("worst measures {worst:?}")) }
 }
 
-/// A decomposition with one thing wrong must fail, and say which.
+/// Checks that a decomposition with one fault fails, and that the error names the measure.
 fn fails(what: &str, outcome: Result<gates::Measures, String>, word: &str) -> Result<(), String> {
     match outcome {
         Ok(measures) => Err(format!("{what} passed: {measures:?}")),
@@ -91,7 +91,8 @@ fn each_measure_can_fail() -> Result<(), String> {
         let judge = |w: &[f32], v: &[f32]| gates::eigh(&case.a, w, v, &reference);
         judge(&w, &v)?;
 
-        // A value off by twice what is allowed: the residual allows n times ALLOWED, so values fail first only where n is small.
+        // A value off by twice what is allowed: the residual allows n times ALLOWED, so values fail first only if n
+        // is small.
         let mut off = w.clone();
         off[n - 1] += (2.0 * allowed_values(n) * unit) as f32;
         gates::values(&off, &reference, gates::norm(&case.a, n)).within(allowed_values(n)).expect_err("a value off");
@@ -108,7 +109,7 @@ fn each_measure_can_fail() -> Result<(), String> {
         let mut turned = v.clone();
         let angle = (4.0 * ALLOWED * n as f64 * EPS) as f32;
         for i in 0..n {
-            turned[i] += angle * v[i + n * (n - 1)]; // V'V is off by the angle; V L V' by the angle times the value
+            turned[i] += angle * v[i + n * (n - 1)]; // V'V changes by the angle, V L V' by the angle times the value
         }
         gates::orthogonality(&turned, n).within(ALLOWED).expect_err("a vector turned");
         gates::residual_of_pairs(&case.a, n, &w, &turned).within(ALLOWED).expect_err("a vector turned");
@@ -117,7 +118,8 @@ fn each_measure_can_fail() -> Result<(), String> {
         (0..n).for_each(|i| exchanged.swap(i, i + n * (n - 1)));
         fails("vectors of other values", judge(&w, &exchanged), "residual")?;
     }
-    // A wrong eigenvalue with consistent pairs elsewhere: the same pair twice satisfies the pairs' residual, not orthogonality.
+    // A wrong eigenvalue with consistent pairs elsewhere: the same pair twice satisfies the residual of pairs but
+    // not orthogonality.
     let case = &lapack_types(5, 4)[12];
     let (_, mut w, mut v) = rounded_pairs(case)?;
     w[1] = w[0];
@@ -163,7 +165,7 @@ fn zero_matrices() -> Result<(), String> {
         let zero = vec![0.0; n * n];
         let unit: Vec<f32> = (0..n * n).map(|i| if i % n == i / n { 1.0 } else { 0.0 }).collect();
         gates::eigh(&zero, &vec![0.0; n], &unit, &vec![0.0; n])?;
-        // Relative to nothing, the smallest normal number is too much.
+        // Relative to a zero norm, even the smallest normal value is too much.
         fails(
             "a value of a zero matrix",
             gates::eigh(&zero, &vec![f32::MIN_POSITIVE; n], &unit, &vec![0.0; n]),
@@ -174,7 +176,7 @@ fn zero_matrices() -> Result<(), String> {
 }
 
 fn subspaces() -> Result<(), String> {
-    // Planes in space: the same one in another basis, and one tilted by a known angle.
+    // Planes in space: the same plane in another basis, and one tilted by a known angle.
     let (s, c) = 0.3_f64.sin_cos();
     let plane = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
     let turned = [c, s, 0.0, -s, c, 0.0];
@@ -190,7 +192,7 @@ fn subspaces() -> Result<(), String> {
     let (values, vectors) = referee::eigenpairs(&a, 9)?;
     let mut other = vectors.clone();
     for i in 0..9 {
-        let (x, y) = (vectors[i + 9], vectors[i + 18]); // two of the eight that belong to 9
+        let (x, y) = (vectors[i + 9], vectors[i + 18]); // two of the eight vectors that belong to 9
         (other[i + 9], other[i + 18]) = (c * x - s * y, s * x + c * y);
     }
     assert_eq!(gates::subspaces(&a, &other, &values, &vectors)?, 2);
@@ -216,11 +218,11 @@ fn referee_refuses() -> Result<(), String> {
     referee::confirm(&[0.0, 0.0], &[0.0; 4], 2)
 }
 
-/// f64's rounding in the formulas and in the referee: a few epsilons of the norm, 1e-13 is 450.
+/// The formulas and the referee round in f64: a few epsilons of the norm; 1e-13 is 450.
 fn agree(name: &str, got: &[f64], want: &[f64], norm: f64) -> Result<(), String> {
     assert_eq!(got.len(), want.len(), "{name}");
     for (i, (got, want)) in got.iter().zip(want).enumerate() {
-        let near = (got - want).abs() <= 1e-13 * norm; // false for NaN
+        let near = (got - want).abs() <= 1e-13 * norm; // false for a NaN
         if !near {
             return Err(format!("{name}, value {i}: got {got:e}, want {want:e}"));
         }
@@ -238,7 +240,7 @@ fn closed_forms() -> Result<(), String> {
         let Some(symmetric) = form.symmetric else { continue };
         let a = graphs::laplacian(&form.graph, Kind::Symmetric, 0.0);
         agree(name, &referee::eigenvalues(&a, n)?, &symmetric, gates::norm(&a, n))?;
-        // The random-walk one has the same spectrum: the same traces of its first two powers.
+        // The random-walk Laplacian has the same spectrum, so the traces of its first two powers are equal.
         let b = graphs::laplacian(&form.graph, Kind::RandomWalk, 0.0);
         let trace: f64 = (0..n).map(|i| b[i + n * i]).sum();
         let square: f64 = (0..n * n).map(|i| b[i] * b[i / n + n * (i % n)]).sum();
@@ -276,7 +278,7 @@ fn families() {
         }
         assert!(f32::MAX as f64 > gates::norm(a, *n), "{name}: its norm is beyond f32");
     }
-    // Type 8, even signs apart: the largest magnitude is 1 and the spectrum is the one asked for.
+    // Type 8: up to random signs, the largest magnitude is 1 and the spectrum is the requested one.
     let values = referee::eigenvalues(&lapack_types(33, 8)[7].a, 33).expect("type 8");
     let mut sizes: Vec<f64> = values.iter().map(|x| x.abs()).collect();
     sizes.sort_by(f64::total_cmp);
@@ -285,14 +287,14 @@ fn families() {
     assert!(values[0] < 0.0 && values[32] > 0.0, "random signs");
 }
 
-/// From the reference implementation with seed 1234567 (Vigna, prng.di.unimi.it).
+/// The values of the reference implementation with seed 1234567 (Vigna, prng.di.unimi.it).
 fn split_mix() {
     let mut random = SplitMix64::new(1_234_567);
     let got = [(); 3].map(|()| random.next_u64());
     assert_eq!(got, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
 }
 
-/// This test runs itself as a trial that goes wrong in each way that a driver can.
+/// Runs this test itself as a trial that fails in each way that a driver can.
 fn harness_sees_failures() -> Result<(), String> {
     const MISBEHAVE: &str = "FIEDLER_TEST_MISBEHAVE";
     match env::var(MISBEHAVE).as_deref() {

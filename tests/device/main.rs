@@ -1,4 +1,4 @@
-//! The device floor, and what every family promises of it: a suite a file.
+//! Tests of the device, and of what every family promises about it: one suite per file.
 
 mod floor;
 mod foreign;

@@ -1,4 +1,4 @@
-//! Where the time went: what is counted is what was dispatched, times fit into the wall's, and the trace is one that can be read.
+//! Profiles: the counts are those of the dispatches, times fit into the wall time, and the trace can be parsed.
 
 use common::solve::{Checked, alike, apart};
 use common::{Test, on_cpu, on_each, on_gpus, suite};
@@ -15,21 +15,22 @@ pub fn tests() -> Vec<Test> {
         "profile",
         vec![
             on_gpus("a chain whose dispatches are known", |ctx| chain(ctx, true)),
-            on_gpus("the same by the wall clock", |ctx| chain(ctx, false)),
+            on_gpus("the same chain by the wall clock", |ctx| chain(ctx, false)),
             on_gpus("passes of a transform", passes),
             on_gpus("many submissions", many),
-            on_each("a program's own stages", stages),
+            on_each("stages added by the caller", stages),
             on_cpu("without a device", without),
         ],
     )
 }
 
-/// The profile, of which everything holds that holds of each.
+/// Takes the profile and checks what holds for every profile.
 fn taken(ctx: &Context) -> Result<Profile, Box<dyn std::error::Error>> {
     let profile = ctx.profile()?.ok_or("a profile was asked for")?;
     let device = profile.device_seconds();
-    // Dispatches do not overlap on a queue whose passes have barriers between them, so all of them fit into the time that passed. A
-    // device's clock may run fast beside the host's by what quartz crystals differ, 100 in a million; a tenth of that again.
+    // Dispatches do not overlap on a queue whose passes have barriers between them, so all of them fit into the
+    // time that passed. The clock of a device may run fast compared with the host's by the tolerance of quartz
+    // crystals, 100 in a million; a tenth of that is added.
     assert!(device <= profile.wall * (1.0 + 1.1e-4), "{device} s of {} s", profile.wall);
     assert!(profile.kernels.iter().all(|k| k.calls > 0 && k.seconds >= 0.0 && k.seconds.is_finite()), "{profile}");
     assert!(profile.kernels.is_sorted_by(|a, b| a.seconds >= b.seconds), "{profile}");
@@ -48,16 +49,16 @@ fn taken(ctx: &Context) -> Result<Profile, Box<dyn std::error::Error>> {
     let calls: u64 = profile.kernels.iter().map(|k| k.calls).sum();
     assert_eq!(kernels.len() as u64, calls, "a bar for each dispatch");
     for pair in kernels.windows(2) {
-        // Ends are whole nanoseconds; microseconds in f64 keep them to far less.
+        // Ends are whole nanoseconds; microseconds in f64 are far more precise than that.
         assert!(pair[0].1 <= pair[1].0 + 1e-4, "{pair:?} overlap");
     }
     Ok(profile)
 }
 
-/// What measuring a machine's ceilings dispatches: 2 rounds and a first call of a copy of 4096 bytes, of a copy of 16 bytes within the
-/// same arrays, and of a chain of multiply-adds.
+/// Checks the dispatches of measuring a machine's ceilings: a first call and 2 rounds of a copy of 4096 bytes, of a
+/// copy of 16 bytes within the same arrays, and of a chain of multiply-adds.
 fn chain(ctx: &Context, timestamps: bool) -> Checked {
-    assert!(ctx.profile()?.is_none(), "nobody asked");
+    assert!(ctx.profile()?.is_none(), "no profile was requested");
     let timed = apart(ctx).profile(true).timestamps(timestamps).build()?;
     let has = timed.adapter().is_some_and(|a| a.features.contains(&"timestamps"));
     ceilings(&timed, 4096, 2)?;
@@ -68,18 +69,18 @@ fn chain(ctx: &Context, timestamps: bool) -> Checked {
     kernels.sort_by(|a, b| a.kernel.cmp(&b.kernel));
     let names: Vec<(&str, u64)> = kernels.iter().map(|k| (k.kernel.as_str(), k.calls)).collect();
     assert_eq!(names, [("Copy", 6), ("Fma", 3)]);
-    // 256 vectors a workgroup, an operation each as the recorder is told; two arrays of 4096 bytes.
+    // 256 vectors per workgroup, with one operation each as reported to the recorder; two arrays of 4096 bytes.
     assert_eq!((kernels[0].flops, kernels[0].bound_bytes), (6.0 * 256.0, 6 * 8192));
     let groups = if timed.adapter().is_some_and(|a| a.software) { 16 } else { 4096 };
     let flops = 3.0 * 64.0 * 4096.0 * f64::from(groups) * 256.0;
     assert_eq!((kernels[1].flops, kernels[1].bound_bytes), (flops, 3 * 16 * 256 * groups as u64));
     assert!(kernels[1].seconds > 0.0, "{profile}");
     let stage = |name: &str| profile.stages.iter().find(|s| s.stage == name && !s.own).map_or(0, |s| s.calls);
-    // Each kernel is compiled once, each of the nine calls is one submission.
+    // Each kernel is compiled once, and each of the nine calls is one submission.
     let submit = if profile.clock == Clock::Wall { "submit and wait" } else { "submit" };
     assert_eq!((stage("open"), stage("compile"), stage("record"), stage(submit)), (1, 2, 9, 9), "{profile}");
     assert!(profile.peak_bytes >= 8192 && profile.peak_bytes <= profile.budget, "{profile}");
-    // On the same device nothing is compiled again; the profile is the context's own.
+    // On the same device nothing is compiled again, and each context has its own profile.
     let beside = alike(&timed).profile(true).timestamps(timestamps).build()?;
     ceilings(&beside, 4096, 2)?;
     let stages = taken(&beside)?.stages;
@@ -94,7 +95,7 @@ fn chain(ctx: &Context, timestamps: bool) -> Checked {
 
 fn passes(ctx: &Context) -> Checked {
     let timed = apart(ctx).profile(true).build()?;
-    // One pass to 2048 everywhere, two for 2^16 (ARCHITECTURE, `ops/fft`), of 5 n lg n operations at the least.
+    // One pass up to 2048 everywhere, two for 2^16 (ARCHITECTURE, `ops/fft`), of at least 5 n lg n operations.
     for (n, calls) in [(1024_usize, 1), (1 << 16, 2)] {
         let shape = Shape::new(n, 1, 1);
         let x = Array::from_vec(shape, vec![Complex::new(1.0_f32, 0.0); n])?;
@@ -123,7 +124,7 @@ fn stages(ctx: &Context) -> Checked {
     let began = Instant::now();
     std::thread::sleep(Duration::from_millis(10));
     timed.stage("read", began..Instant::now());
-    // Another handle books in the same book; nobody else does.
+    // A clone of the context adds to the same profile; other contexts do not.
     timed.clone().stage("read", began..began);
     ctx.stage("read", began..Instant::now());
     let profile = taken(&timed)?;
@@ -133,12 +134,12 @@ fn stages(ctx: &Context) -> Checked {
         "{profile}"
     );
     assert!(profile.to_string().contains("read") && profile.chrome_trace().contains("\"read\""), "{profile}");
-    assert!(ctx.profile()?.is_none(), "nobody asked");
+    assert!(ctx.profile()?.is_none(), "no profile was requested");
     Ok(())
 }
 
 fn without(ctx: &Context) -> Checked {
-    assert!(ctx.profile()?.is_none(), "nobody asked");
+    assert!(ctx.profile()?.is_none(), "no profile was requested");
     let timed = apart(ctx).profile(true).build()?;
     ceilings(&timed, 4096, 1)?;
     let profile = taken(&timed)?;

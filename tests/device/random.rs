@@ -1,6 +1,8 @@
-//! Random numbers: the published vectors, the same bits on every side, and statistics whose seeds are fixed, so that they pass or fail for good.
+//! Random values: the published vectors, the same bits on every side, and statistics with fixed seeds, so that they
+//! always pass or always fail.
 //!
-//! A statistic is allowed five standard deviations of its own distribution: a right generator with another seed fails one in two million times.
+//! A statistic is allowed five standard deviations of its own distribution: a correct generator with another seed
+//! fails one time in two million.
 
 use common::solve::Checked;
 use common::{Test, on_cpu, on_each, on_gpus, suite};
@@ -13,13 +15,13 @@ pub fn tests() -> Vec<Test> {
         "random",
         vec![
             on_each("the published vectors", published),
-            on_each("the numbers that were", golden),
-            on_gpus("the CPU's bits", same_bits),
-            on_each("a cut is the whole", cut),
+            on_each("golden values", golden),
+            on_gpus("the same bits as on the CPU", same_bits),
+            on_each("consecutive draws equal one draw", cut),
             on_each("moments", moments),
             on_each("tails", tails),
-            on_each("equally full cells", cells),
-            on_each("streams know nothing of each other", independent),
+            on_each("equally probable cells", cells),
+            on_each("streams are independent", independent),
             on_each("bernoulli", bernoullis),
             on_each("ranges and scales", ranges),
             on_each("sizes and errors", errors),
@@ -44,7 +46,7 @@ fn normals(ctx: &Context, stream: &mut Stream, len: usize) -> Result<Vec<f32>, f
     Ok(normal(ctx, stream, vector(len), 0.0, 1.0)?.to_host(ctx)?.as_slice().to_vec())
 }
 
-/// `kat_vectors` of the authors' Random123 1.09, philox4x32 with 10 rounds.
+/// The `kat_vectors` of the authors' Random123 1.09, philox4x32 with 10 rounds.
 fn published(ctx: &Context) -> Checked {
     for (counter, key, want) in [
         ([0; 4], [0; 2], [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]),
@@ -58,7 +60,7 @@ fn published(ctx: &Context) -> Checked {
         let found = words_of(ctx, &mut Stream::of_key(key, counter), 4)?;
         assert_eq!(found, want, "counter {counter:x?}, key {key:x?}: {found:x?}");
     }
-    // The carry from the lower to the upper word of the block, and the end of the period.
+    // The carry from the lower to the upper word of the counter, and the end of the period.
     for (low, high) in [(u32::MAX - 1, 5), (u32::MAX, u32::MAX)] {
         let mut stream = Stream::of_key([3, 4], [low, high, 8, 9]);
         let all = words_of(ctx, &mut stream, 40)?;
@@ -70,8 +72,8 @@ fn published(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Computed by other programs (Philox from the paper, BLAKE3 of its authors, the quantile in 40 digits), so that a name means the same numbers for
-/// good.
+/// Values computed by other programs (Philox from the paper, BLAKE3 by its authors, the quantile in 40 digits), so
+/// that a name means the same values forever.
 fn golden(ctx: &Context) -> Checked {
     let mut stream = Stream::new(7, "weights");
     assert_eq!(words_of(ctx, &mut stream.clone(), 4)?, [0x5841_c937, 0xffb4_61e9, 0xb8ed_6b0c, 0xb8c2_8fee]);
@@ -107,8 +109,8 @@ fn same_bits(ctx: &Context) -> Checked {
             assert!(first.is_none(), "{law}, {len} numbers: the first that differs is {first:?}");
         }
     }
-    // Every piece of the quantile's table, at both of its ends: words that would take 2^32 draws to see are asked for by their place instead, so
-    // the CPU's own test of all pieces stands for the table, and this one for the arithmetic.
+    // Draws do not reach every row of the quantile's table, since some words would take 2^32 draws to appear. The
+    // CPU's own test evaluates all rows at both of their ends; this test compares the arithmetic.
     Ok(())
 }
 
@@ -125,14 +127,15 @@ fn cut(ctx: &Context) -> Checked {
     found.extend(bits(ctx, &normal(ctx, &mut parts, vector(rest), 1.0, 2.0)?)?);
     assert!(found == whole, "cut, the stream is another");
     assert_eq!(parts, stream);
-    // From any place at once.
+    // Starting directly at any position.
     let mut place = Stream::new(3, "cut");
     place.skip(2 + 10_000);
     assert_eq!(bits(ctx, &normal(ctx, &mut place, vector(100), 1.0, 2.0)?)?, whole[10_000..10_100]);
     Ok(())
 }
 
-/// The first four moments of a million, whose standard deviations are those of x, x^2, x^3, x^4 over a thousand.
+/// The first four moments of a million values, whose standard deviations are those of x, x^2, x^3, x^4 over a
+/// thousand.
 fn moments(ctx: &Context) -> Checked {
     const COUNT: usize = 1_000_000;
     let moment = |xs: &[f32], k: i32| xs.iter().map(|&x| f64::from(x).powi(k)).sum::<f64>() / COUNT as f64;
@@ -146,14 +149,14 @@ fn moments(ctx: &Context) -> Checked {
     let x = uniform::<f32>(ctx, &mut stream, vector(COUNT), 0.0..1.0)?.to_host(ctx)?;
     for k in 1..=4_i32 {
         let (want, square) = (1.0 / f64::from(k + 1), 1.0 / f64::from(2 * k + 1));
-        // The upper 24 bits are cut, not rounded: lower by 2^-25 in the mean.
+        // The upper 24 bits are truncated, not rounded, which lowers the mean by 2^-25.
         let (found, allowed) = (moment(x.as_slice(), k), 5.0 * (square - want * want).sqrt() / 1e3 + 1e-7);
         assert!((found - want).abs() < allowed, "uniform, moment {k}: {found}, in truth {want} to {allowed}");
     }
     Ok(())
 }
 
-/// How many of four millions lie beyond 1 to 5, on either side: binomial counts of known probabilities.
+/// Counts how many of four million values are beyond 1 to 5 on either side: binomial counts of known probabilities.
 fn tails(ctx: &Context) -> Checked {
     const COUNT: usize = 4_000_000;
     let x = normals(ctx, &mut Stream::new(6, "tails"), COUNT)?;
@@ -168,7 +171,7 @@ fn tails(ctx: &Context) -> Checked {
         for sign in [1.0, -1.0] {
             let found = x.iter().filter(|&&x| sign * x > beyond).count() as f64;
             let want = COUNT as f64 * probability;
-            // A Poisson count of 1.1 is 10 or more once in three million times.
+            // A Poisson count of mean 1.1 is 10 or more once in three million times.
             let allowed = 5.0 * want.sqrt() + 3.0;
             assert!(
                 (found - want).abs() <= allowed,
@@ -182,7 +185,7 @@ fn tails(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The probability of a standard normal below x, by the series of its odd powers.
+/// The probability that a standard normal value is below x, by the series of its odd powers.
 fn below(x: f64) -> f64 {
     let (mut term, mut sum) = (x, x);
     for k in 1..200 {
@@ -192,8 +195,8 @@ fn below(x: f64) -> f64 {
     0.5 + sum / (2.0 * std::f64::consts::PI).sqrt()
 }
 
-/// Pearson's statistic of cells that are equally probable: its mean is cells - 1, its variance twice that; for 1023 degrees it is as
-/// good as normal.
+/// Checks Pearson's statistic of equally probable cells: its mean is cells - 1, its variance twice that; for 1023
+/// degrees of freedom it is practically normal.
 fn equally_full(name: &str, counts: &[u64]) {
     let (cells, total) = (counts.len() as f64, counts.iter().sum::<u64>() as f64);
     let want = total / cells;
@@ -211,7 +214,7 @@ fn cells(ctx: &Context) -> Checked {
         drawn.iter().for_each(|word| counts[(word >> shift) as usize & 1023] += 1);
         equally_full(&format!("ten bits from {shift} on"), &counts);
     }
-    // Neighbours: five bits of each.
+    // Neighbors: five bits of each.
     let mut counts = [0_u64; 1024];
     drawn.windows(2).step_by(2).for_each(|w| counts[(w[0] >> 27 << 5 | w[1] >> 27) as usize] += 1);
     equally_full("pairs", &counts);
@@ -227,7 +230,8 @@ fn cells(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Streams of neighbouring seeds, names and numbers, and a stream and its later self: no correlation, and no equal words but by chance.
+/// Streams of neighboring seeds, names and numbers, and a stream and its later self: no correlation, and no equal
+/// words except by chance.
 fn independent(ctx: &Context) -> Checked {
     const COUNT: usize = 100_000;
     let base = Stream::new(1, "s");
@@ -247,7 +251,7 @@ fn independent(ctx: &Context) -> Checked {
             assert!(correlation.abs() < 5.0 / (COUNT as f64).sqrt(), "streams {i} and {j}: {correlation}");
         }
     }
-    // And a stream with itself, later by so many.
+    // A stream and itself shifted by a lag.
     for lag in [1, 2, 3, 4, 16, 64] {
         let x = &drawn[0];
         let sum: f64 = x.iter().zip(&x[lag..]).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
@@ -269,11 +273,13 @@ fn bernoullis(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Where the last product and sum round, sides may differ by an ulp of the larger number; a range's upper end is never reached.
+/// The last product and sum round, so the sides may differ there by an ulp of the larger value. The upper end of a
+/// range is never reached.
 fn ranges(ctx: &Context) -> Checked {
     let cpu = Context::cpu();
     let shape = vector(100_000);
-    // The last range has two numbers of f32 in it and its upper end is nearer than its lower one to most of what is drawn.
+    // The last range has two f32 values in it, and most of the drawn values are nearer to its upper end than to its
+    // lower one.
     let one = f64::from(1.0_f32);
     for (low, high) in
         [(-3.0, 7.0), (1e-3, 2e-3), (-1e30, 1e30), (one, one + 2.0 * f64::from(f32::EPSILON)), (0.0, 0.1)]
@@ -310,7 +316,7 @@ fn errors(ctx: &Context) -> Checked {
         uniform(ctx, &mut stream, shape, 0.0..f64::NAN),
         uniform(ctx, &mut stream, shape, 0.0..1e39),
         uniform(ctx, &mut stream, shape, -3e38..3e38),
-        // Not empty in f64, but in f32.
+        // Not empty in f64, but empty in f32.
         uniform(ctx, &mut stream, shape, 1.0..1.0 + 1e-9),
         normal(ctx, &mut stream, shape, f64::INFINITY, 1.0),
         normal(ctx, &mut stream, shape, 0.0, -1.0),
@@ -342,12 +348,12 @@ fn errors(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// f64 has more digits and another consumption: two words a number, wherever it begins.
+/// f64 has more digits and draws two words per value, wherever it begins.
 fn wide(ctx: &Context) -> Checked {
     let (shape, mut stream) = (vector(50_001), Stream::new(4, "wide"));
     let whole = normal::<f64>(ctx, &mut stream, shape, 0.0, 1.0)?.to_host(ctx)?;
     assert_eq!(stream.position(), 100_002);
-    // 53 bits, not 24: hardly a number is one of f32.
+    // 53 bits, not 24: hardly any value is an f32.
     assert!(whole.as_slice().iter().filter(|&&x| x == f64::from(x as f32)).count() < 10);
     let mean: f64 = whole.as_slice().iter().sum::<f64>() / 50_001.0;
     let variance: f64 = whole.as_slice().iter().map(|x| x * x).sum::<f64>() / 50_001.0;

@@ -1,4 +1,4 @@
-//! What a machine can do at most: that it is measured, not how much it is.
+//! The ceilings of a machine: the test checks that they are measured, not their values.
 
 use common::solve::Checked;
 use common::{Test, on_each, suite};
@@ -6,11 +6,11 @@ use fiedler::ops::roofline::ceilings;
 use fiedler::{Context, ErrorKind};
 
 pub fn tests() -> Vec<Test> {
-    suite("roofline", vec![on_each("rates", rates), on_each("what cannot be measured", errors)])
+    suite("roofline", vec![on_each("rates", rates), on_each("measurements that are refused", errors)])
 }
 
-/// A machine that moves less than a megabyte or computes less than a million operations a second is none of this century, and none moves or
-/// computes 10^18.
+/// A machine that moves less than a megabyte or computes less than a million operations per second is not of this
+/// century, and none moves or computes 10^18.
 fn rates(ctx: &Context) -> Checked {
     for bytes in [16, 4096, 1 << 22] {
         let found = ceilings(ctx, bytes, 2)?;

@@ -1,5 +1,5 @@
-//! All families in one context: each has the bits that it has in a context of its own, in whatever order they are called, and on
-//! however many threads; none begins in a context that is cancelled.
+//! All families in one context: each has the same bits that it has in a separate context, in any order of calls and
+//! on any number of threads, and none starts in a context that is cancelled.
 
 use common::batches::all_bits;
 use common::solve::{Checked, alike};
@@ -82,11 +82,11 @@ pub fn tests() -> Vec<Test> {
     suite(
         "together",
         vec![
-            on_each("the bits of a context of its own", together),
-            on_each("threads of a context's own", threads),
+            on_each("the same bits as in a separate context", together),
+            on_each("the same bits on a context's own threads", threads),
             on_each("results say where they were computed", places),
             on_each("cancelled", cancelled),
-            on_each("cancelled on the way", cancelled_on_the_way),
+            on_each("cancelled during the work", cancelled_on_the_way),
         ],
     )
 }
@@ -103,7 +103,7 @@ fn together(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The choice that a result of each type carries, by the operation's name.
+/// Returns the choice that a result of each type carries, with the name of the operation.
 fn chosen(ctx: &Context) -> Result<Vec<(&'static str, Option<Choice>)>> {
     let square = numbers(Shape::new(12, 12, 5))?;
     let samples = numbers(Shape::new(300, 4, 1))?;
@@ -169,7 +169,7 @@ fn places(ctx: &Context) -> Checked {
             let found = svd_truncated(ctx, &numbers(Shape::new(12, 12, 5))?, 2, TruncatedOptions::default())?;
             assert_eq!(found.choice().map(|choice| choice.side), Some(Side::Cpu));
         }
-        // Nobody chose for numbers that were only handed over.
+        // An array that was only passed through has no choice.
         let given = Array::from_vec(Shape::new(1, 2, 1), vec![1.0_f32, 2.0])?;
         let there = if asked { given.to_device(ctx)? } else { given };
         assert!(there.choice().is_none() && there.to_host(ctx)?.choice().is_none());
@@ -205,7 +205,7 @@ fn cancelled(ctx: &Context) -> Checked {
         call_all(ctx).map_err(|error| format!("the switch of a context on the same device: {error}"))?;
         let error = encoder.encode(&other, &graphs).map(drop).expect_err("an encoding");
         assert!(error.is_cancelled(), "{error}");
-        // A clone is under the same switch.
+        // A clone has the same switch.
         assert!(eigh(&other.clone(), &given).map(drop).expect_err("an array that lies there").is_cancelled());
         cancel.reset();
         for (name, call) in CALLS {
@@ -220,10 +220,11 @@ fn call_all(ctx: &Context) -> Result<()> {
     CALLS.iter().try_for_each(|(_, call)| call(ctx).map(drop))
 }
 
-/// Work that brings nothing home.
+/// Work that returns nothing to the host.
 type Work<'a> = Box<dyn Fn(&Context) -> Result<()> + 'a>;
 
-/// Seconds of work on any machine, which another thread cancels when it has hardly begun: from then on nothing is computed.
+/// Another thread cancels work that takes seconds on any machine shortly after its start; from then on nothing is
+/// computed.
 fn cancelled_on_the_way(ctx: &Context) -> Checked {
     let many = numbers(Shape::new(96, 96, 3000))?;
     let graph = grid(300, 300)?;
@@ -242,7 +243,7 @@ fn cancelled_on_the_way(ctx: &Context) -> Checked {
                 std::thread::sleep(Duration::from_millis(100));
                 cancel.cancel();
             });
-            // Large sparse matrices in f64 are the CPU's.
+            // Large sparse matrices in f64 run on the CPU.
             let on_cpu = name == "lanczos" || name == "chebyshev";
             if on_cpu { work(&other.with_backend(Backend::Cpu)) } else { work(&other) }
         });
@@ -259,7 +260,7 @@ fn words(ctx: &Context, a: &Array<f32>) -> Result<Vec<u32>> {
     Ok(a.to_host(ctx)?.as_slice().iter().map(|x| x.to_bits()).collect())
 }
 
-/// Normal numbers, the same everywhere.
+/// Returns normally distributed values, the same everywhere.
 fn numbers(shape: Shape) -> Result<Array<f32>> {
     normal(&Context::cpu(), &mut Stream::new(4, "together"), shape, 0.0, 1.0)
 }

@@ -1,4 +1,4 @@
-//! Fourier transforms on every backend against rustfft in f64: every length, real and complex, there and back.
+//! Fourier transforms on every backend against rustfft in f64: every length, real and complex, forward and inverse.
 
 use common::fourier::{C64, half_truth, judge, lines, reals, signal, truth, whole_truth, wide, widened};
 use common::solve::{Checked, alike};
@@ -14,22 +14,22 @@ pub fn tests() -> Vec<Test> {
     suite(
         "accuracy",
         vec![
-            device_free("the referee against the definition", referee),
+            device_free("the referee agrees with the definition", referee),
             on_each("every length to 1025, forward", |ctx| each(ctx, sample(ctx, 1..=1025), forward)),
             on_each("every length to 1025, inverse", |ctx| each(ctx, sample(ctx, 1..=1025), inverse)),
             on_each("every length to 1025, real", |ctx| each(ctx, sample(ctx, 1..=1025), real)),
             on_each("every length to 1025, back to real", |ctx| each(ctx, sample(ctx, 1..=1025), back_to_real)),
             on_each("primes to 4099", primes),
             on_each("powers of two, and three times these", powers),
-            on_each("around the ends of the kernels", ends),
-            on_gpus("by the kernels of a GPU, and of a small one", wide_workgroups),
+            on_each("lengths around the limits of the kernels", ends),
+            on_gpus("kernels for wide and for minimal workgroups", wide_workgroups),
             on_each("a length of 2^22", longest),
             on_cpu("f64, against closed forms", in_f64),
         ],
     )
 }
 
-/// rustfft in f64 is what everything is measured by; here it meets the sum itself.
+/// All results are compared with rustfft in f64, which this test compares with the sum itself.
 fn referee() {
     for n in 1..=64_usize {
         let x: Vec<C64> = signal(n, n as u64).into_iter().map(wide).collect();
@@ -43,13 +43,13 @@ fn referee() {
             let found = truth(&x, inverse);
             let away = found.iter().zip(&want).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
             let size = want.iter().map(|z| z.norm()).fold(0.0, f64::max);
-            // A sum of n products, each rounded.
+            // A sum of n products, each of them rounded.
             assert!(away <= 4.0 * n as f64 * f64::EPSILON * size, "n = {n}: {away:e}");
         }
     }
 }
 
-/// The worst error of a transform of some lines of n.
+/// Computes the worst error of the transforms of some lines of n elements.
 type Judge = fn(&Context, usize, usize) -> Result<f64, Box<dyn std::error::Error>>;
 
 fn each(ctx: &Context, lengths: impl IntoIterator<Item = usize>, of: Judge) -> Checked {
@@ -66,7 +66,7 @@ fn each(ctx: &Context, lengths: impl IntoIterator<Item = usize>, of: Judge) -> C
 
 type Measured = Result<f64, Box<dyn std::error::Error>>;
 
-/// The worst of all lines.
+/// Returns the worst error of all lines.
 fn judged(n: usize, got: impl Iterator<Item = Vec<C64>>, want: impl Iterator<Item = Vec<C64>>) -> Measured {
     let mut worst = 0.0_f64;
     for (line, (got, want)) in got.zip(want).enumerate() {
@@ -95,7 +95,7 @@ fn real(ctx: &Context, n: usize, count: usize) -> Measured {
     judged(n, widened(found.as_slice(), n / 2 + 1), x.chunks(n).map(half_truth))
 }
 
-/// From spectra that no real signal has: of these the imaginary parts at both ends are left out.
+/// Transforms spectra that no real signal has: their imaginary parts at both ends are ignored.
 fn back_to_real(ctx: &Context, n: usize, count: usize) -> Measured {
     let x = signal((n / 2 + 1) * count, n as u64 + 3);
     let found = irfft(ctx, &lines(n / 2 + 1, x.clone())?, n, Axis::Rows)?;
@@ -109,7 +109,8 @@ fn is_prime(n: usize) -> bool {
     n > 1 && (2..).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d))
 }
 
-/// Beyond what the other trials have all of; on software adapters some of them, those at the ends among them.
+/// Primes beyond the range that the other trials cover completely. Software adapters run some of them, including
+/// those at the ends.
 fn primes(ctx: &Context) -> Checked {
     let all: Vec<usize> = (1026..=4099).filter(|&n| is_prime(n)).collect();
     let step = if ctx.adapter().is_some_and(|adapter| adapter.software) { 53 } else { 1 };
@@ -135,7 +136,7 @@ fn powers(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The longest pass, those beside it, products of two, chirps in one workgroup and in two passes.
+/// The longest pass and its neighbors, products of two, chirps in one workgroup and in two passes.
 fn ends(ctx: &Context) -> Checked {
     let all = [
         2047,
@@ -166,8 +167,9 @@ fn ends(ctx: &Context) -> Checked {
     each(ctx, all(), back_to_real)
 }
 
-/// The kernels of a GPU, and of one whose workgroups have no more memory than they must: wide workgroups, memory spread over the banks;
-/// of known lengths, and of any. On software adapters that is what other trials leave out.
+/// The kernels of a GPU, and of one whose workgroups have only the guaranteed memory: wide workgroups, memory
+/// spread over the banks; for lengths known to the kernels, and for any length. On software adapters the other
+/// trials do not use these kernels.
 fn wide_workgroups(ctx: &Context) -> Checked {
     for forms in [&[FftForm::Known, FftForm::Long][..], &[FftForm::General]] {
         let forms: Vec<KernelForm> = forms.iter().copied().map(KernelForm::Fft).collect();
@@ -182,14 +184,15 @@ fn wide_workgroups(ctx: &Context) -> Checked {
 }
 
 fn longest(ctx: &Context) -> Checked {
-    // One software adapter is enough of a wait.
+    // One software adapter is enough, because this takes long: SwiftShader is left out.
     if ctx.adapter().is_none_or(|adapter| !adapter.name.contains("SwiftShader")) {
         println!("{:.3} of what is allowed", forward(ctx, 1 << 22, 1)?);
     }
     Ok(())
 }
 
-/// Three impulses, whose transform is three exponentials; the inverse of exponentials; and that there and back is where it began.
+/// Three impulses, whose transform is three exponentials; the inverse of exponentials; and the inverse of the
+/// transform, which reproduces the input.
 fn in_f64(ctx: &Context) -> Checked {
     let mut worst = 0.0_f64;
     for n in (1..=300).chain([1009, 1024, 3993, 4099, 1 << 16, 65_537, 3 << 15]) {
@@ -202,7 +205,7 @@ fn in_f64(ctx: &Context) -> Checked {
         let array = lines(n, x.clone())?;
         let found = fft(ctx, &array, Axis::Rows)?;
         let found_here = found.to_host(ctx)?;
-        // The closed form itself is rounded: half an eps in its angle, of up to 2 pi.
+        // The closed form itself is rounded: half an eps in its angle, which is up to 2 pi.
         let close = |got: &[C64], want: &[C64]| judge(got, want, n.max(4), f64::EPSILON);
         worst = worst.max(close(found_here.as_slice(), &want)?);
         worst = worst.max(close(ifft(ctx, &found, Axis::Rows)?.to_host(ctx)?.as_slice(), &x)?);

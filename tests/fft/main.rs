@@ -1,4 +1,4 @@
-//! Fourier transforms: a suite a file.
+//! Tests of Fourier transforms: one suite per file.
 
 mod accuracy;
 mod calls;

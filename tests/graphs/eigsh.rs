@@ -1,5 +1,6 @@
-//! Eigenpairs of sparse matrices, by every method on every backend: against closed forms and dense decompositions, with residuals taken
-//! anew, the null space whole and apart, and no pair that says more of itself than is true.
+//! Eigenpairs of sparse matrices, by every method on every backend: compared with closed forms and dense
+//! decompositions, with recomputed residuals, the complete null space separate from the iterated pairs, and no pair
+//! that claims more accuracy than it has.
 
 mod nearest;
 mod stiff;
@@ -34,19 +35,19 @@ pub fn tests() -> Vec<Test> {
             on_each("sparse symmetric matrices", symmetric::<f32>),
             on_cpu("sparse symmetric matrices in f64", symmetric::<f64>),
             on_each("the null space", null_space),
-            on_each("twice, and from another seed", seeds),
+            on_each("the same seed, and another seed", seeds),
             on_each("too few products", too_few),
-            on_each("values that f32 cannot tell from 0", unresolved),
+            on_each("values that f32 cannot separate from 0", unresolved),
             on_each("small orders and few pairs", small),
-            on_cpu("pairs nearest a number", nearest::nearest),
+            on_cpu("pairs nearest to a value", nearest::nearest),
             on_cpu("weakly joined clusters, and a clique with a tail", stiff::stiff),
-            on_cpu("close values that are not one", stiff::close),
-            on_each("what is refused", refused),
+            on_cpu("close values that are not equal", stiff::close),
+            on_each("bad input is refused", refused),
         ],
     )
 }
 
-/// Whether pairs are known not to converge everywhere.
+/// Whether all pairs have to converge, or may fail to do so.
 #[derive(Clone, Copy, PartialEq)]
 enum Expect {
     All,
@@ -100,7 +101,7 @@ fn closed_forms(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Every method on what it is for: the plain ones need gaps.
+/// Every method on the matrices that it is made for: the plain ones need gaps.
 fn every_method(ctx: &Context) -> Checked {
     let fast = [EigshMethod::Auto, EigshMethod::Chebyshev, EigshMethod::Lanczos, EigshMethod::Dense];
     let plain = [EigshMethod::Subspace, EigshMethod::Power];
@@ -129,12 +130,12 @@ fn every_method(ctx: &Context) -> Checked {
                     both(family, k, EigshMethod::ShiftInvert, Expect::All)?;
                 }
             }
-            // A cube's neighbouring values are 2 of 18 apart: rates of 0.9 a product and better.
+            // Neighboring values of a cube are 2 of 18 apart: rates of 0.9 per product and better.
             for method in plain {
                 both(cube, 9, method, Expect::All)?;
                 both(Family::Complete { nodes: 150 }, 4, method, Expect::All)?;
             }
-            // Here the rates are 0.999 and worse: whatever comes, it says what it is.
+            // Here the rates are 0.999 and worse: a result need not converge, but its status must be true.
             both(cycle, 4, EigshMethod::Power, Expect::Some)?;
             both(cycle, 4, EigshMethod::Subspace, Expect::Some)?;
         }
@@ -142,7 +143,7 @@ fn every_method(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// As large as the CPU does in a few seconds each.
+/// Orders that the CPU solves in a few seconds each.
 fn large(ctx: &Context) -> Checked {
     for (family, normalization, which, k) in [
         (Family::Grid { rows: 250, columns: 400 }, Normalization::Combinatorial, Which::Smallest, 8),
@@ -167,7 +168,8 @@ fn probability(above: u32, below: u32) -> fiedler::Result<Probability> {
     Probability::new(above, below)
 }
 
-/// Blocks, hubs and no structure at all; whole, in pieces, weighted over twelve orders of magnitude, with self-loops.
+/// Graphs with blocks, with hubs and without structure; connected, in components, with weights over twelve orders
+/// of magnitude, with self-loops.
 fn random_graphs<T: Real>(ctx: &Context, sizes: &[usize]) -> Checked {
     let default = Conventions::default();
     let one = Conventions { isolated: IsolatedDiagonal::One, ..default };
@@ -204,8 +206,8 @@ fn random_graphs<T: Real>(ctx: &Context, sizes: &[usize]) -> Checked {
                     let name = format!("{name}, n = {n}, {normalization:?}, {which:?} by {}", found.method);
                     check(&found, truth).map_err(|e| format!("{name}: {e}"))?;
                     check_spaces(&found, &matrix, &values, &vectors).map_err(|e| format!("{name}: {e}"))?;
-                    // Twelve orders of magnitude between weights: f32 does not tell small values from 0, nor do iterations
-                    // come to an end everywhere.
+                    // Weights span twelve orders of magnitude: f32 cannot distinguish small values from 0, and
+                    // iterations do not converge everywhere.
                     let hard = how.spread > 2.0;
                     let done = found.certificate.status == Status::Converged;
                     assert!(done || hard, "{name}: {:?} {:?} {:?}", found.values, found.residuals, found.statuses);
@@ -216,13 +218,13 @@ fn random_graphs<T: Real>(ctx: &Context, sizes: &[usize]) -> Checked {
     Ok(())
 }
 
-/// Indefinite, diagonal, zero and one, and far from 1.
+/// Indefinite matrices, diagonal ones, 0 and 1, and scales far from 1.
 fn symmetric<T: Real>(ctx: &Context) -> Checked {
     let diagonal = |n: usize, of: &dyn Fn(usize) -> f64| Sparse::new((0..n).map(|i| vec![(i, of(i))]).collect(), None);
     let cases = [
         ("indefinite", Sparse::random(260, 4, 1.0, 3)),
         ("indefinite, 1e-30", Sparse::random(260, 4, 1e-30, 4)),
-        // Row sums stay below 1e30, the most that f32 takes to any power here.
+        // Row sums stay below 1e30, the largest norm that the device's kernels take.
         ("indefinite, 1e28", Sparse::random(260, 4, 1e28, 5)),
         ("diagonal", diagonal(400, &|i| (i as f64 - 100.0) / 16.0)),
         ("identity", diagonal(300, &|_| 1.0)),
@@ -233,7 +235,8 @@ fn symmetric<T: Real>(ctx: &Context) -> Checked {
     ];
     for (name, matrix) in cases {
         let n = matrix.order();
-        // The referee scaled to 1, since its own measures are not made for the ends of the range.
+        // The referee works on the matrix scaled to 1, because its own measures are not made for the ends of the
+        // range.
         let unit = if matrix.norm > 0.0 { matrix.norm } else { 1.0 };
         let scaled: Vec<f64> = matrix.dense().iter().map(|x| x / unit).collect();
         let values: Vec<f64> = referee::eigenvalues(&scaled, n)?.iter().map(|x| x * unit).collect();
@@ -259,9 +262,9 @@ fn symmetric<T: Real>(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Components counted, their values 0 to the bit, and no part of them in what is iterated.
+/// Components are counted, their values are 0 to the bit, and the iterated vectors have no part of the null space.
 fn null_space(ctx: &Context) -> Checked {
-    // Three cliques' worth of random graph, a path, and isolated nodes.
+    // Three connected random graphs, a path, and isolated nodes.
     let mut edges: Vec<(u32, u32)> = Vec::new();
     let mut random = SplitMix64::new(9);
     for part in 0..3_u32 {
@@ -285,13 +288,14 @@ fn null_space(ctx: &Context) -> Checked {
                     let found = eigsh(ctx, &operator, k, Which::Smallest, &EigshOptions::default().method(method))?;
                     let name = format!("{isolated:?}, {normalization:?}, k = {k} by {method}");
                     let (which, tolerance) = (Which::Smallest, tolerance::<f32>());
-                    // The plain form is not expected to get there.
+                    // The plain method is not expected to converge.
                     let all = method != EigshMethod::Subspace;
                     let truth = Truth { matrix: &matrix, values: &values[..k], which, tolerance, all };
                     check(&found, truth).map_err(|e| format!("{name}: {e}"))?;
                     let zeros = found.values.iter().filter(|&&x| x == 0.0).count();
                     assert_eq!(zeros, null.min(k), "{name}: {:?}", found.values);
-                    // Orthogonal to every component's own vector, not only to those that were handed out.
+                    // The vectors are orthogonal to the null vector of every component, including those that were
+                    // not returned.
                     for label in 0..graph.view().components().count {
                         let member = |i: usize| graph.view().components().labels[i] as usize == label;
                         let degree = graph.view().degrees();
@@ -309,7 +313,7 @@ fn null_space(ctx: &Context) -> Checked {
                 }
             }
         }
-        // Nothing but isolated nodes: all of the spectrum is 0, or 1.
+        // Only isolated nodes: the whole spectrum is 0, or 1.
         let none = Graph::from_edges(500, &[], &conventions)?;
         for normalization in BOTH {
             let operator = Operator::<f32>::laplacian(none.view(), normalization)?;
@@ -333,7 +337,7 @@ fn all_bits(found: &Eigsh<f32>) -> (Vec<u32>, Vec<u64>, Vec<Status>) {
     (numbers.collect(), found.residuals.iter().map(|x| x.to_bits()).collect(), found.statuses.clone())
 }
 
-/// The same bits from the same seed, the same values from another.
+/// The same seed gives the same bits, another seed the same values.
 fn seeds(ctx: &Context) -> Checked {
     let graph = preferential_attachment(400, 3, 5)?;
     let operator = Operator::<f32>::laplacian(graph.view(), Normalization::Symmetric)?;
@@ -349,7 +353,7 @@ fn seeds(ctx: &Context) -> Checked {
         let iterated = method != EigshMethod::Dense;
         assert!(!iterated || all_bits(&one) != all_bits(&other), "{method}: the seed has no effect");
         for j in 0..6 {
-            // Each within its residual of the truth, and rounded.
+            // Each value is within its residual of the truth, and rounded.
             let apart = f64::from(one.values[j] - other.values[j]).abs();
             let norm = operator.bounds(0).norm;
             let allowed = (one.residuals[j] + other.residuals[j] + 4.0 * f64::from(f32::EPSILON)) * norm;
@@ -359,7 +363,7 @@ fn seeds(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// An iteration that is cut short says so.
+/// An iteration that is cut short reports it.
 fn too_few(ctx: &Context) -> Checked {
     let family = Family::Torus { rows: 30, columns: 31 };
     let graph = family.graph()?;
@@ -371,7 +375,7 @@ fn too_few(ctx: &Context) -> Checked {
                 let options = EigshOptions::default().method(method).most_products(products);
                 let found = match eigsh(ctx, &operator, 6, which, &options) {
                     Ok(found) => found,
-                    // Whoever has no vectors at all has nothing to hand out.
+                    // A method without any vectors has nothing to return.
                     Err(error) if method == EigshMethod::Lanczos => {
                         assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{error}");
                         continue;
@@ -395,7 +399,8 @@ fn too_few(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The first values of a long path are (pi j / n)^2: 2.5e-10 for 200,000 nodes, where f32 knows 4 to 5e-7.
+/// The first values of a long path are (pi j / n)^2: 2.5e-10 for 200,000 nodes, where f32 resolves the value 4 to
+/// 5e-7.
 fn unresolved(ctx: &Context) -> Checked {
     // Software adapters take a minute for 20,000 nodes and 2000 products.
     let (nodes, products) = match ctx.adapter() {
@@ -415,7 +420,7 @@ fn unresolved(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// No nodes, one, two; no pairs, all, and one fewer.
+/// No nodes, one, two; no pairs, all pairs, and one fewer.
 fn small(ctx: &Context) -> Checked {
     for nodes in [0, 1, 2, 3, 40, 97, 130] {
         let graph = if nodes == 0 {
@@ -462,11 +467,11 @@ fn refused(ctx: &Context) -> Checked {
     }
     let domain = error(3, Which::Largest, &default.method(EigshMethod::ShiftInvert));
     assert!(matches!(domain.kind(), ErrorKind::Domain { .. }), "{domain}");
-    // Two matrices at once.
+    // Two matrices in one call.
     let two = GraphBatch::from_graphs(&[graph.clone(), graph.clone()])?;
     let shape = eigsh(ctx, &Operator::<f32>::laplacians(&two, Normalization::Symmetric)?, 2, Which::Smallest, &default);
     assert!(matches!(shape.expect_err("two matrices").kind(), ErrorKind::Shape { .. }));
-    // A block that the budget does not hold; the sparse matrix itself is small.
+    // A block that exceeds the budget; the sparse matrix itself is small.
     let long = Family::Path { nodes: 50_000 }.graph()?;
     let long = Operator::<f32>::laplacian(long.view(), Normalization::Symmetric)?;
     let tight = alike(ctx).memory_budget(4 << 20).build()?;
@@ -475,10 +480,10 @@ fn refused(ctx: &Context) -> Checked {
         let needs = matches!(*limit.kind(), ErrorKind::Limit { needed, allowed, .. } if needed > allowed);
         assert!(needs && !limit.is_device(), "{method}: {limit}");
     }
-    // And the context goes on.
+    // The context remains usable.
     eigsh(ctx, &operator, 3, Which::Smallest, &default)?;
     if ctx.adapter().is_some() {
-        // f64 is not narrowed in silence.
+        // f64 is not narrowed silently.
         let wide = Operator::<f64>::laplacian(graph.view(), Normalization::Symmetric)?;
         let domain = eigsh(ctx, &wide, 3, Which::Smallest, &default).expect_err("f64 on a device");
         assert!(matches!(domain.kind(), ErrorKind::Domain { .. }), "{domain}");

@@ -1,4 +1,5 @@
-//! Encodings: the pairs that they say they are, and what they refuse. That they are the same everywhere is tests/graphs/sameness.rs.
+//! Encodings: the pairs are those that they claim to be, and bad input is refused. tests/graphs/sameness.rs checks
+//! that encodings are the same everywhere.
 
 use common::batches::{all_bits, graph, spectrum, tied_graphs};
 use common::graphs;
@@ -25,15 +26,16 @@ pub fn tests() -> Vec<Test> {
             on_each("padding and masks", padding),
             on_each("trivial pairs dropped", drop_trivial),
             on_each("isolated nodes", isolated),
-            on_each("twice, and under small budgets, bit by bit", cuts),
-            on_each("what is refused", refused),
-            on_gpus("each class of orders where it is faster", sides),
-            on_cpu("walks", walks),
+            on_each("bit-equal when repeated and under small budgets", cuts),
+            on_each("bad input is refused", refused),
+            on_gpus("each graph runs on its faster side", sides),
+            on_cpu("random-walk diagonals", walks),
         ],
     )
 }
 
-/// Values against the referee, vectors against the f64 operator, certificates against both; weighted graphs, too.
+/// Compares values with the referee, vectors with the f64 operator, and certificates with both; also for weighted
+/// graphs.
 fn pairs(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(2);
     let mut all = vec![];
@@ -97,14 +99,14 @@ fn check_pairs(
             return Err(format!("vector {j}: entry {sign} should be positive: {x:?}"));
         }
     }
-    // Both in f64 from the same f32 numbers; written down in f32.
+    // Both are computed in f64 from the same f32 values; the certificate is stored in f32.
     let certified = f64::from(encoding.residual[g]);
     if (certified - worst).abs() > 1e-6 * worst + 1e-12 || certified.is_nan() {
         return Err(format!("residual certified {certified:e}, in truth {worst:e}"));
     }
     let basis = if normalization == Normalization::RandomWalk {
         let mut basis = v.clone();
-        // Back to the symmetric similar: D^1/2 v is orthonormal again once it is scaled.
+        // Back to the similar symmetric Laplacian: D^1/2 v is orthonormal again after scaling.
         for (i, scale) in l.similarity_scale().into_iter().enumerate() {
             basis.row_mut(i).scale_mut(1.0 / scale);
         }
@@ -116,7 +118,8 @@ fn check_pairs(
     let basis = basis.columns(0, k);
     let away = (basis.transpose() * basis - DMatrix::identity(k, k)).amax();
     let certified = f64::from(encoding.orthogonality[g]);
-    // The random walk's is certified before its scaling and rounding: each product moves by one eps, condition included 4.
+    // The certificate of the random walk precedes the scaling and rounding of its vectors: each product moves by
+    // one eps, 4 with the condition number.
     let slack = if normalization == Normalization::RandomWalk { 4.0 * EPS } else { 1e-12 };
     if (certified - away).abs() > slack + 1e-6 * away || away > promise || certified.is_nan() {
         return Err(format!("orthogonality certified {certified:e}, in truth {away:e}"));
@@ -130,8 +133,8 @@ fn check_pairs(
     Ok(())
 }
 
-/// The entry that decides the sign, and whether it is positive: the first within 1 % of the largest magnitude. Within a thousandth of
-/// that threshold either may be first.
+/// Returns the index of the entry that decides the sign, and whether it is positive: the first within 1 % of the
+/// largest magnitude. Within a thousandth of that threshold either entry may be the first.
 fn sign_rule(x: &[f64]) -> (usize, bool) {
     let largest = x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     let candidates = |factor: f64| x.iter().position(|x| x.abs() >= factor * largest).unwrap_or(0);
@@ -139,7 +142,7 @@ fn sign_rule(x: &[f64]) -> (usize, bool) {
     (all[1], all.iter().any(|&i| x[i] > 0.0))
 }
 
-/// Connected components, by painting.
+/// Counts connected components by flood fill.
 fn components(graph: GraphRef<'_>) -> i64 {
     let mut seen = vec![false; graph.nodes()];
     let mut count = 0;
@@ -190,7 +193,7 @@ fn padding(ctx: &Context) -> Checked {
 }
 
 fn drop_trivial(ctx: &Context) -> Checked {
-    // Two triangles joined by an edge, a path of three, an isolated node: three components.
+    // Two triangles joined by an edge, a path of three nodes, an isolated node: three components.
     let edges = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3), (6, 7), (7, 8)];
     let three: GraphBatch = Graph::from_edges(10, &edges, &Conventions::default())?.into();
     for normalization in ALL {
@@ -205,12 +208,12 @@ fn drop_trivial(ctx: &Context) -> Checked {
             bits(kept.eigenvectors(0).columns(0, 7).clone_owned().as_slice()),
             bits(all.eigenvectors(0).columns(3, 7).clone_owned().as_slice())
         );
-        // The largest, too, never reach down to a zero mode.
+        // The largest pairs never include a zero mode either.
         let largest = encoder(9).drop_trivial(true).which(Which::Largest).encode(ctx, &three)?;
         assert_eq!(largest.mask, [1, 1, 1, 1, 1, 1, 1, 0, 0]);
     }
-    // Two triangles that hang together by almost nothing: one component. The zero mode, which is known, is a group of its own, and it alone
-    // is dropped; what stays is orthogonal to it.
+    // Two triangles joined by almost nothing form one component. The zero mode, which is known, is a separate
+    // group, and it alone is dropped; the remaining vectors are orthogonal to it.
     let bridge = [(0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0), (2, 3, 1e-7), (3, 4, 1.0), (4, 5, 1.0), (5, 3, 1.0)];
     let weak: GraphBatch = Graph::from_weighted_edges(6, &bridge, &Conventions::default())?.into();
     for normalization in [Normalization::Combinatorial, Normalization::Symmetric] {
@@ -219,7 +222,8 @@ fn drop_trivial(ctx: &Context) -> Checked {
         assert!(all.tie_group[..2] == [0, 1] && all.components[0] == 1, "{:?}", all.tie_group);
         let kept = encoder.drop_trivial(true).encode(ctx, &weak)?;
         let v = kept.eigenvectors(0).map(f64::from);
-        // Degrees differ by 1e-7, so D^1/2 is constant too. Six entries, each off by an eps or two.
+        // Degrees differ by 1e-7, so D^1/2 is practically constant too. The sum has six entries, each off by an eps
+        // or two.
         let along: f64 = v.column(0).iter().sum::<f64>() / 6_f64.sqrt();
         assert!(along.abs() <= 10.0 * EPS, "{normalization:?}: {along:e} along the dropped mode");
         for i in 0..6 {
@@ -227,7 +231,7 @@ fn drop_trivial(ctx: &Context) -> Checked {
             assert!((v[(i, 0)] - want).abs() <= 1e-4, "{normalization:?}: {v}");
         }
     }
-    // Nothing but zero modes: nothing stays.
+    // Only zero modes: nothing remains.
     let empty: GraphBatch = Graph::from_edges(4, &[], &Conventions::default())?.into();
     let encoding = SpectralEncoder::new(2).drop_trivial(true).encode(ctx, &empty)?;
     assert_eq!((encoding.components[0], encoding.mask.as_slice()), (4, [0, 0].as_slice()));
@@ -289,13 +293,13 @@ fn refused(ctx: &Context) -> Checked {
     let error = SpectralEncoder::new(2).encode(ctx, &graphs).expect_err("graph 1 is directed");
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("graph 1"), "{error}");
 
-    // Too large for the budget: 100 nodes take 16 or 48 bytes a pair of nodes.
+    // Exceeds the budget: 100 nodes take 16 or 48 bytes per pair of nodes.
     let small = alike(ctx).memory_budget(100_000).build()?;
     let path = graph(&graphs::path(100).graph);
     let error = SpectralEncoder::new(2).encode(&small, &path.into()).expect_err("beyond the budget, or the kernels");
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }) && !error.is_device(), "{error}");
 
-    // Too large for the dense kernels, where nothing else is allowed: else it is iterated.
+    // Too large for the dense kernels, and no other method is allowed; otherwise it would be iterated.
     if ctx.adapter().is_some() {
         let n = fiedler::ops::eigen::device_order_limit(ctx) as usize + 1;
         let batch = GraphBatch::from_graphs(&[graph(&graphs::path(4).graph), graph(&graphs::path(n).graph)])?;
@@ -310,7 +314,7 @@ fn refused(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Diagonals of the powers of D^-1 W, weighted, an isolated node within.
+/// Compares with the diagonals of the powers of D^-1 W, for a weighted graph with an isolated node.
 fn walks(ctx: &Context) -> Checked {
     let edges = [(0, 1, 0.5), (1, 2, 2.0), (2, 0, 1.5), (2, 3, 4.0), (4, 5, 3.0)];
     let graph = Graph::from_weighted_edges(7, &edges, &Conventions::default())?;
@@ -329,8 +333,8 @@ fn walks(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Rates by which the CPU is faster with small graphs and the device with large ones: each goes there, and has the bits that it has where
-/// that side takes all.
+/// With these rates the CPU is faster on small graphs and the device on large ones. Each graph goes to its faster
+/// side, and has the same bits as when that side encodes all graphs.
 fn sides(ctx: &Context) -> Checked {
     let mut rates = Rates::of(DeviceClass::Discrete, 1);
     let curve = |rates: [f64; 2]| {
@@ -341,7 +345,7 @@ fn sides(ctx: &Context) -> Checked {
     rates.gpu.curves.own.push(curve([1e6, 1e12]));
     (rates.gpu.round_trip, rates.gpu.upload, rates.gpu.download) = (1e-9, 1e15, 1e15);
     let auto = alike(ctx).backend(Backend::Auto).software_as_gpu(true).rates(rates).build()?;
-    // Small and large ones in turns.
+    // Small and large graphs alternate.
     let one = |i: usize| if i.is_multiple_of(3) { uniform(64, 100, i as u64) } else { uniform(8, 12, i as u64) };
     let graphs = GraphBatch::from_graphs(&(0..30).map(one).collect::<fiedler::Result<Vec<_>>>()?)?;
     let encoder = SpectralEncoder::new(5);

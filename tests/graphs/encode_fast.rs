@@ -1,5 +1,5 @@
-//! The encoder's iterations against its dense decompositions: the same pairs, whichever method, on data sets that mix small and large
-//! graphs.
+//! Compares the encoder's iterations with its dense decompositions: the same pairs by every method, on data sets
+//! that mix small and large graphs.
 
 use common::batches::all_bits;
 use common::solve::{Checked, alike};
@@ -23,16 +23,16 @@ pub fn tests() -> Vec<Test> {
         vec![
             on_each("fast, auto and exact agree", agree),
             on_each("isolated nodes, under both conventions", isolated),
-            on_cpu("the cut of the batch does not matter", cuts),
-            on_each("twice", twice),
-            on_each("neighbours do not show", neighbours),
+            on_cpu("results do not depend on how a batch is cut", cuts),
+            on_each("bit-equal when repeated", twice),
+            on_each("graphs of a batch do not affect each other", neighbors),
             on_each("small orders and few pairs", small),
-            on_each("what is refused", refused),
+            on_each("bad input is refused", refused),
         ],
     )
 }
 
-/// Small ones and large ones in turn, connected or not, weighted or not, with ties or without.
+/// Returns small and large graphs in alternation, connected or not, weighted or not, with ties or without.
 fn mixed() -> fiedler::Result<GraphBatch> {
     let how = Weighted { conventions: Conventions::default(), spread: 0.5, loops: 0, isolated: 3 };
     let blocks = BlockModel { blocks: 3, size: 220, within: Probability::new(1, 9)?, between: Probability::new(0, 1)? };
@@ -63,7 +63,7 @@ fn mixed() -> fiedler::Result<GraphBatch> {
     GraphBatch::from_graphs(&all)
 }
 
-/// Of one graph: values, masks, ties, zero modes and vectors of two encodings.
+/// Compares two encodings of one graph: values, masks, ties, zero modes and vectors.
 fn same(
     graphs: &GraphBatch,
     g: usize,
@@ -87,13 +87,13 @@ fn same(
     let (a, b) = (&one.eigenvalues(g)[..there], &two.eigenvalues(g)[..there]);
     for j in 0..there {
         let away = f64::from(a[j] - b[j]).abs();
-        // What an iteration is asked for, which bounds the value's error, and its rounding.
+        // The iteration's tolerance, which bounds the error of the value, and its rounding.
         let near = away <= (2e-6 + 2.0 * EPS) * norm;
         if !near {
             return Err(format!("value {j}: {:e} and {:e}, {:e} |L| apart", a[j], b[j], away / norm));
         }
     }
-    // Ties: where values are clearly apart, or are one number by the graph's symmetry.
+    // Ties are checked where values are clearly apart, or equal by the graph's symmetry.
     for j in 1..there {
         let gap = f64::from(a[j] - a[j - 1]) / norm;
         let tied = [&one.tie_group, &two.tie_group].map(|ties| of(ties, j) == of(ties, j - 1));
@@ -101,12 +101,14 @@ fn same(
             return Err(format!("pairs {} and {j}, {gap:e} |L| apart: tied {tied:?}", j - 1));
         }
     }
-    // Vectors turn by residuals over the gap of their group, and each column's pivot row has 1 / sqrt(n) at least for its share.
+    // Vectors turn by the residual over the gap of their group; the pivot row of each column has a share of at
+    // least 1 / sqrt(n).
     let noise = f64::from(one.residual[g] + two.residual[g]) * norm + EPS * norm;
     let mut start = 0;
     while start < there {
         let end = (start..there).find(|&j| of(&one.tie_group, j) != of(&one.tie_group, start)).unwrap_or(there);
-        // What lies beyond the last column is not known here: its group counts as far from all else as its neighbours are.
+        // Values beyond the first and last columns are not known here, so groups at the ends are compared only if
+        // the encoding has the whole spectrum.
         let below = if start > 0 { f64::from(a[start] - a[start - 1]) } else { f64::INFINITY };
         let above = if end < there { f64::from(a[end] - a[end - 1]) } else { f64::INFINITY };
         let inner = end < there && start > 0 || there == graph.nodes();
@@ -129,7 +131,7 @@ fn agree(ctx: &Context) -> Checked {
     let all = ALL.into_iter().flat_map(|l| ENDS.into_iter().flat_map(move |e| [false, true].map(|drop| (l, e, drop))));
     for (normalization, which, drop) in sample(ctx, all) {
         let encoder = SpectralEncoder::new(6).laplacian(normalization).which(which).drop_trivial(drop);
-        // Dense on the CPU in f64: devices do not take matrices of these orders.
+        // Dense on the CPU in f64, because devices do not take matrices of these orders.
         let exact = encoder.clone().method(Method::Exact).encode(&Context::cpu(), &graphs)?;
         for method in [Method::Fast, Method::Auto] {
             let found = encoder.clone().method(method).encode(ctx, &graphs)?;
@@ -172,7 +174,7 @@ fn isolated(ctx: &Context) -> Checked {
                         let wanted = if drop { 0 } else { zeros.min(k) };
                         let found = fast.eigenvalues(g).iter().filter(|&&x| x == 0.0).count();
                         assert_eq!(found, wanted, "{name}: {:?}", fast.eigenvalues(g));
-                        // The null space comes in its canonical order: the vector with the largest entry first.
+                        // The null space is in its canonical order: the vector with the largest entry is first.
                         let v = fast.eigenvectors(g);
                         for j in 0..wanted {
                             assert!(
@@ -188,8 +190,9 @@ fn isolated(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Graphs that a device iterates side by side do not see each other: alone, beside all others, backwards, the same bits.
-fn neighbours(ctx: &Context) -> Checked {
+/// Graphs that a device iterates together do not affect each other: alone, among all others, and in reverse order
+/// they have the same bits.
+fn neighbors(ctx: &Context) -> Checked {
     let how = Weighted { conventions: Conventions::default(), spread: 0.5, loops: 0, isolated: 4 };
     let graphs = [
         torus(12, 13)?,
@@ -209,14 +212,14 @@ fn neighbours(ctx: &Context) -> Checked {
             for (other, place) in [(&together, g), (&backwards, graphs.len() - 1 - g)] {
                 let same = other.eigenvectors(place) == alone.eigenvectors(0)
                     && other.eigenvalues(place) == alone.eigenvalues(0);
-                assert!(same, "graph {g}, k = {k}, {normalization:?}: its neighbours show");
+                assert!(same, "graph {g}, k = {k}, {normalization:?}: its neighbors show");
             }
         }
     }
     Ok(())
 }
 
-/// In any order, under any budget: bit by bit.
+/// In any order and under any budget, the bits are the same.
 fn cuts(ctx: &Context) -> Checked {
     let graphs = mixed()?;
     for method in [Method::Fast, Method::Auto] {
@@ -228,7 +231,7 @@ fn cuts(ctx: &Context) -> Checked {
                 let encoded = encoder.encode_with(&small, &graphs, |_| ());
                 let (cut, cut_report) = match (encoded, method) {
                     (Ok(cut), _) => cut,
-                    // What auto decomposes densely may not fit.
+                    // The dense decompositions of `auto` may not fit.
                     (Err(error), Method::Auto) if matches!(error.kind(), ErrorKind::Limit { .. }) => continue,
                     (Err(error), _) => return Err(error.into()),
                 };
@@ -256,7 +259,7 @@ fn twice(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// No graphs, no nodes, one, no edges; no pairs, all of them, and more.
+/// No graphs, no nodes, one node, no edges; no pairs, all of them, and more.
 fn small(ctx: &Context) -> Checked {
     let none = SpectralEncoder::new(3).method(Method::Fast).encode(ctx, &GraphBatch::from_graphs(&[])?)?;
     assert_eq!((none.graphs(), none.eigenvalues.len()), (0, 0));

@@ -1,4 +1,5 @@
-//! Dense Laplacians of every backend against the f64 operators on the host, which tests/host/graph.rs holds against other libraries' matrices.
+//! Compares dense Laplacians of every backend with the f64 operators on the host, which tests/host/graph.rs
+//! compares with other libraries' matrices.
 
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits};
@@ -12,7 +13,7 @@ use fiedler::{Context, ErrorKind};
 
 const ALL: [Normalization; 3] = [Normalization::Combinatorial, Normalization::Symmetric, Normalization::RandomWalk];
 
-/// Around the 64 invocations of a workgroup, each of which takes every 64th row.
+/// Sizes around the 64 invocations of a workgroup, each of which takes every 64th row.
 const SIZES: [usize; 8] = [0, 1, 2, 3, 63, 64, 65, 130];
 
 pub fn tests() -> Vec<Test> {
@@ -21,14 +22,15 @@ pub fn tests() -> Vec<Test> {
         vec![
             on_each("every convention against the f64 operator", every_convention),
             on_each("rows sum to zero, symmetric ones are symmetric", laws),
-            on_each("the cut of a batch does not matter", cuts),
+            on_each("results do not depend on how a batch is cut", cuts),
             on_each("many graphs", many),
             on_gpus("limits", limits),
         ],
     )
 }
 
-/// A random list of edges, untidy: directed, with self-loops, some listed twice, a third of the nodes isolated.
+/// Returns a random, untidy list of edges: directed, with self-loops, some listed twice, and a third of the nodes
+/// isolated.
 fn edges(n: usize, random: &mut SplitMix64) -> Vec<(u32, u32, f32)> {
     let connected = n - n / 3;
     (0..3 * connected)
@@ -39,7 +41,7 @@ fn edges(n: usize, random: &mut SplitMix64) -> Vec<(u32, u32, f32)> {
         .collect()
 }
 
-/// One graph of each size, under the same conventions.
+/// Returns one graph of each size, under the same conventions.
 fn batch(conventions: &Conventions, weighted: bool) -> fiedler::Result<GraphBatch> {
     let mut random = SplitMix64::new(1);
     let mut graphs = Vec::new();
@@ -56,7 +58,7 @@ fn batch(conventions: &Conventions, weighted: bool) -> fiedler::Result<GraphBatc
     GraphBatch::from_graphs(&graphs)
 }
 
-/// Every value of every convention that a Laplacian depends upon.
+/// Returns every value of every convention that a Laplacian depends on.
 fn conventions() -> Vec<Conventions> {
     let mut all: Vec<Conventions> = Preset::ALL.into_iter().map(Preset::conventions).collect();
     for degree in [DegreeDirection::In, DegreeDirection::Out] {
@@ -81,21 +83,22 @@ fn conventions() -> Vec<Conventions> {
     all
 }
 
-/// The largest error that f32 excuses in an entry. Off the diagonal a weight and two inverse roots are multiplied: each root is off by
-/// 2 eps, and by half the relative error of a degree. On it, a degree minus a weight. A degree is a sum of `terms` weights, each addition
-/// rounded: terms eps / 2. Written so that f64, rounded once to f32, is within too.
+/// Returns the largest error that f32 permits in an entry. Off the diagonal, a weight and two inverse roots are
+/// multiplied: each root is off by 2 eps, and by half the relative error of a degree. On the diagonal, a weight is
+/// subtracted from a degree. A degree is a sum of `terms` weights, and each addition is rounded: terms eps / 2. The
+/// bound also covers an f64 result that is rounded once to f32.
 fn allowed(entry: f64, degree: f64, terms: usize, normalization: Normalization, diagonal: bool) -> f64 {
     let eps = f64::from(f32::EPSILON);
     let sum = 0.5 * terms as f64 * eps;
     match (normalization, diagonal) {
         (Normalization::Combinatorial, true) => (sum + eps) * degree,
-        (Normalization::Combinatorial, false) => 0.0, // a weight, as it came in
+        (Normalization::Combinatorial, false) => 0.0, // an unchanged weight
         (_, true) => sum + 4.0 * eps,                 // 1 - w / d, of at most 1
         (_, false) => (sum + 8.0 * eps) * entry.abs(),
     }
 }
 
-/// The most weights that a degree sums up, of a row or of a column.
+/// Returns the largest number of weights that a degree sums, of a row or of a column.
 fn most_terms(graph: GraphRef<'_>) -> usize {
     let mut arriving = vec![0; graph.nodes()];
     graph.columns().iter().for_each(|&column| arriving[column as usize] += 1);
@@ -169,7 +172,8 @@ fn laws(ctx: &Context) -> Checked {
                     };
                     let terms: Vec<f64> = (0..n).map(|j| f64::from(l[i + n * j]) * x(j)).collect();
                     let (sum, size): (f64, f64) = (terms.iter().sum(), terms.iter().map(|t| t.abs()).sum());
-                    // Each entry is off by so much of itself (see `allowed`), so is the sum of their magnitudes.
+                    // Each entry has a relative error (see `allowed`), so the error of the sum is relative to the
+                    // sum of their magnitudes.
                     let near = sum.abs() <= (0.5 * most_terms(graph) as f64 + 8.0) * f64::from(f32::EPSILON) * size;
                     assert!(near, "{normalization:?}, {n} nodes, row {i}: sums to {sum:e} of {size:e}");
                 }
@@ -203,7 +207,7 @@ fn cuts(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// More graphs than a dispatch has workgroups, and none.
+/// More graphs than a dispatch has workgroups, and no graphs.
 fn many(ctx: &Context) -> Checked {
     compare(ctx, &GraphBatch::from_graphs(&[])?, Normalization::Symmetric)?;
     compare(ctx, &molecules(2000, 3)?, Normalization::Symmetric)?;
@@ -215,7 +219,8 @@ fn many(ctx: &Context) -> Checked {
 
 fn limits(ctx: &Context) -> Checked {
     let adapter = ctx.adapter().expect("an adapter");
-    // One graph whose matrix is just over a binding (its edges are few), and one over the loops of an invocation.
+    // One graph whose matrix barely exceeds a binding (it has few edges), and one that exceeds the loops of an
+    // invocation.
     let over = ((adapter.limits.storage_binding / 4) as f64).sqrt() as usize + 1;
     let path: Vec<(u32, u32)> = (1..over as u32).map(|i| (i - 1, i)).collect();
     if 4 * (over as u64).pow(2) > adapter.limits.storage_binding && over < 100_000 {
@@ -228,15 +233,15 @@ fn limits(ctx: &Context) -> Checked {
         );
         assert!(error.to_string().contains(&adapter.name) && !error.is_device());
     }
-    // Where a call of the device's kernels fits but the budget does not, memory is what is missing.
+    // If the device's kernels can take a call but the budget cannot, the error is a lack of memory.
     let small = alike(ctx).memory_budget(256 << 10).build()?;
     let graph = Graph::from_edges(400, &path[..399.min(path.len())], &Conventions::default())?;
     let error =
         laplacian::<f32>(&small, &graph.into(), Normalization::Symmetric).expect_err("640,000 bytes in 262,144");
     assert!(error.is_out_of_memory() && error.is_device(), "{error}");
-    // And the context goes on.
+    // The context remains usable.
     compare(&small, &molecules(10, 4)?, Normalization::Symmetric)?;
-    // f64 is not narrowed in silence.
+    // f64 is not narrowed silently.
     let error = laplacian::<f64>(ctx, &molecules(1, 4)?, Normalization::Symmetric).expect_err("f64 on the device");
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{error}");
     Ok(())

@@ -1,4 +1,4 @@
-//! Graphs: Laplacians, sparse products and pairs, encodings; a suite a file.
+//! Tests of graphs: Laplacians, sparse products and pairs, encodings; one suite per file.
 
 mod eigsh;
 mod encode;

@@ -1,4 +1,5 @@
-//! The same graph has the same encoding: on every backend, ties included, in every order of its nodes, wherever `auto` sends it.
+//! The same graph has the same encoding: on every backend, ties included, in every order of its nodes, on whichever
+//! side `auto` computes it.
 
 use common::batches::{all_bits, graph, spectrum, tied_graphs};
 use common::graphs;
@@ -26,16 +27,17 @@ pub fn tests() -> Vec<Test> {
             on_gpus("molecules: the CPU's signs and bases, combinatorial", |ctx| decided_alike(ctx, ALL[0])),
             on_gpus("molecules: the CPU's signs and bases, symmetric", |ctx| decided_alike(ctx, ALL[1])),
             on_gpus("molecules: the CPU's signs and bases, random walk", |ctx| decided_alike(ctx, ALL[2])),
-            on_each("a relabelled graph", relabelled),
+            on_each("a relabeled graph", relabelled),
             on_gpus("auto on a software adapter", auto),
             on_gpus("small graphs on the adapter, large ones on the CPU", mixed),
-            on_each("found in part", stored),
+            on_each("partly stored results", stored),
         ],
     )
 }
 
-/// What an entry of a vector may differ by: 1e-4, or 1e-6 over the gap between its eigenvalue's group and the next value, where that is
-/// more (a vector turns by the solver's error, some 1e-7 |L|, over that gap). What is within 16 eps counts as one value here.
+/// Returns the allowed difference of an entry of a vector: 1e-4, or 1e-6 over the gap between the group of its
+/// eigenvalue and the next value, if that is more (a vector turns by the solver's error, about 1e-7 |L|, over that
+/// gap). Values within 16 eps count as one value here.
 fn allowed(spectrum: &[f64], value: f64) -> f64 {
     let resolution = 16.0 * EPS * spectrum.last().copied().unwrap_or(0.0).abs();
     let near = |x: f64, y: f64| (x - y).abs() <= resolution;
@@ -56,7 +58,7 @@ fn allowed(spectrum: &[f64], value: f64) -> f64 {
     (1e-6 / below.min(above)).max(1e-4)
 }
 
-/// Holds two encodings of one batch against each other, entry by entry.
+/// Compares two encodings of one batch entry by entry.
 fn compare(graphs: &GraphBatch, normalization: Normalization, got: &Encoding, want: &Encoding) -> Result<(), String> {
     assert_eq!((got.mask.len(), &got.node_offsets), (want.mask.len(), &want.node_offsets));
     (0..graphs.len()).into_par_iter().try_for_each(|g| {
@@ -79,7 +81,8 @@ fn compare(graphs: &GraphBatch, normalization: Normalization, got: &Encoding, wa
                 continue; // masked: compared above
             }
             let (x, y) = (f64::from(*x), f64::from(*y));
-            // Each within the gate of its own spectrum, 30 eps |L|, and |L|_1 is at most twice the largest value here.
+            // Each value is within the gate of its own spectrum, 30 eps |L|, and |L|_1 is at most twice the largest
+            // value here.
             if (x - y).abs() > 60.0 * EPS * 2.0 * size || x.is_nan() || y.is_nan() {
                 return fail(format!("value {j}: {x:e} and {y:e}"));
             }
@@ -108,7 +111,7 @@ fn same_as_cpu(ctx: &Context) -> Checked {
                 let want = encoder.encode(&Context::cpu(), &graphs)?;
                 compare(&graphs, normalization, &got, &want)
                     .map_err(|e| format!("{which:?}, k = {k}, drop {drop}: {e}"))?;
-                // The host's, in f64, on both sides.
+                // The host computes them in f64 on both sides.
                 assert_eq!(bits(&got.random_walk), bits(&want.random_walk));
             }
         }
@@ -116,8 +119,8 @@ fn same_as_cpu(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Decisions at an edge, whichever side takes them: 20,000 molecules where `FIEDLER_LARGE` is set, which takes software adapters
-/// minutes, else 1,200.
+/// Ties and signs near a threshold, which have to be decided alike on both sides: 20,000 molecules if
+/// `FIEDLER_LARGE` is set, which takes software adapters minutes, and 1,200 otherwise.
 fn decided_alike(ctx: &Context, normalization: Normalization) -> Checked {
     let count = if std::env::var_os("FIEDLER_LARGE").is_some() { 20_000 } else { 1_200 };
     let graphs = molecules(count, 7)?;
@@ -137,8 +140,8 @@ fn decided_alike(ctx: &Context, normalization: Normalization) -> Checked {
     Ok(())
 }
 
-/// Nodes in another order: the rows of the encoding in that order. Signs follow the lowest of the largest entries, so the graphs
-/// here have vectors whose largest entry is the largest by far, and no ties.
+/// Encodes nodes in another order: the rows of the encoding follow that order. Signs follow the lowest of the
+/// largest entries, so the graphs here have vectors whose largest entry is by far the largest, and no ties.
 fn relabelled(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(11);
     let mut compared = 0;
@@ -160,7 +163,7 @@ fn relabelled(ctx: &Context) -> Checked {
                 let mut sizes: Vec<f32> = v.column(j).iter().map(|x| x.abs()).collect();
                 sizes.sort_by(f32::total_cmp);
                 if sizes[n - 2] > 0.98 * sizes[n - 1] {
-                    continue; // the sign depends upon the order, as it must
+                    continue; // the sign necessarily depends on the order
                 }
                 compared += 1;
                 let allowed = allowed(&spectrum, a.eigenvalues(0)[j].into());
@@ -178,7 +181,7 @@ fn relabelled(ctx: &Context) -> Checked {
 
 fn auto(ctx: &Context) -> Checked {
     if !ctx.adapter().is_some_and(|adapter| adapter.software) {
-        return Ok(()); // a GPU may win, that is tests/host/policy.rs
+        return Ok(()); // a GPU may win, see tests/host/policy.rs
     }
     let graphs = molecules(5000, 2)?;
     let auto = ctx.with_backend(Backend::Auto);
@@ -187,16 +190,17 @@ fn auto(ctx: &Context) -> Checked {
     assert_eq!((report.on_cpu, report.on_gpu), (5000, 0));
     assert_eq!((report.choice.side, report.choice.reason), (Side::Cpu, Reason::SoftwareAdapter));
     assert_eq!(all_bits(&encoding), all_bits(&encoder.encode(&Context::cpu(), &graphs)?));
-    // Large ones, too.
+    // Large graphs as well.
     let large = graph(&graphs::cycle(150).graph).into();
     assert_eq!(encoder.encode(&auto, &large)?.uncertified(), 0);
     Ok(())
 }
 
-/// Small graphs on the adapter, large ones on the CPU, as `auto` does beside a GPU: each as it would be alone, whatever the cut. The
-/// kernels in workgroup memory alone, so that what is too large for them is small.
+/// Small graphs on the adapter and large ones on the CPU, as `auto` does with a GPU: each has the result that it
+/// would have alone, however the batch is cut. Only the workgroup-memory kernels are used, so that small graphs are
+/// already too large for them.
 fn mixed(ctx: &Context) -> Checked {
-    // A device on which whatever fits is faster.
+    // On this device, everything that fits is faster.
     let mut rates = Rates::of(DeviceClass::Discrete, 1);
     (rates.gpu.round_trip, rates.gpu.dispatch, rates.gpu.upload, rates.gpu.download) = (1e-12, 1e-12, 1e15, 1e15);
     let auto = alike(ctx)
@@ -212,13 +216,14 @@ fn mixed(ctx: &Context) -> Checked {
     let batch = GraphBatch::from_graphs(&all)?;
     let encoder = SpectralEncoder::new(5).walk_steps(2);
     let (whole, report) = encoder.encode_with(&auto.clone().build()?, &batch, |_| ())?;
-    // What follows the solver is the CPU's on either side. Of the smallest graphs it is nearly all, so they are a tie, and the CPU's.
+    // The steps after the solver run on the CPU on either side. For the smallest graphs they are nearly all of the
+    // work, so these are a tie and go to the CPU.
     assert!(report.on_gpu > 200 && report.on_cpu >= 2, "{report:?}");
     compare(&batch, Normalization::Symmetric, &whole, &encoder.encode(&Context::cpu(), &batch)?)?;
     let (cut, report) = encoder.encode_with(&auto.clone().memory_budget(8 << 20).build()?, &batch, |_| ())?;
     assert!(report.chunks > 2, "{report:?}");
     assert_eq!(all_bits(&cut), all_bits(&whole));
-    // What is stored of the CPU's work is not what the adapter would make of it.
+    // A stored result of the CPU does not replace the adapter's.
     let cache = Arc::new(Cache::new().memory(1000, 1 << 30));
     let (encoder, auto) = (encoder.cache(cache), auto.build()?);
     let largest = (0..300).max_by_key(|&i| batch.graph(i).nodes()).expect("300 graphs");
@@ -230,7 +235,8 @@ fn mixed(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// What was stored of some graphs, here and on the CPU, and what is computed of the others makes the encoding that is computed at once.
+/// Stored results of some graphs and new results of the others make the same encoding as one call. Results that the
+/// CPU stored do not count on an adapter.
 fn stored(ctx: &Context) -> Checked {
     let all: Vec<Graph> = (0..100).map(|i| graph(&graphs::random(&mut SplitMix64::new(i)))).collect();
     let batch = GraphBatch::from_graphs(&all)?;
@@ -244,7 +250,7 @@ fn stored(ctx: &Context) -> Checked {
     let some: Vec<usize> = (0..100).filter(|i| i % 3 != 1).collect();
     encoder.encode(ctx, &batch.select(&some))?;
     let (again, report) = encoder.encode_with(ctx, &batch, |_| ())?;
-    // Some of the graphs that were left out are the same as others.
+    // Some of the graphs that were left out equal other graphs.
     assert!((some.len()..90).contains(&report.stored), "{report:?}");
     assert_eq!(report.stored + report.on_cpu + report.on_gpu, 100, "{report:?}");
     assert!(all_bits(&again) == all_bits(&whole));

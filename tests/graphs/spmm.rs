@@ -1,4 +1,4 @@
-//! Products of sparse matrices with blocks of vectors, against sums in f64.
+//! Products of sparse matrices with blocks of vectors, compared with sums in f64.
 
 use common::random::SplitMix64;
 use common::solve::Checked;
@@ -11,7 +11,7 @@ use fiedler::ops::Normalization;
 use fiedler::ops::sparse::{Operator, SparseMatrix, spmm};
 use fiedler::{Context, ErrorKind, Shape};
 
-/// Around the widths that kernels have, and beyond the widest.
+/// Widths around those of the kernels, and beyond the widest.
 const WIDTHS: [usize; 15] = [0, 1, 2, 3, 4, 5, 8, 15, 16, 24, 31, 32, 33, 64, 100];
 
 pub fn tests() -> Vec<Test> {
@@ -20,16 +20,16 @@ pub fn tests() -> Vec<Test> {
         vec![
             on_each("every width", widths),
             on_each("matrices of every kind", kinds),
-            on_each("twice, and on the device", twice),
-            on_each("shapes", shapes),
+            on_each("bit-equal when repeated and resident", twice),
+            on_each("blocks that do not fit are refused", shapes),
             on_each("matrices of any shape", any_shape),
-            device_free("what no operator is made of", not_operators),
+            device_free("invalid operators are refused", not_operators),
         ],
     )
 }
 
-/// A product's every entry: a row of m entries is summed with m + 2 roundings at most, its scales and the diagonal are rounded too, of
-/// the sum of magnitudes.
+/// Checks every entry of a product: a row of m entries is summed with at most m + 2 roundings, counting those of
+/// its scales and of the diagonal, relative to the sum of magnitudes.
 fn check<T: Real>(ctx: &Context, matrix: &Sparse, operator: &Operator<'_, T>, width: usize) -> Result<(), String> {
     let n = matrix.order();
     let mut random = SplitMix64::new(width as u64);
@@ -54,7 +54,7 @@ fn check<T: Real>(ctx: &Context, matrix: &Sparse, operator: &Operator<'_, T>, wi
     Ok(())
 }
 
-/// Hubs and empty rows, f32 everywhere and f64 where there is any.
+/// Checks hubs and empty rows, in f32 everywhere and in f64 where it is supported.
 fn each(ctx: &Context, graph: &Graph, normalization: Normalization, width: usize) -> Result<(), String> {
     let matrix = Sparse::laplacian(graph.view(), normalization);
     let narrow = Operator::<f32>::laplacian(graph.view(), normalization).map_err(|e| e.to_string())?;
@@ -81,7 +81,7 @@ fn widths(ctx: &Context) -> Checked {
 fn kinds(ctx: &Context) -> Checked {
     let none = Graph::from_edges(70, &[], &Conventions::default())?;
     let empty = Graph::from_edges(0, &[], &Conventions::default())?;
-    // A hub of thousands of entries is cut into pieces.
+    // A hub of thousands of entries is split into several parts.
     for (name, graph) in [
         ("star", star(5000)?),
         ("thin", uniform(900, 400, 2)?),
@@ -96,9 +96,9 @@ fn kinds(ctx: &Context) -> Checked {
             }
         }
     }
-    // No Laplacian: signs, empty rows, a diagonal here and there.
+    // A matrix that is not a Laplacian: signs, empty rows, an occasional diagonal entry.
     let mut rows = Sparse::random(333, 2, 1.0, 5).rows;
-    // From 300 on nothing.
+    // Rows and columns from 300 on are empty.
     rows.iter_mut().for_each(|row| row.retain(|&(column, _)| column < 300));
     rows[300..].iter_mut().for_each(Vec::clear);
     let matrix = Sparse::new(rows, None);
@@ -109,7 +109,7 @@ fn kinds(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A block that lies on the device gives what the same block on the host gives.
+/// A block on the device gives the same result as the same block on the host.
 fn twice(ctx: &Context) -> Checked {
     let graph = preferential_attachment(500, 3, 2)?;
     let operator = Operator::<f32>::laplacian(graph.view(), Normalization::Symmetric)?;
@@ -151,7 +151,7 @@ fn shapes(ctx: &Context) -> Checked {
 }
 
 fn not_operators() -> Checked {
-    // Graphs that have no symmetric Laplacian, or no Laplacian at all.
+    // Graphs without a symmetric Laplacian, or without any Laplacian.
     let keep = Conventions { symmetrization: Symmetrization::Keep, ..Conventions::default() };
     let directed = Graph::from_edges(3, &[(0, 1), (1, 2)], &keep)?;
     for normalization in [Normalization::Combinatorial, Normalization::Symmetric] {
@@ -163,7 +163,7 @@ fn not_operators() -> Checked {
     }
     let negative = Graph::from_weighted_edges(2, &[(0, 1, -1.0)], &Conventions::default()).expect_err("negative");
     assert!(matches!(negative.kind(), ErrorKind::Domain { .. }) && negative.to_string().contains("-1"), "{negative}");
-    // Rows that are no symmetric matrix.
+    // Rows that do not form a symmetric matrix.
     type Rows = (Vec<usize>, Vec<u32>, Vec<f32>);
     let shapes: [(&str, Rows); 5] = [
         ("no offsets", (vec![], vec![], vec![])),
@@ -193,7 +193,7 @@ fn not_operators() -> Checked {
     Ok(())
 }
 
-/// Unsymmetric, wide, tall, without rows or columns: against sums in f64.
+/// Compares unsymmetric, wide and tall matrices, also without rows or columns, with sums in f64.
 fn any_shape(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(21);
     for (rows, cols) in [(1, 1), (40, 40), (7, 300), (300, 7), (0, 5), (5, 0), (257, 256)] {
@@ -219,7 +219,7 @@ fn any_shape(ctx: &Context) -> Checked {
                     let span = offsets[i]..offsets[i + 1];
                     let (want, size) = span.fold((0.0, 0.0), |(w, s): (f64, f64), e| (w + term(e), s + term(e).abs()));
                     let away = (f64::from(y.as_slice()[i * width + j]) - want).abs();
-                    // As many roundings as a row has entries, and two.
+                    // The number of roundings is the number of the row's entries plus two.
                     let allowed = (offsets[i + 1] - offsets[i] + 2) as f64 * f64::from(f32::EPSILON) * size;
                     assert!(away <= allowed, "{rows} x {cols}, width {width}, entry ({i}, {j}): off by {away:e}");
                 }

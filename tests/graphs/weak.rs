@@ -1,5 +1,5 @@
-//! Weakly joined clusters, the textbook's use of a Fiedler vector: small eigenvalues that are close together, on every route and side,
-//! against closed forms and against f64 wherever f64 separates.
+//! Weakly joined clusters, the textbook use of a Fiedler vector: small eigenvalues that are close together, by
+//! every method and on every side, compared with closed forms, and with f64 wherever f64 separates them.
 
 use common::random::SplitMix64;
 use common::solve::Checked;
@@ -27,19 +27,20 @@ pub fn tests() -> Vec<Test> {
             on_each("weights over twelve orders of magnitude", twelve_orders),
             on_each("weights of a Gaussian kernel", gaussian),
             on_each("ties that k cuts are flagged", cut_ties),
-            on_cpu("f64 all the way", in_f64),
+            on_cpu("f64 output", in_f64),
         ],
     )
 }
 
-/// The path with weights 1, 1e-6, 1: symmetric about its middle, so that its pairs are those of two matrices of order 2.
+/// The path with weights 1, 1e-6, 1. It is symmetric about its middle, so its pairs are those of two matrices of
+/// order 2.
 fn three_edges(ctx: &Context) -> Checked {
     let edges = [(0, 1, 1.0), (1, 2, 1e-6), (2, 3, 1.0)];
     let graph: GraphBatch = Graph::from_weighted_edges(4, &edges, &Conventions::default())?.into();
     for method in [Method::Auto, Method::Exact, Method::Fast] {
         let encoder = SpectralEncoder::new(4).laplacian(Normalization::Combinatorial).method(method);
         let e = encoder.encode(ctx, &graph)?;
-        // Antisymmetric: [1, -1; -1, 1 + 2 w], values 1 + w -+ sqrt(1 + w^2).
+        // Antisymmetric: [1, -1; -1, 1 + 2 w], with the values 1 + w -+ sqrt(1 + w^2).
         let w = f64::from(1e-6_f32);
         let second = 2.0 * w / (1.0 + w + (1.0 + w * w).sqrt());
         assert_eq!((e.status[0], e.components[0], &e.tie_group[..2]), (0, 1, &[0, 1][..]), "{method:?}");
@@ -47,14 +48,15 @@ fn three_edges(ctx: &Context) -> Checked {
         assert!((f64::from(e.eigenvalues(0)[1]) - second).abs() <= EPS * second, "{method:?}: {:?}", e.eigenvalues(0));
         let v = e.eigenvectors(0);
         for (i, sign) in [1.0, 1.0, -1.0, -1.0].into_iter().enumerate() {
-            // The outer entries are larger by w / 2 of themselves, which f32 does not show.
+            // The outer entries are larger by a relative w / 2, which f32 does not resolve.
             assert!((v[(i, 0)] - 0.5).abs() <= 1e-6 && (v[(i, 1)] - 0.5 * sign).abs() <= 1e-6, "{method:?}: {v}");
         }
     }
     Ok(())
 }
 
-/// Complete graphs of `size` nodes in a row, every node of one joined with every node of the next by an edge of the weight between them.
+/// Returns complete graphs of `size` nodes in a row. Every node of one is joined with every node of the next by an
+/// edge of the weight between them.
 fn row_of_clusters(size: usize, weights: &[f32]) -> fiedler::Result<Graph> {
     let mut edges = Vec::new();
     let node = |cluster: usize, i: usize| (cluster * size + i) as u32;
@@ -69,9 +71,10 @@ fn row_of_clusters(size: usize, weights: &[f32]) -> fiedler::Result<Graph> {
     Graph::from_weighted_edges((weights.len() + 1) * size, &edges, &Conventions::default())
 }
 
-/// The smallest pairs of [`row_of_clusters`], whose vectors are constant on each cluster: values, and entries by cluster. They are those of
-/// C C' with a column `sqrt(size w) (e_i - e_(i+1))` for each join (scaled by D^-1/2), by one-sided Jacobi, which keeps the digits
-/// of columns of any length (Demmel and Veselic 1992).
+/// Returns the smallest pairs of [`row_of_clusters`], whose vectors are constant on each cluster: values, and
+/// entries by cluster. They are those of C C' with a column `sqrt(size w) (e_i - e_(i+1))` for each join (scaled by
+/// D^-1/2), computed by one-sided Jacobi, which preserves the digits of columns of any length (Demmel and Veselic
+/// 1992).
 fn truth(size: usize, weights: &[f32], normalization: Normalization) -> (Vec<f64>, Vec<Vec<f64>>) {
     let (m, count) = (size as f64, weights.len() + 1);
     let w = |i: usize| weights.get(i).map_or(0.0, |&w| f64::from(w));
@@ -108,7 +111,7 @@ fn truth(size: usize, weights: &[f32], normalization: Normalization) -> (Vec<f64
         .into_iter()
         .map(|column| {
             let value = dot(&column, &column);
-            // Of the random walk's similar to its own: scaled once more.
+            // The vectors of the similar symmetric matrix are scaled once more for the random walk.
             let rescale = |c: usize| if normalization == Normalization::RandomWalk { scale(c) } else { 1.0 };
             let entries: Vec<f64> = column.iter().enumerate().map(|(c, x)| x * rescale(c)).collect();
             let norm = (m * dot(&entries, &entries)).sqrt();
@@ -119,7 +122,7 @@ fn truth(size: usize, weights: &[f32], normalization: Normalization) -> (Vec<f64
     pairs.into_iter().unzip()
 }
 
-/// Holds the smallest pairs of a row of clusters against the truth, each value in its own digits.
+/// Compares the smallest pairs of a row of clusters with the truth, each value to its own relative precision.
 fn check_row(ctx: &Context, size: usize, weights: &[f32], method: Method) -> Checked {
     let graph: GraphBatch = row_of_clusters(size, weights)?.into();
     let count = weights.len() + 1;
@@ -133,13 +136,13 @@ fn check_row(ctx: &Context, size: usize, weights: &[f32], method: Method) -> Che
             let v = e.eigenvectors(0);
             for (j, (want, entries)) in values.iter().zip(&vectors).enumerate() {
                 let got = f64::from(e.eigenvalues(0)[j + 1]);
-                // Rounded to f32, and off by what weights of f32 do not say: a part in 1e6 of itself.
+                // Rounded to f32, and off by what weights in f32 cannot represent: a relative 1e-6.
                 assert!((got - want).abs() <= 1e-6 * want, "{name}: value {}: {got:e}, in truth {want:e}", j + 1);
                 assert_eq!(e.tie_group[j + 1], j as i64 + 1, "{name}: {:?}", e.tie_group);
                 let along: f64 = (0..size * count).map(|i| f64::from(v[(i, j + 1)]) * entries[i / size]).sum();
                 for i in 0..size * count {
                     let (x, y) = (f64::from(v[(i, j + 1)]) * along.signum(), entries[i / size]);
-                    // 1e-5: an iteration stops at an angle of 1e-4 from the next group, which is far away here.
+                    // 1e-5, although an iteration stops at an angle of 1e-4: the next group is far away here.
                     assert!((x - y).abs() <= 1e-5, "{name}: vector {}, node {i}: {x}, in truth {y}", j + 1);
                 }
             }
@@ -169,7 +172,7 @@ fn clusters(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Of orders that are iterated, and of one whose few vectors come by inverse iteration.
+/// Orders that are iterated, and one order whose few vectors are computed by inverse iteration.
 fn large_clusters(ctx: &Context) -> Checked {
     for weights in &WEIGHTS[..6] {
         check_row(ctx, 60, weights, Method::Exact)?;
@@ -178,10 +181,12 @@ fn large_clusters(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Random graphs of unlike sizes, one after another joined by one edge of each weight: of an order that is iterated.
+/// Random graphs of different sizes in a row, each joined to the next by one edge of the given weight, of an order
+/// that is iterated.
 ///
-/// The smallest values are, to a part in `w / lambda` of themselves, those of the graph of clusters: `C C'` with a column
-/// `sqrt w (e_i / sqrt m_i - e_j / sqrt m_j)` for each join, m being a cluster's nodes, or its volume.
+/// The smallest values equal, up to a relative `w / lambda`, those of the graph of clusters: `C C'` with a column
+/// `sqrt w (e_i / sqrt m_i - e_j / sqrt m_j)` for each join, where m is the number of nodes of a cluster, or its
+/// volume.
 fn random_clusters(ctx: &Context) -> Checked {
     let sizes = [400, 300, 200];
     for weights in [[1e-5_f32, 1e-7], [1e-9, 1e-9], [1e-9, 1e-11], [1e-12, 1e-10]] {
@@ -217,7 +222,8 @@ fn random_clusters(ctx: &Context) -> Checked {
                 (column[c], column[c + 1]) = (w / measure(c).sqrt(), -w / measure(c + 1).sqrt());
                 column
             };
-            // Of two columns the Gram matrix has the values; the smaller from the product of both, which keeps its digits.
+            // The values are those of the Gram matrix of the two columns. The smaller one is computed from the
+            // product of both, which preserves its digits.
             let (x, y) = (column(0), column(1));
             let dot = |x: &[f64; 3], y: &[f64; 3]| x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>();
             let (xx, yy, xy) = (dot(&x, &x), dot(&y, &y), dot(&x, &y));
@@ -241,7 +247,8 @@ fn random_clusters(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Both ends of a path of 2000 nodes, whose neighboring values are 1e-6 apart: cosines, `2 - 2 cos(pi j / n)`.
+/// Both ends of a path of 2000 nodes, whose neighboring values are 1e-6 apart. The vectors are cosines, the values
+/// `2 - 2 cos(pi j / n)`.
 fn long_path(ctx: &Context) -> Checked {
     let n = 2000;
     let graph: GraphBatch = path(n)?.into();
@@ -257,7 +264,7 @@ fn long_path(ctx: &Context) -> Checked {
                 let entry = |i: usize| (std::f64::consts::PI * place as f64 * (i as f64 + 0.5) / n as f64).cos();
                 let norm = (0..n).map(|i| entry(i) * entry(i)).sum::<f64>().sqrt();
                 let along: f64 = (0..n).map(|i| entry(i) / norm * f64::from(v[(i, j)])).sum();
-                // The cosine of an angle of 1e-3, ten times what the iteration stops at.
+                // The cosine of an angle of 1e-3, ten times the one at which the iteration stops.
                 assert!(along.abs() >= 1.0 - 5e-7, "{which:?}, {method:?}, vector {j}: overlap {along}");
             }
         }
@@ -265,7 +272,8 @@ fn long_path(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The weighted graphs of the test below: every generator, small ones for decompositions and larger ones for iterations.
+/// Returns the weighted graphs of the test below: every generator, with small graphs for decompositions and larger
+/// ones for iterations.
 fn spread_graphs(small: bool) -> fiedler::Result<Vec<(String, Graph)>> {
     let how = Weighted { conventions: Conventions::default(), spread: 6.0, loops: 0, isolated: 0 };
     let n = if small { 45 } else { 350 };
@@ -300,13 +308,13 @@ fn twelve_orders(ctx: &Context) -> Checked {
             }
         }
     }
-    // Of 6 pairs some lie too close for f64, and those are as many on every side.
+    // Some of the 6 pairs are too close for f64, the same number on every side.
     assert!(compared > 400, "only {compared} vectors compared");
     Ok(())
 }
 
-/// Holds an encoding against a decomposition in f64: values throughout, vectors wherever f64 separates them by 1e-8 of the largest
-/// value. Returns how many vectors were compared.
+/// Compares an encoding with a decomposition in f64: all values, and the vectors wherever f64 separates them by
+/// 1e-8 of the largest value. Returns the number of vectors that were compared.
 fn against_f64(graph: GraphRef<'_>, normalization: Normalization, which: Which, e: &Encoding) -> Result<usize, String> {
     let similar = if normalization == Normalization::RandomWalk { Normalization::Symmetric } else { normalization };
     let matrix = Sparse::laplacian(graph, similar);
@@ -322,7 +330,8 @@ fn against_f64(graph: GraphRef<'_>, normalization: Normalization, which: Which, 
     for j in 0..e.k {
         let place = if which == Which::Smallest { j } else { n - e.k + j };
         let (got, want) = (f64::from(e.eigenvalues(0)[j]), values[place]);
-        // A device's values are off by 2 eps |L| where they stand, and by their rounding; f64's own error is nothing beside that.
+        // A device's unrefined values are off by 2 eps |L| and by their rounding; f64's own error is negligible in
+        // comparison.
         if (got - want).abs() > 4.0 * EPS * largest {
             return Err(format!("value {j}: {got:e}, in truth {want:e}"));
         }
@@ -339,8 +348,8 @@ fn against_f64(graph: GraphRef<'_>, normalization: Normalization, which: Which, 
             truth.iter_mut().for_each(|x| *x /= norm);
         }
         let along: f64 = truth.iter().enumerate().map(|(i, x)| x * f64::from(v[(i, j)])).sum();
-        // An angle of 1e-3, ten times what an iteration in f64 aims at. A device's own vectors stand only where the gap is wide; an
-        // iteration in f32 is then off by its residual, about 5e-7, over the gap.
+        // An angle of 1e-3, ten times the goal of an iteration in f64. A device's own vectors are used only where
+        // the gap is wide; an iteration in f32 is then off by its residual, about 5e-7, over the gap.
         let allowed = (5e-7 / gap.max(1e-4)).max(1e-3);
         let allowed = if e_is_from_f32(gap) { allowed } else { 1e-3 };
         if along.abs() < 1.0 - allowed * allowed {
@@ -351,12 +360,12 @@ fn against_f64(graph: GraphRef<'_>, normalization: Normalization, which: Which, 
     Ok(compared)
 }
 
-/// Whether a vector with such a gap may come from a device as it is.
+/// Returns whether a vector with such a gap may come from a device without refinement.
 fn e_is_from_f32(gap: f64) -> bool {
     gap > 1e-4
 }
 
-/// Points in the plane about three centers, joined by exp(-distance^2 / 2): weights from 1 to 1e-12 and below.
+/// Points in the plane around three centers, joined by exp(-distance^2 / 2): weights from 1 to 1e-12 and below.
 fn gaussian(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(3);
     let mut normal = || (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
@@ -381,9 +390,9 @@ fn gaussian(ctx: &Context) -> Checked {
                 against_f64(graph.graph(0), normalization, Which::Smallest, &e)
                     .map_err(|e| format!("{spread}, {normalization:?}, {method:?}: {e}"))?;
                 if normalization == Normalization::Symmetric {
-                    continue; // the entries go with the roots of the degrees
+                    continue; // the entries vary with the roots of the degrees
                 }
-                // The three clusters are three points in the plane of the two vectors beside the zero mode.
+                // The three clusters are three points in the plane of the two vectors after the zero mode.
                 let v = e.eigenvectors(0);
                 let point = |c: usize| (f64::from(v[(12 * c, 1)]), f64::from(v[(12 * c, 2)]));
                 for i in 0..points.len() {
@@ -400,7 +409,7 @@ fn gaussian(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Cycles' values come in twos; `k` may take one of them, and components.
+/// A cycle's values come in pairs, and equal components repeat their values; `k` may cut either.
 fn cut_ties(ctx: &Context) -> Checked {
     let cycle: Vec<(u32, u32)> = (0..30).map(|i| (i, (i + 1) % 30)).collect();
     let apart: Vec<(u32, u32)> = (0..10).flat_map(|i| [(3 * i, 3 * i + 1), (3 * i + 1, 3 * i + 2)]).collect();
@@ -431,7 +440,7 @@ fn cut_ties(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// f64 out: digits beyond f32's, the same ties, and no device.
+/// Output in f64: more digits than f32 has, the same ties, and no device.
 fn in_f64(ctx: &Context) -> Checked {
     let graphs = GraphBatch::from_graphs(&[path(40)?, grid(25, 25)?])?;
     for normalization in ALL {
@@ -445,7 +454,7 @@ fn in_f64(ctx: &Context) -> Checked {
             assert!(residual <= 1e-10, "{normalization:?}, graph {g}: residual {residual:e}");
             let v: DMatrix<f64> = wide.eigenvectors(g).clone_owned();
             let away = (v - narrow.eigenvectors(g).map(f64::from)).amax();
-            // An iteration for f32 stops at angles of 1e-4.
+            // An iteration with f32 output stops at angles of 1e-4.
             assert!(away <= 1e-4, "{normalization:?}, graph {g}: {away:e}");
             for (x, y) in wide.eigenvalues(g).iter().zip(narrow.eigenvalues(g)) {
                 assert!((x - f64::from(*y)).abs() <= 1e-7 * x.abs() + 1e-12, "{x} and {y}");

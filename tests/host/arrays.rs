@@ -1,4 +1,5 @@
-//! Arrays into files: read back by the formats' own readers, the same bytes each time, whole or not at all.
+//! Writing arrays to files: the formats' own readers read them back, the bytes are the same each time, and a file
+//! is complete or absent.
 
 use fiedler::ErrorKind;
 use fiedler::io::{Data, NamedArray, Rows, write};
@@ -72,7 +73,7 @@ fn safetensors_come_back_through_their_crate() {
     check("eigenvectors", Dtype::F64, &[3, 2], VECTORS.iter().flat_map(|x| x.to_le_bytes()).collect());
     check("node_offsets", Dtype::I64, &[3], OFFSETS.iter().flat_map(|x| x.to_le_bytes()).collect());
     check("status", Dtype::U8, &[2], STATUS.to_vec());
-    // Every tensor is aligned to its elements, so that a mapped file can be used in place.
+    // Every tensor is aligned to its elements, so that a mapped file can be used directly.
     let start = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     for (name, info) in metadata.tensors() {
         assert_eq!((start + info.data_offsets.0) % (info.dtype.bitsize() / 8), 0, "{name}");
@@ -116,7 +117,7 @@ fn the_same_arrays_are_the_same_bytes() {
     for ending in ["npz", "safetensors", "csv"] {
         let [one, two] = ["one", "two"].map(|name| folder.path().join(name).with_extension(ending));
         write(&one, &several).unwrap();
-        // Zip files tell time in steps of two seconds.
+        // Zip files store times in steps of two seconds.
         std::thread::sleep(std::time::Duration::from_millis(700));
         write(&two, &several).unwrap();
         assert_eq!(fs::read(one).unwrap(), fs::read(two).unwrap(), "{ending}");
@@ -141,7 +142,7 @@ fn empty_arrays_are_written() {
 }
 
 #[test]
-fn a_failed_write_leaves_what_was_there() {
+fn a_failed_write_leaves_the_old_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.csv");
     fs::write(&path, "before").unwrap();
@@ -173,7 +174,7 @@ fn a_failed_write_leaves_what_was_there() {
     }
     let error = write(&folder.path().join("absent/out.npz"), &arrays).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Io { path, .. } if path.ends_with("absent/out.npz")), "{error:?}");
-    // A folder stands where the file should: the last step fails, and cleans up.
+    // A folder has the name of the file: the last step fails, and cleans up.
     fs::create_dir(folder.path().join("taken.npz")).unwrap();
     assert!(matches!(write(&folder.path().join("taken.npz"), &arrays).unwrap_err().kind(), ErrorKind::Io { .. }));
 
@@ -185,7 +186,7 @@ fn a_failed_write_leaves_what_was_there() {
     assert!(fs::read_to_string(&path).unwrap().starts_with("graph,node"), "a good write replaces");
 }
 
-/// Results are as readable as any file that the user makes, not private as temporary files are.
+/// Results are as readable as any file that the user makes; temporary files are private.
 #[cfg(unix)]
 #[test]
 fn files_have_the_usual_permissions() {

@@ -1,4 +1,5 @@
-//! Stored results: what finds them, what bounds them, and that nothing but the right bytes ever comes back.
+//! Stored results: the keys that find them, the bounds on their size, and that only the right bytes are ever
+//! returned.
 
 use fiedler::cache::{Cache, Key, KeyHasher, Value};
 use fiedler::encode::{Encoding, Method, SpectralEncoder, Which};
@@ -19,7 +20,7 @@ fn value(number: u64, length: usize) -> Value {
     (0..length).map(|i| (number as usize * 31 + i * i) as u8).collect()
 }
 
-/// Bytes of a file beside its value.
+/// Bytes of a file in addition to its value.
 const HEADER: u64 = 84;
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -30,7 +31,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn parts_of_keys_do_not_run_together() {
+fn parts_of_keys_are_separated() {
     let of = |domain: &str, parts: &[&[u8]]| {
         let mut hasher = KeyHasher::new(domain);
         parts.iter().for_each(|part| _ = hasher.bytes(part));
@@ -58,7 +59,7 @@ fn of(edges: &[(u32, u32)], conventions: &Conventions) -> GraphBatch {
 }
 
 #[test]
-fn whatever_moves_a_bit_is_in_the_key() {
+fn everything_that_changes_a_result_is_in_the_key() {
     let cache = Arc::new(Cache::new().memory(1000, 1 << 30));
     let ctx = Context::cpu();
     let isolated = Conventions { isolated: IsolatedDiagonal::One, ..Conventions::default() };
@@ -100,7 +101,8 @@ fn whatever_moves_a_bit_is_in_the_key() {
         let fresh = without(encoder, what).encode(&ctx, graphs).unwrap();
         assert_eq!(all_bits(&found), all_bits(&fresh), "{what}");
     }
-    // What is settled when the graph is made is not: the same graph is found, and wherever it stands in a batch.
+    // What is resolved when the graph is made is not in the key: the same graph is found, at any position in a
+    // batch.
     let loops = Conventions { self_loops: SelfLoops::Keep, ..Conventions::default() };
     new(3).encode(&ctx, &of(&[(0, 1), (1, 2), (2, 3)], &loops)).unwrap();
     let batch = GraphBatch::from_graphs(&[
@@ -112,7 +114,7 @@ fn whatever_moves_a_bit_is_in_the_key() {
     assert_eq!(cache.counters().misses, calls.len() as u64 + 1);
 }
 
-/// The encoder of that name without a cache.
+/// Returns the encoder for the named case, without a cache.
 fn without(_: &SpectralEncoder, what: &str) -> SpectralEncoder {
     let new = SpectralEncoder::new(3);
     match what {
@@ -140,17 +142,18 @@ fn memory_is_bounded_and_the_least_recently_used_go_first() {
     (0..3).for_each(|i| cache.put(key(i), &value(i, 100)));
     assert_eq!(cache.get(&key(0)), Some(value(0, 100)));
     cache.put(key(3), &value(3, 100));
-    // 1 was used longest ago.
+    // Entry 1 is the least recently used.
     let there: Vec<bool> = (0..4).map(|i| cache.get(&key(i)).is_some()).collect();
     assert_eq!(there, [true, false, true, true]);
     let counters = cache.counters();
     assert_eq!((counters.entries, counters.bytes, counters.evictions), (3, 300, 1));
     assert_eq!((counters.memory_hits, counters.disk_hits, counters.misses), (4, 0, 1));
-    // By bytes: 850 leave room for one of 100.
+    // Eviction by bytes: 850 bytes leave room for one entry of 100.
     cache.put(key(9), &value(9, 850));
     assert_eq!((cache.counters().bytes, cache.counters().entries, cache.counters().evictions), (950, 2, 3));
     assert!(cache.get(&key(3)).is_some() && cache.get(&key(2)).is_none());
-    // The same key again replaces; what alone is too large is not kept, and evicts nothing.
+    // The same key again replaces its value. A value that exceeds the bound alone is not stored, and evicts
+    // nothing.
     cache.put(key(3), &value(30, 50));
     assert_eq!((cache.get(&key(3)), cache.counters().bytes), (Some(value(30, 50)), 900));
     cache.put(key(10), &value(10, 1001));
@@ -167,7 +170,7 @@ fn memory_is_bounded_and_the_least_recently_used_go_first() {
 }
 
 #[test]
-fn clear_every_forgets_after_so_many_calls() {
+fn clear_every_forgets_after_that_many_calls() {
     let cache = Arc::new(Cache::new().memory(1000, 1 << 20).clear_every(3));
     let (ctx, graphs) = (Context::cpu(), molecules(10, 1).unwrap());
     let encoder = SpectralEncoder::new(2).cache(Arc::clone(&cache));
@@ -179,7 +182,7 @@ fn clear_every_forgets_after_so_many_calls() {
 }
 
 #[test]
-fn a_file_that_is_not_what_it_should_be_is_dropped() {
+fn a_damaged_file_is_dropped() {
     let folder = TempDir::new().unwrap();
     let (own, other) = (value(1, 150), value(2, 150));
     let whole = |key: &Key, value: &Value| {
@@ -193,7 +196,8 @@ fn a_file_that_is_not_what_it_should_be_is_dropped() {
     let (path, bytes) = whole(&key(1), &own);
     let (_, foreign_key) = whole(&key(2), &other);
     let mut broken: Vec<(String, Vec<u8>)> = Vec::new();
-    // Every byte: magic, version, key, length, hash and value; every length; and what is no entry at all.
+    // Damages every byte (magic, version, key, length, hash and value), cuts the file to every length, and tries
+    // files that are no entries.
     for place in 0..bytes.len() {
         for flip in [1, 0x80] {
             let mut bytes = bytes.clone();
@@ -220,7 +224,8 @@ fn a_file_that_is_not_what_it_should_be_is_dropped() {
         assert_eq!(cache.get(&key(1)), Some(own.clone()), "{what}");
         assert_eq!(std::fs::read(&path).unwrap(), bytes, "{what}");
     }
-    // A folder of that name can be neither read nor removed nor replaced: said, counted, no more.
+    // A folder of that name cannot be read, removed or replaced. This is reported and counted, and has no other
+    // effect.
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
     let cache = Cache::new().disk(folder.path(), u64::MAX);
@@ -233,7 +238,7 @@ fn a_file_that_is_not_what_it_should_be_is_dropped() {
 fn an_encoding_from_damaged_files_is_the_right_one() {
     let folder = TempDir::new().unwrap();
     let ctx = Context::cpu();
-    // Ten graphs of 400 nodes: 400^3 twice to a piece.
+    // Ten graphs of 400 nodes: a cache block has two graphs of 400^3.
     let graphs: Vec<Graph> = (0..10).map(|seed| preferential_attachment(400, 2, seed).unwrap()).collect();
     let graphs = GraphBatch::from_graphs(&graphs).unwrap();
     let fresh = all_bits(&SpectralEncoder::new(3).method(Method::Exact).walk_steps(2).encode(&ctx, &graphs).unwrap());
@@ -248,7 +253,7 @@ fn an_encoding_from_damaged_files_is_the_right_one() {
     assert_eq!(whole.len(), 5);
     let (bits, stored, counters) = encode(&graphs);
     assert_eq!((bits, stored, counters.disk_hits), (fresh.clone(), 10, 5));
-    // One flipped, one cut, one gone: two pieces of five are found.
+    // One file with a flipped bit, one cut, one removed: two cache blocks of five are found.
     let mut bytes = std::fs::read(&whole[0]).unwrap();
     bytes[2000] ^= 4;
     std::fs::write(&whole[0], &bytes).unwrap();
@@ -257,14 +262,14 @@ fn an_encoding_from_damaged_files_is_the_right_one() {
     let (bits, stored, counters) = encode(&graphs);
     assert_eq!((bits, stored, counters.damaged, counters.misses), (fresh.clone(), 4, 2, 3));
     assert_eq!(encode(&graphs).1, 10);
-    // A set that grew at its end keeps its pieces.
+    // A data set that grows at its end keeps its cache blocks.
     let more: Vec<usize> = (0..10).chain([3]).collect();
     assert_eq!(encode(&graphs.select(&more)).1, 10);
 }
 
-/// Graphs that are iterated have their bits from themselves alone, too.
+/// The bits of graphs that are iterated depend on those graphs alone, too.
 #[test]
-fn large_graphs_that_are_found_in_part_are_the_same() {
+fn partly_stored_large_graphs_have_the_same_results() {
     let ctx = Context::cpu();
     let graphs: Vec<Graph> = (0..6).map(|seed| preferential_attachment(700, 2, seed).unwrap()).collect();
     let graphs = GraphBatch::from_graphs(&graphs).unwrap();
@@ -278,7 +283,7 @@ fn large_graphs_that_are_found_in_part_are_the_same() {
 #[test]
 fn the_disk_is_bounded_and_the_least_recently_used_go_first() {
     let folder = TempDir::new().unwrap();
-    // Room for ten files, and to seven eighths of that where it has to be made.
+    // Room for ten files; an eviction continues down to seven eighths of that.
     let size = 1000 + HEADER;
     let cache = Cache::new().disk(folder.path(), 10 * size);
     let stranger = folder.path().join("notes.txt");
@@ -288,7 +293,7 @@ fn the_disk_is_bounded_and_the_least_recently_used_go_first() {
         let file = std::fs::File::create(path).unwrap();
         file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
     }
-    // A minute apart, so that no clock's grain matters.
+    // The ages are a minute apart, so that the resolution of clocks does not matter.
     let age = |i: u64, minutes: u64| {
         let path = folder.path().join(format!("{}.entry", key(i)));
         let file = std::fs::File::options().append(true).open(path).unwrap();
@@ -300,13 +305,14 @@ fn the_disk_is_bounded_and_the_least_recently_used_go_first() {
     }
     assert_eq!(cache.counters().evictions, 0);
     assert!(fresh.exists() && !old.exists() && stranger.exists());
-    // 0 is used again; then 1 and 2 are the oldest.
+    // Entry 0 is used again; then 1 and 2 are the oldest.
     assert!(cache.get(&key(0)).is_some());
     cache.put(key(10), &value(10, 1000));
     assert_eq!(cache.counters().evictions, 3);
     let there: Vec<bool> = (0..11).map(|i| cache.get(&key(i)).is_some()).collect();
     assert_eq!(there, [true, false, false, false, true, true, true, true, true, true, true]);
-    // However many come, from however many caches on one folder, they stay within the bound (each lists now and then).
+    // However many entries are written by however many caches on one folder, they stay within the bound (each cache
+    // lists the folder now and then).
     let second = Cache::new().disk(folder.path(), 10 * size);
     for i in 0..200 {
         second.put(key(100 + i), &value(i, 1000));
@@ -329,7 +335,7 @@ fn memory_and_disk_together() {
     let cache = Cache::new().memory(2, 1 << 20).disk(&inner, 1 << 20);
     assert!(cache.get(&key(1)).is_none() && !inner.exists());
     (1..4).for_each(|i| cache.put(key(i), &value(i, 10)));
-    // 1 went from memory, and is on disk; then it is in memory again.
+    // Entry 1 was evicted from memory but is on disk; then it is in memory again.
     assert_eq!(cache.get(&key(1)), Some(value(1, 10)));
     assert_eq!(cache.get(&key(1)), Some(value(1, 10)));
     assert_eq!((cache.counters().disk_hits, cache.counters().memory_hits), (1, 1));
@@ -337,7 +343,7 @@ fn memory_and_disk_together() {
     assert_eq!(cache.get(&key(2)), Some(value(2, 10)));
     cache.clear_disk().unwrap();
     assert!(cache.get(&key(2)).is_none() && !inner.exists());
-    // The first of two is asked first, and gets what the second has.
+    // Of two caches, the first is asked first, and receives what the second has.
     let (ctx, graphs) = (Context::cpu(), molecules(5, 1).unwrap());
     let all = || Arc::new(Cache::new().memory(100, 1 << 20));
     let (first, second) = (all(), all());
@@ -349,7 +355,7 @@ fn memory_and_disk_together() {
     assert_eq!((second.counters().misses, second.counters().hits()), (5, 5));
 }
 
-/// Threads and caches on one folder that is too small for all: a value is right, or it is not there.
+/// Threads and caches on one folder that is too small for all of them: a value is right or absent.
 #[test]
 fn many_writers_and_readers_of_one_folder() {
     let folder = TempDir::new().unwrap();
@@ -375,7 +381,7 @@ fn many_writers_and_readers_of_one_folder() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_costs_nothing_but_the_saving() {
+fn a_folder_that_cannot_be_written_disables_only_the_storing() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, b"").unwrap();
@@ -386,12 +392,12 @@ fn a_place_that_cannot_be_written_costs_nothing_but_the_saving() {
     for _ in 0..2 {
         assert_eq!(all_bits(&with.encode(&ctx, &graphs).unwrap()), all_bits(&plain));
     }
-    // Tried once, not for every piece.
+    // Writing is tried once, not for every cache block.
     assert_eq!((cache.counters().refused, cache.counters().misses), (1, 2));
     assert!(matches!(cache.clear_disk().unwrap_err().kind(), ErrorKind::Io { .. }));
 }
 
-/// A limit on the size of files is a full disk that needs no privilege: writing fails in the middle.
+/// A limit on the size of files acts like a full disk and needs no privilege: writing fails in the middle.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_no_part_of_a_file() {
@@ -405,7 +411,7 @@ fn a_full_disk_leaves_no_part_of_a_file() {
         assert_eq!((cache.counters().refused, cache.counters().damaged), (1, 0));
         return;
     }
-    // A write beyond 8 blocks is an error, for its signal is ignored.
+    // A write beyond 8 blocks is an error because its signal is ignored.
     let script = r#"trap '' XFSZ; ulimit -f 8; exec "$0" --exact a_full_disk_leaves_no_part_of_a_file"#;
     let mut child = std::process::Command::new("sh");
     child.args(["-c", script]).arg(std::env::current_exe().unwrap()).env("FIEDLER_TEST_FULL_DISK", folder.path());

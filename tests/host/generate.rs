@@ -1,4 +1,5 @@
-//! Generated graphs: what they are made of, that they are the seed's, and spectra in closed form beside dense f64 ones.
+//! Generated graphs: their structure, their dependence on the seed alone, and spectra in closed form compared with
+//! dense f64 ones.
 
 use fiedler::ErrorKind;
 use fiedler::graph::generate::{BlockModel, Probability, block_model, preferential_attachment, uniform};
@@ -14,7 +15,7 @@ fn edges(graph: &Graph) -> Vec<(u32, u32)> {
     (0..view.nodes()).flat_map(below).filter(|(row, column)| row < column).collect()
 }
 
-/// The rows are written directly; this makes them from the edges, in another order.
+/// Checks the rows, which are written directly, against rows made from the edges in another order.
 fn check_rows(graph: &Graph, what: &str) {
     let mut listed = edges(graph);
     listed.reverse();
@@ -62,7 +63,7 @@ fn closed_forms_are_the_dense_spectra() {
             let laplacian = Laplacian::new(graph.view(), normalization);
             let mut dense: Vec<f64> = laplacian.to_dense().symmetric_eigen().eigenvalues.iter().copied().collect();
             dense.sort_by(f64::total_cmp);
-            // What a backward stable solver promises: a modest multiple of n eps |L|.
+            // The bound of a backward stable solver: a modest multiple of n eps |L|.
             let tolerance = 4.0 * n as f64 * f64::EPSILON * laplacian.norm_1().max(1.0);
             for k in [0, 1, 2, n / 2, n, n + 3] {
                 let (smallest, largest) = (spectrum.smallest(k), spectrum.largest(k));
@@ -81,7 +82,8 @@ fn closed_forms_are_the_dense_spectra() {
     }
 }
 
-/// Sizes that no dense matrix holds: the ends against what trigonometry says, the whole against the trace.
+/// Sizes that no dense matrix holds: the ends are compared with trigonometric formulas, the whole spectrum with the
+/// trace.
 #[test]
 fn large_closed_forms_keep_their_digits_and_multiplicities() {
     use std::f64::consts::PI;
@@ -100,9 +102,9 @@ fn large_closed_forms_keep_their_digits_and_multiplicities() {
     assert_eq!(cube.normalized().unwrap().largest(18), [vec![1.75], vec![1.875; 16], vec![2.0]].concat());
     let torus = Family::Torus { rows: 300, columns: 200 };
     let all = torus.combinatorial().smallest(usize::MAX);
-    // The trace is the number of entries, 4 a node; summing 60,000 numbers loses a little.
+    // The trace is the number of entries, 4 per node; a sum of 60,000 values loses a little.
     assert!(all.len() == 60_000 && (all.iter().sum::<f64>() - 240_000.0).abs() < 1e-6 && all.is_sorted());
-    // Even sides: two-colorable, so the normalized spectrum mirrors itself about 1.
+    // Even sides make the graph two-colorable, so the normalized spectrum is symmetric about 1.
     let spectrum = torus.normalized().unwrap();
     let mirrored: Vec<f64> = spectrum.largest(40).into_iter().rev().map(|x| 2.0 - x).collect();
     assert!(spectrum.smallest(40).iter().zip(&mirrored).all(|(a, b)| (a - b).abs() < 1e-14));
@@ -141,7 +143,7 @@ fn p(text: &str) -> Probability {
 }
 
 #[test]
-fn random_graphs_have_the_counts_that_were_asked_for() {
+fn random_graphs_have_the_requested_counts() {
     for seed in 0..20 {
         for (nodes, count) in
             [(1, 0), (2, 1), (5, 3), (30, 0), (30, 100), (30, 218), (30, 430), (30, 435), (2000, 9000)]
@@ -156,7 +158,7 @@ fn random_graphs_have_the_counts_that_were_asked_for() {
             check_rows(&graph, &format!("preferential {nodes} {links} {seed}"));
             assert_eq!((view.nodes(), view.entries() / 2), (nodes, (nodes - links) * links));
             assert_eq!(view.components().count, 1);
-            // Each node after the first ones has its links to earlier ones.
+            // Each node after the first ones is linked to earlier ones.
             for node in links..nodes {
                 assert_eq!(view.neighbors(node).partition_point(|&other| (other as usize) < node), links);
             }
@@ -168,13 +170,13 @@ fn random_graphs_have_the_counts_that_were_asked_for() {
         let outside = edges(&graph).len() as f64 - inside;
         for (found, pairs, p) in [(inside, 7.0 * 4005.0, 0.125), (outside, 21.0 * 8100.0, 0.01)] {
             let (mean, deviation) = (pairs * p, f64::sqrt(pairs * p * (1.0 - p)));
-            // Six deviations: one seed in half a billion.
+            // Six deviations: one seed in half a billion fails.
             assert!((found - mean).abs() < 6.0 * deviation, "{found} of {pairs} pairs, seed {seed}");
         }
     }
 }
 
-/// How often each outcome came, against its chance: within six deviations.
+/// Checks the frequency of each outcome against its probability, within six deviations.
 fn check_shares<T: Ord + std::fmt::Debug>(found: &BTreeMap<T, u32>, draws: u32, share: impl Fn(&T) -> f64) {
     let mut sum = 0.0;
     for (outcome, &times) in found {
@@ -194,13 +196,13 @@ fn models_have_their_distributions() {
         (0..DRAWS).for_each(|seed| *found.entry(draw(seed.into())).or_insert(0) += 1);
         found
     };
-    // All C(6, 2) and C(6, 4) sets of pairs of four nodes alike, below half of the pairs and above.
+    // All C(6, 2) and C(6, 4) sets of pairs of four nodes are equally likely, below half of the pairs and above.
     for wanted in [2, 4] {
         let found = count(&|seed| edges(&uniform(4, wanted, seed).unwrap()));
         assert_eq!(found.len(), 15);
         check_shares(&found, DRAWS, |_| 1.0 / 15.0);
     }
-    // Two blocks of two: 2 pairs within at 3/4, 4 between at 1/3, all independent.
+    // Two blocks of two: 2 pairs within blocks with probability 3/4, 4 between with 1/3, all independent.
     let model = BlockModel { blocks: 2, size: 2, within: p("0.75"), between: p("1/3") };
     let found = count(&|seed| edges(&block_model(model, seed).unwrap()));
     assert_eq!(found.len(), 64);
@@ -212,7 +214,8 @@ fn models_have_their_distributions() {
             * (1.0 / 3.0_f64).powi(outside)
             * (2.0 / 3.0_f64).powi(4 - outside)
     });
-    // Trees of four: node 2 joins 0 or 1; node 3 joins the one of degree 2 half the time, the others a quarter each.
+    // Trees of four nodes: node 2 joins 0 or 1; node 3 joins the node of degree 2 half the time, the others a
+    // quarter each.
     let found = count(&|seed| edges(&preferential_attachment(4, 1, seed).unwrap()));
     check_shares(&found, DRAWS, |edges| {
         let last = edges.iter().find(|edge| edge.1 == 3).unwrap().0;
@@ -221,7 +224,8 @@ fn models_have_their_distributions() {
     });
 }
 
-/// FNV-1a of the edges: written down once, so that every machine and every later version gives the same graphs for a seed.
+/// FNV-1a hashes of the edges, recorded once, so that every machine and every later version gives the same graphs
+/// for a seed.
 #[test]
 fn random_graphs_come_from_the_seed_alone() {
     let hash = |graph: &Graph| {
@@ -281,15 +285,15 @@ fn probabilities_are_read_exactly() {
     assert_eq!(block_model(sure, 5).unwrap(), generate::complete(12).unwrap());
     let never = BlockModel { within: p("0"), between: p("0"), ..sure };
     assert_eq!(block_model(never, 5).unwrap().view().entries(), 0);
-    // The least there is, among more pairs than it would take for one edge: 2^32 and more.
+    // The smallest probability, among more pairs than one edge takes on average: 2^32 and more.
     let rare = BlockModel { blocks: 1, size: 200_000, within: Probability::new(1, u32::MAX).unwrap(), between: p("0") };
     let found: usize = (0..20).map(|seed| block_model(rare, seed).unwrap().view().entries() / 2).sum();
-    // Poisson of mean 20 x 4.66 = 93: six deviations.
+    // Poisson of mean 20 x 4.66 = 93, within six deviations.
     assert!((35..=151).contains(&found), "{found}");
 }
 
 #[test]
-fn what_no_graph_can_be_is_refused() {
+fn impossible_graphs_are_refused() {
     let zero = p("0");
     let model = |blocks, size| block_model(BlockModel { blocks, size, within: zero, between: zero }, 1);
     for (what, result) in [
@@ -322,7 +326,7 @@ fn what_no_graph_can_be_is_refused() {
         ("preferential", preferential_attachment(u32::MAX as usize, 1 << 30, 1)),
         ("blocks", model(usize::MAX, usize::MAX)),
     ] {
-        // Beyond what 32 bits number, or beyond what memory the system gives, which says so.
+        // More than 32-bit indices can count, or more memory than the system has: the error says which.
         let error = result.as_ref().unwrap_err();
         let limit = matches!(error.kind(), ErrorKind::Limit { .. });
         assert!(limit || error.to_string().contains("more memory than the system gives"), "{what}: {result:?}");
@@ -345,7 +349,7 @@ fn a_written_graph_is_read_back() {
             same(&graph, path, &default);
         }
     }
-    // Weights that need all their digits, a node without edges, and a directed graph with a loop.
+    // Weights that need all their digits, a node without edges, and a directed graph with a self-loop.
     let weighted = [(0, 1, 0.1), (1, 2, 16_777_215.0), (2, 4, 1.0e-30), (0, 4, 1.0)];
     let graph = Graph::from_weighted_edges(6, &weighted, &default).unwrap();
     assert_eq!(write_graph(&mtx, graph.view(), "").unwrap(), 0);

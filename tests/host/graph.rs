@@ -1,4 +1,4 @@
-//! Graphs under their conventions, and the f64 Laplacians that everything else is judged by.
+//! Graphs under their conventions, and the f64 Laplacians that all others are compared with.
 
 use fiedler::ErrorKind;
 use fiedler::graph::{
@@ -14,7 +14,7 @@ fn undirected(nodes: usize, edges: &[(u32, u32)]) -> Graph {
     Graph::from_edges(nodes, edges, &Conventions::default()).unwrap()
 }
 
-/// W as a dense matrix.
+/// Returns W as a dense matrix.
 fn adjacency(graph: GraphRef<'_>) -> DMatrix<f64> {
     DMatrix::from_fn(graph.nodes(), graph.nodes(), |row, column| graph.weight(row, column))
 }
@@ -26,7 +26,7 @@ fn keep(change: impl FnOnce(&mut Conventions)) -> Conventions {
     conventions
 }
 
-/// The lists that `golden/laplacians.py` gave to the libraries.
+/// Returns the lists that `golden/laplacians.py` passed to the libraries.
 fn golden_edges(graph: &str, weighted: bool) -> EdgeList {
     let edges: &[(u32, u32, f32)] = match graph {
         "undirected" => {
@@ -68,7 +68,7 @@ fn presets_reproduce_the_matrices_of_their_libraries() {
         let conventions = preset.parse::<Preset>().unwrap().conventions();
         let batch = GraphBatch::from_edge_list(golden_edges(graph, preset != "dgl"), &conventions).unwrap();
         let got = Laplacian::new(batch.graph(0), normalization).to_dense();
-        // Entries of order 1 from a handful of f64 operations, in another order than theirs.
+        // Entries of order 1 from a handful of f64 operations, whose order differs from the other library's.
         assert!((&got - &want).amax() <= 4.0 * f64::EPSILON * want.amax(), "{title}: {got} is not {want}");
         compared += 1;
     }
@@ -186,7 +186,7 @@ fn bad_edges_are_errors_that_say_which() {
 }
 
 #[test]
-fn empty_graphs_are_graphs() {
+fn empty_graphs_are_valid() {
     for nodes in 0..3 {
         let graph = undirected(nodes, &[]);
         let view = graph.view();
@@ -234,7 +234,7 @@ fn a_batch_holds_its_graphs_unchanged() {
 }
 
 #[test]
-fn symmetry_is_seen() {
+fn symmetry_is_detected() {
     let keep = keep(|_| ());
     let view = |edges: &[(u32, u32, f32)]| Graph::from_weighted_edges(3, edges, &keep).unwrap();
     let (same, other, one) =
@@ -245,17 +245,17 @@ fn symmetry_is_seen() {
         assert!(!Laplacian::new(one.view(), normalization).symmetric());
     }
     assert!(!Laplacian::new(other.view(), Normalization::Combinatorial).symmetric());
-    // D^-1 mends what D^-1/2 on both sides does not: every row of this W has one entry.
+    // D^-1 makes this matrix symmetric, D^-1/2 on both sides does not: every row of this W has one entry.
     assert!(!Laplacian::new(other.view(), Normalization::Symmetric).symmetric());
     assert!(Laplacian::new(other.view(), Normalization::RandomWalk).symmetric());
-    // The random-walk matrix is symmetric only where neighbours have equal degrees.
+    // The random-walk matrix is symmetric only if neighbors have equal degrees.
     let path = undirected(3, &[(0, 1), (1, 2)]);
     assert!(!Laplacian::new(path.view(), Normalization::RandomWalk).symmetric());
     assert!(Laplacian::new(path.view(), Normalization::Symmetric).symmetric());
 }
 
 #[test]
-fn components_are_counted_and_labelled_by_their_lowest_nodes() {
+fn components_are_counted_and_labeled_by_their_lowest_nodes() {
     let graph = undirected(7, &[(5, 1), (2, 4), (4, 6), (1, 3)]);
     let components = graph.view().components();
     assert_eq!(components.count, 3);
@@ -264,10 +264,10 @@ fn components_are_counted_and_labelled_by_their_lowest_nodes() {
     assert_eq!(directed.view().components().labels, [0, 1, 0]);
 }
 
-/// The laws of Laplacians on graphs with weights and isolated nodes, and the ways to read one against each other.
 #[test]
-fn the_largest_component_of_each_graph_is_left() {
-    // A triangle 1-3-5 with weights and the path 0-2-4; nothing; an edge; two nodes without one; a graph that is whole.
+fn the_largest_component_of_each_graph_is_selected() {
+    // A triangle 1-3-5 with weights and the path 0-2-4; an empty graph; an edge; two nodes without one; a connected
+    // graph.
     let weighted = [(1, 3, 2.0), (3, 5, 4.0), (5, 1, 8.0), (0, 2, 1.0), (2, 4, 1.0), (6, 7, 1.0)];
     let conventions = Conventions::default();
     let graphs = [
@@ -279,7 +279,7 @@ fn the_largest_component_of_each_graph_is_left() {
     ];
     let batch = GraphBatch::from_graphs(&graphs).unwrap();
     let largest = batch.largest_components();
-    // Of equals the one with the lowest node: the path, whose weights are all 1.
+    // Among components of equal size, the one with the lowest node remains: the path, whose weights are all 1.
     assert_eq!(largest.nodes, [0, 2, 4, 8, 10, 11, 13, 14]);
     assert_eq!(largest.graphs.node_offsets(), [0, 3, 3, 5, 6, 8]);
     assert_eq!((largest.graphs.weights(), largest.graphs.conventions()), (None, conventions));
@@ -292,7 +292,7 @@ fn the_largest_component_of_each_graph_is_left() {
     ]) {
         assert_eq!(adjacency(graph), adjacency(want.view()));
     }
-    // With one node more the triangle is the larger, and keeps its weights.
+    // With another node the triangle is the larger one, and keeps its weights.
     let more = [&weighted[..], &[(5, 6, 16.0)]].concat();
     let graph = Graph::from_weighted_edges(8, &more, &conventions).unwrap();
     let LargestComponents { graphs, nodes, .. } = GraphBatch::from(graph.clone()).largest_components();
@@ -302,7 +302,7 @@ fn the_largest_component_of_each_graph_is_left() {
             assert_eq!(graphs.graph(0).weight(i, j), graph.view().weight(row, column), "{row} {column}");
         }
     }
-    // What is connected stays what it is, bit for bit; directions do not part it.
+    // A connected graph remains the same, bit for bit; directions do not split components.
     let molecules = molecules(5, 3).unwrap();
     assert_eq!(molecules.largest_components().graphs, molecules);
     let directed = Graph::from_edges(4, &[(2, 0), (2, 3)], &Conventions::scipy()).unwrap();
@@ -310,6 +310,7 @@ fn the_largest_component_of_each_graph_is_left() {
     assert_eq!((nodes, graphs.graph(0).neighbors(1)), (vec![0, 2, 3], &[0, 2][..]));
 }
 
+/// The laws of Laplacians on graphs with weights and isolated nodes, and a comparison of the ways to read a graph.
 #[test]
 fn laplacians_obey_their_laws() {
     let conventions = Conventions { isolated: IsolatedDiagonal::One, ..Conventions::default() };
@@ -329,7 +330,7 @@ fn laplacians_obey_their_laws() {
         let want = match normalization {
             Normalization::Combinatorial => d - &w,
             Normalization::Symmetric => scaled(-0.5, -0.5),
-            // Node 5 has no degree, and D^0 is 0 for it, which its column of zeros does not see.
+            // Node 5 has no degree, and D^0 is 0 for it, which has no effect because its column is zero.
             Normalization::RandomWalk => scaled(-1.0, 0.0),
         };
         assert!((&dense - want).amax() <= tolerance, "{normalization:?}");
@@ -342,7 +343,7 @@ fn laplacians_obey_their_laws() {
         assert!(want.iter().zip(&y).all(|(a, b)| (a - b).abs() <= tolerance * 6.0));
         assert!(matches!(laplacian.apply(&x[1..], &mut y).unwrap_err().kind(), ErrorKind::Shape { .. }));
 
-        // Zero modes: the ones vector, or D^1/2 times it.
+        // Zero modes: the vector of ones, or D^1/2 times it.
         let mut kernel = vec![1.0; 6];
         kernel[5] = 0.0;
         if normalization == Normalization::Symmetric {
@@ -366,13 +367,13 @@ fn similarity_maps_symmetric_eigenvectors_to_random_walk_ones() {
         let x: Vec<f64> = vector.iter().zip(&scale).map(|(v, s)| v * s).collect();
         let mut y = vec![0.0; 6];
         walk.apply(&x, &mut y).unwrap();
-        // D^-1/2 reaches 10 here, so its products lose that much.
+        // D^-1/2 reaches 10 here, so its products lose that factor.
         assert!(x.iter().zip(&y).all(|(x, y)| (y - value * x).abs() <= 100.0 * f64::EPSILON * walk.norm_1()));
     }
 }
 
 #[test]
-fn molecules_look_like_molecules() {
+fn molecules_have_the_sizes_degrees_and_rings_of_molecules() {
     let batch = molecules(2000, 1).unwrap();
     assert_eq!(batch.len(), 2000);
     let mut sizes = std::collections::BTreeSet::new();
@@ -386,7 +387,7 @@ fn molecules_look_like_molecules() {
     assert!((2.0..5.0).contains(&rings), "{rings} rings a molecule");
 }
 
-/// Written down once, so that every machine and every later version gives the same graphs for a seed.
+/// Recorded once, so that every machine and every later version gives the same graphs for a seed.
 #[test]
 fn molecules_come_from_the_seed_alone() {
     let one = molecules(1, 7).unwrap();

@@ -1,4 +1,4 @@
-//! Files: what is read and written, and that whatever is wrong with one is an error that says where.
+//! Files: what is read and written, and that each fault is an error with its location.
 
 use fiedler::ErrorKind;
 use fiedler::graph::{Conventions, Duplicates, GraphBatch, Symmetrization, molecules};
@@ -28,14 +28,14 @@ fn parsed(name: &str, content: impl AsRef<[u8]>) -> DataSet {
     read_as(name, content, &Conventions::default()).unwrap()
 }
 
-/// The undirected edges of the first graph.
+/// Returns the undirected edges of the first graph.
 fn edges(graphs: &GraphBatch) -> Vec<(usize, usize, f64)> {
     let graph = graphs.graph(0);
     let all = (0..graph.nodes()).flat_map(|row| graph.row(row).map(move |(column, weight)| (row, column, weight)));
     all.filter(|&(row, column, _)| row < column).collect()
 }
 
-/// The error is one of parsing, in the file `name`, at the line, and says these words.
+/// Checks that this is a parsing error in the file `name`, at the line, with these words.
 fn assert_parse_error(error: &fiedler::Error, name: &str, line: Option<u64>, words: &str) {
     let ErrorKind::Parse { path, line: at, .. } = error.kind() else { panic!("{error:?} is not of parsing") };
     assert!(path.ends_with(name), "{} is not {name}: {error}", path.display());
@@ -81,11 +81,11 @@ fn edge_lists_relabel_their_ids_and_keep_them() {
     let set = parsed("words.txt", "zoe adam\nadam eve\n");
     assert_eq!(set.node_ids, words(&["zoe", "adam", "eve"]));
     assert_eq!(edges(&set.graphs), [(0, 1, 1.0), (1, 2, 1.0)]);
-    // Numbers and words together are words, and so are numbers that would not come back as they are.
+    // If numbers and words are mixed, all ids are words. So are numbers that would not be written back unchanged.
     assert_eq!(parsed("mixed.txt", "2 1\n1 x\n").node_ids, words(&["2", "1", "x"]));
     assert_eq!(parsed("zeros.txt", "007 7\n").node_ids, words(&["007", "7"]));
     assert_eq!(parsed("signs.txt", "-1 1\n").node_ids, words(&["-1", "1"]));
-    // An odd id on the first line is an id, not a header.
+    // An unusual id on the first line is an id, not a header.
     assert_eq!(parsed("minus.txt", "-1 0\n0 1\n1 2\n").node_ids, words(&["-1", "0", "1", "2"]));
     assert_eq!(parsed("root.txt", "root 1\n1 2\n").node_ids, words(&["root", "1", "2"]));
     assert_eq!(parsed("padded.txt", "007 1\n1 2\n").node_ids, words(&["007", "1", "2"]));
@@ -103,15 +103,15 @@ fn matrix_market_files_are_read() {
         ("integer general", "3 3 3\r\n2 1 4\r\n1 2 4\r\n3 2 2", [(0, 1, 4.0), (1, 2, 2.0)]),
         ("REAL General", "3 3 3\n%\n2 1 4\n\n2 2 9\n3 2 2\n", [(0, 1, 4.0), (1, 2, 2.0)]),
     ] {
-        // The banner decides, not the ending.
+        // The banner decides, not the extension.
         let set = parsed("matrix.txt", format!("{head} {kind}\n{entries}"));
         assert_eq!(edges(&set.graphs), want, "{kind}");
         assert_eq!((set.format, set.node_ids), (Format::MatrixMarket, None));
     }
-    // Nodes without edges stay nodes.
+    // Nodes without edges remain nodes.
     assert_eq!(parsed("a.mtx", format!("{head} pattern general\n5 5 0\n")).graphs.nodes(), 5);
     assert_eq!(parsed("a.mtx", format!("{head} pattern general\n0 0 0\n")).graphs.nodes(), 0);
-    // A symmetric file is both directions, whatever the conventions keep.
+    // A symmetric file has both directions, whatever the conventions keep.
     let kept = read_as("a.mtx", format!("{head} pattern symmetric\n2 2 1\n2 1\n"), &Conventions::scipy()).unwrap();
     assert!(kept.graphs.graph(0).is_symmetric());
 }
@@ -165,7 +165,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn wrong_edge_lists_say_where() {
+fn errors_in_edge_lists_have_a_location() {
     let (long, old_mac) = (format!("0 1\n{}\n", "7".repeat(3 << 20)), "0 1\r".repeat(1 << 19));
     let cases: &[(&[u8], Option<u64>, &str)] = &[
         (b"", None, "expected at least one edge"),
@@ -203,7 +203,7 @@ fn wrong_edge_lists_say_where() {
             words,
         );
     }
-    // Behind the first block, where the format is no longer in question.
+    // After the first block, where the format is known already.
     let late = [&b"0 1\n".repeat(2000)[..], b"0 \0\n"].concat();
     assert_parse_error(
         &read_as("edges.txt", late, &Conventions::default()).unwrap_err(),
@@ -214,7 +214,7 @@ fn wrong_edge_lists_say_where() {
 }
 
 #[test]
-fn wrong_matrix_market_files_say_where() {
+fn errors_in_matrix_market_files_have_a_location() {
     let head = "%%MatrixMarket matrix coordinate";
     let cases = [
         ("", 1, "expected the banner"),
@@ -259,7 +259,7 @@ fn wrong_matrix_market_files_say_where() {
 }
 
 #[test]
-fn wrong_tudatasets_say_where() {
+fn errors_in_tudatasets_have_a_location() {
     let cases = [
         ("", "1\n1\n", None, "A", 0),
         ("1, 2\n", "", Some("expected the number of a graph for each node, found an empty file"), "graph_indicator", 0),
@@ -295,7 +295,7 @@ fn wrong_tudatasets_say_where() {
 }
 
 #[test]
-fn what_is_no_data_set_names_the_formats() {
+fn an_unknown_input_lists_the_formats() {
     let conventions = Conventions::default();
     for content in [&b"PK\x03\x04"[..], b"<graphml>", b"{\"nodes\": []}", b"[[0, 1]]", b"\x1f\x8b\x08\0", b"graph [\n"]
     {
@@ -317,7 +317,7 @@ fn what_is_no_data_set_names_the_formats() {
 }
 
 #[test]
-fn what_the_conventions_refuse_names_the_file_and_the_line() {
+fn refusals_of_the_conventions_name_the_file_and_the_line() {
     let strict = Conventions { duplicates: Duplicates::Error, ..Conventions::default() };
     let error = read_as("twice.txt", "0 1\n0 1\n", &strict).unwrap_err();
     assert_parse_error(&error, "twice.txt", Some(2), "found the edge from node 0 to node 1 2 times, on lines 1 and 2");
@@ -326,7 +326,7 @@ fn what_the_conventions_refuse_names_the_file_and_the_line() {
     assert_parse_error(&error, "one way.txt", Some(1), "from node 0 to node 1, whose reverse is not listed");
 }
 
-/// Lines that cross the ends of the reader's blocks come whole.
+/// Lines that cross the ends of the reader's blocks are read completely.
 #[test]
 fn long_files_lose_no_line() {
     let lines: Vec<String> = (0..60_000).map(|i| format!("{i} {}", i + 1)).collect();
@@ -349,7 +349,7 @@ fn the_sample_is_the_karate_club() {
     assert_eq!(set.node_ids, Some(NodeIds::Integers((1..=34).collect())));
 }
 
-/// A file as numpy writes it.
+/// Returns a file as numpy writes it.
 fn npy(header: &str, elements: &[u8]) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend(u16::try_from(header.len() + 1).unwrap().to_le_bytes());
@@ -405,11 +405,11 @@ fn integers_and_booleans_are_read_as_float64_that_equals_them() {
     is(">u2", &[0x01, 0x02], &[258.0]);
     is(">i4", &(-70000_i32).to_be_bytes(), &[-70000.0]);
     is("<u4", &u32::MAX.to_le_bytes(), &[4_294_967_295.0]);
-    // 2^53 + 2 has a float, and so have the least and, of unsigned ones, half of the range.
+    // 2^53 + 2 is a float, and so are the smallest value and, for unsigned types, half of the range.
     is("<i8", &((1_i64 << 53) + 2).to_le_bytes(), &[9_007_199_254_740_994.0]);
     is(">i8", &i64::MIN.to_be_bytes(), &[-9_223_372_036_854_775_808.0]);
     is("<u8", &(1_u64 << 63).to_le_bytes(), &[9_223_372_036_854_775_808.0]);
-    // 2^53 + 1 has none, nor has the greatest of either.
+    // 2^53 + 1 is not a float, nor is the largest value of either type.
     for (descr, bytes, found) in [
         ("<i8", [0, (1_i64 << 53) + 1].map(i64::to_le_bytes).concat(), "9007199254740993 as element 1"),
         ("<i8", [0, i64::MAX].map(i64::to_le_bytes).concat(), "9223372036854775807 as element 1"),
@@ -423,7 +423,7 @@ fn integers_and_booleans_are_read_as_float64_that_equals_them() {
 }
 
 #[test]
-fn wrong_npy_files_say_what_was_wanted() {
+fn errors_in_npy_files_say_what_was_expected() {
     let with = |header: &str, bytes: usize| npy(header, &vec![0; bytes]);
     let cases = [
         (vec![], "expected an .npy file, found another beginning"),

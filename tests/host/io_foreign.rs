@@ -1,4 +1,4 @@
-//! Files of other formats: each is called by its name, and nobody is shown its bytes.
+//! Files of other formats: the error names the format and shows none of the file's bytes.
 
 use fiedler::graph::Conventions;
 use fiedler::io::{read, read_matrix, read_npy};
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// The local header of a zip archive's first member.
+/// Returns the local header of the first member of a zip archive.
 fn zip(member: &str) -> Vec<u8> {
     let mut bytes = b"PK\x03\x04".to_vec();
     bytes.resize(26, 0);
@@ -75,7 +75,7 @@ fn file(folder: &TempDir, name: &str, content: &[u8]) -> PathBuf {
     path
 }
 
-/// Nothing of the file is shown but its name.
+/// Checks that the error shows nothing of the file except its name.
 fn assert_named(error: &fiedler::Error, name: &str, way_out: &str) {
     let said = error.to_string();
     let (_, found) = said.rsplit_once(", found ").unwrap_or_else(|| panic!("{said}"));
@@ -84,7 +84,7 @@ fn assert_named(error: &fiedler::Error, name: &str, way_out: &str) {
 }
 
 #[test]
-fn a_file_of_another_format_is_called_by_its_name() {
+fn the_format_of_a_foreign_file_is_named() {
     let folder = TempDir::new().unwrap();
     for (content, name, way_out) in formats() {
         for ending in ["data.bin", "data.mtx"] {
@@ -105,7 +105,7 @@ fn a_file_of_another_format_is_called_by_its_name() {
     }
 }
 
-/// Without the header, nothing but the ending tells.
+/// Without the header, only the extension identifies the format.
 #[test]
 fn graph6_is_known_by_its_ending() {
     let folder = TempDir::new().unwrap();
@@ -115,9 +115,9 @@ fn graph6_is_known_by_its_ending() {
     }
 }
 
-/// Where the whole file says it: a line of neighbors for each node, and each neighbor's line has the node.
+/// The whole file has to be consistent: a line of neighbors for each node, and each neighbor's line has the node.
 #[test]
-fn a_metis_graph_is_no_edge_list() {
+fn a_metis_graph_is_not_an_edge_list() {
     let folder = TempDir::new().unwrap();
     let refused = |content: &str| {
         let error = read(&file(&folder, "g.txt", content.as_bytes()), &Conventions::default());
@@ -126,7 +126,7 @@ fn a_metis_graph_is_no_edge_list() {
     for (content, words) in [
         ("3 2\n2 3\n1\n1\n", ":1: expected an edge list"),
         ("% c\n\n4 6\n2 3 4\n1 3 4\n1 2 4\n1 2 3\n", ":3: expected an edge list"),
-        // Weights of edges, of nodes, two of each node, sizes; a node without neighbors.
+        // Weights of edges, of nodes, two per node, sizes; a node without neighbors.
         ("3 2 1\n2 5 3 6\n1 5\n1 6\n", "a METIS graph of 3 nodes and 2 edges"),
         ("2 1 010\n7 2\n8 1\n", "a METIS graph of 2 nodes and 1 edge,"),
         ("3 2 11 2\n7 7 2 5 3 6\n8 8 1 5\n9 9 1 6\n", "a METIS graph of 3 nodes"),
@@ -137,14 +137,15 @@ fn a_metis_graph_is_no_edge_list() {
         let said = refused(content);
         assert!(said.contains("a METIS graph of ") && said.contains(words), "{content:?}: {said} lacks {words:?}");
     }
-    // One neighbor that does not know of it, one line too few, another number of edges, a node beside itself.
+    // A neighbor that does not list the node, a line too few, a wrong number of edges, a node that is its own
+    // neighbor.
     for content in ["3 2\n2 3\n1\n2\n", "4 2\n2 3\n1\n1\n", "3 3\n2 3\n1\n1\n", "3 2\n1 2 3\n1\n1\n"] {
         let said = refused(content);
         assert!(!said.is_empty() && !said.contains("METIS"), "{content:?}: {said}");
     }
 }
 
-/// Letters that begin a binary format may begin an id, too.
+/// Letters that begin a binary format may also begin an id.
 #[test]
 fn ids_that_look_like_the_names_of_formats_are_ids() {
     let folder = TempDir::new().unwrap();
@@ -156,9 +157,9 @@ fn ids_that_look_like_the_names_of_formats_are_ids() {
     }
 }
 
-/// Behind the beginning, too, bytes that are no text are not shown.
+/// Bytes after the beginning that are not text are not shown either.
 #[test]
-fn bytes_that_are_no_text_are_not_shown() {
+fn bytes_that_are_not_text_are_not_shown() {
     let folder = TempDir::new().unwrap();
     let before = b"0 1\n".repeat(3000);
     for (line, words) in

@@ -1,5 +1,5 @@
-//! What the readers of graphs make of files as people have them: headers of counts, times for weights, networkx's dictionaries, edge
-//! attributes; and that nothing of it happens in silence.
+//! How the readers treat graph files as people have them: headers of counts, timestamps instead of weights,
+//! networkx's dictionaries, edge attributes; and that each interpretation is reported.
 
 mod columns;
 
@@ -20,7 +20,7 @@ fn parsed(content: &str) -> DataSet {
     read_as("g.txt", content, &Conventions::default()).unwrap_or_else(|error| panic!("{content:?}: {error}"))
 }
 
-/// The undirected edges of the one graph, between the ids of the file.
+/// Returns the undirected edges of the only graph, between the ids of the file.
 fn edges(set: &DataSet) -> Vec<(String, String, f64)> {
     let graph = set.graphs.graph(0);
     let all = (0..graph.nodes()).flat_map(|row| graph.row(row).map(move |(column, weight)| (row, column, weight)));
@@ -40,7 +40,7 @@ fn listed(set: &DataSet) -> Vec<String> {
     edges(set).iter().map(|(a, b, _)| format!("{a}-{b}")).collect()
 }
 
-/// One notice, which begins with the file and the line and has these words.
+/// Checks that there is one notice, which begins with the file and the line and has these words.
 fn assert_notice(set: &DataSet, line: Option<u64>, words: &str) {
     let [notice] = &set.notices[..] else { panic!("one notice with {words:?}, not {:?}", set.notices) };
     let place = line.map_or("g.txt: ".to_owned(), |line| format!("g.txt:{line}: "));
@@ -54,14 +54,14 @@ fn assert_parse_error(error: &fiedler::Error, name: &str, line: Option<u64>, wor
     assert!(error.to_string().contains(words), "{error} does not say {words:?}");
 }
 
-/// K4 between the ids from `first` on, without its header.
+/// Returns K4 with ids from `first` on, without its header.
 fn k4(first: u32) -> String {
     let pairs = (0..4).flat_map(|a| (a + 1..4).map(move |b| (a + first, b + first)));
     pairs.map(|(a, b)| format!("{a} {b}\n")).collect()
 }
 
 #[test]
-fn a_header_of_nodes_and_edges_is_no_edge() {
+fn a_header_of_nodes_and_edges_is_not_an_edge() {
     for (first, ids) in [(0, None), (1, Some(NodeIds::Integers((1..=4).collect())))] {
         for head in ["4 6", "4\t6", "# c\n\n4 6", "4,6", "4 4 6"] {
             let set = parsed(&format!("{head}\n{}", k4(first)));
@@ -69,51 +69,51 @@ fn a_header_of_nodes_and_edges_is_no_edge() {
             assert_notice(&set, Some(if head.starts_with('#') { 3 } else { 1 }), "was read as a header");
         }
     }
-    // Rows of other columns leave no other way to read it.
+    // Rows with another number of columns leave no other way to read it.
     let set = parsed("3 2\n0 1 0.5\n1 2 2\n");
     assert_eq!(edges(&set), [("0".into(), "1".into(), 0.5), ("1".into(), "2".into(), 2.0)]);
     let set = parsed("3 2\n0,1,0.5\n1,2,2\n");
     assert_eq!(edges(&set).len(), 2);
-    // Ids that are not counted, as many as the header says.
+    // Ids that are not consecutive; there are as many as the header says.
     let set = parsed("4 6\n10 20\n10 30\n10 40\n20 30\n20 40\n30 40\n");
     assert_eq!(set.node_ids, Some(NodeIds::Integers(vec![10, 20, 30, 40])));
     assert_notice(&set, Some(1), "6 edges among 4 nodes");
     let set = parsed("4 6\na b\na c\na d\nb c\nb d\nc d\n");
     assert_eq!((set.graphs.nodes(), set.graphs.entries()), (4, 12));
     assert_notice(&set, Some(1), "was read as a header");
-    // A tree's header has numbers that are ids as well.
+    // The numbers in a tree's header are ids as well.
     let set = parsed("5 4\n0 1\n1 2\n2 3\n3 4\n");
     assert_eq!(listed(&set), ["0-1", "1-2", "2-3", "3-4"]);
     assert_notice(&set, Some(1), "if it is an edge, move it below another one");
 }
 
 #[test]
-fn a_header_makes_nodes_of_ids_without_edges() {
+fn a_header_adds_nodes_without_edges() {
     let set = parsed(&format!("6 6\n{}", k4(0)));
     assert_eq!((set.graphs.nodes(), set.graphs.graph(0).components().count, set.node_ids.clone()), (6, 3, None));
     assert_notice(&set, Some(1), "ids 0 to 5; 2 without any edge");
     let set = parsed(&format!("6 6\n{}", k4(2)));
     assert_eq!(set.node_ids, Some(NodeIds::Integers((1..=6).collect())));
     assert_eq!(listed(&set)[0], "2-3");
-    // In numbers that are ids as well, an edge would leave the gap that the header explains.
+    // If they were ids, they would be an edge that leaves the gap which the header explains.
     let set = parsed("5 3\n0 1\n1 2\n2 3\n");
     assert_eq!((set.graphs.nodes(), listed(&set)), (5, vec!["0-1".to_owned(), "1-2".into(), "2-3".into()]));
     assert_eq!(parsed("6 3\n1 2\n2 3\n3 4\n").node_ids, Some(NodeIds::Integers((1..=6).collect())));
-    // A count is a claim: no memory is spent on one that is out of all proportion.
+    // A count is a claim: no memory is allocated for one that is out of proportion.
     let error = read_as("g.txt", format!("4000000000 6\n{}", k4(0)), &Conventions::default()).unwrap_err();
     assert_parse_error(&error, "g.txt", Some(1), "at most 16777600 nodes for 6 edges");
 }
 
 #[test]
-fn a_doubtful_first_line_stays_an_edge_and_is_told() {
+fn a_doubtful_first_line_remains_an_edge_and_is_reported() {
     for (content, nodes) in [
-        // The number of edges fits, the ids do not.
+        // The number of edges matches, the ids do not.
         ("5 3\n10 20\n20 30\n30 10\n", 5),
-        // The ids fit, the number of edges does not.
+        // The ids match, the number of edges does not.
         ("4 9\n0 1\n1 2\n2 3\n", 6),
-        // Nothing but that neither number occurs again.
+        // Only the fact that neither number occurs again.
         ("90 80\n1 2\n2 3\n", 5),
-        // One line more: the number may be chance.
+        // With another line, the number may be a coincidence.
         ("3 1\n1 2\n", 3),
         ("2 1\n1 x\n", 3),
         ("gene_a gene_b\nTP53 MDM2\nTP53 ATM\n", 5),
@@ -144,7 +144,7 @@ fn a_lone_count_is_of_nodes_or_of_edges() {
     let set = parsed("# c\n3\n10,20\n20,30\n30,40\n");
     assert_eq!(listed(&set), ["10-20", "20-30", "30-40"]);
     assert_notice(&set, Some(2), "number of edges");
-    // Both readings fit, and differ: no nodes are made up.
+    // Both readings match and differ, so no nodes are invented.
     let set = parsed("5\n0 1\n1 2\n2 3\n3 0\n0 2\n");
     assert_eq!(set.graphs.nodes(), 4);
     assert_notice(&set, Some(1), "as that of nodes it would mean 1 node without any");
@@ -192,15 +192,15 @@ fn a_header_may_count_edges_without_their_directions() {
     let set = parsed("3 2\na b\nb a\nb c\nc b\n");
     assert_eq!((set.graphs.nodes(), set.graphs.entries()), (3, 4));
     assert_notice(&set, Some(1), "was read as a header: 2 edges among 3 nodes follow, in both directions");
-    // A path in both directions, whose first edge is as the header would be.
+    // A path in both directions, whose first edge has the numbers that a header would have.
     let set = parsed("4 3\n1 2\n2 1\n2 3\n3 2\n3 4\n");
     assert_eq!((set.graphs.nodes(), set.graphs.entries()), (4, 6));
     assert_notice(&set, Some(1), "was read as an edge; if it is a header, put # before it: 5 edges among 4 ids follow");
 }
 
 #[test]
-fn a_list_of_edges_or_of_neighbors_is_told() {
-    // As neighbors: a ring of four, and a node without any.
+fn a_file_that_may_list_edges_or_neighbors_is_reported() {
+    // Read as neighbors: a ring of four nodes, and a node without neighbors.
     for (content, counts) in
         [("4 4\n2 4\n1 3\n2 4\n1 3\n", "4 nodes and 4 edges"), ("5 4\n2 4\n1 3\n2 4\n1 3\n\n", "5 nodes and 4 edges")]
     {
@@ -212,7 +212,7 @@ fn a_list_of_edges_or_of_neighbors_is_told() {
     assert_notice(&parsed(ring), Some(1), "was read as a header: 4 edges among 4 nodes follow");
 }
 
-/// As those of `exp(-D / (2 s^2))`, far from the diagonal.
+/// Weights such as those of `exp(-D / (2 s^2))` far from the diagonal.
 #[test]
 fn weights_too_small_for_f32_are_zero_and_counted() {
     let zero = parsed("0 1 0\n1 2 1\n0 2 0\n");
@@ -232,7 +232,7 @@ fn weights_too_small_for_f32_are_zero_and_counted() {
 }
 
 #[test]
-fn times_in_the_place_of_weights_are_told() {
+fn timestamps_instead_of_weights_are_reported() {
     let set = parsed("0 1 1217567877\n1 2 1217606247\n");
     assert_notice(&set, None, "timestamps");
     assert_notice(&parsed("a b 1217567877\nb c 1217606247\n"), None, "timestamps");
@@ -241,7 +241,7 @@ fn times_in_the_place_of_weights_are_told() {
     assert_notice(&parsed(market), None, "timestamps");
 }
 
-/// What networkx 3.6 writes of Graph([(1, 2), (2, 3)]), with and without weights, with write_edgelist.
+/// The output of write_edgelist in networkx 3.6 for Graph([(1, 2), (2, 3)]), with and without weights.
 #[test]
 fn edge_data_of_networkx_are_read() {
     let of = |a: &str, b: &str, weight: f64| (a.to_owned(), b.to_owned(), weight);
@@ -253,7 +253,7 @@ fn edge_data_of_networkx_are_read() {
         ("a\tb\t{}\nb\tc\t{'weight': 4.0}\n", [of("a", "b", 1.0), of("b", "c", 4.0)]),
         ("3 2\n1 2 {}\n2 3 {}\n", [of("1", "2", 1.0), of("2", "3", 1.0)]),
         ("1;2;{'weight': 3.0}\n2;3;{}\n", [of("1", "2", 3.0), of("2", "3", 1.0)]),
-        // Other keys are left alone.
+        // Other keys are ignored.
         (
             "1 2 {'weight': 3.0, 'capacity': 12}\n2 3 {'color': (1, 2), 'weight': 0.5}\n",
             [of("1", "2", 3.0), of("2", "3", 0.5)],
@@ -284,14 +284,14 @@ fn edge_data_of_networkx_are_read() {
 }
 
 #[test]
-fn refused_edges_bear_the_ids_and_lines_of_the_file() {
+fn refused_edges_have_the_ids_and_lines_of_the_file() {
     let both = Conventions { symmetrization: Symmetrization::Error, ..Conventions::default() };
     let once = Conventions { duplicates: Duplicates::Error, ..Conventions::default() };
     let sum = Conventions { duplicates: Duplicates::Sum, ..Conventions::default() };
     let market = "%%MatrixMarket matrix coordinate";
     for (content, conventions, line, words) in [
         ("# c\n30 7\n7 30\n7 100\n", both, 4, "found the edge from node 7 to node 100, whose reverse is not listed"),
-        // Found at the reverse, which is not there; named where it is.
+        // Noticed at the reverse edge, which is missing; reported where the edge is.
         ("100 7 2\n30 7 1\n7 30 1\n", both, 1, "the edge from node 100 to node 7 of weight 2, whose reverse is not"),
         (
             "zoe adam 2\nadam zoe 3\n",
@@ -336,7 +336,7 @@ fn a_matrix_that_has_to_be_symmetric_says_where_it_is_not() {
     assert_eq!(read_symmetric_matrix(&path, f64::MAX).unwrap().values, [-2.0, 1.0, -2.0]);
 }
 
-/// A TUDataset DS in a folder of its own.
+/// Writes a TUDataset DS to a separate folder.
 fn set_of(adjacency: &str, indicator: &str, attributes: Option<&str>) -> TempDir {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("DS_A.txt"), adjacency).unwrap();
@@ -348,7 +348,7 @@ fn set_of(adjacency: &str, indicator: &str, attributes: Option<&str>) -> TempDir
 }
 
 #[test]
-fn edge_attributes_are_weights_by_name_or_said_to_be_left_alone() {
+fn edge_attributes_are_weights_by_name_or_reported_as_ignored() {
     let (adjacency, indicator) = ("1, 2\n2, 1\n\n3, 2\n2, 3\n", "1\n1\n1\n");
     let conventions = Conventions::default();
     let column = |column| ReadOptions::default().edge_weight_column(column);
@@ -385,9 +385,9 @@ fn edge_attributes_are_weights_by_name_or_said_to_be_left_alone() {
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("an edge list"), "{error}");
 }
 
-/// Labels and the attributes of nodes change no Laplacian.
+/// Labels and the attributes of nodes do not affect a Laplacian, and cause no notice.
 #[test]
-fn labels_are_no_news() {
+fn labels_cause_no_notice() {
     let folder = set_of("1, 2\n2, 1\n", "1\n1\n", None);
     for name in ["node_labels", "edge_labels", "node_attributes", "graph_labels", "graph_attributes"] {
         fs::write(folder.path().join(format!("DS_{name}.txt")), "1\n1\n").unwrap();

@@ -1,7 +1,7 @@
-//! The house as it stands, library and command: who may import whom, where wgpu and `unsafe` may be named, and that shaders mirror the
-//! operations.
+//! The layers of the library and of the command: which modules may import which, where wgpu and `unsafe` may be
+//! named, and that shaders mirror the operations. A room is a top-level module, and its floor is its layer.
 //!
-//! Sources are read as tokens, without comments and strings, so a doc comment may name whatever it likes.
+//! Sources are read as tokens, without comments and strings, so a doc comment may name anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 
 use common::source::Source;
 
-/// The crate's root, on no floor.
+/// The floor of the crate's root, which belongs to no layer.
 const ROOT: u32 = u32::MAX;
 
 /// The packages: folders with a `src`.
 const PACKAGES: [&str; 2] = ["", "cli/"];
 
-/// The floor of each room: it may import what lies on a floor below. The command's rooms import the library's by its name, what is public.
+/// The floor of each room. A room may import rooms on lower floors. The command's rooms import the library's public
+/// items by the library's name.
 const FLOORS: [(&str, u32); 24] = [
     ("main", 8),
     ("commands", 8),
@@ -35,24 +36,24 @@ const FLOORS: [(&str, u32); 24] = [
     ("cancel", 0),
     ("error", 0),
     ("forms", 0),
-    ("kept", 0),
+    ("extensions", 0),
     ("lanes", 0),
     ("parallel", 0),
     ("profile", 0),
     ("shape", 0),
-    // The crate's root joins the rooms: nobody is below it, and it is below nobody.
+    // The crate's root joins the rooms: no room may import it, and it may import every room.
     ("lib", ROOT),
 ];
 
-/// The arrows that are allowed on one floor.
+/// The imports that are allowed between rooms on one floor.
 const SIDEWAYS: [(&str, &str); 3] = [("array", "context"), ("cancel", "error"), ("shape", "error")];
 
-/// Families that may call the device half of these others, so that a chain stays in one recording.
+/// Families that may call the device half of the families in `CALLED`, so that a chain stays in one recording.
 const CALLERS: [&str; 3] = ["laplacian", "eigen", "svd"];
 const CALLED: [&str; 3] = ["jacobi", "matmul", "stats"];
 
-/// Families that stand upon another one altogether.
-const UPON: [(&str, &str); 8] = [
+/// Families that may use all of another one: (user, used).
+const DEPENDS_ON: [(&str, &str); 8] = [
     ("sparse", "laplacian"),
     ("eigsh", "sparse"),
     ("eigsh", "laplacian"),
@@ -63,7 +64,7 @@ const UPON: [(&str, &str); 8] = [
     ("divergence", "stats"),
 ];
 
-/// What every family may use.
+/// The modules of `ops` that every family may use.
 const COMMON: [&str; 5] = ["certificate", "columns", "operation", "random", "ties"];
 
 /// Crates that only `src/device` may name.
@@ -74,7 +75,7 @@ fn floor(room: &str) -> Option<u32> {
     FLOORS.iter().find(|(name, _)| *name == room).map(|(_, floor)| *floor)
 }
 
-/// What is wrong with the imports of these sources, one line each.
+/// Returns a line for each forbidden import in these sources.
 fn wrong_imports(sources: &[Source]) -> Vec<String> {
     let reexports =
         |module: &str| sources.iter().find(|s| s.module == [module]).map(Source::reexports).unwrap_or_default();
@@ -107,7 +108,7 @@ fn wrong_imports(sources: &[Source]) -> Vec<String> {
     wrong
 }
 
-/// Whether `source`, a file of `ops`, may use `ops::path`.
+/// Returns whether `source`, a file of `ops`, may use `ops::path`.
 fn within_ops(source: &Source, path: &[String], reexports: &BTreeMap<String, Vec<String>>) -> bool {
     let Some(first) = path.first() else { return true };
     let Some(own) = source.module.get(1) else { return true }; // ops/mod.rs joins the families
@@ -116,12 +117,12 @@ fn within_ops(source: &Source, path: &[String], reexports: &BTreeMap<String, Vec
     let device_half = path.get(1).is_some_and(|part| part == "gpu");
     path[0] == *own
         || COMMON.contains(&path[0].as_str())
-        || UPON.contains(&(own.as_str(), path[0].as_str()))
+        || DEPENDS_ON.contains(&(own.as_str(), path[0].as_str()))
         || declared_in_mod
         || device_half && CALLERS.contains(&own.as_str()) && CALLED.contains(&path[0].as_str())
 }
 
-/// Names and attributes that do not belong where they stand.
+/// Returns names and attributes that are used where they are not allowed.
 fn wrong_words(source: &Source) -> Vec<String> {
     let mut wrong = Vec::new();
     let text = |i: usize| source.tokens.get(i).map_or("", |t| t.1.as_str());
@@ -130,7 +131,7 @@ fn wrong_words(source: &Source) -> Vec<String> {
         if source.room() != "device" && DEVICE_CRATES.contains(&word.as_str()) {
             complain(format!("`{word}` is named outside src/device"));
         }
-        // The command's beginning may set its own environment, before there is a thread.
+        // The start of the command may set its own environment, before there is a thread.
         if !["device", "main"].contains(&source.room()) && word == "unsafe" {
             complain("`unsafe` outside src/device and main.rs".into());
         }
@@ -145,7 +146,7 @@ fn wrong_words(source: &Source) -> Vec<String> {
     wrong
 }
 
-/// Files below `folder` whose name ends in `ending`, relative to it; none where there is no such folder.
+/// Returns the files below `folder` whose names end in `ending`, relative to it; none if the folder does not exist.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut out = Vec::new();
     let mut left = vec![folder.to_path_buf()];
@@ -173,13 +174,13 @@ fn sources(package: &str) -> Vec<Source> {
         .iter()
         .map(|file| Source::new(file, &fs::read_to_string(src.join(file)).expect("a readable source")))
         .collect();
-    // lib.rs, two rooms and their files: fewer means that this test looks in the wrong place.
+    // lib.rs, two rooms and their files: with fewer, this test looks in the wrong folder.
     assert!(found.len() >= 5, "only {} sources under {}", found.len(), src.display());
     found
 }
 
 #[test]
-fn imports_lead_downward() {
+fn imports_lead_to_lower_floors() {
     for package in PACKAGES {
         let sources = sources(package);
         let paths: usize = sources.iter().map(|s| s.paths().len()).sum();
@@ -190,7 +191,7 @@ fn imports_lead_downward() {
 }
 
 #[test]
-fn words_stand_where_they_belong() {
+fn restricted_names_are_used_only_where_allowed() {
     for package in PACKAGES {
         let wrong: Vec<String> = sources(package).iter().flat_map(wrong_words).collect();
         assert!(wrong.is_empty(), "\nof {package}src:\n{}", wrong.join("\n"));
@@ -222,7 +223,7 @@ fn shaders_mirror_the_operations() {
     }
 }
 
-/// Whether kernels name a generated file by its order: `each order in "generated/eigen/tiny_" [2, 3]`.
+/// Returns whether kernels name a generated file by its order: `each order in "generated/eigen/tiny_" [2, 3]`.
 fn names_order(kernels: &str, file: &str) -> bool {
     let stem = file.trim_end_matches(".wgsl");
     let (prefix, order) = stem.split_at(stem.trim_end_matches(|c: char| c.is_ascii_digit()).len());
@@ -230,7 +231,7 @@ fn names_order(kernels: &str, file: &str) -> bool {
     !order.is_empty() && orders.is_some_and(|(orders, _)| orders.split(", ").any(|one| one == order))
 }
 
-/// The names that are declared so in a text, such as `const`.
+/// Returns the names that a text declares with the given word, such as `const`.
 fn declared<'a>(text: &'a str, word: &str) -> BTreeSet<&'a str> {
     let name = |line: &'a str| {
         let (before, after) = line.split_once(&format!("{word} "))?;
@@ -241,8 +242,8 @@ fn declared<'a>(text: &'a str, word: &str) -> BTreeSet<&'a str> {
     text.lines().filter_map(name).collect()
 }
 
-/// The constants that Rust and WGSL both state under one name without either's being given to the other as an override, or compared by the
-/// test of `mirrors!`.
+/// Returns the constants that Rust and WGSL both state under one name, where neither is passed to the other as an
+/// override or compared by the test of `mirrors!`.
 fn unmirrored(rust: &str, wgsl: &str) -> Vec<String> {
     let both = declared(rust, "const");
     let listed = |name: &&&str| {
@@ -256,7 +257,7 @@ fn unmirrored(rust: &str, wgsl: &str) -> Vec<String> {
 #[test]
 fn constants_of_both_languages_are_compared() {
     let (shaders, ops) = (root().join("shaders"), root().join("src/ops"));
-    // Of Rust, what knows the kernels: the host's constants of such a name are others.
+    // In Rust, only the files that know the kernels: constants of the same name on the host are different ones.
     let text = |folder: &Path, extension: &str| {
         let read = |file: PathBuf| (file.clone(), fs::read_to_string(folder.join(file)).expect("a readable source"));
         let knows = |(file, text): &(PathBuf, String)| {
@@ -277,7 +278,7 @@ fn constants_of_both_languages_are_compared() {
     assert_eq!(unmirrored(rust, "const A: u32 = 1;\noverride B: u32 = 2;\nfn f() { let C = 3; }"), ["B"]);
 }
 
-/// What the rules say about one more file, beside a small house that has nothing wrong.
+/// Returns what the rules report about an additional file in a small source tree that has no faults.
 fn judged(file: &str, text: &str) -> String {
     let house = [
         (
@@ -294,7 +295,7 @@ fn judged(file: &str, text: &str) -> String {
 }
 
 #[test]
-fn the_rules_let_pass_what_is_right() {
+fn the_rules_accept_correct_sources() {
     for (file, text) in [
         ("array.rs", "use crate::{context::Context, device::{self, Gpu}}; fn f(x: crate::Backend) {}"),
         ("shape.rs", "use crate::error::{Error, Result};"),
@@ -320,7 +321,7 @@ fn the_rules_let_pass_what_is_right() {
 }
 
 #[test]
-fn the_rules_see_what_is_wrong() {
+fn the_rules_detect_violations() {
     for (file, text, want) in [
         (
             "device/gpu.rs",

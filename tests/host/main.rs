@@ -1,4 +1,4 @@
-//! What needs no device: a suite a file.
+//! Tests that need no device: one suite per file.
 
 mod arrays;
 mod cache;
@@ -11,3 +11,4 @@ mod layers;
 mod policy;
 mod tuning;
 mod unrolled;
+mod words;

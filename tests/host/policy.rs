@@ -1,4 +1,4 @@
-//! The policy: a workload in, a choice with its reason out. Arithmetic, without a device.
+//! The policy: from a workload to a choice with its reason. This is arithmetic, without a device.
 
 use fiedler::ops::eigen::{choose_eigh, choose_eigvalsh};
 use fiedler::ops::fft::{choose_fft, choose_rfft};
@@ -12,7 +12,8 @@ use fiedler::policy::{
 };
 use fiedler::{Axis, Context, ErrorKind, Shape};
 
-/// Rates that make the arithmetic plain: one thread of 1 Gflop/s against a device of 100, 1 GB/s, 10 us a dispatch, 100 us a round trip.
+/// Returns rates that make the arithmetic easy to follow: one CPU thread of 1 Gflop/s and a device of 100 Gflop/s,
+/// 1 GB/s, 10 us per dispatch, 100 us per round trip.
 fn rates() -> Rates {
     let cpu = CpuRates { threads: 1.0, copy: 0.0, fma: 0.0, fresh: f64::INFINITY, curves: Curves::flat(1e9, 1e9) };
     Rates { cpu, gpu: GpuRates { dispatch: 1e-5, round_trip: 1e-4, ..GpuRates::flat(1e11, 1e9) } }
@@ -37,14 +38,14 @@ fn the_faster_side_wins() {
         (workload(0.0, 0.0, 0.0), 0.0, 1e-4),
         (workload(1e5, 0.0, 1.0), 1e-4, 1e-4 + 1e-5 + 1e-6), // a little work: the round trip alone takes as long
         (workload(1e6, 0.0, 1.0), 1e-3, 1e-4 + 1e-5 + 1e-5), // ten times as much
-        (workload(1e6, 1e6, 1.0), 1e-3, 1e-4 + 1e-5 + 1e-3 + 1e-5), // but not if its data has to travel
+        (workload(1e6, 1e6, 1.0), 1e-3, 1e-4 + 1e-5 + 1e-3 + 1e-5), // but not if its data has to be transferred
         (workload(1e6, 0.0, 100.0), 1e-3, 1e-4 + 1e-3 + 1e-5), // nor in a hundred steps
         (workload(1e12, 1e9, 100.0), 1e3, 1e-4 + 1e-3 + 1.0 + 10.0),
     ];
     for (work, cpu, gpu) in table {
         for class in [DeviceClass::Discrete, DeviceClass::Integrated] {
             let choice = policy(Backend::Auto, class).choose(&work, true);
-            // A few roundings.
+            // The tolerance covers a few roundings.
             assert!((choice.cpu_seconds - cpu).abs() <= 1e-15 * cpu, "{work:?}: {choice:?}");
             assert!((choice.gpu_seconds - gpu).abs() <= 1e-15 * gpu.max(1.0), "{work:?}: {choice:?}");
             assert_eq!(choice.side, if gpu < cpu { Side::Gpu } else { Side::Cpu }, "{work:?}: {choice:?}");
@@ -63,19 +64,20 @@ fn threads_share_the_work_of_the_cpu() {
         let rates = Rates { cpu: CpuRates { threads, curves, ..rates().cpu }, ..rates() };
         let many = Workload { items: 1000.0, ..work };
         let choice = of(Backend::Auto, DeviceClass::Discrete, rates.clone()).choose(&many, true);
-        // One item is one thread's, however many there are.
+        // One item runs on one thread, however many there are.
         assert_eq!(of(Backend::Auto, DeviceClass::Discrete, rates).choose(&work, true).cpu_seconds, 1e-3);
-        // 1 ms by threads against 120 us; what is within a tenth is a tie, and the CPU's.
+        // 1 ms divided by the threads, compared with 120 us. A difference within a tenth is a tie, which goes to
+        // the CPU.
         assert_eq!(choice.side, side, "{threads} threads: {choice:?}");
     }
 }
 
 #[test]
-fn forced_absent_software_and_beyond() {
+fn backend_class_and_fit_decide_the_side() {
     use Backend::{Auto, Cpu, Gpu};
     use DeviceClass::{Absent, Discrete, Integrated, Software, Unopened};
     let (small, large) = (workload(1.0, 0.0, 1.0), workload(1e15, 1.0, 1.0));
-    // (backend, class, fits, small's side, large's side, reason)
+    // (backend, class, fits, side of the small one, side of the large one, reason)
     let table = [
         (Auto, Discrete, true, Side::Cpu, Side::Gpu, Reason::Faster),
         (Auto, Integrated, true, Side::Cpu, Side::Gpu, Reason::Faster),
@@ -91,9 +93,9 @@ fn forced_absent_software_and_beyond() {
         (Cpu, Software, true, Side::Cpu, Side::Cpu, Reason::Asked),
         (Cpu, Absent, false, Side::Cpu, Side::Cpu, Reason::Asked),
         (Gpu, Discrete, true, Side::Gpu, Side::Gpu, Reason::Asked),
-        (Gpu, Discrete, false, Side::Gpu, Side::Gpu, Reason::Asked), // the operation says what it cannot do
+        (Gpu, Discrete, false, Side::Gpu, Side::Gpu, Reason::Asked), // the operation reports what it cannot do
         (Gpu, Software, true, Side::Gpu, Side::Gpu, Reason::Asked),
-        (Gpu, Absent, true, Side::Gpu, Side::Gpu, Reason::Asked), // and that there is no adapter
+        (Gpu, Absent, true, Side::Gpu, Side::Gpu, Reason::Asked), // and the missing adapter
     ];
     for (backend, class, fits, on_small, on_large, reason) in table {
         for (work, side) in [(small, on_small), (large, on_large)] {
@@ -106,9 +108,9 @@ fn forced_absent_software_and_beyond() {
     }
 }
 
-/// However fast its rates claim to be: nobody but the caller chooses a software adapter.
+/// Only a caller selects a software adapter, however fast its rates claim to be.
 #[test]
-fn software_never_wins_by_itself() {
+fn software_adapters_are_never_chosen_by_auto() {
     let gpu = GpuRates { dispatch: 0.0, round_trip: 0.0, ..GpuRates::flat(1e30, 1e30) };
     let policy = of(Backend::Auto, DeviceClass::Software, Rates { gpu, ..rates() });
     for flops in [0.0, 1.0, 1e9, 1e30] {
@@ -124,7 +126,7 @@ fn the_default_rates_order_the_classes() {
     let full = |rates: &Rates| rates.gpu.curves.other[0];
     assert!(full(&discrete) > full(&integrated) && full(&integrated) > full(&software));
     assert_eq!(discrete.cpu.threads, 4.0);
-    // A data set's worth of small eigenproblems goes to a discrete GPU, one of them does not.
+    // A data set of small eigenproblems goes to a discrete GPU; one of them does not.
     let eigh = |count: f64| Workload {
         cpu_flops: 9.0 * 32_f64.powi(3) * count,
         gpu_flops: 46.0 * 32_f64.powi(3) * count,
@@ -141,11 +143,12 @@ fn the_default_rates_order_the_classes() {
     assert_eq!(policy.choose(&eigh(100_000.0), true).side, Side::Gpu);
 }
 
-/// Between sizes along a line in logarithms, beyond them at the last one's rate; between counts of items along a line, of fewer as long
-/// as of the fewest, of more at the rate of the most. Launches are in it.
+/// Between sizes, rates follow a line in logarithms; beyond them they are those of the last size. Between counts of
+/// items, times follow a line; fewer items take as long as the fewest, and more run at the rate of the most.
+/// Launches are included.
 #[test]
 fn curves_are_followed() {
-    // 10 flop a second of one, 100 of a hundred: 0.1 s and 1 s for each flop of an item.
+    // 10 flop per second for one item, 100 for a hundred: 0.1 s and 1 s for each flop of an item.
     let slow = Point { size: 10.0, rates: vec![[1.0, 10.0], [100.0, 100.0]] };
     let fast = Point { size: 1000.0, rates: vec![[1.0, 1000.0], [100.0, 10_000.0]] };
     let curve = Curve { points: vec![slow, fast], first: 0.25 };
@@ -168,23 +171,24 @@ fn curves_are_followed() {
         let work =
             Workload { family: Family::Svd, size, items, gpu_flops: flops, dispatches: 9.0, ..Workload::default() };
         let choice = policy.choose(&work, true);
-        // A power and a few roundings.
+        // The tolerance covers a power and a few roundings.
         assert!((choice.gpu_seconds - seconds).abs() <= 1e-12 * seconds, "{size}, {items}: {choice:?}");
         assert_eq!((choice.first_seconds, choice.workload), (0.25, work));
     }
-    // Nothing takes less than the round trip, and transfers come on top.
+    // Nothing takes less than the round trip, and transfers are added.
     let work =
         Workload { family: Family::Svd, size: 1e6, items: 1.0, gpu_flops: 1e-3, upload: 1e9, ..Workload::default() };
     assert!((policy.choose(&work, true).gpu_seconds - 1.0001).abs() < 1e-12);
-    // Another family has the rate of all that have no curve, and its launches apart.
+    // Another family uses the rate of all families without a curve, and its launches are added.
     let work = Workload { family: Family::Eigh, size: 10.0, items: 9.0, gpu_flops: 1e11, ..Workload::default() };
     assert!((policy.choose(&work, true).gpu_seconds - 1e-4 - 1.0).abs() < 1e-12);
     assert_eq!(policy.choose(&work, true).first_seconds, 0.0);
 }
 
-/// What comes from the host and goes back pays for being handed over; what lies there does not.
+/// A call whose data comes from the host and goes back pays the overhead of a host round trip; a resident one does
+/// not.
 #[test]
-fn handing_over_takes_its_time() {
+fn data_of_the_host_pays_a_fixed_overhead() {
     let gpu = GpuRates { handover: 1e-3, ..rates().gpu };
     let policy = of(Backend::Gpu, DeviceClass::Discrete, Rates { gpu, ..rates() });
     for (upload, seconds) in [(0.0, 1e-4), (1.0, 1.1e-3 + 1e-9)] {
@@ -193,7 +197,7 @@ fn handing_over_takes_its_time() {
     }
 }
 
-/// Results beyond what an allocator keeps pay for new pages, on either side.
+/// Results that exceed what an allocator keeps pay for new pages, on either side.
 #[test]
 fn large_results_pay_for_their_pages() {
     let cpu = CpuRates { fresh: 1e9, ..rates().cpu };
@@ -206,7 +210,7 @@ fn large_results_pay_for_their_pages() {
     }
 }
 
-/// The algorithm is that of the side that was chosen.
+/// The algorithm is that of the chosen side.
 #[test]
 fn a_choice_names_its_algorithm() {
     let work = Workload { algorithms: ["lanes", "register"], ..workload(1e9, 0.0, 1.0) };
@@ -219,26 +223,26 @@ fn a_choice_names_its_algorithm() {
     }
 }
 
-/// What comes back travels at its own rate.
+/// Downloads have their own rate.
 #[test]
-fn up_and_down_have_their_own_rates() {
+fn uploads_and_downloads_have_separate_rates() {
     let gpu = GpuRates { upload: 1e9, download: 1e8, ..rates().gpu };
     let policy = of(Backend::Gpu, DeviceClass::Discrete, Rates { gpu, ..rates() });
     let work = Workload { upload: 1e9, download: 1e9, ..Workload::default() };
     let choice = policy.choose(&work, true);
     assert!((choice.gpu_seconds - 1e-4 - 1.0 - 10.0).abs() < 1e-9, "{choice:?}");
-    // The other side, a second of work, beside 11.0001 seconds of travelling.
+    // The other side: a second of work, compared with 11.0001 seconds of transfers.
     let choice = policy.choose(&Workload { cpu_flops: 1e9, ..work }, true);
     assert!((choice.margin() - 1.0 / 11.0001).abs() < 1e-12, "{choice:?}");
 }
 
-/// What the CPU does on either side is in both times, at the CPU's rate; a curve that was measured has it already.
+/// What the CPU does in either case is in both times, at the CPU's rate; a measured curve includes it already.
 #[test]
-fn what_follows_on_the_host_belongs_to_both_sides() {
+fn work_on_the_host_is_in_both_times() {
     let policy = policy(Backend::Auto, DeviceClass::Discrete);
     let (without, work) = (workload(1e9, 0.0, 1.0), Workload { host_flops: 5e8, ..workload(1e9, 0.0, 1.0) });
     let (before, after) = (policy.choose(&without, true), policy.choose(&work, true));
-    // 1e9 flop take the CPU a second, so half as many take half of one.
+    // 1e9 flop take the CPU a second, so half as many take half a second.
     assert!((after.cpu_seconds - before.cpu_seconds - 0.5).abs() < 1e-12, "{before:?} {after:?}");
     assert!((after.gpu_seconds - before.gpu_seconds - 0.5).abs() < 1e-12, "{before:?} {after:?}");
     let family = Family::Encode;
@@ -264,9 +268,9 @@ fn choices_explain_themselves() {
             Backend::Auto,
             DeviceClass::Discrete,
             false,
-            "cpu: too large for the GPU's kernels, or not in f32 (cpu 1.00e0 s, gpu none)",
+            "cpu: too large for the GPU's kernels, or not in f32 (cpu 1.00e0 s, gpu n/a)",
         ),
-        (Backend::Auto, DeviceClass::Absent, true, "cpu: there is no GPU (cpu 1.00e0 s, gpu none)"),
+        (Backend::Auto, DeviceClass::Absent, true, "cpu: there is no GPU (cpu 1.00e0 s, gpu n/a)"),
         (
             Backend::Auto,
             DeviceClass::Software,
@@ -277,10 +281,10 @@ fn choices_explain_themselves() {
             Backend::Auto,
             DeviceClass::Unopened,
             true,
-            "cpu: too small to be worth opening a GPU (cpu 1.00e0 s, gpu none)",
+            "cpu: too small to be worth opening a GPU (cpu 1.00e0 s, gpu n/a)",
         ),
         (Backend::Gpu, DeviceClass::Discrete, true, "gpu: asked for (cpu 1.00e0 s, gpu 1.01e-2 s)"),
-        (Backend::Cpu, DeviceClass::Absent, false, "cpu: asked for (cpu 1.00e0 s, gpu none)"),
+        (Backend::Cpu, DeviceClass::Absent, false, "cpu: asked for (cpu 1.00e0 s, gpu n/a)"),
     ] {
         assert_eq!(policy(backend, class).choose(&work, fits).to_string(), words);
     }
@@ -312,13 +316,13 @@ fn without_a_device_contexts_choose_the_cpu_or_say_what_is_missing() {
     assert!(matches!(error.kind(), ErrorKind::NoAdapter { .. }), "{error}");
 }
 
-/// `resident` is one thing in every family: what is given lies on the device, where results stay, so neither is transferred; what the CPU
-/// would write is the same.
+/// `resident` means the same in every family: the arguments are on the device and the results stay there, so
+/// neither is transferred. The bytes that the CPU would write do not change.
 #[test]
 fn resident_means_the_same_in_every_family() {
     let ctx = Context::cpu();
     let (square, rows) = (Shape::new(64, 64, 10), Shape::new(10_000, 64, 1));
-    /// A family's choice where its data are resident or not, and whether what it makes is worth counting.
+    /// A family's choice for resident data or not, and whether its results are large enough to count.
     type Chooses<'a> = (&'a str, &'a dyn Fn(bool) -> Choice, bool);
     let families: [Chooses<'_>; 11] = [
         ("eigh", &|resident| choose_eigh::<f32>(&ctx, &[64; 10], resident), true),
@@ -330,11 +334,11 @@ fn resident_means_the_same_in_every_family() {
         ("cov", &|resident| choose_cov::<f32>(&ctx, rows, resident), true),
         ("quantiles", &|resident| choose_quantiles::<f32>(&ctx, rows, Axis::Rows, 3, resident), true),
         ("spmm", &|resident| choose_spmm::<f32>(&ctx, (10_000, 50_000), 64, resident), true),
-        // What they make is a few words a series.
+        // Their results are a few words per series.
         ("describe", &|resident| choose_describe::<f32>(&ctx, rows, resident), false),
         ("histogram", &|resident| choose_histogram::<f32>(&ctx, rows, Axis::Rows, 10, resident), false),
     ];
-    // The matrix of a sparse product is the host's.
+    // The matrix of a sparse product is on the host.
     let matrix = 4.0 * (50_000.0 + 4.0 * 10_000.0);
     for (name, choose, large) in families {
         let [there, here] = [true, false].map(|resident| choose(resident).workload);

@@ -1,4 +1,4 @@
-//! Tuning files: what is written is read, and what does not hold is left aside with a word.
+//! Tuning files: what is written is read back, and an invalid file is ignored with a message.
 
 use fiedler::forms::{JacobiForm, KernelForm};
 use fiedler::policy::{CpuRates, Curve, Curves, Family, GpuRates, Machine, Point, Slower, Stored, Tuning, parse};
@@ -40,14 +40,14 @@ fn what_is_written_is_read() {
         assert_eq!(parse(&fs::read_to_string(&path).unwrap()).unwrap(), (machine.clone(), tuning.clone()));
         assert_eq!(Stored::of(folder.path(), &machine), Stored::Found(tuning));
     }
-    // A file each, and nothing beside.
+    // One file each, and no others.
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
-/// Another driver or version finds what was measured, and says that it does not hold; another machine finds nothing, nor does a copy of the
-/// file under its name serve.
+/// Another driver or version finds the measurements and reports that they do not apply. Another machine finds
+/// nothing, not even in a copy of the file under its name.
 #[test]
-fn what_was_measured_elsewhere_does_not_hold() {
+fn measurements_of_another_machine_do_not_apply() {
     let folder = tempfile::tempdir().unwrap();
     let own = machine(0);
     gpu().save(folder.path(), &own, "2026-11-22").unwrap();
@@ -64,9 +64,9 @@ fn what_was_measured_elsewhere_does_not_hold() {
     }
 }
 
-/// Cut anywhere, or with one value spoilt: a word, never rates, never a panic.
+/// Cut anywhere, or with one damaged value: a message, never rates, never a panic.
 #[test]
-fn a_damaged_file_is_left_aside() {
+fn a_damaged_file_is_ignored() {
     let text = gpu().to_text(&machine(0), "2026-11-22");
     for len in 0..text.trim_end().len() {
         if text.is_char_boundary(len) {
@@ -97,9 +97,9 @@ fn a_damaged_file_is_left_aside() {
     assert!(matches!(Stored::of(folder.path(), &machine(0)), Stored::Ignored(_)));
 }
 
-/// Many writers at once leave one whole file of one of them.
+/// Many concurrent writers leave one complete file of one of them.
 #[test]
-fn writers_at_once_leave_one_whole_file() {
+fn concurrent_writers_leave_one_complete_file() {
     let folder = tempfile::tempdir().unwrap();
     let machine = machine(0);
     std::thread::scope(|scope| {

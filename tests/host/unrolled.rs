@@ -1,4 +1,4 @@
-//! The unrolled shaders are what tools/unroll writes, and rotate every pair of columns.
+//! The unrolled shaders equal the output of tools/unroll, and rotate every pair of columns.
 
 #[path = "../../tools/unroll/files/mod.rs"]
 mod files;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 #[test]
-fn the_unrolled_shaders_are_what_is_written() {
+fn the_unrolled_shaders_are_those_that_the_tool_writes() {
     let shaders = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
     let all = files::all();
     for (name, text) in &all {
@@ -19,7 +19,7 @@ fn the_unrolled_shaders_are_what_is_written() {
             "shaders/{name} is not what is written, from line {line} on; `cargo run --example unroll` writes it anew"
         );
     }
-    // And nothing else is there.
+    // There are no other files.
     let entries = |folder: &Path| -> Vec<PathBuf> {
         fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect()
     };
@@ -29,7 +29,7 @@ fn the_unrolled_shaders_are_what_is_written() {
 }
 
 #[test]
-fn every_pair_plays_once() {
+fn every_pair_is_rotated_once() {
     for n in 2..=9 {
         let rounds = files::wgsl::rounds(n);
         let mut pairs = rounds.concat();
@@ -45,9 +45,10 @@ fn every_pair_plays_once() {
     }
 }
 
-/// The ring of shaders/shared/ring.wgsl: in every sweep each pair meets, and the columns stand where `columns_at` says.
+/// The ring of shaders/shared/ring.wgsl: in every sweep each pair meets, and the columns are at the positions that
+/// `columns_at` gives.
 #[test]
-fn the_ring_lets_every_pair_meet() {
+fn every_pair_meets_in_the_ring() {
     for pairs in 1..=64_usize {
         let players = 2 * pairs;
         let stand = |s: usize| -> Vec<[usize; 2]> {

@@ -1,5 +1,6 @@
-//! Covariance and correlation on every backend: against two passes in f64 on numbers that cancel, what is not finite in its own
-//! column alone, the same bits however a stream or a batch is cut, and a typed error for what cannot be.
+//! Covariance and correlation on every backend: compared with two passes in f64 on values that cancel, values that
+//! are not finite affect only their own column, the same bits however a stream or a batch is cut, and a typed error
+//! for what cannot be done.
 
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits};
@@ -16,9 +17,9 @@ pub fn tests() -> Vec<Test> {
             on_each("against two passes in f64", covariances::<f32>),
             on_cpu("in f64", covariances::<f64>),
             on_each("1,000 columns", wide),
-            on_each("of NaN, of one row, of nothing", covariance_edges),
-            on_each("numbers of every size, in columns and in rows", every_size),
-            on_each("a stream by chunks, merged, and in pieces", covariance_cuts),
+            on_each("NaN, one row, no rows", covariance_edges),
+            on_each("values of every scale, in columns and in rows", every_size),
+            on_each("a stream in chunks, merged, and a batch that is cut", covariance_cuts),
             on_each("chunks that the budget cuts", chunks_cut),
             on_each("errors", errors),
             on_gpus("f64 stays on the CPU", f64_stays),
@@ -28,9 +29,9 @@ pub fn tests() -> Vec<Test> {
 
 const EPS: f64 = f32::EPSILON as f64;
 
-/// The covariance of the columns by two passes in f64.
+/// Computes the covariance of the columns by two passes in f64.
 fn two_pass_cov(x: &[f64], rows: usize) -> Vec<f64> {
-    let centred: Vec<Vec<f64>> = x
+    let centered: Vec<Vec<f64>> = x
         .chunks_exact(rows)
         .map(|column| {
             let mean = two_passes(column)[0];
@@ -38,10 +39,10 @@ fn two_pass_cov(x: &[f64], rows: usize) -> Vec<f64> {
         })
         .collect();
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / (rows as f64 - 1.0);
-    centred.iter().flat_map(|a| centred.iter().map(|b| dot(a, b)).collect::<Vec<_>>()).collect()
+    centered.iter().flat_map(|a| centered.iter().map(|b| dot(a, b)).collect::<Vec<_>>()).collect()
 }
 
-/// Rounding beside the roots of both variances.
+/// Checks that the error is at the level of rounding relative to the roots of both variances.
 fn close_cov(got: &[f64], want: &[f64], cols: usize, tolerance: f64, what: &str) {
     for (k, (g, w)) in got.iter().zip(want).enumerate() {
         let (i, j) = (k % cols, k / cols);
@@ -67,7 +68,7 @@ fn covariances<T: Real>(ctx: &Context) -> Checked {
     ] {
         for (kind, draw) in [KINDS[0], KINDS[1], KINDS[3]] {
             let mut data: Vec<T> = (0..shape.len()).map(|_| T::from_f64(draw(&mut random))).collect();
-            // Columns that lean upon each other.
+            // The columns depend on each other.
             for own in data.chunks_exact_mut(shape.matrix_len()) {
                 for r in (0..shape.rows).filter(|_| shape.cols > 1) {
                     let sum = own[r].to_f64() + own[shape.rows + r].to_f64();
@@ -121,7 +122,7 @@ fn covariance_edges(ctx: &Context) -> Checked {
             assert!(if touched { got.is_nan() } else { got == want }, "({}, {}) {got}", k % cols, k / cols);
         }
     }
-    // A column of equal numbers has a covariance, of 0, and no correlation.
+    // A column of equal values has a covariance, which is 0, and no correlation.
     let mut data = clean.clone();
     data[..rows].fill(0.1);
     let x = rows_of(&data, rows, 0..rows)?;
@@ -135,7 +136,7 @@ fn covariance_edges(ctx: &Context) -> Checked {
     for shape in [Shape::new(5, 0, 2), Shape::new(5, 3, 0)] {
         assert!(cov(ctx, &Array::<f32>::from_vec(shape, vec![])?)?.shape().is_empty());
     }
-    // Units of every size: correlations do not know of them.
+    // Units of every size: correlations do not depend on them.
     let base = corr(ctx, &rows_of(&clean, rows, 0..rows)?)?.to_host(ctx)?;
     for exponent in [-90, -40, 40, 90] {
         let scaled: Vec<f32> = clean.iter().map(|x| x * 2.0_f32.powi(exponent)).collect();
@@ -148,8 +149,8 @@ fn covariance_edges(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Columns in units of their own, and rows that come in another unit than the first ones: covariances that f32 holds are right,
-/// those beyond are infinite, correlations are right throughout.
+/// Columns in different units, and rows whose unit differs from that of the first rows: covariances that f32 holds
+/// are right, those beyond are infinite, and all correlations are right.
 fn every_size(ctx: &Context) -> Checked {
     let (rows, cols) = (3000, 6);
     let base = table(rows, cols, 12);
@@ -157,7 +158,7 @@ fn every_size(ctx: &Context) -> Checked {
         base.chunks_exact(rows).map(|own| own.iter().map(|&x| f64::from(x)).sum::<f64>() / rows as f64).collect();
     let units = [1e-30, 1e30, 1e-8, 1e19, 3e36, 1e-15];
     let at = |k: usize| f64::from(base[k]) - middle[k / rows];
-    // By columns; the first thousand rows equal, then in their unit; small numbers first.
+    // A unit per column; the same with the first 1100 rows equal; and the same with small values first.
     let columns: Vec<f32> = (0..base.len()).map(|k| (at(k) * units[k / rows]) as f32).collect();
     let late: Vec<f32> = (0..base.len()).map(|k| if k % rows < 1100 { 0.0 } else { columns[k] }).collect();
     let rising: Vec<f32> =
@@ -187,7 +188,7 @@ fn every_size(ctx: &Context) -> Checked {
                 if want_k.abs() > 1.001 * f64::from(f32::MAX) {
                     assert!(got == f64::INFINITY.copysign(*want_k), "{place}: {got:e} for {want_k:e}");
                 } else {
-                    // What is not normal may flush.
+                    // Subnormal values may be flushed.
                     let allowed = cov_tolerance::<f32>() * unit + 2e-38;
                     assert!((got - want_k).abs() <= allowed, "{place}: {got:e} for {want_k:e}");
                 }
@@ -216,7 +217,7 @@ fn covariance_cuts(ctx: &Context) -> Checked {
         assert_eq!(of(running.cov(ctx)?)?, whole, "by {step}");
         assert_eq!(of(running.corr(ctx)?)?, correlated, "by {step}");
     }
-    // Merged: another tree.
+    // Merged: another summation tree.
     let mut running = RunningCovariance::new(cols);
     for some in [0..7000, 7000..7001, 7001..rows] {
         let mut part = RunningCovariance::new(cols);
@@ -230,7 +231,7 @@ fn covariance_cuts(ctx: &Context) -> Checked {
         let want = two_passes(&wide[j * rows..(j + 1) * rows])[0];
         assert!((f64::from(*mean) - want).abs() <= 4.0 * EPS * want, "mean {j}: {mean} for {want}");
     }
-    // Batches in pieces, and rows of one matrix.
+    // Batches that are cut, and rows of one matrix.
     for shape in [Shape::new(500, 6, 40), Shape::new(20_000, 6, 1)] {
         let x = Array::from_vec(shape, data.clone())?;
         let whole = of(cov(ctx, &x)?)?;
@@ -244,7 +245,8 @@ fn covariance_cuts(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A stream sends an eighth of the budget at a time: 2730 rows of three columns here, so that a chunk goes in four pieces.
+/// A stream sends an eighth of the budget at a time: 2730 rows of three columns here, so that a chunk takes four
+/// transfers.
 fn chunks_cut(ctx: &Context) -> Checked {
     let (rows, cols, budget) = (23_000, 3, 1 << 18);
     let data = table(rows, cols, 14);
@@ -271,7 +273,7 @@ fn errors(ctx: &Context) -> Checked {
     }
     let error = RunningCovariance::<f32>::new(3).merge(ctx, RunningCovariance::new(4)).expect_err("4 columns");
     assert!(matches!(error.kind(), ErrorKind::Shape { .. }), "{error}");
-    // Results far larger than what is given.
+    // Results far larger than the input.
     let few = Array::from_vec(Shape::new(1, 200_000, 1), vec![1.0_f32; 200_000])?;
     assert!(matches!(cov(ctx, &few).map(drop).expect_err("320 GB").kind(), ErrorKind::Limit { .. }));
     Ok(())

@@ -1,4 +1,4 @@
-//! Divergences against their definitions in f64: near and far, zeros, laws, sizes, samples.
+//! Divergences compared with their definitions in f64: near and far, zeros, laws, sizes, samples.
 
 use common::divergences::{COUNTS, DEFAULT, check, column, compare, truth};
 use common::random::SplitMix64;
@@ -21,24 +21,24 @@ pub fn tests() -> Vec<Test> {
             on_each("laws", laws),
             on_each("zeros and smoothing", zeros),
             on_each("bases", bases),
-            on_each("one for all", one_for_all),
+            on_each("one histogram for all", one_for_all),
             on_each("samples", samples),
             on_each("shapes and entries", errors),
-            on_gpus("resident histograms, and what is none", resident),
-            on_each("a part of a batch is the same", cut),
+            on_gpus("resident histograms, valid and invalid", resident),
+            on_each("a part of a batch has the same bits", cut),
             on_cpu("f64", wide),
         ],
     )
 }
 
-/// A histogram of sum 1 in f64, rounded to f32.
+/// Returns a histogram with the sum 1 in f64, rounded to f32.
 fn random(random: &mut SplitMix64, bins: usize) -> Vec<f32> {
     let raw: Vec<f64> = (0..bins).map(|_| random.unit().powi(3) + 1e-6).collect();
     let sum: f64 = raw.iter().sum();
     raw.iter().map(|x| (x / sum) as f32).collect()
 }
 
-/// The same, each bin off by a relative `distance` at most.
+/// Returns the histogram with each bin changed by at most the relative `distance`.
 fn close(random: &mut SplitMix64, p: &[f32], distance: f64) -> Vec<f32> {
     let raw: Vec<f64> = p.iter().map(|&x| f64::from(x) * (1.0 + distance * random.signed())).collect();
     let sum: f64 = raw.iter().sum();
@@ -48,7 +48,7 @@ fn close(random: &mut SplitMix64, p: &[f32], distance: f64) -> Vec<f32> {
 fn kinds(ctx: &Context) -> Checked {
     let mut numbers = SplitMix64::new(1);
     let (mut p, mut q) = (Vec::new(), Vec::new());
-    // Unrelated ones, and pairs whose bins are off by a factor down to 1e-3: divergences down to 1e-7.
+    // Unrelated histograms, and pairs whose bins differ by a factor down to 1e-3: divergences down to 1e-7.
     for i in 0..40 {
         let one = random(&mut numbers, 60);
         q.push(if i < 10 {
@@ -58,7 +58,7 @@ fn kinds(ctx: &Context) -> Checked {
         });
         p.push(one);
     }
-    // A bin that is all but the whole, and one that is all but nothing.
+    // A bin with nearly all of the sum, and one with next to nothing.
     let mut peak = vec![1e-7; 60];
     (peak[7], peak[8]) = (1.0 - 58.0 * 1e-7, 1e-30);
     p.push(peak.clone());
@@ -67,7 +67,7 @@ fn kinds(ctx: &Context) -> Checked {
     q.push(peak);
     compare(ctx, &p, &q, &DEFAULT)?;
     compare(ctx, &p, &q, &COUNTS)?;
-    // Counts: exact, of unequal totals.
+    // Counts: exact, with different totals.
     let counts = |numbers: &mut SplitMix64| (0..60).map(|_| 1.0 + numbers.below(100_000) as f32).collect::<Vec<_>>();
     let (p, q): (Vec<_>, Vec<_>) = (0..20).map(|_| (counts(&mut numbers), counts(&mut numbers))).unzip();
     compare(ctx, &p, &q, &COUNTS)
@@ -114,7 +114,7 @@ fn pairs(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// More bins than a dispatch of all pairs takes: a second one goes on where the first ended.
+/// More bins than a dispatch of all pairs takes: a second dispatch continues where the first ended.
 fn many(ctx: &Context) -> Checked {
     let mut numbers = SplitMix64::new(4);
     let bins = 100_000;
@@ -135,12 +135,13 @@ fn many(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Bounds, equality, symmetry, Pinsker's inequality and the triangle's: of exact numbers they hold exactly, of these up to 1e-6.
+/// Bounds, equality, symmetry, Pinsker's inequality and the triangle inequality: they hold exactly for exact
+/// values, and up to 1e-6 for these.
 fn laws(ctx: &Context) -> Checked {
     let mut numbers = SplitMix64::new(5);
     let (bins, count) = (24, 40);
     let mut each: Vec<Vec<f32>> = (0..count).map(|_| random(&mut numbers, bins)).collect();
-    // Two that have nothing in common.
+    // Two histograms that have nothing in common.
     each[0] = (0..bins).map(|k| if k < 12 { 1.0 / 12.0 } else { 0.0 }).collect();
     each[1] = (0..bins).map(|k| if k < 12 { 0.0 } else { 1.0 / 12.0 }).collect();
     let p = column(bins, count, each.concat())?;
@@ -184,7 +185,7 @@ fn zeros(ctx: &Context) -> Checked {
     let p = vec![vec![0.5, 0.5, 0.0, 0.0], vec![0.25, 0.25, 0.25, 0.25], vec![0.0, 1.0, 0.0, 0.0]];
     let q = vec![vec![0.25, 0.25, 0.25, 0.25], vec![0.5, 0.5, 0.0, 0.0], vec![0.0, 1.0, 0.0, 0.0]];
     compare(ctx, &p, &q, &DEFAULT)?;
-    // Minus nothing is nothing.
+    // Minus zero counts as zero.
     compare(ctx, &[vec![0.5, 0.5, -0.0]], &[vec![0.25, 0.75, -0.0]], &DEFAULT)?;
     for smoothing in [1e-3, 0.5] {
         for options in [DivergenceOptions { smoothing, ..DEFAULT }, DivergenceOptions { smoothing, ..COUNTS }] {
@@ -223,7 +224,8 @@ fn one_for_all(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Two normal distributions a standard deviation apart: KL is 1/2, and samples come near it; and the counts are those of `histogram`.
+/// Two normal distributions a standard deviation apart: KL is 1/2, and samples come near it. The counts are those
+/// of `histogram`.
 fn samples(ctx: &Context) -> Checked {
     let mut numbers = SplitMix64::new(8);
     let count = 200_000;
@@ -233,7 +235,8 @@ fn samples(ctx: &Context) -> Checked {
     let options = DivergenceOptions { smoothing: 1e-9, ..DEFAULT };
     let found = divergence_of_samples(ctx, Divergence::KullbackLeibler, &a, &b, 60, &options)?.to_host(ctx)?;
     let found = f64::from(found.as_slice()[0]);
-    // Bins of 0.15 lose less than a hundredth of it, 200,000 samples in 60 bins move it by less than that.
+    // Bins of 0.15 lose less than a hundredth of the divergence, and 200,000 samples in 60 bins change it by less
+    // than that.
     assert!((found - 0.5).abs() < 0.02, "{found}");
     let both = || x.iter().chain(&y).map(|&x| f64::from(x));
     let (low, high) = (both().fold(f64::INFINITY, f64::min), both().fold(f64::NEG_INFINITY, f64::max));
@@ -244,7 +247,7 @@ fn samples(ctx: &Context) -> Checked {
     let (p, q) = (counted(&x)?, counted(&y)?);
     assert_eq!((p.iter().sum::<f32>(), q.iter().sum::<f32>()), (count as f32, count as f32 / 2.0));
     check(Divergence::KullbackLeibler, &p, &q, found as f32, &DivergenceOptions { smoothing: 1e-9, ..COUNTS })?;
-    // All the same number; and no samples at all.
+    // Only equal samples, and no samples at all.
     let same = column(4, 1, vec![3.0; 4])?;
     assert_eq!(
         divergence_of_samples(ctx, Divergence::JensenShannon, &same, &same, 5, &DEFAULT)?.to_host(ctx)?.as_slice(),
@@ -278,7 +281,7 @@ fn errors(ctx: &Context) -> Checked {
     let empty = column(0, 2, vec![])?;
     let error = divergence(ctx, kind, &empty, &empty, &DEFAULT).expect_err("no bins");
     assert!(matches!(error.kind(), ErrorKind::Shape { .. }), "{error}");
-    // No histograms at all are fine.
+    // No histograms at all are allowed.
     for shape in [Shape::new(3, 0, 2), Shape::new(3, 2, 0), Shape::new(0, 0, 1)] {
         let none = Array::<f32>::from_vec(shape, vec![])?;
         assert!(divergence(ctx, kind, &none, &none, &COUNTS)?.to_host(ctx)?.as_slice().is_empty());
@@ -331,7 +334,7 @@ fn errors(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// What lies on the device is not looked at: where it is no histogram the divergence is NaN, and that of its neighbours what it should be.
+/// Resident data is not validated: an invalid histogram has the divergence NaN, and the others have the right one.
 fn resident(ctx: &Context) -> Checked {
     let mut numbers = SplitMix64::new(9);
     let (bins, count) = (37, 20);
@@ -355,7 +358,7 @@ fn resident(ctx: &Context) -> Checked {
                 assert_eq!(matrix.matrix(0)[(i, j)].is_nan(), bad, "{kind:?}, ({i}, {j})");
             }
         }
-        // From the host the same bits.
+        // Data from the host gives the same bits.
         let (p, q) = (column(bins, count, good.concat())?, column(bins, count, good.concat())?);
         let there = divergence(ctx, kind, &q.to_device(ctx)?, &p, &COUNTS)?.to_host(ctx)?;
         assert_eq!(there.as_slice(), divergence(ctx, kind, &q, &p, &COUNTS)?.to_host(ctx)?.as_slice());
@@ -399,9 +402,10 @@ fn cut(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// f64 keeps the digits of divergences that are 1e-16 of what their sums are made of.
+/// f64 preserves the digits of divergences that are 1e-16 of the terms of their sums.
 fn wide(ctx: &Context) -> Checked {
-    // KL of (1/2 + d, 1/2 - d) from (1/2, 1/2) is 2 d^2 + 4 d^4 / 3 + 32 d^6 / 15 ..., JS a quarter of it: 2 d^2 / 4 + ...
+    // KL of (1/2 + d, 1/2 - d) from (1/2, 1/2) is 2 d^2 + 4 d^4 / 3 + 32 d^6 / 15 + ...; JS starts with a quarter
+    // of that, 2 d^2 / 4.
     for power in [10, 20, 26] {
         let d = 2_f64.powi(-power);
         let p = Array::from_vec(Shape::new(2, 1, 1), vec![0.5 + d, 0.5 - d])?;
@@ -424,7 +428,7 @@ fn wide(ctx: &Context) -> Checked {
         let (p, q) = (Array::from_vec(shape, raw.clone())?, Array::from_vec(shape, other.clone())?);
         let got = divergence(ctx, kind, &p, &q, &COUNTS)?.to_host(ctx)?.as_slice()[0];
         let want = truth(kind, &raw, &other, &COUNTS);
-        // The definition sums 500 terms of either sign.
+        // The definition sums 500 terms of both signs.
         assert!((got - want).abs() <= 1e-13 * want.max(1.0), "{kind:?}: {got}, in truth {want}");
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! Numbers at the edges of f32, where a device flushes or overflows: subnormal shares of histograms, and moments of the largest
-//! numbers.
+//! Values at the edges of f32, where a device flushes or overflows: subnormal entries of histograms, and moments of
+//! the largest values.
 
 use common::divergences::{COUNTS, DEFAULT, allowed, column, compare, truth};
 use common::random::SplitMix64;
@@ -16,17 +16,17 @@ pub fn tests() -> Vec<Test> {
     suite(
         "magnitudes",
         vec![
-            on_each("shares of next to nothing", next_to_nothing),
-            on_cpu("shares of next to nothing in f64", next_to_nothing_in_f64),
-            on_each("moments of numbers as large as there are", largest),
+            on_each("subnormal entries", next_to_nothing),
+            on_cpu("subnormal entries in f64", next_to_nothing_in_f64),
+            on_each("moments of the largest values", largest),
         ],
     )
 }
 
 const EPS: f64 = f32::EPSILON as f64;
 
-/// Subnormal entries, which a device may flush when it loads or multiplies them; the tails of a softmax are such. The gate is
-/// that of every other entry, beside results that f32 holds.
+/// Subnormal entries, such as the tails of a softmax, which a device may flush when it loads or multiplies them.
+/// The gate is that of all other entries; results that f32 does not hold are infinite.
 fn next_to_nothing(ctx: &Context) -> Checked {
     let bits = f32::from_bits;
     let tails: Vec<f32> = (0..40).map(|k| bits(1 + (k * k * 5003) % 0x00ff_ffff)).chain([0.25, 0.75]).collect();
@@ -58,7 +58,7 @@ fn next_to_nothing(ctx: &Context) -> Checked {
                 ] {
                     let [p, q] = [p, q].map(|x| x.iter().map(|&x| f64::from(x)).collect::<Vec<_>>());
                     let got = f64::from(got);
-                    // What cancels in the definition may be below 0.
+                    // The definition cancels, so its value may be below 0.
                     let want = truth(kind, &p, &q, &options).max(0.0);
                     let allowed = allowed(kind, &p, &q, want, options.normalize);
                     let near = got == want || (got - want).abs() <= allowed;
@@ -68,7 +68,7 @@ fn next_to_nothing(ctx: &Context) -> Checked {
             }
         }
     }
-    // Roots of what is next to nothing are not: a metric keeps them.
+    // Roots of tiny values are not tiny: a metric preserves them.
     let (p, q) = (column(2, 1, vec![bits(1000), 1.0])?, column(2, 1, vec![0.0, 1.0])?);
     let tiny = f64::from(bits(1000));
     for (kind, want) in [
@@ -80,7 +80,7 @@ fn next_to_nothing(ctx: &Context) -> Checked {
             assert!((got - want).abs() <= 40.0 * 2_f64.powi(-23) * want, "{kind:?}: {got:e} for {want:e}");
         }
     }
-    // Counts of every size: a share is a share, and sums beyond f32 are no infinity.
+    // Counts of every size: shares do not depend on the size, and sums beyond f32 do not become infinite.
     let mut numbers = SplitMix64::new(12);
     for (of_p, of_q) in [(1e-43, 1e-41), (1e-42, 1.0), (1e-42, 1e37), (1e37, 1e-30), (1.0, 3.4e38)] {
         let counts = |numbers: &mut SplitMix64, unit: f64| -> Vec<f32> {
@@ -95,7 +95,7 @@ fn next_to_nothing(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The same of f64, by the terms' own definition: a ratio of theirs is beyond f64.
+/// The same in f64, compared with closed forms: a ratio of the terms exceeds f64.
 fn next_to_nothing_in_f64(ctx: &Context) -> Checked {
     let of = |data: Vec<f64>| Array::from_vec(Shape::new(2, 1, 1), data);
     let tiny = 1e-310_f64;
@@ -118,8 +118,8 @@ fn next_to_nothing_in_f64(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Finite numbers have a finite mean, and a shape, where their distances and sums are beyond f32: of one leaf and of several, of
-/// a stream, and where they come after small ones, by which they are not expected.
+/// Finite values have a finite mean and a shape even if their distances and sums exceed f32: in one leaf and in
+/// several, in a stream, and after small values, which do not predict them.
 fn largest(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(12);
     let wild: Vec<f32> = (0..9000).map(|_| (3.3e38 * random.signed()) as f32).collect();
@@ -127,7 +127,8 @@ fn largest(ctx: &Context) -> Checked {
     let sides: Vec<f32> = (0..12_288).map(|k| [3.4e38, -3.4e38, 1e38][k / 4096]).collect();
     let high: Vec<f32> = (0..9000).map(|k| 3.2e38 + 1e36 * (k % 11) as f32).collect();
     let most = vec![f32::MAX; 5000];
-    // A leaf that is far from its shift before one of larger numbers, and the least distances there are of such.
+    // A leaf that is far from its shift before one of larger values, and the smallest distances between such
+    // values.
     let edge: Vec<f32> = (0..8192).map(|k| if k < 64 { k as f32 } else { [9e29, 2e30][k / 4096] }).collect();
     let ulps: Vec<f32> = (0..5000).map(|k| f32::from_bits(0x7180_0000 + k % 4)).collect();
     for (what, data) in [
@@ -165,7 +166,7 @@ fn largest(ctx: &Context) -> Checked {
         {
             let extremes = wide.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &x| (a.min(x), b.max(x)));
             assert_eq!((least, greatest), extremes, "{what}");
-            // As tests/statistics/stats.rs has it for a device.
+            // The same as for a device in tests/statistics/stats.rs.
             let tolerance = 64.0 * EPS;
             let allowed = tolerance * second.sqrt() + 4.0 * EPS * mean.abs();
             assert!((got_mean - mean).abs() <= allowed, "{what}: mean {got_mean:e} for {mean:e}");

@@ -1,4 +1,4 @@
-//! Statistics, divergences, principal components: a suite a file.
+//! Tests of statistics, divergences and principal components: one suite per file.
 
 mod covariance;
 mod divergence;

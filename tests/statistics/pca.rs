@@ -1,5 +1,5 @@
-//! Principal components on every backend: against the definition in f64, however they are found; turned, turned back, whitened;
-//! of a stream; and with a typed error for what cannot be.
+//! Principal components on every backend: compared with the definition in f64, by every solver; transformed,
+//! transformed back, whitened; of a stream; and with a typed error for what cannot be done.
 
 use common::random::SplitMix64;
 use common::solve::{Checked, alike};
@@ -18,23 +18,23 @@ pub fn tests() -> Vec<Test> {
         vec![
             on_each("against the definition", against_the_definition::<f32>),
             on_cpu("against the definition in f64", against_the_definition::<f64>),
-            on_each("there and back", there_and_back),
+            on_each("transform and inverse", there_and_back),
             on_each("of a stream", of_a_stream),
             on_cpu("by iteration", by_iteration::<f32>),
             on_cpu("by iteration in f64", by_iteration::<f64>),
-            on_each("what is no spectrum", edges_of_the_domain),
-            on_each("numbers of every size", every_size),
+            on_each("equal rows, no components, values that are not finite", edges_of_the_domain),
+            on_each("values of every scale", every_size),
             on_each("directions without variance, whitened", without_variance),
             on_each("directions of little variance, whitened", little_variance),
             on_each("errors", errors),
-            on_gpus("what the device refuses", f64_stays),
+            on_gpus("f64 stays on the CPU", f64_stays),
         ],
     )
 }
 
 const EPS: f64 = f32::EPSILON as f64;
 
-/// Rows around a point far from 0, with variances along a random basis that fall by a factor a direction.
+/// Returns rows around a point far from 0, with variances along a random basis that fall by a factor per direction.
 fn rows<T: Real>(rows: usize, cols: usize, decay: f64, seed: u64) -> (Vec<T>, DMatrix<f64>) {
     let mut random = SplitMix64::new(seed);
     let basis = DMatrix::from_fn(cols, cols, |_, _| random.normal()).qr().q();
@@ -44,11 +44,11 @@ fn rows<T: Real>(rows: usize, cols: usize, decay: f64, seed: u64) -> (Vec<T>, DM
     (x.as_slice().to_vec(), exact)
 }
 
-/// Variances in descending order and their directions in columns, by f64.
+/// Computes the variances in descending order and their directions in columns, in f64.
 fn truth(x: &DMatrix<f64>) -> (Vec<f64>, DMatrix<f64>, f64) {
     let mean = x.row_mean();
-    let centred = DMatrix::from_fn(x.nrows(), x.ncols(), |i, j| x[(i, j)] - mean[j]);
-    let cov = centred.tr_mul(&centred) / (x.nrows() as f64 - 1.0);
+    let centered = DMatrix::from_fn(x.nrows(), x.ncols(), |i, j| x[(i, j)] - mean[j]);
+    let cov = centered.tr_mul(&centered) / (x.nrows() as f64 - 1.0);
     let total = cov.trace();
     let found = SymmetricEigen::new(cov);
     let mut order: Vec<usize> = (0..x.ncols()).collect();
@@ -62,7 +62,8 @@ fn wide<T: Real>(ctx: &Context, x: &Array<T>) -> fiedler::Result<DMatrix<f64>> {
     Ok(host.matrix(0).map(|x| x.to_f64()))
 }
 
-/// Everything against the definition. Variances are judged beside the largest, `unit` of it; directions by the gaps beside them.
+/// Compares everything with the definition. The error of a variance is relative to the largest one, at most `unit`
+/// of it; directions are judged by the gaps to their neighbors.
 fn judge<T: Real>(ctx: &Context, found: &Pca<T>, x: &DMatrix<f64>, k: usize, unit: f64, what: &str) -> Checked {
     let (values, vectors, total) = truth(x);
     let (n, cols) = x.shape();
@@ -88,7 +89,7 @@ fn judge<T: Real>(ctx: &Context, found: &Pca<T>, x: &DMatrix<f64>, k: usize, uni
         let before = if j > 0 { values[j - 1] - values[j] } else { f64::INFINITY };
         let gap = before.min(values[j] - values.get(j + 1).copied().unwrap_or(0.0));
         let along = own.iter().zip(vectors.column(j).iter()).map(|(a, b)| a * b).sum::<f64>().abs();
-        // Davis and Kahan: the sine of the angle is below the error over the gap, twice.
+        // Davis and Kahan: the sine of the angle is below twice the error over the gap.
         let sine = (1.0 - (along / length).powi(2)).max(0.0).sqrt();
         assert!(
             sine <= 4.0 * (cols as f64).sqrt() * unit * values[0] / gap + 1e-7,
@@ -106,7 +107,7 @@ fn judge<T: Real>(ctx: &Context, found: &Pca<T>, x: &DMatrix<f64>, k: usize, uni
     Ok(())
 }
 
-/// What the covariance and its decomposition leave beside the largest variance.
+/// Returns the error of the covariance and its decomposition relative to the largest variance.
 fn unit<T: Real>() -> f64 {
     if T::ON_DEVICE { 200.0 * EPS } else { 1e-11 }
 }
@@ -124,7 +125,8 @@ fn against_the_definition<T: Real>(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// What is off of a coordinate's variance, over the variance: small ones are known as well as the largest one is.
+/// Returns the relative error of a coordinate's variance: small variances have the absolute error of the largest
+/// one.
 fn whitened(largest: f64, variance: f64) -> f64 {
     500.0 * EPS * largest / variance
 }
@@ -140,7 +142,7 @@ fn there_and_back(ctx: &Context) -> Checked {
         assert_eq!((turned.shape(), turned.is_resident()), (Shape::new(n, k, 1), ctx.adapter().is_some()));
         let y = wide(ctx, &turned)?;
         let variances = wide(ctx, &found.explained_variance)?;
-        // The coordinates' covariance is diagonal: their variances, or 1.
+        // The coordinates' covariance is diagonal, with their variances, or 1.
         let covariance = y.tr_mul(&y) / (n as f64 - 1.0);
         for i in 0..k {
             for j in 0..k {
@@ -154,7 +156,7 @@ fn there_and_back(ctx: &Context) -> Checked {
         let back = wide(ctx, &found.inverse_transform(ctx, &turned, whiten)?)?;
         let away = (&back - &exact).norm_squared() / (n as f64 - 1.0);
         let left: f64 = truth(&exact).0[k..].iter().sum();
-        // What the directions left out hold, and rounding of numbers near 10.
+        // The variance of the omitted directions, and the rounding of values near 10.
         assert!((away - left).abs() <= 1e-4 * left + 1e-8, "k = {k}: {away} is left of {left}");
     }
     // A batch of other rows.
@@ -170,7 +172,7 @@ fn there_and_back(ctx: &Context) -> Checked {
         let away = |c: usize| exact[(half * 20 + row, c)] - mean[c];
         let want: f64 = (0..cols).map(|c| away(c) * components[(j, c)]).sum();
         let got = f64::from(turned.matrix(half)[(row, j)]);
-        // The gate of a product: 4 eps sqrt(k) |A||B|, a component's length being 1.
+        // The gate of a product: 4 eps sqrt(k) |A||B|, where the length of a component is 1.
         let length = (0..cols).map(|c| away(c).powi(2)).sum::<f64>().sqrt();
         let allowed = 4.0 * EPS * (cols as f64).sqrt() * length;
         assert!((got - want).abs() <= allowed, "half {half}, row {row}, {j}: {got} for {want}");
@@ -195,8 +197,8 @@ fn of_a_stream(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// By iteration, as good as the others: of values that fall slowly, of noise, of tall and of wide rows. Where it is cut short it
-/// says so.
+/// Components by iteration are as good as the others: with values that fall slowly, of noise, of tall and of wide
+/// matrices. An iteration that is cut short reports it.
 fn by_iteration<T: Real>(ctx: &Context) -> Checked {
     let truncated = |passes| PcaOptions {
         solver: Solver::Truncated,
@@ -214,13 +216,13 @@ fn by_iteration<T: Real>(ctx: &Context) -> Checked {
         let x = Array::from_vec(Shape::new(n, cols, 1), data)?;
         let what = format!("{n} x {cols}, k = {k}, {decay}");
         let found = pca(ctx, &x, k, truncated(100))?;
-        // Vectors are as good as the residual, 1e-8 in f64; values as its square.
+        // Vectors are as good as the residual, 1e-8 in f64; the error of values is its square.
         let unit = if T::ON_DEVICE { 200.0 * EPS } else { 1e-8 };
         judge(ctx, &found, &exact, k, unit, &what)?;
         let (values, ..) = truth(&exact);
         for (got, want) in wide(ctx, &found.explained_variance)?.iter().zip(&values) {
             let allowed = if T::ON_DEVICE { 1e-5 } else { 1e-11 };
-            // Small ones beside the largest are known to its rounding.
+            // Small values have the rounding error of the largest.
             let rounding = T::EPSILON * values[0];
             assert!((got - want).abs() <= allowed * want + rounding, "{what}: variance {got} for {want}");
         }
@@ -234,7 +236,7 @@ fn by_iteration<T: Real>(ctx: &Context) -> Checked {
 }
 
 fn edges_of_the_domain(ctx: &Context) -> Checked {
-    // Equal rows: no variance, no share, and nothing along any direction.
+    // Equal rows: no variance, no ratio, and a coordinate of 0 along every direction.
     let x = Array::from_vec(Shape::new(5, 3, 1), vec![2.0_f32; 15])?;
     let found = pca(ctx, &x, 2, PcaOptions::default())?;
     assert!(wide(ctx, &found.explained_variance)?.iter().all(|&x| x == 0.0));
@@ -251,7 +253,7 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
     assert!(
         wide(ctx, &none.inverse_transform(ctx, &none.transform(ctx, &x, false)?, false)?)?.iter().all(|&x| x == 2.0)
     );
-    // What is not finite is said to be so.
+    // Input that is not finite is reported.
     for solver in [Solver::Covariance, Solver::Svd] {
         let mut data: Vec<f32> = (0..60).map(|k| (k * k % 17) as f32).collect();
         data[7] = f32::NAN;
@@ -263,12 +265,13 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A unit changes nothing but the unit: what f32 holds of it is right, whatever squares of deviations are, at once and of a stream.
+/// A unit changes only the scale of the results: those that f32 holds are right, whatever the squares of deviations
+/// are, both at once and in a stream.
 fn every_size(ctx: &Context) -> Checked {
     let (n, cols, k) = (2500, 4, 2);
     let (data, _) = rows::<f32>(n, cols, 0.6, 9);
     for scale in [1.0_f32, 1e-8, 1e-16, 1e-19, 1e-20, 1e-22, 1e-25, 1e-30, 1e8, 1e16, 1e19, 1e25, 1e37] {
-        // Rows of another unit come first: a scale is not taken from them.
+        // Rows in another unit come first, so a scale may not be taken from them.
         for first in [1.0_f32, 0.0, 1e-6] {
             let scaled: Vec<f32> = data
                 .iter()
@@ -320,7 +323,7 @@ fn every_size(ctx: &Context) -> Checked {
                 );
             }
             let y = wide(ctx, &whole.transform(ctx, &x, true)?)?;
-            // Beside a singular value that f32 does not hold nothing is more than rounding.
+            // If the first singular value exceeds f32, all directions are within rounding of it.
             let held = wide(ctx, &whole.singular_values)?[0].is_finite();
             for j in 0..k {
                 let spread = y.column(j).norm_squared() / (n as f64 - 1.0);
@@ -329,7 +332,7 @@ fn every_size(ctx: &Context) -> Checked {
             }
         }
     }
-    // Digits of subnormal deviations may be lost on a device: it says so. Equal rows are nothing that could be lost.
+    // A device may lose digits of subnormal deviations, and reports it. Equal rows have no digits to lose.
     let (data, _) = rows::<f32>(50, 4, 0.6, 9);
     let tiny: Vec<f32> = data.iter().map(|x| (x - 10.0) * 1e-36).collect();
     let found = pca(ctx, &Array::from_vec(Shape::new(50, 4, 1), tiny)?, 2, PcaOptions::default())?;
@@ -338,7 +341,7 @@ fn every_size(ctx: &Context) -> Checked {
     for equal in [0.0_f32, 1.5, 1e-30, 1e30, 1e-42] {
         let x = Array::from_vec(Shape::new(50, 4, 1), vec![equal; 200])?;
         let found = pca(ctx, &x, 2, PcaOptions::default())?;
-        // Where a device flushes what is subnormal, their mean is another number.
+        // If a device flushes subnormal values, their mean is another value.
         let flushed = equal < f32::MIN_POSITIVE && found.certificate.status == want;
         assert!(found.converged() || equal > 0.0 && flushed, "{equal:e}: {:?}", found.certificate);
         assert!(wide(ctx, &found.singular_values)?.iter().all(|&s| s == 0.0), "{equal:e}");
@@ -346,8 +349,8 @@ fn every_size(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Rows of two directions in ten columns, and fewer rows than columns: what is rounding whitens to exactly 0, and is nothing on
-/// the way back.
+/// Rows of two directions in ten columns, and fewer rows than columns: directions within rounding are whitened to
+/// exactly 0, and contribute nothing to the inverse.
 fn without_variance(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(10);
     let two = DMatrix::from_fn(200, 2, |_, j| random.normal() * [3.0, 1.0][j]);
@@ -382,13 +385,14 @@ fn without_variance(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The rows themselves know variances that their covariance does not, and each says which it leaves out.
+/// The rows themselves determine variances that their covariance does not, and each solver reports which it leaves
+/// out.
 fn little_variance(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(12);
     let x = DMatrix::from_fn(500, 4, |_, j| random.normal() * [1.0, 0.1, 0.01, 0.001][j]);
     let data = x.iter().map(|&x| x as f32).collect();
     let array = Array::from_vec(Shape::new(500, 4, 1), data)?;
-    // 1e-6 of the largest, beside 10 * 4 eps.
+    // 1e-6 of the largest, compared with 10 * 4 eps.
     for (solver, left_out) in [(Solver::Covariance, 1), (Solver::Svd, 0)] {
         let found = pca(ctx, &array, 4, PcaOptions { solver, ..PcaOptions::default() })?;
         assert_eq!(found.within_rounding(ctx)?, left_out, "{solver:?}");
@@ -396,7 +400,8 @@ fn little_variance(ctx: &Context) -> Checked {
         let values = wide(ctx, &found.singular_values)?;
         for j in 0..4 {
             let spread = coordinates.column(j).norm_squared() / 499.0;
-            // Singular values are known to some eps of the largest, variances too: a root of that.
+            // Singular values are known to some eps of the largest one. So are variances, and a singular value is
+            // the root of one.
             let eps = if solver == Solver::Svd { EPS } else { EPS * values[0] / values[j] };
             let allowed = 100.0 * eps * values[0] / values[j];
             let well = if j < 4 - left_out { (spread - 1.0).abs() <= allowed } else { spread == 0.0 };
@@ -432,7 +437,7 @@ fn f64_stays(ctx: &Context) -> Checked {
         let error = pca(ctx, &x, 2, PcaOptions { solver, ..PcaOptions::default() }).map(drop).expect_err("f64");
         assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{error}");
     }
-    // Left to the policy, it is done on the CPU.
+    // Under the `Auto` policy, it runs on the CPU.
     let auto = alike(ctx).backend(Backend::Auto).software_as_gpu(true).build()?;
     assert!(pca(&auto, &x, 2, PcaOptions::default())?.converged());
     Ok(())

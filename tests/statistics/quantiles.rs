@@ -1,4 +1,4 @@
-//! Quantiles against sorting, and histograms against counting, on every backend.
+//! Quantiles compared with sorting, and histograms with counting, on every backend.
 
 use common::random::SplitMix64;
 use common::solve::Checked;
@@ -14,7 +14,7 @@ pub fn tests() -> Vec<Test> {
     suite("quantiles", vec![on_each("quantiles", quantiles_against_sorting), on_each("histograms", histograms)])
 }
 
-/// The definition: sorted, and the line between two neighbours.
+/// Computes the definition: sorted values, and linear interpolation between two neighbors.
 fn quantile(sorted: &[f64], q: f64) -> f64 {
     let at = q * (sorted.len() - 1) as f64;
     let low = at.floor() as usize;
@@ -63,7 +63,7 @@ fn quantiles_against_sorting(ctx: &Context) -> Checked {
                         let want = quantile(&sorted, q);
                         let at = q * (sorted.len() - 1) as f64;
                         let unit = sorted[at.floor() as usize].abs().max(sorted[at.ceil() as usize].abs());
-                        // The share of the way is rounded, and a device may flush what is not normal.
+                        // The interpolation weight is rounded, and a device may flush subnormal values.
                         assert!((f64::from(got) - want).abs() <= 4.0 * EPS * unit + 2e-38, "{what} for {want}");
                     }
                 }
@@ -101,7 +101,7 @@ fn histograms(ctx: &Context) -> Checked {
             }
         }
     }
-    // One value, and none.
+    // Equal values, and no values.
     let one = histogram(ctx, &Array::from_vec(Shape::new(5, 1, 1), vec![3.0_f32; 5])?, None, 2, None)?;
     assert_eq!((one.edges, one.counts), (vec![2.5, 3.0, 3.5], vec![0, 5]));
     let none = histogram(ctx, &Array::<f32>::from_vec(Shape::new(0, 2, 1), vec![])?, Axis::Rows, 2, None)?;
@@ -109,7 +109,7 @@ fn histograms(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Every count by the definition.
+/// Compares every count with the definition.
 fn judge(
     found: &Histogram,
     series: &[Vec<f32>],

@@ -1,5 +1,6 @@
-//! Statistics on every backend: within their tolerances of two passes in f64 on numbers that cancel, NaN and what is not finite
-//! as stated, the same bits however a stream or a batch is cut, and a typed error for what cannot be.
+//! Statistics on every backend: within their tolerances of two passes in f64 on values that cancel, NaN and values
+//! that are not finite as documented, the same bits however a stream or a batch is cut, and a typed error for what
+//! cannot be done.
 
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits};
@@ -17,12 +18,12 @@ pub fn tests() -> Vec<Test> {
         vec![
             on_each("moments against two passes in f64", moments::<f32>),
             on_cpu("moments in f64", moments::<f64>),
-            on_each("equal, none, one, NaN, infinite", edges_of_the_domain),
+            on_each("equal values, no values, one value, NaN, infinity", edges_of_the_domain),
             on_each("scales from 1e-30 to 1e30", scales),
             on_each("many short series", many),
-            on_each("a stream by chunks, and a batch in pieces", cuts),
+            on_each("a stream in chunks, and a batch that is cut", cuts),
             on_each("chunks that the budget cuts", chunks_cut),
-            on_each("streams merged", merged),
+            on_each("merged streams", merged),
             on_each("errors", errors),
             on_gpus("f64 stays on the CPU", f64_stays),
         ],
@@ -31,9 +32,9 @@ pub fn tests() -> Vec<Test> {
 
 const EPS: f64 = f32::EPSILON as f64;
 
-/// What rounding may leave, in units of the working precision's eps: on the device sums of sixteens, of their eight and 32, and a
-/// merge of a few operations a level; the CPU rounds once, in f64 it rounds the means of leaves, here to eps times 1e6, which
-/// meets a tenth of the spread.
+/// Returns the allowed rounding error. On the device it comes from sums of sixteen, of eight and of 32 of those,
+/// and from a merge of a few operations per level. The CPU rounds f32 once. In f64 it rounds the means of leaves,
+/// here to eps times 1e6 relative to a tenth of the spread.
 fn tolerance<T: Real>(ctx: &Context) -> f64 {
     match ctx.adapter() {
         Some(_) => 64.0 * EPS,
@@ -108,14 +109,14 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
     };
     let default = StatsOptions::default();
     let omit = StatsOptions { nan: Nan::Omit, ..default };
-    // Equal numbers: no variance at all, far from 0 and by several leaves.
+    // Equal values: no variance at all, far from 0 and in several leaves.
     for n in [2, 100, 4096, 20_000] {
         let c = 1e6_f32 / 3.0;
         let (got, count) = one(ctx, vec![c; n], default)?;
         same(got, [c.into(), 0.0, c.into(), c.into(), nan, nan], &format!("{n} times {c}"));
         assert_eq!(count, n as u64);
     }
-    // One row, and none.
+    // One row, and no rows.
     same(one(ctx, vec![5.0], default)?.0, [5.0, nan, 5.0, 5.0, nan, nan], "one row");
     same(
         one(ctx, vec![5.0], StatsOptions { ddof: 0, ..default })?.0,
@@ -144,14 +145,14 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
     }
     same(one(ctx, vec![f32::NEG_INFINITY; 3], default)?.0, [-inf, nan, -inf, -inf, nan, nan], "-infinity alone");
     same(one(ctx, vec![f32::NAN; 3], omit)?.0, [nan; 6], "NaN alone, omitted");
-    // One bad series spoils no other.
+    // One bad series does not affect the others.
     let mut data = vec![0.0_f32; 60];
     data.iter_mut().enumerate().for_each(|(i, x)| *x = (i % 20) as f32);
     data[25] = f32::NAN;
     let found = describe(ctx, &Array::from_vec(Shape::new(20, 3, 1), data)?, Axis::Rows, default)?;
     let mean = found.mean.to_host(ctx)?;
     assert!(mean.as_slice()[0] == 9.5 && mean.as_slice()[1].is_nan() && mean.as_slice()[2] == 9.5, "{mean:?}");
-    // No series, and series without numbers.
+    // No series, and series without values.
     for (shape, axis) in
         [(Shape::new(4, 0, 3), Axis::Rows), (Shape::new(0, 4, 3), Axis::Rows), (Shape::new(2, 3, 0), Axis::Batch)]
     {
@@ -163,8 +164,8 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Only the variance leaves f32 with the squares of its numbers, as numpy's does; the shape of a distribution does not depend
-/// upon its unit.
+/// Only the variance leaves f32 with the squares of the values, as numpy's does. The shape of a distribution does
+/// not depend on its unit.
 fn scales(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(2);
     let tolerance = tolerance::<f32>(ctx);
@@ -215,7 +216,7 @@ fn cuts(ctx: &Context) -> Checked {
             let mut running = RunningStats::new(cols, options);
             for begin in (0..rows).step_by(step) {
                 let chunk = rows_of(&data, rows, begin..(begin + step).min(rows))?;
-                // Every other chunk lies on the device already.
+                // Every other chunk is on the device already.
                 let chunk =
                     if ctx.adapter().is_some() && begin / step % 2 == 1 { chunk.to_device(ctx)? } else { chunk };
                 running.push(ctx, &chunk)?;
@@ -227,7 +228,7 @@ fn cuts(ctx: &Context) -> Checked {
             assert_eq!(all_bits(ctx, &found)?, whole, "by {step}, {nan:?}");
             assert_eq!(all_bits(ctx, &running.finish(ctx)?)?, whole, "asked again");
         }
-        // A look in between changes nothing.
+        // Reading a running result changes nothing.
         let mut running = RunningStats::new(cols, options);
         running.push(ctx, &rows_of(&data, rows, 0..100)?)?;
         let first = describe(ctx, &rows_of(&data, rows, 0..100)?, Axis::Rows, options)?;
@@ -235,7 +236,7 @@ fn cuts(ctx: &Context) -> Checked {
         running.push(ctx, &rows_of(&data, rows, 100..rows)?)?;
         assert_eq!(all_bits(ctx, &running.finish(ctx)?)?, whole, "after a look");
     }
-    // Batches in pieces: slices, and rows of one slice.
+    // Batches that are cut: slices, and rows of one slice.
     let data: Vec<f32> = table(300_000, 1, 4);
     for (shape, axis) in [
         (Shape::new(3000, 100, 1), Some(Axis::Rows)),
@@ -256,7 +257,8 @@ fn cuts(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A stream sends an eighth of the budget at a time: 2730 rows of three columns here, so that a chunk goes in four pieces.
+/// A stream sends an eighth of the budget at a time: 2730 rows of three columns here, so that a chunk takes four
+/// transfers.
 fn chunks_cut(ctx: &Context) -> Checked {
     let (rows, cols, budget) = (23_000, 3, 1 << 18);
     let data = table(rows, cols, 14);
@@ -293,13 +295,13 @@ fn merged(ctx: &Context) -> Checked {
     running.merge(ctx, part(9000..rows)?)?;
     let found = running.finish(ctx)?;
     assert_eq!(found.counts(ctx)?.as_slice(), [rows as u64; 4]);
-    // Another tree: what rounding leaves of the same moments.
+    // Another summation tree: the same moments up to rounding.
     for (k, (got, want)) in all(ctx, &found)?.iter().zip(&whole).enumerate() {
         for (g, w) in got.iter().zip(want) {
             assert!((g - w).abs() <= 128.0 * EPS * w.abs().max(1.0), "number {k}: {g} for {w}");
         }
     }
-    // The value type, in f64.
+    // The `Moments` type, in f64.
     let x: Vec<f64> = data[..rows].iter().map(|&x| x.into()).collect();
     let (a, b) = (Moments::of(&x[..777]), Moments::of(&x[777..]));
     let (both, at_once) = (a.merge(b), Moments::of(&x));
@@ -328,7 +330,7 @@ fn errors(ctx: &Context) -> Checked {
     }
     let error = histogram(ctx, &x, None, 1 << 40, Some((0.0, 1.0))).map(drop).expect_err("too many bins");
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
-    // Other columns, and batches.
+    // Chunks with another number of columns, and batches.
     for shape in [Shape::new(4, 2, 1), Shape::new(2, 3, 2)] {
         let chunk = Array::from_vec(shape, vec![1.0_f32; shape.len()])?;
         let error = RunningStats::new(3, StatsOptions::default()).push(ctx, &chunk).expect_err("3 columns");
@@ -339,7 +341,7 @@ fn errors(ctx: &Context) -> Checked {
     assert!(matches!(running.merge(ctx, other).expect_err("other options").kind(), ErrorKind::Domain { .. }));
     let other = RunningStats::new(4, StatsOptions::default());
     assert!(matches!(running.merge(ctx, other).expect_err("4 columns").kind(), ErrorKind::Shape { .. }));
-    // Results far larger than what is given.
+    // Results far larger than the input.
     let none = Array::<f32>::from_vec(Shape::new(0, 1 << 40, 1), vec![])?;
     let error = describe(ctx, &none, Axis::Rows, StatsOptions::default()).map(drop).expect_err("2^40 means");
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");

@@ -1,4 +1,4 @@
-//! Writes the shaders of `shaders/generated`: `cargo run --example unroll`, in the project's folder.
+//! Writes the shaders in `shaders/generated`: run `cargo run --example unroll` in the project's folder.
 
 mod files;
 

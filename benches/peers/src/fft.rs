@@ -1,4 +1,4 @@
-//! Transforms: ours and wgsl-fft's.
+//! Compares Fourier transforms: fiedler and wgsl-fft.
 
 use crate::{Failure, Order, Side, compare, numbers};
 use fiedler::array::Array;
@@ -37,7 +37,7 @@ pub fn run(ctx: &Context, order: &Order) -> Result<bool, Failure> {
         };
         let rows: Vec<Vec<Complex<f32>>> = x.chunks(n).map(<[_]>::to_vec).collect();
         let found = theirs.fft(&rows)?.concat();
-        // Two thirds of the first call's buffers are theirs to keep: the input lies in `buf_a` from that call on.
+        // wgsl-fft caches two thirds of the buffers of its first call: from then on the input is in `buf_a`.
         let kept = n.is_power_of_two().then(|| theirs.get_or_build_size_cache(n, n.trailing_zeros()));
         let theirs = &theirs;
         let peer = Side {
@@ -60,7 +60,7 @@ pub fn run(ctx: &Context, order: &Order) -> Result<bool, Failure> {
     Ok(right)
 }
 
-/// wgsl-fft on the adapter of that name, with all that the adapter allows.
+/// Opens wgsl-fft on the adapter of this name, with all limits of the adapter.
 fn open(name: &str) -> Result<GpuFft, Failure> {
     let instance = wgpu::Instance::default();
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
@@ -73,20 +73,20 @@ fn open(name: &str) -> Result<GpuFft, Failure> {
     Ok(GpuFft::from_device_queue(device, queue)?)
 }
 
-/// The same by rustfft in f64.
+/// Returns the transforms by rustfft in f64.
 fn truth(x: &[Complex<f32>], n: usize) -> Vec<Complex<f64>> {
     let mut wide: Vec<Complex<f64>> = x.iter().map(|z| Complex::new(z.re.into(), z.im.into())).collect();
     rustfft::FftPlanner::new().plan_fft_forward(n).process(&mut wide);
     wide
 }
 
-/// The largest relative L2 error of a transform as a share of 4 eps log2 n.
+/// Returns the largest relative L2 error of a transform as a share of 4 eps log2 n.
 fn share(found: &[Complex<f32>], truth: &[Complex<f64>], n: usize) -> f64 {
     let worst = found.chunks(n).zip(truth.chunks(n)).map(|(found, truth)| {
         let apart = found.iter().zip(truth).map(|(z, t)| (Complex::<f64>::new(z.re.into(), z.im.into()) - t).norm_sqr());
         (apart.sum::<f64>() / truth.iter().map(|t| t.norm_sqr()).sum::<f64>()).sqrt()
     });
-    // NaN is worst of all.
+    // NaN counts as infinite.
     let worst = worst.fold(0.0, |most: f64, x| if x.is_nan() { f64::INFINITY } else { most.max(x) });
     if found.len() == truth.len() { worst / (4.0 * f64::from(f32::EPSILON) * (n as f64).log2()) } else { f64::INFINITY }
 }

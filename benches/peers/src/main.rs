@@ -1,15 +1,18 @@
-//! Ours beside other crates that compute through wgpu, on the same adapter in one run.
+//! Compares fiedler with other crates that compute through wgpu, on the same adapter in one run.
 //!
 //!     cargo run --release --manifest-path benches/peers/Cargo.toml -- [ADAPTER [ROUNDS [WORKLOAD]]] > peers.jsonl
 //!
-//! ADAPTER is a part of an adapter's name (default: llvmpipe), WORKLOAD a part of a workload's. Results are compared with f64 first, as shares of
-//! what this project promises (4 eps log2 n for an FFT, 4 eps sqrt(k) |A| |B| for a product); then the sides are called in turn, five
-//! times each after one call that wakes their threads, round after round, and the medians printed, one JSON object a line, under the names of
-//! `dense_peers.py`. `ms` is a call with data on the device, waited for; `transfers_ms` from host to host. Exit status 1 where a result of ours is wrong.
+//! ADAPTER is a part of an adapter's name (default: llvmpipe), WORKLOAD a part of a workload's name. Results are first
+//! compared with f64; errors are shares of what this project promises (4 eps log2 n for an FFT, 4 eps sqrt(k) |A| |B|
+//! for a product). Then the sides are called in turn, five times each after one call that wakes their threads, round
+//! after round. The medians are printed, one JSON object per line, under the names of `dense_peers.py`. `ms` is a call
+//! with data on the device, including the wait; `transfers_ms` is from host to host. The exit status is 1 if a result
+//! of fiedler is wrong.
 //!
-//! - wgsl-fft has no resident call of its own that does not copy its result to a staging buffer; that copy is in its `ms`. Lengths that are no
-//!   power of two it transforms from host to host only. gpu-fft pads those to the next power of two and so answers another question: left out.
-//! - Burn takes whatever kernel its tuner found in the rounds before the first that counts.
+//! - wgsl-fft has no resident call that does not copy its result to a staging buffer; that copy is included in its
+//!   `ms`. Lengths that are not powers of two are transformed from host to host only. gpu-fft pads these to the next
+//!   power of two, which is a different computation, so it is left out.
+//! - Burn uses the kernel that its tuner selected in the rounds before the first one that counts.
 
 mod fft;
 mod matmul;
@@ -20,22 +23,22 @@ use std::time::{Duration, Instant};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// One side of a comparison.
+/// One of the implementations that are compared.
 struct Side<'a> {
     name: String,
     /// The largest error as a share of what is promised.
     error: f64,
-    /// A call with data on the device, waited for.
+    /// A call with data on the device that waits for the result.
     resident: Option<Box<dyn FnMut() -> Result<(), Failure> + 'a>>,
     /// A call from host to host.
     transfers: Box<dyn FnMut() -> Result<(), Failure> + 'a>,
 }
 
-/// Calls that follow each other and count, unless they have taken so long.
+/// The consecutive calls that count, and the time after which no further ones are made.
 const BURST: usize = 5;
 const LONG: Duration = Duration::from_millis(200);
 
-/// What a run was asked for.
+/// The command-line arguments.
 struct Order {
     adapter: String,
     rounds: usize,
@@ -59,7 +62,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all results of ours are right.
+/// Runs all comparisons and returns whether all results of fiedler are right.
 fn measure(order: &Order) -> Result<bool, Failure> {
     let ctx = Context::builder().adapter(&order.adapter).backend(Backend::Gpu).checked(false).build()?;
     let adapter = ctx.adapter().ok_or("no adapter")?;
@@ -69,16 +72,17 @@ fn measure(order: &Order) -> Result<bool, Failure> {
     Ok(a && b)
 }
 
-/// Calls the sides in turn and prints what they took; whether the first one is right.
+/// Calls the sides in turn and prints their times. Returns whether the result of the first side is right.
 fn compare(order: &Order, workload: &str, mut sides: Vec<Side<'_>>) -> Result<bool, Failure> {
     let mut times = vec![[Vec::new(), Vec::new()]; sides.len()];
-    // Tuners, pools and pipelines are warm after these.
+    // Tuners, pools and pipelines are warm after the two additional rounds.
     for round in 0..order.rounds + 2 {
         for (side, times) in sides.iter_mut().zip(&mut times) {
             let calls = [side.resident.as_mut(), Some(&mut side.transfers)];
             for (call, times) in calls.into_iter().zip(times) {
                 let Some(call) = call else { continue };
-                // The first of a burst wakes threads: those of a software adapter take milliseconds to be on all cores again.
+                // The first call of a burst wakes threads: those of a software adapter take milliseconds to be on all
+                // cores again.
                 call()?;
                 let burst = Instant::now();
                 for _ in 0..BURST {
@@ -116,7 +120,7 @@ fn compare(order: &Order, workload: &str, mut sides: Vec<Side<'_>>) -> Result<bo
     Ok(right)
 }
 
-/// Numbers in -1..1, from a xorshift generator.
+/// Returns values in -1..1, from a xorshift generator.
 fn numbers(count: usize, seed: u64) -> Vec<f32> {
     let mut word = 0x9e37_79b9_7f4a_7c15_u64 ^ (seed << 17);
     let mut next = || {

@@ -1,4 +1,4 @@
-//! Products: ours and Burn's, which are CubeCL's kernels.
+//! Compares products: fiedler and Burn, which uses CubeCL's kernels.
 
 use crate::{Failure, Order, Side, compare, numbers};
 use burn::tensor::wgpu::WgpuSetup;
@@ -8,7 +8,7 @@ use fiedler::ops::matmul::matmul;
 use fiedler::{Context, Shape};
 
 const SIZES: [(usize, usize); 6] = [(8, 6250), (16, 6250), (32, 3125), (64, 625), (512, 1), (1024, 1)];
-/// Matrices whose product is checked.
+/// The number of matrices whose product is checked.
 const CHECKED: usize = 8;
 
 pub fn run(ctx: &Context, order: &Order) -> Result<bool, Failure> {
@@ -20,7 +20,7 @@ pub fn run(ctx: &Context, order: &Order) -> Result<bool, Failure> {
             continue;
         }
         let (a, b) = (numbers(n * n * batch, 1), numbers(n * n * batch, 2));
-        // Burn is row-major, we are column-major: of the same memory C = A B is C' = B' A'.
+        // Burn is row-major and fiedler is column-major: on the same memory, C = A B becomes C' = B' A'.
         let shape = Shape::new(n, n, batch);
         let (left, right_side) = (Array::from_vec(shape, b.clone())?, Array::from_vec(shape, a.clone())?);
         let (on_left, on_right) = (left.to_device(ctx)?, right_side.to_device(ctx)?);
@@ -63,7 +63,7 @@ fn home(tensor: Tensor<3>) -> Result<Vec<f32>, Failure> {
     tensor.into_data().try_into_vec().map_err(|error| format!("{error:?}").into())
 }
 
-/// Burn on the adapter of `ctx`, opened as Burn opens it.
+/// Opens Burn on the adapter of `ctx`, in Burn's own way.
 fn open(ctx: &Context) -> Result<Device, Failure> {
     let wanted = ctx.adapter().ok_or("no adapter")?;
     let kind = if wanted.software { DeviceKind::Cpu } else { DeviceKind::DefaultDevice };
@@ -73,8 +73,8 @@ fn open(ctx: &Context) -> Result<Device, Failure> {
     if found == wanted.name { Ok(device) } else { Err(format!("Burn opened {found}, not {}", wanted.name).into()) }
 }
 
-/// The largest error of an entry as a share of 4 eps sqrt(k) |A| |B|, norms of its row and its column; of the first matrices, and of eight
-/// rows where they are large.
+/// Returns the largest error of an entry as a share of 4 eps sqrt(k) |A| |B|, with the norms of its row and its column,
+/// over the first matrices, and over eight rows where they are large.
 fn share(found: &[f32], a: &[f32], b: &[f32], n: usize) -> f64 {
     if found.len() != a.len() {
         return f64::INFINITY;

@@ -1,11 +1,11 @@
-//! Workloads by name, as every benchmark here and `dense_peers.py` write them: `eigh/f32/n=32/batch=10000`.
+//! Workloads and their names, as every benchmark here and `dense_peers.py` write them: `eigh/f32/n=32/batch=10000`.
 
 use super::workloads::of;
 use fiedler::policy::{Choice, Family, Side};
 use fiedler::{Context, Error, Result, Shape};
 use std::fmt;
 
-/// The most items that a search for the turning point looks at.
+/// The largest number of items tried in the search for the turning point.
 const MOST: usize = 1 << 22;
 
 /// One operation of one size.
@@ -13,25 +13,26 @@ const MOST: usize = 1 << 22;
 pub struct Case {
     /// The operation.
     pub family: Family,
-    /// `n`, of covariances `cols`, of sparse products and encodings `nodes`, of `eigsh` the side of the `grid`, of `describe` the numbers of a series.
+    /// The size `n`: for covariances `cols`, for sparse products and encodings `nodes`, for `eigsh` the side of the
+    /// `grid`, for `describe` the length of a series.
     pub size: usize,
-    /// `batch`, of covariances `rows`, of sparse products `edges`, of encodings `graphs`.
+    /// The number of items `batch`: for covariances `rows`, for sparse products `edges`, for encodings `graphs`.
     pub items: usize,
-    /// Pairs of `eigsh` and of encodings, columns of a dense block; 0 elsewhere.
+    /// The number of pairs of `eigsh` and of encodings, or of columns of a dense block; 0 for other families.
     pub k: usize,
 }
 
 impl Case {
-    /// A workload of `size` and `items`, with the usual k.
+    /// Returns a workload of `size` and `items`, with the usual k.
     #[must_use]
     pub fn new(family: Family, size: usize, items: usize) -> Self {
         Self { family, size, items, k: of(family).words().k }
     }
 
-    /// From a name, whose parts may also be words of their own: `eigh/f32/n=32/batch=100`, `eigh n=32 batch=100`.
+    /// Parses a name, whose parts may also be separated by spaces: `eigh/f32/n=32/batch=100`, `eigh n=32 batch=100`.
     ///
     /// # Errors
-    /// [`fiedler::ErrorKind::Domain`] saying what was expected.
+    /// Returns [`fiedler::ErrorKind::Domain`], which says what was expected.
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = |what: String| Error::domain("workload", what);
         let mut parts = text.split(['/', ' ']).filter(|part| !part.is_empty());
@@ -67,7 +68,7 @@ impl Case {
         case.check()
     }
 
-    /// The case, if its numbers can be counted.
+    /// Returns the case, if it is within the limits of its family.
     fn check(self) -> Result<Self> {
         let numbers = self.numbers();
         if numbers > (1_u64 << 40) as f64 {
@@ -76,49 +77,52 @@ impl Case {
         }
         let own = of(self.family);
         if self.items > own.most_items() {
-            let what = format!("{self}: expected at most {} {}", own.most_items(), self.items_are());
+            let what =
+                format!("{self}: expected at most {} {}, found {}", own.most_items(), self.items_are(), self.items);
             return Err(Error::domain("workload", what));
         }
         if self.k > own.most_k(self.size) {
-            let what = format!("{self}: expected at most {} pairs", own.most_k(self.size));
+            let what = format!("{self}: expected at most {} pairs, found {}", own.most_k(self.size), self.k);
             return Err(Error::domain("workload", what));
         }
         Ok(self)
     }
 
-    /// Numbers of the input.
+    /// Returns the number of values in the input.
     fn numbers(&self) -> f64 {
         of(self.family).numbers(self)
     }
 
-    /// Bytes that have to be read and written once, and the textbook's operations: what shares of ceilings are of.
+    /// Returns the bytes that have to be read and written once, and the textbook's operation count. Shares of ceilings
+    /// are relative to these.
     #[must_use]
     pub fn least(&self) -> [f64; 2] {
         of(self.family).least(self)
     }
 
-    /// The shape of its array, of those that have one: matrices, or series as columns.
+    /// Returns the shape of the workload's array, if it has one: matrices, or series as columns.
     pub(super) fn shape(&self) -> Shape {
         of(self.family).shape(self)
     }
 
-    /// The size as an order of matrices.
+    /// Returns the size as the order of a matrix.
     pub(super) fn order(&self) -> u32 {
         u32::try_from(self.size).unwrap_or(u32::MAX)
     }
 
-    /// The orders of its matrices.
+    /// Returns the orders of all its matrices.
     pub(super) fn orders(&self) -> Vec<u32> {
         vec![self.order(); self.items]
     }
 
-    /// Where it would run, and why; `resident`: its data lies on the device.
+    /// Returns where it would run, and why; `resident`: its data is on the device.
     #[must_use]
     pub fn choose(&self, ctx: &Context, resident: bool) -> Choice {
         of(self.family).choose(self, ctx, resident)
     }
 
-    /// The fewest items above, or the most below, at which the other side is chosen: the nearest power of two times as many.
+    /// Returns the number of items at which the other side is chosen, and that side. It tries the number of items times
+    /// powers of two, upward first, and returns the first one that changes the choice.
     #[must_use]
     pub fn turns_at(&self, ctx: &Context, resident: bool) -> Option<(usize, Side)> {
         if self.items_are().is_empty() {
@@ -133,7 +137,7 @@ impl Case {
         more.find(turns).or_else(|| fewer.find(turns)).map(|items| (items, other))
     }
 
-    /// What its items are called; empty where there is but one.
+    /// Returns what the items are called; empty if the workload has only one.
     #[must_use]
     pub fn items_are(&self) -> &'static str {
         of(self.family).words().items

@@ -1,39 +1,39 @@
-//! How long a call takes.
+//! The durations of calls.
 
 use super::workloads::Call;
 use fiedler::Result;
 use std::time::{Duration, Instant};
 
-/// Seconds of calls that follow each other.
+/// The durations of consecutive calls, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
-    /// The middle one.
+    /// The median.
     pub median: f64,
     /// The shortest.
     pub least: f64,
     /// The longest.
     pub most: f64,
-    /// How many.
+    /// The number of calls.
     pub calls: usize,
 }
 
 impl Times {
-    /// `(most - least) / median`.
+    /// Returns `(most - least) / median`.
     #[must_use]
     pub fn spread(&self) -> f64 {
         (self.most - self.least) / self.median
     }
 }
 
-/// The first call of all: what is compiled, allocated and paged in is in it.
+/// Times one call. For the first call of all, this includes compiling, allocating and paging in.
 pub(super) fn first(call: &mut Call<'_>) -> Result<f64> {
     let started = Instant::now();
     call()?;
     Ok(started.elapsed().as_secs_f64())
 }
 
-/// Calls until the time is up, three at least, and 31 at most, after one that is not counted: it wakes threads. Of what takes longer than
-/// all that are given, that one counts, and one more.
+/// Times calls until the budget is used up, at least 3 and at most 31, after one that does not count because it wakes
+/// threads. If that one takes longer than the budget, it counts, and only one more follows.
 pub(super) fn timed(call: &mut Call<'_>, budget: Duration) -> Result<Times> {
     let waking = first(call)?;
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! One workload measured on one side, beside what the policy predicts of it.
+//! Measurements of one workload on one side, with the policy's prediction.
 
 use super::case::Case;
 use super::clock::{Times, first, timed};
@@ -8,37 +8,39 @@ use fiedler::Result;
 use fiedler::policy::{Backend, Family, Side, Workload};
 use std::time::Duration;
 
-/// A workload on one side.
+/// The measurement of a workload on one side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// The workload.
     pub case: Case,
     /// The side.
     pub side: Side,
-    /// The largest error as a share of what is promised; above 1 it is wrong.
+    /// The largest error as a share of the promised bound; above 1 the result is wrong.
     pub error: f64,
-    /// The first call of this run, compiling counted.
+    /// The seconds of the first call of this run, including compilation.
     pub first: f64,
-    /// With its data where it is computed; none where there is no such call, or on the CPU, where it is the other one.
+    /// The times with the data on the side that computes. `None` if there is no such call, and on the CPU, where it
+    /// would equal `transfers`.
     pub resident: Option<Times>,
-    /// From host to host.
+    /// The times from host to host.
     pub transfers: Times,
-    /// What was predicted of that.
+    /// The seconds predicted for a call from host to host.
     pub predicted: f64,
 }
 
 impl Measured {
-    /// How far the prediction is off: measured by predicted, or the other way round, at least 1.
+    /// Returns the factor by which the prediction is off: the larger of measured / predicted and its reciprocal, so at
+    /// least 1.
     #[must_use]
     pub fn off(&self) -> f64 {
         (self.predicted / self.transfers.median).max(self.transfers.median / self.predicted)
     }
 }
 
-/// Measures a workload where `side` says, about so long, after its result was compared.
+/// Checks the result of a workload on `side`, then measures it for about the time of `budget`.
 ///
 /// # Errors
-/// Where that side cannot compute it; device errors.
+/// Returns an error if that side cannot compute it or if the device fails.
 pub fn measure(case: &Case, ctx: &Context, side: Side, budget: Duration) -> Result<Measured> {
     let choice = case.choose(ctx, false);
     let (ctx, predicted) = match side {
@@ -57,13 +59,13 @@ pub fn measure(case: &Case, ctx: &Context, side: Side, budget: Duration) -> Resu
     })
 }
 
-/// Whether the device of `ctx` can compute it.
+/// Returns whether the device of `ctx` can compute the workload.
 #[must_use]
 pub fn on_device(case: &Case, ctx: &Context) -> bool {
     ctx.adapter().is_some() && case.choose(ctx, false).gpu_seconds.is_finite()
 }
 
-/// How much is measured.
+/// The extent of a benchmark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extent {
     /// Under a minute.
@@ -75,7 +77,7 @@ pub enum Extent {
     Full,
 }
 
-/// The workloads of an extent. The largest products of size and items are left out as the extent says.
+/// Returns the workloads of an extent, which limits their bytes and operations.
 #[must_use]
 pub fn grid(extent: Extent) -> Vec<Case> {
     let (most, every) = match extent {
@@ -91,7 +93,8 @@ pub fn grid(extent: Extent) -> Vec<Case> {
                 let items = if items == 0 { of(family).usual_items(size) } else { items };
                 let case = Case::new(family, size, items);
                 let [bytes, flops] = case.least();
-                // Every other count of items where there is little time: the same ones at every size, so that they can be compared.
+                // A quick run takes every other number of items, the same ones at every size, so that sizes can be
+                // compared.
                 if flops <= most && bytes <= most && j % every == 0 {
                     all.push(case);
                 }
@@ -101,7 +104,8 @@ pub fn grid(extent: Extent) -> Vec<Case> {
     all
 }
 
-/// Whether a choice matters: the two sides differ by more than their spreads.
+/// Returns whether a choice matters: whether the two sides differ by more than 10 % and by more than the slower one's
+/// spread.
 #[must_use]
 pub fn differ(a: &Measured, b: &Measured) -> bool {
     let (a, b) = (&a.transfers, &b.transfers);
@@ -109,7 +113,7 @@ pub fn differ(a: &Measured, b: &Measured) -> bool {
     slow.median > 1.1 * fast.median && slow.least > fast.median
 }
 
-/// Seconds that the choice itself takes, in the middle of many.
+/// Returns the median time that one choice takes, in seconds.
 #[must_use]
 pub fn choice_seconds(ctx: &Context) -> f64 {
     let work = Workload { family: Family::Matmul, size: 50.0, items: 7.0, ..Workload::default() };

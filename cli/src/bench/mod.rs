@@ -1,4 +1,4 @@
-//! Workloads by name, what they take on this machine, and what the policy predicts of them.
+//! Workloads by name, their times on this machine, and the policy's predictions.
 
 mod case;
 mod clock;
@@ -12,14 +12,14 @@ pub use clock::Times;
 pub use measure::{Extent, Measured, choice_seconds, differ, grid, measure, on_device};
 pub use tune::{Progress, TuneOptions, tune};
 
-/// Today's date, as `2026-11-22`, in UTC.
+/// Returns today's date in UTC, such as `2026-11-22`.
 #[must_use]
 pub fn today() -> String {
     let seconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     date_of(seconds / 86_400)
 }
 
-/// Returns the date `days` days after 1970-01-01: Howard Hinnant's civil_from_days, years beginning in March.
+/// Returns the date `days` days after 1970-01-01, by Howard Hinnant's civil_from_days, in which years begin in March.
 fn date_of(days: u64) -> String {
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);

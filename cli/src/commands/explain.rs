@@ -1,4 +1,4 @@
-//! `fiedler explain`: where a workload would run, predicted times, why.
+//! `fiedler explain`: where a workload would run, the predicted times, and the reason.
 
 use super::{Failure, Outcome, Where, print};
 use crate::bench::Case;
@@ -11,13 +11,14 @@ use fiedler::policy::{Choice, Side};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Workloads: eigh, eigvalsh, svd, fft, rfft, gemm, laplacian, describe n= batch=; cov cols= rows=; \
-spmm nodes= edges= k=; eigsh grid= k=; encode nodes= graphs= k=. What benchmarks print is understood too: eigh/f32/n=32/batch=10000."
+spmm nodes= edges= k=; eigsh grid= k=; encode nodes= graphs= k=. The names that benchmarks print are accepted too: \
+eigh/f32/n=32/batch=10000."
 )]
 pub(super) struct Explain {
     /// The operation and its sizes: eigh n=32 batch=1000.
     #[arg(required = true, value_name = "WORKLOAD")]
     workload: Vec<String>,
-    /// The data lies on the device already.
+    /// Assume that the data is already on the device.
     #[arg(long)]
     resident: bool,
     /// Print one JSON object.
@@ -51,13 +52,13 @@ impl Explain {
             let work = &choice.workload;
             let moved = rates.gpu.transfers(work);
             print(format_args!(
-                "  {adapter}{}: {}, of it {} for transfers and about {} for {} and the round trip; {}",
+                "  {adapter}{}: {}, including {} for transfers and about {} for {} and the round trip; {}",
                 named(work.algorithms[1]),
                 time(choice.gpu_seconds),
                 time(moved),
                 time(rates.gpu.launches(work).min(choice.gpu_seconds - moved)),
                 if work.dispatches == 1.0 {
-                    "a dispatch".to_owned()
+                    "one dispatch".to_owned()
                 } else {
                     format!("{} dispatches", work.dispatches)
                 },
@@ -67,45 +68,46 @@ impl Explain {
             print(format_args!("  {adapter}{}", if ctx.adapter().is_some() { ": cannot compute it" } else { "" }));
         }
         if choice.first_seconds > 0.0 {
-            print(format_args!("  the first call of a program takes {} longer", time(choice.first_seconds)));
+            print(format_args!("  the first call in a program takes {} longer", time(choice.first_seconds)));
         }
         if choice.gpu_seconds.is_finite() {
-            print(format_args!("  margin: the other takes {:.2} times as long", choice.margin()));
+            print(format_args!("  margin: the other side takes {:.2} times as long", choice.margin()));
         }
         print(format_args!("  {}", change(&case, &choice, turns)));
         Ok(Outcome::Done)
     }
 }
 
-/// What would change the choice.
+/// Says what would change the choice.
 fn change(case: &Case, choice: &Choice, turns: Option<(usize, Side)>) -> String {
     use fiedler::policy::Reason;
     match (choice.reason, turns) {
-        (Reason::Asked, _) => "it was asked for; --backend auto chooses".to_owned(),
+        (Reason::Asked, _) => "the call asks for this side; with --backend auto the cost model chooses".to_owned(),
         (Reason::NoAdapter | Reason::TooLittle, _) => {
-            "an adapter would let it choose: `fiedler doctor` says what is there".to_owned()
+            "with a GPU there would be a choice; `fiedler doctor` lists the adapters".to_owned()
         }
         (Reason::SoftwareAdapter, _) => {
-            "a GPU would let it choose; FIEDLER_SOFTWARE_AS_GPU=1 weighs this adapter as if it were one".to_owned()
+            "with a GPU there would be a choice; FIEDLER_SOFTWARE_AS_GPU=1 weighs this adapter as if it were one"
+                .to_owned()
         }
-        (Reason::BeyondKernels, _) => "less of it, or smaller, would let it choose".to_owned(),
+        (Reason::BeyondKernels, _) => "with a smaller workload there would be a choice".to_owned(),
         (_, Some((items, side))) => {
-            let way = if items > case.items { "from about" } else { "down to about" };
+            let way = if items > case.items { "more" } else { "less" };
             let side = if side == Side::Gpu { "the GPU" } else { "the CPU" };
-            format!("{side} would be chosen {way} {}={items}", case.items_are())
+            format!("{side} would be chosen at about {}={items} or {way}", case.items_are())
         }
-        (_, None) if case.items_are().is_empty() => "no other number of items to look at".to_owned(),
-        (_, None) => format!("the same is chosen at every {} that was looked at, to four million", case.items_are()),
+        (_, None) if case.items_are().is_empty() => "this workload has no number of items to vary".to_owned(),
+        (_, None) => format!("the choice is the same at every {} tried, up to four million", case.items_are()),
     }
 }
 
-/// An algorithm's name, where it has one.
+/// Returns the algorithm's name in parentheses, if it has a name.
 fn named(algorithm: &str) -> String {
     if algorithm.is_empty() { String::new() } else { format!(" ({algorithm})") }
 }
 
 fn of(measured: bool) -> &'static str {
-    if measured { "measured on this machine" } else { "defaults, `fiedler tune` measures" }
+    if measured { "measured on this machine" } else { "from defaults (`fiedler tune` measures this machine)" }
 }
 
 fn as_json(case: &Case, ctx: &Context, choice: &Choice, turns: Option<(usize, Side)>) -> serde_json::Value {

@@ -1,4 +1,4 @@
-//! `fiedler generate`: data sets and graphs, the same everywhere for the same words and seed.
+//! `fiedler generate`: data sets and graphs, the same on every machine for the same options and seed.
 
 use super::values::whole;
 use super::{Failure, Outcome, check_place, complain, print};
@@ -7,7 +7,7 @@ use fiedler::graph::generate::{self, BlockModel, Probability};
 use fiedler::graph::spectra::Family;
 use std::path::PathBuf;
 
-/// Write a data set or a graph: made to a plan, or from a seed.
+/// Write a data set or a graph: of a fixed family, or random from a seed.
 #[derive(Debug, Args)]
 pub(super) struct Generate {
     #[command(subcommand)]
@@ -16,14 +16,14 @@ pub(super) struct Generate {
 
 #[derive(Debug, Subcommand)]
 enum Kind {
-    /// Molecule-like graphs: connected, rings, at most four bonds an atom. Written as a TUDataset folder.
+    /// Molecule-like graphs: connected, with rings, at most four bonds per atom. Written as a TUDataset folder.
     Molecules {
-        /// How many graphs.
+        /// The number of graphs.
         #[arg(long, default_value_t = 1000, value_parser = whole::<usize>)]
         graphs: usize,
         #[command(flatten)]
         seed: Seed,
-        /// The folder to make; it must not exist.
+        /// The folder to create; it must not exist yet.
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
     },
@@ -35,9 +35,9 @@ enum Kind {
     Grid(Sides),
     /// A grid whose opposite sides are joined.
     Torus(Sides),
-    /// All words of DIMENSION bits, joined where they differ in one bit.
+    /// All words of DIMENSION bits, joined if they differ in exactly one bit.
     Hypercube {
-        /// Bits: 2^dimension nodes.
+        /// The number of bits; the graph has 2^DIMENSION nodes.
         #[arg(long, value_parser = whole::<u32>)]
         dimension: u32,
         #[command(flatten)]
@@ -47,18 +47,18 @@ enum Kind {
     Complete(Nodes),
     /// One node joined to every other.
     Star(Nodes),
-    /// The stochastic block model: edges within blocks and between them at two rates.
+    /// The stochastic block model: edges within blocks with one probability, between blocks with another.
     Blocks {
-        /// How many blocks.
+        /// The number of blocks.
         #[arg(long, value_parser = whole::<usize>)]
         blocks: usize,
-        /// Nodes of each.
+        /// The number of nodes in each block.
         #[arg(long, value_parser = whole::<usize>)]
         size: usize,
-        /// How likely an edge within a block is, such as 0.05 or 1/20.
+        /// The probability of an edge within a block, such as 0.05 or 1/20.
         #[arg(long, value_name = "P")]
         within: Probability,
-        /// How likely an edge between two blocks is.
+        /// The probability of an edge between two blocks.
         #[arg(long, value_name = "P")]
         between: Probability,
         #[command(flatten)]
@@ -66,12 +66,12 @@ enum Kind {
         #[command(flatten)]
         out: Out,
     },
-    /// Preferential attachment (Barabasi and Albert): new nodes link to those that have many links.
+    /// Preferential attachment (Barabasi and Albert): new nodes prefer links to nodes that have many links.
     Preferential {
-        /// Nodes in all.
+        /// The number of nodes.
         #[arg(long, value_parser = whole::<usize>)]
         nodes: usize,
-        /// Links of each new node.
+        /// The number of links of each new node.
         #[arg(long, value_parser = whole::<usize>)]
         links: usize,
         #[command(flatten)]
@@ -79,12 +79,12 @@ enum Kind {
         #[command(flatten)]
         out: Out,
     },
-    /// So many distinct edges, every graph of them as likely as any other.
+    /// A graph drawn uniformly from all those with the given numbers of nodes and edges.
     Uniform {
-        /// Nodes.
+        /// The number of nodes.
         #[arg(long, value_parser = whole::<usize>)]
         nodes: usize,
-        /// Edges.
+        /// The number of distinct edges.
         #[arg(long, value_parser = whole::<usize>)]
         edges: usize,
         #[command(flatten)]
@@ -96,7 +96,7 @@ enum Kind {
 
 #[derive(Debug, Args)]
 struct Nodes {
-    /// Nodes.
+    /// The number of nodes.
     #[arg(long, value_parser = whole::<usize>)]
     nodes: usize,
     #[command(flatten)]
@@ -105,10 +105,10 @@ struct Nodes {
 
 #[derive(Debug, Args)]
 struct Sides {
-    /// Nodes from top to bottom.
+    /// The number of nodes from top to bottom.
     #[arg(long, value_parser = whole::<usize>)]
     rows: usize,
-    /// Nodes from left to right.
+    /// The number of nodes from left to right.
     #[arg(long, value_parser = whole::<usize>)]
     columns: usize,
     #[command(flatten)]
@@ -117,21 +117,21 @@ struct Sides {
 
 #[derive(Clone, Copy, Debug, Args)]
 struct Seed {
-    /// The seed: the same graphs for the same seed, everywhere.
+    /// The seed; the same seed gives the same graphs on every machine.
     #[arg(long, default_value_t = 1, value_parser = whole::<u64>)]
     seed: u64,
 }
 
 #[derive(Debug, Args)]
 struct Out {
-    /// Where to: .txt, an edge list, or .mtx, MatrixMarket.
+    /// The file to write: .txt for an edge list, .mtx for MatrixMarket.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
 
 impl Generate {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        // A graph of a plan, or one from a seed: what it is, in the words of the call.
+        // A graph of a fixed family, or a random one. `words` repeats the options of the call, for the file's header.
         let (out, graph, words) = match self.kind {
             Kind::Molecules { graphs, seed, output } => return molecules(graphs, seed, &output),
             Kind::Path(Nodes { nodes, out }) => planned(out, Family::Path { nodes }, format!("path --nodes {nodes}"))?,
@@ -173,10 +173,10 @@ impl Generate {
         let shown = out.output.display();
         if lost > 0 {
             complain(&format_args!(
-                "{shown}: {lost} nodes have no edge, so an edge list has no place for them; .mtx has"
+                "{shown}: {lost} nodes have no edge, and an edge list cannot hold them; an .mtx file can"
             ));
         }
-        print(format_args!("{shown}: 1 graphs, {} nodes, {} entries", view.nodes(), view.entries()));
+        print(format_args!("{shown}: 1 graph, {} nodes, {} entries", view.nodes(), view.entries()));
         Ok(Outcome::Done)
     }
 }
@@ -189,7 +189,7 @@ fn molecules(graphs: usize, Seed { seed }: Seed, output: &std::path::Path) -> Re
     Ok(Outcome::Done)
 }
 
-/// The graph of a plan; the output is looked at first, for a graph may take long.
+/// Makes the graph of a fixed family. The output is checked first, because a large graph may take long.
 fn planned(out: Out, family: Family, words: String) -> Result<(Out, fiedler::graph::Graph, String), Failure> {
     out.check()?;
     Ok((out, family.graph()?, words))

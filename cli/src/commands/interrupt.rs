@@ -1,4 +1,4 @@
-//! Ctrl-C: the work ends where it can be left, at the latest within a second; nothing half-written stays.
+//! Ctrl-C: the work ends at the next point where it can stop, within a second at most, and leaves no half-written file.
 
 use fiedler::{Cancel, io};
 use std::process::exit;
@@ -6,20 +6,21 @@ use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// The shell's exit status of a program that SIGINT ended: 128 and the signal's number.
+/// The exit status that shells give a program ended by SIGINT: 128 plus the signal's number.
 pub(super) const INTERRUPTED: u8 = 130;
 
-/// How long the work may take to stop by itself. Decomposing one large matrix, or compiling a kernel, cannot be interrupted.
+/// The time that the work has to stop by itself. Decomposing one large matrix or compiling a kernel cannot be
+/// interrupted.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 static CANCEL: OnceLock<Cancel> = OnceLock::new();
 
-/// The switch that Ctrl-C turns.
+/// Returns the switch that Ctrl-C turns on.
 pub(super) fn cancel() -> Cancel {
     CANCEL.get_or_init(Cancel::new).clone()
 }
 
-/// From now on Ctrl-C turns the switch, and ends the process where the work does not.
+/// Installs the handler: Ctrl-C turns the switch on, and ends the process if the work does not stop in time.
 pub(super) fn listen() {
     let handler = || {
         cancel().cancel();
@@ -29,7 +30,7 @@ pub(super) fn listen() {
         exit(INTERRUPTED.into());
     };
     if let Err(error) = ctrlc::set_handler(handler) {
-        // Then Ctrl-C ends the process as the system does, and leaves a temporary file at worst.
-        log::warn!("Ctrl-C cannot be listened to: {error}");
+        // Without the handler, Ctrl-C ends the process at once and leaves a temporary file at worst.
+        log::warn!("cannot handle Ctrl-C: {error}");
     }
 }

@@ -1,4 +1,4 @@
-//! The commands, one file each, and what they share: the backend's words, exit codes, errors.
+//! The commands, one file each, and what they share: the options for the backend, exit codes, errors.
 
 mod bench;
 mod doctor;
@@ -19,14 +19,15 @@ use fiedler::{Backend, Context, ContextBuilder, Error, ErrorKind};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Laplacian encodings of graphs and batched linear algebra, on any GPU and on the CPU, each result with its certificate.
+/// Laplacian encodings of graphs and batched linear algebra, on any GPU and on the CPU, each result with its
+/// certificate.
 #[derive(Debug, Parser)]
 #[command(
     version,
-    after_help = "Exit status: 0 done; 1 it failed; 2 the call is wrong; 3 done, but some matrices have no \
-Converged status; 130 interrupted by Ctrl-C.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_THREADS, FIEDLER_MEMORY_BUDGET (such as 512M), \
-FIEDLER_CACHE_DIR, FIEDLER_CACHE_BYTES (1G; 0 keeps nothing), FIEDLER_SOFTWARE_AS_GPU (1 weighs a software adapter as if it \
-were a GPU), RUST_LOG."
+    after_help = "Exit status: 0 done; 1 failed; 2 wrong call; 3 done, but some matrices did not converge; 130 \
+interrupted by Ctrl-C.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_THREADS, FIEDLER_MEMORY_BUDGET (such as \
+512M), FIEDLER_CACHE_DIR, FIEDLER_CACHE_BYTES (1G by default; 0 stores nothing), FIEDLER_SOFTWARE_AS_GPU (1 weighs a \
+software adapter as if it were a GPU), RUST_LOG."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -37,28 +38,31 @@ struct Cli {
 enum Command {
     /// Compute k eigenpairs of the Laplacian of every graph of a data set.
     Encode(encode::Encode),
-    /// Run one operation on a stored array (.npy), as numpy would.
+    /// Run one operation on a stored array (.npy), as NumPy would.
     Run(run::Run),
     /// Show the adapters of this machine, what would be chosen, what is wrong and what to do.
+    ///
+    /// Kernels are tested on problems with known answers, and speed is measured. The exit status is 1 if anything is
+    /// wrong; having no GPU is not wrong.
     Doctor(doctor::Doctor),
-    /// Measure this machine once: what `auto` chooses by from then on.
+    /// Measure this machine once; from then on `auto` chooses by these measurements.
     Tune(tune::Tune),
     /// Say where a workload would run, how long it would take, and why.
     Explain(explain::Explain),
-    /// Measure operations on the CPU and on the adapter, beside what is predicted.
+    /// Measure operations on the CPU and on the adapter, and compare them with the predictions.
     Bench(bench::Bench),
-    /// Write a data set or a graph: made to a plan, or from a seed.
+    /// Write a data set or a graph: of a fixed family, or random from a seed.
     Generate(generate::Generate),
 }
 
-/// Seconds of the CPU's work from which `auto` looks for an adapter: to look, open one and compile its first kernels takes from 0.1 s (two
-/// software adapters, 2026-11-22) to a second.
+/// The predicted CPU time, in seconds, from which `auto` looks for an adapter. To find and open one and to compile its
+/// first kernels takes between 0.1 s (two software adapters, 2026-11-22) and a second.
 const WORTH_OPENING: f64 = 0.5;
 
-/// More threads than any machine has cores: a slip of the keyboard.
+/// The largest thread count accepted. No machine has more cores, so a larger number is a typing error.
 const MOST_THREADS: usize = 4096;
 
-/// Why it is computed on the CPU, where nobody asked for that.
+/// The reason for the CPU when an f64 call does not ask for it.
 const IN_F64: &str = "f64 is computed there";
 
 /// Where to compute.
@@ -67,38 +71,39 @@ struct Where {
     /// Where to compute: auto, gpu or cpu.
     #[arg(long, value_name = "BACKEND")]
     backend: Option<Backend>,
-    /// The adapter whose name or driver contains NAME: the only way to a software adapter. NAME#1 is the second one that fits,
-    /// pci:0000:41:00.0 the one at that address.
+    /// The adapter whose name or driver contains NAME; software adapters are used only when named. NAME#1 is the second
+    /// match, pci:0000:41:00.0 the adapter at that address.
     #[arg(long, value_name = "NAME")]
     adapter: Option<String>,
-    /// The number of CPU threads. Results depend on it only through the side that auto chooses [default: one for each core].
+    /// The number of CPU threads. Results depend on it only through the side that auto chooses [default: one per core].
     #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<usize>,
 }
 
 impl Where {
-    /// The context that the options, or else the environment, ask for.
+    /// Opens the context that the options, or else the environment, ask for.
     fn context(&self) -> Result<Context, Failure> {
         self.with(Context::builder())
     }
 
-    /// The backend that the options, or else the environment, ask for.
+    /// Returns the backend that the options, or else the environment, ask for.
     fn backend(&self) -> Backend {
         let said = || std::env::var("FIEDLER_BACKEND").ok().and_then(|text| text.parse().ok());
         self.backend.or_else(said).unwrap_or_default()
     }
 
-    /// Whether somebody says where to compute: then nothing is weighed.
+    /// Returns whether the call says where to compute, by a backend or an adapter; then no prediction decides about
+    /// opening a device.
     fn is_said(&self) -> bool {
         self.backend() != Backend::Auto || self.adapter().is_some()
     }
 
-    /// Whether `--backend gpu` was given.
+    /// Returns whether the call asks for `--backend gpu`.
     fn insists(&self) -> bool {
         self.backend() == Backend::Gpu
     }
 
-    /// Whether a device is opened: where it is asked for, and where the CPU alone would take long enough.
+    /// Returns whether to open a device: if the call asks for one, or if the CPU alone would take long enough.
     fn opens_device(&self, choose: impl FnOnce(&Context) -> Result<Choice, Error>) -> Result<bool, Failure> {
         if self.is_said() {
             return Ok(true);
@@ -107,16 +112,16 @@ impl Where {
         Ok(choose(&cpu)?.cpu_seconds >= WORTH_OPENING)
     }
 
-    /// The adapter that they name.
+    /// Returns the adapter that the options, or else the environment, name.
     fn adapter(&self) -> Option<String> {
         self.adapter.clone().or_else(|| std::env::var("FIEDLER_ADAPTER").ok()).filter(|name| !name.is_empty())
     }
 
-    /// The context that they ask for, made to measure.
+    /// Opens the context that the options, or else the environment, ask for, on top of what `builder` already sets.
     fn with(&self, mut builder: ContextBuilder) -> Result<Context, Failure> {
         if let (Some(Backend::Cpu), Some(name)) = (self.backend, &self.adapter) {
             return Err(Failure::Call(format!(
-                "--adapter {name} belongs to --backend gpu or auto, found --backend cpu"
+                "--adapter {name}: expected --backend gpu or auto, found --backend cpu"
             )));
         }
         if let Some(name) = &self.adapter {
@@ -129,7 +134,7 @@ impl Where {
             builder = builder.threads(threads);
         }
         builder = builder.cancel(interrupt::cancel());
-        // What the environment says is part of the call.
+        // The environment is part of the call.
         let builder = builder.environment().map_err(|error| Failure::Call(error.to_string()))?;
         Ok(builder.build()?)
     }
@@ -138,22 +143,22 @@ impl Where {
 /// How a command ended.
 enum Outcome {
     Done,
-    /// Some matrices have no Converged status.
+    /// Some matrices do not have the status `Converged`.
     Uncertified,
 }
 
-/// Why a command did not end well.
+/// The reason why a command failed.
 enum Failure {
     /// The call itself is wrong.
     Call(String),
     Failed(Error),
-    /// It failed, in words already.
+    /// It failed; the message is already complete.
     Said(String),
 }
 
 impl Failure {
-    /// The same, said of the operation that was asked for, by whatever name the library calls it. Shapes are the call's: what the
-    /// library says of them is a wrong call.
+    /// Returns the same failure with the operation's name as the user typed it, instead of the library's. The shapes
+    /// come from the call, so an error about a shape is a wrong call.
     fn of(self, operation: &str) -> Self {
         match self {
             Self::Call(message) => Self::Call(format!("{operation}: {message}")),
@@ -176,8 +181,8 @@ impl From<Error> for Failure {
     }
 }
 
-/// Parses the command line, runs the command and returns its exit status: 0 done; 1 it failed; 2 the call is wrong; 3 some matrices have
-/// no `Converged` status; 130 interrupted.
+/// Parses the command line, runs the command and returns its exit status: 0 done; 1 failed; 2 wrong call; 3 done, but
+/// some matrices do not have the status `Converged`; 130 interrupted.
 #[must_use]
 pub fn run() -> ExitCode {
     let matches = negative_values(Cli::command()).get_matches();
@@ -214,7 +219,8 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Where an option takes a value, -1 is one, right or wrong: not another option, of which clap would say something misleading.
+/// Makes every option that takes a value accept -1 as its value, valid or not. Otherwise clap would take -1 for an
+/// option, and its message would mislead.
 fn negative_values(words: Words) -> Words {
     words
         .mut_args(|arg| {
@@ -224,46 +230,46 @@ fn negative_values(words: Words) -> Words {
         .mut_subcommands(negative_values)
 }
 
-/// A number of threads.
+/// Parses a number of threads.
 fn threads(text: &str) -> Result<usize, String> {
     let count = text.parse().ok().filter(|count| (1..=MOST_THREADS).contains(count));
     count.ok_or_else(|| format!("expected 1 to {MOST_THREADS} threads"))
 }
 
-/// How many of something, in words.
+/// Formats a count with the singular or the plural.
 fn many(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
-/// Prints to standard output; a reader that went away is no failure.
+/// Prints to standard output. A closed pipe is not a failure.
 fn print(text: impl std::fmt::Display) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
-/// Says on standard error why it did not end well; where nobody can hear it, the exit code has to do.
+/// Prints a message to standard error. If that fails, only the exit code remains.
 fn complain(reason: &dyn std::fmt::Display) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "fiedler: {reason}");
 }
 
-/// Whether the output can be written at all, and is not the input: asked before the work is done.
+/// Checks, before the work is done, that the output can be written and is not the input.
 fn check_output(path: &Path, input: &Path, endings: &[&str]) -> Result<(), Failure> {
     check_place(path, endings)?;
     if path.canonicalize().is_ok_and(|out| input.canonicalize().is_ok_and(|input| input == out)) {
-        return Err(Failure::Call(format!("{}: expected another file than the input", path.display())));
+        return Err(Failure::Call(format!("{}: expected an output other than the input", path.display())));
     }
     Ok(())
 }
 
-/// Whether a file of one of these endings can be written there.
+/// Checks that a file with one of these extensions can be written to `path`.
 fn check_place(path: &Path, endings: &[&str]) -> Result<(), Failure> {
     let shown = path.display();
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     if !endings.contains(&ending.as_str()) {
         let (last, others) = endings.split_last().unwrap_or((&"", &[]));
-        let others = others.join(", .");
-        return Err(Failure::Call(format!("{shown}: expected an output that ends in .{others} or .{last}")));
+        let wanted = if others.is_empty() { format!(".{last}") } else { format!(".{} or .{last}", others.join(", .")) };
+        return Err(Failure::Call(format!("{shown}: expected an output that ends in {wanted}")));
     }
     if path.is_dir() {
         return Err(Failure::Call(format!("{shown}: expected a file to write, found a folder")));

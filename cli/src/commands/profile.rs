@@ -1,4 +1,4 @@
-//! `--profile`: where the time of a command went.
+//! `--profile`: where a command spends its time.
 
 use super::{Failure, Where, check_place};
 use clap::Args;
@@ -7,36 +7,38 @@ use std::cell::{Cell, OnceCell};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Whether a command says where its time went.
+/// The option `--profile`, and what it needs while the command runs.
 #[derive(Debug, Args)]
 pub(super) struct Profiling {
-    /// Print on standard error where the time went, by kernel and by stage of the host; with a file, write a Chrome trace of it too.
+    /// Print to standard error where the time went, by kernel and by stage of the host; with a file, also write a
+    /// Chrome trace.
     #[arg(long, value_name = "FILE.json", value_parser = trace_file)]
     #[expect(clippy::option_option, reason = "clap's way of an option whose value may be left out")]
     profile: Option<Option<PathBuf>>,
     #[arg(skip)]
     of: OnceCell<Context>,
-    /// When the stage that goes on began.
+    /// The start of the current stage.
     #[arg(skip)]
     began: Cell<Option<Instant>>,
 }
 
-/// A name that ends otherwise is rather an input that stands behind the option.
+/// Accepts only names that end in .json: any other name is more likely an input that follows the option.
 fn trace_file(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let fits = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
-    fits.then_some(path).ok_or_else(|| "expected a file that ends in .json, or the option behind the inputs".to_owned())
+    fits.then_some(path)
+        .ok_or_else(|| "expected a file that ends in .json; without a file, put --profile after the inputs".to_owned())
 }
 
 impl Profiling {
-    /// Whether the trace can be written: asked before the work is done. The first stage begins.
+    /// Starts the first stage, and checks before the work is done that the trace can be written.
     pub(super) fn check(&self) -> Result<(), Failure> {
         self.began.set(Some(Instant::now()));
         self.profile.iter().flatten().try_for_each(|path| check_place(path, &["json"]))
     }
 
-    /// The context of `place`, which books what it does where a profile is asked for; `device`: an adapter may be looked for unasked. What
-    /// went on till now is the stage `before`, if any.
+    /// Opens the context of `place`, with profiling if the call asks for it. `device`: whether to look for an adapter
+    /// if none was asked for. The time since the last stage ended is recorded as the stage `before`, if one is given.
     pub(super) fn context(
         &self,
         place: &Where,
@@ -55,20 +57,20 @@ impl Profiling {
         Ok(ctx)
     }
 
-    /// Books what went on since the last stage ended.
+    /// Records the time since the last stage ended as `stage`.
     pub(super) fn stage(&self, stage: &'static str) {
         if let (Some(ctx), Some(began)) = (self.of.get(), self.began.replace(Some(Instant::now()))) {
             ctx.stage(stage, began..Instant::now());
         }
     }
 
-    /// Prints the table, and writes the trace if one is asked for.
+    /// Prints the table, and writes the trace if the call asks for one.
     pub(super) fn finish(&self) -> Result<(), Failure> {
         let Some(ctx) = self.of.get() else { return Ok(()) };
         let Some(profile) = ctx.profile()? else { return Ok(()) };
         {
             use std::io::Write as _;
-            // Where nobody can hear it, the trace is left.
+            // If standard error is closed, the trace is still written.
             let _ = write!(std::io::stderr(), "{profile}");
         }
         for path in self.profile.iter().flatten() {

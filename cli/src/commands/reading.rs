@@ -1,4 +1,4 @@
-//! How a command reads graphs, and what it says of them.
+//! How a command reads graphs, and the notices that it prints about them.
 
 use super::Failure;
 use super::values::counted;
@@ -8,16 +8,16 @@ use fiedler::graph::Conventions;
 use fiedler::io::{DataSet, ReadOptions, read_with};
 use std::path::Path;
 
-/// What a data set is read with.
+/// The options for reading a data set.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct Reading {
-    /// Weigh the edges of a TUDataset by column N, from 1, of DS_edge_attributes.txt.
+    /// Weight the edges of a TUDataset by column N of DS_edge_attributes.txt, counted from 1.
     #[arg(long, value_name = "N", value_parser = counted)]
     pub(super) edge_weight_column: Option<usize>,
 }
 
 impl Reading {
-    /// The data set; an option that its format has no use for is a wrong call.
+    /// Reads the data set; an option that does not apply to its format is a wrong call.
     pub(super) fn read(self, input: &Path, conventions: &Conventions) -> Result<DataSet, Failure> {
         let mut options = ReadOptions::default();
         options.edge_weight_column = self.edge_weight_column;
@@ -28,7 +28,7 @@ impl Reading {
     }
 }
 
-/// Says on standard error what the reader has to say.
+/// Prints the reader's notices to standard error.
 pub(super) fn notify(data: &DataSet) {
     for notice in &data.notices {
         super::complain(notice);

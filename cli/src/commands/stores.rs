@@ -1,28 +1,28 @@
-//! Where `encode` looks before it computes.
+//! The stores that `encode` searches before it computes.
 
 use super::Failure;
 use fiedler::cache::Cache;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where finished pieces are kept: the journal of a call that may be killed, and the user's cache.
+/// The stores of finished cache blocks: the journal of a call that may be killed, and the user's cache.
 pub(super) struct Stores {
     journal: Option<Arc<Cache>>,
     cache: Option<Arc<Cache>>,
 }
 
 impl Stores {
-    /// The user's cache, if it is wanted, and the journal of this output, if it is to be resumed.
+    /// Opens the user's cache if `cache` is set, and the journal of the output `resume` if there is one.
     pub(super) fn new(cache: bool, resume: Option<&PathBuf>) -> Result<Self, Failure> {
         let mut stores = Self { journal: None, cache: None };
         if let Some(output) = resume {
             let mut folder = output.clone().into_os_string();
             folder.push(".resume");
             let folder = PathBuf::from(folder);
-            // Asked for by name, so that it has to work; other stores are a convenience.
+            // The call asks for the journal, so it has to work; the cache is a convenience.
             if let Err(error) = std::fs::create_dir_all(&folder) {
                 return Err(Failure::Call(format!(
-                    "{}: cannot make the folder for --resume: {error}",
+                    "{}: cannot create the folder for --resume: {error}",
                     folder.display()
                 )));
             }
@@ -35,19 +35,19 @@ impl Stores {
         Ok(stores)
     }
 
-    /// In the order in which they are asked.
+    /// Returns the stores in the order in which they are searched.
     pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Cache>> {
         self.journal.iter().chain(&self.cache)
     }
 
-    /// The output is whole: nothing is left to resume.
+    /// Clears the journal: the output is complete, and nothing is left to resume.
     pub(super) fn done(&self) {
         if let Some(Err(error)) = self.journal.as_ref().map(|journal| journal.clear_disk()) {
             log::warn!("{error}");
         }
     }
 
-    /// Pieces that were found in the journal and in the cache, and pieces that were in neither.
+    /// Returns the numbers of cache blocks found in the journal, found in the cache, and found in neither.
     fn pieces(&self) -> [u64; 3] {
         let counters = |store: &Option<Arc<Cache>>| store.as_ref().map(|store| store.counters()).unwrap_or_default();
         let (journal, cache) = (counters(&self.journal), counters(&self.cache));
@@ -66,7 +66,7 @@ impl Stores {
         let all = resumed + cached + missed;
         let mut words = String::new();
         if self.journal.is_some() {
-            words += &format!("{resumed} of {all} pieces from before; ");
+            words += &format!("{resumed} of {all} pieces resumed; ");
         }
         if self.cache.is_some() {
             words += &format!("{cached} of {all} pieces from the cache; ");
@@ -76,7 +76,7 @@ impl Stores {
 }
 
 impl Drop for Stores {
-    /// A journal that holds nothing, of a call that failed early, is nothing to go on from.
+    /// Removes the journal's folder if it is empty, as after a call that failed early.
     fn drop(&mut self) {
         if let Some(folder) = self.journal.as_ref().and_then(|journal| journal.folder()) {
             let _ = std::fs::remove_dir(folder);

@@ -1,4 +1,4 @@
-//! `fiedler tune`: this machine's rates, measured and kept.
+//! `fiedler tune`: measures and stores the rates of this machine.
 
 use super::{Failure, Outcome, Where, print};
 use crate::bench::{TuneOptions, today, tune};
@@ -8,18 +8,18 @@ use fiedler::policy::{Curves, Machine, Slower, Tuning, folder};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 
-/// Measure this machine once: what `auto` chooses by from then on.
+/// Measure this machine once; from then on `auto` chooses by these measurements.
 #[derive(Debug, Args)]
 pub(super) struct Tune {
     #[command(flatten)]
     place: Where,
-    /// Take four minutes rather than one: more and larger sizes.
+    /// Measure more and larger sizes, for four minutes rather than one.
     #[arg(long)]
     thorough: bool,
-    /// Show what is stored and whether it holds for this machine; measure nothing.
+    /// Show what is stored and whether it is valid for this machine; measure nothing.
     #[arg(long, conflicts_with = "thorough")]
     show: bool,
-    /// Forget what was measured of this machine's CPU and adapter.
+    /// Delete the stored measurements of this machine's CPU and adapter.
     #[arg(long, conflicts_with_all = ["thorough", "show"])]
     forget: bool,
 }
@@ -27,7 +27,9 @@ pub(super) struct Tune {
 impl Tune {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         let folder = folder().ok_or_else(|| {
-            Failure::Said("tune: this user has no home, and FIEDLER_CACHE_DIR names no folder".to_owned())
+            Failure::Said(
+                "tune: expected a home folder or FIEDLER_CACHE_DIR to store the results, found neither".to_owned(),
+            )
         })?;
         let ctx = self.place.context()?;
         let machines = machines(&ctx);
@@ -37,7 +39,7 @@ impl Tune {
         if self.forget {
             return forget(&folder, &machines);
         }
-        // Where nothing can be kept, a minute of measuring is saved.
+        // If nothing can be stored, this saves a minute of measuring.
         writable(&folder)?;
         let bar = ProgressBar::new(1000).with_style(
             ProgressStyle::with_template("{bar:30} {elapsed} {wide_msg}")
@@ -62,20 +64,20 @@ impl Tune {
     }
 }
 
-/// Whether a file can be written there; makes the folder.
+/// Creates the folder, and checks that a file can be written to it.
 fn writable(folder: &Path) -> Result<(), Failure> {
     let tried = std::fs::create_dir_all(folder).and_then(|()| tempfile::NamedTempFile::new_in(folder));
-    tried.map(drop).map_err(|error| Failure::Said(format!("tune: cannot write into {}: {error}", folder.display())))
+    tried.map(drop).map_err(|error| Failure::Said(format!("tune: cannot write to {}: {error}", folder.display())))
 }
 
-/// The CPU, and the adapter if there is one.
+/// Returns the CPU, and the adapter if there is one.
 fn machines(ctx: &Context) -> Vec<Machine> {
     let cpu = Machine::cpu(ctx.threads());
     let adapter = ctx.adapter().map(|a| Machine::adapter(&a.name, &a.backend, &a.driver));
     [Some(cpu), adapter].into_iter().flatten().collect()
 }
 
-/// One side, in a few lines.
+/// Describes the measurements of one side in a few lines.
 fn summary(machine: &Machine, tuning: &Tuning, path: &Path) -> String {
     let (fixed, curves) = match tuning {
         Tuning::Cpu(r) => {
@@ -94,15 +96,15 @@ fn summary(machine: &Machine, tuning: &Tuning, path: &Path) -> String {
         }
     };
     let name = if machine.threads > 0 { &machine.driver } else { &machine.name };
-    format!("{name}: {fixed}\n  measured: {}\n  kept in {}", families(curves), path.display())
+    format!("{name}: {fixed}\n  measured: {}\n  stored in {}", families(curves), path.display())
 }
 
-/// The forms of kernels that others beat.
+/// Lists the kernel forms that lost to another form.
 fn forms(slower: &[Slower]) -> String {
     let each =
         slower.iter().map(|s| format!("{} for {} {} to {}", s.form.name(), s.form.family(), s.sizes[0], s.sizes[1]));
     let all: Vec<String> = each.collect();
-    if all.is_empty() { String::new() } else { format!("\n  kernels left aside as slower: {}", all.join(", ")) }
+    if all.is_empty() { String::new() } else { format!("\n  slower kernels, not used: {}", all.join(", ")) }
 }
 
 fn families(curves: &Curves) -> String {
@@ -119,7 +121,7 @@ fn show(folder: &Path, machines: &[Machine]) -> Outcome {
     for machine in machines {
         let path: PathBuf = folder.join(machine.file_name());
         match Stored::of(folder, machine) {
-            Stored::Nothing => print(format_args!("{}: not measured; the defaults of its class serve", machine.name)),
+            Stored::Nothing => print(format_args!("{}: not measured; using the defaults of its class", machine.name)),
             Stored::Found(tuning) => print(summary(machine, &tuning, &path)),
             Stored::Ignored(why) => print(format_args!("{}: ignored: {why}", machine.name)),
         }
@@ -133,7 +135,7 @@ fn forget(folder: &Path, machines: &[Machine]) -> Result<Outcome, Failure> {
         match std::fs::remove_file(&path) {
             Ok(()) => print(format_args!("{}: forgotten", machine.name)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                print(format_args!("{}: nothing was kept", machine.name));
+                print(format_args!("{}: nothing was stored", machine.name));
             }
             Err(error) => return Err(Failure::Said(format!("tune: cannot remove {}: {error}", path.display()))),
         }

@@ -1,8 +1,8 @@
-//! What the values of options may be: asked while the command line is read, so that a wrong one is a wrong call.
+//! The parsers of option values. They run while the command line is read, so that an invalid value is a wrong call.
 
 use std::num::IntErrorKind;
 
-/// A whole number of 0 or more.
+/// Parses a whole number of 0 or more.
 pub(super) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let large = || "expected a smaller whole number".to_owned();
     match text.parse::<u64>() {
@@ -12,7 +12,7 @@ pub(super) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     }
 }
 
-/// A whole number of 1 or more.
+/// Parses a whole number of 1 or more.
 pub(super) fn counted(text: &str) -> Result<usize, String> {
     match text.parse::<u64>() {
         Ok(1..) => whole(text),
@@ -37,12 +37,12 @@ pub(super) fn not_negative(text: &str) -> Result<f64, String> {
     number(text, "a finite number of 0 or more", |x| x.is_finite() && x >= 0.0)
 }
 
-/// The base of a logarithm.
+/// Parses the base of a logarithm.
 pub(super) fn base(text: &str) -> Result<f64, String> {
     number(text, "a finite number above 1", |x| x.is_finite() && x > 1.0)
 }
 
-/// A probability, or the place of a quantile.
+/// Parses a probability, or the position of a quantile.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     number(text, "a number from 0 to 1", |x| (0.0..=1.0).contains(&x))
 }

@@ -1,4 +1,4 @@
-//! Laplacians, eigenpairs and singular values of dense matrices.
+//! Tests of Laplacians, eigenpairs and singular values of dense matrices.
 
 use super::{EPS, Measured, Trial, apart, larger, narrow, real, wide};
 use fiedler::Context;
@@ -8,11 +8,12 @@ use fiedler::array::Array;
 use fiedler::graph::{Conventions, Graph, GraphBatch};
 use fiedler::ops::{self, Normalization, Vectors};
 
-/// Orders for every form of the kernels: registers of an invocation, of a subgroup, of a workgroup, workgroup memory, blocks.
+/// One order for each form of the kernels: registers of an invocation, of a subgroup, of a workgroup, workgroup memory,
+/// blocks.
 const ORDERS: [usize; 5] = [5, 24, 48, 100, 140];
 /// Shapes for both forms of the decomposition, tall and wide.
 const RECTANGLES: [(usize, usize); 3] = [(24, 10), (10, 24), (150, 120)];
-/// Matrices of a batch.
+/// The number of matrices in a batch.
 const BATCH: usize = 3;
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -26,7 +27,8 @@ pub(super) fn trials() -> Vec<Trial> {
     std::iter::once(laplacian).chain(eigh).chain(svd).collect()
 }
 
-/// Entries 1 on the diagonal and -1/sqrt(d_i d_j) beside it: a division and a root, each rounded, and their product.
+/// Checks the entries of normalized Laplacians, which are 1 on the diagonal and -1/sqrt(d_i d_j) off it: a division and
+/// a root, each rounded, and their product.
 fn laplacian(ctx: &Context) -> Result<Measured> {
     let lists: [(usize, Vec<(u32, u32)>); 3] = [
         (6, (0..6).map(|i| (i, (i + 1) % 6)).collect()),
@@ -52,7 +54,7 @@ fn laplacian(ctx: &Context) -> Result<Measured> {
     Ok(Measured { found: apart(wide(&found), truth), allowed: 4.0 * EPS })
 }
 
-/// The reflection I - 2 v v' / v'v, applied to every column of an m x n matrix.
+/// Applies the reflection I - 2 v v' / v'v to every column of an m x n matrix.
 fn reflect(a: &mut [f64], m: usize, v: impl Fn(usize) -> f64) {
     let v: Vec<f64> = (0..m).map(v).collect();
     let length: f64 = v.iter().map(|x| x * x).sum();
@@ -67,7 +69,7 @@ fn transposed(a: &[f64], m: usize) -> Vec<f64> {
     (0..a.len()).map(|at| a[at / n + m * (at % n)]).collect()
 }
 
-/// An m x n matrix with these numbers on the diagonal, reflected from both sides: what it decomposes into is known.
+/// Returns an m x n matrix whose decomposition is known: a diagonal matrix, reflected from both sides.
 fn reflected(m: usize, n: usize, diagonal: impl Fn(usize) -> f64, seed: usize) -> Vec<f64> {
     let vector = |i: usize| 1.0 + 0.5 * ((real(i) + 1.0) * (1.7 + real(seed))).sin();
     let mut a = vec![0.0; m * n];
@@ -78,12 +80,12 @@ fn reflected(m: usize, n: usize, diagonal: impl Fn(usize) -> f64, seed: usize) -
     transposed(&turned, n)
 }
 
-/// The largest sum of magnitudes of a column.
+/// Returns the 1-norm, the largest column sum of magnitudes.
 fn norm(a: &[f64], m: usize) -> f64 {
     a.chunks_exact(m).map(|column| column.iter().map(|x| x.abs()).sum()).fold(0.0, f64::max)
 }
 
-/// The columns' distance from orthonormal ones.
+/// Returns the departure of the columns from orthonormality, max |V'V - I|.
 fn orthogonality(v: &[f64], m: usize) -> f64 {
     let columns: Vec<&[f64]> = v.chunks_exact(m).collect();
     let mut worst = 0.0;
@@ -96,7 +98,7 @@ fn orthogonality(v: &[f64], m: usize) -> f64 {
     worst
 }
 
-/// A times a vector.
+/// Returns A x.
 fn times(a: &[f64], m: usize, x: &[f64]) -> Vec<f64> {
     let mut y = vec![0.0; m];
     for (column, &by) in a.chunks_exact(m).zip(x) {
@@ -105,7 +107,7 @@ fn times(a: &[f64], m: usize, x: &[f64]) -> Vec<f64> {
     y
 }
 
-/// `max_j |A v_j - s_j u_j|`, with A as it was rounded.
+/// Returns `max_j |A v_j - s_j u_j|`, where A is the rounded matrix.
 fn residual(a: &[f64], m: usize, v: &[f64], s: &[f64], u: &[f64]) -> f64 {
     let n = a.len() / m;
     let pairs = v.chunks_exact(n).zip(u.chunks_exact(m)).zip(s);
@@ -115,8 +117,9 @@ fn residual(a: &[f64], m: usize, v: &[f64], s: &[f64], u: &[f64]) -> f64 {
     })
 }
 
-/// The spectrum 1, 2, ..., n: values, residual and orthogonality, taken here in f64, and what the certificate says of the last two, by the
-/// promise of the certificate, 10 n eps.
+/// Checks eigenpairs of matrices with the spectrum 1, 2, ..., n. Values, residual and orthogonality are computed here
+/// in f64; these and the residual and orthogonality of the certificate are compared with the certificate's bound, 10 n
+/// eps.
 fn eigh(ctx: &Context, n: usize) -> Result<Measured> {
     let matrices: Vec<Vec<f64>> = (0..BATCH).map(|seed| reflected(n, n, |i| real(i + 1), seed)).collect();
     let data: Vec<f32> = matrices.concat().into_iter().map(narrow).collect();
@@ -126,7 +129,7 @@ fn eigh(ctx: &Context, n: usize) -> Result<Measured> {
     let mut worst = 0.0;
     for (i, certificate) in solved.certificates(ctx)?.iter().enumerate() {
         let own = |data: &[f32], len: usize| wide(&data[i * len..(i + 1) * len]).collect::<Vec<f64>>();
-        // Of the matrix as it was rounded the lower triangle is read; the upper one is that within a rounding.
+        // The solver reads the lower triangle of the rounded matrix; the upper triangle equals it up to one rounding.
         let (a, w, v) = (own(&data, n * n), own(values.as_slice(), n), own(vectors.as_slice(), n * n));
         let size = norm(&a, n);
         worst = larger(worst, apart(w.iter().copied(), (1..=n).map(real)) / size);
@@ -136,7 +139,7 @@ fn eigh(ctx: &Context, n: usize) -> Result<Measured> {
     Ok(Measured { found: worst, allowed: 10.0 * real(n) * EPS })
 }
 
-/// Singular values k, k - 1, ..., 1 of k = min(m, n), in the same way; the promise is 15 max(m, n) eps.
+/// Checks the singular values k, k - 1, ..., 1, where k = min(m, n), in the same way; the bound is 15 max(m, n) eps.
 fn svd(ctx: &Context, m: usize, n: usize) -> Result<Measured> {
     let k = m.min(n);
     let matrices: Vec<Vec<f64>> = (0..BATCH).map(|seed| reflected(m, n, |i| real(k - i), seed)).collect();
@@ -149,7 +152,7 @@ fn svd(ctx: &Context, m: usize, n: usize) -> Result<Measured> {
         let own = |data: &[f32], len: usize| wide(&data[i * len..(i + 1) * len]).collect::<Vec<f64>>();
         let (a, s) = (own(&data, m * n), own(s.as_slice(), k));
         let (u, v) = (own(u.as_slice(), m * k), transposed(&own(vh.as_slice(), k * n), k));
-        // The smaller of both norms would be a stricter promise for wide matrices than is made.
+        // For wide matrices, the smaller of the two norms would test a stricter bound than the promised one.
         let size = norm(&a, m).max(norm(&transposed(&a, m), n));
         worst = larger(worst, apart(s.iter().copied(), (1..=k).rev().map(real)) / size);
         worst = larger(worst, residual(&a, m, &v, &s, &u) / size);

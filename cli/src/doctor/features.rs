@@ -1,4 +1,4 @@
-//! Transforms, products, statistics, random numbers and divergences.
+//! Tests of transforms, products, statistics, random numbers and divergences.
 
 use super::{EPS, Measured, Trial, apart, larger, narrow, real, wide};
 use fiedler::Context;
@@ -15,11 +15,11 @@ use num_complex::Complex;
 use std::f64::consts::{LN_2, PI};
 
 pub(super) fn trials() -> Vec<Trial> {
-    // Products of the radices, powers of two, Bluestein's chirp, and two passes.
+    // A product of the radices, a power of two, a length for Bluestein's algorithm, and one that takes two passes.
     let fft = [60, 1024, 202, 8192]
         .into_iter()
-        .map(|n| Trial::new("fft", format!("{n} points of a chirp, there and back"), move |ctx| chirp(ctx, n)));
-    // A small one, one of tiles with edges, and one whose sums are cut into parts.
+        .map(|n| Trial::new("fft", format!("{n}-point chirp, forward and inverse"), move |ctx| chirp(ctx, n)));
+    // A small product, one with partial tiles at the edges, and one whose sums are split along k.
     let products = [(12, 9, 10, 5), (96, 80, 70, 1), (24, 24, 4000, 1)].into_iter().map(|(m, n, k, batch)| {
         Trial::new("matmul", format!("{m} x {k} by {k} x {n}, whole numbers"), move |ctx| product(ctx, m, n, k, batch))
     });
@@ -28,15 +28,16 @@ pub(super) fn trials() -> Vec<Trial> {
             Trial::new("matmul", "70 x 25 by 25 x 40 in f16", halves),
             Trial::new("stats", "moments of 1001, ..., 6000", moments),
             Trial::new("stats", "quantiles of 1001 whole numbers", quantiles),
-            Trial::new("cov", "of a ramp and of waves, 3000 rows", covariance),
-            Trial::new("random", "known words; numbers bit for bit", random),
+            Trial::new("cov", "a ramp and two waves, 3000 rows", covariance),
+            Trial::new("random", "known words; values match bit for bit", random),
             Trial::new("divergence", "Kullback-Leibler, a pair and 20 x 20", divergences),
         ])
         .collect()
 }
 
-/// `exp(i pi j^2 / n)` of even n transforms into `sqrt(n) exp(i pi / 4) exp(-i pi k^2 / n)`, a Gauss sum. Each stage rounds: the error of
-/// an entry is within 8 lg n eps of the size of all.
+/// Checks the transform of a chirp and its inverse. For even n, `exp(i pi j^2 / n)` transforms into `sqrt(n) exp(i pi /
+/// 4) exp(-i pi k^2 / n)`, a Gauss sum. Each stage rounds: the error of an entry is at most 8 lg n eps, relative to the
+/// common magnitude of the entries.
 fn chirp(ctx: &Context, n: usize) -> Result<Measured> {
     let phase = |j: usize| PI * real(j * j % (2 * n)) / real(n);
     let x: Vec<Complex<f32>> = (0..n).map(|j| Complex::new(narrow(phase(j).cos()), narrow(phase(j).sin()))).collect();
@@ -55,20 +56,20 @@ fn chirp(ctx: &Context, n: usize) -> Result<Measured> {
     Ok(Measured { found: worst, allowed: 8.0 * real(n).log2() * EPS })
 }
 
-/// A whole number from -5 to 5.
+/// Returns a whole number from -5 to 5 for entry (i, j).
 #[expect(clippy::cast_precision_loss, reason = "from 0 to 10")]
 fn whole(i: usize, j: usize) -> f32 {
     ((7 * i + 3 * j + i * j) % 11) as f32 - 5.0
 }
 
-/// The entries of m x k by k x n.
+/// Returns the entries of the product of an m x k and a k x n matrix, computed in f64.
 fn truth(a: &[f32], b: &[f32], m: usize, n: usize, k: usize) -> impl Iterator<Item = f64> {
     let entry =
         move |at: usize| (0..k).map(|l| f64::from(a[at % m + m * l]) * f64::from(b[l + k * (at / m)])).sum::<f64>();
     (0..m * n).map(entry).collect::<Vec<f64>>().into_iter()
 }
 
-/// Whole numbers below 2^24 are exact whatever the order of the sums.
+/// Checks products of whole numbers. Sums below 2^24 are exact in f32, whatever their order.
 fn product(ctx: &Context, m: usize, n: usize, k: usize, batch: usize) -> Result<Measured> {
     let a: Vec<f32> = (0..m * k * batch).map(|at| whole(at % m, at / m)).collect();
     let b: Vec<f32> = (0..k * n * batch).map(|at| whole(at % k, at / k + 1)).collect();
@@ -79,7 +80,8 @@ fn product(ctx: &Context, m: usize, n: usize, k: usize, batch: usize) -> Result<
     Ok(Measured { found: apart(wide(found.as_slice()), truth), allowed: 0.0 })
 }
 
-/// Sums of 25 products of at most 25 are below 2048, to where f16 has all whole numbers.
+/// Checks an f16 product. Each sum has 25 products of at most 25, so it stays below 2048, up to which f16 holds every
+/// whole number.
 fn halves(ctx: &Context) -> Result<Measured> {
     let (m, n, k) = (70, 40, 25);
     let a: Vec<f32> = (0..m * k).map(|at| whole(at % m, at / m)).collect();
@@ -91,8 +93,9 @@ fn halves(ctx: &Context) -> Result<Measured> {
     Ok(Measured { found: apart(found.as_slice().iter().map(|x| f64::from(*x)), truth(&a, &b, m, n, k)), allowed: 0.0 })
 }
 
-/// 5000 numbers, more than a leaf has. The variance of n neighbours is n (n + 1) / 12. Everything is summed about a number near the mean,
-/// so a handful of roundings is left of each.
+/// Checks the moments of 5000 consecutive whole numbers, more than one leaf holds. The variance of n consecutive
+/// numbers is n (n + 1) / 12. All sums are taken about a value near the mean, so each result has only a handful of
+/// rounding errors.
 fn moments(ctx: &Context) -> Result<Measured> {
     let n = 5000;
     let x: Vec<f32> = (0..n).map(|i| narrow(real(1001 + i))).collect();
@@ -109,17 +112,18 @@ fn moments(ctx: &Context) -> Result<Measured> {
     for (x, truth) in known {
         worst = larger(worst, (x - truth).abs() / truth);
     }
-    // Of neighbours the excess kurtosis is -6 (n^2 + 1) / (5 (n^2 - 1)), the skewness 0: of sums of thousands of rounded terms.
+    // For consecutive numbers the excess kurtosis is -6 (n^2 + 1) / (5 (n^2 - 1)) and the skewness is 0. Both come from
+    // sums of thousands of rounded terms.
     worst = larger(worst, first(&found.skewness)?.abs());
     let square = real(n) * real(n);
     worst = larger(worst, (first(&found.kurtosis)? + 1.2 * (square + 1.0) / (square - 1.0)).abs());
     Ok(Measured { found: worst, allowed: 32.0 * EPS })
 }
 
-/// Whole numbers in another order, asked at places where one of them stands.
+/// Checks quantiles of permuted whole numbers at probabilities where the quantile is one of the numbers.
 fn quantiles(ctx: &Context) -> Result<Measured> {
     let n = 1001;
-    // 10 is prime to 1001.
+    // 10 and 1001 are coprime, so this is a permutation.
     let x: Vec<f32> = (0..n).map(|i| narrow(real(10 * i % n) - 300.0)).collect();
     let found = ops::quantiles(
         ctx,
@@ -131,7 +135,8 @@ fn quantiles(ctx: &Context) -> Result<Measured> {
     Ok(Measured { found: apart(wide(found.to_host(ctx)?.as_slice()), [-300.0, -50.0, 200.0, 700.0]), allowed: 0.0 })
 }
 
-/// In f64, in two passes. Correlations are within 1; products are summed in leaves of a thousand rows.
+/// Checks a covariance matrix against f64 in two passes. Errors are relative to the standard deviations, so entries are
+/// at most 1; products are summed in leaves of a thousand rows.
 fn covariance(ctx: &Context) -> Result<Measured> {
     let (n, cols) = (3000, 3);
     let column = |i: usize, j: usize| match j {
@@ -140,14 +145,14 @@ fn covariance(ctx: &Context) -> Result<Measured> {
         _ => (real(i) / 11.0).cos(),
     };
     let x: Vec<f32> = (0..n * cols).map(|at| narrow(column(at % n, at / n))).collect();
-    let centred: Vec<Vec<f64>> = x
+    let centered: Vec<Vec<f64>> = x
         .chunks_exact(n)
         .map(|column| {
             let mean = wide(column).sum::<f64>() / real(n);
             wide(column).map(|x| x - mean).collect()
         })
         .collect();
-    let dot = |i: usize, j: usize| centred[i].iter().zip(&centred[j]).map(|(x, y)| x * y).sum::<f64>() / real(n - 1);
+    let dot = |i: usize, j: usize| centered[i].iter().zip(&centered[j]).map(|(x, y)| x * y).sum::<f64>() / real(n - 1);
     let scale = |at: usize| (dot(at % cols, at % cols) * dot(at / cols, at / cols)).sqrt();
     let found = ops::cov(ctx, &Array::from_vec(Shape::new(n, cols, 1), x)?)?.to_host(ctx)?;
     let found = wide(found.as_slice()).enumerate().map(|(at, x)| x / scale(at));
@@ -155,7 +160,8 @@ fn covariance(ctx: &Context) -> Result<Measured> {
     Ok(Measured { found: apart(found.collect::<Vec<_>>(), truth), allowed: 64.0 * EPS })
 }
 
-/// The first words of this stream, 2026-11-22, and how many numbers have other bits than those of the CPU.
+/// Counts the words that differ from the known first words of the stream (2026-11-22), and the values whose bits differ
+/// from the CPU's.
 fn random(ctx: &Context) -> Result<Measured> {
     const WORDS: [u32; 4] = [0x9c10_af9d, 0x156b_e974, 0x9f39_be48, 0x3b87_14a4];
     let (shape, stream) = (Shape::new(1000, 1, 1), Stream::new(1, "doctor"));
@@ -171,7 +177,8 @@ fn random(ctx: &Context) -> Result<Measured> {
     Ok(Measured { found: real(wrong), allowed: 0.0 })
 }
 
-/// p = (1/2, 1/4, 1/8, 1/8) and q = 1/4 of four bins, spread over 300 each: log 2 / 4. What is promised is (40 + bins / 512) 2^-23 of it.
+/// Checks the divergence of p = (1/2, 1/4, 1/8, 1/8) from q = (1/4, 1/4, 1/4, 1/4), each of the four bins spread over
+/// 300 bins. It is log 2 / 4. The promised relative error is (40 + bins / 512) 2^-23.
 fn divergences(ctx: &Context) -> Result<Measured> {
     let (spread, bins) = (300, 1200);
     let over = |shares: [f64; 4]| -> Vec<f32> { (0..bins).map(|i| narrow(shares[i / spread])).collect() };
@@ -182,12 +189,12 @@ fn divergences(ctx: &Context) -> Result<Measured> {
     let one =
         divergence(ctx, kind, &Array::from_vec(shape, p.clone())?, &Array::from_vec(shape, q.clone())?, &options)?;
     let mut worst = apart(wide(one.to_host(ctx)?.as_slice()), [LN_2 / 4.0]);
-    // Twenty of them, p and q in turn: D(p, q), D(q, p) and 0. D(q, p) is half of log 2 less a quarter of log 2.
+    // Twenty histograms, p and q in turn: the entries are D(p, q), D(q, p) and 0. D(q, p) = log 2 / 2 - log 2 / 4.
     let all: Vec<f32> = (0..20).flat_map(|i| if i % 2 == 0 { p.clone() } else { q.clone() }).collect();
     let matrix = divergence_matrix(ctx, kind, &Array::from_vec(Shape::new(bins, 20, 1), all)?, &options)?;
     let truth = (0..400).map(|at| if (at % 20 + at / 20) % 2 == 0 { 0.0 } else { LN_2 / 4.0 });
     worst = larger(worst, apart(wide(matrix.to_host(ctx)?.as_slice()), truth));
-    // Normalising rounds q once more: 2^-22 sqrt(2 D).
+    // Normalizing rounds q once more, which adds 2^-22 sqrt(2 D).
     let divergence = LN_2 / 4.0;
     let allowed = (40.0 + real(bins) / 512.0) * EPS * divergence + 2.0 * EPS * (2.0 * divergence).sqrt();
     Ok(Measured { found: worst, allowed })

@@ -1,5 +1,6 @@
-//! Whether this machine computes what it should: every family of kernels against closed forms and f64, on the adapter and on the CPU,
-//! and how fast the machine copies, multiplies and answers beside others of its class.
+//! The self-test of this machine. It checks every family of kernels against closed forms and f64, on the adapter and on
+//! the CPU, and compares the speed of copies, multiply-adds and small calls with what the class of the device should
+//! reach.
 
 mod dense;
 mod features;
@@ -12,33 +13,34 @@ use fiedler::Context;
 use fiedler::Result;
 use fiedler::policy::Backend;
 
-/// One family of kernels, tried on a problem whose answer is known.
+/// The result of running one family of kernels on a problem with a known answer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Check {
-    /// The family: `laplacian`, `eigh`, `svd`, `fft`, `matmul`, `stats`, `cov`, `random`, `divergence`, `spmm`, `eigsh`.
+    /// The family: `laplacian`, `eigh`, `svd`, `fft`, `matmul`, `stats`, `cov`, `random`, `divergence`, `spmm`,
+    /// `eigsh`.
     pub family: &'static str,
-    /// What was tried.
+    /// The problem that was run, in a few words.
     pub what: String,
-    /// Where: the adapter's name, or `cpu`.
+    /// Where it ran: the adapter's name, or `cpu`.
     pub on: String,
-    /// The error that was measured, in the measure of the promise; none where it did not come so far.
+    /// The measured error, in the same measure as `allowed`; `None` if the run failed before there was a result.
     pub found: Option<f64>,
-    /// The error that is promised at most.
+    /// The largest error that the library promises.
     pub allowed: f64,
-    /// What is wrong, if anything.
+    /// A sentence about what is wrong, if anything is.
     pub problem: Option<String>,
 }
 
 impl Check {
-    /// Whether nothing is wrong.
+    /// Returns whether nothing is wrong.
     #[must_use]
     pub fn ok(&self) -> bool {
         self.problem.is_none()
     }
 }
 
-/// A measured error and what is promised. Written so that NaN is no kept promise.
+/// A measured error and the promised bound. They are compared such that NaN breaks the promise.
 #[derive(Clone, Copy, Debug)]
 struct Measured {
     found: f64,
@@ -47,7 +49,7 @@ struct Measured {
 
 type Try = dyn Fn(&Context) -> Result<Measured>;
 
-/// Something to try: its family, what it is, and how.
+/// A test problem: its family, its description, and the function that runs it.
 struct Trial {
     family: &'static str,
     what: String,
@@ -67,7 +69,7 @@ impl Trial {
         let (found, allowed, problem) = match (self.run)(ctx) {
             Ok(Measured { found, allowed }) if found <= allowed => (Some(found), allowed, None),
             Ok(Measured { found, allowed }) => {
-                let why = format!("its error is {found:.1e}, promised is {allowed:.1e} at most");
+                let why = format!("expected an error of at most {allowed:.1e}, found {found:.1e}");
                 (Some(found), allowed, Some(why))
             }
             Err(error) => (None, 0.0, Some(error.to_string())),
@@ -76,10 +78,11 @@ impl Trial {
     }
 }
 
-/// Tries every family of kernels in f32 on small problems whose answers are closed forms, whole numbers, or computed in f64: on the
-/// adapter of `ctx`, if it has one, and on the CPU. A few seconds on a software adapter, most of them compilation.
+/// Runs every family of kernels in f32, on the adapter of `ctx` if it has one and on the CPU. The problems are small,
+/// and their answers are closed forms, whole numbers, or computed in f64. On a software adapter this takes a few
+/// seconds, most of it compilation.
 ///
-/// What fails is told in the checks; nothing is returned as an error.
+/// Failures are reported in the checks; nothing is returned as an error.
 #[must_use]
 pub fn self_test(ctx: &Context) -> Vec<Check> {
     let trials: Vec<Trial> = dense::trials().into_iter().chain(features::trials()).chain(sparse::trials()).collect();
@@ -93,7 +96,7 @@ pub fn self_test(ctx: &Context) -> Vec<Check> {
     checks
 }
 
-/// The largest distance between two lists of numbers; NaN where either has one, or one is longer.
+/// Returns the largest difference between two sequences; NaN if either contains a NaN or one is longer.
 fn apart(found: impl IntoIterator<Item = f64>, truth: impl IntoIterator<Item = f64>) -> f64 {
     let (mut found, mut truth) = (found.into_iter(), truth.into_iter());
     let mut worst = 0.0;
@@ -106,7 +109,7 @@ fn apart(found: impl IntoIterator<Item = f64>, truth: impl IntoIterator<Item = f
     }
 }
 
-/// The larger of two, or NaN.
+/// Returns the larger of two values, or NaN if either is NaN.
 fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || b <= a { a } else { b }
 }
@@ -146,7 +149,7 @@ mod tests {
         let checks = self_test(&Context::cpu());
         let wrong: Vec<_> = checks.iter().filter(|check| !check.ok()).collect();
         assert!(wrong.is_empty() && checks.iter().all(|check| check.on == "cpu"), "{wrong:#?}");
-        // A report tells them apart, and has them in a line.
+        // In the report every check has its own name, which fits in one line.
         let names: HashSet<_> = checks.iter().map(|check| (check.family, &check.what)).collect();
         assert_eq!(names.len(), checks.len());
         assert!(checks.iter().all(|check| check.what.chars().count() <= 38), "{names:?}");

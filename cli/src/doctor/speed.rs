@@ -1,35 +1,35 @@
-//! How fast a machine copies, multiplies and answers, beside what others of its class do.
+//! The speed of copies, multiply-adds and small calls, compared with what the class of the device should reach.
 
 use fiedler::Context;
 use fiedler::Result;
 use fiedler::ops::roofline::{Ceilings, ceilings};
 use fiedler::policy::Backend;
 
-/// What a class of devices does at least when nothing is wrong.
+/// The speed that every device of a class reaches when nothing is wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Expected {
-    /// `cpu`, or as of [`fiedler::Adapter::class`].
+    /// The class: `cpu`, or one of those of [`fiedler::Adapter::class`].
     pub class: &'static str,
-    /// Bytes/s of a copy, read and written.
+    /// The rate of a copy in bytes/s, counting bytes read and bytes written.
     pub copy: f64,
-    /// flop/s of multiply-adds in f32.
+    /// The rate of f32 multiply-adds in flop/s.
     pub fma: f64,
-    /// Seconds of the smallest call.
+    /// The duration of the smallest call in seconds.
     pub call: f64,
-    /// Where these come from.
+    /// The source of these values.
     pub source: &'static str,
 }
 
-/// The slow end of each class, so that nobody is called slow for being small. 2026-11-22.
+/// The slow end of each class, so that a small device is not reported as slow. As of 2026-11-22.
 const CLASSES: [Expected; 5] = [
     Expected {
         class: "discrete",
         copy: 2e11,
         fma: 4e12,
         call: 5e-4,
-        source: "half of a T4's vendor figures (320 GB/s, 8.1 Tflop/s); an H200 copies 4.3 TB/s. Calls: arXiv 2604.02344 has up to 71 us for \
-                 a dispatch, with waiting a few of these",
+        source: "half of a T4's vendor figures (320 GB/s, 8.1 Tflop/s); an H200 copies 4.3 TB/s. Calls: arXiv \
+                 2604.02344 reports up to 71 us per dispatch, and a call that waits takes a few times that",
     },
     Expected {
         class: "integrated",
@@ -43,69 +43,72 @@ const CLASSES: [Expected; 5] = [
         copy: 3e10,
         fma: 3e11,
         call: 2e-3,
-        source: "as an integrated one, through a hypervisor",
+        source: "like an integrated GPU, through a hypervisor",
     },
     Expected {
         class: "software",
         copy: 1.5e9,
         fma: 3e9,
         call: 1e-2,
-        source: "measured with two cores: lavapipe 3.8 GB/s and 47 Gflop/s, SwiftShader 1.8 GB/s and 3.4 Gflop/s",
+        source: "measured on two cores: lavapipe 3.8 GB/s and 47 Gflop/s, SwiftShader 1.8 GB/s and 3.4 Gflop/s",
     },
     Expected {
         class: "cpu",
         copy: 6e9,
         fma: 1e10,
         call: 5e-3,
-        source: "one channel of DDR4-2400, half of it for each direction; one core of 2 GHz with vectors of 128 bits",
+        source: "one channel of DDR4-2400, half of it for each direction; one 2 GHz core with 128-bit vectors",
     },
 ];
 
-/// What was measured, and what its class should give.
+/// The measured speed of one device, and the speed that its class should reach.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Speed {
     /// The adapter's name, or `cpu`.
     pub on: String,
-    /// What was measured.
+    /// The measured rates.
     pub found: Ceilings,
-    /// What others of its class do at least; none of a class that nothing is known of.
+    /// The rates that its class should reach; `None` for a class with no known rates.
     pub expected: Option<Expected>,
 }
 
 impl Speed {
-    /// What is far below its class, under a third of it: one sentence each.
+    /// Returns a sentence for each rate that is less than a third of what the class should reach.
     #[must_use]
     pub fn far_below(&self) -> Vec<String> {
         let Some(expected) = self.expected else { return Vec::new() };
         let Ceilings { copy, fma, call } = self.found;
         let words = |what: &str, found: String, wanted: String| {
-            format!("{}: {what} is far below its class ({}): {found}, expected about {wanted}", self.on, expected.class)
+            format!(
+                "{}: {what} is far too slow for its class ({}): expected {wanted}, found {found}",
+                self.on, expected.class
+            )
         };
         let mut lines = Vec::new();
         for (what, found, wanted, unit) in
-            [("a copy", copy, expected.copy, "GB/s"), ("multiply-add", fma, expected.fma, "Gflop/s")]
+            [("copying", copy, expected.copy, "GB/s"), ("multiply-add", fma, expected.fma, "Gflop/s")]
         {
-            // Written so that NaN is far below.
+            // This form of the comparison counts NaN as too slow.
             let enough = 3.0 * found >= wanted;
             if !enough {
                 let show = |x: f64| format!("{:.2} {unit}", 1e-9 * x);
-                lines.push(words(what, show(found), show(wanted)));
+                lines.push(words(what, show(found), show(wanted) + " or more"));
             }
         }
         let soon = call <= 3.0 * expected.call;
         if !soon {
             let show = |x: f64| format!("{:.2} ms", 1e3 * x);
-            lines.push(words("the smallest call", show(call), show(expected.call)));
+            lines.push(words("the smallest call", show(call), show(expected.call) + " or less"));
         }
         lines
     }
 }
 
-/// Measures the adapter of `ctx`, if it has one, and the CPU: about a second each.
+/// Measures the adapter of `ctx`, if it has one, and the CPU. Each takes about a second.
 ///
 /// # Errors
-/// Device errors.
+/// Returns an error if the device fails.
 pub fn speed(ctx: &Context) -> Result<Vec<Speed>> {
     let mut all = Vec::new();
     let measured = |on: &str, class: &str, backend: Backend, bytes: u64| -> Result<Speed> {
@@ -118,7 +121,7 @@ pub fn speed(ctx: &Context) -> Result<Vec<Speed>> {
         let bytes = if adapter.software { 16 << 20 } else { 256 << 20 };
         all.push(measured(&adapter.name, adapter.class, Backend::Gpu, bytes.min(adapter.limits.storage_binding))?);
     }
-    // Beyond the caches of most machines.
+    // More than the caches of most machines hold.
     all.push(measured("cpu", "cpu", Backend::Cpu, 64 << 20)?);
     Ok(all)
 }

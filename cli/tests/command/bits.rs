@@ -1,8 +1,10 @@
-//! What the command writes depends on its input and its settings: not on the number of threads, nor on the memory budget.
+//! The output of the command depends on its input and its settings, not on the number of threads or the memory
+//! budget.
 
 use crate::call::{Files, fiedler, run};
 
-/// Runs a call with this number of threads and this memory budget. Returns the bytes of its file, or what it says where it fails.
+/// Runs a call with this number of threads and this memory budget. Returns the bytes of its file, or the error
+/// message if it fails.
 fn written(files: &Files, call: &str, threads: usize, budget: &str) -> Result<Vec<u8>, String> {
     let out = files.at("out.npz");
     let words: Vec<String> = call
@@ -16,7 +18,7 @@ fn written(files: &Files, call: &str, threads: usize, budget: &str) -> Result<Ve
         .env("FIEDLER_MEMORY_BUDGET", budget)
         .output()
         .expect("the command starts");
-    // Pairs that did not converge are written, and have to be the same, too.
+    // Pairs that did not converge are written, and have to be the same too.
     if matches!(output.status.code(), Some(0 | 3)) {
         Ok(std::fs::read(&out).expect("written"))
     } else {
@@ -26,7 +28,7 @@ fn written(files: &Files, call: &str, threads: usize, budget: &str) -> Result<Ve
     }
 }
 
-/// Numbers in (-1, 1).
+/// Returns values in (-1, 1).
 fn noise(count: usize) -> Vec<f64> {
     let mut state = 7_u64;
     let next = || {
@@ -59,7 +61,7 @@ fn inputs() -> Files {
 }
 
 #[test]
-fn threads_move_no_bit() {
+fn results_do_not_depend_on_the_threads() {
     let files = inputs();
     for call in [
         "encode grid.txt -k 6 --method exact",
@@ -98,7 +100,7 @@ fn threads_move_no_bit() {
 
 /// The same bits, or an error that names the budget.
 #[test]
-fn the_budget_moves_no_bit() {
+fn results_do_not_depend_on_the_budget() {
     let files = inputs();
     for call in [
         "encode grid.txt -k 6 --method exact",

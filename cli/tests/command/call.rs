@@ -1,16 +1,17 @@
-//! The command as tests call it.
+//! Helpers that run the command for the tests.
 #![allow(dead_code, reason = "each test binary calls it in its own way")]
 
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// The command on the CPU backend, with nothing of the caller's environment that it would listen to.
+/// Returns the command on the CPU backend, without the variables of the caller's environment that it reads.
 pub fn fiedler(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fiedler"));
     for name in ["FIEDLER_ADAPTER", "FIEDLER_MEMORY_BUDGET", "FIEDLER_SOFTWARE_AS_GPU", "RUST_LOG"] {
         command.env_remove(name);
     }
-    // No test finds what another stored, nor what this machine was tuned to; tests/host/cache.rs and policy.rs are for that.
+    // No test finds what another one stored, or how this machine was tuned; tests/host/cache.rs and policy.rs test
+    // that.
     let nowhere = concat!(env!("CARGO_TARGET_TMPDIR"), "/no cache");
     command
         .env("FIEDLER_BACKEND", "cpu")
@@ -41,7 +42,7 @@ impl Files {
         self.at(name)
     }
 
-    /// A C-order .npy file of these bytes, and zeros behind them.
+    /// Writes a C-order .npy file of these bytes, followed by zeros.
     pub fn npy(&self, name: &str, descr: &str, shape: &[usize], given: &[u8]) -> String {
         let lengths: String = shape.iter().map(|length| format!("{length}, ")).collect();
         let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({lengths}), }}");

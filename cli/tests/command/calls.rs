@@ -1,4 +1,5 @@
-//! What `fiedler run` says of a wrong call, of what it cannot do, and of what it did: exit codes and words, in the terms of the caller's files.
+//! What `fiedler run` reports about a wrong call, about what it cannot do, and about what it did: exit codes and
+//! messages in the terms of the caller's files.
 
 use crate::call::{Files, fiedler, run};
 use npyz::npz::NpzArchive;
@@ -11,7 +12,7 @@ fn said(bytes: &[u8]) -> String {
 /// A path of two nodes.
 const PATH: &str = "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 1\n";
 
-/// Calls, and what has to be in the complaint; none of them may leave a file.
+/// Runs calls and checks the words of each complaint. None of them may leave a file.
 fn refused(files: &Files, code: i32, cases: &[(&str, &[&str])]) {
     for (call, words) in cases {
         let out = files.at("refused.npz");
@@ -77,7 +78,7 @@ fn a_wrong_shape_or_type_is_a_wrong_call_in_numpys_words() {
             ("matmul v.npy wide.npy", &["v.npy: ", "found (5,)"]),
             ("cov v.npy", &["(m, n) or (batch, m, n), found (5,)"]),
             ("pca batch.npy -k 1", &["(m, n), found (2, 3, 3)"]),
-            ("pca row.npy -k 1", &["two rows at least, found (1, 4)"]),
+            ("pca row.npy -k 1", &["at least two rows, found (1, 4)"]),
             ("pca wide.npy -k 3", &["-k: ", "at most 2", "wide.npy (2, 3)", "found 3"]),
             ("eigh wide.npy", &["square", "found (2, 3)"]),
             ("eigvalsh wide.npy", &["eigvalsh: ", "square", "found (2, 3)"]),
@@ -128,7 +129,7 @@ fn a_value_out_of_its_domain_is_a_wrong_call_that_names_the_option() {
             ("random --shape 3 --distribution bernoulli -p -1", &["-p", "from 0 to 1"]),
             ("random --shape 3 --low 2 --high 1", &["--low", "--high", "found 2 and 1"]),
             ("random --shape 3 --high 1e39", &["--high", "float32"]),
-            ("random --shape 3 --low -3e38 --high 3e38", &["HIGH - LOW beyond float32"]),
+            ("random --shape 3 --low -3e38 --high 3e38", &["HIGH - LOW within float32"]),
             ("matmul x.npy y.npy --transpose-b --alpha inf", &["--alpha", "finite"]),
             ("matmul x.npy y.npy --transpose-b --alpha 1e39", &["--alpha", "within float32"]),
             ("random --shape 3 --distribution normal --mean 1e39", &["--mean", "float32"]),
@@ -153,7 +154,7 @@ fn a_value_out_of_its_domain_is_a_wrong_call_that_names_the_option() {
             ("irfft x.npy -n -1", &["-n", whole]),
         ],
     );
-    // Nothing of clap's that leads astray.
+    // clap's misleading tips are not shown.
     let output = run(&["run", "stats", &files.at("x.npy"), "-o", "no.npz", "--ddof", "-1"]);
     assert!(!said(&output.stderr).contains("tip"), "{}", said(&output.stderr));
     let output = run(&["run", "ceilings", "--rounds", "0"]);
@@ -189,7 +190,7 @@ fn options_that_the_choice_makes_meaningless_are_refused() {
 }
 
 #[test]
-fn the_data_s_faults_and_the_system_s_are_failures() {
+fn faults_of_the_data_and_of_the_system_are_failures() {
     let files = Files::new();
     files.f32s("p.npy", &[2, 2], &[0.5, 0.5, f32::INFINITY, 0.5]);
     files.f32s("q.npy", &[2, 2], &[0.5, 0.5, 0.5, 0.5]);
@@ -208,7 +209,7 @@ fn the_data_s_faults_and_the_system_s_are_failures() {
             ("stats absent.npy", &["stats: ", "absent.npy"]),
         ],
     );
-    // The budget is named, and counted is what is held: results of f32 and one matrix of products in f64.
+    // The message names the budget, and counts what is held: results in f32 and one matrix of products in f64.
     let few = files.f32s("few.npy", &[2, 1000], &[]);
     let out = files.at("cov.npz");
     let output = fiedler(&["run", "cov", &few, "-o", &out]).env("FIEDLER_MEMORY_BUDGET", "8M").output().unwrap();
@@ -221,7 +222,7 @@ fn the_data_s_faults_and_the_system_s_are_failures() {
         fiedler(&["run", "random", "--shape", "10000000", "-o", &out]).env("FIEDLER_MEMORY_BUDGET", "8M").output();
     let text = said(&output.unwrap().stderr);
     assert!(text.contains("FIEDLER_MEMORY_BUDGET") && text.contains("40000000 needed"), "{text}");
-    // Results no larger than what was given are no matter of the budget.
+    // Results that are no larger than the input are not limited by the budget.
     let square = files.f32s("square.npy", &[1000, 1000], &[]);
     let output = fiedler(&["run", "cov", &square, "-o", &out]).env("FIEDLER_MEMORY_BUDGET", "8M").output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output.stderr));
@@ -232,7 +233,7 @@ fn the_data_s_faults_and_the_system_s_are_failures() {
 fn a_file_that_cannot_be_written_is_named_as_it_was_given() {
     let files = Files::new();
     let x = files.f32s("x.npy", &[4], &[]);
-    // Nobody makes files there, not even root.
+    // No user can create files there, not even root.
     let out = "/proc/fiedler.npz";
     let output = run(&["run", "fft", &x, "-o", out]);
     let text = said(&output.stderr);
@@ -275,7 +276,7 @@ fn a_vector_and_f16_have_their_moments() {
 }
 
 #[test]
-fn it_says_what_it_computed_where_how_it_ended_and_how_long_it_took() {
+fn the_last_line_names_operation_side_outcome_and_time() {
     let files = Files::new();
     let x = files.f64s("x.npy", &[2, 2], &[2.0, 1.0, 1.0, 2.0]);
     let p = files.f32s("p.npy", &[2, 2], &[0.5, 0.5, 0.25, 0.75]);
@@ -319,15 +320,15 @@ fn it_says_what_it_computed_where_how_it_ended_and_how_long_it_took() {
         }
         let output = run(&[&arguments[..], &["--quiet"]].concat());
         assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(code), 0, 0), "{call:?}");
-        // Times that were asked for are not lost.
+        // Requested times are printed even with `--quiet`.
         let output = run(&[&arguments[..], &["--quiet", "--time", "1"]].concat());
         assert!(said(&output.stdout).starts_with("{\"first_ms\""), "{call:?}: {}", said(&output.stdout));
     }
 }
 
-/// On every adapter that this machine shows.
+/// On every adapter that this machine has.
 #[test]
-fn it_says_which_adapter_computed_and_that_f64_has_none() {
+fn the_last_line_names_the_adapter_and_f64_has_none() {
     let files = Files::new();
     let narrow = files.f32s("x.npy", &[2, 3], &[1.0; 6]);
     let wide = files.f64s("wide.npy", &[2, 3], &[1.0; 6]);
@@ -352,7 +353,7 @@ fn it_says_which_adapter_computed_and_that_f64_has_none() {
             assert!(code == Some(0) && text.contains(&format!(", on {name} (asked for); ")), "{call:?}: {text}");
         }
         let (code, text) = on(&["pca", &narrow, "-k", "1", "--solver", "truncated"]);
-        assert!(code == Some(2) && text.contains("--solver truncated: it is computed on the CPU alone"), "{text}");
+        assert!(code == Some(2) && text.contains("--solver truncated is computed on the CPU alone"), "{text}");
         let (code, text) = on(&["random", "--shape", "3", "--wide"]);
         assert!(code == Some(2) && text.contains("--wide"), "{text}");
         let (code, text) = on(&["matmul", &wide, &wide, "--transpose-b"]);
@@ -361,14 +362,14 @@ fn it_says_which_adapter_computed_and_that_f64_has_none() {
 }
 
 #[test]
-fn help_says_what_is_taken_and_what_is_computed() {
+fn help_states_the_input_and_the_output() {
     let complex = "complex64";
     for (operation, there, not) in [
         ("fft", vec!["One to three axes", complex], vec![]),
         ("rfft", vec!["One to three axes", "float16 as float32"], vec![complex]),
         (
             "power-spectrum",
-            vec!["periodogram", "the last edge included", "with length 1", "of a signal of zeros"],
+            vec!["periodogram", "the last edge included", "with length 1", "for a signal of zeros"],
             vec![complex],
         ),
         ("fft2", vec!["Two or three axes", complex], vec!["One to three"]),

@@ -1,4 +1,5 @@
-//! What `fiedler encode` says and writes beside the encodings themselves: the last line, components, precisions, help.
+//! What `fiedler encode` prints and writes in addition to the encodings themselves: the last line, components,
+//! precisions, help.
 
 use crate::call::{Files, fiedler, run};
 use npyz::Deserialize;
@@ -7,13 +8,13 @@ use serde_json::Value;
 
 const KARATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/karate.txt");
 
-/// Exit code, and what was said on either channel.
+/// Returns the exit code and the output on both channels.
 fn said(arguments: &[&str]) -> (Option<i32>, String) {
     let output = run(arguments);
     (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
 }
 
-/// The last line, and the JSON object of the same call.
+/// Returns the last line, and the JSON object of the same call.
 fn encoded(input: &str, out: &str, options: &[&str]) -> (String, Value) {
     let call = [&["encode", input, "-o", out], options].concat();
     let (code, line) = said(&call);
@@ -28,11 +29,11 @@ fn array<T: Deserialize>(path: &str, name: &str) -> (Vec<u64>, Vec<T>) {
     (array.shape().to_vec(), array.into_vec().expect("of this type"))
 }
 
-/// A triangle, a path of three nodes whose ids are lower, two pairs, in no order.
+/// A triangle, a path of three nodes whose ids are lower, and two edges apart from them, in mixed order.
 const PARTS: &str = "7 8\n10 11\n8 9\n1 2\n9 7\n2 3\n20 21\n";
 
 #[test]
-fn the_last_line_says_it_all_in_words() {
+fn the_last_line_summarizes_the_call() {
     let (files, set) = (Files::new(), Files::new());
     let out = files.at("out.npz");
     let (line, _) = encoded(KARATE, &out, &["-k", "1"]);
@@ -41,16 +42,16 @@ fn the_last_line_says_it_all_in_words() {
     assert_eq!(said(&["generate", "molecules", "--graphs", "20", "-o", &molecules]).0, Some(0));
     let (line, json) = encoded(&molecules, &out, &["-k", "2"]);
     assert!(line.contains("molecules: 20 graphs, ") && line.contains("; 2 eigenpairs each, on the CPU"), "{line}");
-    // Of many graphs there is no one number.
+    // There is no single count for many graphs.
     assert!(!line.contains("component"), "{line}");
     assert_eq!((&json["components"], &json["smallest_nonzero"]), (&20.into(), &Value::Null));
     let stages = json["seconds"].as_object().expect("an object");
     assert!(["open", "read", "encode", "write"].iter().all(|stage| stages.contains_key(*stage)), "{json}");
-    // A self-loop is one edge.
+    // A self-loop counts as one edge.
     let loops = files.text("loops.txt", "0 0\n0 1\n");
     let (line, _) = encoded(&loops, &out, &["-k", "2", "--preset", "networkx"]);
     assert!(line.contains("2 nodes, 2 edges; "), "{line}");
-    // The largest do not show the smallest.
+    // The largest pairs do not show the smallest nonzero value.
     let (line, json) = encoded(KARATE, &out, &["-k", "2", "--which", "largest"]);
     assert!(line.contains("; 1 component; ") && json["smallest_nonzero"].is_null(), "{line}");
 }
@@ -69,9 +70,9 @@ fn on_auto_it_says_why_no_gpu_was_opened() {
     assert!(line.contains(", on the CPU (f64 is computed there); "), "{line}");
 }
 
-/// On every adapter that this machine shows: the values of a ring are tied, which f32 cannot tell.
+/// On every adapter that this machine has: the values of a ring are tied, which f32 cannot decide.
 #[test]
-fn what_the_cpu_decided_again_is_said() {
+fn graphs_decided_again_on_the_cpu_are_reported() {
     let files = Files::new();
     let (ring, out) = (files.at("ring.txt"), files.at("out.npz"));
     assert_eq!(said(&["generate", "cycle", "--nodes", "12", "-o", &ring]).0, Some(0));
@@ -79,28 +80,25 @@ fn what_the_cpu_decided_again_is_said() {
     for adapter in doctor["adapters"].as_array().expect("a list") {
         let name = adapter["name"].as_str().expect("a name");
         let (line, json) = encoded(&ring, &out, &["-k", "3", "--backend", "gpu", "--adapter", name]);
-        assert!(
-            line.contains(&format!(", on {name} (asked for), 1 graph decided again in f64 on the CPU; ")),
-            "{line}"
-        );
+        assert!(line.contains(&format!(", on {name} (asked for), 1 graph solved again in f64 on the CPU; ")), "{line}");
         assert!(line.contains(" (open ") && json["again"] == 1 && json["on_gpu"] == 1, "{line} {json}");
     }
 }
 
 #[test]
-fn zeros_alone_get_a_word_about_what_to_do() {
+fn zeros_alone_get_a_hint() {
     let files = Files::new();
     let (parts, out) = (files.text("parts.txt", PARTS), files.at("out.npz"));
     let (line, json) = encoded(&parts, &out, &["-k", "4"]);
     assert!(line.contains("; 4 components; all eigenvalues here are 0, one for each component: "), "{line}");
     assert!(line.contains("--drop-trivial") && line.contains("--largest-component"), "{line}");
     assert_eq!((&json["components"], &json["graphs_of_zeros_alone"]), (&4.into(), &1.into()));
-    // A fifth pair is not 0; without the zeros none is.
+    // The fifth pair is not 0; without zero modes, none is.
     for options in [&["-k", "5"][..], &["-k", "4", "--drop-trivial"], &["-k", "4", "--which", "largest"]] {
         let (line, json) = encoded(&parts, &out, options);
         assert!(!line.contains("--drop-trivial") && json["graphs_of_zeros_alone"] == 0, "{options:?}: {line}");
     }
-    // One component is the largest already.
+    // A single component is the largest already.
     let (line, _) = encoded(KARATE, &out, &["-k", "1"]);
     assert!(line.contains("--drop-trivial") && !line.contains("--largest-component"), "{line}");
 }
@@ -118,8 +116,7 @@ fn a_k_beyond_the_nodes_says_how_many_there_are() {
     files.text("set/set_A.txt", "1, 2\n2, 3\n4, 5\n");
     files.text("set/set_graph_indicator.txt", "1\n1\n1\n2\n2\n");
     let (line, json) = encoded(&set, &out, &["-k", "3"]);
-    let words =
-        "; 3 eigenpairs each, but for 1 graph of fewer, as few as 2 (the columns beyond are masked), on the CPU";
+    let words = "; 3 eigenpairs each, except for 1 graph with as few as 2 (the columns beyond are masked), on the CPU";
     assert!(line.contains(words), "{line}");
     assert_eq!((&json["fewest_pairs"], &json["graphs_with_fewer_pairs"]), (&2.into(), &1.into()));
 }
@@ -132,11 +129,12 @@ fn the_largest_component_keeps_its_names() {
     assert!(line.contains("parts: 1 graph, 3 nodes, 2 edges (the largest component, of 10 nodes); "), "{line}");
     assert!(line.contains("; 1 component, smallest non-zero eigenvalue 1.000; "), "{line}");
     assert_eq!((&json["nodes"], &json["listed_nodes"]), (&3.into(), &10.into()));
-    // Of two with three nodes the one of the lowest node: the path 1-2-3, whose eigenvalues are 0, 1 and 3.
+    // Of the two components with three nodes, the one with the lowest node: the path 1-2-3, whose eigenvalues are
+    // 0, 1 and 3.
     assert_eq!(array::<i64>(&out, "node_ids"), (vec![3], vec![1, 2, 3]));
     let values = array::<f32>(&out, "eigenvalues").1;
     assert!(values.iter().zip([0.0, 1.0, 3.0]).all(|(x, want)| (x - want).abs() < 1e-6), "{values:?}");
-    // Words stay words.
+    // Ids that are words remain words.
     let words = files.text("words.txt", "a b\nx y\ny z\n");
     encoded(&words, &out, &["-k", "1", "--largest-component"]);
     let csv = files.at("out.csv");
@@ -144,7 +142,7 @@ fn the_largest_component_keeps_its_names() {
     let ids: Vec<String> =
         std::fs::read_to_string(&csv).unwrap().lines().skip(1).map(|l| l.split(',').nth(2).unwrap().into()).collect();
     assert_eq!(ids, ["x", "y", "z"]);
-    // Without names of the file's own they are counted through the data set.
+    // Without ids in the file, nodes are counted through the data set.
     let set = files.at("set");
     std::fs::create_dir(&set).unwrap();
     files.text("set/set_A.txt", "2, 3\n4, 5\n");
@@ -156,7 +154,7 @@ fn the_largest_component_keeps_its_names() {
 }
 
 #[test]
-fn f64_is_written_where_it_is_asked_for() {
+fn f64_is_written_on_request() {
     let files = Files::new();
     let out = files.at("out.npz");
     encoded(KARATE, &out, &["-k", "4"]);
@@ -164,14 +162,14 @@ fn f64_is_written_where_it_is_asked_for() {
     encoded(KARATE, &out, &["-k", "4", "--precision", "f64"]);
     let wide = (array::<f64>(&out, "eigenvalues"), array::<f64>(&out, "eigenvectors"));
     assert_eq!((narrow.0.0, narrow.1.0), (wide.0.0, wide.1.0.clone()));
-    // The same numbers, rounded.
+    // The same values, rounded.
     assert!(narrow.0.1.iter().zip(&wide.0.1).all(|(&a, &b)| a == b as f32), "{:?} {:?}", narrow.0.1, wide.0.1);
     assert!(narrow.1.1.iter().zip(&wide.1.1).all(|(&a, &b)| a == b as f32));
     let residual = array::<f32>(&out, "residual").1[0];
-    // A few eps of f64: f32 has 1e-8.
+    // A few eps of f64; f32 has 1e-8.
     assert!(residual < 1e-14, "{residual}");
     for (options, words) in [
-        (&["--precision", "f64", "--backend", "gpu"][..], "--precision f64: it is computed on the CPU alone"),
+        (&["--precision", "f64", "--backend", "gpu"][..], "--precision f64 is computed on the CPU alone"),
         (&["--precision", "f16"], "f32, f64"),
     ] {
         let (code, text) = said(&[&["encode", "no-such-file.txt", "-o", &out], options].concat());
@@ -185,11 +183,11 @@ fn help_states_norms_bounds_and_recipes() {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "max |L v - l v|_2 / |L|_1",
-        "square roots of their values are within 1e-10 of the square root of the spectrum's bound",
-        "The null space is a group of its own",
-        "1 where the last group has more pairs than the k",
-        "The entry of largest magnitude is positive: the lowest index among those within 1 %",
-        "--preset pyg, -k K+1, then the columns of `eigenvectors` from 1 on",
+        "square roots of their values differ by at most 1e-10 times the square root of the spectrum's bound",
+        "The null space is a separate group",
+        "1 if the last group has more pairs than these k columns hold",
+        "The entry of largest magnitude is positive; among entries within 1 % of the largest, the one with the lowest index",
+        "use --preset pyg and -k K+1, and take the columns of `eigenvectors` from 1 on",
         "scipy.sparse.csgraph.laplacian: self-loops dropped, duplicates summed, isolated nodes 0",
         "networkx.normalized_laplacian_matrix: self-loops kept, the last of duplicates, isolated nodes 0",
         "torch_geometric.utils.get_laplacian: self-loops dropped, duplicates summed, isolated nodes 1",
@@ -199,7 +197,7 @@ fn help_states_norms_bounds_and_recipes() {
     }
 }
 
-/// A library below the adapter looks for a desktop; where there is none nobody is told.
+/// A library below the adapter looks for a desktop; its complaint about a missing one is not shown.
 #[cfg(target_os = "linux")]
 #[test]
 fn without_a_desktop_standard_error_is_silent() {

@@ -1,4 +1,4 @@
-//! `fiedler run random` and `fiedler run divergence` as a user runs them.
+//! Tests of `fiedler run random` and `fiedler run divergence` as a user runs them.
 
 use crate::call::run;
 use npyz::npz::NpzArchive;
@@ -47,7 +47,7 @@ fn random_numbers_of_a_named_stream() {
     done(&call);
     let (shape, normals) = array::<f32>(&out, "x");
     assert_eq!(shape, [10, 6]);
-    // As tests/device/random.rs has them of other programs.
+    // The values of other programs in tests/device/random.rs.
     for (x, want) in normals.iter().zip([0.399_523_34, -0.002_892_23, -0.764_204_4, -0.766_401_3]) {
         assert!((x - want).abs() < 1e-6, "{normals:?}");
     }
@@ -111,7 +111,7 @@ fn divergences_of_rows_pairs_and_samples() {
     // KL is not symmetric: row i, column j is D(p_i, p_j).
     done(&["run", "divergence", &p, "-o", &out]);
     near(&array::<f64>(&out, "d").1, &[0.0, 0.239_278_181_599, 0.218_011_910_943, 0.0]);
-    // Two bins from 1 to 5: half of these samples are below 3, and a quarter of those.
+    // Two bins from 1 to 5: half of `these` samples are below 3, and a quarter of `those`.
     let these = save(&folder.path().join("these.npy"), &[4], &[1.0, 2.0, 3.5, 5.0]);
     let those = save(&folder.path().join("those.npy"), &[4], &[1.0, 4.0, 4.0, 5.0]);
     done(&["run", "divergence", &these, &those, "--kind", "tv", "--samples", "2", "--precision", "f32", "-o", &out]);

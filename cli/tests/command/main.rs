@@ -1,4 +1,4 @@
-//! The command as a user runs it, one room for each part of it.
+//! Tests of the command as a user runs it, one module for each part of it.
 
 mod bits;
 mod call;

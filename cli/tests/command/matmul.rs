@@ -1,4 +1,4 @@
-//! `fiedler run matmul` as a user runs it: numpy's order, types that stay what they are, exit codes.
+//! Tests of `fiedler run matmul` as a user runs it: numpy's order, types that are preserved, exit codes.
 
 use crate::call::run;
 use half::f16;
@@ -6,7 +6,7 @@ use npyz::npz::NpzArchive;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A C-order .npy file.
+/// Writes a C-order .npy file.
 fn write_npy(path: &Path, descr: &str, shape: &str, bytes: &[u8]) {
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
     let padded = (10 + header.len() + 1).next_multiple_of(64) - 10;
@@ -47,7 +47,7 @@ fn products_have_numpys_order() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(read(), (vec![2, 2], vec![14.0, 32.0, 32.0, 77.0]));
 
-    // What cannot be multiplied is a wrong call, said with both shapes.
+    // Shapes that cannot be multiplied are a wrong call, and the message has both.
     let output = run(&["run", "matmul", &a, &a, "-o", &out]);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(2) && text.contains("(2, 3)"), "{text}");
@@ -67,13 +67,13 @@ fn f16_stays_f16() {
     let array = archive.by_name("c").unwrap().unwrap();
     assert_eq!(array.shape(), [1, 2]);
     assert!(array.dtype().descr().contains("<f2"), "{}", array.dtype().descr());
-    // 257.25, which f16 has, and 65538, which it has not.
+    // 257.25, which f16 holds, and 65538, which it does not.
     let bytes = std::fs::read(&out).unwrap();
     let begin = bytes.windows(6).position(|w| w == b"\x93NUMPY").expect("an array, stored as it is");
     let header = usize::from(u16::from_le_bytes([bytes[begin + 8], bytes[begin + 9]]));
     assert_eq!(bytes[begin + 10 + header..][..4], halves(&[257.25, f32::INFINITY]));
 
-    // Two types are a wrong call.
+    // Factors of different types are a wrong call.
     write_npy(Path::new(&b), "<f4", "3, 2", &[0; 24]);
     let output = run(&["run", "matmul", &a, &b, "-o", &out]);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();

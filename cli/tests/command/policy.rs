@@ -1,4 +1,4 @@
-//! `fiedler tune`, `explain` and `bench` as a user runs them.
+//! Tests of `fiedler tune`, `explain` and `bench` as a user runs them.
 
 use crate::call::fiedler;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Exit status and what was printed, with the tuning files of a folder.
+/// Runs the command with the tuning files of a folder. Returns the exit status and the output.
 fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = fiedler(arguments).env("FIEDLER_CACHE_DIR", folder).output().expect("the command starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
@@ -20,17 +20,22 @@ fn done(folder: &Path, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn explain_says_where_how_long_and_why() {
+fn explain_reports_side_time_and_reason() {
     let folder = tempfile::tempdir().unwrap();
     let text = done(folder.path(), &["explain", "eigh", "n=32", "batch=10000"]);
-    for word in ["eigh/f32/n=32/batch=10000: cpu", "asked for", "defaults, `fiedler tune` measures", "no adapter"] {
+    for word in [
+        "eigh/f32/n=32/batch=10000: cpu",
+        "asked for",
+        "from defaults (`fiedler tune` measures this machine)",
+        "no adapter",
+    ] {
         assert!(text.contains(word), "{word}: {text}");
     }
     let auto = ["explain", "eigh/f32/n=32/batch=10000", "--json", "--backend", "auto"];
     let told: Value = serde_json::from_str(&done(folder.path(), &auto)).unwrap();
     assert_eq!(told["workload"], "eigh/f32/n=32/batch=10000");
     assert_eq!((&told["side"], &told["measured"]["cpu"]), (&"cpu".into(), &false.into()));
-    // 10,000 matrices of 9 n^3 flop at the default rate of a thread, shared by all.
+    // 10,000 matrices of 9 n^3 flop at the default rate of a thread, divided among all threads.
     let threads = std::thread::available_parallelism().unwrap().get() as f64;
     let seconds = told["cpu_s"].as_f64().unwrap();
     assert!(seconds * threads > 0.05 && seconds * threads < 0.5, "{told}");
@@ -53,7 +58,8 @@ fn explain_says_where_how_long_and_why() {
     }
 }
 
-/// Canonical vectors and certificates of small graphs take several times as long as their decomposition (`encode::plan` has the figures).
+/// Canonical vectors and certificates of small graphs take several times as long as their decomposition
+/// (`encode::plan` has the figures).
 #[test]
 fn what_follows_the_solver_is_in_the_prediction() {
     let folder = tempfile::tempdir().unwrap();
@@ -64,7 +70,7 @@ fn what_follows_the_solver_is_in_the_prediction() {
     let solver = seconds("eigh n=23 batch=10000");
     let [eight, sixteen] = [8, 16].map(|k| seconds(&format!("encode nodes=23 graphs=10000 k={k}")) / solver);
     assert!(4.0 < eight && eight < sixteen && sixteen < 12.0, "{eight} {sixteen}");
-    // Large ones are the solver's.
+    // For large graphs, the solver takes most of the time.
     let share = seconds("encode nodes=250 graphs=100 k=8") / seconds("eigh n=250 batch=100");
     assert!(1.0 < share && share < 1.2, "{share}");
 }
@@ -92,9 +98,9 @@ fn wrong_workloads_are_wrong_calls() {
     assert!(code == Some(2) && err.contains("fish"), "{err}");
 }
 
-/// Nothing, measured, damaged, forgotten; and a run that is killed leaves nothing behind.
+/// A tuning file is absent, measured, damaged, forgotten; a run that is killed leaves no file.
 #[test]
-fn the_life_of_a_tuning_file() {
+fn a_tuning_file_is_written_shown_ignored_and_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let files = || fs::read_dir(folder.path().join("tuning")).map_or(0, Iterator::count);
     assert!(done(folder.path(), &["tune", "--show"]).contains("not measured"));
@@ -103,7 +109,7 @@ fn the_life_of_a_tuning_file() {
     killed.kill().unwrap();
     killed.wait().unwrap();
     assert_eq!(files(), 0);
-    assert!(done(folder.path(), &["tune"]).contains("kept in"));
+    assert!(done(folder.path(), &["tune"]).contains("stored in"));
     assert_eq!(files(), 1);
     assert!(done(folder.path(), &["tune", "--show"]).contains("eigh 2 to"));
     let explained = done(folder.path(), &["explain", "eigh", "n=32"]);
@@ -121,13 +127,13 @@ fn the_life_of_a_tuning_file() {
 }
 
 #[test]
-fn where_nothing_can_be_kept_it_says_which_file() {
+fn a_tuning_file_that_cannot_be_written_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let (code, _, err) = run(&file, &["tune"]);
     assert!(code == Some(1) && err.contains("file"), "{err}");
-    // What computes goes on with the defaults.
+    // Commands that compute continue with the defaults.
     let (code, out, _) = run(&file, &["explain", "eigh", "n=32"]);
     assert!(code == Some(0) && out.contains("defaults"), "{out}");
 }
@@ -155,7 +161,7 @@ fn bench_measures_compares_and_draws() {
     assert!(text.contains("numpy 2 1.50 ms"), "{text}");
     let page = fs::read_to_string(&page).unwrap();
     assert!(page.contains("<svg") && page.contains("gemm/f32/n=16/batch=4") && !page.contains("http://"), "{page}");
-    // What is no list of results, and a page that cannot be one.
+    // A file that is not a list of results, and a page that cannot be written.
     fs::write(&peers, "no\n").unwrap();
     let (code, _, err) = run(folder.path(), &["bench", "gemm n=4", "--peers", peers.to_str().unwrap()]);
     assert!(code == Some(1) && err.contains("peers.jsonl:1"), "{err}");

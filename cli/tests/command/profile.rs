@@ -1,4 +1,5 @@
-//! `--profile` as a user calls it: a table on standard error, a trace in a file, and the same outputs as without.
+//! Tests of `--profile` as a user calls it: a table on standard error, a trace in a file, and the same outputs as
+//! without it.
 
 use crate::call::{fiedler, run};
 use fiedler::Adapter;
@@ -18,7 +19,7 @@ fn path(folder: &TempDir, name: &str) -> String {
     folder.path().join(name).to_str().expect("a plain path").to_owned()
 }
 
-/// A matrix of 40 x 40 as `numpy.save` writes it.
+/// Writes a matrix of 40 x 40 as `numpy.save` does.
 fn matrix(at: &str) {
     let header = format!("{:<117}\n", "{'descr': '<f4', 'fortran_order': False, 'shape': (40, 40), }");
     let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
@@ -34,7 +35,7 @@ fn on_the_cpu_there_are_stages_and_no_kernels() {
         (path(&folder, "a.npy"), path(&folder, "p.npz"), path(&folder, "c.npz"), path(&folder, "t.json"));
     matrix(&a);
     assert_eq!(said(&run(&["run", "matmul", &a, &a, "-o", &plain])).0, 0);
-    // What was asked for is printed, however quiet the rest is to be.
+    // The profile was requested, so `--quiet` does not suppress it.
     let (code, stdout, stderr) = said(&run(&["run", "matmul", &a, &a, "-o", &out, "--quiet", "--profile", &trace]));
     assert!(code == 0 && stdout.is_empty(), "{code} {stdout} {stderr}");
     assert!(stderr.contains("on the CPU, host stages only"), "{stderr}");
@@ -45,7 +46,7 @@ fn on_the_cpu_there_are_stages_and_no_kernels() {
     let events: Value = serde_json::from_slice(&std::fs::read(&trace).unwrap()).unwrap();
     let names: Vec<&str> = events.as_array().unwrap().iter().filter_map(|event| event["name"].as_str()).collect();
     assert!(names.contains(&"compute") && !events.to_string().contains("\"kernel\""), "{names:?}");
-    // The option alone, in front of others; and of the other commands that compute.
+    // The option without a value, before others; and with the other commands that compute.
     for arguments in [
         vec!["run", "matmul", "--profile", "--backend", "cpu", &a, &a, "-o", &out],
         vec!["run", "random", "--shape", "10", "-o", &out, "--profile"],
@@ -57,7 +58,7 @@ fn on_the_cpu_there_are_stages_and_no_kernels() {
     }
     let (_, _, stderr) = said(&run(&["encode", KARATE, "-o", &out, "--profile"]));
     assert!(["read", "encode", "write"].iter().all(|s| stderr.lines().any(|line| line.starts_with(s))), "{stderr}");
-    // Who does not ask is told nothing.
+    // Without the option, nothing is printed about a profile.
     assert!(!said(&run(&["encode", KARATE, "-o", &out])).2.contains("profile"));
 }
 
@@ -87,7 +88,7 @@ fn on_an_adapter_there_is_a_table_by_kernel() {
 }
 
 #[test]
-fn a_trace_that_cannot_be_written_is_said_before_the_work() {
+fn a_trace_that_cannot_be_written_is_reported_before_the_work() {
     let folder = TempDir::new().unwrap();
     let out = path(&folder, "c.npz");
     let (nowhere, held) = (path(&folder, "no/such/t.json"), path(&folder, "folder.json"));
@@ -96,13 +97,13 @@ fn a_trace_that_cannot_be_written_is_said_before_the_work() {
         (nowhere.as_str(), "existing folder"),
         (&held, "found a folder"),
         ("t.txt", ".json"),
-        (KARATE, "behind the inputs"),
+        (KARATE, "after the inputs"),
     ] {
         let (code, _, stderr) = said(&run(&["encode", KARATE, "-o", &out, "--profile", trace]));
         assert!(code == 2 && stderr.contains(words) && stderr.contains(trace), "{trace}: {code} {stderr}");
         assert!(!Path::new(&out).exists(), "{trace}");
     }
-    // What nobody can know before is a failure afterwards, and the output is there.
+    // What cannot be known before the work is a failure afterwards, and the output exists.
     #[cfg(target_os = "linux")]
     {
         let (code, _, stderr) =

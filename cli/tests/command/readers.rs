@@ -1,4 +1,4 @@
-//! What the command says of the graphs that it reads: notices, ids and lines of the file, names of formats.
+//! What the command reports about the graphs that it reads: notices, ids and lines of the file, names of formats.
 
 use crate::call::{fiedler, run};
 use npyz::npz::NpzArchive;
@@ -24,11 +24,11 @@ fn floats(path: &str, name: &str) -> Vec<f32> {
     NpzArchive::open(path).unwrap().by_name(name).unwrap().unwrap().into_vec().unwrap()
 }
 
-/// A path of four nodes and a node by itself, with a header of counts.
+/// A path of four nodes and an isolated node, with a header of counts.
 const HEADED: &str = "# made by hand\n5 3\n0 1\n1 2\n2 3\n";
 
 #[test]
-fn notices_are_said_once_and_in_json() {
+fn notices_are_printed_once_and_are_in_json() {
     let folder = TempDir::new().unwrap();
     let (graph, out) = (write(&folder, "g.txt", HEADED), folder.path().join("o.npz").display().to_string());
     let plain = format!("{graph}:2: `5 3` was read as");
@@ -45,12 +45,12 @@ fn notices_are_said_once_and_in_json() {
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report["notices"][0].as_str().is_some_and(|notice| notice.contains(&plain)), "{report}");
     assert_eq!((report["notices"].as_array().map(Vec::len), output.stderr.len()), (Some(1), 0));
-    // What the file proves is in the result: five nodes, two components.
+    // The result has what the file proves: five nodes, two components.
     assert_eq!((report["nodes"].as_u64(), report["components"].as_u64()), (Some(5), Some(2)));
 }
 
 #[test]
-fn edge_attributes_weigh_edges_where_they_are_asked_for() {
+fn edge_attributes_become_weights_on_request() {
     let folder = TempDir::new().unwrap();
     let set = folder.path().display().to_string();
     write(&folder, "DS_A.txt", "1, 2\n2, 1\n3, 4\n4, 3\n");
@@ -61,7 +61,7 @@ fn edge_attributes_weigh_edges_where_they_are_asked_for() {
     let base = ["encode", &set, "-o", &npz, "--laplacian", "combinatorial", "-k", "2"];
     let output = run(&base);
     assert!(code(&output) == 0 && said(&output.stderr).contains("DS_edge_attributes.txt"), "{}", said(&output.stderr));
-    // An edge of weight w has the eigenvalues 0 and 2w; a few roundings of f32.
+    // An edge of weight w has the eigenvalues 0 and 2w, up to a few roundings of f32.
     let near =
         |want: [f32; 4]| floats(&npz, "eigenvalues").iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-5);
     assert!(near([0.0, 2.0, 0.0, 2.0]), "{:?}", floats(&npz, "eigenvalues"));
@@ -84,7 +84,7 @@ fn edge_attributes_weigh_edges_where_they_are_asked_for() {
 }
 
 #[test]
-fn errors_bear_ids_and_lines_of_the_file() {
+fn errors_have_the_ids_and_lines_of_the_file() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("o.npz").display().to_string();
     let list = write(&folder, "g.txt", "30 7\n7 30\n7 100\n");
@@ -102,7 +102,7 @@ fn errors_bear_ids_and_lines_of_the_file() {
     assert!(!Path::new(&out).exists());
 }
 
-/// A TUDataset counts its graphs from 1; another file has one.
+/// A TUDataset counts its graphs from 1; another file has one graph.
 #[test]
 fn a_graph_of_a_tudataset_is_counted_as_its_file_does() {
     let folder = TempDir::new().unwrap();

@@ -49,7 +49,7 @@ fn integers_and_booleans_are_taken_as_f64() {
     assert!(line.contains("bool as float32") && archived::<f32>(&out, "mean") == [0.75], "{line}");
     done(&["matmul", &ints, &ints, "-o", &out]);
     assert_eq!(archived::<f64>(&out, "c"), [5.0, 4.0, 4.0, 5.0]);
-    // 2^53 + 1 has no such float.
+    // No float equals 2^53 + 1.
     let large = files.npy("large.npy", "<i8", &[2], bytemuck::cast_slice(&[0, (1_i64 << 53) + 1]));
     let output = run(&["run", "stats", &large, "-o", &out]);
     let said = text(&output);
@@ -89,7 +89,7 @@ fn one_array_is_written_as_npy_and_several_are_not() {
     let values = NpyFile::new(File::open(&out).unwrap()).unwrap().into_vec::<f64>().unwrap();
     assert!((values[0] - 1.0).abs() < 1e-14 && (values[1] - 3.0).abs() < 1e-14, "{values:?}");
     std::fs::remove_file(&out).unwrap();
-    // Said before anything is read: there is no such file.
+    // This is reported before anything is read: there is no such file.
     for (call, arrays) in [
         (vec!["eigh", "absent.npy"], "w, v, residual, orthogonality, status"),
         (vec!["svd", "absent.npy"], "u, s, vh, residual, orthogonality, status"),
@@ -108,7 +108,7 @@ fn one_array_is_written_as_npy_and_several_are_not() {
     }
 }
 
-/// No decomposition writes a zero with a sign.
+/// No decomposition writes a negative zero.
 #[test]
 fn zeros_have_one_sign() {
     let files = Files::new();
@@ -127,7 +127,7 @@ fn zeros_have_one_sign() {
         (vec!["eigsh", &mtx, "-k", "3", "--laplacian", "none"], vec!["w", "v"]),
         (vec!["pca", &x, "-k", "2"], vec!["components", "singular_values", "transformed"]),
     ] {
-        // Whether what is as good as zero converged is another matter.
+        // Whether a matrix that is practically zero converged is another matter.
         run(&[&["run"], &call[..], &["-o", &out]].concat());
         for name in arrays {
             let numbers = archived::<f64>(&out, name);
@@ -137,7 +137,7 @@ fn zeros_have_one_sign() {
     }
 }
 
-/// A call on `auto`, on a machine without any driver: looked for, an adapter is missed.
+/// Runs a call on `auto` without any driver: a search for an adapter would report that there is none.
 #[cfg(target_os = "linux")]
 fn on_auto(arguments: &[&str]) -> Output {
     let mut command = fiedler(&[&["run"], arguments].concat());
@@ -146,7 +146,7 @@ fn on_auto(arguments: &[&str]) -> Output {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_adapter_is_looked_for_where_there_is_little_to_do() {
+fn small_calls_do_not_look_for_an_adapter() {
     let files = Files::new();
     let x = files.npy("x.npy", "<f4", &[4, 4], &[0; 64]);
     let halves = files.npy("halves.npy", "<f4", &[1, 2], bytemuck::cast_slice(&[0.5_f32, 0.5]));
@@ -180,11 +180,11 @@ fn no_adapter_is_looked_for_where_there_is_little_to_do() {
         let said = text(&on_auto(&[&call[..], &["-o", &out]].concat()));
         assert!(said.contains(", on the CPU (too small to be worth opening a GPU); "), "{call:?}: {said}");
     }
-    // f64 has no kernels, however much there is to do.
+    // f64 has no kernels, however much work there is.
     let wide = files.f64s("wide.npy", &[2, 2], &[1.0; 4]);
     let said = text(&on_auto(&["fft", &wide, "-o", &out]));
     assert!(said.contains(", on the CPU (f64 is computed there); "), "{said}");
-    // 9 n^3 flop at the default rate of a thread come to more than half a second.
+    // 9 n^3 flop at the default rate of a thread take more than half a second.
     let large = files.npy("large.npy", "<f4", &[1100, 1100], &vec![0; 4 * 1100 * 1100]);
     let said = text(&on_auto(&["eigvalsh", &large, "-o", &out]));
     assert!(said.contains(", on the CPU (there is no GPU); "), "{said}");
@@ -192,7 +192,7 @@ fn no_adapter_is_looked_for_where_there_is_little_to_do() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_wrong_call_is_told_before_a_device_is_missed() {
+fn a_wrong_call_is_reported_before_a_missing_device() {
     let files = Files::new();
     let x = files.npy("x.npy", "<f4", &[2, 3], &[0; 24]);
     let wide = files.f64s("wide.npy", &[2, 3], &[1.0; 6]);
@@ -219,7 +219,7 @@ fn a_wrong_call_is_told_before_a_device_is_missed() {
         let said = text(&output);
         assert!(output.status.code() == Some(2) && said.contains(words), "{call:?}: {:?} {said}", output.status.code());
     }
-    // A right one misses it.
+    // A correct call reports the missing device.
     let output = fiedler(&["run", "stats", &x, "-o", &out, "--backend", "gpu"]).env("VK_DRIVER_FILES", "none").output();
     assert_eq!(output.unwrap().status.code(), Some(1));
 }

@@ -1,4 +1,5 @@
-//! The command's stored results: warm is cold, `--no-cache`, `--resume` after a kill and after Ctrl-C, two at once, places that cannot be written.
+//! The command's stored results: a warm run equals a cold one, `--no-cache`, `--resume` after a kill and after
+//! Ctrl-C, two runs at once, folders that cannot be written.
 
 use fiedler::graph::generate::preferential_attachment;
 use fiedler::graph::{Graph, GraphBatch};
@@ -7,11 +8,11 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A place of its own for everything: input, output, cache.
+/// A separate folder for everything: input, output, cache.
 struct Place(TempDir);
 
 impl Place {
-    /// With a data set of so many graphs of so many nodes.
+    /// Makes a folder with a data set of `graphs` graphs of `nodes` nodes.
     fn new(graphs: u64, nodes: usize) -> Self {
         let place = Self(TempDir::new().unwrap());
         let graphs: Vec<Graph> = (0..graphs).map(|seed| preferential_attachment(nodes, 3, seed).unwrap()).collect();
@@ -30,7 +31,7 @@ impl Place {
         }
         command.env("FIEDLER_BACKEND", "cpu").env("FIEDLER_CACHE_DIR", self.at("cache"));
         command.arg("encode").arg(self.at("set")).arg("-o").arg(self.at(out)).args(["--json"]);
-        // Exact: n^3 is what pieces are cut by here.
+        // `exact`, because n^3 determines the cache blocks here.
         command.args(["--method", "exact"]).args(more);
         command
     }
@@ -49,7 +50,7 @@ fn report(output: Output) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).expect("one JSON object")
 }
 
-/// Resumed, cached, missed.
+/// Returns the counts of cache blocks that were resumed, found in the cache, and missed.
 fn pieces(report: &serde_json::Value) -> [u64; 3] {
     ["resumed", "cached", "missed"].map(|name| report["pieces"][name].as_u64().unwrap())
 }
@@ -59,8 +60,8 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn warm_is_cold_and_no_cache_neither_reads_nor_writes() {
-    // 400^3 twice to a piece.
+fn warm_runs_equal_cold_ones_and_no_cache_neither_reads_nor_writes() {
+    // A cache block has two graphs of 400^3.
     let place = Place::new(6, 400);
     let plain = place.run("plain.npz", &["--no-cache"]);
     assert!(pieces(&plain) == [0, 0, 0] && !place.at("cache").exists(), "{plain}");
@@ -73,7 +74,7 @@ fn warm_is_cold_and_no_cache_neither_reads_nor_writes() {
     std::fs::write(&kept[0], b"something else").unwrap();
     let ignored = place.run("ignored.npz", &["--no-cache"]);
     assert!(pieces(&ignored) == [0, 0, 0] && std::fs::read(&kept[0]).unwrap() == b"something else");
-    // Dropped, said once, computed again; silent where it is told to be.
+    // The damaged entry is dropped, reported once and computed again; with `--quiet` nothing is reported.
     let output = place.encode("mended.npz", &[]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.matches("dropped").count() == 1 && said.contains(kept[0].to_str().unwrap()), "{said}");
@@ -82,7 +83,7 @@ fn warm_is_cold_and_no_cache_neither_reads_nor_writes() {
     std::fs::write(&kept[0], b"something else").unwrap();
     let output = place.encode("quiet.npz", &["--quiet"]).output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty() && output.stdout.is_empty());
-    // Another budget cuts otherwise, and finds the same.
+    // Another budget cuts the batch differently, and finds the same blocks.
     let small = report(place.encode("small.npz", &[]).env("FIEDLER_MEMORY_BUDGET", "64M").output().unwrap());
     assert_eq!(pieces(&small), [0, 3, 0]);
     for out in ["cold.npz", "warm.npz", "ignored.npz", "mended.npz", "quiet.npz", "small.npz"] {
@@ -108,7 +109,7 @@ fn the_environment_bounds_the_cache() {
     let with = |bytes: &str| place.encode("out.npz", &[]).env("FIEDLER_CACHE_BYTES", bytes).output().unwrap();
     assert_eq!(pieces(&report(with("0"))), [0, 0, 0]);
     assert!(!place.at("cache").exists());
-    // Too small for the one piece.
+    // Too small for the only cache block.
     assert_eq!((pieces(&report(with("1K"))), pieces(&report(with("1K")))), ([0, 0, 1], [0, 0, 1]));
     assert_eq!((pieces(&report(with("1M"))), pieces(&report(with("1M")))), ([0, 0, 1], [0, 1, 0]));
     let doctor = |bytes: &str| {
@@ -123,7 +124,7 @@ fn the_environment_bounds_the_cache() {
 }
 
 #[test]
-fn two_at_once_on_one_cache_are_both_right() {
+fn two_runs_at_once_on_one_cache_are_both_right() {
     let place = Place::new(20, 300);
     place.run("plain.npz", &["--no-cache"]);
     for round in 0..3 {
@@ -142,7 +143,7 @@ fn two_at_once_on_one_cache_are_both_right() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_said_once() {
+fn a_folder_that_cannot_be_written_is_reported_once() {
     let place = Place::new(6, 400);
     std::fs::write(place.at("file"), b"").unwrap();
     let output = place.encode("out.npz", &[]).env("FIEDLER_CACHE_DIR", place.at("file/below")).output().unwrap();
@@ -153,7 +154,7 @@ fn a_place_that_cannot_be_written_is_said_once() {
     assert_eq!(place.bytes("out.npz"), place.bytes("plain.npz"));
 }
 
-/// Sends SIGINT, as Ctrl-C does, and waits. Returns the exit status and what was said.
+/// Sends SIGINT, as Ctrl-C does, and waits. Returns the exit status and the text on standard error.
 #[cfg(unix)]
 fn interrupt(mut child: std::process::Child) -> (Option<i32>, String) {
     use std::io::Read as _;
@@ -165,14 +166,14 @@ fn interrupt(mut child: std::process::Child) -> (Option<i32>, String) {
     (status.code(), said)
 }
 
-/// Everything that is there, but for what was there before.
+/// Returns all files that are there, except those from before.
 fn left(place: &Place, before: &[&str]) -> Vec<PathBuf> {
     entries(place.0.path()).into_iter().filter(|path| !before.iter().any(|name| path.ends_with(name))).collect()
 }
 
 #[cfg(unix)]
 #[test]
-fn interrupted_it_leaves_what_it_has_and_nothing_else() {
+fn an_interrupted_run_leaves_only_finished_results() {
     let place = Place::new(60, 500);
     let journal = place.at("out.npz.resume");
     let mut command = place.encode("out.npz", &["--no-cache", "--resume", "--threads", "1"]);
@@ -191,7 +192,7 @@ fn interrupted_it_leaves_what_it_has_and_nothing_else() {
     place.run("plain.npz", &["--no-cache"]);
     assert_eq!(place.bytes("out.npz"), place.bytes("plain.npz"));
 
-    // One matrix that takes seconds asks nobody on its way.
+    // A single matrix takes seconds, during which nothing checks for an interrupt.
     let n = 2500_u64;
     let numbers: Vec<u8> = (0..n * n).flat_map(|i: u64| ((i % 1009).pow(2) as f64).to_le_bytes()).collect();
     let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({n}, {n}), }}");
@@ -203,7 +204,7 @@ fn interrupted_it_leaves_what_it_has_and_nothing_else() {
     command.env("FIEDLER_BACKEND", "cpu").env_remove("RUST_LOG").args(["run", "svd"]);
     command.arg(place.at("large.npy")).arg("-o").arg(place.at("svd.npz"));
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    // Long enough to have begun, on any machine, and far from done.
+    // Long enough to have started on any machine, and far from the end.
     std::thread::sleep(Duration::from_secs(1));
     let (code, said) = interrupt(child);
     assert_eq!((code, said.as_str()), (Some(130), "fiedler: interrupted\n"));
@@ -211,13 +212,13 @@ fn interrupted_it_leaves_what_it_has_and_nothing_else() {
 }
 
 #[test]
-fn killed_in_the_middle_it_goes_on_from_there() {
-    // Each graph is a piece (500^3 of 2^27), 17 are computed at a time.
+fn a_killed_run_continues_from_its_journal() {
+    // Each graph is a cache block (500^3 of 2^27); 17 are computed at a time.
     let place = Place::new(60, 500);
     let (out, journal) = (place.at("out.npz"), place.at("out.npz.resume"));
     place.run("plain.npz", &["--no-cache"]);
     let resume = ["--no-cache", "--resume"];
-    // One thread, so that however many cores do not end it before it can be killed.
+    // One thread, so that the run does not end before it can be killed on a machine with many cores.
     let mut command = place.encode("out.npz", &resume);
     let mut child = command.env("RAYON_NUM_THREADS", "1").stdout(Stdio::null()).spawn().unwrap();
     let started = Instant::now();
@@ -233,7 +234,7 @@ fn killed_in_the_middle_it_goes_on_from_there() {
     let kept =
         entries(&journal).into_iter().filter(|path| path.extension().is_some_and(|e| e == "entry")).count() as u64;
     assert!((1..60).contains(&kept), "{kept}");
-    // Without the word the journal is left alone; under other parameters it has nothing to say.
+    // Without `--resume` the journal is left alone; under other parameters it has no results to offer.
     assert_eq!(pieces(&place.run("out.npz", &["--no-cache"])), [0, 0, 0]);
     assert!(journal.is_dir());
     std::fs::remove_file(&out).unwrap();
@@ -253,11 +254,13 @@ fn killed_in_the_middle_it_goes_on_from_there() {
     assert_eq!(place.bytes("out.npz"), place.bytes("plain.npz"));
     assert!(!journal.exists(), "{:?}", entries(&journal));
     assert!(!place.at("cache").exists());
-    // With the cache beside it: what the cache has goes into the journal, too, and all of it goes when the output is whole.
+    // With the cache as well: what the cache has also goes into the journal, which is removed when the output is
+    // complete.
     assert_eq!(pieces(&place.run("out.npz", &["--resume"])), [0, 0, 60]);
     assert_eq!(pieces(&place.run("out.npz", &["--resume"])), [0, 60, 0]);
     assert!(!journal.exists() && place.bytes("out.npz") == place.bytes("plain.npz"));
-    // A call that fails before it finishes anything leaves no journal, and a place for it is asked for first.
+    // A call that fails before it finishes anything leaves no journal, and whether the journal can be created is
+    // checked first.
     let failed = place.encode("late.npz", &["--resume", "-k", "18446744073709551615"]).output().unwrap();
     assert!(failed.status.code() == Some(1) && !place.at("late.npz.resume").exists());
     std::fs::write(place.at("taken.npz.resume"), b"").unwrap();

@@ -1,4 +1,4 @@
-//! The command as a user runs it: outputs, exit codes, whole files or none.
+//! Tests of the command as a user runs it: outputs, exit codes, complete files or none.
 
 use crate::call::{fiedler, run};
 use npyz::npz::NpzArchive;
@@ -17,7 +17,7 @@ fn said(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A folder and the path of a file in it, as text.
+/// Returns a folder and the path of a file in it, as text.
 fn place(name: &str) -> (TempDir, String) {
     let folder = TempDir::new().expect("a temporary folder");
     let path = folder.path().join(name).to_str().expect("a plain path").to_owned();
@@ -95,7 +95,7 @@ fn json_is_one_object_and_quiet_is_silent() {
 }
 
 #[test]
-fn a_wrong_call_is_2_a_failure_is_1_and_neither_leaves_a_file() {
+fn a_wrong_call_exits_with_2_a_failure_with_1_and_neither_leaves_a_file() {
     let (folder, out) = place("out.npz");
     let text = folder.path().join("bad.txt");
     std::fs::write(&text, "0 1\n1 two three four five\n").unwrap();
@@ -134,7 +134,7 @@ fn a_wrong_call_is_2_a_failure_is_1_and_neither_leaves_a_file() {
 }
 
 #[test]
-fn the_environment_is_part_of_the_call_and_options_come_first() {
+fn the_environment_is_checked_and_options_override_it() {
     let (folder, out) = place("k.npz");
     let with = |name: &str, value: &str, arguments: &[&str]| {
         let output = fiedler(arguments).env(name, value).output().unwrap();
@@ -152,7 +152,7 @@ fn the_environment_is_part_of_the_call_and_options_come_first() {
     }
     let (code, said) = with("FIEDLER_BACKEND", "gpu", &auto);
     assert!(code == 0 && !said.contains("asked for"), "{code} {said}");
-    // An input is no output.
+    // An input may not be an output.
     let csv = folder.path().join("g.csv");
     std::fs::write(&csv, "0,1\n1,2\n").unwrap();
     let path = csv.to_str().unwrap();
@@ -162,7 +162,7 @@ fn the_environment_is_part_of_the_call_and_options_come_first() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_can_be_read_only_once_is_refused_and_an_unheard_complaint_is_no_panic() {
+fn pipes_are_refused_and_a_full_standard_error_is_no_panic() {
     use std::process::Stdio;
     let (_folder, out) = place("k.npz");
     let mut command = fiedler(&["encode", "/dev/stdin", "-o", &out]);
@@ -176,7 +176,7 @@ fn what_can_be_read_only_once_is_refused_and_an_unheard_complaint_is_no_panic() 
 }
 
 #[test]
-fn killed_at_any_moment_it_leaves_a_whole_file_or_none() {
+fn a_run_killed_at_any_moment_leaves_a_complete_file_or_none() {
     let (folder, set) = place("set");
     assert_eq!(code(&run(&["generate", "molecules", "--graphs", "3000", "-o", &set])), 0);
     let out = folder.path().join("out.npz");
@@ -189,7 +189,7 @@ fn killed_at_any_moment_it_leaves_a_whole_file_or_none() {
         let mut child = fiedler(&arguments).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(u64::from(step * step) / 2));
         child.kill().unwrap();
-        // One that had ended already has an exit code.
+        // A run that had already ended has an exit code.
         killed += i32::from(!child.wait().unwrap().success());
         if let Ok(found) = std::fs::read(&out) {
             assert_eq!(found, whole, "killed after {} ms", step * step / 2);
@@ -198,7 +198,7 @@ fn killed_at_any_moment_it_leaves_a_whole_file_or_none() {
     assert!(killed > 0, "it always ended first");
 }
 
-/// A C-order f64 .npy file.
+/// Writes a C-order f64 .npy file.
 fn write_npy(path: &Path, shape: &str, data: &[f64]) {
     let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}), }}");
     let padded = (10 + header.len() + 1).next_multiple_of(64) - 10;
@@ -215,7 +215,8 @@ fn write_npy(path: &Path, shape: &str, data: &[f64]) {
 fn run_eigh_has_numpys_order_and_meaning() {
     let (folder, out) = place("out.npz");
     let input = folder.path().join("in.npy");
-    // The upper triangle is not read: eigenvalues of [[2, 1], [1, 2]] are 1 and 3, of [[0, 4], [4, 0]] -4 and 4.
+    // The upper triangle is not read: the eigenvalues of [[2, 1], [1, 2]] are 1 and 3, those of [[0, 4], [4, 0]]
+    // are -4 and 4.
     write_npy(&input, "2, 2, 2", &[2.0, 99.0, 1.0, 2.0, 0.0, 99.0, 4.0, 0.0]);
     let output = run(&["run", "eigh", input.to_str().unwrap(), "-o", &out, "--time", "3"]);
     assert_eq!(code(&output), 0, "{}", said(&output.stderr));
@@ -227,7 +228,7 @@ fn run_eigh_has_numpys_order_and_meaning() {
     let v = archive.by_name("v").unwrap().unwrap();
     assert_eq!(v.shape(), [2, 2, 2]);
     let v: Vec<f64> = v.into_vec().unwrap();
-    // f64 in is f64 out: a few of its eps.
+    // f64 input gives f64 output: a few of its eps.
     for (got, want) in w.iter().zip([1.0, 3.0, -4.0, 4.0]) {
         assert!((got - want).abs() < 1e-14, "{w:?}");
     }
@@ -269,7 +270,8 @@ fn run_svd_has_numpys_order_and_meaning() {
         for (got, want) in s.iter().zip([3.0, 2.0, 5.0, 0.0]) {
             assert!((got - want).abs() < 1e-14, "{s:?}");
         }
-        // u[0, 0, 0] vh[0, 0, 0] is the sign of the 3, u[0, 1, 1] vh[0, 1, 2] that of the 2, u[1, 1, 0] vh[1, 0, 1] that of the -5.
+        // u[0, 0, 0] vh[0, 0, 0] has the sign of the 3, u[0, 1, 1] vh[0, 1, 2] that of the 2, u[1, 1, 0] vh[1, 0,
+        // 1] that of the -5.
         let second = 3 * rows as usize;
         for (got, want) in [(u[0] * vh[0], 1.0), (u[3] * vh[5], 1.0), (u[4 + 2] * vh[second + 1], -1.0)] {
             assert!((got - want).abs() < 1e-14, "{u:?} {vh:?}");
@@ -329,7 +331,7 @@ fn run_statistics_has_numpys_order_and_meaning() {
     assert_eq!(wide("cov").1[..9], [8.0, 4.0, 0.0, 4.0, 2.0, 0.0, 0.0, 0.0, 0.0]);
     call(&["corr"]);
     assert!((wide("corr").1[1] - 1.0).abs() < 1e-15 && wide("corr").1[2].is_nan());
-    // One direction alone: (2, 1, 0) over the root of 5.
+    // Only one direction: (2, 1, 0) over the root of 5.
     write_npy(folder.path().join("in.npy").as_path(), "3, 3", &[1.0, 2.0, 3.0, 5.0, 4.0, 3.0, 3.0, 3.0, 3.0]);
     call(&["pca", "-k", "1", "--whiten"]);
     for (got, want) in wide("components").1.iter().zip([2.0 / 5.0_f64.sqrt(), 1.0 / 5.0_f64.sqrt(), 0.0]) {
@@ -347,12 +349,12 @@ fn run_statistics_has_numpys_order_and_meaning() {
 }
 
 #[test]
-fn doctor_says_what_there_is() {
+fn doctor_reports_adapters_and_choices() {
     let output = run(&["doctor", "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     assert!(report["adapters"].is_array() && report["choices"].as_array().is_some_and(|c| !c.is_empty()));
     assert!(report["without_adapter"].as_str().is_some_and(|why| why.contains("CPU")));
-    // Without its speed: a busy machine is slow, of which the doctor makes a word.
+    // `--quick` does not measure speed: a busy machine is slow, which the doctor would report.
     let output = run(&["doctor", "--quick"]);
     assert_eq!(code(&output), 0);
     assert!(said(&output.stdout).contains("chosen: the CPU alone"));
@@ -364,12 +366,12 @@ fn without_any_adapter_the_cpu_takes_over_and_says_so() {
     let mut command = fiedler(&["encode", KARATE, "-o", &out]);
     let output = command.env_remove("FIEDLER_BACKEND").env("VK_DRIVER_FILES", "none").output().unwrap();
     assert_eq!(code(&output), 0, "{}", said(&output.stderr));
-    // On macOS and Windows the variable hides nothing: then an adapter is named instead.
+    // On macOS and Windows the variable hides nothing, and an adapter is named instead.
     assert!(said(&output.stdout).contains("GPU") || !cfg!(target_os = "linux"), "{}", said(&output.stdout));
 }
 
 #[test]
-fn generate_is_the_seeds_and_refuses_to_overwrite() {
+fn generate_depends_on_the_seed_and_refuses_to_overwrite() {
     let (folder, set) = place("set");
     let other = folder.path().join("other").to_str().unwrap().to_owned();
     for path in [&set, &other] {
@@ -395,7 +397,7 @@ fn generate_writes_graphs_that_can_be_read_again() {
     assert_eq!(code(&run(&["encode", &txt, "-o", &out, "--laplacian", "combinatorial", "-k", "2"])), 0);
     let want = 4.0 * (std::f32::consts::PI / 60.0).sin().powi(2);
     let got = floats(&out, "eigenvalues").1;
-    // A few roundings of f32 of a matrix whose norm is 8.
+    // A few roundings of f32 for a matrix whose norm is 8.
     assert!(got[0].abs() < 8e-6 && (got[1] - want).abs() < 8e-6, "{got:?}");
 
     for (words, nodes) in [

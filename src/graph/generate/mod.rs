@@ -1,7 +1,7 @@
-//! Generated graphs: the same from the same seed on every machine, for they come from integer arithmetic alone.
+//! Generated graphs. A seed gives the same graph on every machine, because all arithmetic is in integers.
 //!
-//! All are undirected, unweighted and without loops, under the default [`Conventions`](super::Conventions); time and memory
-//! are of the order of nodes and edges.
+//! All graphs are undirected, unweighted and without loops, under the default [`Conventions`](super::Conventions).
+//! Time and memory are of the order of nodes and edges.
 
 mod molecules;
 mod random;
@@ -28,24 +28,25 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Another stream of the same seed.
+    /// Returns the stream `number` of a seed.
     fn stream(seed: u64, number: u64) -> Self {
         Self(Self(seed).next() ^ number.wrapping_mul(0xd134_2543_de82_ef95))
     }
 
-    /// A number below `bound`, by the high bits: the bias, bound / 2^32, does not matter where this is used.
+    /// Draws a number below `bound` from the high bits. The bias, bound / 2^32, does not matter where this is used.
     fn below(&mut self, bound: u32) -> u32 {
         let high = self.next() >> 32;
         ((high * u64::from(bound)) >> 32) as u32
     }
 
-    /// A number below `bound`, each as likely as any other: Lemire, Fast Random Integer Generation in an Interval, 2019.
+    /// Draws a number below `bound`, each as likely as any other: Lemire, Fast Random Integer Generation in an
+    /// Interval, 2019.
     #[expect(clippy::cast_possible_truncation, reason = "the low half, and a high half below the bound")]
     fn exactly_below(&mut self, bound: u32) -> u32 {
         let bound = u64::from(bound);
         loop {
             let product = u128::from(self.next()) * u128::from(bound);
-            // 2^64 mod bound of the 2^64 draws are too many.
+            // 2^64 mod bound of the 2^64 draws are too many, and are drawn again.
             if product as u64 >= bound || product as u64 >= bound.wrapping_neg() % bound {
                 return (product >> 64) as u32;
             }
@@ -53,7 +54,7 @@ impl SplitMix64 {
     }
 }
 
-/// A number of nodes as 32 bits, which is what numbers them: at least `least`.
+/// Checks that a number of nodes is at least `least`, and converts it to the 32 bits that number nodes.
 fn node_count(graph: &str, nodes: usize, least: u32) -> Result<u32> {
     let Ok(count) = u32::try_from(nodes) else {
         let (what, allowed) = (format!("nodes of a {graph}"), u64::from(u32::MAX));
@@ -66,7 +67,7 @@ fn node_count(graph: &str, nodes: usize, least: u32) -> Result<u32> {
     Ok(count)
 }
 
-/// Room for `length` elements, or an error where no memory holds them.
+/// Reserves room for `length` elements, or returns an error if memory does not hold them.
 fn room<T>(length: usize) -> Result<Vec<T>> {
     let mut room = Vec::new();
     if room.try_reserve_exact(length).is_err() {
@@ -77,7 +78,7 @@ fn room<T>(length: usize) -> Result<Vec<T>> {
     Ok(room)
 }
 
-/// The graph whose rows `row` appends, ascending, node after node; `entries` of them in all.
+/// Builds the graph whose rows `row` appends, ascending, node after node; `entries` is their total length.
 fn from_rows(nodes: u32, entries: usize, row: impl Fn(u32, &mut Vec<u32>)) -> Result<Graph> {
     let mut offsets = room(nodes as usize + 1)?;
     let mut columns = room(entries)?;
@@ -89,8 +90,9 @@ fn from_rows(nodes: u32, entries: usize, row: impl Fn(u32, &mut Vec<u32>)) -> Re
     Ok(Graph::from_rows(offsets, columns))
 }
 
-/// The graph of distinct edges (low, high), low < high, sorted by low and then high, or by high and then low. Either way
-/// every node meets its lower neighbours before its higher ones, both ascending, so placing them in order sorts the rows.
+/// Builds the graph of distinct edges (low, high), low < high, sorted by low and then high, or by high and then low.
+/// Either way every node meets its lower neighbors before its higher ones, both ascending, so placing them in order
+/// sorts the rows.
 fn from_edges(nodes: u32, edges: &[(u32, u32)]) -> Result<Graph> {
     let mut offsets = room(nodes as usize + 1)?;
     offsets.resize(nodes as usize + 1, 0_usize);
@@ -111,7 +113,7 @@ fn from_edges(nodes: u32, edges: &[(u32, u32)]) -> Result<Graph> {
             *place += 1;
         }
     }
-    // Placing moved each start to the next one's place.
+    // Placing moved each start to the start of the next row.
     offsets.rotate_right(1);
     offsets[0] = 0;
     Ok(Graph::from_rows(offsets, columns))

@@ -7,13 +7,15 @@ use crate::graph::{Conventions, EdgeList, GraphBatch};
 const FEWEST_NODES: u32 = 10;
 const MOST_NODES: u32 = 37;
 
-/// Molecule-like graphs: connected, 10 to 37 nodes, no degree above 4, made of chains and of rings of five and six that
-/// hang together by a bond or share one; about 23 nodes and 26 bonds on average, near what the ZINC data set has.
+/// Generates molecule-like graphs: connected, with 10 to 37 nodes and no degree above 4. They consist of chains and
+/// of rings of five and six that are attached by a bond or share one. On average they have about 23 nodes and 26
+/// bonds, close to the ZINC data set.
 ///
 /// Graph i depends on the seed and on i alone, so a larger set begins with the smaller one.
 ///
 /// # Errors
-/// [`Limit`](crate::ErrorKind::Limit) for more nodes in all than 32 bits can number: above about 180 million graphs.
+/// [`Limit`](crate::ErrorKind::Limit) for more nodes in total than 32 bits can number: above about 180 million
+/// graphs.
 pub fn molecules(graphs: usize, seed: u64) -> Result<GraphBatch> {
     let stream = |graph: usize| {
         let mut random = SplitMix64::stream(seed, graph as u64);
@@ -47,7 +49,7 @@ struct Molecule {
 }
 
 impl Molecule {
-    /// Starts anew, and grows by atoms and rings to exactly `nodes` nodes.
+    /// Starts again from one atom, and grows by atoms and rings to exactly `nodes` nodes.
     fn grow(&mut self, random: &mut SplitMix64, nodes: u32) {
         (self.nodes, self.degrees) = (1, [0; MOST_NODES as usize]);
         self.bonds.clear();
@@ -81,7 +83,7 @@ impl Molecule {
         self.bonds.push((a, b));
     }
 
-    /// Hangs a path of new atoms on an atom; returns the path's end.
+    /// Attaches a path of new atoms to an atom, and returns the path's end.
     fn path(&mut self, from: u32, length: u32) -> u32 {
         let mut last = from;
         for _ in 0..length {
@@ -92,8 +94,9 @@ impl Molecule {
         last
     }
 
-    /// An atom for something new to hang on: the newest, so that chains grow, or any. One of sixteen may have a degree
-    /// of 3 already; below that there is always one, for a molecule has fewer than 3/2 bonds an atom.
+    /// Returns an atom to attach something to: the newest, so that chains grow, or any. In one of sixteen draws its
+    /// degree may already be 3. An atom of lower degree always exists, because a molecule has fewer than 3/2 bonds
+    /// per atom.
     fn anchor(&self, random: &mut SplitMix64) -> u32 {
         let limit = 3 + u32::from(random.below(16) == 0);
         let newest = self.nodes - 1;
@@ -102,7 +105,7 @@ impl Molecule {
         free.into_iter().find(|&atom| self.degrees[atom as usize] < limit).unwrap_or(newest)
     }
 
-    /// A bond that a ring may share: both its atoms have a degree of 2 at most.
+    /// Returns a bond that a ring may share: both its atoms have a degree of at most 2.
     fn free_bond(&self, random: &mut SplitMix64) -> Option<(u32, u32)> {
         let count = u32::try_from(self.bonds.len()).ok().filter(|&count| count > 0)?;
         let start = random.below(count);

@@ -1,4 +1,4 @@
-//! Random graphs of three models. Draws are integers throughout, so a seed means the same graph everywhere.
+//! Random graphs of three models. All draws are integers, so a seed means the same graph everywhere.
 
 use super::{OPERATION, SplitMix64, from_edges, node_count, room};
 use crate::error::{Error, ErrorKind, Result};
@@ -14,10 +14,10 @@ pub struct Probability {
 }
 
 impl Probability {
-    /// `numerator / denominator`.
+    /// Returns the probability `numerator / denominator`.
     ///
     /// # Errors
-    /// [`Domain`](ErrorKind::Domain) where it is above 1 or the denominator is 0.
+    /// [`Domain`](ErrorKind::Domain) if it is above 1 or the denominator is 0.
     pub fn new(numerator: u32, denominator: u32) -> Result<Self> {
         if denominator == 0 || numerator > denominator {
             let what = format!("expected a probability from 0 to 1, found {numerator}/{denominator}");
@@ -36,7 +36,7 @@ impl fmt::Display for Probability {
 impl FromStr for Probability {
     type Err = Error;
 
-    /// Reads `1/20`, `0.05`, `5e-2`: fractions of 32-bit numbers and decimals of up to nine places, exactly.
+    /// Parses `1/20`, `0.05`, `5e-2`: fractions of 32-bit numbers and decimals of up to nine places, exactly.
     ///
     /// # Errors
     /// [`Domain`](ErrorKind::Domain) for anything else.
@@ -53,7 +53,7 @@ impl FromStr for Probability {
     }
 }
 
-/// A decimal number as a fraction of 10^9.
+/// Parses a decimal number as a fraction with the denominator 10^9.
 fn decimal(text: &str) -> Option<(u32, u32)> {
     const PLACES: i32 = 9;
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -73,13 +73,13 @@ fn decimal(text: &str) -> Option<(u32, u32)> {
 
 /// Counts of failures before a success, drawn independently.
 ///
-/// The number G of failures has P(G = g) = q^g (1 - q), so the bits of G are independent, and bit i is set with the odds
-/// q^(2^i) to 1. The powers come from squaring in 64-bit fixed point, so no float and no logarithm takes part; each
-/// square doubles the relative error of 2^-64, which leaves an edge's probability right to within 2^-28 of itself at the
-/// least p, 2^-32, and nearer for larger ones.
+/// The number G of failures has P(G = g) = q^g (1 - q), so the bits of G are independent, and bit i is set with the
+/// odds q^(2^i) to 1. The powers are squared in 64-bit fixed point, without floats or logarithms. Each square doubles
+/// the relative error of 2^-64. At the least p, 2^-32, an edge's probability is right to within 2^-28 of itself; for
+/// larger p it is more accurate.
 struct Skips {
     random: SplitMix64,
-    /// For each bit, the share of 2^64 draws that set it. A success that never comes has none.
+    /// For each bit, how many of 2^64 draws set it; `None` if no success ever comes.
     thresholds: Option<Vec<u64>>,
 }
 
@@ -99,7 +99,8 @@ impl Skips {
         Self { random, thresholds }
     }
 
-    /// Failures before the next success: at most 2^39, far below where sums of them with numbers of nodes overflow.
+    /// Returns the number of failures before the next success: at most 2^39, or `u64::MAX / 2` if none comes. Neither
+    /// overflows in sums with numbers of nodes.
     fn next(&mut self) -> u64 {
         let Some(thresholds) = &self.thresholds else { return u64::MAX / 2 };
         let bit = |&threshold: &u64| u64::from(self.random.next() < threshold);
@@ -107,10 +108,10 @@ impl Skips {
     }
 }
 
-/// Successes among the cells of rows, row after row.
+/// The successes among the cells of rows, row after row.
 struct Hits {
     skips: Skips,
-    /// The next success, counted from the beginning of the row at hand.
+    /// The next success, counted from the beginning of the current row.
     next: u64,
 }
 
@@ -121,7 +122,7 @@ impl Hits {
         Self { skips, next }
     }
 
-    /// The successes among the next `length` cells.
+    /// Calls `hit` with each success among the next `length` cells.
     fn row(&mut self, length: u32, mut hit: impl FnMut(u32)) {
         while let Some(cell) = u32::try_from(self.next).ok().filter(|&cell| cell < length) {
             hit(cell);
@@ -131,27 +132,28 @@ impl Hits {
     }
 }
 
-/// What a stochastic block model is made of.
+/// The parameters of a stochastic block model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockModel {
-    /// How many blocks.
+    /// The number of blocks.
     pub blocks: usize,
-    /// Nodes of each: block b has the nodes `b * size..(b + 1) * size`.
+    /// The number of nodes per block: block b has the nodes `b * size..(b + 1) * size`.
     pub size: usize,
-    /// Of an edge between two nodes of one block.
+    /// The probability of an edge between two nodes of one block.
     pub within: Probability,
-    /// Of an edge between two nodes of different blocks.
+    /// The probability of an edge between two nodes of different blocks.
     pub between: Probability,
 }
 
-/// The stochastic block model: every pair of nodes is an edge or not, independently, by whether their blocks are the same.
+/// Generates a stochastic block model: every pair of nodes is an edge or not, independently, with a probability that
+/// depends on whether their blocks are the same.
 ///
-/// Holland, Laskey, Leinhardt, Stochastic blockmodels: First steps, 1983. Pairs that are no edge are passed over in one draw, as
-/// Batagelj and Brandes do (Efficient generation of large random networks, 2005), here in integers.
+/// Holland, Laskey, Leinhardt, Stochastic blockmodels: First steps, 1983. One draw skips all pairs up to the next
+/// edge, as in Batagelj and Brandes (Efficient generation of large random networks, 2005), here in integers.
 ///
 /// # Errors
-/// [`Domain`](ErrorKind::Domain) for no blocks or no nodes, [`Limit`](ErrorKind::Limit) for more nodes than 32 bits number, or for
-/// more edges than memory holds.
+/// [`Domain`](ErrorKind::Domain) for no blocks or no nodes, or if memory does not hold the edges;
+/// [`Limit`](ErrorKind::Limit) for more nodes than 32 bits can number.
 pub fn block_model(model: BlockModel, seed: u64) -> Result<Graph> {
     let BlockModel { blocks, size, within, between } = model;
     let nodes = node_count("block model", blocks.saturating_mul(size), 1)?;
@@ -171,15 +173,16 @@ pub fn block_model(model: BlockModel, seed: u64) -> Result<Graph> {
     from_edges(nodes, &edges)
 }
 
-/// Preferential attachment: node `links` is joined to all before it, and each node that follows to `links` distinct earlier
-/// ones, each drawn with a chance in proportion to its degree: (nodes - links) * links edges.
+/// Generates a graph by preferential attachment: node `links` is joined to all nodes before it, and each later node
+/// to `links` distinct earlier ones, each drawn with a probability proportional to its degree. The number of edges is
+/// `(nodes - links) * links`.
 ///
-/// Barabasi and Albert, Emergence of Scaling in Random Networks, 1999; a draw from the list of all ends so far is that chance
-/// (Batagelj and Brandes, 2005).
+/// Barabasi and Albert, Emergence of Scaling in Random Networks, 1999; a draw from the list of all ends so far has
+/// that probability (Batagelj and Brandes, 2005).
 ///
 /// # Errors
-/// [`Domain`](ErrorKind::Domain) unless 0 < links < nodes; [`Limit`](ErrorKind::Limit) for more nodes than 32 bits number, 2^31
-/// edges or more, or more than memory holds.
+/// [`Domain`](ErrorKind::Domain) unless 0 < links < nodes, or if memory does not hold the edges;
+/// [`Limit`](ErrorKind::Limit) for more nodes than 32 bits can number, or 2^31 edges or more.
 pub fn preferential_attachment(nodes: usize, links: usize, seed: u64) -> Result<Graph> {
     let n = node_count("preferential attachment", nodes, 2)?;
     if links == 0 || links >= nodes {
@@ -192,7 +195,7 @@ pub fn preferential_attachment(nodes: usize, links: usize, seed: u64) -> Result<
         return Err(ErrorKind::Limit { what, needed: listed as u64, allowed: u32::MAX.into() }.into());
     }
     let mut random = SplitMix64::stream(seed, 3);
-    // Edge i has the ends 2i, the earlier node, and 2i + 1.
+    // Edge i has its ends at 2i, the earlier node, and 2i + 1.
     let mut ends: Vec<u32> = room(listed)?;
     let mut joined_to = vec![0_u32; nodes];
     let mut targets: Vec<u32> = Vec::with_capacity(links);
@@ -205,7 +208,7 @@ pub fn preferential_attachment(nodes: usize, links: usize, seed: u64) -> Result<
         let choice = ends.len() as u32;
         while targets.len() < links {
             let target = ends[random.exactly_below(choice) as usize];
-            // No node joins itself, so its own number marks what it has.
+            // No node joins itself, so the node's own number marks its targets.
             if joined_to[target as usize] != node {
                 joined_to[target as usize] = node;
                 targets.push(target);
@@ -219,11 +222,11 @@ pub fn preferential_attachment(nodes: usize, links: usize, seed: u64) -> Result<
     from_edges(n, &edges)
 }
 
-/// A graph of `edges` distinct edges, each such graph as likely as any other: G(n, m) of Erdos and Renyi.
+/// Generates a graph of `edges` distinct edges, each such graph as likely as any other: G(n, m) of Erdos and Renyi.
 ///
 /// # Errors
-/// [`Domain`](ErrorKind::Domain) for no nodes and for more edges than there are pairs of nodes; [`Limit`](ErrorKind::Limit) for more
-/// nodes than 32 bits number, or more than memory holds.
+/// [`Domain`](ErrorKind::Domain) for no nodes, for more edges than there are pairs of nodes, or if memory does not
+/// hold the edges; [`Limit`](ErrorKind::Limit) for more nodes than 32 bits can number.
 pub fn uniform(nodes: usize, edges: usize, seed: u64) -> Result<Graph> {
     let n = node_count("uniform graph", nodes, 1)?;
     let pairs = u64::from(n) * u64::from(n - 1) / 2;
@@ -232,7 +235,7 @@ pub fn uniform(nodes: usize, edges: usize, seed: u64) -> Result<Graph> {
         return Err(Error::domain(OPERATION, what));
     }
     let mut random = SplitMix64::stream(seed, 4);
-    // Of more than half of all pairs the others are drawn.
+    // If more than half of all pairs are edges, the pairs that are no edges are drawn.
     let others = edges as u64 > pairs / 2;
     #[expect(clippy::cast_possible_truncation, reason = "at most as many as are asked for")]
     let drawn = if others { (pairs - edges as u64) as usize } else { edges };
@@ -247,19 +250,20 @@ pub fn uniform(nodes: usize, edges: usize, seed: u64) -> Result<Graph> {
     from_edges(n, &kept)
 }
 
-/// `count` distinct pairs, low before high, ascending. Drawing goes on for those that are missing until none is, which
-/// leaves each set as likely as any other: it is the set of the first `count` distinct pairs of one endless sequence.
+/// Draws `count` distinct pairs, low before high, ascending. It draws again for the missing ones until none is
+/// missing. Every set is as likely as any other, because it is the set of the first `count` distinct pairs of one
+/// endless sequence.
 fn distinct_pairs(nodes: u32, count: usize, random: &mut SplitMix64) -> Result<Vec<(u32, u32)>> {
     let mut pairs = room(count)?;
     while pairs.len() < count {
         let known = pairs.len();
         pairs.extend((known..count).map(|_| {
             let (a, b) = (random.exactly_below(nodes), random.exactly_below(nodes - 1));
-            // b is drawn from the others: a and what is beyond it are one place further.
+            // b is drawn from the nodes other than a: from a on, they are one further.
             if b < a { (b, a) } else { (a, b + 1) }
         }));
         pairs[known..].sort_unstable();
-        // The two runs are merged: the sort is made for that.
+        // The two sorted runs are merged: this sort recognizes them.
         pairs.sort();
         pairs.dedup();
     }

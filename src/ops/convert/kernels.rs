@@ -2,11 +2,11 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// Invocations of a workgroup.
+/// The invocations of a workgroup.
 pub(super) const WIDTH: u32 = 64;
 
 uniform! {
-    /// The first unit of a dispatch, and the numbers.
+    /// The first invocation of a dispatch, and the number of elements.
     pub(super) struct Params { first: u32, len: u32 }
 }
 
@@ -15,13 +15,13 @@ fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// f32 to f16.
+    /// The conversion from f32 to f16.
     Narrow = ["shared/half.wgsl", "convert/narrow.wgsl"] variants one_variant {
         uniform params: Params,
         read x: f32,
         write y: u32,
     }
-    /// f16 to f32.
+    /// The conversion from f16 to f32.
     Widen = ["shared/half.wgsl", "convert/widen.wgsl"] variants one_variant {
         uniform params: Params,
         read x: u32,

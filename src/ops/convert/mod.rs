@@ -1,4 +1,4 @@
-//! Conversions between f32 and f16, where the numbers lie.
+//! Conversions between f32 and f16, on the side where an array is stored.
 
 pub(super) mod kernels;
 
@@ -11,15 +11,16 @@ use half::f16;
 use half::slice::HalfFloatSliceExt as _;
 use kernels::{Narrow, Params, WIDTH, Widen};
 
-/// Numbers that a thread converts at a time.
+/// The elements that a thread converts at a time.
 const CHUNK: usize = 1 << 15;
 
 impl Array<f32> {
-    /// Every number to the nearest f16, ties to even: from 65520 on infinite, below 2^-25 zero, with its sign; NaN stays NaN. The array
-    /// stays where it lies.
+    /// Converts every element to the nearest f16, ties to even: from 65520 on to infinity, below 2^-25 to zero, with
+    /// its sign; NaN stays NaN. The array stays on its side.
     ///
     /// # Errors
-    /// [`ErrorKind::Domain`] if it lies on another context's device; [`ErrorKind::Limit`] beyond a binding there; device errors.
+    /// [`ErrorKind::Domain`] if it is on another context's device; [`ErrorKind::Limit`] if it exceeds a binding there;
+    /// device errors.
     pub fn to_f16(&self, ctx: &Context) -> Result<Array<f16>> {
         let storage = match self.storage() {
             Storage::Host(data) => {
@@ -38,10 +39,10 @@ impl Array<f32> {
 }
 
 impl Array<f16> {
-    /// Every number as the f32 that it is. The array stays where it lies.
+    /// Converts every element to the f32 of the same value. The array stays on its side.
     ///
     /// # Errors
-    /// As [`Array::to_f16`].
+    /// As for [`Array::to_f16`].
     pub fn to_f32(&self, ctx: &Context) -> Result<Array<f32>> {
         let storage = match self.storage() {
             Storage::Host(data) => {
@@ -59,7 +60,7 @@ impl Array<f16> {
     }
 }
 
-/// The kernels' count of numbers.
+/// Returns the number of elements for the kernels, if it fits a binding.
 fn count(gpu: &Gpu, len: usize) -> Result<u32> {
     let allowed = (gpu.adapter().limits.storage_binding / 4).min(1 << 31);
     u32::try_from(len).ok().filter(|&len| u64::from(len) <= allowed).ok_or_else(|| -> Error {

@@ -1,4 +1,5 @@
-//! On the CPU, in f64 whatever the precision of the histograms: the same terms as `shaders/divergence/term.wgsl`.
+//! Divergences on the CPU, in f64 whatever the precision of the histograms: the same terms as in
+//! `shaders/divergence/term.wgsl`.
 
 use super::{Divergence, DivergenceOptions};
 use crate::array::Real;
@@ -8,12 +9,12 @@ use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
 use std::f64::consts::LN_2;
 
-/// Terms between two additions to a sum: its error is that of 64 and of a 64th of all.
+/// The terms between two additions to a sum: its error is that of 64 terms and of a 64th of all.
 const RUN: usize = 64;
-/// Terms that a thread adds up at a time, about.
+/// The approximate number of terms that a thread adds up at a time.
 const TASK: usize = 1 << 12;
 
-/// D(p_i, q_j), j = i / share.
+/// Computes D(p_i, q_j), j = i / share.
 pub(super) fn rows<T: Real>(
     kind: Divergence,
     p: &[T],
@@ -30,7 +31,7 @@ pub(super) fn rows<T: Real>(
     found.into_iter().map(T::from_f64).collect()
 }
 
-/// [`of_rows`] compiled here, once, and not anew in every crate that calls it.
+/// Instantiates [`of_rows`] here, once, instead of in every crate that calls it.
 fn rows_f32(
     kind: Divergence,
     pq: (&[f32], &[f32]),
@@ -72,7 +73,7 @@ fn run_of(terms: usize) -> usize {
     (TASK / terms.max(1)).max(1)
 }
 
-/// D(p_i, p_j) of all pairs within an entry.
+/// Computes D(p_i, p_j) for all pairs within an entry.
 pub(super) fn matrix<T: Real>(kind: Divergence, p: &[T], shape: Shape, options: &DivergenceOptions) -> Vec<T> {
     if T::ON_DEVICE {
         cast_vec(matrix_f32(kind, cast_slice(p), shape, options))
@@ -97,7 +98,7 @@ fn of_pairs<T: Real>(kind: Divergence, p: &[T], shape: Shape, options: &Divergen
     let p: Vec<&[T]> = p.chunks_exact(bins).collect();
     let totals: Vec<f64> = parallel::map_runs(p.len(), run_of(bins), |i| total(p[i], options));
     let mut out = vec![T::from_f64(0.0); shape.batch * n * n];
-    // Of a symmetric divergence the upper triangle, and it mirrored: symmetric to the last bit.
+    // A symmetric divergence has its upper triangle computed and mirrored: it is symmetric to the last bit.
     let column = |column: usize, out: &mut [T]| {
         let (base, j) = (column / n * n, column % n);
         let end = if kind.is_symmetric() { j } else { n };
@@ -124,7 +125,7 @@ fn of_pairs<T: Real>(kind: Divergence, p: &[T], shape: Shape, options: &Divergen
     out
 }
 
-/// What a histogram is divided by; NaN where it is none, as of one that came from the device unseen.
+/// Returns the divisor of a histogram; NaN if it is not a valid one, as may come from the device unchecked.
 fn total<T: Real>(histogram: &[T], options: &DivergenceOptions) -> f64 {
     let (mut sum, mut good) = (0.0, true);
     for run in histogram.chunks(RUN) {
@@ -138,7 +139,7 @@ fn total<T: Real>(histogram: &[T], options: &DivergenceOptions) -> f64 {
     }
 }
 
-/// The power of two that takes a positive number to 1 to 2, or as near as f64 has it.
+/// Returns the power of two that scales a positive number to 1 to 2, or as close to that as f64 allows.
 fn unit(total: f64) -> f64 {
     let exponent = (total.to_bits() >> 52).clamp(1, 2045);
     f64::from_bits((2046 - exponent) << 52)
@@ -150,7 +151,7 @@ fn of_two<T: Real>(kind: Divergence, p: &[T], q: &[T], of_p: f64, of_q: f64, opt
     if of_p.is_nan() || of_q.is_nan() {
         return f64::NAN;
     }
-    // Totals of about 1: neither their quotient nor a share is beyond f64.
+    // Totals are scaled to about 1, so neither their quotient nor a share exceeds f64.
     let (unit_p, unit_q) = (unit(of_p), unit(of_q));
     let (of_p, of_q) = (of_p * unit_p, of_q * unit_q);
     let factor = if of_p == of_q { 1.0 } else { of_p / of_q };
@@ -176,7 +177,7 @@ fn of_two<T: Real>(kind: Divergence, p: &[T], q: &[T], of_p: f64, of_q: f64, opt
     if kind.is_root() { value.sqrt() } else { value }
 }
 
-/// p log(p / q) - p + q.
+/// Returns p log(p / q) - p + q.
 fn kullback_leibler(p: f64, q: f64) -> f64 {
     if p <= 0.0 {
         return q;
@@ -186,7 +187,7 @@ fn kullback_leibler(p: f64, q: f64) -> f64 {
     }
     let d = q - p;
     if d.abs() <= 0.1 * (p + q) {
-        // log(q / p) = 2 artanh(s), and what is linear in d has been taken away already.
+        // log(q / p) = 2 artanh(s), and its part that is linear in d is subtracted already.
         let s = d / (p + q);
         let t = s * s;
         // To 2^-57 for s^2 <= 0.01.
@@ -195,13 +196,13 @@ fn kullback_leibler(p: f64, q: f64) -> f64 {
     } else if q <= 2.0 * p && p <= 2.0 * q {
         d - p * (d / p).ln_1p()
     } else {
-        // A quotient of numbers far apart may be none.
+        // The quotient of numbers far apart may not be a normal number.
         let ratio = q / p;
         d - p * if ratio.is_normal() { ratio.ln() } else { q.ln() - p.ln() }
     }
 }
 
-/// (p log(2 p / (p + q)) + q log(2 q / (p + q))) / 2.
+/// Returns (p log(2 p / (p + q)) + q log(2 q / (p + q))) / 2.
 fn jensen_shannon(p: f64, q: f64) -> f64 {
     let t = p + q;
     if t <= 0.0 {
@@ -209,7 +210,8 @@ fn jensen_shannon(p: f64, q: f64) -> f64 {
     }
     let s = (q - p) / t;
     if s.abs() <= 0.25 {
-        // (1 + s) log(1 + s) + (1 - s) log(1 - s), by its even powers: 1 / (k (2 k - 1)), to 2^-55 for s^2 <= 1/16.
+        // The series of (1 + s) log(1 + s) + (1 - s) log(1 - s) in even powers: 1 / (k (2 k - 1)), to 2^-55 for s^2 <=
+        // 1/16.
         let x = s * s;
         let h = [276.0, 231.0, 190.0, 153.0, 120.0, 91.0, 66.0, 45.0, 28.0, 15.0, 6.0, 1.0]
             .iter()
@@ -248,7 +250,8 @@ fn hellinger(p: f64, q: f64) -> f64 {
 mod tests {
     use super::{jensen_shannon, kullback_leibler};
 
-    /// Terms of 40-digit arithmetic: close together, at the seams of the forms, far apart. 20 units of rounding.
+    /// Terms of 40-digit arithmetic: p and q close together, at the switches between formulas, and far apart. They
+    /// agree within 20 units of rounding.
     #[test]
     fn terms_keep_their_digits() {
         for (p, q, kl, js) in [

@@ -1,5 +1,6 @@
-//! On the device: totals first, which also tell which histograms are none; then pairs, each by a team of invocations, or tiles of
-//! all pairs. Bins beyond what a dispatch's loops may take go to the next one, in order: the cut is fixed, so are the bits.
+//! Divergences on the device: first totals, which also show which histograms are invalid; then pairs, each by a team of
+//! invocations, or tiles of all pairs. Bins beyond what the loops of a dispatch may take go to the next dispatch, in
+//! order: the cut is fixed, and so are the bits.
 
 use super::kernels::{
     Matrix, Pairs, Rows, Sums, TILE, Tiles, Totals, WIDTH, matrix_variant, rows_variant, team, totals_variant,
@@ -9,20 +10,21 @@ use crate::device::{Buffer, Gpu, Recorder};
 use crate::error::{ErrorKind, Result};
 use crate::shape::{Shape, to_u32};
 
-/// Bins that one dispatch of [`Totals`] and [`Rows`] takes: 32,768 + 1,024 iterations an invocation.
+/// The most bins of one dispatch of [`Totals`] and [`Rows`]: 32,768 + 1,024 iterations per invocation.
 const BINS: u32 = 64 << 15;
-/// Bins that one dispatch of [`Matrix`] takes: 32,768 + 2,048 iterations.
+/// The most bins of one dispatch of [`Matrix`]: 32,768 + 2,048 iterations per invocation.
 const TILED_BINS: u32 = 1 << 15;
-/// Operations of a term, for the recorder's cut.
+/// The operations of a term, by which the recorder cuts dispatches.
 const TERM: f64 = 40.0;
 
-/// Histograms on the device, and their shape.
+/// Histograms on the device, with their shape.
 pub(super) type Batch<'a> = (&'a Buffer<f32>, Shape);
 
-/// The unit of shares, as a power of two: as small ones as f32 allows beside sums of terms that are 200 times a share at most.
+/// The exponent of the unit of shares: shares may be as small as f32 allows next to sums of terms that are at most 200
+/// times a share.
 const UNIT: i32 = 100;
 
-/// What the kernels do with a sum.
+/// The parameters by which the kernels turn a sum into a divergence.
 struct Meaning {
     factor: f32,
     smoothing: f32,
@@ -34,7 +36,8 @@ struct Meaning {
 impl Meaning {
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "f32 is the kernels' precision")]
     fn new(kind: Divergence, options: &DivergenceOptions, bins: usize) -> Self {
-        // Where more than everything is added to every bin, shares in its unit; an even number, for the root of it.
+        // If more than the whole total is added to every bin, shares are in its unit. The exponent is even, for the
+        // square root of the unit.
         let unit = UNIT - 2 * (options.smoothing.max(1.0).log2() / 2.0).ceil() as i32;
         let root = kind.is_root();
         let factor = match kind {
@@ -53,7 +56,7 @@ impl Meaning {
     }
 }
 
-/// Whether all arrays fit bindings.
+/// Checks that all arrays fit bindings.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] if not.
@@ -69,7 +72,7 @@ pub(super) fn check(gpu: &Gpu, shapes: &[Shape]) -> Result<()> {
     Ok(())
 }
 
-/// Records D(p_i, q_i), or D(p_i, q) of the entry's only q.
+/// Records D(p_i, q_i), or D(p_i, q) for the entry's only q.
 pub(super) fn rows(
     gpu: &Gpu,
     kind: Divergence,
@@ -101,7 +104,7 @@ pub(super) fn rows(
     Ok(divergences.cast())
 }
 
-/// Records D(p_i, p_j) of all pairs within an entry of the batch.
+/// Records D(p_i, p_j) for all pairs within an entry of the batch.
 pub(super) fn matrix(
     gpu: &Gpu,
     kind: Divergence,
@@ -145,7 +148,7 @@ pub(super) fn matrix(
     Ok(divergences.cast())
 }
 
-/// The sums of all histograms.
+/// Records the sums of all histograms.
 fn totals(
     rec: &mut Recorder<'_>,
     histograms: &Buffer<u32>,
@@ -180,8 +183,8 @@ fn totals(
 mod tests {
     use super::{BINS, TILE, TILED_BINS, WIDTH, team};
 
-    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether: runs of 32 terms and their
-    /// ends, and the tree; bins by sixteens.
+    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. The loops are runs of 32
+    /// terms with their ends, and the tree; or bins in sixteens.
     #[test]
     fn the_loops_of_every_kernel_fit_lavapipe() {
         assert_eq!(team(BINS), WIDTH);

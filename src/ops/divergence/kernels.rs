@@ -4,14 +4,16 @@ use super::Divergence;
 use crate::device::{kernels, mirrors, uniform};
 
 uniform! {
-    /// Bins, those of this dispatch, histograms, the first workgroup's place, and what is to be done at the ends.
+    /// The number of bins, those of this dispatch, the number of histograms, the first workgroup, and whether this
+    /// dispatch is the first or the last.
     pub(super) struct Sums {
         bins: u32, begin: u32, end: u32, count: u32, first: u32, fresh: u32, last: u32, normalize: u32,
     }
 }
 
 uniform! {
-    /// The same for pairs, with how many share a q and what becomes of a sum.
+    /// The same for pairs, with the number of pairs that share a q and the parameters that turn a sum into a
+    /// divergence.
     pub(super) struct Pairs {
         bins: u32, begin: u32, end: u32, count: u32, first: u32, fresh: u32, last: u32, share: u32, root: u32,
         factor: f32, smoothing: f32, spread: f32, unit: i32,
@@ -19,14 +21,14 @@ uniform! {
 }
 
 uniform! {
-    /// The same for all pairs, with the tiles along a side.
+    /// The same for all pairs, with the number of tiles along a side.
     pub(super) struct Tiles {
         bins: u32, begin: u32, end: u32, histograms: u32, tiles: u32, first: u32, fresh: u32, last: u32, symmetric: u32, root: u32,
         factor: f32, smoothing: f32, spread: f32, unit: i32,
     }
 }
 
-/// What is summed.
+/// The values of KIND in term.wgsl: the terms that are summed.
 const KULLBACK_LEIBLER: u32 = 0;
 const JENSEN_SHANNON: u32 = 1;
 const TOTAL_VARIATION: u32 = 2;
@@ -34,9 +36,9 @@ const CHI_SQUARE: u32 = 3;
 const SYMMETRIC_CHI_SQUARE: u32 = 4;
 const HELLINGER: u32 = 5;
 
-/// Histograms along a tile of [`Matrix`].
+/// The histograms along a side of a tile of [`Matrix`].
 pub(super) const TILE: u32 = 16;
-/// Invocations of a workgroup of [`Totals`] and [`Rows`].
+/// The invocations of a workgroup of [`Totals`] and [`Rows`].
 pub(super) const WIDTH: u32 = 64;
 
 /// Returns the invocations for a histogram of `bins` bins: one for every four.
@@ -44,22 +46,22 @@ pub(super) fn team(bins: u32) -> u32 {
     bins.div_ceil(4).next_power_of_two().clamp(1, WIDTH)
 }
 
-/// The overrides of [`Totals`].
+/// Returns the overrides of [`Totals`].
 pub(super) fn totals_variant(team: u32) -> [(&'static str, f64); 1] {
     [("TEAM", team.into())]
 }
 
-/// The overrides of [`Rows`].
+/// Returns the overrides of [`Rows`].
 pub(super) fn rows_variant(kind: Divergence, team: u32) -> [(&'static str, f64); 2] {
     [("KIND", code(kind)), ("TEAM", team.into())]
 }
 
-/// The overrides of [`Matrix`].
+/// Returns the overrides of [`Matrix`].
 pub(super) fn matrix_variant(kind: Divergence) -> [(&'static str, f64); 1] {
     [("KIND", code(kind))]
 }
 
-/// KIND of term.wgsl.
+/// Returns KIND of term.wgsl.
 fn code(kind: Divergence) -> f64 {
     f64::from(match kind {
         Divergence::KullbackLeibler => KULLBACK_LEIBLER,
@@ -79,7 +81,7 @@ fn totals_variants() -> Vec<Vec<(&'static str, f64)>> {
     teams().map(|team| totals_variant(team).to_vec()).collect()
 }
 
-/// A divergence for each sum: of Jensen's and Shannon's two, one.
+/// Returns one divergence for each kind of sum: the Jensen-Shannon divergence and its distance have the same one.
 fn summed() -> impl Iterator<Item = Divergence> {
     Divergence::ALL.into_iter().filter(|&kind| kind != Divergence::JensenShannonDistance)
 }
@@ -93,14 +95,14 @@ fn matrix_variants() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// Sums of histograms, and whether their entries are what they should be.
+    /// The sums of histograms, and whether their entries are valid.
     Totals = ["divergence/scaled.wgsl", "divergence/totals.wgsl"] variants totals_variants {
         uniform params: Sums,
         read histograms: u32,
         write totals: [u32; 2],
     }
-    /// Histograms of one batch against those of another. (naga 30 wants every named override before the first array whose length
-    /// has one.)
+    /// The divergences of histograms of one batch from those of another. (naga 30 requires every named override before
+    /// the first array whose length uses one.)
     Rows = ["divergence/scaled.wgsl", "divergence/term.wgsl", "divergence/result.wgsl", "divergence/rows.wgsl"] variants rows_variants {
         uniform params: Pairs,
         read p: u32,
@@ -109,7 +111,7 @@ kernels! {
         read q_totals: [u32; 2],
         write divergences: u32,
     }
-    /// All pairs of the histograms of one batch.
+    /// The divergences of all pairs of histograms within an entry of a batch.
     Matrix = ["divergence/scaled.wgsl", "divergence/term.wgsl", "divergence/result.wgsl", "divergence/matrix.wgsl"] variants matrix_variants {
         uniform params: Tiles,
         read p: u32,

@@ -1,4 +1,7 @@
 //! Divergences between histograms: how far one distribution over the same bins is from another.
+//!
+//! Entries are read as bits and scaled so that a histogram's total is 2^100. The linear part of each term is taken
+//! away, so that terms are at least 0 and a sum cancels nothing; logarithms are made from exponents and artanh.
 
 mod cpu;
 mod gpu;
@@ -17,30 +20,31 @@ use crate::policy::{Choice, Workload};
 use crate::shape::Shape;
 use std::sync::Arc;
 
-/// Histograms that a thread checks at a time.
+/// The histograms that a thread checks at a time.
 const CHECKED: usize = 1 << 8;
 
-/// Which divergence D(p, q) of distributions over the same bins. 0 log 0 is 0 in all of them.
+/// A divergence D(p, q) of distributions over the same bins. 0 log 0 is 0 in all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Divergence {
-    /// Kullback and Leibler's: sum p log(p / q). Infinite where q = 0 < p.
+    /// The Kullback-Leibler divergence: sum p log(p / q). Infinite if q = 0 < p.
     KullbackLeibler,
-    /// Jensen and Shannon's: half of Kullback and Leibler's of p and of q against their mean; at most log 2, symmetric.
+    /// The Jensen-Shannon divergence: half the sum of the Kullback-Leibler divergences of p and of q from their mean;
+    /// at most log 2, symmetric.
     JensenShannon,
-    /// Its root, which is a metric: SciPy's `jensenshannon`.
+    /// The square root of the Jensen-Shannon divergence, a metric: SciPy's `jensenshannon`.
     JensenShannonDistance,
-    /// sum |p - q| / 2, at most 1, a metric.
+    /// The total variation: sum |p - q| / 2, at most 1, a metric.
     TotalVariation,
-    /// Pearson's: sum (p - q)^2 / q. Infinite where q = 0 < p.
+    /// Pearson's chi-square: sum (p - q)^2 / q. Infinite if q = 0 < p.
     ChiSquare,
-    /// sum (p - q)^2 / (p + q) / 2, at most 1, symmetric.
+    /// The symmetric chi-square: sum (p - q)^2 / (p + q) / 2, at most 1.
     SymmetricChiSquare,
-    /// Hellinger's distance: the root of sum (sqrt p - sqrt q)^2 / 2, at most 1, a metric.
+    /// The Hellinger distance: the square root of sum (sqrt p - sqrt q)^2 / 2, at most 1, a metric.
     Hellinger,
 }
 
 impl Divergence {
-    /// All of them.
+    /// All divergences.
     pub const ALL: [Self; 7] = [
         Self::KullbackLeibler,
         Self::JensenShannon,
@@ -51,33 +55,33 @@ impl Divergence {
         Self::Hellinger,
     ];
 
-    /// Whether D(p, q) is D(q, p).
+    /// Returns whether D(p, q) equals D(q, p).
     #[must_use]
     pub fn is_symmetric(self) -> bool {
         !matches!(self, Self::KullbackLeibler | Self::ChiSquare)
     }
 
-    /// Whether it is the root of a sum.
+    /// Returns whether this is the square root of a sum.
     fn is_root(self) -> bool {
         matches!(self, Self::JensenShannonDistance | Self::Hellinger)
     }
 
-    /// Whether it is measured in nats, bits or the like.
+    /// Returns whether this is measured in nats, bits or the like.
     fn has_base(self) -> bool {
         matches!(self, Self::KullbackLeibler | Self::JensenShannon | Self::JensenShannonDistance)
     }
 }
 
-/// How histograms are read.
+/// The options of a divergence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DivergenceOptions {
     /// The base of logarithms: e (nats) by default; 2 for bits.
     pub base: f64,
-    /// Divide every histogram by its sum first, as counts want it. Without it a sum has to be 1, to 1e-3; what rounding leaves of the
-    /// difference d counts as d^2 / 2 in all divergences but the total variation.
+    /// Whether every histogram is divided by its sum first, as counts require. Without it a sum has to be 1, to 1e-3. A
+    /// difference d that rounding leaves counts as d^2 / 2 in all divergences but the total variation.
     pub normalize: bool,
-    /// What is added to every bin of every (normalized) histogram before it is normalized again: 0 by default. With more than 0 nothing
-    /// is infinite.
+    /// The value that is added to every bin of every (normalized) histogram before it is normalized again: 0 by
+    /// default. If it is above 0, nothing is infinite.
     pub smoothing: f64,
 }
 
@@ -88,7 +92,7 @@ impl Default for DivergenceOptions {
 }
 
 impl DivergenceOptions {
-    /// What a sum in nats is multiplied by.
+    /// Returns the factor by which a sum in nats is multiplied.
     fn scale(&self, kind: Divergence) -> f64 {
         if kind.has_base() { 1.0 / self.base.ln() } else { 1.0 }
     }
@@ -105,23 +109,41 @@ impl DivergenceOptions {
     }
 }
 
-/// The divergence of every histogram of `p` from its partner in `q`.
+/// Computes the divergence of every histogram of `p` from its partner in `q`.
 ///
-/// Sums are of terms that are 0 or more and small where p and q are close (p log(p/q) - p + q, not p log(p/q)), so divergences of
-/// nearly equal histograms keep their digits: on an adapter a relative error of (40 + bins / 512) 2^-23, on the CPU the rounding
-/// to f32, or (40 + bins / 64) 2^-53 in f64. With `normalize` an adapter rounds q once more, which adds 2^-22 sqrt(2 D) (to a
-/// root 2^-22, to the total variation that relative error of 1). On an adapter, divergences below 2^-126 may be 0, but entries
-/// count however small they are: subnormal ones as they are, those of less than 2^-225 of their histogram as that.
+/// Sums have terms that are 0 or more, and small if p and q are close (p log(p/q) - p + q, not p log(p/q)), so
+/// divergences of nearly equal histograms keep their digits. On an adapter the relative error is (40 + bins / 512)
+/// 2^-23; on the CPU it is the rounding to f32, or (40 + bins / 64) 2^-53 in f64. With `normalize` an adapter rounds q
+/// once more, which adds 2^-22 sqrt(2 D) to the result D (2^-22 to a square root, (40 + bins / 512) 2^-23 to the total
+/// variation). On an adapter, divergences below 2^-126 may be 0, but entries count however small they are: subnormal
+/// ones with their own value, those below 2^-225 of their histogram with that.
 ///
 /// # Shapes
-/// `p`: (bins, count) x batch, a histogram a column, so that it lies in one piece (in numpy's order a row). `q`: the same, or
-/// (bins, 1) x batch: one for all of an entry. Result: (count, 1) x batch. f32 on the CPU is computed in f64; f64 stays on the CPU.
+/// `p`: (bins, count) x batch, one histogram per column, so that it is contiguous (in numpy's order, per row). `q`: the
+/// same, or (bins, 1) x batch: one for all histograms of an entry. Result: (count, 1) x batch. f32 on the CPU is
+/// computed in f64; f64 stays on the CPU.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::divergence::{Divergence, DivergenceOptions, divergence};
+/// use fiedler::{Context, Shape};
+///
+/// let (ctx, options) = (Context::cpu(), DivergenceOptions::default());
+/// let p = Array::from_vec(Shape::new(1, 2, 1), vec![0.5_f32, 0.5])?; // one histogram per row
+/// let q = Array::from_vec(Shape::new(1, 2, 1), vec![0.25_f32, 0.75])?;
+/// let found = divergence(&ctx, Divergence::KullbackLeibler, &p, &q, &options)?.to_host(&ctx)?;
+/// let wanted = 0.5 * 2.0_f32.ln() + 0.5 * (2.0_f32 / 3.0).ln();
+/// assert!((found.as_slice()[0] - wanted).abs() < 1e-6);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] where the shapes do not fit or there are histograms without bins. [`crate::ErrorKind::Domain`] for
-/// an option that makes no sense and, of histograms on the host, for an entry that is negative or not finite and for a sum that
-/// is not 1 (with `normalize`: that is 0). Of histograms that lie on the device the divergence is NaN there, but a sum that is
-/// not 1 is not looked for. Limits as of [`divergence_matrix`]; device errors.
+/// [`crate::ErrorKind::Shape`] if the shapes do not fit or there are histograms without bins.
+/// [`crate::ErrorKind::Domain`] for an option that makes no sense and, for histograms on the host, if an entry is
+/// negative or not finite or if a sum is not 1 (with `normalize`: is 0). For such histograms on the device the
+/// divergence is NaN instead, but a sum that is not 1 is not detected. Limits as for [`divergence_matrix`]; device
+/// errors.
 pub fn divergence<T: Real>(
     ctx: &Context,
     kind: Divergence,
@@ -159,15 +181,28 @@ pub fn divergence<T: Real>(
     Ok(Array::from_storage(result, made).chosen(&choice))
 }
 
-/// The divergence of every histogram of an entry of the batch from every other of it: entry (i, j) is D(p_i, p_j).
+/// Computes the divergences of all pairs of histograms within an entry of the batch: entry (i, j) is D(p_i, p_j).
 ///
 /// # Shapes
-/// `p`: (bins, count) x batch, a histogram a column. Result: (count, count) x batch; symmetric to the last bit where the
-/// divergence is, with a diagonal of 0. Accuracy as of [`divergence`].
+/// `p`: (bins, count) x batch, one histogram per column. Result: (count, count) x batch; symmetric to the last bit if
+/// the divergence is, with a diagonal of 0. Accuracy as for [`divergence`].
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::divergence::{Divergence, DivergenceOptions, divergence_matrix};
+/// use fiedler::{Context, Shape};
+///
+/// let (ctx, options) = (Context::cpu(), DivergenceOptions::default());
+/// let p = Array::from_vec(Shape::new(2, 2, 1), vec![1.0_f32, 0.0, 0.0, 1.0])?; // (1, 0) and (0, 1)
+/// let found = divergence_matrix(&ctx, Divergence::TotalVariation, &p, &options)?.to_host(&ctx)?;
+/// assert_eq!(found.as_slice(), [0.0, 1.0, 1.0, 0.0]);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// As of [`divergence`], and [`crate::ErrorKind::Limit`] where the result is beyond the memory budget, or the device was insisted
-/// upon and a binding does not hold the histograms or the result.
+/// As for [`divergence`], and [`crate::ErrorKind::Limit`] if the result exceeds the memory budget, or if
+/// [`Backend::Gpu`](crate::Backend::Gpu) is set and a binding does not hold the histograms or the result.
 pub fn divergence_matrix<T: Real>(
     ctx: &Context,
     kind: Divergence,
@@ -195,19 +230,20 @@ pub fn divergence_matrix<T: Real>(
     Ok(Array::from_storage(result, made).chosen(&choice))
 }
 
-/// Returns where `terms` terms of histograms of these shapes would be computed, and why; `resident` says of each of the first arrays
-/// whether it is on the device.
+/// Returns where `terms` terms of histograms of these shapes would be computed, and why; `resident` says for each of
+/// the first arrays whether it is on the device.
 #[must_use]
 pub fn choose_divergence<T: Real>(ctx: &Context, terms: usize, shapes: &[Shape], resident: &[bool]) -> Choice {
     call::<T>(terms, shapes, resident).choose(ctx)
 }
 
-/// A term takes a logarithm and a division; the CPU computes in f64.
+/// Describes the call to the cost model: a term takes a logarithm and a division; the CPU computes in f64.
 fn call<'a, T: Real>(terms: usize, shapes: &'a [Shape], resident: &[bool]) -> Call<impl Fn(&Gpu, u64) -> bool + 'a> {
     #[expect(clippy::cast_precision_loss, reason = "counts for the cost model")]
     let (terms, moved) = {
-        let lies = |i: usize| resident.get(i).copied().unwrap_or(i + 1 == shapes.len());
-        let bytes = shapes.iter().enumerate().filter(|(i, _)| !lies(*i)).map(|(_, shape)| 4.0 * shape.len() as f64);
+        let on_device = |i: usize| resident.get(i).copied().unwrap_or(i + 1 == shapes.len());
+        let bytes =
+            shapes.iter().enumerate().filter(|(i, _)| !on_device(*i)).map(|(_, shape)| 4.0 * shape.len() as f64);
         (terms as f64, bytes.sum())
     };
     let workload = Workload {
@@ -229,7 +265,7 @@ fn bins(shape: Shape) -> Result<()> {
     Ok(())
 }
 
-/// Whether histograms on the host are histograms.
+/// Checks that histograms on the host are valid.
 fn check_entries<T: Real>(ctx: &Context, name: &str, histograms: &Array<T>, options: &DivergenceOptions) -> Result<()> {
     let Storage::Host(data) = histograms.storage() else { return Ok(()) };
     let (data, bins) = (Arc::clone(data), histograms.shape().rows.max(1));

@@ -1,4 +1,4 @@
-//! Divergences of samples: both are counted in the same equal bins first.
+//! Divergences of samples: both sets are counted in the same equal bins first.
 
 use super::{Divergence, DivergenceOptions, divergence};
 use crate::array::{Array, Real, both_to_host};
@@ -8,17 +8,32 @@ use crate::ops::stats::{counted, edges};
 use crate::parallel;
 use crate::shape::Shape;
 
-/// The divergence of the distributions that two sets of samples come from, counted in `bins` equal bins of the range of both
-/// together; where all samples are the same number, of half a unit on either side of it. With few samples smoothing is in order:
-/// an empty bin of `y` makes Kullback and Leibler's infinite.
+/// Computes the divergence of the distributions that two sets of samples come from, counted in `bins` equal bins over
+/// the range of both together; if all samples are equal, the range is half a unit on either side of them. With few
+/// samples use smoothing: an empty bin of `y` makes the Kullback-Leibler divergence infinite.
 ///
 /// # Shapes
-/// `x`: (samples, count) x batch, a set a column; `y`: (other samples, count) x batch. Result: (count, 1) x batch. The counts are
-/// made on the CPU, and always normalized.
+/// `x`: (samples, count) x batch, one set per column; `y`: (other samples, count) x batch. Result: (count, 1) x batch.
+/// The counts are made on the CPU, and always normalized.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::divergence::{Divergence, DivergenceOptions, divergence_of_samples};
+/// use fiedler::{Context, Shape};
+///
+/// let ctx = Context::cpu();
+/// let x = Array::from_vec(Shape::new(4, 1, 1), vec![0.0_f32, 0.1, 0.2, 0.3])?;
+/// let y = Array::from_vec(Shape::new(4, 1, 1), vec![0.7_f32, 0.8, 0.9, 1.0])?;
+/// let options = DivergenceOptions::default();
+/// let found = divergence_of_samples(&ctx, Divergence::TotalVariation, &x, &y, 2, &options)?.to_host(&ctx)?;
+/// assert_eq!(found.as_slice(), [1.0]); // no bin has elements of both
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] where count or batch differ; [`crate::ErrorKind::Domain`] without samples or bins, and for a
-/// sample that is not finite; [`crate::ErrorKind::Limit`] where the counts are beyond the memory budget; otherwise as of
+/// [`crate::ErrorKind::Shape`] if count or batch differ; [`crate::ErrorKind::Domain`] without samples or bins, and for
+/// a sample that is not finite; [`crate::ErrorKind::Limit`] if the counts exceed the memory budget; otherwise as for
 /// [`divergence`].
 pub fn divergence_of_samples<T: Real>(
     ctx: &Context,
@@ -64,7 +79,7 @@ pub fn divergence_of_samples<T: Real>(
         let edges = edges(low, high, bins)?;
         #[expect(clippy::cast_precision_loss, reason = "a count")]
         let number = |count: u64| T::from_f64(count as f64);
-        // All samples lie within the bins.
+        // All samples are within the bins.
         Ok(both.map(|samples| counted(samples.into_iter(), &edges).into_iter().take(bins).map(number).collect()))
     };
     let histograms: Vec<[Vec<T>; 2]> = parallel::map(0..sets, |_, i| count(i)).into_iter().collect::<Result<_>>()?;

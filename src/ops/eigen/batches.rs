@@ -1,4 +1,4 @@
-//! Batches of any size through the device: whole where they fit, in smaller batches where they do not.
+//! Batches of any size on the device: whole if they fit, in smaller batches if they do not.
 
 use super::request::{Columns, Request};
 use super::{Solved, gpu, select};
@@ -12,7 +12,7 @@ use crate::shape::Layout;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What fits at once stays on the device; the rest comes back batch by batch.
+/// Solves a batch. Results that fit at once stay on the device; otherwise they are brought to the host batch by batch.
 pub(super) fn solve<T: Real>(
     ctx: &Context,
     gpu: &Gpu,
@@ -46,7 +46,7 @@ fn on_device<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &Buffer<f32>, request:
     })
 }
 
-/// Batches of at most `most` elements each. A matrix's result does not depend on its batch.
+/// Solves batches of at most `most` elements each. A matrix's result does not depend on its batch.
 fn in_batches<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &[T], request: Request<'_>, most: u64) -> Result<Solved<T>> {
     let (mut values, mut vectors) = (Vec::new(), Vec::new());
     let mut certificates = Vec::with_capacity(layout.batch());
@@ -68,7 +68,7 @@ fn in_batches<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &[T], request: Reques
     })
 }
 
-/// Values, vectors and certificates of one batch, on the host.
+/// The values, vectors and certificates of one batch, on the host.
 type Brought = (Vec<f32>, Vec<f32>, Vec<[f32; 4]>);
 
 fn bring<T: Real>(gpu: &Gpu, layout: &Layout, a: &[T], request: Request<'_>) -> Result<Brought> {

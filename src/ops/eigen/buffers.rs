@@ -2,7 +2,7 @@
 
 use crate::device::Buffer;
 
-/// What the kernels of one decomposition work on.
+/// The buffers that the kernels of one decomposition read and write.
 pub(super) struct Buffers<'a> {
     pub(super) table: &'a Buffer<[u32; 4]>,
     pub(super) a: &'a Buffer<f32>,

@@ -1,4 +1,4 @@
-//! The device's eigendecomposition: which kernel, in which order, with which buffers.
+//! The device's eigendecomposition: which kernels run, in which order, on which buffers.
 
 use super::buffers::Buffers;
 use super::kernels::{Ending, FINISH_CLASSES, Finish, FinishClass, First, Prepare};
@@ -10,7 +10,7 @@ use crate::ops::jacobi::gpu::{Batch, Method, orthogonalize};
 use crate::shape::{Layout, to_u32};
 use std::ops::Range;
 
-/// Eigenvectors, eigenvalues and certificates of a ragged batch on the device.
+/// The eigenvectors, eigenvalues and certificates of a ragged batch on the device.
 #[derive(Debug)]
 pub(super) struct Resident {
     pub(super) values: Buffer<f32>,
@@ -18,12 +18,12 @@ pub(super) struct Resident {
     pub(super) certificates: Buffer<[f32; 4]>,
 }
 
-/// Which kernels solve a matrix.
+/// The kernels that solve a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Solver {
-    /// One does everything.
+    /// One kernel does everything.
     Small(Small),
-    /// Prepare, make the columns orthogonal, finish.
+    /// Separate kernels prepare, make the columns orthogonal, and finish.
     Jacobi(Method),
 }
 
@@ -37,20 +37,21 @@ impl Solver {
     }
 }
 
-/// The largest order that this device's kernels take: the loops of no kernel are counted beyond it, and one matrix is one binding.
+/// The largest order that the kernels take on any device: no kernel's loops are counted beyond it. One matrix also has
+/// to fit one binding.
 const LARGEST_ORDER: u32 = 2048;
 
-/// The largest order that this device's kernels take.
+/// Returns the largest order that this device's kernels take.
 pub(super) fn largest_order(gpu: &Gpu) -> u32 {
     let bound = gpu.adapter().limits.storage_binding;
     let fits = |&n: &u32| 4 * u64::from(n) * u64::from(n) <= bound && Solver::of(gpu.adapter(), n).is_some();
     (0..=LARGEST_ORDER).rev().find(fits).unwrap_or(0)
 }
 
-/// The largest batch, in elements, that one call may take within a binding and `bytes` of memory, if its matrices are like those of
-/// `layout`: A, W, and W read back; values, and values read back; table, state, certificate, and certificate read back of every
-/// matrix. The pool rounds each up, by a third on average; inner products and sums of large matrices take a sixteenth of W, and
-/// 16 MiB.
+/// Returns the most elements that one call may take within a binding and `bytes` of memory, if its matrices are like
+/// those of `layout`. Each element takes A, W, and W read back; each row, values, and values read back; each matrix,
+/// table, state, certificate, and certificate read back. The pool rounds each array up, by a third on average. Inner
+/// products and sums of large matrices take a sixteenth of W, and 16 MiB.
 pub(super) fn elements_within(gpu: &Gpu, layout: &Layout, bytes: u64) -> u64 {
     let elements = layout.len() as u64;
     let needed = 13 * elements + 8 * layout.row_count() as u64 + 64 * layout.batch() as u64;
@@ -58,15 +59,16 @@ pub(super) fn elements_within(gpu: &Gpu, layout: &Layout, bytes: u64) -> u64 {
     u64::try_from(most).unwrap_or(u64::MAX).min(gpu.adapter().limits.storage_binding / 4)
 }
 
-/// Floating-point operations of the kernels on a matrix of that order: about seven sweeps of n^2 / 2 pairs, an inner product
-/// of three and a rotation each, and the certificate. Beyond what a workgroup holds it is blocked: about ten sweeps of 8 n^3.
+/// Returns the floating-point operations of the kernels on a matrix of that order: about seven sweeps of n^2 / 2 pairs,
+/// with three inner products and a rotation each, and the certificate. A matrix that workgroup memory cannot hold is
+/// blocked and takes about ten sweeps of 8 n^3.
 pub(super) fn flops(order: u32) -> f64 {
     let n = f64::from(order);
     if order > 128 { 80.0 * n * n * n } else { 7.0 * (n * n / 2.0) * 12.0 * n + 4.0 * n * n * n }
 }
 
-/// The name of the kernels' form for that order, and about how many dispatches they take: of the blocked form, a round of pairs of
-/// blocks each, three to a round, and about ten sweeps.
+/// Returns the name of the kernels' form for that order, and about how many dispatches they take. The blocked form
+/// takes three for each round of pairs of blocks, and about ten sweeps.
 pub(super) fn form(gpu: &Gpu, order: u32) -> (&'static str, f64) {
     match Solver::of(gpu.adapter(), order) {
         None => ("", 0.0),
@@ -78,7 +80,8 @@ pub(super) fn form(gpu: &Gpu, order: u32) -> (&'static str, f64) {
     }
 }
 
-/// Records the eigendecomposition of every matrix of `a`. Without `vectors`, what stands in their place means nothing.
+/// Records the eigendecomposition of every matrix of `a`. Without `vectors`, the contents of the buffer of vectors are
+/// meaningless.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] if a matrix is beyond [`largest_order`]; device errors.
@@ -95,7 +98,7 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -
     let mut w = rec.array(layout.len())?;
     let mut values = rec.array(layout.row_count())?;
     let mut certificates = rec.array(layout.batch())?;
-    for (way, matrices) in groups {
+    for (solver, matrices) in groups {
         let mut buffers = Buffers {
             table: &table,
             a,
@@ -104,7 +107,7 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -
             values: &mut values,
             certificates: &mut certificates,
         };
-        let method = match way {
+        let method = match solver {
             Solver::Jacobi(method) => method,
             Solver::Small(small) => {
                 small.record(&mut rec, &mut buffers, &matrices, flops(small.largest_order()), vectors)?;
@@ -127,8 +130,8 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -
     Ok(Resident { values, vectors: w, certificates })
 }
 
-/// The class of the kernel that ends the decomposition of matrices of up to `capacity` columns in workgroup memory; none where
-/// they do not fit, and their kernels go tile by tile.
+/// Returns the class of the kernel that finishes matrices of up to `capacity` columns in workgroup memory; `None` if
+/// they do not fit, so that the tiled kernels have to finish them.
 fn finish_class(adapter: &Adapter, capacity: u32) -> Option<FinishClass> {
     let limits = &adapter.limits;
     FINISH_CLASSES.into_iter().find(|class| {
@@ -165,34 +168,34 @@ fn finish(
     Ok(())
 }
 
-/// Matrices as the kernels see them (shared/ragged.wgsl), and where those of each way stand among them.
+/// The matrices as the kernels see them (shared/ragged.wgsl), and the range of them that each solver takes.
 type Table = (Vec<[u32; 4]>, Vec<(Solver, Range<u32>)>);
 
-/// The matrices, grouped by the way in which they are solved.
+/// Returns the table of the matrices, grouped by solver.
 fn table(gpu: &Gpu, layout: &Layout) -> Table {
-    let mut ways = Vec::new();
+    let mut solvers = Vec::new();
     let of_order = (0..=layout.largest()).map(|order| {
-        Solver::of(gpu.adapter(), order).map(|way| {
-            ways.iter().position(|&known| known == way).unwrap_or_else(|| {
-                ways.push(way);
-                ways.len() - 1
+        Solver::of(gpu.adapter(), order).map(|solver| {
+            solvers.iter().position(|&known| known == solver).unwrap_or_else(|| {
+                solvers.push(solver);
+                solvers.len() - 1
             })
         })
     });
     let of_order: Vec<Option<usize>> = of_order.collect();
-    let mut parts: Vec<Vec<[u32; 4]>> = vec![Vec::new(); ways.len()];
+    let mut parts: Vec<Vec<[u32; 4]>> = vec![Vec::new(); solvers.len()];
     for (place, &order) in layout.orders().iter().enumerate() {
-        if let Some(way) = of_order[order as usize] {
+        if let Some(solver) = of_order[order as usize] {
             let (elements, rows) = (layout.elements(place).start, layout.rows(place).start);
-            parts[way].push([order, to_u32(elements), to_u32(rows), to_u32(place)]);
+            parts[solver].push([order, to_u32(elements), to_u32(rows), to_u32(place)]);
         }
     }
     let mut ranges = Vec::new();
     let mut first = 0;
-    for (way, part) in ways.into_iter().zip(&parts) {
+    for (solver, part) in solvers.into_iter().zip(&parts) {
         let end = first + to_u32(part.len());
         if end > first {
-            ranges.push((way, first..end));
+            ranges.push((solver, first..end));
         }
         first = end;
     }

@@ -2,9 +2,11 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// Rows and columns of a tile of a large matrix, and the numbers that workgroup memory holds while columns are sorted.
+/// The rows of a tile of a large matrix.
 pub(super) const ROWS: u32 = 64;
+/// The columns of a tile of a large matrix.
 pub(super) const COLUMNS: u32 = 32;
+/// The elements that workgroup memory holds while columns are sorted.
 pub(super) const SLOTS: u32 = 4096;
 
 uniform! {
@@ -13,12 +15,13 @@ uniform! {
 }
 
 uniform! {
-    /// Of every `own` numbers the `len` from `begin` on, `total` altogether.
+    /// A copy of `len` elements starting at `begin` from each block of `own`; `total` elements in all.
     pub(super) struct Part { own: u32, begin: u32, len: u32, total: u32 }
 }
 
 uniform! {
-    /// The first matrix of the table that this dispatch takes, how many it takes, the most sweeps, and whether vectors are wanted.
+    /// The first matrix of the table that this dispatch takes, how many it takes, the most sweeps, and whether vectors
+    /// are wanted.
     pub(super) struct Few { first: u32, count: u32, sweeps: u32, vectors: u32 }
 }
 
@@ -28,11 +31,12 @@ uniform! {
 }
 
 uniform! {
-    /// The first matrix of the table, the workgroups of each in this dispatch, its room for columns and for tiles (eigen/tiled.wgsl).
+    /// The first matrix of the table, the workgroups per matrix in this dispatch, and the columns and tiles for which
+    /// each matrix has room (eigen/tiled.wgsl).
     pub(super) struct Tiles { first: u32, groups: u32, capacity: u32, tiles: u32 }
 }
 
-/// A size class of the kernel that ends the decomposition of a matrix in workgroup memory: the largest order.
+/// A size class of the kernel that finishes a matrix in workgroup memory: the largest order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FinishClass(pub(super) u32);
 
@@ -49,12 +53,13 @@ pub(super) const FINISH_CLASSES: [FinishClass; 8] = [
 ];
 
 impl FinishClass {
-    /// Groups of four rows from one column to the next: odd, so that columns begin in different banks.
+    /// Returns the distance from one column to the next, in groups of four rows: odd, so that columns start in
+    /// different banks.
     fn stride(self) -> u32 {
         self.0.div_ceil(4) | 1
     }
 
-    /// Bytes of workgroup memory: V, a row of A, the quotients, three words.
+    /// Returns the bytes of workgroup memory: V, a row of A, the quotients, three words.
     pub(super) fn workgroup_bytes(self) -> u32 {
         16 * (self.0 + 1) * self.stride() + 4 * self.0 + 12
     }
@@ -81,7 +86,7 @@ kernels! {
         write w: f32,
         write state: [u32; 4],
     }
-    /// Eigenvectors, eigenvalues, order and certificate out of orthogonal columns.
+    /// Computes eigenvectors, eigenvalues, their order and the certificate from orthogonal columns.
     Finish = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl", "eigen/finish.wgsl"] variants finish_variants {
         uniform params: Ending,
         read table: [u32; 4],
@@ -91,8 +96,8 @@ kernels! {
         write values: f32,
         write certificates: [f32; 4],
     }
-    /// The whole decomposition of matrices to an order, an invocation a matrix. A column that is padded to the next order costs
-    /// arithmetic, and 5 and 7 are rare.
+    /// Decomposes matrices up to an order, one invocation per matrix. Padding columns to the next order costs
+    /// arithmetic; orders 5 and 7 are rare and have no kernel.
     Tiny = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl",
         "eigen/small.wgsl"
@@ -104,7 +109,7 @@ kernels! {
         write values: f32,
         write certificates: [f32; 4],
     }
-    /// The whole decomposition of matrices to an order, a lane for each pair of columns.
+    /// Decomposes matrices up to an order, one lane for each pair of columns.
     Lane = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl",
         "eigen/promise.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl"
@@ -116,14 +121,14 @@ kernels! {
         write values: f32,
         write certificates: [f32; 4],
     }
-    /// The largest elements of the tiles of large matrices.
+    /// Computes the largest elements of the tiles of large matrices.
     Peak = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_peak.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
         read a: f32,
         write peaks: u32,
     }
-    /// Their Gershgorin circles.
+    /// Computes the Gershgorin circles of large matrices.
     Norm = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_norm.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
@@ -131,7 +136,7 @@ kernels! {
         read peaks: u32,
         write circles: u32,
     }
-    /// Scales and shifts them.
+    /// Scales and shifts large matrices.
     Shift = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_shift.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
@@ -141,7 +146,8 @@ kernels! {
         write w: f32,
         write state: [u32; 4],
     }
-    /// Eigenvectors of large matrices out of orthogonal columns, and first values.
+    /// Computes the eigenvectors of large matrices from orthogonal columns, and first approximations of the
+    /// eigenvalues.
     Normalize = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_normalize.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
@@ -149,7 +155,7 @@ kernels! {
         write w: f32,
         write guesses: f32,
     }
-    /// Tiles of their residuals.
+    /// Computes the sums of the residuals of large matrices, tile by tile.
     Residual = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_residual.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
@@ -159,7 +165,7 @@ kernels! {
         read guesses: f32,
         write sums: f32,
     }
-    /// Their Rayleigh quotients and residuals.
+    /// Computes the Rayleigh quotients and residuals of large matrices.
     Quotient = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_quotient.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
@@ -168,7 +174,7 @@ kernels! {
         write guesses: f32,
         write residuals: u32,
     }
-    /// Tiles of V'V - I.
+    /// Computes the largest elements of the tiles of V'V - I of large matrices.
     Departure = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_departure.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
@@ -176,7 +182,7 @@ kernels! {
         read state: [u32; 4],
         write departures: u32,
     }
-    /// The order of their eigenvalues.
+    /// Computes the order of the eigenvalues of large matrices.
     Rank = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_rank.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
@@ -185,7 +191,7 @@ kernels! {
         write values: f32,
         write ranks: u32,
     }
-    /// Their certificates.
+    /// Computes the certificates of large matrices.
     Certify = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl", "eigen/tiled.wgsl", "eigen/tiled_certify.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
@@ -194,7 +200,7 @@ kernels! {
         read departures: u32,
         write certificates: [f32; 4],
     }
-    /// Their eigenvectors, sorted.
+    /// Sorts the eigenvectors of large matrices.
     Sort = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_sort.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
@@ -202,7 +208,7 @@ kernels! {
         read ranks: u32,
         write w: f32,
     }
-    /// A part of every matrix.
+    /// Copies a range of the elements of every matrix.
     Select = ["eigen/select.wgsl"] variants one_variant {
         uniform params: Part,
         read whole: f32,

@@ -1,4 +1,9 @@
 //! Eigendecomposition of symmetric matrices, batched.
+//!
+//! On the device, matrices up to order 64 may be solved by one kernel (forms tiny and lane). Larger ones take three
+//! steps: `prepare` makes `W = A + s I`, scaled by a power of two and shifted by Gershgorin's bound, so that it is
+//! positive definite; `ops/jacobi` makes the columns of W orthogonal; `finish` (up to order 128) or the kernels
+//! `tiled_*` normalize them, compute Rayleigh quotients, sort, and certify. The CPU's half is described in `cpu`.
 
 mod batches;
 mod buffers;
@@ -27,9 +32,9 @@ use std::sync::Arc;
 /// Eigenvalues, eigenvectors and certificates of a batch of symmetric matrices of order n.
 #[derive(Clone, Debug)]
 pub struct Eigh<T = f32> {
-    /// `(n, 1)` each, ascending.
+    /// The eigenvalues, `(n, 1)` each (`(k, 1)` for a subset), ascending.
     pub values: Array<T>,
-    /// `(n, n)` each: unit 2-norm columns, in the order of the values.
+    /// The eigenvectors, `(n, n)` each (`(n, k)` for a subset): columns of unit 2-norm, in the order of the values.
     pub vectors: Array<T>,
     certificates: Certificates,
 }
@@ -37,19 +42,19 @@ pub struct Eigh<T = f32> {
 /// Eigenvalues and certificates of a batch of symmetric matrices of order n.
 #[derive(Clone, Debug)]
 pub struct Eigvalsh<T = f32> {
-    /// `(n, 1)` each, ascending.
+    /// The eigenvalues, `(n, 1)` each, ascending.
     pub values: Array<T>,
     certificates: Certificates,
 }
 
 impl<T: Real> Eigvalsh<T> {
-    /// Where it was computed, and why.
+    /// Returns where the call ran, and why.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.values.choice()
     }
 
-    /// The certificate of each matrix; waits for the device.
+    /// Returns the certificate of each matrix; waits for the device.
     ///
     /// # Errors
     /// Device errors.
@@ -68,27 +73,27 @@ pub struct RaggedEigh<T = f32> {
     choice: Arc<Choice>,
 }
 
-/// What a side found, in the order of the layout.
+/// The results of one side, in the order of the layout.
 struct Solved<T> {
     values: Storage<T>,
     vectors: Storage<T>,
     certificates: Certificates,
 }
 
-/// [`RaggedEigh`] on the host.
+/// A [`RaggedEigh`] on the host.
 #[derive(Clone, Debug)]
 pub struct HostEigh<T> {
-    /// Where the matrices lie.
+    /// The orders of the matrices and where each one starts.
     pub layout: Arc<Layout>,
-    /// By row of the layout, ascending within a matrix.
+    /// The eigenvalues, by row of the layout, ascending within a matrix.
     pub values: Arc<Vec<T>>,
-    /// By element of the layout: unit 2-norm columns.
+    /// The eigenvectors, by element of the layout: columns of unit 2-norm.
     pub vectors: Arc<Vec<T>>,
-    /// One a matrix.
+    /// The certificates, one per matrix.
     pub certificates: Arc<Vec<Certificate>>,
 }
 
-/// Which end of the spectrum.
+/// The end of the spectrum to compute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Which {
     /// The smallest eigenvalues.
@@ -99,8 +104,8 @@ pub enum Which {
 }
 
 impl Which {
-    /// The places of `k` of `n` pairs in ascending order.
-    pub(crate) fn places(self, k: usize, n: usize) -> Range<usize> {
+    /// Returns the positions of `k` of `n` pairs in ascending order.
+    pub(crate) fn indices(self, k: usize, n: usize) -> Range<usize> {
         match self {
             Self::Smallest => 0..k.min(n),
             Self::Largest => n.saturating_sub(k)..n,
@@ -108,18 +113,35 @@ impl Which {
     }
 }
 
-/// Eigenvalues (ascending) and eigenvectors (unit 2-norm columns) of symmetric matrices, of which the lower triangle is read.
+/// Computes the eigenvalues (ascending) and eigenvectors (columns of unit 2-norm) of symmetric matrices. Only the lower
+/// triangle is read.
 ///
-/// On the device: one-sided Jacobi on A + sI (Hestenes 1958; Demmel and Veselic 1992) in f32, eigenvalues by Rayleigh quotient. On
-/// the CPU: Householder tridiagonalization and implicit QL in the input's precision for batches, divide and conquer in f64 for
-/// single matrices. A matrix with a NaN or an infinity has NaN values and the status NonFinite, and spoils no other.
+/// The device uses one-sided Jacobi on A + sI (Hestenes 1958; Demmel and Veselic 1992) in f32, with eigenvalues by
+/// Rayleigh quotient. The CPU uses Householder tridiagonalization and implicit QL in the input's precision for batches,
+/// and divide and conquer in f64 for single matrices. A matrix with a NaN or an infinity gets NaN values and the status
+/// NonFinite, and does not affect the others.
 ///
 /// # Shapes
-/// A `(n, n)`, any batch; n = 0 and a batch of 0 are fine.
+/// A `(n, n)`, any batch; n = 0 and a batch of 0 are allowed.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::{Context, Shape, eigh};
+///
+/// // A batch of two: [[2, 1], [1, 2]] and [[1, 0], [0, 3]], column-major.
+/// let a = Array::from_vec(Shape::new(2, 2, 2), vec![2.0_f32, 1.0, 1.0, 2.0, 1.0, 0.0, 0.0, 3.0])?;
+/// let ctx = Context::cpu();
+/// let found = eigh(&ctx, &a)?.ok(&ctx)?; // an error unless every matrix converged
+/// let (values, vectors) = (found.values.to_host(&ctx)?, found.vectors.to_host(&ctx)?);
+/// assert!((values.matrix(0)[(1, 0)] - 3.0).abs() < 1e-6);
+/// assert!((vectors.matrix(0)[(0, 1)].abs() - 0.5_f32.sqrt()).abs() < 1e-6);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if the matrices are not square; with [`Backend::Gpu`],
-/// [`crate::ErrorKind::Limit`] or [`crate::ErrorKind::Domain`] if the kernels cannot take the order or the precision; device errors.
+/// [`crate::ErrorKind::Shape`] if the matrices are not square; with [`Backend::Gpu`], [`crate::ErrorKind::Limit`] or
+/// [`crate::ErrorKind::Domain`] if the kernels cannot take the order or the precision; device errors.
 pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     let shape = square("eigh", a.shape())?;
     let layout = Arc::new(equal_layout(ctx, shape)?);
@@ -132,15 +154,30 @@ pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     })
 }
 
-/// The `k` smallest or largest eigenvalues of each matrix (ascending), and their vectors; the others are never moved to the host.
+/// Computes the `k` smallest or largest eigenvalues of each matrix (ascending) and their vectors. The others are never
+/// moved to the host.
 ///
-/// On the CPU the vectors of larger matrices are found by inverse iteration where few are wanted (LAPACK's xSTEIN).
+/// On the CPU, the vectors of larger matrices come from inverse iteration if few are wanted (LAPACK's xSTEIN).
 ///
 /// # Shapes
 /// A `(n, n)`; values `(k, 1)`, vectors `(n, k)` each.
 ///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::{Which, eigh_subset};
+/// use fiedler::{Context, Shape};
+///
+/// let ctx = Context::cpu();
+/// let a = Array::from_vec(Shape::new(3, 3, 1), vec![1.0_f32, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 5.0])?;
+/// let largest = eigh_subset(&ctx, &a, Which::Largest, 1)?;
+/// assert_eq!(largest.vectors.shape(), Shape::new(3, 1, 1));
+/// assert!((largest.values.to_host(&ctx)?.as_slice()[0] - 5.0).abs() < 1e-5);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
+///
 /// # Errors
-/// As [`eigh`]; [`crate::ErrorKind::Shape`] if there are not `k` of them.
+/// The errors of [`eigh`]; [`crate::ErrorKind::Shape`] if a matrix has fewer than `k` pairs.
 pub fn eigh_subset<T: Real>(ctx: &Context, a: &Array<T>, which: Which, k: usize) -> Result<Eigh<T>> {
     let shape = square("eigh_subset", a.shape())?;
     let n = shape.rows;
@@ -148,12 +185,12 @@ pub fn eigh_subset<T: Real>(ctx: &Context, a: &Array<T>, which: Which, k: usize)
         return Err(Error::shape("eigh_subset", format!("at most {n} pairs of {shape}"), k.to_string()));
     }
     let layout = Arc::new(equal_layout(ctx, shape)?);
-    let places = which.places(k, n);
+    let indices = which.indices(k, n);
     let RaggedEigh { values, vectors, certificates, choice, .. } = solve(
         ctx,
         &layout,
         a.storage(),
-        Request { whole: true, ..certified(ctx, Columns::At(places.start, places.end)) },
+        Request { whole: true, ..certified(ctx, Columns::At(indices.start, indices.end)) },
     )?;
     Ok(Eigh {
         values: Array::from_storage(Shape::new(k, 1, shape.batch), values).chosen(&choice),
@@ -162,29 +199,57 @@ pub fn eigh_subset<T: Real>(ctx: &Context, a: &Array<T>, which: Which, k: usize)
     })
 }
 
-/// [`eigh`] of f32 matrices to the accuracy of f64: residual and orthogonality below 1e-12 up to order 512.
+/// Computes [`eigh`] of f32 matrices to the accuracy of f64: residual and orthogonality are below 1e-12 up to order
+/// 512.
 ///
-/// The CPU solves the matrices anew in f64, whichever backend was asked for: refining the device's f32 pairs (Ogita and Aishima
-/// 2018) takes as many operations, and fails where eigenvalues are close.
+/// The CPU solves the matrices in f64, whichever backend is set. It does not refine the device's f32 pairs (Ogita and
+/// Aishima 2018), because that takes as many operations and fails where eigenvalues are close.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::eigh_refined;
+/// use fiedler::{Context, Shape};
+///
+/// let ctx = Context::cpu();
+/// let a = Array::from_vec(Shape::new(2, 2, 1), vec![1.0_f32, 1.0, 1.0, 0.0])?;
+/// let values = eigh_refined(&ctx, &a)?.values.to_host(&ctx)?;
+/// let golden = (1.0 + 5.0_f64.sqrt()) / 2.0;
+/// assert!((values.as_slice()[1] - golden).abs() < 1e-14);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// As [`eigh`].
+/// The errors of [`eigh`].
 pub fn eigh_refined(ctx: &Context, a: &Array<f32>) -> Result<Eigh<f64>> {
     let wide = a.storage().to_vec(ctx)?.iter().map(|&x| x.into()).collect();
     eigh(&ctx.with_backend(Backend::Cpu), &Array::from_vec(a.shape(), wide)?)
 }
 
-/// [`eigh`] without the vectors, at less than half the cost on the CPU.
+/// Computes [`eigh`] without the vectors, at less than half the cost on the CPU.
 ///
-/// Without vectors there is no residual of pairs. On the CPU the certificate's `residual` is the larger of two invariants'
-/// errors, as an error of one value: `|sum l - tr A| / n` and `||l|_2 - |A|_F| / sqrt n`, both over `|A|_1`; its `orthogonality`
-/// is 0. A device computes the vectors, certifies them, and moves only the values.
+/// Without vectors there is no residual of pairs. On the CPU the certificate's `residual` is the larger error of two
+/// invariants, expressed as an error of one value: `|sum l - tr A| / n` and `||l|_2 - |A|_F| / sqrt n`, both over
+/// `|A|_1`. Its `orthogonality` is 0. A device computes the vectors, certifies them, and moves only the values.
 ///
 /// # Shapes
 /// A `(n, n)`, any batch; the values are `(n, 1)` each.
 ///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::eigvalsh;
+/// use fiedler::{Context, Shape};
+///
+/// let ctx = Context::cpu();
+/// let a = Array::from_vec(Shape::new(2, 2, 1), vec![2.0_f64, 1.0, 1.0, 2.0])?;
+/// let values = eigvalsh(&ctx, &a)?.values.to_host(&ctx)?;
+/// assert!((values.as_slice()[0] - 1.0).abs() < 1e-14 && (values.as_slice()[1] - 3.0).abs() < 1e-14);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
+///
 /// # Errors
-/// As [`eigh`].
+/// The errors of [`eigh`].
 pub fn eigvalsh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigvalsh<T>> {
     let shape = square("eigvalsh", a.shape())?;
     let layout = Arc::new(equal_layout(ctx, shape)?);
@@ -196,27 +261,41 @@ pub fn eigvalsh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigvalsh<T>> {
     })
 }
 
-/// [`eigh`] of matrices of unequal orders.
+/// Computes [`eigh`] of matrices of unequal orders.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Ragged;
+/// use fiedler::ops::eigh_ragged;
+/// use fiedler::{Context, Layout};
+///
+/// // Matrices of orders 1 and 2, one after the other.
+/// let ctx = Context::cpu();
+/// let a = Ragged::from_vec(Layout::new([1, 2]), vec![7.0_f32, 2.0, 1.0, 1.0, 2.0])?;
+/// let found = eigh_ragged(&ctx, &a)?.to_host(&ctx)?;
+/// assert!((found.values(0)[0] - 7.0).abs() < 1e-5 && (found.values(1)[1] - 3.0).abs() < 1e-5);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// As [`eigh`].
+/// The errors of [`eigh`].
 pub fn eigh_ragged<T: Real>(ctx: &Context, a: &Ragged<T>) -> Result<RaggedEigh<T>> {
     solve(ctx, a.layout(), a.storage(), certified(ctx, Columns::All))
 }
 
-/// [`eigh_ragged`] for a caller that needs some columns and takes their certificate itself; the others may be 0.
+/// [`eigh_ragged`] for a caller that needs some columns and certifies them itself. The other columns may be 0.
 pub(crate) fn eigh_uncertified<T: Real>(ctx: &Context, a: &Ragged<T>, choose: Choose<'_>) -> Result<RaggedEigh<T>> {
     let request = Request { certificate: false, ..certified(ctx, Columns::Chosen(choose)) };
     solve(ctx, a.layout(), a.storage(), request)
 }
 
-/// Where [`eigh_ragged`] would run on matrices of these orders, and why.
+/// Returns where [`eigh_ragged`] would run on matrices of these orders, and why.
 #[must_use]
 pub fn choose_eigh<T: Real>(ctx: &Context, orders: &[u32], resident: bool) -> Choice {
     choose::<T>(ctx, Family::Eigh, orders, resident)
 }
 
-/// Where [`eigvalsh`] would run on matrices of these orders, and why.
+/// Returns where [`eigvalsh`] would run on matrices of these orders, and why.
 #[must_use]
 pub fn choose_eigvalsh<T: Real>(ctx: &Context, orders: &[u32], resident: bool) -> Choice {
     choose::<T>(ctx, Family::Eigvalsh, orders, resident)
@@ -226,7 +305,7 @@ fn choose<T: Real>(ctx: &Context, family: Family, orders: &[u32], resident: bool
     Task { family, precision: Precision::of::<T>(), orders, resident }.choose(ctx)
 }
 
-/// A batch of decompositions.
+/// A batch of decompositions, described for the cost model.
 struct Task<'a> {
     family: Family,
     precision: Precision,
@@ -255,7 +334,7 @@ impl Operation for Task<'_> {
             given += 4.0 * n * n;
             made += 4.0 * if self.family == Family::Eigvalsh { n } else { n * n };
         }
-        // Of mixed orders that one which most of the work is of.
+        // The mean order, weighted by work: of mixed orders, those with most of the work count.
         work.size = if work.cpu_flops > 0.0 { sizes / work.cpu_flops } else { 0.0 };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an order, which was a u32")]
         let order = work.size.round() as u32;
@@ -269,20 +348,20 @@ impl Operation for Task<'_> {
     }
 }
 
-/// The largest order that the device's kernels take; 0 without a device.
+/// Returns the largest order that the device's kernels take; 0 without a device.
 #[must_use]
 pub fn device_order_limit(ctx: &Context) -> u32 {
     ctx.gpu().map_or(0, |gpu| gpu::largest_order(gpu))
 }
 
 impl<T: Real> Eigh<T> {
-    /// Where it was computed, and why.
+    /// Returns where the call ran, and why.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.values.choice()
     }
 
-    /// The certificate of each matrix; waits for the device.
+    /// Returns the certificate of each matrix; waits for the device.
     ///
     /// # Errors
     /// Device errors.
@@ -290,7 +369,7 @@ impl<T: Real> Eigh<T> {
         self.certificates.read(ctx)?.wait()
     }
 
-    /// [`Eigh::certificates`] for where blocking is impossible.
+    /// The async version of [`Eigh::certificates`], for use where blocking is impossible.
     ///
     /// # Errors
     /// Device errors.
@@ -298,10 +377,10 @@ impl<T: Real> Eigh<T> {
         self.certificates.read(ctx)?.arrive().await
     }
 
-    /// This decomposition, if every matrix of it has converged.
+    /// Returns this decomposition if all its matrices have converged.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Uncertified`] naming the first that has not; device errors.
+    /// [`crate::ErrorKind::Uncertified`], which names the first matrix that has not; device errors.
     pub fn ok(self, ctx: &Context) -> Result<Self> {
         all_converged(&self.certificates(ctx)?)?;
         Ok(self)
@@ -309,13 +388,13 @@ impl<T: Real> Eigh<T> {
 }
 
 impl<T: Real> RaggedEigh<T> {
-    /// Where it was computed, and why.
+    /// Returns where the call ran, and why.
     #[must_use]
     pub fn choice(&self) -> &Choice {
         &self.choice
     }
 
-    /// Begins to bring everything to the host; does not wait.
+    /// Starts copying everything to the host; does not wait.
     ///
     /// # Errors
     /// Device errors.
@@ -328,7 +407,7 @@ impl<T: Real> RaggedEigh<T> {
         })
     }
 
-    /// Everything on the host; waits for the device.
+    /// Copies everything to the host; waits for the device.
     ///
     /// # Errors
     /// Device errors.
@@ -336,7 +415,7 @@ impl<T: Real> RaggedEigh<T> {
         self.clone().read(ctx)?.wait()
     }
 
-    /// [`RaggedEigh::to_host`] for where blocking is impossible.
+    /// The async version of [`RaggedEigh::to_host`], for use where blocking is impossible.
     ///
     /// # Errors
     /// Device errors.
@@ -355,7 +434,7 @@ pub struct EighRead<T> {
 }
 
 impl<T: Real> EighRead<T> {
-    /// [`EighRead::wait`] for where blocking is impossible.
+    /// The async version of [`EighRead::wait`], for use where blocking is impossible.
     ///
     /// # Errors
     /// Device errors.
@@ -368,7 +447,7 @@ impl<T: Real> EighRead<T> {
         })
     }
 
-    /// Waits until everything is here.
+    /// Waits until everything is on the host.
     ///
     /// # Errors
     /// Device errors.
@@ -389,11 +468,11 @@ fn square(operation: &'static str, shape: Shape) -> Result<Shape> {
     Err(Error::shape(operation, "square matrices", shape.to_string()))
 }
 
-/// Bytes that are kept for each matrix whatever its order: where it lies, its certificate.
+/// The bytes stored for each matrix whatever its order: its position and its certificate.
 const BOOKKEEPING: u64 = 64;
 
 fn equal_layout(ctx: &Context, shape: Shape) -> Result<Layout> {
-    // Only matrices of order 0 can be more than memory holds.
+    // Only matrices of order 0 can be too many for memory.
     let needed = BOOKKEEPING.saturating_mul(shape.batch as u64);
     if shape.is_empty() && needed > ctx.memory_budget() {
         let what = "bytes for the certificates of empty matrices";
@@ -404,7 +483,7 @@ fn equal_layout(ctx: &Context, shape: Shape) -> Result<Layout> {
     Ok(Layout::new(std::iter::repeat_n(order, shape.batch)))
 }
 
-/// These columns with their certificate, of a ragged batch.
+/// Returns the request for these columns of a ragged batch, with their certificate.
 fn certified<'a>(ctx: &'a Context, columns: Columns<'a>) -> Request<'a> {
     Request { columns, certificate: true, whole: false, cancel: ctx.cancel() }
 }
@@ -432,7 +511,7 @@ fn on_cpu<T: Real>(layout: &Layout, a: &[T], request: Request<'_>) -> Solved<T> 
     }
 }
 
-/// The numbers in `range` of every `own` numbers.
+/// Copies the elements in `range` of each block of `own` elements.
 fn parts<T: Real>(all: &[T], own: usize, range: Range<usize>) -> Vec<T> {
     all.chunks_exact(own.max(1)).flat_map(|own| &own[range.clone()]).copied().collect()
 }

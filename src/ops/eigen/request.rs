@@ -1,26 +1,28 @@
-//! What a caller of the eigendecomposition asks for: one value, from the public door to the solvers of either side.
+//! The request of a caller of the eigendecomposition: one value, from the public functions to the solvers of either
+//! side.
 
 use crate::cancel::Cancel;
 use std::ops::Range;
 
-/// The columns that the matrix of that index in a batch needs, given its eigenvalues up to a common factor.
+/// Returns the columns that a matrix needs, given its index in the batch and its eigenvalues up to a common factor.
 pub(crate) type Choose<'a> = &'a (dyn Fn(usize, &[f64]) -> Range<usize> + Sync);
 
-/// Which eigenvectors, of columns in the order of ascending values.
+/// The eigenvectors to compute, as columns in the order of ascending values.
 #[derive(Clone, Copy)]
 pub(super) enum Columns<'a> {
-    /// Every one.
+    /// All columns.
     All,
-    /// None: values alone.
+    /// No columns, only values.
     None,
-    /// Those from a first up to an end, of every matrix, all of one order. Results hold these pairs and no others.
+    /// The columns from a first up to an end, for every matrix; all matrices have one order. Results contain only these
+    /// pairs.
     At(usize, usize),
-    /// Those that each matrix needs, at least; others may stay 0.
+    /// At least the columns that each matrix needs; others may stay 0.
     Chosen(Choose<'a>),
 }
 
 impl Columns<'_> {
-    /// The columns of the matrix of that index, with these values in ascending order.
+    /// Returns the columns for the matrix at `index`, whose values in ascending order are `values`.
     pub(super) fn of(self, index: usize, values: impl ExactSizeIterator<Item = f64>) -> Range<usize> {
         match self {
             Self::All => 0..values.len(),
@@ -30,21 +32,22 @@ impl Columns<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether no columns are wanted.
     pub(super) fn is_none(self) -> bool {
         matches!(self, Self::None)
     }
 }
 
-/// See the module.
+/// A request (see the module).
 #[derive(Clone, Copy)]
 pub(super) struct Request<'a> {
     pub(super) columns: Columns<'a>,
-    /// Whether the certificate is wanted: of the columns, or of all. A device always gives one, of all.
+    /// Whether a certificate is wanted, of these columns or of all. A device always computes one, of all.
     pub(super) certificate: bool,
-    /// Whether the batch is what the caller made it: then a small one leaves most lanes empty, and its matrices go one by one. A
-    /// ragged batch may be a part of a larger one, whose cut must not show.
+    /// Whether the batch is the one that the caller made. A small one then leaves most lanes empty, and its matrices
+    /// are solved one by one. A ragged batch may be a part of a larger one, and the results must not show where that
+    /// was split.
     pub(super) whole: bool,
-    /// Ends the CPU's work between two matrices; what is left out stays 0.
+    /// Stops the CPU's work between two matrices; results that were not computed stay 0.
     pub(super) cancel: &'a Cancel,
 }

@@ -1,4 +1,4 @@
-//! Some pairs of every matrix, chosen on the device.
+//! Copies some pairs of every matrix on the device.
 
 use super::gpu::Resident;
 use super::kernels::{Part, Select};
@@ -7,17 +7,18 @@ use crate::error::Result;
 use crate::shape::to_u32;
 use std::ops::Range;
 
-/// Records the values `(k, 1)` and vectors `(n, k)` at these k places of each of the matrices of order n, in arrays of their own.
+/// Records copies of the pairs at the k positions `indices` of each matrix of order n: values `(k, 1)` and vectors
+/// `(n, k)`, in separate arrays.
 ///
 /// # Errors
 /// Device errors.
-pub(super) fn select(gpu: &Gpu, found: Resident, order: usize, places: &Range<usize>) -> Result<Resident> {
-    let values = part(gpu, &found.values, order, places.clone())?;
-    let vectors = part(gpu, &found.vectors, order * order, places.start * order..places.end * order)?;
+pub(super) fn select(gpu: &Gpu, found: Resident, order: usize, indices: &Range<usize>) -> Result<Resident> {
+    let values = part(gpu, &found.values, order, indices.clone())?;
+    let vectors = part(gpu, &found.vectors, order * order, indices.start * order..indices.end * order)?;
     Ok(Resident { values, vectors, certificates: found.certificates })
 }
 
-/// The numbers in `range` of every `own` numbers.
+/// Records a copy of the elements in `range` of each block of `own` elements.
 fn part(gpu: &Gpu, whole: &Buffer<f32>, own: usize, range: Range<usize>) -> Result<Buffer<f32>> {
     let total = whole.len().checked_div(own).unwrap_or(0) * range.len();
     let mut rec = gpu.record();

@@ -1,4 +1,4 @@
-//! Small matrices on the device: one kernel does everything, in registers (eigen/small.wgsl).
+//! Small matrices on the device: one kernel does the whole decomposition, in registers (eigen/small.wgsl).
 
 use super::buffers::Buffers;
 use super::kernels::{Few, Lane, Tiny};
@@ -8,19 +8,20 @@ use crate::forms::JacobiForm;
 use crate::ops::jacobi::gpu::MAX_SWEEPS;
 use std::ops::Range;
 
-/// Invocations of a workgroup of the first, and of the second.
+/// The invocations per workgroup of the `Tiny` and the `Lane` kernel.
 const WIDTHS: [u32; 2] = [64, 128];
 
-/// The kernel for matrices to a certain order.
+/// The kernel for matrices up to a certain order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Small {
-    /// An invocation has a matrix.
+    /// One invocation per matrix.
     Tiny(u32),
-    /// A subgroup has one matrix or more.
+    /// One or more matrices per subgroup.
     Lane(u32),
 }
 
-/// The smallest class for an order on subgroups of that many lanes: they hold a matrix or more, and a workgroup whole subgroups.
+/// Returns the smallest class for `order` on subgroups of `subgroup` lanes. A subgroup must hold one or more whole
+/// matrices, and a workgroup whole subgroups.
 fn lane_class(subgroup: u32, order: u32) -> Option<u32> {
     Lane::ORDERS
         .iter()
@@ -29,7 +30,7 @@ fn lane_class(subgroup: u32, order: u32) -> Option<u32> {
 }
 
 impl Small {
-    /// The smallest that holds the order, of the forms that may be used.
+    /// Returns the smallest kernel that takes the order, among the forms that may be used.
     pub(super) fn of(adapter: &Adapter, order: u32, may: &dyn Fn(JacobiForm) -> bool) -> Option<Self> {
         let tiny = Tiny::ORDERS.iter().copied().find(|&n| order <= n && may(JacobiForm::Tiny)).map(Self::Tiny);
         let fits = may(JacobiForm::Lane) && WIDTHS[1] <= adapter.limits.workgroup_invocations;
@@ -37,14 +38,14 @@ impl Small {
         tiny.or_else(lane)
     }
 
-    /// The largest order that it takes.
+    /// Returns the largest order that the kernel takes.
     pub(super) fn largest_order(self) -> u32 {
         match self {
             Self::Tiny(order) | Self::Lane(order) => order,
         }
     }
 
-    /// Its form.
+    /// Returns the form of the kernel.
     pub(super) fn form(self) -> JacobiForm {
         match self {
             Self::Tiny(_) => JacobiForm::Tiny,
@@ -52,7 +53,7 @@ impl Small {
         }
     }
 
-    /// Matrices of a workgroup.
+    /// Returns the number of matrices per workgroup.
     fn matrices(self) -> u32 {
         match self {
             Self::Tiny(_) => WIDTHS[0],
@@ -60,7 +61,7 @@ impl Small {
         }
     }
 
-    /// Records the decomposition of the matrices in `range` of the table, of about `flops` each.
+    /// Records the decomposition of `matrices`, a range of the table, at about `flops` operations each.
     ///
     /// # Errors
     /// Device errors.
@@ -112,12 +113,13 @@ mod tests {
                 assert!(class.is_none() || class == smallest, "order {order}: {class:?}");
             }
         }
-        // Sizes that no workgroup is made up of, or that a matrix's lanes do not divide.
+        // Sizes that do not divide a workgroup, or that are not a multiple of a matrix's lanes.
         assert_eq!([1, 2, 3, 6, 48, 256].map(|subgroup| lane_class(subgroup, 8)), [None; 6]);
     }
 
-    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. A sweep of eigen/lane_N.wgsl has n / 2
-    /// double rounds and the doublings of a maximum; the end has 2 n at most and a few maxima.
+    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. A sweep of
+    /// eigen/lane_N.wgsl has n / 2 double rounds and the doubling steps of a maximum; the end has at most 2 n
+    /// iterations and a few maxima.
     #[test]
     fn all_sweeps_fit_lavapipe() {
         let n = Lane::ORDERS[Lane::ORDERS.len() - 1];

@@ -1,4 +1,4 @@
-//! What comes before and after Jacobi for matrices beyond workgroup memory: many workgroups a matrix.
+//! The steps before and after Jacobi for matrices larger than workgroup memory, with many workgroups per matrix.
 
 use super::buffers::Buffers;
 use super::kernels::{
@@ -8,18 +8,18 @@ use crate::device::{Adapter, Grid, Recorder};
 use crate::error::Result;
 use std::ops::Range;
 
-/// Tiles of the lower triangle of V'V, folded to a rectangle.
+/// Returns the number of tiles of the lower triangle of V'V, folded to a rectangle.
 fn folded(capacity: u32) -> u32 {
     let tiles = capacity.div_ceil(COLUMNS);
     tiles.div_ceil(2) * (tiles + 1)
 }
 
-/// Matrices of the table that a dispatch of `groups` workgroups each may take at most.
+/// Returns the most matrices of the table that a dispatch may take at `groups` workgroups per matrix.
 fn most(adapter: &Adapter, groups: u32) -> u32 {
     (adapter.limits.workgroups_per_dimension / groups).max(1)
 }
 
-/// Records W and the state of every matrix of `matrices`, none larger than `capacity`.
+/// Records the kernels that compute W and the state of every matrix of `matrices`, none larger than `capacity`.
 ///
 /// # Errors
 /// Device errors.
@@ -47,8 +47,8 @@ pub(super) fn prepare(
     Ok(())
 }
 
-/// Records eigenvalues, certificates and, where they are wanted, sorted eigenvectors of every matrix of `matrices`, none larger than
-/// `capacity`.
+/// Records the kernels that compute eigenvalues, certificates and, if `vectors`, sorted eigenvectors of every matrix of
+/// `matrices`, none larger than `capacity`.
 ///
 /// # Errors
 /// Device errors.
@@ -104,8 +104,9 @@ pub(super) fn finish(
 mod tests {
     use super::{COLUMNS, ROWS, SLOTS, folded};
 
-    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted as the kernels have them, a
-    /// nested loop once for each iteration around it; the small kernels stay under 3 n.
+    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. Loops are counted as in
+    /// the kernels: a nested loop counts once for each iteration of the loop around it. The small kernels stay under
+    /// `3 n`.
     #[test]
     fn the_loops_of_every_kernel_fit_lavapipe() {
         const BUDGET: u32 = 65_535;
@@ -123,7 +124,8 @@ mod tests {
         }
     }
 
-    /// Every pair of tiles of the lower triangle once or, in the middle row, twice: as eigen/tiled_departure.wgsl finds them.
+    /// Every tile of the lower triangle occurs once or, in the middle row, twice, with the indices that
+    /// eigen/tiled_departure.wgsl computes.
     #[test]
     fn the_folded_triangle_is_whole() {
         for tiles in 1..=64 {

@@ -1,4 +1,5 @@
-//! `auto` on the CPU: chooses the method with the shortest predicted time, and falls back on the next one if that does not find the pairs.
+//! `auto` on the CPU: chooses the method with the shortest predicted time, and falls back on the next one if that
+//! does not find the pairs.
 
 use super::chebyshev::Found;
 use super::cpu::fill::separator;
@@ -13,30 +14,35 @@ use crate::ops::eigen::Which;
 use crate::ops::sparse::Operator;
 use std::cell::{Cell, OnceCell};
 
-/// Products that an iteration takes at the least: a few looks at a graph that expands (65 to 90, 2026-11-22).
+/// The fewest products that an iteration takes: a few restarts on an expander graph (65 to 90, 2026-11-22).
 const FEWEST: f64 = 80.0;
-/// Products over the wavelengths of the last wanted vector along the graph's length to the power of 1.5: a polynomial's degree goes with
-/// the root of its value, and smaller values are told apart later (grids of 10,000 and 100,000 nodes, 33 and 104 wavelengths: 165 and 907
-/// products, 2026-11-23).
+/// The predicted products, divided by the 1.5th power of the last wanted vector's wavelength along the graph: a
+/// polynomial's degree grows as the inverse root of the eigenvalue, and smaller values separate later (grids of
+/// 10,000 and 100,000 nodes, wavelengths of 33 and 104 nodes: 165 and 907 products, 2026-11-23).
 const ALONG: f64 = 0.87;
-/// Products at the most, over the root of the relative tolerance: smaller values are not told from 0, and the iteration ends.
+/// The most products, multiplied by the root of the relative tolerance: after that many, smaller values cannot be
+/// distinguished from 0, and the iteration ends.
 const MOST: f64 = 3.0;
-/// Seconds of the looks, whatever the graph.
+/// The seconds that restarts take, for any graph.
 const RESTARTS: f64 = 8e-3;
-/// What of an iteration for f64 goes on in f64 behind the f32 part, at twice the price a product.
+/// The factor on the time of an iteration for f64: after the f32 part it continues in f64, where a product costs
+/// twice as much.
 const IN_F64: f64 = 2.5;
-/// An iteration that has taken this many times the predicted products is left for an inverse that takes up to this many times as long
-/// again. Close eigenvalues, which the structure does not reveal, slow the iteration down but not the inverse.
+/// After this many times the predicted products, an iteration is abandoned for an inverse that may take up to
+/// this many times as long again. Close eigenvalues, which the structure does not reveal, slow the iteration down
+/// but not the inverse.
 const PATIENCE: f64 = 4.0;
-/// But not before it has run this many times the lower bound on the inverse's time, because it may be nearly done (communities of 10,000
-/// nodes: 120 ms by either method, 240 ms by one after the other, 2026-11-23).
+/// The iteration is not abandoned before it has run this many times the lower bound on the inverse's time,
+/// because it may be nearly done (communities of 10,000 nodes: 120 ms by either method, 240 ms by one after the
+/// other, 2026-11-23).
 const BEFORE: f64 = 2.0;
-/// Bytes of the largest factor that is chosen unasked: what the default memory budget holds.
+/// The most bytes of a factor that `auto` chooses: what the default memory budget holds.
 const LARGEST_FACTOR: f64 = 2e9;
-/// Up to this order a matrix whose iteration failed is decomposed: some ten seconds of two cores.
+/// The largest order at which a matrix whose iteration failed is decomposed as dense: some ten seconds of two
+/// cores.
 const DENSE_AFTER_ALL: usize = 4096;
 
-/// The pairs, by whichever method should be the fastest, or by the next one where that does not find them.
+/// Finds the pairs by the method that should be the fastest, or by the next one if that fails.
 pub(super) fn auto<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
@@ -68,7 +74,7 @@ pub(super) fn auto<T: Real>(
         return Ok(solved);
     }
     if left.get() {
-        // The iteration was left for an inverse that did not find them either.
+        // The iteration was abandoned for an inverse that did not find the pairs either.
         found = chebyshev(ctx, a, wanted, width, options, Some(&found), &|_, _| true)?;
         if is_found(a, &found, wanted, options) {
             return Ok(found);
@@ -81,17 +87,18 @@ pub(super) fn auto<T: Real>(
     Ok(found)
 }
 
-/// The pairs by the inverse, if it should take less than `seconds`. It is tried once: where it does not find them it is gone.
+/// Finds the pairs by the inverse, if it should take less than `seconds`. It is tried once and then dropped.
 fn by_inverse_within(seconds: f64, inverse: &mut Option<Inverse<'_>>, ctx: &Context) -> Result<Option<Solved>> {
     let Some(inverse) = inverse.take_if(|inverse| inverse.is_within(seconds)) else { return Ok(None) };
     Ok(inverse.solve(ctx)?.filter(|solved| solved.reached))
 }
 
-/// Whether an iteration has what was wanted: pairs that are told apart or, where nobody asks for that, within the tolerance.
+/// Returns whether an iteration found the wanted pairs: separated from the others or, unless that is required,
+/// within the tolerance.
 fn is_found<T: Real>(a: &Operator<'_, T>, solved: &Solved, wanted: Wanted, options: &EigshOptions) -> bool {
     let allowed = options.tolerance_in::<T>() * a.bounds(0).norm;
     let within = !wanted.separate && solved.residuals.iter().all(|&residual| residual <= allowed);
-    // Of matrices without a known null space small values may be anything: their residuals have to tell them from 0.
+    // Without a known null space, small values may be wrong: their residuals must distinguish them from 0.
     let told = |(value, residual): (&f64, &f64)| !a.null.is_empty() || value.abs() > *residual;
     solved.values.len() >= wanted.count
         && (solved.reached || within)
@@ -100,12 +107,12 @@ fn is_found<T: Real>(a: &Operator<'_, T>, solved: &Solved, wanted: Wanted, optio
 
 /// The inverse of a matrix whose smallest pairs are wanted.
 pub(super) struct Inverse<'a> {
-    /// In f64, which it is computed in.
+    /// The operator in f64, the precision of the inverse.
     operator: Operator<'a, f64>,
     wanted: Wanted,
-    /// The rows of a separator, about.
+    /// The approximate number of rows of a separator.
     separator: usize,
-    /// Pairs at most.
+    /// The most pairs.
     most: usize,
     tolerance: f64,
     seed: u64,
@@ -117,12 +124,12 @@ impl<'a> Inverse<'a> {
         let operator = a.widened();
         let separator = separator(&operator);
         let most = most_of(&wanted, a.rows() - a.null.len());
-        // It costs nothing to come nearer than was asked.
+        // A tighter tolerance costs nothing here.
         let tolerance = options.tolerance_in::<T>().min(1e-10);
         Self { operator, wanted, separator, most, tolerance, seed: options.seed, plan: OnceCell::new() }
     }
 
-    /// How the factor is made, if that can be said.
+    /// Returns the plan of the factorization, if there is one.
     fn plan(&self) -> Option<&Plan> {
         let planned = || {
             let plan = shift_invert::plan(&self.operator, self.separator, (self.wanted.count, self.most))?;
@@ -138,24 +145,24 @@ impl<'a> Inverse<'a> {
         self.plan.get_or_init(planned).as_ref()
     }
 
-    /// Seconds that it takes at the least.
+    /// Returns a lower bound on the seconds that it takes.
     fn least_seconds(&self) -> f64 {
         let (entries, rows) = (self.operator.entries(), self.operator.rows());
         shift_invert::least_seconds(entries, rows, self.separator, self.wanted.count)
     }
 
-    /// Whether it should take less than `seconds`, and its factor is not too large to be made unasked. What a plan costs is paid
-    /// whether it is followed or not, so it is made only where it may be.
+    /// Returns whether it should take less than `seconds`, with a factor that `auto` may choose. A plan costs
+    /// time even if it is not used, so it is made only if the lower bound is within `seconds`.
     fn is_within(&self, seconds: f64) -> bool {
         self.least_seconds() < seconds
             && self.plan().is_some_and(|plan| plan.seconds <= seconds && plan.bytes <= LARGEST_FACTOR)
     }
 
-    /// The pairs; none where the matrix is not definite after all, or not all of them are found.
+    /// Computes the pairs; `None` if the matrix turns out not to be definite, or if not all pairs are found.
     ///
     /// # Errors
-    /// [`Limit`](crate::ErrorKind::Limit) where the factor is beyond the memory budget: a choice that asked for the budget would let
-    /// bits depend on it.
+    /// [`Limit`](crate::ErrorKind::Limit) if the factor exceeds the memory budget. The choice itself ignores the
+    /// budget: otherwise bits would depend on it.
     pub(super) fn solve(mut self, ctx: &Context) -> Result<Option<Solved>> {
         self.plan();
         let Some(plan) = self.plan.take().flatten() else { return Ok(None) };
@@ -176,8 +183,9 @@ impl<'a> Inverse<'a> {
     }
 }
 
-/// Products that an iteration for the pairs at one end should take. Of a Laplacian its structure tells: where separators are small, so are
-/// the smallest eigenvalues (Cheeger). Hubs stretch the spectrum of `D - W` without moving its smallest values.
+/// Predicts the products that an iteration for the pairs at one end takes. For a Laplacian the structure tells:
+/// if separators are small, so are the smallest eigenvalues (Cheeger). Hubs stretch the spectrum of `D - W`
+/// without moving its smallest values.
 fn predicted_products<T: Real>(
     a: &Operator<'_, T>,
     (wanted, tolerance): (usize, f64),
@@ -185,22 +193,24 @@ fn predicted_products<T: Real>(
 ) -> f64 {
     let Some(Inverse { separator, .. }) = inverse else { return PRODUCTS };
     if a.null.is_empty() {
-        // Nothing is known of small eigenvalues; of ill-conditioned matrices they are far below what polynomials tell apart, and an
-        // iteration that ends without them was for nothing.
+        // Nothing is known about small eigenvalues. Those of ill-conditioned matrices are far below what
+        // polynomials separate, and an iteration that ends without them is wasted.
         return 16.0 * PRODUCTS;
     }
     let (rows, entries) = (a.rows() as f64, a.entries() as f64);
     let stretch = if a.scale.is_some() { 1.0 } else { (a.bounds(0).upper * rows / (2.0 * entries).max(1.0)).sqrt() };
-    // Rows over a separator's; and the graph's dimension: of waves along one of d axes there are the d-th root.
+    // The graph's length is its rows over those of a separator. In d dimensions, n vectors have the d-th root of
+    // n waves along one axis.
     let length = (rows / (*separator as f64).max(1.0)).max(2.0);
     let dimension = (rows.ln() / length.ln()).max(1.0);
     let waves = length / (wanted as f64).powf(dimension.recip());
     (ALONG * waves.powf(1.5)).min(MOST / tolerance.sqrt()).max(FEWEST) * stretch.clamp(1.0, 4.0)
 }
 
-/// Predicts the seconds of `products` products with a block of `width` columns and of the looks between them, for graphs whose neighbors
-/// have near numbers (torus and communities of 100,000 nodes: 1.5 and 3.6 ms a product of 32 columns, 2026-11-23). Other graphs take up to
-/// three times as long, but their factors are too large for the inverse anyway.
+/// Predicts the seconds of `products` products with a block of `width` columns and of the restarts between them,
+/// for graphs whose neighbors have close indices (torus and communities of 100,000 nodes: 1.5 and 3.6 ms per
+/// product of 32 columns, 2026-11-23). Other graphs take up to three times as long, but their factors are too
+/// large for the inverse anyway.
 fn iteration_seconds<T: Real>(a: &Operator<'_, T>, products: f64, width: usize) -> f64 {
     let one = width as f64 * (1.1e-10 * a.entries() as f64 + 1e-10 * a.rows() as f64);
     RESTARTS + products * one * if T::EPSILON < 1e-10 { IN_F64 } else { 1.0 }

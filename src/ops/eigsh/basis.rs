@@ -1,4 +1,4 @@
-//! An orthonormal basis of long vectors: what goes through a small dense product together lies together.
+//! An orthonormal basis of long vectors: values that a small dense product uses together are stored together.
 
 use crate::ops::sparse::{NONE, NullSpace};
 use crate::parallel;
@@ -6,15 +6,17 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use std::ops::Range;
 
-/// Rows of a panel: with 70 columns a quarter of a second-level cache, so that both products of a Gram-Schmidt step find it there.
+/// The rows of a panel: with 70 columns, a quarter of a second-level cache, so that both products of a
+/// Gram-Schmidt step find it there.
 const ROWS: usize = 512;
-/// Chunks whose sums are added up in order, whoever computed them: a fixed number, so that a sum has a fixed order.
+/// The number of chunks whose sums are added in order, on whichever thread they were computed. It is fixed, so
+/// that a sum has a fixed order.
 const CHUNKS: usize = 64;
-/// Gram-Schmidt once more where a pass took out more than it left: "twice is enough" (Parlett 1980, after Kahan), but for rounding
-/// errors that have become a vector of their own.
+/// The most Gram-Schmidt passes. Another one follows if a pass removed more than it left: "twice is enough"
+/// (Parlett 1980, after Kahan), except for rounding errors that have become a vector themselves.
 const PASSES: usize = 5;
 
-/// Columns of length n, cut into panels of [`ROWS`] rows, each column-major; the last panel is filled up with zeros.
+/// Columns of length n, cut into panels of [`ROWS`] rows, each column-major; the last panel is padded with zeros.
 #[derive(Debug)]
 pub(super) struct Basis {
     rows: usize,
@@ -24,19 +26,19 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    /// Zeros: room for `capacity` columns of `rows` numbers.
+    /// Returns zeros, with room for `capacity` columns of `rows` elements.
     pub(super) fn new(rows: usize, capacity: usize) -> Self {
         let panel = rows.clamp(1, ROWS);
         Self { rows, panel, capacity, elements: vec![0.0; rows.div_ceil(panel) * panel * capacity] }
     }
 
-    /// Numbers of the panels of one chunk.
+    /// Returns the number of elements in the panels of one chunk.
     fn chunk(&self) -> usize {
         let panels = self.rows.div_ceil(self.panel);
         panels.div_ceil(CHUNKS).max(1) * self.panel * self.capacity
     }
 
-    /// Puts vectors, column-major, into the columns from `first` on.
+    /// Writes column-major vectors to the columns from `first` on.
     pub(super) fn write(&mut self, first: usize, vectors: &[f64]) {
         let (n, panel) = (self.rows, self.panel);
         parallel::for_each(self.elements.chunks_mut((panel * self.capacity).max(1)), |i, own| {
@@ -47,7 +49,7 @@ impl Basis {
         });
     }
 
-    /// The columns, column-major.
+    /// Reads the columns, column-major.
     pub(super) fn read(&self, columns: Range<usize>, vectors: &mut [f64]) {
         let (n, panel) = (self.rows, self.panel);
         parallel::for_each(vectors.chunks_mut(n.max(1)).zip(columns), |_, (to, column)| {
@@ -58,8 +60,9 @@ impl Basis {
         });
     }
 
-    /// Makes the last `new` of the first `end` columns orthogonal to those before them, not to each other, by classical Gram-Schmidt
-    /// twice, and once more wherever that took most of a vector away. Returns what was taken: `(end - new, new)`.
+    /// Makes the last `new` of the first `end` columns orthogonal to those before them (not to each other) by
+    /// classical Gram-Schmidt twice, and once more if that removed most of a vector. Returns the removed
+    /// multiples: `(end - new, new)`.
     pub(super) fn orthogonalize(&mut self, end: usize, new: usize) -> Mat<f64> {
         let old = end - new;
         let mut taken = Mat::zeros(old, new);
@@ -70,7 +73,8 @@ impl Basis {
         for pass in 1..=PASSES {
             taken += &next;
             let (overlaps, squares) = self.subtract_old(old, &next, pass == 1);
-            // Of |w|^2 this pass took no more than it left, and rounding in what it took is small beside what is left.
+            // This pass removed at most as much of |w|^2 as it left, so the rounding in what it removed is small
+            // compared with the rest.
             let little = |j: usize| next.col(j).iter().map(|x| x * x).sum::<f64>() <= squares[(0, j)];
             if pass > 1 && (0..new).all(little) {
                 break;
@@ -80,7 +84,7 @@ impl Basis {
         taken
     }
 
-    /// The products of the first `old` columns with the `new` ones that follow.
+    /// Computes the products of the first `old` columns with the `new` ones that follow.
     fn overlaps(&self, old: usize, new: usize) -> Mat<f64> {
         let panel = self.panel;
         self.sums(old, new, |own, sum| {
@@ -91,8 +95,8 @@ impl Basis {
         })
     }
 
-    /// Takes multiples of the first `old` columns out of those that follow. Returns the overlaps that are left, if asked for, computed
-    /// while a panel lies in a cache; and the squared norms.
+    /// Subtracts multiples of the first `old` columns from those that follow. Returns the remaining overlaps, if
+    /// `overlaps` is set, computed while a panel is in a cache; and the squared norms.
     fn subtract_old(&mut self, old: usize, factors: &Mat<f64>, overlaps: bool) -> (Mat<f64>, Mat<f64>) {
         let (panel, capacity, new, size) = (self.panel, self.capacity, factors.ncols(), self.chunk());
         let of_chunk = |chunk: &mut [f64]| {
@@ -115,7 +119,7 @@ impl Basis {
         parts.iter().fold((Mat::zeros(old, new), Mat::zeros(1, new)), |(a, b), (c, d)| (a + c, b + d))
     }
 
-    /// A sum over all panels, `(rows, columns)`.
+    /// Computes a sum over all panels, `(rows, columns)`.
     fn sums(&self, rows: usize, columns: usize, add: impl Fn(&[f64], &mut Mat<f64>) + Sync) -> Mat<f64> {
         let of_chunk = |chunk: &[f64]| {
             let mut sum = Mat::zeros(rows, columns);
@@ -126,7 +130,7 @@ impl Basis {
         parts.iter().fold(Mat::zeros(rows, columns), |total, part| total + part)
     }
 
-    /// Takes the known null vectors out of columns.
+    /// Projects the known null vectors out of columns.
     pub(super) fn deflate(&mut self, null: &NullSpace<f64>, columns: Range<usize>) {
         if null.is_empty() || columns.is_empty() {
             return;
@@ -134,7 +138,8 @@ impl Basis {
         let (panel, stride, count) = (self.panel, self.panel * self.capacity, columns.len());
         let chunk = self.chunk();
         let chunks = self.elements.len().div_ceil(chunk.max(1));
-        // With very many components a sum for each of them in each chunk would be more than the columns themselves.
+        // With very many components, one sum per component and chunk would need more memory than the columns
+        // themselves.
         let size = if null.len() * chunks <= self.rows { chunk } else { self.elements.len() };
         let span = |i: usize| (i * panel).min(self.rows)..((i + 1) * panel).min(self.rows);
         let parts: Vec<Vec<f64>> = parallel::map(self.elements.chunks(size), |i, chunk| {
@@ -175,7 +180,7 @@ impl Basis {
         });
     }
 
-    /// The products of one column with the columns `with`.
+    /// Computes the products of one column with the columns `with`.
     pub(super) fn products(&self, with: Range<usize>, column: usize) -> Vec<f64> {
         let panel = self.panel;
         let sum = self.sums(with.len(), 1, |own, sum| {
@@ -187,7 +192,7 @@ impl Basis {
         sum.col_as_slice(0).to_vec()
     }
 
-    /// Takes multiples of the columns `with` out of one column.
+    /// Subtracts multiples of the columns `with` from one column.
     pub(super) fn subtract(&mut self, with: Range<usize>, factors: &[f64], column: usize) {
         let panel = self.panel;
         self.each_panel(|own, _| {
@@ -199,7 +204,7 @@ impl Basis {
         });
     }
 
-    /// The products of columns with each other.
+    /// Computes the products of columns with each other.
     pub(super) fn gram(&self, columns: Range<usize>) -> Mat<f64> {
         let (panel, count) = (self.panel, columns.len());
         self.sums(count, count, |own, sum| {
@@ -208,14 +213,14 @@ impl Basis {
         })
     }
 
-    /// Multiplies one column.
+    /// Scales one column.
     pub(super) fn scale(&mut self, column: usize, factor: f64) {
         let panel = self.panel;
         self.each_panel(|own, _| own[column * panel..][..panel].iter_mut().for_each(|x| *x *= factor));
     }
 
-    /// The columns `from` become `from Q`, written from column `first` on, which is not behind `from`; then the columns `with` are
-    /// moved to follow them.
+    /// Replaces the columns `from` by `from Q`, written from column `first` on, where `first` is at most the
+    /// start of `from`; then moves the columns `with` so that they follow.
     pub(super) fn rotate(&mut self, from: Range<usize>, q: MatRef<'_, f64>, first: usize, with: Range<usize>) {
         let panel = self.panel;
         let kept = q.ncols();
@@ -228,13 +233,13 @@ impl Basis {
         });
     }
 
-    /// A column becomes what one behind it is.
+    /// Copies a column to an earlier one.
     pub(super) fn copy(&mut self, from: usize, to: usize) {
         let panel = self.panel;
         self.each_panel(|own, _| own.copy_within(from * panel..(from + 1) * panel, to * panel));
     }
 
-    /// The first columns become these.
+    /// Makes the given columns the first ones.
     pub(super) fn select(&mut self, columns: &[usize]) {
         let panel = self.panel;
         self.each_panel(|own, scratch| {
@@ -250,7 +255,7 @@ impl Basis {
     }
 }
 
-/// A sum of products in eight parts: one would wait for itself.
+/// Computes a dot product with eight partial sums: a single one would be limited by latency.
 fn dot(x: &[f64], y: &[f64]) -> f64 {
     let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<8>(), y.as_chunks::<8>());
     let mut sums = [0.0; 8];

@@ -1,27 +1,29 @@
-//! What a block of vectors and its operator take on the device, and how wide its slabs may be.
+//! The device memory of a block of vectors and its operator, and the largest width of its slabs.
 
 use crate::device::{Adapter, size_class};
 use crate::error::{ErrorKind, Result};
 use crate::ops::sparse::gpu::{MOST_LANES, lanes_of};
 
-/// Bytes of sums by chunks before they are put together, and of each of the two panels of rows that are rotated.
+/// The bytes of the sums over chunks before they are reduced, and of each of the two panels of rows that are
+/// rotated.
 pub(super) const SCRATCH: usize = 8 << 20;
-/// What an adapter's uniforms and small tables take.
+/// The bytes of an adapter's uniforms and small tables.
 const SMALL: u64 = 1 << 20;
 
-/// The sizes that memory depends upon.
+/// The sizes that determine the memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     pub(super) problems: usize,
     pub(super) rows: usize,
     pub(super) entries: usize,
     pub(super) weighted: bool,
-    /// Vectors of the known null space that have more than one entry, and all their entries.
+    /// The number of vectors of the known null space that have more than one entry, and the number of all their
+    /// entries.
     pub(super) null: (usize, usize),
     pub(super) width: usize,
 }
 
-/// What is allowed.
+/// The limits on memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowed {
     pub(super) binding: u64,
@@ -29,19 +31,20 @@ pub(super) struct Allowed {
 }
 
 impl Sizes {
-    /// Bytes of all buffers together, as the pool makes them, with slabs of at most `most` vectors of four: X, its image under A, the
-    /// operator, the null space, scratch, the small matrices, and one slab on its way to the host.
+    /// Returns the bytes of all buffers together, as the pool allocates them, with slabs of at most `most`
+    /// vectors of four: X, its image under A, the operator, the null space, scratch, the small matrices, and one
+    /// slab during its transfer to the host.
     pub(super) fn bytes(&self, most: u32, binding: u64) -> u64 {
         let Self { problems, rows, entries, weighted, null: (vectors, members), width } = *self;
         let class = |bytes: usize| size_class(bytes as u64);
-        // Entries beyond a binding lie in several buffers.
+        // Entries beyond one binding are spread over several buffers.
         let split = |bytes: u64| bytes / binding * size_class(binding) + size_class(bytes % binding);
         let lanes = lanes_of(width, most);
         let widest = lanes.first().copied().unwrap_or(0) as usize;
         let slabs: u64 = lanes.iter().map(|&lanes| class(16 * rows * lanes as usize)).sum();
         let arrays = 1 + u64::from(weighted);
         let operator = arrays * split(4 * entries as u64) + split(16 * rows as u64) + 2 * class(4 * rows);
-        // Segments of long rows: their list and their sums.
+        // The segments of long rows: their list and their sums.
         let segments = class(entries / 16) + class(entries / 256 * 16 * widest);
         let null = match vectors {
             0 => 0,
@@ -58,10 +61,11 @@ impl Sizes {
             + class(16 * rows * widest)
     }
 
-    /// The vectors of four in the widest slab.
+    /// Returns the vectors of four in the widest slab.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] if even slabs of four columns are more than a binding or the budget holds, or if the small matrices are.
+    /// [`ErrorKind::Limit`] if even slabs of four columns exceed a binding or the budget, if the small matrices
+    /// exceed a binding, or if the loops over the columns exceed the adapter's loop budget.
     pub(super) fn lanes(&self, adapter: &Adapter, Allowed { binding, budget }: Allowed) -> Result<u32> {
         let limit = |what: &str, needed: u64, allowed: u64| {
             Err(ErrorKind::Limit { what: format!("{what} on {}", adapter.name), needed, allowed }.into())
@@ -71,7 +75,7 @@ impl Sizes {
         if small > binding {
             return limit("bytes of the small matrices of an eigsh batch in one binding", small, binding);
         }
-        // A row of a chunk goes over all columns: see rotate.wgsl.
+        // An invocation loops over all columns for each of its rows: see rotate.wgsl.
         let loops = (super::sums::CHUNK / 8 * (1 + padded / 4)) as u64 + 64;
         if loops > adapter.loop_budget.into() {
             return limit("loop iterations for the columns of an eigsh block", loops, adapter.loop_budget.into());
@@ -94,7 +98,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// A graph of a million nodes and ten million edges has to run in 512 MiB, with bindings of 128 MiB.
+    /// A graph of a million nodes and ten million edges must fit in 512 MiB, with bindings of 128 MiB.
     #[test]
     fn a_large_graph_fits_half_a_gibibyte() {
         let sizes = |width| Sizes {
@@ -105,13 +109,14 @@ mod tests {
             null: (1, 1_000_000),
             width,
         };
-        // Two blocks of 122 MiB, the columns with 76, lists and diagonals with 31 and the null space with 15, before rounding.
+        // Two blocks of 122 MiB, the column indices with 76, lists and diagonals with 31 and the null space with
+        // 15, before rounding.
         let bytes = sizes(32).bytes(4, 128 * MIB);
         assert!((380 * MIB..512 * MIB).contains(&bytes), "{} MiB", bytes / MIB);
-        // Slabs of 32 columns would need one more of them at the end, on the way to the host.
+        // Slabs of 32 columns would need one more of them at the end, for the transfer to the host.
         assert!(sizes(32).bytes(8, 128 * MIB) > 512 * MIB);
         assert!(sizes(64).bytes(4, 128 * MIB) > 700 * MIB);
-        // Nothing is left out: with more of anything there are more bytes.
+        // Every size counts: a larger one needs more bytes.
         let all = |s: Sizes| s.bytes(4, 128 * MIB);
         let one = sizes(32);
         for more in [

@@ -1,9 +1,9 @@
-//! Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006): a block is multiplied by a polynomial in A
-//! that is small where the spectrum is not wanted, then rotated to its Ritz vectors; again, until the wanted ones have small
-//! residuals.
+//! Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006): multiplies a block by a
+//! polynomial in A that is small on the unwanted part of the spectrum, rotates it to its Ritz vectors, and
+//! repeats this until the wanted pairs have small residuals.
 //!
-//! A step of the polynomial is one product with the whole block, which is what memory is fastest at; nothing is decided and nothing
-//! is orthogonalized in between.
+//! A step of the polynomial is one product with the whole block, which uses memory bandwidth best; nothing is
+//! decided or orthogonalized between the steps.
 
 use super::ritz::{Ritz, rayleigh_ritz};
 use super::solved::spread;
@@ -15,55 +15,62 @@ use crate::ops::sparse::Bounds;
 use crate::ops::ties::tied;
 use std::fmt;
 
-/// The largest growth of the wanted end over the rest of the block in one filter. Columns of a block that differ by more are
-/// made of each other's rounding errors in f32 (6e-8); a tenth of what that allows is left for the first blocks, which are random.
-/// Where X'X is summed in f32, its square is the condition that such sums can tell.
+/// Returns the largest growth of the wanted end relative to the rest of the block in one filter. Columns of a
+/// block that differ by more consist of each other's rounding errors in f32 (6e-8); a tenth of what that allows
+/// is left for the first blocks, which are random. If X'X is summed in f32, the square of the growth is the
+/// largest condition that such sums resolve.
 fn growth<S: Space>() -> f64 {
     S::GRAM_EPSILON.sqrt().recip().min(1e5)
 }
-/// The growth of rounding errors along the known null space, over the wanted end, before it is taken out: 6e-5 of a column in f32.
+/// The growth of rounding errors along the known null space, relative to the wanted end, before they are
+/// projected out: 6e-5 of a column in f32.
 const NULL_GROWTH: f64 = 1e3;
-/// The most steps of one polynomial: a filter's rounding errors grow with their number, and the bounds get better with every look.
+/// The most steps of one polynomial: a filter's rounding errors grow with their number, and the bounds improve
+/// with every restart.
 const MOST_STEPS: usize = 400;
-/// The fewest: a look costs about as much as four products.
+/// The fewest steps of one polynomial: a restart costs about as much as four products.
 const FEWEST_STEPS: usize = 8;
-/// Looks without a smaller residual before an iteration gives up: rounding has the better of it.
+/// The restarts without a smaller residual before an iteration gives up, because rounding prevents progress.
 const PATIENCE: usize = 4;
-/// Looks after which a block is still random: what it foresees is not to be believed.
+/// The restarts after which a block is still random: its predictions are not used.
 const RANDOM: usize = 2;
-/// A residual beyond this share of its value says that the value is still on its way.
+/// If a residual exceeds this share of its value, the value has not settled.
 const SETTLED: f64 = 0.1;
-/// Then this many times the steps are needed (communities of 100,000 nodes: 850 and 1,050, foreseen were 255 and 341, 2026-11-23).
+/// The factor on the steps that are needed in that case (communities of 100,000 nodes: 850 and 1,050, predicted
+/// were 255 and 341, 2026-11-23).
 const COMING: f64 = 2.5;
-/// Looks that a block may take to find the wanted end at all.
+/// The restarts that a block may take to find the wanted end at all.
 const EARLY: usize = 12;
-/// The share of a value's distance from the next that its residual may be, where pairs are to be told apart.
+/// The largest residual, as a share of the value's distance from the next one, if pairs must be separated.
 const APART: f64 = 1e-4;
-/// The share of a small value that its Rayleigh quotient may be off by: f32's digits.
+/// The largest error of a small value's Rayleigh quotient, as a share of the value: the digits of f32.
 const QUOTIENT: f64 = 1e-7;
-/// The same as [`APART`] for pairs that count as told apart: vectors are within this angle of their own.
+/// The same as [`APART`], for pairs that count as separated: vectors are within this angle of the eigenvectors.
 const TOLD: f64 = 1e-2;
-/// Residuals over the norm that rounding in f64 leaves, and a little more: nothing is brought below.
+/// The residual, relative to the norm, that rounding in f64 leaves, and a little more: no target is below it.
 const FLOOR: f64 = 2e-13;
-/// X'X beyond this condition, times the error of its sums, has left the block not orthonormal enough: it is looked at once more.
+/// If the condition of X'X times the error of its sums exceeds this, the block is not orthonormal enough and the
+/// Rayleigh-Ritz step is repeated.
 const ORTHONORMAL: f64 = 1e-8;
 
 /// What is wanted of one problem.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
-    /// Pairs, beside the known null space.
+    /// The number of pairs, in addition to the known null space.
     pub(super) wanted: usize,
-    /// Where the spectrum lies.
+    /// Bounds on the spectrum.
     pub(super) bounds: Bounds,
-    /// The largest `|A v - l v|_2` that counts as converged.
+    /// The largest `|A v - l v|_2` of a converged pair.
     pub(super) tolerance: f64,
-    /// Pairs closer than this belong together: the iteration goes on until it has the whole of the last group, if the block holds it.
+    /// Pairs closer than this belong together: the iteration continues until it has the whole last group, if the
+    /// block holds it.
     pub(super) resolution: f64,
-    /// Whether each vector is to be near its own eigenvector, not just small in its residual: see [`State::aim`].
+    /// Whether each vector must be near its own eigenvector, in addition to having a small residual: see
+    /// [`State::aim`].
     pub(super) separate: bool,
 }
 
-/// How an iteration goes about it.
+/// The limits of an iteration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) which: Which,
@@ -71,29 +78,30 @@ pub(super) struct Limits {
     pub(super) most_products: usize,
 }
 
-/// What became of one problem, its pairs from the wanted end inward.
+/// The result for one problem, its pairs from the wanted end inward.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
-    /// Ritz values, as many as the block has columns.
+    /// The Ritz values, one for each column of the block.
     pub(super) values: Vec<f64>,
-    /// `|A v - l v|_2` of each.
+    /// `|A v - l v|_2` of each pair.
     pub(super) residuals: Vec<f64>,
-    /// How many of them from the first on are within the tolerance, and wanted.
+    /// How many of the wanted pairs, counted from the first, are within the tolerance.
     pub(super) converged: usize,
-    /// Whether the wanted ones are told apart: where that was asked for, to [`TOLD`].
+    /// Whether the wanted pairs are separated; if that was required, to [`TOLD`].
     pub(super) apart: bool,
-    /// Products with A of each column that was not finished.
+    /// The number of products with A of each unfinished column.
     pub(super) products: usize,
-    /// Looks at the block: Rayleigh-Ritz steps.
+    /// The number of Rayleigh-Ritz steps.
     pub(super) restarts: usize,
-    /// Whether the iteration was left, because something else is quicker.
+    /// Whether the iteration was abandoned because another method is faster.
     pub(super) left: bool,
 }
 
-/// Decides whether an iteration goes on, given the products that it has done and those that it still expects to do.
+/// Decides whether an iteration continues, given the products that it has done and those that it still expects to
+/// do.
 pub(super) type GoesOn<'a> = &'a dyn Fn(usize, f64) -> bool;
 
-/// Iterates from the X that the space holds, until every problem has its target, cannot come nearer, or does not go on.
+/// Iterates from the space's X until every problem has its target, makes no more progress, or is abandoned.
 ///
 /// # Errors
 /// Those of the space.
@@ -119,7 +127,7 @@ pub(super) fn iterate<S: Space>(
     Ok(states.into_iter().map(|state| Found { apart: state.is_apart(), ..state.found }).collect())
 }
 
-/// Rayleigh-Ritz, as often as it takes to make the blocks orthonormal.
+/// Makes Rayleigh-Ritz steps until the blocks are orthonormal, at most three.
 fn restart<S: Space>(ctx: &Context, space: &mut S, states: &mut [State], limits: Limits) -> Result<()> {
     let mut due: Vec<bool> = states.iter().map(|state| !state.done).collect();
     for _ in 0..3 {
@@ -148,21 +156,23 @@ fn restart<S: Space>(ctx: &Context, space: &mut S, states: &mut [State], limits:
     Ok(())
 }
 
-/// One problem under way.
+/// The state of one problem.
 #[derive(Debug)]
 struct State {
     target: Target,
     which: Which,
     most_products: usize,
-    /// See [`growth`].
+    /// The result of [`growth`].
     growth: f64,
     found: Found,
-    /// The smallest sum of residuals of what is wanted, and the looks since.
+    /// The smallest sum of residuals of the missing pairs, and the number of restarts since.
     best: f64,
     since: usize,
-    /// Whether the block is known to end among values that are close, not in the middle of one: see [`State::is_multiple`].
+    /// Whether the block is known to end among values that are close, not within a multiple value: see
+    /// [`State::is_multiple`].
     close: bool,
-    /// The worst residual before a filter that took them for one, and the logarithm of what that filter was to divide it by.
+    /// For a filter that assumed a multiple value: the worst residual before it, and the logarithm of the factor
+    /// by which it was expected to reduce that.
     promised: Option<(f64, f64)>,
     done: bool,
 }
@@ -173,7 +183,7 @@ impl fmt::Display for State {
         let (last, wanted) = (values.len() - 1, self.wanted() - 1);
         write!(
             f,
-            "look {restarts}: {converged} converged; first {:.4e} ({:.1e}), last wanted {:.4e} ({:.1e}), last {:.4e} ({:.1e}); aim {:.1e}",
+            "restart {restarts}: {converged} converged; first {:.4e} ({:.1e}), last wanted {:.4e} ({:.1e}), last {:.4e} ({:.1e}); aim {:.1e}",
             values[0],
             residuals[0],
             values[wanted],
@@ -193,7 +203,8 @@ impl State {
         Self { target, which, most_products, growth, found, best, since: 0, close: false, promised: None, done }
     }
 
-    /// How many pairs are wanted, with the rest of the last group as far as the block has it to give.
+    /// Returns how many pairs are wanted, including the rest of the last group as far as the block can provide
+    /// it.
     fn wanted(&self) -> usize {
         let values = &self.found.values;
         let most = (values.len() - values.len() / 4).max(self.target.wanted).min(values.len());
@@ -202,12 +213,14 @@ impl State {
         (self.target.wanted + rest).min(values.len())
     }
 
-    /// What the residual of a pair is brought down to: a thousandth of the wanted values where the tolerance is more, but not below a
-    /// tenth of it. Against |A| the small values of a graph with hubs are nothing, but they are what was asked for.
+    /// Returns the target for the residual of a pair: the tolerance or, if smaller, a thousandth of the last
+    /// wanted value, but at least a tenth of the tolerance. The small values of a graph with hubs are negligible
+    /// relative to |A|, but they are the wanted ones.
     ///
-    /// Where pairs are to be told apart, also [`APART`] of the distance from the next value that is not tied: the angle between a
-    /// vector and its eigenvector is at most the residual over that distance (Davis and Kahan 1970). Of small values the Rayleigh
-    /// quotient, whose error is the residual's square over the distance, is to be right too.
+    /// If pairs must be separated, the target is also at most [`APART`] of the distance from the next value that
+    /// is not tied: the angle between a vector and its eigenvector is at most the residual over that distance
+    /// (Davis and Kahan 1970). For small values the Rayleigh quotient, whose error is the residual's square over
+    /// the distance, must be accurate too.
     fn aim(&self, pair: usize) -> f64 {
         let Target { tolerance, bounds, separate, .. } = self.target;
         let values = &self.found.values;
@@ -222,7 +235,8 @@ impl State {
         aim.min((APART * distance).min(quotient).max(FLOOR * bounds.norm))
     }
 
-    /// Whether the wanted pairs are told apart, by a hundred times what was aimed at: the aim is where the last digits of f32 are.
+    /// Returns whether the wanted pairs are separated, which allows a hundred times the target residual: the
+    /// target is at the last digits of f32.
     fn is_apart(&self) -> bool {
         let Target { wanted, bounds, separate, .. } = self.target;
         if !separate || wanted == 0 {
@@ -232,7 +246,7 @@ impl State {
         (0..wanted).all(|i| self.found.residuals[i] <= allowed(i))
     }
 
-    /// How far the next value is that is not tied with this one.
+    /// Returns the distance to the nearest value that is not tied with this one.
     fn distance(&self, pair: usize) -> f64 {
         let values = &self.found.values;
         let bound = spread(self.target.bounds);
@@ -249,7 +263,7 @@ impl State {
         let wanted = self.wanted();
         let residuals = &self.found.residuals;
         self.found.converged = (0..wanted).take_while(|&i| residuals[i] <= self.aim(i)).count();
-        // Only what is not there yet counts: pairs at the floor of rounding go up and down.
+        // Only missing pairs count: the residuals of pairs at the rounding floor fluctuate.
         let missing: f64 = residuals[self.found.converged..wanted].iter().sum();
         if missing < 0.7 * self.best {
             (self.best, self.since) = (missing, 0);
@@ -269,16 +283,17 @@ impl State {
         self.promised = (known && !self.done && self.is_multiple()).then(promise);
     }
 
-    /// Whether the block seems to end within a value of a higher multiplicity than it has columns left. Many values that are close, but
-    /// not the same, look alike; a filter for one value does next to nothing there, which shows that they are close
-    /// (preferential attachment, communities of 100,000 nodes: given up after 19 and 15 looks before, converged after 7 and 8, 2026-11-23).
+    /// Returns whether the block seems to end within a value whose multiplicity exceeds the columns that are
+    /// left. Many close values look the same; a filter for a multiple value does next to nothing there, which
+    /// shows that they are close (preferential attachment, communities of 100,000 nodes: given up after 19 and 15
+    /// restarts before, converged after 7 and 8, 2026-11-23).
     fn is_multiple(&self) -> bool {
         let values = &self.found.values;
         !self.close && (values[values.len() - 1] - values[self.wanted() - 1]).abs() < 0.01 * self.scale()
     }
 
-    /// Returns the scale of distances at the wanted end: the largest of the spread of the block's values, a twentieth of their distance from
-    /// the end of the spectrum, and 0.4 % of the spectrum's width.
+    /// Returns the scale of distances at the wanted end: the largest of the spread of the block's values, a
+    /// twentieth of their distance from the end of the spectrum, and 0.4 % of the spectrum's width.
     fn scale(&self) -> f64 {
         let Bounds { lower, upper, .. } = self.target.bounds;
         let (first, last) =
@@ -286,7 +301,7 @@ impl State {
         (last - first).max(0.05 * (last - self.bound())).max(4e-3 * (upper - lower).max(f64::MIN_POSITIVE))
     }
 
-    /// Returns 1 if the smallest values are wanted, otherwise -1: times this, values ascend from the wanted end.
+    /// Returns 1 if the smallest values are wanted, otherwise -1: values times this ascend from the wanted end.
     fn sign(&self) -> f64 {
         match self.which {
             Which::Smallest => 1.0,
@@ -294,9 +309,10 @@ impl State {
         }
     }
 
-    /// The interval that holds what is not wanted, as far as the block knows: it begins at the value of the block's last column, which
-    /// gains nothing from a filter. Values of a block that is still coming are too far in, by about the square of the residual
-    /// over the spectrum's width (Temple 1928): so much the interval is taken further out, but never past what is wanted.
+    /// Returns the filter for the interval of unwanted values, as far as the block shows it: it begins at the
+    /// value of the block's last column, which gains nothing from a filter. Values of a block that is still
+    /// converging are too far inward, by about the square of the residual over the spectrum's width (Temple
+    /// 1928): the interval begins that much further out, but never beyond the wanted values.
     fn filter(&self) -> Filter {
         let Bounds { lower, upper, .. } = self.target.bounds;
         let (values, residuals) = (&self.found.values, &self.found.residuals);
@@ -310,19 +326,19 @@ impl State {
         let (first, wanted) = (sign * values[0], self.wanted() - 1);
         let closest =
             first + (0.1 * (sign * values[wanted] - first)).max(1e-3 * (sign * values[values.len() - 1] - first));
-        // Well beyond a value that the block ends within.
+        // A cut well beyond the multiple value within which the block ends.
         let beyond =
             if self.is_multiple() { sign * values[values.len() - 1] + 0.25 * self.scale() } else { f64::NEG_INFINITY };
         let least = beyond.max(first + 1e-10 * width);
-        // Where all the rest of the spectrum is one value at its far end, the interval is that value and what rounding makes of it: one
-        // step must not raise the wanted end by more than columns can differ.
+        // If the rest of the spectrum is one value at its far end, the interval is that value and its rounding
+        // errors: one step must not raise the wanted end by more than columns can differ.
         let narrowest = (4.0 / self.growth * (sign * end - first)).max(1e-10 * width);
         let cut = coming(values.len() - 1).max(coming(wanted)).max(closest).max(least).min(sign * end - narrowest);
         let damped = if sign > 0.0 { (cut, upper) } else { (lower, -cut) };
         Filter { damped, wanted: sign * self.outermost().min(cut - 1e-10 * width) }
     }
 
-    /// Where the spectrum ends at the wanted end, measured from there.
+    /// Returns the bound on the spectrum at the wanted end, with the sign of [`State::sign`].
     fn bound(&self) -> f64 {
         match self.which {
             Which::Smallest => self.target.bounds.lower,
@@ -330,8 +346,8 @@ impl State {
         }
     }
 
-    /// How far out the spectrum may reach, measured from the wanted end: as far as it can where the block is random, or as the first
-    /// residual says.
+    /// Returns how far out the spectrum may reach, with the sign of [`State::sign`]: to its bound if the block is
+    /// random, otherwise as far as the first residual allows.
     fn outermost(&self) -> f64 {
         let bound = self.bound();
         let first = match self.which {
@@ -341,7 +357,7 @@ impl State {
         if self.found.restarts < 2 { bound } else { bound.max(first - self.found.residuals[0]) }
     }
 
-    /// By how much a step of the polynomial raises a value over the interval: the logarithm.
+    /// Returns the logarithm of the factor by which a step of the polynomial raises a value over the interval.
     fn rate(&self, value: f64) -> f64 {
         let (low, high) = self.filter().damped;
         let beyond = match self.which {
@@ -351,15 +367,15 @@ impl State {
         (1.0 + 2.0 * beyond.max(0.0) / (high - low)).acosh()
     }
 
-    /// The next filter. Pairs that are there already stay as they are.
+    /// Returns the next filter, which leaves converged pairs unchanged.
     fn plan(&self) -> FilterPlan {
         log::trace!("{self}; {} products, {:.0} to go", self.found.products, self.to_go());
         let steps = self.filter().steps(self.next_steps());
         FilterPlan { from: self.found.converged, steps, deflate_every: self.deflate_every() }
     }
 
-    /// Steps until the last wanted residual should be small enough. Too few at first: values of a block that is still coming are
-    /// farther apart than those of the matrix.
+    /// Returns the number of steps until the worst wanted residual should be small enough. The estimate is too
+    /// small at first: values of a block that is still converging are farther apart than those of the matrix.
     fn to_go(&self) -> f64 {
         let Found { values, residuals, converged, .. } = &self.found;
         (*converged..self.wanted())
@@ -367,21 +383,23 @@ impl State {
             .fold(0.0, f64::max)
     }
 
-    /// Returns an estimate of all steps that are left: [`State::to_go`], and more while values still move, because they move closer together.
+    /// Estimates all steps that are left: [`State::to_go`], or more while values still move, because they move
+    /// closer together.
     fn foreseen(&self) -> f64 {
         let last = self.wanted() - 1;
         let settled = self.found.residuals[last] < SETTLED * self.found.values[last].abs();
         self.to_go() * if settled { 1.0 } else { COMING }
     }
 
-    /// As many of them as one filter does.
+    /// Returns how many of these steps one filter makes.
     fn next_steps(&self) -> usize {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
         let steps = self.to_go().clamp(FEWEST_STEPS as f64, MOST_STEPS as f64) as usize;
         steps.min(self.allowed_steps())
     }
 
-    /// Steps after which rounding has put so much of the null space (at 0) into the block as may stay there for a while.
+    /// Returns the number of steps after which rounding has added as much of the null space (at 0) to the block
+    /// as is acceptable.
     fn deflate_every(&self) -> usize {
         let growth = self.rate(0.0) - self.rate(self.found.values[0]);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
@@ -389,7 +407,7 @@ impl State {
         steps
     }
 
-    /// Steps that keep the block's columns apart from each other's rounding.
+    /// Returns the number of steps that keep the block's columns distinct from each other's rounding errors.
     fn allowed_steps(&self) -> usize {
         let outermost = match self.which {
             Which::Smallest => self.outermost(),

@@ -1,4 +1,4 @@
-//! The known null space on the device, taken out of slabs: one vector for each connected component.
+//! Projects the known null space out of slabs on the device: one vector for each connected component.
 
 use super::kernels::{ALONE, Deflate, Part, slab_variant};
 use super::sums::CHUNK;
@@ -9,10 +9,10 @@ use crate::ops::sparse::{NONE, NullSpace};
 use crate::shape::to_u32;
 use std::sync::{Mutex, PoisonError};
 
-/// See the module.
+/// The known null vectors on the device.
 #[derive(Debug)]
 pub(super) struct Deflation {
-    /// V', a row for each vector of more than one entry.
+    /// V', with one row for each vector of more than one entry.
     vectors: Rows,
     /// V'X.
     along: Mutex<Buffer<[f32; 4]>>,
@@ -21,7 +21,7 @@ pub(super) struct Deflation {
 }
 
 impl Deflation {
-    /// For slabs of at most `lanes`; none where nothing is known.
+    /// Uploads the null vectors for slabs of at most `lanes`; `None` if none is known.
     pub(super) fn upload(
         rec: &mut Recorder<'_>,
         null: &NullSpace<f32>,
@@ -42,7 +42,7 @@ impl Deflation {
         }))
     }
 
-    /// `x <- x - V V' x` in the columns and problems that take part.
+    /// Records `x <- x - V V' x` in the columns and problems that take part.
     pub(super) fn record(
         &self,
         rec: &mut Recorder<'_>,
@@ -71,7 +71,7 @@ impl Deflation {
     }
 }
 
-/// The rows of each vector of more than one entry, in order, and the row's vector in this numbering.
+/// The rows of each vector of more than one entry, in order, and the label of each row in this numbering.
 struct Members {
     offsets: Vec<usize>,
     rows: Vec<u32>,

@@ -1,4 +1,5 @@
-//! The dense decomposition of what is too small, or too much wanted of, for an iteration.
+//! The dense decomposition, for matrices that are too small for an iteration or of which too many pairs are
+//! wanted.
 
 use super::solved::Wanted;
 use crate::array::{Array, Real, both_to_host};
@@ -8,11 +9,11 @@ use crate::ops::eigen::{Which, eigh};
 use crate::ops::sparse::Operator;
 use crate::shape::Shape;
 
-/// Pairs beside the known null space, from the wanted end inward, vectors column-major: all that there are.
+/// Computes all pairs except the known null space, from the wanted end inward, vectors column-major.
 pub(super) fn pairs<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: &Wanted) -> Result<(Vec<f64>, Vec<f64>)> {
     let n = a.rows();
     let mut dense = a.dense();
-    // The null space is known exactly: it is moved beyond the other end of the spectrum, out of the way.
+    // The null space is known exactly: it is shifted beyond the other end of the spectrum.
     let bounds = a.bounds(0);
     let away = match wanted.which {
         Which::Smallest => 2.0 * bounds.upper + 1.0,

@@ -1,7 +1,8 @@
-//! Blocks of vectors on the device, of all problems of a batch: their rows stand one below the other, their columns in slabs.
+//! Blocks of vectors on the device, for all problems of a batch: their rows are stacked, and their columns are
+//! stored in slabs.
 //!
-//! A filter records its steps without a look in between; Gram matrices and residuals are sums in a fixed order (see
-//! [`super::sums`]) that come back once. No bit depends upon slabs, buffers or pieces.
+//! A filter records all its steps without reading anything back; Gram matrices and residuals are sums in a fixed
+//! order (see [`super::sums`]) that are read back once. No bit depends on slabs, buffers or groups.
 
 use super::budget::{Allowed, SCRATCH, Sizes};
 use super::deflation::Deflation;
@@ -26,15 +27,15 @@ mod tests;
 /// How a space is cut; tests cut finer than a device would.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cuts {
-    /// Vectors of four in the widest slab.
+    /// The vectors of four in the widest slab.
     pub(super) lanes: u32,
-    /// Of the operator's buffers.
+    /// The limits of the operator's buffers.
     pub(super) most: Most,
-    /// Bytes of sums by chunks, and of a panel.
+    /// The bytes of the sums over chunks, and of a panel.
     pub(super) scratch: usize,
 }
 
-/// See the module.
+/// A block of vectors on the device.
 #[derive(Debug)]
 pub(super) struct GpuSpace<'g> {
     gpu: &'g Gpu,
@@ -46,21 +47,21 @@ pub(super) struct GpuSpace<'g> {
     sums: Sums,
     chunks: Buffer<[u32; 4]>,
     levels: Vec<Buffer<[u32; 4]>>,
-    /// `(0, 0, 0, 1)` for every problem: all take part.
+    /// `(0, 0, 0, 1)` for every problem, so that all take part.
     everyone: Buffer<[f32; 4]>,
-    /// Vectors of four in a row of each slab.
+    /// The vectors of four in a row of each slab.
     lanes: Vec<u32>,
     x: Vec<Slab>,
     /// A X after [`Space::grams`]; scratch for filters otherwise.
     image: Vec<Slab>,
-    /// Slabs of X that were read already.
+    /// The slabs of X that have been read already.
     host: Vec<Option<Vec<[f32; 4]>>>,
 }
 
-/// How a block of that width is cut beside the operator.
+/// Determines how a block of this width is cut, given the operator.
 ///
 /// # Errors
-/// [`Limit`](crate::ErrorKind::Limit) if the device does not take it, with what is too large.
+/// [`Limit`](crate::ErrorKind::Limit) if the device does not have room for it; it names what is too large.
 fn cuts(gpu: &Gpu, operator: &Operator<'_, f32>, width: usize) -> Result<Cuts> {
     let (adapter, labels) = (gpu.adapter(), &operator.null.labels);
     let members = labels.iter().filter(|&&label| label != NONE).count();
@@ -69,7 +70,7 @@ fn cuts(gpu: &Gpu, operator: &Operator<'_, f32>, width: usize) -> Result<Cuts> {
         rows: operator.rows(),
         entries: operator.entries(),
         weighted: operator.weights.is_some(),
-        // A vector of one entry takes nothing, which leaves half of the rows at most.
+        // Vectors of one entry take no memory, so the vectors that count are at most half as many as the rows.
         null: (operator.null.len().min(members / 2), members),
         width,
     };
@@ -79,7 +80,7 @@ fn cuts(gpu: &Gpu, operator: &Operator<'_, f32>, width: usize) -> Result<Cuts> {
 }
 
 impl<'g> GpuSpace<'g> {
-    /// What X holds is not defined before it is randomized.
+    /// Creates a space whose X is undefined until it is randomized.
     ///
     /// # Errors
     /// [`Limit`](crate::ErrorKind::Limit) as [`cuts`]; device errors.
@@ -113,17 +114,17 @@ impl<'g> GpuSpace<'g> {
         })
     }
 
-    /// Rows of all problems.
+    /// Returns the number of rows of all problems.
     fn rows(&self) -> usize {
         self.spans.last().map_or(0, |span| span.end)
     }
 
-    /// Vectors of four in a row of all slabs.
+    /// Returns the vectors of four in a row of all slabs together.
     fn total(&self) -> u32 {
         self.lanes.iter().sum()
     }
 
-    /// The slabs' first columns.
+    /// Returns the first column of each slab.
     fn firsts(&self) -> Vec<usize> {
         let next = |next: &mut usize, &lanes: &u32| {
             let first = *next;
@@ -133,7 +134,7 @@ impl<'g> GpuSpace<'g> {
         self.lanes.iter().scan(0, next).collect()
     }
 
-    /// A second block; what it holds is not defined.
+    /// Allocates the second block, of undefined content.
     fn second(&mut self, rec: &mut Recorder<'_>) -> Result<()> {
         if self.image.is_empty() {
             self.image = slabs(rec, self.rows(), &self.lanes)?;
@@ -141,7 +142,7 @@ impl<'g> GpuSpace<'g> {
         Ok(())
     }
 
-    /// Puts sums by chunks together, until the host takes over.
+    /// Adds the sums over chunks, level by level, until few enough are left for the host.
     fn reduce(&self, rec: &mut Recorder<'_>, mut below: Buffer<[f32; 4]>, size: u32) -> Result<Buffer<[f32; 4]>> {
         for (level, ranges) in self.sums.levels.iter().zip(&self.levels).skip(1) {
             let mut totals = rec.array(level.len() * size as usize)?;
@@ -151,16 +152,16 @@ impl<'g> GpuSpace<'g> {
         Ok(below)
     }
 
-    /// One tile of the Gram matrices: the columns of slab i with those of slab j.
+    /// Records one tile of the Gram matrices: the products of the columns of slab i with those of slab j.
     fn tile(&self, rec: &mut Recorder<'_>, i: usize, j: usize) -> Result<Read<[f32; 4]>> {
         let (left, right) = (self.lanes[i], self.lanes[j]);
         let size = tile_size(left, right);
         let flops = 4.0 * CHUNK as f64 * f64::from(4 * left) * f64::from(4 * right);
-        let pieces = self.sums.pieces(self.scratch / (16 * size as usize));
-        let most = pieces.iter().map(|(_, chunks)| chunks.len()).max().unwrap_or(0);
+        let groups = self.sums.chunk_groups(self.scratch / (16 * size as usize));
+        let most = groups.iter().map(|(_, chunks)| chunks.len()).max().unwrap_or(0);
         let mut sums = rec.array(most * size as usize)?;
         let mut totals = rec.array(self.sums.levels[0].len() * size as usize)?;
-        for (outputs, chunks) in pieces {
+        for (outputs, chunks) in groups {
             let base = chunks.start;
             for part in rec.ranges(to_u32(chunks.len()), flops) {
                 let kernel = Gram {
@@ -179,7 +180,8 @@ impl<'g> GpuSpace<'g> {
         rec.read(&totals)
     }
 
-    /// X Q, in panels of whole rows; returns the squares of the residuals by slabs, on their way.
+    /// Records the replacement of X by X Q, in panels of whole rows. Returns the pending reads of the squared
+    /// residuals, one per slab.
     fn turn(
         &self,
         rec: &mut Recorder<'_>,
@@ -230,17 +232,17 @@ impl<'g> GpuSpace<'g> {
     }
 }
 
-/// Slabs of those widths.
+/// Allocates slabs of these widths.
 fn slabs(rec: &mut Recorder<'_>, rows: usize, lanes: &[u32]) -> Result<Vec<Slab>> {
     lanes.iter().map(|&lanes| Slab::new(rec, rows, lanes)).collect()
 }
 
-/// Vectors of four in the tiles of X'X and X'AX of two slabs.
+/// Returns the vectors of four in the tiles of X'X and X'AX of two slabs.
 fn tile_size(left: u32, right: u32) -> u32 {
     8 * left * right
 }
 
-/// One level of sums of `size` vectors, those outputs; `base` is the slot that comes first in `sums`.
+/// Records some outputs of one level of sums of `size` vectors; `base` is the first slot in `sums`.
 fn reduce(
     rec: &mut Recorder<'_>,
     ranges: &Buffer<[u32; 4]>,
@@ -255,7 +257,7 @@ fn reduce(
     rec.dispatch(&kernel, &[], Grid::Invocations(count), 64.0 * f64::from(count))
 }
 
-/// Whole rows out of slabs.
+/// Gathers whole rows from slabs into a panel.
 fn panel(
     rec: &mut Recorder<'_>,
     rows: Range<u32>,
@@ -277,8 +279,9 @@ fn panel(
 }
 
 impl Space for GpuSpace<'_> {
-    /// A sum of n terms has the rounding errors of 16 and 32 additions in its chunks and of 16 in each level above, 64 units of 2^-24 and
-    /// more if they all point one way. Measured (2026-11-21, 300,000 rows): 9 units where all terms are alike, 3 where they are random.
+    /// A sum of n terms has the rounding errors of 16 and 32 additions in its chunks and of 16 in each level
+    /// above, 64 units of 2^-24, and more if they all have the same sign. Measured (2026-11-21, 300,000 rows): 9
+    /// units if all terms are alike, 3 if they are random.
     const GRAM_EPSILON: f64 = 1e-6;
     const SIDE_BY_SIDE: bool = true;
 
@@ -290,18 +293,18 @@ impl Space for GpuSpace<'_> {
         self.host.fill(None);
         let (rows, width, firsts) = (self.rows(), self.width, self.firsts());
         let mut rec = self.gpu.record();
-        // The old block goes first: there need not be room for both.
+        // The old block is released first: there may not be room for both.
         self.x.clear();
         for (&lanes, first) in self.lanes.iter().zip(firsts) {
             let mut data = vec![[0.0; 4]; rows * lanes as usize];
             for span in &self.spans {
-                // Rows count within their problem, so that it does not matter which others are in the batch.
+                // Rows count within their problem, so that the other problems of the batch do not matter.
                 let own = &mut data[span.start * lanes as usize..span.end * lanes as usize];
                 parallel::for_each(own.chunks_mut(CHUNK * lanes as usize), |chunk, rows| {
                     for (row, vectors) in (chunk * CHUNK..).zip(rows.chunks_mut(lanes as usize)) {
                         for (column, four) in (first..).step_by(4).zip(vectors) {
                             let random = uniforms(to_u32(row), to_u32(column / 4), seed);
-                            // What is beyond the width stays 0.
+                            // Columns beyond the width stay 0.
                             let columns = width.saturating_sub(column).min(4);
                             #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
                             four[..columns].iter_mut().zip(random).for_each(|(x, u)| *x = u as f32);
@@ -367,7 +370,7 @@ impl Space for GpuSpace<'_> {
             for (x, image) in self.x.iter().zip(&mut self.image) {
                 self.operator.apply(&mut rec, x, image)?;
             }
-            // Wider slabs come first, and what is below the diagonal follows from above.
+            // Wider slabs come first, and the tiles below the diagonal follow from those above.
             for i in 0..self.x.len() {
                 for j in i..self.x.len() {
                     tiles.push((i, j, self.tile(&mut rec, i, j)?));
@@ -460,7 +463,8 @@ impl Space for GpuSpace<'_> {
     }
 }
 
-/// Adds a tile, whose rows have `lanes` vectors, to a symmetric matrix: half of it, and half of its transpose.
+/// Adds a tile, whose rows have `lanes` vectors, and its transpose to a symmetric matrix; half of each if it is
+/// on the diagonal.
 fn add(to: &mut DMatrix<f64>, (first_row, first_column): (usize, usize), tile: &[[f32; 4]], lanes: u32) {
     let width = to.nrows();
     let half = if first_row == first_column { 0.5 } else { 1.0 };

@@ -1,12 +1,13 @@
-//! Thick-restart Lanczos (Wu and Simon 2000) in f64, with blocks of one or more vectors, full orthogonalisation and a search for
-//! what a Krylov space cannot see.
+//! Thick-restart Lanczos (Wu and Simon 2000) in f64, with blocks of one or more vectors, full orthogonalization
+//! and a search for the vectors that a Krylov space cannot contain.
 //!
-//! The small matrix is not put together from recurrence coefficients: Gram-Schmidt against the whole basis computes every product
-//! that it is made of, so a restart, a new random vector and a block of any width are all the same to it.
+//! The small matrix is not assembled from recurrence coefficients: Gram-Schmidt against the whole basis computes
+//! each of its elements, so a restart, a new random vector and a block of any width need no special treatment.
 //!
-//! **Multiplicities.** The Krylov space of a block of p random vectors holds p vectors of an eigenspace at most. So what has
-//! converged is locked, and the search goes on in its orthogonal complement from new random vectors, until the outermost value
-//! there lies beyond what is wanted. Only where no p of the values found lie together is that known without looking.
+//! **Multiplicities.** The Krylov space of a block of p random vectors holds at most p vectors of an eigenspace.
+//! So converged pairs are locked, and the search continues in their orthogonal complement from new random
+//! vectors, until the outermost value there is beyond the wanted ones. Another search is unnecessary only if no p
+//! of the values found are close together.
 
 mod orthonormal;
 #[cfg(test)]
@@ -24,34 +25,37 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Mat, Par, Spec};
 
-/// Numbers that a thread draws at a time.
+/// The number of random values that a thread draws at a time.
 const DRAWN: usize = 1 << 12;
-/// A pair that has not converged lies beyond a limit if it does so by this many times its residual. A missing pair hides in it only if
-/// its part in the random vectors is smaller than the others' by as much.
+/// An unconverged pair counts as beyond a limit if it is so by this many times its residual. It hides a missing
+/// pair only if the component of that pair in the random vectors is smaller than the others' by this factor.
 const SURE: f64 = 1e5;
-/// A value of an inverse that is this many times the next one is locked before the next is looked for: a solution's rounding error is
-/// eps times the largest value, most of it along that value's vector, and goes with it when it is taken out.
+/// A value of an inverse that is this many times the next one is locked before the search for the next: a
+/// solution's rounding error is eps times the largest value, most of it along that value's vector, and is removed
+/// with it.
 const DOMINANT: f64 = 1e4;
-/// Values closer than this many times their errors may be one value that is found more than once.
+/// Values closer than this many times their errors may be one value that was found more than once.
 const TOGETHER: f64 = 1e3;
-/// A symmetric linear map: the second block becomes the map of the first, both column-major of a few vectors.
+/// A symmetric linear map: writes the map of the first block to the second, both column-major with a few vectors.
 pub(super) type Map<'a> = &'a mut dyn FnMut(&[f64], &mut [f64]) -> Result<()>;
 
-/// Which end of the map's spectrum is wanted, and how far apart its values are.
+/// The wanted end of the map's spectrum. It assigns each value a place, which grows from the wanted end inward.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum End {
     Smallest,
     Largest,
-    /// The map is `(A + shift)^-1`, positive definite; the smallest values of A are wanted, resolution and limits are those of A.
+    /// The map is `(A + shift)^-1`, positive definite; the smallest values of A are wanted. Places, resolution
+    /// and limits are those of A.
     Inverse {
         shift: f64,
     },
-    /// The map is `(A - sigma)^-1`; the values of A nearest sigma are wanted, and a place is the distance from it.
+    /// The map is `(A - sigma)^-1`; the values of A nearest to sigma are wanted, and a place is the distance from
+    /// it.
     Nearest,
 }
 
 impl End {
-    /// Where a value of the map lies, counted from the wanted end.
+    /// Returns the place of a value of the map.
     fn place(self, value: f64) -> f64 {
         match self {
             Self::Smallest => value,
@@ -62,7 +66,7 @@ impl End {
         }
     }
 
-    /// How far an error of a value moves its place.
+    /// Returns how far an error of a value moves its place.
     fn error(self, value: f64, error: f64) -> f64 {
         match self {
             Self::Smallest | Self::Largest => error,
@@ -75,18 +79,18 @@ impl End {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) end: End,
-    /// Pairs beside the known null space.
+    /// The number of pairs, in addition to the known null space.
     pub(super) wanted: usize,
-    /// Pairs at most, where those at the inner end are tied with the last wanted one.
+    /// The most pairs, where those at the inner end are tied with the last wanted one.
     pub(super) most: usize,
     /// Places closer than this are tied.
     pub(super) resolution: f64,
-    /// Pairs have converged whose residual in the map is `absolute + relative |value|` at most.
+    /// A pair has converged if its residual in the map is at most `absolute + relative |value|`.
     pub(super) absolute: f64,
     pub(super) relative: f64,
-    /// Vectors in a block.
+    /// The number of vectors in a block.
     pub(super) block: usize,
-    /// Vectors of the basis beside those that are locked; `None` for [`default_basis`].
+    /// The number of vectors of the basis in addition to the locked ones; `None` for [`default_basis`].
     pub(super) basis: Option<usize>,
     /// The most products with a vector.
     pub(super) most_products: usize,
@@ -99,31 +103,32 @@ impl Request {
     }
 }
 
-/// Returns the size of a basis for `wanted` pairs: twice as many leaves room for those on their way.
+/// Returns the size of a basis for `wanted` pairs: twice as many leaves room for those that are converging.
 pub(super) fn default_basis(wanted: usize) -> usize {
     (2 * wanted + 16).max(48)
 }
 
-/// What was found, from the wanted end inward.
+/// The result, from the wanted end inward.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pairs {
-    /// Of the map.
+    /// The eigenvalues of the map.
     pub(super) values: Vec<f64>,
     /// `(n, values)` column-major, orthonormal, orthogonal to the known null space.
     pub(super) vectors: Vec<f64>,
-    /// `|M v - m v|_2`, as the Lanczos relation has it.
+    /// `|M v - m v|_2`, by the Lanczos relation.
     pub(super) residuals: Vec<f64>,
-    /// How many from the first on have converged: the others are the best of a search that ran out of products.
+    /// How many pairs, counted from the first, have converged; the others are the best of a search that ran out
+    /// of products.
     pub(super) converged: usize,
-    /// Products of the map with a vector.
+    /// The number of products of the map with a vector.
     pub(super) products: usize,
-    /// How often the basis was full.
+    /// The number of times the basis was full.
     pub(super) restarts: usize,
-    /// How often the search began with new random vectors.
+    /// The number of searches from new random vectors.
     pub(super) searches: usize,
 }
 
-/// Finds pairs of a symmetric map of vectors of `null.labels.len()` numbers.
+/// Finds pairs of a symmetric map on vectors of `null.labels.len()` elements.
 ///
 /// # Errors
 /// Those of the map; [`Cancelled`](crate::ErrorKind::Cancelled).
@@ -137,7 +142,7 @@ pub(super) fn lanczos(map: Map<'_>, null: &NullSpace<f64>, request: Request, can
 struct Ritz {
     values: Vec<f64>,
     residuals: Vec<f64>,
-    /// Columns beside the values.
+    /// The columns that belong to the values.
     vectors: Mat<f64>,
 }
 
@@ -146,20 +151,20 @@ struct Search<'a> {
     null: &'a NullSpace<f64>,
     request: Request,
     basis: Basis,
-    /// Values and residuals of the first columns of the basis, which are locked.
+    /// The values and residuals of the first columns of the basis, which are locked.
     locked: Vec<(f64, f64)>,
-    /// The small matrix of the columns behind those, which have been multiplied.
+    /// The small matrix of the following columns, which have been multiplied.
     small: Mat<f64>,
-    /// How many there are, and how many have yet to be multiplied.
+    /// The number of these columns, and the number of columns after them that have yet to be multiplied.
     active: usize,
     front: usize,
-    /// What the front was before it was made orthonormal, along the columns that were multiplied last.
+    /// The front before it was made orthonormal, relative to the columns that were multiplied last.
     coupling: Mat<f64>,
-    /// Of the space without the known null vectors.
+    /// The dimension of the space without the known null vectors.
     dimension: usize,
-    /// Of the active columns.
+    /// The largest number of active columns.
     most_active: usize,
-    /// The largest product of a unit vector.
+    /// The largest norm of the product with a unit vector.
     norm: f64,
     drawn: u32,
     found: Pairs,
@@ -174,7 +179,7 @@ impl<'a> Search<'a> {
         request.wanted = request.wanted.min(dimension);
         request.most = request.most.clamp(request.wanted, dimension);
         request.block = request.block.clamp(1, dimension.max(1));
-        // A basis makes progress if a few vectors outlive a restart.
+        // A basis makes progress if a few vectors survive a restart.
         let least = request.wanted + 2 * request.block + 2;
         let most_active = request.basis.unwrap_or_else(|| default_basis(request.wanted)).max(least).min(dimension);
         let capacity = if request.wanted == 0 { 0 } else { request.most + most_active + request.block };
@@ -198,7 +203,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// One search from new random vectors. Returns whether there should be another.
+    /// Runs one search from new random vectors. Returns whether there should be another.
     fn next(&mut self, cancel: &Cancel) -> Result<bool> {
         let Request { wanted, block, most_products, .. } = self.request;
         if wanted == 0 {
@@ -214,7 +219,8 @@ impl<'a> Search<'a> {
             let room = self.most_active - self.active;
             let (full, complete) = (room < self.front, self.front == 0);
             let out = self.found.products >= most_products;
-            // A Rayleigh-Ritz step costs about ten cubes, a step as many products of long vectors as the basis has.
+            // A Rayleigh-Ritz step costs about ten cubes of the basis size, an expansion as many products of long
+            // vectors as the basis has.
             since += width * self.input.len() / block;
             if !(full || complete || out || since >= 3 * self.active * self.active) {
                 continue;
@@ -239,7 +245,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Puts random vectors behind the locked ones.
+    /// Writes random vectors after the locked ones.
     fn begin(&mut self) {
         let locked = self.locked.len();
         self.front = self.request.block.min(self.dimension - locked);
@@ -249,7 +255,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A random unit vector, orthogonal to the columns before it.
+    /// Writes a random unit vector that is orthogonal to the columns before it.
     fn draw(&mut self, column: usize) {
         let (drawn, seed) = (self.drawn, self.request.seed);
         self.drawn += 1;
@@ -266,7 +272,7 @@ impl<'a> Search<'a> {
         self.basis.scale(column, if square > 0.0 { 1.0 / square.sqrt() } else { 0.0 });
     }
 
-    /// Multiplies the front, and makes of the products a new one.
+    /// Multiplies the front, and makes the new front from the products.
     fn expand(&mut self) -> Result<()> {
         let n = self.null.labels.len();
         let (locked, width) = (self.locked.len(), self.front);
@@ -279,7 +285,7 @@ impl<'a> Search<'a> {
         let new = begin + width..begin + 2 * width;
         self.basis.deflate(self.null, new.clone());
         let mut along = self.basis.orthogonalize(new.end, width);
-        // What is left may be all rounding errors, and those have a part along the null vectors.
+        // The rest may be all rounding errors, which have a component along the null vectors.
         self.basis.deflate(self.null, new.clone());
         let (new, coupling) = match self.by_gram(new.clone(), &along) {
             Some(coupling) => (width, coupling),
@@ -291,7 +297,7 @@ impl<'a> Search<'a> {
         for j in 0..width {
             for i in 0..self.active + width {
                 let (row, column) = (i, self.active + j);
-                // Both halves of the block on the diagonal are computed; they differ by rounding.
+                // Both halves of the diagonal block are computed; they differ by rounding.
                 let value = if i < self.active {
                     along[(locked + i, j)]
                 } else {
@@ -307,7 +313,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The pairs of the small matrix.
+    /// Computes the pairs of the small matrix.
     fn ritz(&self) -> Ritz {
         let n = self.active;
         let mut values = Diag::<f64>::zeros(n);
@@ -318,7 +324,7 @@ impl<'a> Search<'a> {
         let small = self.small.as_ref().submatrix(0, 0, n, n);
         let stack = MemStack::new(&mut memory);
         if self_adjoint_evd(small, values.as_mut(), Some(vectors.as_mut()), Par::Seq, stack, params).is_err() {
-            // Not finite: nothing of it converges.
+            // The matrix is not finite: no pair converges.
             values.column_vector_mut().fill(f64::NAN);
         }
         let values: Vec<f64> = values.column_vector().iter().copied().collect();
@@ -337,25 +343,25 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// How many from the first on have converged.
+    /// Returns how many pairs, counted from the first, have converged.
     fn converged(&self, ritz: &Ritz) -> usize {
         let pairs = ritz.values.iter().zip(&ritz.residuals);
         pairs.take_while(|(value, residual)| **residual <= self.request.tolerance(**value)).count()
     }
 
-    /// The largest error of the place of a pair that has converged.
+    /// Returns the largest error of the place of a converged pair.
     fn error(&self, value: f64) -> f64 {
         self.request.end.error(value, self.request.tolerance(value))
     }
 
-    /// The values among which the wanted ones are: those locked and these, from the wanted end inward.
+    /// Returns the locked values and `more` together, from the wanted end inward.
     fn together(&self, more: &[f64]) -> Vec<f64> {
         let mut all: Vec<f64> = self.locked.iter().map(|(value, _)| *value).chain(more.iter().copied()).collect();
         all.sort_by(|a, b| self.request.end.place(*a).total_cmp(&self.request.end.place(*b)));
         all
     }
 
-    /// How many values are wanted, with those that are tied with the last.
+    /// Returns how many values are wanted, including those that are tied with the last.
     fn wanted(&self, values: &[f64]) -> usize {
         let Request { wanted, most, resolution, end, .. } = self.request;
         let tied = |i: &usize| end.place(values[*i]) - end.place(values[i - 1]) <= resolution;
@@ -363,7 +369,7 @@ impl<'a> Search<'a> {
         (wanted + rest).min(values.len())
     }
 
-    /// The place from which on a value is not wanted.
+    /// Returns the place beyond which values are not wanted.
     fn limit(&self, values: &[f64]) -> f64 {
         let Request { wanted, most, resolution, end, .. } = self.request;
         if values.len() < wanted {
@@ -375,7 +381,8 @@ impl<'a> Search<'a> {
         end.place(last) + if count < most && resolution > error { resolution } else { -error }
     }
 
-    /// Whether this search has found what it can: a value beyond the limit, or, in the first one, as much as is wanted.
+    /// Returns whether this search is complete: it found a value beyond the limit or, if it is the first one with
+    /// single vectors, all wanted pairs.
     fn is_done(&self, ritz: &Ritz, converged: usize) -> bool {
         let Request { wanted, end, block, .. } = self.request;
         let limit = self.limit(&self.together(&ritz.values[..converged]));
@@ -387,7 +394,7 @@ impl<'a> Search<'a> {
             || block == 1 && self.locked.is_empty() && converged >= wanted
     }
 
-    /// How many from the first on are [`DOMINANT`], of those that have converged.
+    /// Returns how many of the converged pairs, counted from the first, are [`DOMINANT`].
     fn dominant(&self, ritz: &Ritz, converged: usize) -> usize {
         if matches!(self.request.end, End::Smallest | End::Largest) {
             return 0;
@@ -396,7 +403,8 @@ impl<'a> Search<'a> {
         (1..=converged.min(ritz.values.len() - 1)).rev().find(dominates).unwrap_or(0)
     }
 
-    /// Whether no value can be hidden behind an equal one: nowhere do as many lie together as the block has vectors.
+    /// Returns whether no value can be hidden behind an equal one: nowhere are as many values close together as
+    /// the block has vectors.
     fn is_alone(&self, ritz: &Ritz, converged: usize) -> bool {
         let Request { wanted, block, end, .. } = self.request;
         if !self.locked.is_empty() || converged < wanted || block == 1 {
@@ -408,7 +416,8 @@ impl<'a> Search<'a> {
         (block - 1..converged).all(apart)
     }
 
-    /// Locks the best of the first Ritz vectors beside what is locked. Returns whether there was any.
+    /// Locks the best of the first `count` Ritz vectors and the locked ones. Returns whether any of the new
+    /// values was within the limit.
     fn lock(&mut self, ritz: &Ritz, count: usize) -> bool {
         let locked = self.locked.len();
         let q = ritz.vectors.as_ref().subcols(0, count);
@@ -428,7 +437,7 @@ impl<'a> Search<'a> {
         better
     }
 
-    /// Goes on with the best Ritz vectors and the front.
+    /// Continues with the best Ritz vectors and the front.
     fn restart(&mut self, ritz: &Ritz) {
         self.found.restarts += 1;
         let wanted = self.request.wanted;

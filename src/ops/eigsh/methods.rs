@@ -15,22 +15,24 @@ use crate::ops::eigen::Which;
 use crate::ops::sparse::cpu::{Combination, Rows};
 use crate::ops::sparse::{Bounds, Operator};
 
-/// Up to this order a problem is decomposed as a dense matrix: it takes less than the looks of an iteration.
+/// The largest order at which a problem is decomposed as a dense matrix: that takes less time than the restarts
+/// of an iteration.
 pub(super) const DENSE: usize = 96;
 
-/// Products with the block that an iteration is expected to take, where nothing is known of it: what graphs without large gaps take to 2e-6 (preferential
-/// attachment, grids and torus of 10,000 to 100,000 nodes: 150 to 300, 2026-11-21).
+/// The expected products of an iteration with the block if nothing is known: the number for graphs without large
+/// gaps, to 2e-6 (preferential attachment, grids and torus of 10,000 to 100,000 nodes: 150 to 300, 2026-11-21).
 pub(super) const PRODUCTS: f64 = 250.0;
 
-/// Returns the columns of a block for `wanted` pairs: the last ones keep the interval that is damped away from the wanted ones. Twice as
-/// many for few pairs, a quarter more than a constant for many (preferential attachment, 100,000 nodes, 15 pairs: 32 columns take
-/// 0.75 of the time that 24 take, 2026-11-21); a width that products have a kernel for, or a few of them.
+/// Returns the columns of a block for `wanted` pairs: the additional ones keep the damped interval away from the
+/// wanted values. Few pairs get twice as many columns, many pairs a quarter and a constant more (preferential
+/// attachment, 100,000 nodes, 15 pairs: 32 columns take 0.75 of the time of 24, 2026-11-21). The width is one
+/// that products have a kernel for, or a few such widths.
 pub(super) fn width_of(wanted: usize) -> usize {
     let width = wanted + wanted.clamp(8, 16 + wanted / 4);
     if width <= 8 { 8 } else { width.next_multiple_of(16) }
 }
 
-/// One problem on the CPU. Iterations begin from `start`, where there is one.
+/// Solves one problem on the CPU. Iterations begin from `start` if it is given.
 pub(super) fn on_cpu<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
@@ -45,7 +47,7 @@ pub(super) fn on_cpu<T: Real>(
     }
 }
 
-/// [`solve`] compiled here, once, and not anew in every crate that calls it.
+/// Calls [`solve`], so that it is compiled once in this crate and not again in every crate that calls it.
 fn in_f32(
     ctx: &Context,
     a: &Operator<'_, f32>,
@@ -76,7 +78,7 @@ fn solve<T: Real>(
     let rest = a.rows() - a.null.len();
     let wanted = Wanted { count: wanted.count.min(rest), ..wanted };
     let width = width_of(wanted.count);
-    // A block that has a third of all columns is no iteration.
+    // An iteration does not pay for a block of a third of all columns.
     let small = a.rows() <= DENSE || 3 * width > rest;
     if let Some(solved) = multiple_of_one(a, wanted, options.method) {
         return Ok(solved);
@@ -96,7 +98,7 @@ fn solve<T: Real>(
     }
 }
 
-/// Shift-invert, whatever it costs.
+/// Finds the pairs by shift-invert, whatever it costs.
 fn by_inverse<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, options: &EigshOptions) -> Result<Solved> {
     if wanted.which == Which::Smallest {
         let inverse = Inverse::new(a, wanted, options);
@@ -109,7 +111,7 @@ fn by_inverse<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, optio
     Err(Error::domain("eigsh", what))
 }
 
-/// Thick-restart Lanczos, in f64.
+/// Finds the pairs by thick-restart Lanczos, in f64.
 fn by_lanczos<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, options: &EigshOptions) -> Result<Solved> {
     let wide = a.widened();
     let target = target(&wide, wanted, options.tolerance_in::<T>());
@@ -151,18 +153,20 @@ fn by_lanczos<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, optio
     })
 }
 
-/// Pairs at most, with those that are tied with the last wanted one.
+/// Returns the most pairs, with those that are tied with the last wanted one.
 pub(super) fn most_of(wanted: &Wanted, rest: usize) -> usize {
     let more = if wanted.separate { wanted.count.max(8) } else { 0 };
     (wanted.count + more).min(rest)
 }
 
-/// Whether all eigenvalues are one number, and none is known to be 0: then the matrix is that multiple of the identity.
+/// Returns whether all eigenvalues are equal and none is known to be 0: then the matrix is that multiple of the
+/// identity.
 pub(super) fn is_multiple_of_one(bounds: Bounds, null: usize) -> bool {
     bounds.lower >= bounds.upper && null == 0
 }
 
-/// The first unit vectors, where every vector is as good: an iteration has nothing there to tell apart, or to divide by.
+/// Returns the first unit vectors for a multiple of the identity, where every vector is an eigenvector and an
+/// iteration would have nothing to separate or to divide by.
 fn multiple_of_one<T: Real>(a: &Operator<'_, T>, wanted: Wanted, method: EigshMethod) -> Option<Solved> {
     let (n, count) = (a.rows(), wanted.count);
     is_multiple_of_one(a.bounds(0), a.null.len()).then(|| {
@@ -173,7 +177,7 @@ fn multiple_of_one<T: Real>(a: &Operator<'_, T>, wanted: Wanted, method: EigshMe
     })
 }
 
-/// Of no pair.
+/// Returns the result for no pairs.
 fn nothing() -> Solved {
     let (values, vectors, residuals) = (Vec::new(), Vec::new(), Vec::new());
     Solved {
@@ -188,7 +192,7 @@ fn nothing() -> Solved {
     }
 }
 
-/// Bytes of a dense decomposition of that order.
+/// Returns the bytes of a dense decomposition of order `n`.
 fn dense_bytes(n: usize) -> u64 {
     (n as u64).saturating_mul(n as u64).saturating_mul(48)
 }
@@ -233,7 +237,7 @@ pub(super) fn chebyshev<T: Real>(
             space.randomize(options.seed)?;
             space.load(&start.vectors);
         }
-        // As far as f32 goes it costs half.
+        // In f32, an iteration costs half until that precision is exhausted.
         (None, Some(narrow)) => {
             let mut rough = CpuSpace::new(ctx, &narrow, width);
             rough.randomize(options.seed)?;

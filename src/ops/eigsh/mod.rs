@@ -1,8 +1,22 @@
 //! A few eigenpairs of large sparse symmetric matrices.
 //!
-//! What a matrix is here is an [`Operator`]: Laplacians that are never written out, and any sparse symmetric
-//! matrix. Null vectors that are known in advance, one for each connected component of a Laplacian, are taken out exactly and
-//! handed back as they are; everything else is iterated from a random start.
+//! A matrix is given as an [`Operator`]: a Laplacian that is never formed, or any sparse symmetric matrix. Null
+//! vectors that are known in advance, one for each connected component of a Laplacian, are removed exactly and
+//! returned unchanged; all other pairs are iterated from a random start.
+//!
+//! `solve` chooses the side and iterates a device's problems next to each other; `methods` solves one problem on the
+//! CPU by each method; `auto` chooses one by arithmetic, and the next one if that fails. It decomposes densely where
+//! the block would be a third of the matrix; it inverts (`cpu/shift_invert`: `lanczos` on faer's sparse Cholesky
+//! factor, in f64) where a graph has small separators (`cpu/fill`) and the factor is thin, by the predicted time of
+//! both, planning included; else it filters (`chebyshev`). `cpu/nearest` finds the pairs nearest a number.
+//!
+//! The drivers see a `Space`, blocks of vectors wherever they are stored: one problem on the CPU (`cpu`), or a batch
+//! of problems on the device (`gpu`), whose dispatches they share and nothing else: each has its own polynomial,
+//! restarts and deflations, and the block's width follows from k. On the CPU, f64 begins in f32 and ends in f64.
+//! Convergence is judged by residuals relative to |L|, and relative to the wanted values down to a tenth of the
+//! tolerance; a value that its residual does not separate from the null space is Unresolved. For encodings
+//! (`Wanted::separate`) an iteration in f64 goes on until each residual is small compared with the distance to the
+//! next value.
 
 mod auto;
 mod basis;
@@ -50,41 +64,49 @@ pub struct Eigsh<T> {
     pub values: Vec<T>,
     /// `(n, k)`: unit 2-norm columns.
     pub vectors: DMatrix<T>,
-    /// Of each pair, `|A v - l v|_2 / |A|_1`, measured in f64 on what is given.
+    /// `|A v - l v|_2 / |A|_1` of each pair, measured in f64 on the returned values and vectors.
     pub residuals: Vec<f64>,
-    /// Of each pair: NotConverged where its residual is beyond the tolerance, Unresolved where its residual or the working
-    /// precision does not tell its value from 0 (a null vector that is known in advance is exactly that), else Converged.
+    /// The status of each pair: NotConverged if its residual exceeds the tolerance; Unresolved if its residual or
+    /// the working precision does not distinguish its value from 0 (the 0 of a null vector that is known in
+    /// advance is exact); otherwise Converged.
     pub statuses: Vec<Status>,
-    /// Of all pairs together: the worst of each.
+    /// The certificate of all pairs together, with the worst value of each.
     pub certificate: Certificate,
-    /// Dimension of the null space that was known in advance: a Laplacian's connected components.
+    /// The dimension of the null space that was known in advance: for a Laplacian, the number of connected
+    /// components.
     pub null_space: usize,
-    /// How it was found.
+    /// The method that found the pairs.
     pub method: EigshMethod,
-    /// Products of A with the block.
+    /// The number of products of A with the block. For Lanczos and shift-invert, the number of products of A or
+    /// of its inverse with one vector.
     pub products: usize,
-    /// Rayleigh-Ritz steps, or restarts.
+    /// The number of Rayleigh-Ritz steps, or of Lanczos restarts.
     pub restarts: usize,
-    /// Where it was computed, and why.
+    /// The side where it was computed, and why.
     pub choice: Choice,
 }
 
-/// The `k` smallest or largest eigenvalues (ascending) of a sparse symmetric matrix, and their vectors.
+/// Computes the `k` smallest or largest eigenvalues (ascending) of a sparse symmetric matrix, and their vectors.
 ///
-/// The default method is Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006), or whatever else is
-/// predicted to be faster; see [`EigshMethod`]. It computes in `T`; f64 begins in f32 and ends in f64. With [`EigshOptions::sigma`] the
-/// pairs are those nearest a number.
+/// The default method is Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006), unless
+/// another is predicted to be faster; see [`EigshMethod`]. It computes in `T`; for f64 it begins in f32 and ends
+/// in f64. With [`EigshOptions::sigma`] it finds the pairs whose values are nearest to a given number.
 ///
 /// # Shapes
-/// `a` has one problem of order n; values `k`, vectors `(n, k)`.
+/// `a` has one problem of order n; values are `k`, vectors `(n, k)`.
 ///
 /// # Errors
-/// [`Shape`](crate::ErrorKind::Shape) if there are not `k` pairs, or more than one problem; [`Domain`](crate::ErrorKind::Domain)
-/// for a tolerance that is not positive, or a method that cannot do what is asked; [`Limit`](crate::ErrorKind::Limit) where the
-/// block would not fit into the memory budget; device errors.
+/// [`Shape`](crate::ErrorKind::Shape) if there are fewer than `k` pairs, or more than one problem;
+/// [`Domain`](crate::ErrorKind::Domain) for a tolerance that is not positive, or a method that does not support
+/// the request; [`Limit`](crate::ErrorKind::Limit) if the block does not fit into the memory budget; device
+/// errors.
 ///
 /// ```
-/// use fiedler::{Context, graph::{Conventions, Graph}, ops::{EigshOptions, Normalization, Which, eigsh, sparse::Operator}};
+/// use fiedler::graph::{Conventions, Graph};
+/// use fiedler::ops::sparse::Operator;
+/// use fiedler::ops::{EigshOptions, Normalization, Which, eigsh};
+/// use fiedler::Context;
+///
 /// let ring: Vec<(u32, u32)> = (0..1000).map(|i| (i, (i + 1) % 1000)).collect();
 /// let ring = Graph::from_edges(1000, &ring, &Conventions::default())?;
 /// let laplacian = Operator::<f64>::laplacian(ring.view(), Normalization::Combinatorial)?;
@@ -120,10 +142,10 @@ pub fn eigsh<T: Real>(
         .map(|j| {
             let is_known = known.contains(&j);
             let value = values[j].to_f64();
-            // Written so that NaN is not Converged.
+            // This comparison makes NaN NotConverged.
             match residuals[j] <= allowed {
                 false => Status::NotConverged,
-                // A residual of nothing at all is an exact pair.
+                // A pair with a residual of exactly 0 is exact.
                 true if !is_known && residuals[j] > 0.0 && value.abs() <= (floor * norm).max(residuals[j] * norm) => {
                     Status::Unresolved
                 }
@@ -149,17 +171,18 @@ pub fn eigsh<T: Real>(
     })
 }
 
-/// A pair in f64.
+/// An eigenvalue and its eigenvector, in f64.
 type Pair = (f64, Vec<f64>);
 
-/// Pairs, ascending; where among them those of the known null space are, and how the others were found.
+/// Pairs in ascending order, the range of those of the known null space among them, and how the others were
+/// found.
 struct Found {
     known: Range<usize>,
     solved: Solved,
     pairs: Vec<Pair>,
 }
 
-/// The pairs at an end of the spectrum, and where they were computed.
+/// Computes the pairs at an end of the spectrum; also returns the choice of side.
 fn at_an_end<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
@@ -170,7 +193,7 @@ fn at_an_end<T: Real>(
     let n = a.rows();
     let known = match which {
         Which::Smallest => a.null.len().min(k),
-        // The null space is the smallest end: of it is handed out what is left when everything else is.
+        // The null space is the smallest end, so it fills only what remains after all other pairs.
         Which::Largest => k.saturating_sub(n - a.null.len()),
     };
     let wanted = Wanted { count: k - known, most: k, which, separate: false };
@@ -179,14 +202,15 @@ fn at_an_end<T: Real>(
     let mut pairs: Vec<Pair> = (0..known).map(|component| (0.0, a.null.vector(component))).collect();
     let found = solved.values.iter().zip(solved.vectors.chunks_exact(n.max(1)));
     pairs.extend(found.take(k - known).map(|(&value, vector)| (value, vector.to_vec())));
-    // Ascending: the null space is the smallest end of a Laplacian, and pairs come from the wanted end inward.
+    // Sort ascending: the null space is the smallest end of a Laplacian, and solved pairs are ordered from the
+    // wanted end inward.
     if which == Which::Largest {
         pairs[known..].reverse();
     }
     Ok((Found { known: 0..known, solved, pairs }, choice))
 }
 
-/// The pairs nearest a number, as [`at_an_end`]. On the CPU, in f64.
+/// Computes the pairs nearest to sigma on the CPU, in f64.
 fn around<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
@@ -223,7 +247,7 @@ fn around<T: Real>(
     Ok(Found { known, solved, pairs: pairs.into_iter().map(|(_, pair)| pair).collect() })
 }
 
-/// `max |V'V - I|`, in f64.
+/// Computes `max |V'V - I|` in f64.
 fn orthogonality<T: Real>(vectors: &DMatrix<T>) -> f64 {
     let (n, k) = vectors.shape();
     let wide = T::all_to_f64(vectors.as_slice());

@@ -1,38 +1,39 @@
-//! What `eigsh` can be asked.
+//! The options of `eigsh`.
 
 use crate::array::Real;
 use crate::error::{Error, Result};
 use crate::ops::ITERATED;
 use std::fmt;
 
-/// How the pairs are found.
+/// The method that finds the pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EigshMethod {
-    /// Whichever of these is predicted to be fastest: the dense one for small orders, shift-invert where the factor is thin, else
-    /// Chebyshev-filtered subspace iteration.
+    /// The method that is predicted to be fastest: dense for small orders, shift-invert if the factor is thin,
+    /// otherwise Chebyshev-filtered subspace iteration.
     #[default]
     Auto,
-    /// Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006): a block, multiplied by a polynomial in A that is
-    /// small on what is not wanted. On the CPU and on devices.
+    /// Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006): multiplies a block by a
+    /// polynomial in A that is small on the unwanted part of the spectrum. Runs on the CPU and on devices.
     Chebyshev,
     /// Thick-restart Lanczos (Wu and Simon 2000), one vector at a time, in f64, on the CPU.
     Lanczos,
-    /// Thick-restart Lanczos on `(A + s I)^-1`, by a sparse Cholesky factorization: the smallest pairs of Laplacians and of positive definite
-    /// matrices whose factor is thin, such as those of meshes, roads and trees. With [`EigshOptions::sigma`] on `(A - sigma I)^-1`. In
-    /// f64, on the CPU.
+    /// Thick-restart Lanczos on `(A + s I)^-1`, by a sparse Cholesky factorization: finds the smallest pairs of
+    /// Laplacians and of positive definite matrices whose factor is thin, such as those of meshes, roads and
+    /// trees. With [`EigshOptions::sigma`] it works on `(A - sigma I)^-1`. In f64, on the CPU.
     ShiftInvert,
-    /// Block subspace iteration: `X <- orthonormal basis of (A - s I)^m X`. The plain form of the default, for teaching and for well
-    /// separated pairs. For the smallest pairs it works on `upper bound - A`.
+    /// Block subspace iteration: `X <- orthonormal basis of (A - s I)^m X`. The basic version of the default, for
+    /// teaching and for well separated pairs. For the smallest pairs it works on `upper bound - A`.
     Subspace,
-    /// Power iteration with deflation, one pair after the other: the plainest of all. Its rate is the ratio of neighbouring eigenvalues.
+    /// Power iteration with deflation, one pair after the other: the simplest method. Its rate is the ratio of
+    /// neighboring eigenvalues.
     Power,
     /// The dense decomposition.
     Dense,
 }
 
 impl EigshMethod {
-    /// The name in commands and reports.
+    /// Returns the name in commands and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -53,18 +54,19 @@ impl fmt::Display for EigshMethod {
     }
 }
 
-/// How `eigsh` goes about it. The default is right for encodings.
+/// Options of `eigsh`. The default is right for encodings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EigshOptions {
-    /// The largest `|A v - l v|_2 / |A|_1` of a pair that counts as converged; none for 2e-6 in f32 and 1e-10 in f64.
+    /// The largest `|A v - l v|_2 / |A|_1` of a converged pair; `None` stands for 2e-6 in f32 and 1e-10 in f64.
     pub tolerance: Option<f64>,
-    /// How.
+    /// The method.
     pub method: EigshMethod,
-    /// The pairs whose values are nearest this number are found, wherever it lies in the spectrum, by a factorization of A - sigma:
-    /// `which` does not count, `method` is [`EigshMethod::ShiftInvert`] or [`EigshMethod::Auto`].
+    /// If set, the pairs whose values are nearest to sigma are found, anywhere in the spectrum, by a
+    /// factorization of A - sigma. Then `which` is ignored, and `method` must be [`EigshMethod::ShiftInvert`] or
+    /// [`EigshMethod::Auto`].
     pub sigma: Option<f64>,
-    /// The start vectors' seed.
+    /// The seed of the start vectors.
     pub seed: u64,
     /// The most products of A with a vector of the block.
     pub most_products: usize,
@@ -77,42 +79,42 @@ impl Default for EigshOptions {
 }
 
 impl EigshOptions {
-    /// The largest residual, relative to `|A|_1`, of a converged pair.
+    /// Sets the largest residual, relative to `|A|_1`, of a converged pair.
     #[must_use]
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = Some(tolerance);
         self
     }
 
-    /// The method.
+    /// Sets the method.
     #[must_use]
     pub fn method(mut self, method: EigshMethod) -> Self {
         self.method = method;
         self
     }
 
-    /// The pairs nearest a number, instead of those at an end.
+    /// Requests the pairs nearest to sigma instead of those at an end.
     #[must_use]
     pub fn sigma(mut self, sigma: f64) -> Self {
         self.sigma = Some(sigma);
         self
     }
 
-    /// The start vectors' seed.
+    /// Sets the seed of the start vectors.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// The most products of A with a vector of the block before it gives up.
+    /// Sets the most products of A with a vector of the block before the method gives up.
     #[must_use]
     pub fn most_products(mut self, products: usize) -> Self {
         self.most_products = products;
         self
     }
 
-    /// Returns the tolerance that was set, or else the default of precision `T`; it is relative to the norm.
+    /// Returns the tolerance that was set, or else the default for the precision `T`; it is relative to the norm.
     #[must_use]
     pub fn tolerance_in<T: Real>(&self) -> f64 {
         self.tolerance.unwrap_or(ITERATED.residual::<T>())

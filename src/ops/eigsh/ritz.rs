@@ -1,4 +1,5 @@
-//! The small dense problems of an iteration: the best orthonormal basis and the best values that a block has, by the batched solver.
+//! The small dense problems of an iteration, solved by the batched solver: the best orthonormal basis and Ritz
+//! values of a block.
 
 use super::space::{Grams, Rotation};
 use crate::array::{Array, Ragged, both_to_host};
@@ -12,16 +13,17 @@ use nalgebra::{DMatrix, DVector};
 #[derive(Debug)]
 pub(super) struct Ritz {
     pub(super) rotation: Rotation,
-    /// The ratio of the largest to the smallest eigenvalue of X'X, its columns scaled to unit norm.
+    /// The ratio of the largest to the smallest eigenvalue of X'X with columns scaled to unit norm.
     pub(super) condition: f64,
 }
 
-/// Rayleigh-Ritz for each problem: `X'AX q = theta X'X q`. X'X is factored by its eigendecomposition after scaling (Stathopoulos
-/// and Wu 2002), where directions below the sums' own error, `epsilon`, are held up to it: the block then is not orthonormal yet,
-/// which `condition` tells. Problems `side_by_side` are solved so that none depends upon how many there are.
+/// Solves `X'AX q = theta X'X q` (Rayleigh-Ritz) for each problem. X'X is factorized by its eigendecomposition
+/// after scaling (Stathopoulos and Wu 2002), where lengths below the sums' own error, `epsilon`, are raised to
+/// it. In that case the block is not orthonormal yet, which `condition` shows. If `side_by_side`, no result
+/// depends on the number of problems.
 ///
 /// # Errors
-/// Those of `eigh`, none of which an f64 batch on the CPU has.
+/// Those of `eigh`, none of which occurs for an f64 batch on the CPU.
 pub(super) fn rayleigh_ritz(
     ctx: &Context,
     grams: &[Grams],
@@ -40,7 +42,7 @@ pub(super) fn rayleigh_ritz(
         .zip(&scales)
         .map(|(g, d)| {
             let mut scaled = DMatrix::from_fn(width, width, |i, j| d[i] * g.xx[(i, j)] * d[j]);
-            // A column of nothing is a direction of its own, of no length.
+            // A zero column is a separate direction of length 0.
             (0..width).filter(|&i| d[i] == 0.0).for_each(|i| scaled[(i, i)] = 0.0);
             scaled
         })
@@ -85,7 +87,7 @@ pub(super) fn rayleigh_ritz(
         .collect())
 }
 
-/// Eigenvalues, ascending, and eigenvectors of small matrices of one order.
+/// Computes eigenvalues, ascending, and eigenvectors of small matrices of one order.
 fn decompose(
     ctx: &Context,
     matrices: &[DMatrix<f64>],
@@ -97,7 +99,7 @@ fn decompose(
         let pair = |i| (values.matrix(i).column(0).into_owned(), vectors.matrix(i).into_owned());
         return Ok((0..matrices.len()).map(pair).collect());
     }
-    // A ragged batch is solved matrix by matrix as if it were a part of a larger one.
+    // A ragged batch solves each matrix as if it were part of a larger batch.
     let layout = Layout::new(matrices.iter().map(|matrix| to_u32(matrix.nrows())));
     let elements = matrices.iter().flat_map(|matrix| matrix.iter().copied()).collect();
     let found = eigh_ragged(ctx, &Ragged::from_vec(layout, elements)?)?.to_host(ctx)?;

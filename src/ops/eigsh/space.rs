@@ -1,11 +1,12 @@
-//! What an iteration does with blocks of vectors, wherever they lie.
+//! The operations of an iteration on blocks of vectors, on either side.
 
 use crate::error::Result;
 use nalgebra::DMatrix;
 use std::ops::Range;
 
-/// A polynomial in A that is small on an interval and grows beside it (Zhou, Saad, Tiago and Chelikowsky 2006): with e and c the
-/// half-width and the centre of the interval, `C_m((A - c) / e)` over its value at `wanted`, by the three-term recurrence
+/// A polynomial in A that is small on an interval and grows outside of it (Zhou, Saad, Tiago and Chelikowsky
+/// 2006): with e and c the half-width and the center of the interval, `C_m((A - c) / e)` divided by its value at
+/// `wanted`, by the three-term recurrence
 ///
 /// ```text
 /// s_1 = e / (wanted - c),  Y_1 = s_1/e (A - c) X
@@ -15,7 +16,7 @@ use std::ops::Range;
 pub(super) struct Filter {
     /// The interval that is damped.
     pub(super) damped: (f64, f64),
-    /// A point outside, where the polynomial is 1: the eigenvalue that grows most.
+    /// A point outside of the interval, where the polynomial is 1: the eigenvalue that grows most.
     pub(super) wanted: f64,
 }
 
@@ -33,11 +34,11 @@ impl Step {
 }
 
 impl Filter {
-    /// The steps of the polynomial of that degree.
+    /// Returns the steps of the polynomial of this degree.
     pub(super) fn steps(&self, degree: usize) -> Vec<Step> {
         let (low, high) = self.damped;
-        let (half, centre) = ((high - low) / 2.0, f64::midpoint(low, high));
-        let first = half / (self.wanted - centre);
+        let (half, center) = ((high - low) / 2.0, f64::midpoint(low, high));
+        let first = half / (self.wanted - center);
         let mut sigma = first;
         let mut steps = Vec::with_capacity(degree);
         for i in 0..degree {
@@ -48,22 +49,23 @@ impl Filter {
                 (next, -sigma * next)
             };
             let product = if i == 0 { next / half } else { 2.0 * next / half };
-            steps.push(Step { product, own: -centre * product, before });
+            steps.push(Step { product, own: -center * product, before });
             sigma = next;
         }
         steps
     }
 }
 
-/// What a filter does with one problem.
+/// The filter of one problem.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FilterPlan {
-    /// The first column that takes part; those before it stay as they are.
+    /// The first column that takes part; those before it are unchanged.
     pub(super) from: usize,
     /// The recurrence.
     pub(super) steps: Vec<Step>,
-    /// The known null vectors are taken out of Y and Y_before at regular intervals and at the end: rounding puts them in, and where
-    /// nobody takes them out they grow faster than anything that is wanted.
+    /// The number of steps after which the known null vectors are projected out of Y and Y_before; they are
+    /// projected out of Y at the end, too. Rounding introduces them, and otherwise they would grow faster than
+    /// any wanted vector.
     pub(super) deflate_every: usize,
 }
 
@@ -78,33 +80,33 @@ pub(super) struct Grams {
 
 /// A block X of `width` vectors for each problem of a batch, orthogonal to the known null space throughout.
 pub(super) trait Space {
-    /// The unit roundoff of the Grams' sums: how far X'X may be from what it is.
+    /// The relative error of the Grams' sums: how far the computed X'X may be from the exact one.
     const GRAM_EPSILON: f64;
-    /// Whether there may be several problems, none of which may see the others.
+    /// Whether there may be several problems, which must not influence each other.
     const SIDE_BY_SIDE: bool;
 
-    /// How many problems there are.
+    /// Returns the number of problems.
     fn problems(&self) -> usize;
 
-    /// X becomes random numbers that depend upon the seed, row and column alone.
+    /// Fills X with random numbers that depend only on the seed, row and column.
     fn randomize(&mut self, seed: u64) -> Result<()>;
 
-    /// Every `x_j` from the plan's first column on becomes `p(A) x_j`; problems without a plan keep their X. No bit of a problem
-    /// depends upon the plans of the others.
+    /// Replaces every `x_j` from the plan's first column on by `p(A) x_j`; problems without a plan keep their X.
+    /// No bit of a problem depends on the plans of the others.
     fn filter(&mut self, plans: &[Option<FilterPlan>]) -> Result<()>;
 
-    /// X'X and X'AX of every problem, AX kept for [`Space::rotate`].
+    /// Computes X'X and X'AX of every problem, and keeps AX for [`Space::rotate`].
     fn grams(&mut self) -> Result<Vec<Grams>>;
 
-    /// X becomes X Q. Returns `|A x_j - values_j x_j|_2` and `|x_j|_2` of the new columns; [`Space::grams`] came just before. Problems
-    /// without a Q keep their X, and get no norms.
+    /// Replaces X by X Q, immediately after [`Space::grams`]. Returns `|A x_j - values_j x_j|_2` of the new
+    /// columns. Problems without a Q keep their X, and get no norms.
     fn rotate(&mut self, rotations: &[Option<Rotation>]) -> Result<Vec<Vec<f64>>>;
 
-    /// The columns `columns` of a problem's X, `(n, columns)` column-major, in f64 or as they are.
+    /// Reads the columns `columns` of a problem's X, `(n, columns)` column-major, as f64.
     fn read(&mut self, problem: usize, columns: Range<usize>) -> Result<Vec<f64>>;
 }
 
-/// How one problem's X is recombined.
+/// The recombination of one problem's X.
 #[derive(Clone, Debug)]
 pub(super) struct Rotation {
     /// `(width, width)`.

@@ -1,8 +1,9 @@
-//! The plain forms: block subspace iteration and power iteration, for the wanted end of the spectrum.
+//! The basic methods: block subspace iteration and power iteration, for the wanted end of the spectrum.
 //!
-//! Both multiply by `A - s I`, s the far end of the spectrum, so that what is wanted is largest in magnitude. They are what the
-//! Chebyshev filter is made better than: an eigenvalue gains `|l - s| / |l' - s|` over its neighbour a product, a filter about
-//! twice the square root of that ratio's logarithm.
+//! Both multiply by `A - s I`, where s is the far end of the spectrum, so that the wanted eigenvalues are largest
+//! in magnitude. They are the baseline of the Chebyshev filter: in each product an eigenvalue gains the factor
+//! `|l - s| / |l' - s|` over its neighbor; with a filter, the logarithm of the gain is about twice the square
+//! root of that factor's logarithm.
 
 use super::chebyshev::Found;
 use super::cpu::{CpuSpace, check_memory};
@@ -16,10 +17,10 @@ use crate::error::Result;
 use crate::ops::eigen::Which;
 use crate::ops::sparse::Operator;
 
-/// Products between two looks at the block: columns differ by at most 2^10 in what they gain, which f32 holds.
+/// The products between two restarts: columns differ by at most 2^10 in growth, which f32 holds.
 const BETWEEN: usize = 10;
 
-/// `X <- (A - s I) X`, scaled so that nothing grows.
+/// Returns the step `X <- (A - s I) X`, scaled so that nothing grows.
 fn step<T: Real>(a: &Operator<'_, T>, which: Which) -> Step {
     let bounds = a.bounds(0);
     let far = match which {
@@ -49,7 +50,7 @@ pub(super) fn iterate_blocks<T: Real>(
     let plan = [Some(FilterPlan { from: 0, steps, deflate_every: BETWEEN })];
     let mut found = Found::default();
     loop {
-        // Twice: the block is orthonormal only after the first.
+        // Two steps: the block is orthonormal only after the first.
         for _ in 0..2 {
             let ritz = rayleigh_ritz(ctx, &space.grams()?, wanted.which, CpuSpace::<T>::GRAM_EPSILON, false)?.remove(0);
             found.values.clone_from(&ritz.rotation.values);
@@ -68,8 +69,8 @@ pub(super) fn iterate_blocks<T: Real>(
     collect(&mut space, 0, wanted, &found, &Found::default(), EigshMethod::Subspace)
 }
 
-/// Power iteration (von Mises and Pollaczek-Geiringer 1929): one vector, multiplied until it stops turning, then taken out of
-/// the next one (Hotelling's deflation, by orthogonality).
+/// Power iteration (von Mises and Pollaczek-Geiringer 1929): multiplies one vector until its direction converges,
+/// then projects it out of the next one (Hotelling's deflation, by orthogonality).
 ///
 /// # Errors
 /// As [`super::eigsh`].
@@ -110,7 +111,7 @@ pub(super) fn power<T: Real>(
         found.push((value, residual));
         vectors.append(&mut vector);
     }
-    // One after the other is not from the wanted end inward: values that are close are found as they come.
+    // Pairs that are found one after the other may be out of order if their values are close.
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by(|&i, &j| match wanted.which {
         Which::Smallest => found[i].0.total_cmp(&found[j].0),
@@ -122,7 +123,7 @@ pub(super) fn power<T: Real>(
     Ok(Solved { values, vectors, residuals, reached: true, next: None, method, products, restarts })
 }
 
-/// Takes the columns of `others` out of x, twice, and gives it unit norm.
+/// Projects the columns of `others` out of x, twice, and scales it to unit norm.
 fn orthonormalise(x: &mut [f64], others: &[f64], n: usize) {
     for _ in 0..2 {
         for other in others.chunks_exact(n.max(1)) {

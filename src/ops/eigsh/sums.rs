@@ -1,27 +1,28 @@
-//! Sums over the rows of each problem in a fixed order: by chunks of rows, then sixteen at a time, then the last few on the host
-//! in f64.
+//! Sums over the rows of each problem in a fixed order: by chunks of rows, then sixteen at a time, then the last
+//! few on the host in f64.
 
 use crate::shape::to_u32;
 use std::ops::Range;
 
-/// Rows of a chunk.
+/// The number of rows in a chunk.
 pub(super) const CHUNK: usize = 512;
-/// Sums that are put together at a time, and that are left to the host at most.
+/// How many sums are added at a time, and the most per problem that are left to the host.
 const TOGETHER: usize = 16;
 
-/// The plan of such sums. It depends upon the problems' orders alone.
+/// The plan of these sums. It depends only on the orders of the problems.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Sums {
     /// (first row, end, problem, 0).
     pub(super) chunks: Vec<[u32; 4]>,
-    /// Ranges of what was summed before: (begin, end, problem, 0). The first level is of chunks, and there always is one.
+    /// The ranges that each level adds: (begin, end, problem, 0). The first level, which always exists, has
+    /// ranges of chunks; each later one has ranges of the sums of the level before.
     pub(super) levels: Vec<Vec<[u32; 4]>>,
-    /// The last level's outputs of each problem.
+    /// The range of the last level's sums that belong to each problem.
     pub(super) parts: Vec<Range<usize>>,
 }
 
 impl Sums {
-    /// Of problems with these rows.
+    /// Plans the sums of problems with these rows.
     pub(super) fn new(spans: &[Range<usize>]) -> Self {
         let mut chunks = Vec::new();
         for (problem, span) in (0..).zip(spans) {
@@ -42,25 +43,25 @@ impl Sums {
         Self { chunks, levels, parts }
     }
 
-    /// The chunks in pieces of at most `most` (at least [`TOGETHER`]) that no range of the first level straddles, as ranges of
-    /// its outputs and of chunks.
-    pub(super) fn pieces(&self, most: usize) -> Vec<(Range<u32>, Range<u32>)> {
+    /// Splits the chunks into chunk_groups of at most `most` chunks (at least [`TOGETHER`]), such that no range of the
+    /// first level straddles two of them. Each group is a range of that level's outputs and a range of chunks.
+    pub(super) fn chunk_groups(&self, most: usize) -> Vec<(Range<u32>, Range<u32>)> {
         let most = to_u32(most.max(TOGETHER));
-        let mut pieces: Vec<(Range<u32>, Range<u32>)> = Vec::new();
+        let mut chunk_groups: Vec<(Range<u32>, Range<u32>)> = Vec::new();
         for (output, range) in (0..).zip(&self.levels[0]) {
-            match pieces.last_mut() {
+            match chunk_groups.last_mut() {
                 Some((outputs, chunks)) if range[1] - chunks.start <= most => {
                     (outputs.end, chunks.end) = (output + 1, range[1]);
                 }
-                _ => pieces.push((output..output + 1, range[0]..range[1])),
+                _ => chunk_groups.push((output..output + 1, range[0]..range[1])),
             }
         }
-        pieces
+        chunk_groups
     }
 }
 
-/// Ranges over the neighbours of one problem. Problems of up to `enough` keep theirs as they are: their sums are the host's, and
-/// do not depend upon how long other problems are.
+/// Returns the ranges of adjacent sums that are added within each problem. A problem of up to `enough` sums keeps
+/// them for the host, so that they do not depend on how long other problems are.
 fn level(below: &[[u32; 4]], enough: usize) -> Vec<[u32; 4]> {
     let mut first = 0;
     let mut ranges = Vec::new();
@@ -73,7 +74,7 @@ fn level(below: &[[u32; 4]], enough: usize) -> Vec<[u32; 4]> {
     ranges
 }
 
-/// The most entries of one problem.
+/// Returns the largest number of entries of one problem.
 fn longest(level: &[[u32; 4]]) -> usize {
     level.chunk_by(|a, b| a[2] == b[2]).map(<[_]>::len).max().unwrap_or(0)
 }
@@ -105,7 +106,7 @@ mod tests {
             }
             for (span, part) in spans.iter().zip(&sums.parts) {
                 assert!(part.len() <= TOGETHER && part.is_empty() == span.is_empty());
-                // As many sums reach the host as if the problem were alone.
+                // The host receives as many sums as if the problem were alone.
                 assert_eq!(part.len(), Sums::new(std::slice::from_ref(&(0..span.len()))).parts[0].len());
                 let mut at = span.start;
                 for rows in &below[part.clone()] {
@@ -116,7 +117,7 @@ mod tests {
             }
             for most in [1, 16, 100, 1 << 20] {
                 let (mut output, mut chunk) = (0, 0);
-                for (outputs, chunks) in sums.pieces(most) {
+                for (outputs, chunks) in sums.chunk_groups(most) {
                     assert_eq!((outputs.start, chunks.start), (output, chunk));
                     assert!(chunks.len() <= most.max(TOGETHER));
                     (output, chunk) = (outputs.end, chunks.end);

@@ -1,4 +1,4 @@
-//! Batches of any size through the device: whole where they fit, in smaller batches where they do not.
+//! Transforms batches of any size on the device: in one call if they fit, otherwise in smaller batches.
 
 use super::Task;
 use super::gpu::{self, Kind, Lines};
@@ -10,26 +10,27 @@ use crate::error::{DEVICE_BYTES, Result, within_limits};
 use crate::ops::operation;
 use std::ops::Range;
 
-/// Whether the device has room for one line.
+/// Returns whether the device has room for one line.
 pub(super) fn fits(gpu: &Gpu, budget: u64, plan: &FftPlan, kind: Kind) -> bool {
     most(gpu, budget, plan, kind).is_ok()
 }
 
-/// Bytes of one line: before, after, and the largest array of the way.
+/// Returns the bytes of one line: of its input, its output, and its largest intermediate array.
 fn bytes(plan: &FftPlan, kind: Kind) -> [u64; 3] {
     let ([before, after], [from, to]) = (kind.lengths(plan.length()), kind.words());
     let way = 8 * plan.padded().unwrap_or(plan.points());
     [4 * before * from, 4 * after * to, way].map(|bytes| bytes as u64)
 }
 
-/// The most lines that one call may take.
+/// Returns the most lines that one call may take.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no room for one.
+/// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no room for one line.
 fn most(gpu: &Gpu, budget: u64, plan: &FftPlan, kind: Kind) -> Result<usize> {
     let [before, after, way] = bytes(plan, kind);
     let one = before + after + plan.working_bytes() as u64;
-    // What tables and uniforms take beside the arrays; and the pool rounds every array up, by a third on average.
+    // The tables and uniforms take memory in addition to the arrays, and the pool rounds every array up, by a third on
+    // average.
     let aside = (128 << 10) + 2 * plan.table_bytes() as u64;
     let room = budget.saturating_sub(aside) / 4 * 3;
     let largest = before.max(after).max(if plan.working_bytes() > 0 { way } else { 0 });
@@ -40,7 +41,8 @@ fn most(gpu: &Gpu, budget: u64, plan: &FftPlan, kind: Kind) -> Result<usize> {
     Ok(usize::try_from((room / one).min(allowed / largest)).unwrap_or(usize::MAX))
 }
 
-/// What fits at once stays on the device; the rest comes back batch by batch. A line's result does not depend on its batch.
+/// Transforms all lines. A result that fits at once stays on the device; otherwise it is read back batch by batch. The
+/// result of a line does not depend on its batch.
 pub(super) fn transform<I: Scalar, O: Scalar>(
     ctx: &Context,
     gpu: &Gpu,
@@ -75,7 +77,7 @@ struct Batches<'a> {
 }
 
 impl Batches<'_> {
-    /// Batches of at most `most` lines: whole blocks, or a part of one.
+    /// Transforms batches of at most `most` lines, which are whole blocks or a part of one block.
     fn all<I: Scalar, O: Scalar>(&self, data: &[I], most: usize) -> Result<Vec<O>> {
         let Lines { inner, outer } = self.task.lines;
         let [before, after] = self.task.kind.lengths(self.task.n);
@@ -117,7 +119,7 @@ impl Batches<'_> {
     }
 }
 
-/// Some neighbouring lines of one block.
+/// Copies some adjacent lines out of one block.
 fn taken<I: Copy>(block: &[I], inner: usize, lines: &Range<usize>) -> Vec<I> {
     block.chunks_exact(inner).flat_map(|row| &row[lines.clone()]).copied().collect()
 }

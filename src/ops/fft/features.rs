@@ -1,5 +1,5 @@
-//! What signals are told apart by: power spectra, power by bands, spectral centroids. On the device where the signal's transform is, in
-//! one chain that is not read in between.
+//! Features of signals: power spectra, band powers, spectral centroids. If a signal's transform is on the device, they
+//! are computed there in one chain without a read in between.
 
 use super::gpu::{Kind, Lines};
 use super::kernels::{BAND_WIDTHS, Bands, BandsOf, Power, PowerOf};
@@ -15,14 +15,15 @@ use num_complex::Complex;
 use std::f64::consts::TAU;
 use std::ops::Range;
 
-/// Powers, and sums of powers, that a thread makes at a time.
+/// The numbers of powers, and of sums of powers, that a thread computes at a time.
 const TASK: usize = 1 << 12;
 const SUMS: usize = 1 << 6;
 
-/// What a signal is multiplied by before it is transformed. The windows are periodic, as spectra want them: SciPy's `get_window`.
+/// A window, which multiplies a signal before it is transformed. The windows are periodic, as is usual for spectra:
+/// those of SciPy's `get_window`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Window {
-    /// Ones.
+    /// All ones.
     #[default]
     Rectangular,
     /// `1/2 - 1/2 cos(2 pi j / n)`.
@@ -34,7 +35,7 @@ pub enum Window {
 }
 
 impl Window {
-    /// Its n values.
+    /// Returns the n values of the window.
     #[must_use]
     pub fn values(self, n: usize) -> Vec<f64> {
         let value = |j: usize| {
@@ -46,31 +47,51 @@ impl Window {
                 Self::Blackman => 0.42 - 0.5 * angle.cos() + 0.08 * (2.0 * angle).cos(),
             }
         };
-        // One value is what it is multiplied by: SciPy has 1 there too.
+        // SciPy also returns 1 for a window of length 1.
         if n == 1 { vec![1.0] } else { (0..n).map(value).collect() }
     }
 }
 
-/// Power spectra of real signals.
+/// The one-sided power spectra of real signals.
 #[derive(Clone, Debug)]
 pub struct PowerSpectrum<T = f32> {
-    /// n/2 + 1 elements along the axis, frequency 0 first.
+    /// The powers: n/2 + 1 elements along the axis, frequency 0 first.
     pub power: Array<T>,
     n: usize,
     axis: Axis,
 }
 
-/// The one-sided power spectrum of every line: `P_k = c |sum_j w_j x_j exp(-2 pi i j k / n)|^2 / (sum_j w_j)^2`, c = 1 at frequency 0
-/// and, for even n, at n/2, else 2. A sine of amplitude A at one of the frequencies has A^2 / 2 there, and with [`Window::Rectangular`] the
-/// sum of P is the mean square of x (SciPy's `periodogram`, `scaling="spectrum"`, `detrend=False`).
+/// Computes the one-sided power spectrum of every line:
+/// `P_k = c |sum_j w_j x_j exp(-2 pi i j k / n)|^2 / (sum_j w_j)^2`, where c = 1 at frequency 0 and, for even n, at
+/// n/2, and 2 elsewhere. A sine of amplitude A at one of the frequencies has power A^2 / 2 there. With
+/// [`Window::Rectangular`] the sum of P is the mean square of x (SciPy's `periodogram`, `scaling="spectrum"`,
+/// `detrend=False`).
 ///
-/// A line with what is not finite has a spectrum that is not; amplitudes beyond the root of the precision's range overflow.
+/// A line with a non-finite element has a non-finite spectrum; amplitudes beyond the square root of the precision's
+/// range overflow.
 ///
 /// # Shapes
-/// n/2 + 1 elements along the axis, of n.
+/// The n elements along the axis become n/2 + 1.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::fft::Window;
+/// use fiedler::ops::power_spectrum;
+/// use fiedler::{Axis, Context, Shape};
+///
+/// // 8 periods of a cosine in 64 samples: the power is at frequency 8.
+/// let ctx = Context::cpu();
+/// let x: Vec<f32> = (0..64).map(|j| (std::f32::consts::TAU * 8.0 * j as f32 / 64.0).cos()).collect();
+/// let found = power_spectrum(&ctx, &Array::from_vec(Shape::new(64, 1, 1), x)?, Window::Hann, Axis::Rows)?;
+/// let power = found.power.to_host(&ctx)?;
+/// let largest = (0..33).max_by(|&a, &b| power.as_slice()[a].total_cmp(&power.as_slice()[b]));
+/// assert_eq!(largest, Some(8));
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// As [`rfft`](super::rfft).
+/// The same as [`rfft`](super::rfft).
 pub fn power_spectrum<T: Real>(ctx: &Context, x: &Array<T>, window: Window, axis: Axis) -> Result<PowerSpectrum<T>>
 where
     Complex<T>: Scalar,
@@ -92,33 +113,34 @@ where
 }
 
 impl<T: Real> PowerSpectrum<T> {
-    /// Where it was computed, and why.
+    /// Returns where the spectrum was computed, and why.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.power.choice()
     }
 
-    /// Elements of the signal along the axis.
+    /// Returns the number of elements of the signal along the axis.
     #[must_use]
     pub fn signal_len(&self) -> usize {
         self.n
     }
 
-    /// The frequency of each element, of signals with `rate` samples a second.
+    /// Returns the frequency of each element in Hz, for signals with `rate` samples per second.
     #[must_use]
     pub fn frequencies(&self, rate: f64) -> Vec<f64> {
         (0..=self.n / 2).map(|k| k as f64 * rate / self.n as f64).collect()
     }
 
-    /// The power between neighbouring `edges` in Hz, of signals with `rate` samples a second: the sum of what lies at or above an edge and
-    /// below the next, the last edge within (numpy's `histogram`).
+    /// Sums the power between adjacent `edges` in Hz, for signals with `rate` samples per second. A band includes its
+    /// lower edge and excludes its upper one, except that the last band includes both (numpy's `histogram`).
     ///
     /// # Shapes
-    /// One element less than there are edges along the axis.
+    /// One element fewer along the axis than there are edges.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] unless the edges are two at least, finite, not negative and ascending, and the rate is finite and positive;
-    /// [`crate::ErrorKind::Limit`] if the memory budget has no room for the bands; device errors.
+    /// [`crate::ErrorKind::Domain`] unless there are at least two edges, all finite, not negative and ascending, and
+    /// the rate is finite and positive; [`crate::ErrorKind::Limit`] if the memory budget has no room for the bands;
+    /// device errors.
     pub fn band_powers(&self, ctx: &Context, edges: &[f64], rate: f64) -> Result<Array<T>> {
         check_rate("band_powers", rate)?;
         let ascending = edges.windows(2).all(|pair| pair[0] < pair[1]);
@@ -145,8 +167,8 @@ impl<T: Real> PowerSpectrum<T> {
         self.summed(ctx, &bands, None)
     }
 
-    /// The mean frequency in Hz by power, `sum f P / sum P`, of signals with `rate` samples a second; 0 of silence, not finite where the
-    /// spectrum is not.
+    /// Computes the power-weighted mean frequency `sum f P / sum P` in Hz, for signals with `rate` samples per second.
+    /// It is 0 for silence, and not finite where the spectrum is not.
     ///
     /// # Shapes
     /// One element along the axis.
@@ -168,7 +190,7 @@ impl<T: Real> PowerSpectrum<T> {
         }
     }
 
-    /// Sums over bands, or with the distance of two frequencies their mean by power.
+    /// Computes sums over bands or, given the distance `unit` between two frequencies, their mean frequency by power.
     fn summed(&self, ctx: &Context, bands: &[Range<usize>], unit: Option<f64>) -> Result<Array<T>> {
         let (bins, lines) = lines_of(self.power.shape(), self.axis);
         let shape = self.shape_of(bands.len());

@@ -1,4 +1,4 @@
-//! The device's transforms: which passes, over which strides, with which tables.
+//! Transforms on the device: selects the passes with their strides and tables, and records them.
 
 use super::kernels::{
     FromReal, Pass, ToReal, Transform, Tuning, TwoFromReal, TwoToReal, TwoTransforms, Unfold, Unfolding, digits, flags,
@@ -10,23 +10,24 @@ use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::Result;
 use crate::shape::to_u32;
 
-/// Numbers along an axis: `inner` lines side by side, their elements `inner` apart, and `outer` such blocks.
+/// The layout of the lines along an axis: `outer` blocks of `inner` interleaved lines, so that the elements of a line
+/// are `inner` apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lines {
     pub(super) inner: usize,
     pub(super) outer: usize,
 }
 
-/// Which transform.
+/// The kind of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Complex to complex.
     Forward,
-    /// Complex to complex, divided by the length.
+    /// Complex to complex, inverse: divided by the length.
     Inverse,
-    /// Real to half of a spectrum.
+    /// Reals to half of a spectrum.
     RealForward,
-    /// Half of a spectrum to reals, divided by their number.
+    /// Half of a spectrum to reals, divided by the length.
     RealInverse,
 }
 
@@ -35,7 +36,7 @@ impl Kind {
         matches!(self, Self::RealForward | Self::RealInverse)
     }
 
-    /// Elements along the axis before and after, of transforms of that length.
+    /// Returns the numbers of elements along the axis before and after a transform of this length.
     pub(super) fn lengths(self, length: usize) -> [usize; 2] {
         let half = length / 2 + 1;
         match self {
@@ -45,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// Words of 32 bits of an element before and after.
+    /// Returns the 32-bit words of an element before and after the transform.
     pub(super) fn words(self) -> [usize; 2] {
         match self {
             Self::Forward | Self::Inverse => [2, 2],
@@ -81,20 +82,21 @@ pub(super) fn transform(
     Ok(output)
 }
 
-/// What names a plan's tables among the device's constants.
+/// Returns the key of a plan's tables among the device's constants.
 fn key(plan: &FftPlan) -> [u64; 3] {
     [0x00ff_f7ab, plan.length() as u64, u64::from(plan.is_real())]
 }
 
-/// Where a pass reads, or writes.
+/// The layout of the input or the output of a pass.
 #[derive(Clone, Copy)]
 struct End {
-    /// From one line to the next, from one element of the axis to the next, and from one block to the next.
+    /// The distances from one line to the next, from one element along the axis to the next, and from one block to the
+    /// next.
     line: usize,
     step: usize,
     block: usize,
-    /// Places along the axis that there are, or that are wanted.
-    places: usize,
+    /// The number of elements along the axis that the input has, or that the output wants.
+    len: usize,
     flags: u32,
     scale: f64,
 }
@@ -110,20 +112,21 @@ struct Job<'a> {
     tuning: Tuning,
 }
 
-/// One pass before it is known where it reads and writes.
+/// One pass, without its input and output layouts.
 struct Step<'a> {
     stages: &'a Stages,
     twiddles: usize,
     order: usize,
-    /// Transforms of one line, 1 or the other factor; and where an element of such a transform is among the line's elements, before and
-    /// after: their distance, and the distance between transforms.
+    /// `digit` is the number of transforms in one line: 1, or the other factor of the length. `before` and `after` are
+    /// two distances each, counted in elements of the line: between the elements of such a transform, and between such
+    /// transforms.
     digit: usize,
     before: [usize; 2],
     after: [usize; 2],
     flags: u32,
 }
 
-/// What a pass reads.
+/// The input of a pass.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     Complex(&'a Buffer<f32>),
@@ -131,15 +134,15 @@ enum Source<'a> {
 }
 
 impl Job<'_> {
-    /// The ends of the whole transform.
+    /// Returns the input and output layouts of the whole transform.
     fn ends(&self) -> [End; 2] {
         let (inner, points, length) = (self.lines.inner, self.plan.points(), self.plan.length());
         let in_pairs = self.plan.in_pairs();
         let complex =
-            |len: usize, places, flags| End { line: 1, step: inner, block: inner * len, places, flags, scale: 1.0 };
-        let real = |len: usize| End {
+            |axis: usize, len, flags| End { line: 1, step: inner, block: inner * axis, len, flags, scale: 1.0 };
+        let real = |axis: usize| End {
             step: if in_pairs { 2 * inner } else { inner },
-            ..complex(len, points, if in_pairs { flags::PAIRS } else { 0 })
+            ..complex(axis, points, if in_pairs { flags::PAIRS } else { 0 })
         };
         let [from, to] = match self.kind {
             Kind::Forward => [complex(self.before, points, 0), complex(self.after, points, 0)],
@@ -180,7 +183,7 @@ impl Job<'_> {
             to.flags |= flags::UNFOLD;
             return self.passes(rec, source, [from, to], output);
         }
-        // The transforms of pairs, then their spectra.
+        // Transform the pairs first, then unfold their spectra.
         let (Lines { inner, outer }, h) = (self.lines, self.plan.points());
         let mut pairs = rec.array(2 * inner * h * outer)?;
         to.block = inner * h;
@@ -193,7 +196,7 @@ impl Job<'_> {
         rec.dispatch(&kernel, &[], Grid::Invocations(to_u32(count)), 10.0 * count as f64)
     }
 
-    /// The complex transforms.
+    /// Records the passes of the complex transforms.
     fn passes(
         &self,
         rec: &mut Recorder<'_>,
@@ -203,12 +206,12 @@ impl Job<'_> {
     ) -> Result<()> {
         let (inner, outer) = (self.lines.inner, self.lines.outer);
         let between =
-            |len: usize| End { line: 1, step: inner, block: inner * len, places: usize::MAX, flags: 0, scale: 1.0 };
+            |axis: usize| End { line: 1, step: inner, block: inner * axis, len: usize::MAX, flags: 0, scale: 1.0 };
         let one = |stages, flags| self.step(stages, 0, flags);
         match self.plan.method() {
             Method::OnePass(stages) => self.pass(rec, &one(stages, 0), source, [from, to], output),
             Method::Chirp(stages) => {
-                let chirped = flags::TWICE | flags::CHIRP_IN | flags::CHIRP_OUT | flags::AFTER_TWO;
+                let chirped = flags::TWICE | flags::CHIRP_IN | flags::CHIRP_OUT | flags::CONJUGATE_FIRST;
                 self.pass(rec, &one(stages, chirped), source, [from, to], output)
             }
             Method::TwoPasses(first, second) => {
@@ -230,27 +233,28 @@ impl Job<'_> {
                 self.pass(rec, &rows, Source::Complex(&turned), [through, conjugated], &mut filtered)?;
                 let columns = self.columns(first, second, 0);
                 self.pass(rec, &columns, Source::Complex(&filtered), [through, through], &mut turned)?;
-                let rows = self.rows(first, second, flags::CHIRP_OUT | flags::AFTER_TWO);
+                let rows = self.rows(first, second, flags::CHIRP_OUT | flags::CONJUGATE_FIRST);
                 self.pass(rec, &rows, Source::Complex(&turned), [through, to], output)
             }
         }
     }
 
-    /// A line as a rectangle, element `e2 + second e1`: transforms over e1, turned.
+    /// Returns the first of two passes. With the line as a rectangle, element `e2 + second e1`, it transforms over e1
+    /// and multiplies by the roots of the whole length.
     fn columns<'s>(&self, first: &'s Stages, second: &Stages, flags: u32) -> Step<'s> {
         let n = second.length();
         let flags = flags | flags::TURN;
         Step { digit: n, before: [n, 1], after: [n, 1], ..self.step(first, 0, flags) }
     }
 
-    /// And over e2: frequency `k1 + first k2`.
+    /// Returns the second of two passes, over e2; it leaves frequency `k1 + first k2`.
     fn rows<'s>(&self, first: &Stages, second: &'s Stages, flags: u32) -> Step<'s> {
         let n = first.length();
         let before = [1, second.length()];
         Step { digit: n, before, after: [n, 1], ..self.step(second, 1, flags) }
     }
 
-    /// One transform of a line, with the tables of the first pass, or of the second.
+    /// Returns a pass of one transform per line, with the tables of the first or second pass.
     fn step<'s>(&self, stages: &'s Stages, pass: usize, flags: u32) -> Step<'s> {
         let twiddles = [self.at.first, self.at.second][pass];
         Step { stages, twiddles, order: self.at.order[pass], digit: 1, before: [1, 0], after: [1, 0], flags }
@@ -266,27 +270,28 @@ impl Job<'_> {
     ) -> Result<()> {
         let (inner, length) = (self.lines.inner, step.stages.length());
         let mut flags = step.flags | from.flags | to.flags;
-        // Whether transforms of neighbouring numbers lie closer to each other than the elements of one.
+        // Whether adjacent transforms are closer to each other in memory than adjacent elements of one transform.
         let [load_across, store_across] = [(from, step.before), (to, step.after)].map(|(end, [apart, next])| {
-            let neighbour = if inner > 1 {
+            let neighbor = if inner > 1 {
                 end.line
             } else if step.digit > 1 {
                 end.step * next
             } else {
                 end.block
             };
-            end.step * apart > neighbour
+            end.step * apart > neighbor
         });
         flags |= if load_across { flags::LOAD_ACROSS } else { 0 };
         flags |= if store_across { flags::STORE_ACROSS } else { 0 };
-        // The last place, of those that there are and those that are wanted.
+        // The last position along the axis, to compare with the elements that exist and those that are wanted.
         let last = |[apart, next]: [usize; 2]| (length - 1) * apart + (step.digit - 1) * next;
-        flags |= if last(step.before) < from.places { 0 } else { flags::GIVEN_SOME };
-        flags |= if last(step.after) < to.places { 0 } else { flags::KEPT_SOME };
+        flags |= if last(step.before) < from.len { 0 } else { flags::PARTIAL_INPUT };
+        flags |= if last(step.after) < to.len { 0 } else { flags::PARTIAL_OUTPUT };
         let (most, together) = (self.tuning.group(length, load_across || store_across), self.tuning.together(length));
         let count = inner * step.digit * self.lines.outer;
         let units = count.div_ceil(together);
-        // Fewer a workgroup where there are few, so that more of a device has work; but not lanes without any.
+        // Where there are few transforms, each workgroup takes fewer, so that up to 16 workgroups have work and not too
+        // many lanes are idle.
         let group = most.min(units.div_ceil(16)).max(1);
         if let Source::Real(_, Some(_)) = source {
             flags |= flags::WINDOW;
@@ -312,8 +317,8 @@ impl Job<'_> {
             in_place_digit: to_u32(step.before[1]),
             out_place_step: to_u32(step.after[0]),
             out_place_digit: to_u32(step.after[1]),
-            given: to_u32(from.places),
-            kept: to_u32(to.places),
+            given: to_u32(from.len),
+            kept: to_u32(to.len),
             in_stride: to_u32(inner),
             out_stride: to_u32(inner),
             whole: to_u32(if flags & flags::MIRROR == 0 { self.plan.points() } else { self.plan.length() }),
@@ -333,7 +338,7 @@ impl Job<'_> {
             let params = Pass { first: range.first, ..params };
             let (grid, flops) = (range.grid(), range.flops);
             let tables = self.tables;
-            let reals = self.kind == Kind::RealInverse && to.places != usize::MAX;
+            let reals = self.kind == Kind::RealInverse && to.len != usize::MAX;
             match source {
                 Source::Real(input, window) => {
                     let (window, output) = (window.unwrap_or(input), &mut output.cast_mut());

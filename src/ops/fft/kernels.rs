@@ -4,11 +4,12 @@ use super::plan::Stages;
 use crate::device::{Adapter, Overrides, kernels, mirrors, uniform};
 use crate::forms::{FftForm, KernelForm};
 
-/// Each root of unity of the whole length is a product of two: one of the first FINE roots, and one whose exponent is a multiple of FINE.
+/// Each root of unity of the whole length is a product of two: one of the first FINE roots, and one whose exponent is a
+/// multiple of FINE.
 pub(super) const FINE: usize = 4096;
 
 uniform! {
-    /// One pass of transforms: what lies where, and what is done with it on the way in and out.
+    /// The parameters of one pass: its layouts, and what is done to elements on input and output.
     #[derive(Default)]
     pub(super) struct Pass {
         first: u32, count: u32, length: u32, group: u32,
@@ -25,24 +26,27 @@ uniform! {
 }
 
 uniform! {
-    /// Elements of all spectra, what lies between two of one, pairs of a transform, and where the roots are.
+    /// The total number of elements of all spectra, the distance between two elements of one, the pairs of a transform,
+    /// and the offset of the roots.
     pub(super) struct Unfolding { count: u32, inner: u32, h: u32, folds: u32 }
 }
 
 uniform! {
-    /// Elements of all spectra, what lies between two of one, elements of one, whether its reals were even in number, and the scale.
+    /// The total number of elements of all spectra, the distance between two elements of one, the elements of one,
+    /// whether its reals were even in number, and the scale.
     pub(super) struct PowerOf { count: u32, inner: u32, bins: u32, even: u32, scale: f32 }
 }
 
 uniform! {
-    /// The first workgroup, what lies between two elements, elements of a line before and after, and what is wanted of them.
+    /// The first workgroup, the distance between two elements, the elements of a line before (`bins`) and after
+    /// (`bands`), whether the result is a centroid, and the distance between two frequencies.
     pub(super) struct BandsOf { first: u32, inner: u32, bins: u32, bands: u32, centroid: u32, unit: f32 }
 }
 
-/// Invocations that sum a band, by the most bins that they are for: the loop of each is bounded.
+/// The invocations that sum a band, by the largest number of bins that they serve: this bounds the loop of each.
 pub(super) const BAND_WIDTHS: [(usize, u32); 2] = [(1 << 16, 64), (usize::MAX, 256)];
 
-/// What a pass does beside transforming; fft/pass.wgsl says more.
+/// What a pass does in addition to transforming; fft/pass.wgsl describes each flag.
 pub(super) mod flags {
     pub(in super::super) const CONJUGATE_IN: u32 = 1;
     pub(in super::super) const CONJUGATE_OUT: u32 = 2;
@@ -57,29 +61,30 @@ pub(super) mod flags {
     pub(in super::super) const PAIRS: u32 = 1024;
     pub(in super::super) const LOAD_ACROSS: u32 = 2048;
     pub(in super::super) const STORE_ACROSS: u32 = 4096;
-    pub(in super::super) const AFTER_TWO: u32 = 8192;
+    pub(in super::super) const CONJUGATE_FIRST: u32 = 8192;
     pub(in super::super) const WINDOW: u32 = 16384;
-    pub(in super::super) const GIVEN_SOME: u32 = 32768;
-    pub(in super::super) const KEPT_SOME: u32 = 65536;
+    pub(in super::super) const PARTIAL_INPUT: u32 = 32768;
+    pub(in super::super) const PARTIAL_OUTPUT: u32 = 65536;
 }
 
-/// Complex numbers that a workgroup holds: in the 16 KiB that every adapter has, and in 32.
+/// The numbers of complex values that a workgroup holds in the 16 KiB that every adapter has, and in 32 KiB.
 const POINTS: [usize; 2] = [2048, 4096];
 
-/// Complex numbers that a workgroup of the adapter holds in transforms of length `n`.
+/// Returns the number of complex values that a workgroup of the adapter holds in transforms of length `n`.
 pub(super) fn longest_pass(adapter: &Adapter, n: usize) -> usize {
     let room = adapter.limits.workgroup_storage as usize >= 8 * POINTS[1];
     POINTS[usize::from(room && adapter.prefers(KernelForm::Fft(FftForm::Long), n as f64))]
 }
 
-/// Returns the overrides of a pass of at most `group` transforms (or pairs of transforms) a workgroup. They follow from the length
-/// and the flags alone, so that the bits of a transform do not depend on how many there are.
+/// Returns the overrides of a pass of at most `group` transforms (or pairs of transforms) per workgroup. They follow
+/// from the length and the flags alone, so that the bits of a transform do not depend on how many there are.
 pub(super) fn variant(stages: &Stages, group: usize, flags: u32, tuning: Tuning) -> [(&'static str, f64); 7] {
     let together = tuning.together(stages.length());
     let points = POINTS[usize::from(stages.length() * group * together > POINTS[0])];
     let [first, middle, last] = if tuning.known && flags & flags::TWICE == 0 { known(stages, flags) } else { [0; 3] };
-    // A butterfly of 16 an invocation. Software adapters suspend each of their vectors at every barrier: 1024 by 256, 8 rather than 256
-    // invocations take SwiftShader 22 rather than 517 ms, lavapipe 5.5 rather than 10 (2026-11-22).
+    // Each invocation has one butterfly of radix 16. Software adapters suspend each of their vectors at every barrier:
+    // at 1024 by 256, 8 invocations take 22 ms on SwiftShader where 256 take 517, and 5.5 ms on lavapipe instead of 10
+    // (2026-11-22).
     let width = if tuning.narrow { 8 } else { points / 16 };
     [
         ("WIDTH", count(width)),
@@ -92,19 +97,19 @@ pub(super) fn variant(stages: &Stages, group: usize, flags: u32, tuning: Tuning)
     ]
 }
 
-/// What decides between kernels beside the work.
+/// The settings that, in addition to the work, select the kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tuning {
-    /// Whether radices may be compiled in.
+    /// Whether the radices may be compiled in.
     pub(super) known: bool,
-    /// Whether workgroups are narrow, as software adapters want them.
+    /// Whether workgroups are narrow, which suits software adapters.
     pub(super) narrow: bool,
-    /// Complex numbers that a workgroup holds.
+    /// The number of complex values that a workgroup holds.
     pub(super) longest: usize,
 }
 
 impl Tuning {
-    /// Of an adapter for transforms of length `n`, by the forms that it prefers.
+    /// Returns the settings of an adapter for transforms of length `n`, from the forms that it prefers.
     pub(super) fn on(adapter: &Adapter, n: usize) -> Self {
         let prefers = |form| adapter.prefers(KernelForm::Fft(form), n as f64);
         Self {
@@ -114,7 +119,7 @@ impl Tuning {
         }
     }
 
-    /// The names of those of these forms that bear upon transforms of length `n`.
+    /// Returns the names of the forms that affect transforms of length `n`.
     pub(super) fn name(self, n: usize) -> &'static str {
         match (self.known && n.is_power_of_two(), self.longest > POINTS[0] && n > POINTS[0], self.narrow) {
             (false, false, false) => "general",
@@ -128,13 +133,14 @@ impl Tuning {
         }
     }
 
-    /// Transforms whose points lie side by side: two on software adapters, which take four numbers in the time of one.
+    /// Returns the number of transforms whose points are interleaved: two on software adapters, which process four
+    /// values in the time of one.
     pub(super) fn together(self, length: usize) -> usize {
         if self.narrow && 2 * length <= self.longest { 2 } else { 1 }
     }
 
-    /// The most of them that a workgroup takes: as many as half of what it may hold, or, where memory is read across transforms, four
-    /// neighbours if there is room.
+    /// Returns the most transforms (or pairs of transforms) that a workgroup takes: those that fit 16 KiB or, where
+    /// memory is accessed across transforms, up to four adjacent ones if there is room.
     pub(super) fn group(self, length: usize, across: bool) -> usize {
         let length = length * self.together(length);
         let several = POINTS[0] / length;
@@ -142,8 +148,8 @@ impl Tuning {
     }
 }
 
-/// The radices of powers of two: of the first stage, those between, the last. Other lengths, which would be too many to compile, share
-/// one kernel.
+/// Returns the radices of the first, middle and last stage of powers of two. Other lengths would be too many to
+/// compile; they share one kernel.
 fn known(stages: &Stages, flags: u32) -> [usize; 3] {
     match stages.radices() {
         _ if !stages.length().is_power_of_two() || stages.length() == 1 || flags & flags::UNFOLD != 0 => [0; 3],
@@ -154,9 +160,9 @@ fn known(stages: &Stages, flags: u32) -> [usize; 3] {
     }
 }
 
-/// The radices as hexadecimal digits.
+/// Returns the radices as hexadecimal digits.
 pub(super) fn digits(stages: &Stages) -> u32 {
-    // 16 is written as 15.
+    // Radix 16 is encoded as 15.
     #[expect(clippy::cast_possible_truncation, reason = "a radix is at most 16")]
     let digit = |radix: usize| radix.min(15) as u32;
     stages.radices().iter().rev().fold(0, |word, &radix| word << 4 | digit(radix))
@@ -168,14 +174,14 @@ fn count(x: usize) -> f64 {
 }
 
 /// Returns every shipped combination of length, flags and transforms per workgroup.
-fn pass_variants(doings: &[u32], together: usize) -> Vec<Vec<(&'static str, f64)>> {
+fn pass_variants(flag_sets: &[u32], together: usize) -> Vec<Vec<(&'static str, f64)>> {
     use super::plan::{FftPlan, Method};
     let mut all = Vec::new();
     for length in (0..=12).map(|k| 1 << k).chain([3, 1000, 3000, 4095]) {
         let Ok(plan) = FftPlan::new(length) else { continue };
         let Method::OnePass(stages) = plan.method() else { continue };
         for across in [0, flags::LOAD_ACROSS, flags::LOAD_ACROSS | flags::STORE_ACROSS] {
-            for doing in doings {
+            for doing in flag_sets {
                 let tunings = [(true, true), (true, false), (false, true), (false, false)]
                     .map(|(known, narrow)| Tuning { known, narrow, longest: POINTS[1] });
                 for tuning in tunings.into_iter().filter(|tuning| tuning.together(length) == together) {
@@ -191,30 +197,31 @@ fn pass_variants(doings: &[u32], together: usize) -> Vec<Vec<(&'static str, f64)
     all
 }
 
-/// What passes do.
-mod doings {
+/// The combinations of flags that passes use.
+mod flag_sets {
     use super::flags::{
-        AFTER_TWO, CHIRP_IN, CHIRP_OUT, CONJUGATE_IN, CONJUGATE_OUT, FILTER, FOLD, GIVEN_SOME, KEPT_SOME, MIRROR,
-        PAIRS, TURN, TWICE, UNFOLD, WINDOW,
+        CHIRP_IN, CHIRP_OUT, CONJUGATE_FIRST, CONJUGATE_IN, CONJUGATE_OUT, FILTER, FOLD, MIRROR, PAIRS, PARTIAL_INPUT,
+        PARTIAL_OUTPUT, TURN, TWICE, UNFOLD, WINDOW,
     };
 
-    const CHIRP: u32 = TWICE | CHIRP_IN | CHIRP_OUT | AFTER_TWO | GIVEN_SOME | KEPT_SOME;
+    const CHIRP: u32 = TWICE | CHIRP_IN | CHIRP_OUT | CONJUGATE_FIRST | PARTIAL_INPUT | PARTIAL_OUTPUT;
     const BACK: u32 = CONJUGATE_IN | CONJUGATE_OUT;
-    pub(super) const COMPLEX: [u32; 6] = [0, BACK, TURN, CHIRP, CHIRP_IN | TURN | GIVEN_SOME, FILTER | CONJUGATE_OUT];
+    pub(super) const COMPLEX: [u32; 6] =
+        [0, BACK, TURN, CHIRP, CHIRP_IN | TURN | PARTIAL_INPUT, FILTER | CONJUGATE_OUT];
     pub(super) const FROM_REAL: [u32; 5] =
-        [0, WINDOW | KEPT_SOME, PAIRS | UNFOLD, PAIRS | TURN | WINDOW, PAIRS | CHIRP];
+        [0, WINDOW | PARTIAL_OUTPUT, PAIRS | UNFOLD, PAIRS | TURN | WINDOW, PAIRS | CHIRP];
     pub(super) const TO_REAL: [u32; 4] = [BACK | FOLD | PAIRS, BACK | MIRROR, PAIRS | CONJUGATE_OUT, MIRROR | CHIRP];
 }
 
-/// The variants of a kernel of one transform at a time, and of its twin of two.
+/// Defines the variants of a kernel that computes one transform at a time, and of its counterpart for two.
 macro_rules! variants {
-    ($($one:ident, $two:ident: $doings:ident;)+) => {
+    ($($one:ident, $two:ident: $flag_sets:ident;)+) => {
         $(fn $one() -> Vec<Vec<(&'static str, f64)>> {
-            pass_variants(&doings::$doings, 1)
+            pass_variants(&flag_sets::$flag_sets, 1)
         }
 
         fn $two() -> Vec<Vec<(&'static str, f64)>> {
-            pass_variants(&doings::$doings, 2)
+            pass_variants(&flag_sets::$flag_sets, 2)
         })+
     };
 }
@@ -233,7 +240,7 @@ fn band_variants() -> Vec<Vec<(&'static str, f64)>> {
     BAND_WIDTHS.iter().map(|&(_, width)| vec![("WIDTH", f64::from(width))]).collect()
 }
 
-/// Whether transforms on the adapter use such a variant.
+/// Returns whether transforms on the adapter use this variant.
 pub(in super::super) fn is_given(adapter: &Adapter, _: &str, overrides: Overrides<'_>) -> bool {
     let of = |name: &str| overrides.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
     let known = of("FIRST").is_some_and(|radix| radix > 0.0);
@@ -242,7 +249,7 @@ pub(in super::super) fn is_given(adapter: &Adapter, _: &str, overrides: Override
 }
 
 kernels! {
-    /// Complex numbers to complex numbers.
+    /// Transforms complex values to complex values.
     Transform = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_single.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
     ] variants complex {
@@ -251,7 +258,7 @@ kernels! {
         read input: [f32; 2],
         write output: [f32; 2],
     }
-    /// Complex numbers to complex numbers, two transforms at a time.
+    /// Transforms complex values to complex values, two transforms at a time.
     TwoTransforms = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_pair.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
     ] variants two_complex {
@@ -260,7 +267,7 @@ kernels! {
         read input: [f32; 2],
         write output: [f32; 2],
     }
-    /// Reals to complex numbers.
+    /// Transforms reals to complex values.
     FromReal = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_single.wgsl", "generated/fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
     ] variants from_real {
@@ -270,7 +277,7 @@ kernels! {
         read window: f32,
         write output: [f32; 2],
     }
-    /// Reals to complex numbers, two transforms at a time.
+    /// Transforms reals to complex values, two transforms at a time.
     TwoFromReal = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_pair.wgsl", "generated/fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
     ] variants two_from_real {
@@ -280,7 +287,7 @@ kernels! {
         read window: f32,
         write output: [f32; 2],
     }
-    /// Complex numbers to reals.
+    /// Transforms complex values to reals.
     ToReal = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_single.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
     ] variants to_real {
@@ -289,7 +296,7 @@ kernels! {
         read input: [f32; 2],
         write output: f32,
     }
-    /// Complex numbers to reals, two transforms at a time.
+    /// Transforms complex values to reals, two transforms at a time.
     TwoToReal = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_pair.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
     ] variants two_to_real {
@@ -298,20 +305,20 @@ kernels! {
         read input: [f32; 2],
         write output: f32,
     }
-    /// Spectra of reals from transforms of their pairs.
+    /// Unfolds spectra of reals from transforms of their pairs.
     Unfold = ["fft/complex.wgsl", "fft/unfold.wgsl"] variants one_variant {
         uniform params: Unfolding,
         read tables: [f32; 2],
         read input: [f32; 2],
         write output: [f32; 2],
     }
-    /// Power of spectra.
+    /// Computes the power of spectra.
     Power = ["fft/power.wgsl"] variants one_variant {
         uniform params: PowerOf,
         read spectrum: [f32; 2],
         write power: f32,
     }
-    /// Power by bands, and centroids.
+    /// Computes band powers and centroids.
     Bands = ["shared/real.wgsl", "fft/bands.wgsl"] variants band_variants {
         uniform params: BandsOf,
         read power: f32,
@@ -329,7 +336,7 @@ mod flag_tests {
     use super::flags;
     use crate::device::constants;
 
-    /// Each flag sets the override of its name, and no other one that follows from a flag alone.
+    /// Each flag sets the override of its name, and no other override that follows from a flag alone.
     #[test]
     fn flags_are_those_of_the_wgsl() {
         let all = [
@@ -346,10 +353,10 @@ mod flag_tests {
             ("PAIRS", flags::PAIRS),
             ("LOAD_ACROSS", flags::LOAD_ACROSS),
             ("STORE_ACROSS", flags::STORE_ACROSS),
-            ("AFTER_TWO", flags::AFTER_TWO),
+            ("CONJUGATE_FIRST", flags::CONJUGATE_FIRST),
             ("WINDOW", flags::WINDOW),
-            ("GIVEN_SOME", flags::GIVEN_SOME),
-            ("KEPT_SOME", flags::KEPT_SOME),
+            ("PARTIAL_INPUT", flags::PARTIAL_INPUT),
+            ("PARTIAL_OUTPUT", flags::PARTIAL_OUTPUT),
         ];
         let all_kernels = super::KERNELS.iter().flat_map(|kernel| kernel.declarations);
         let passes: Vec<_> = all_kernels.filter(|kernel| kernel.shader.source.contains("FLAGS")).collect();

@@ -1,4 +1,17 @@
-//! Fourier transforms of every length, batched, along any axis.
+//! Fourier transforms of any length, batched, along any axis.
+//!
+//! On the device, `plan` decides by arithmetic, once per length: one pass (a product of 2, 3, 5, 7, 11, 13 up to 4096,
+//! or 2048 where a workgroup has only 16 KiB), two passes (the length as a rectangle, without transposes), or
+//! Bluestein's chirp with the cheapest padded length, in one dispatch where it fits, else in four. All of it is one
+//! kernel, `fft/pass.wgsl`: in-place Cooley-Tukey stages in workgroup memory, digits reversed on the way in. Lengths
+//! and radices are uniform data, so one pipeline serves every length; powers of two have their own (form `known`),
+//! which reads the input in the first stage and writes the output in the last. Windows, scaling, chirps and the
+//! folding of real transforms happen in its loads and stores, and are compiled in rather than decided by a branch,
+//! because software adapters run both branches. A point is a complex number (`point_single.wgsl`) or, on software adapters
+//! where there is room, two points of two transforms (`point_pair.wgsl`): they access four numbers in the time of one.
+//! Axes are strides. `tables` are computed in f64 and kept with the device.
+//!
+//! The CPU uses rustfft and realfft, whose plans the context keeps.
 
 mod batches;
 mod cpu;
@@ -20,19 +33,36 @@ use gpu::{Kind, Lines};
 use num_complex::Complex;
 pub use plan::{FftPlan, Method, Stages};
 
-/// The discrete Fourier transforms `X_k = sum_j x_j exp(-2 pi i j k / n)` along an axis, unscaled, of any length.
+/// Computes the discrete Fourier transforms `X_k = sum_j x_j exp(-2 pi i j k / n)` along an axis, unscaled, for any
+/// length.
 ///
 /// # Accuracy
-/// The relative error in the 2-norm is at most `4 eps log2 n`. An input whose transform is beyond the precision's range overflows to what
-/// is not finite. A line with a NaN or an infinity has a transform of which no element is finite; other lines are as without it.
+/// The relative error in the 2-norm is at most `4 eps log2 n`. A transform that exceeds the precision's range overflows
+/// to non-finite values. If a line contains a NaN or an infinity, no element of its transform is finite; other lines
+/// are not affected.
 ///
 /// # Shapes
-/// That of `a`; a batch of 0 and other axes of 0 are fine.
+/// The shape of `a`. The batch and the other axes may be 0.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::{fft};
+/// use fiedler::{Axis, Context, Shape};
+/// use num_complex::Complex;
+///
+/// let ctx = Context::cpu();
+/// let x: Vec<Complex<f32>> = [1.0, 2.0, 3.0, 4.0].map(Complex::from).to_vec();
+/// let found = fft(&ctx, &Array::from_vec(Shape::new(4, 1, 1), x)?, Axis::Rows)?.to_host(&ctx)?;
+/// assert!((found.as_slice()[0] - Complex::new(10.0, 0.0)).norm() < 1e-5);
+/// assert!((found.as_slice()[1] - Complex::new(-2.0, 2.0)).norm() < 1e-5);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) for 0 elements along the axis, as numpy; with
-/// [`Backend::Gpu`](crate::Backend::Gpu), [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the device cannot take the length
-/// ([`FftPlan::new`]) and [`ErrorKind::Domain`](crate::ErrorKind::Domain) for f64; device errors.
+/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) for 0 elements along the axis, as in numpy; with
+/// [`Backend::Gpu`](crate::Backend::Gpu), [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the device cannot take the
+/// length ([`FftPlan::new`]) and [`ErrorKind::Domain`](crate::ErrorKind::Domain) for f64; device errors.
 pub fn fft<T: Real>(ctx: &Context, a: &Array<Complex<T>>, axis: Axis) -> Result<Array<Complex<T>>>
 where
     Complex<T>: Scalar,
@@ -40,13 +70,28 @@ where
     Task::of(ctx, "fft", Kind::Forward, a, axis, None)?.transform(ctx, a, None)
 }
 
-/// The inverse of [`fft`]: `x_j = 1/n sum_k X_k exp(2 pi i j k / n)`.
+/// Computes the inverse of [`fft`]: `x_j = 1/n sum_k X_k exp(2 pi i j k / n)`.
 ///
 /// # Shapes
-/// That of `a`.
+/// The shape of `a`.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::{fft, ifft};
+/// use fiedler::{Axis, Context, Shape};
+/// use num_complex::Complex;
+///
+/// let ctx = Context::cpu();
+/// let x: Vec<Complex<f64>> = [1.0, 2.0, 3.0].map(Complex::from).to_vec();
+/// let there = fft(&ctx, &Array::from_vec(Shape::new(3, 1, 1), x.clone())?, Axis::Rows)?;
+/// let back = ifft(&ctx, &there, Axis::Rows)?.to_host(&ctx)?;
+/// assert!(back.as_slice().iter().zip(&x).all(|(a, b)| (a - b).norm() < 1e-14));
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// As [`fft`].
+/// The same as [`fft`].
 pub fn ifft<T: Real>(ctx: &Context, a: &Array<Complex<T>>, axis: Axis) -> Result<Array<Complex<T>>>
 where
     Complex<T>: Scalar,
@@ -54,13 +99,27 @@ where
     Task::of(ctx, "ifft", Kind::Inverse, a, axis, None)?.transform(ctx, a, None)
 }
 
-/// [`fft`] of real numbers: frequencies 0 to n/2, of which the others are the conjugates.
+/// Computes the [`fft`] of real numbers at the frequencies 0 to n/2; the other frequencies are their conjugates.
 ///
 /// # Shapes
-/// n/2 + 1 elements along the axis, of n; the other axes as they are.
+/// The n elements along the axis become n/2 + 1; the other axes keep their lengths.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::{rfft};
+/// use fiedler::{Axis, Context, Shape};
+///
+/// let ctx = Context::cpu();
+/// let x = Array::from_vec(Shape::new(6, 1, 1), vec![1.0_f32; 6])?;
+/// let found = rfft(&ctx, &x, Axis::Rows)?.to_host(&ctx)?;
+/// assert_eq!(found.shape().rows, 4); // n / 2 + 1 frequencies
+/// assert!((found.as_slice()[0].re - 6.0).abs() < 1e-5 && found.as_slice()[1].norm() < 1e-5);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// As [`fft`].
+/// The same as [`fft`].
 pub fn rfft<T: Real>(ctx: &Context, a: &Array<T>, axis: Axis) -> Result<Array<Complex<T>>>
 where
     Complex<T>: Scalar,
@@ -68,14 +127,29 @@ where
     Task::of(ctx, "rfft", Kind::RealForward, a, axis, None)?.transform(ctx, a, None)
 }
 
-/// The inverse of [`rfft`] for `n` real numbers, even or odd. As in numpy the imaginary parts at frequency 0 and, for even n, at n/2
-/// are not looked at.
+/// Computes the inverse of [`rfft`] for `n` real numbers, where n is even or odd. As in numpy, the imaginary parts at
+/// frequency 0 and, for even n, at n/2 are ignored.
 ///
 /// # Shapes
-/// n elements along the axis, of n/2 + 1.
+/// The n/2 + 1 elements along the axis become n.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::{irfft, rfft};
+/// use fiedler::{Axis, Context, Shape};
+///
+/// let ctx = Context::cpu();
+/// let x = vec![1.0_f64, -2.0, 0.5, 4.0, 0.0];
+/// let there = rfft(&ctx, &Array::from_vec(Shape::new(5, 1, 1), x.clone())?, Axis::Rows)?;
+/// let back = irfft(&ctx, &there, 5, Axis::Rows)?.to_host(&ctx)?; // odd or even: the length has to be said
+/// assert!(back.as_slice().iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-14));
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) if there are not n/2 + 1 elements along the axis, or n is 0; else as [`fft`].
+/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) if there are not n/2 + 1 elements along the axis, or n is 0; otherwise
+/// the same as [`fft`].
 pub fn irfft<T: Real>(ctx: &Context, a: &Array<Complex<T>>, n: usize, axis: Axis) -> Result<Array<T>>
 where
     Complex<T>: Scalar,
@@ -83,13 +157,27 @@ where
     Task::of(ctx, "irfft", Kind::RealInverse, a, axis, Some(n))?.transform(ctx, a, None)
 }
 
-/// The transform of every matrix along both of its axes.
+/// Transforms every matrix along both of its axes.
 ///
 /// # Shapes
-/// That of `a`.
+/// The shape of `a`.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::fft2;
+/// use fiedler::{Context, Shape};
+/// use num_complex::Complex;
+///
+/// let ctx = Context::cpu();
+/// let ones = Array::from_vec(Shape::new(4, 3, 1), vec![Complex::new(1.0_f32, 0.0); 12])?;
+/// let found = fft2(&ctx, &ones)?.to_host(&ctx)?;
+/// assert!((found.as_slice()[0].re - 12.0).abs() < 1e-5 && found.as_slice()[1].norm() < 1e-5);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// As [`fft`], for either axis.
+/// The same as [`fft`], for either axis.
 pub fn fft2<T: Real>(ctx: &Context, a: &Array<Complex<T>>) -> Result<Array<Complex<T>>>
 where
     Complex<T>: Scalar,
@@ -97,13 +185,27 @@ where
     both(ctx, "fft2", Kind::Forward, a)
 }
 
-/// The inverse of [`fft2`].
+/// Computes the inverse of [`fft2`].
 ///
 /// # Shapes
-/// That of `a`.
+/// The shape of `a`.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::{fft2, ifft2};
+/// use fiedler::{Context, Shape};
+/// use num_complex::Complex;
+///
+/// let ctx = Context::cpu();
+/// let x: Vec<Complex<f64>> = (0..12).map(|i| Complex::new(f64::from(i), 1.0)).collect();
+/// let back = ifft2(&ctx, &fft2(&ctx, &Array::from_vec(Shape::new(4, 3, 1), x.clone())?)?)?.to_host(&ctx)?;
+/// assert!(back.as_slice().iter().zip(&x).all(|(a, b)| (a - b).norm() < 1e-13));
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// As [`fft`], for either axis.
+/// The same as [`fft`], for either axis.
 pub fn ifft2<T: Real>(ctx: &Context, a: &Array<Complex<T>>) -> Result<Array<Complex<T>>>
 where
     Complex<T>: Scalar,
@@ -115,20 +217,20 @@ fn both<T: Real>(ctx: &Context, name: &'static str, kind: Kind, a: &Array<Comple
 where
     Complex<T>: Scalar,
 {
-    // Both before either, so that nothing is computed for a refusal.
+    // Check both axes first, so that nothing is computed for a call that is refused.
     let [rows, cols] = [Axis::Rows, Axis::Cols].map(|axis| Task::of(ctx, name, kind, a, axis, None));
     let (rows, cols) = (rows?, cols?);
     let half: Array<Complex<T>> = rows.transform(ctx, a, None)?;
     cols.transform(ctx, &half, None)
 }
 
-/// Where [`fft`], and near enough [`ifft`], would run on an array of that shape, and why.
+/// Returns where [`fft`] would run on an array of this shape, and why. [`ifft`] costs nearly the same.
 #[must_use]
 pub fn choose_fft<T: Real>(ctx: &Context, shape: Shape, axis: Axis, resident: bool) -> Choice {
     choose::<T>(ctx, Kind::Forward, shape, axis, resident)
 }
 
-/// Where [`rfft`], and near enough [`irfft`], would run on an array of reals of that shape, and why.
+/// Returns where [`rfft`] would run on an array of reals of this shape, and why. [`irfft`] costs nearly the same.
 #[must_use]
 pub fn choose_rfft<T: Real>(ctx: &Context, shape: Shape, axis: Axis, resident: bool) -> Choice {
     choose::<T>(ctx, Kind::RealForward, shape, axis, resident)
@@ -141,12 +243,12 @@ fn choose<T: Real>(ctx: &Context, kind: Kind, shape: Shape, axis: Axis, resident
     Task { name: "fft", kind, n: n.max(1), lines, shape, plan, precision, resident }.choose(ctx)
 }
 
-/// For the adapter, if there is one.
+/// Returns the plan for the adapter's workgroup memory; `None` without an adapter.
 fn plan(ctx: &Context, n: usize, real: bool) -> Option<Result<FftPlan>> {
     Some(FftPlan::within(kernels::longest_pass(ctx.adapter()?, n), n, real))
 }
 
-/// Elements along the axis, and the lines of them.
+/// Returns the number of elements along the axis, and the layout of the lines.
 fn lines_of(shape: Shape, axis: Axis) -> (usize, Lines) {
     let Shape { rows, cols, batch } = shape;
     match axis {
@@ -156,20 +258,20 @@ fn lines_of(shape: Shape, axis: Axis) -> (usize, Lines) {
     }
 }
 
-/// One call, checked.
+/// One call with checked arguments.
 #[derive(Debug)]
 struct Task {
     name: &'static str,
     kind: Kind,
-    /// Elements along the axis in the domain of time.
+    /// The number of elements along the axis in the time domain.
     n: usize,
     lines: Lines,
-    /// Of the result.
+    /// The shape of the result.
     shape: Shape,
-    /// Where there is a device that might take it.
+    /// The device's plan; `None` if there is no adapter or its kernels do not reach this length.
     plan: Option<FftPlan>,
     precision: Precision,
-    /// Whether the numbers lie on the device.
+    /// Whether the data is on the device.
     resident: bool,
 }
 
@@ -188,9 +290,11 @@ impl Operation for Task {
         let [from, to] = self.kind.words();
         let moved = |words: usize| 4.0 * words as f64 * count;
         let n = self.n as f64;
-        // Beside powers of two, which rates are measured on: 1000 points take 1.5 to 2.8 times as long as 1024, on either side (2026-11-22).
+        // The rates are measured on powers of two. 1000 points take 1.5 to 2.8 times as long as 1024, on either side
+        // (2026-11-22).
         let mixed = if self.n.is_power_of_two() { 1.0 } else { 2.0 };
-        // rustfft has about twice the rate of the decompositions that the policy's rate was measured on, memory's part within.
+        // rustfft has about twice the rate of the decompositions that the policy's rate was measured on, memory traffic
+        // included.
         let cpu = 5.0
             * n
             * (n + 1.0).log2()
@@ -258,7 +362,7 @@ impl Task {
             Ok(Storage::host(made))
         };
         let (made, choice) = self.run(ctx, on_cpu, |gpu| {
-            // Without a plan the length is beyond the kernels: this says so.
+            // Without a plan the kernels do not reach the length, and making one again returns that error.
             let plan = match &self.plan {
                 Some(plan) => plan.clone(),
                 None => plan(ctx, self.n, self.kind.is_real()).unwrap_or_else(|| FftPlan::new(self.n))?,
@@ -268,9 +372,9 @@ impl Task {
         Ok(Array::from_storage(self.shape, made).chosen(&choice))
     }
 
-    /// I and O are what the kind says, in one of two precisions.
+    /// Transforms on the CPU. `I` and `O` are the types that the kind implies, in one of two precisions.
     fn on_cpu<I: Scalar, O: Scalar>(&self, ctx: &Context, data: &[I], window: Option<&[I]>) -> Vec<O> {
-        // f32 is all that a device takes.
+        // Only f32 data can be on a device, so `ON_DEVICE` means f32 here.
         if I::ON_DEVICE {
             self.in_precision::<f32, I, O>(&ctx.extension(), data, window)
         } else {

@@ -1,37 +1,40 @@
-//! How transforms of one length are computed on a device: arithmetic alone, the same everywhere.
+//! Plans how a device transforms one length. Planning is arithmetic alone and gives the same result everywhere.
 
 use crate::error::{ErrorKind, Result};
 use std::fmt;
 
-/// The longest transform that one workgroup computes: 32 KiB hold it.
+/// The longest transform that one workgroup computes: it takes 32 KiB.
 pub(super) const LONGEST_PASS: usize = 4096;
 
-/// Radices of the kernels, in the order of the stages; what a stage of each costs a point, counted operations and exchanges.
+/// The radices of the kernels in the order of the stages, and the cost per point of a stage of each, counted in
+/// operations and exchanges.
 const RADICES: [(usize, u64); 9] = [(13, 28), (11, 24), (7, 17), (5, 13), (3, 10), (2, 8), (4, 10), (8, 12), (16, 14)];
 
-/// A length without prime factors above 13, and its stages.
+/// A length without prime factors above 13, and the radices of its stages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stages {
     length: usize,
     radices: Vec<usize>,
 }
 
-/// Which algorithm.
+/// The algorithm of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Method {
     /// In-place Cooley-Tukey within one workgroup; the input is read once and the output written once.
     OnePass(Stages),
-    /// Columns, turned, then rows of the length as a rectangle (Bailey's four steps without a transpose): memory is passed twice.
+    /// The length as a rectangle: columns are transformed and multiplied by roots of the length, then rows are
+    /// transformed (Bailey's four steps without a transpose). Memory is passed over twice.
     TwoPasses(Stages, Stages),
-    /// Bluestein's chirp within one workgroup: a convolution of this length, at least twice the transform's less one.
+    /// Bluestein's chirp within one workgroup: a convolution of this length, which is at least twice the transform's
+    /// less one.
     Chirp(Stages),
-    /// Bluestein's chirp, each of the convolution's two transforms in two passes.
+    /// Bluestein's chirp with each of the convolution's two transforms in two passes.
     LongChirp(Stages, Stages),
 }
 
-/// How the Fourier transforms of one length are computed on a device: a value, which can be compared, kept and printed. It is for devices
-/// whose workgroups have 32 KiB of memory, as most have; on others transforms go in more passes.
+/// The plan by which a device computes the Fourier transforms of one length. Plans can be compared, stored and printed.
+/// They are for devices whose workgroups have 32 KiB of memory, as most have; on others transforms take more passes.
 ///
 /// ```
 /// use fiedler::ops::fft::FftPlan;
@@ -45,14 +48,14 @@ pub enum Method {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FftPlan {
     length: usize,
-    /// What is transformed: half of it, where pairs of reals are.
+    /// The length of the complex transform: half of `length` where reals are taken in pairs.
     complex: usize,
     real: bool,
     method: Method,
 }
 
 impl Stages {
-    /// Of a length, if it has no prime factor above 13.
+    /// Returns the stages of a length, if it has no prime factor above 13.
     fn of(length: usize) -> Option<Self> {
         if length <= 1 {
             return (length == 1).then(|| Self { length, radices: vec![1] });
@@ -67,7 +70,7 @@ impl Stages {
         if !rest.is_power_of_two() {
             return None;
         }
-        // As few stages as there can be, alike: 8 and 8, not 4 and 16.
+        // Use as few stages as possible, of similar radix: 8 and 8, not 4 and 16.
         let mut twos = rest.trailing_zeros();
         for left in (1..=twos.div_ceil(4)).rev() {
             let here = twos / left;
@@ -77,19 +80,19 @@ impl Stages {
         Some(Self { length, radices })
     }
 
-    /// The product of the radices.
+    /// Returns the length, which is the product of the radices.
     #[must_use]
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// In the order of the stages.
+    /// Returns the radices in the order of the stages.
     #[must_use]
     pub fn radices(&self) -> &[usize] {
         &self.radices
     }
 
-    /// Weighed operations.
+    /// Returns the weighted count of operations.
     pub(super) fn cost(&self) -> u64 {
         let each = |radix: &usize| RADICES.iter().find(|(known, _)| known == radix).map_or(0, |(_, cost)| *cost);
         self.length as u64 * self.radices.iter().map(each).sum::<u64>()
@@ -97,12 +100,12 @@ impl Stages {
 }
 
 impl FftPlan {
-    /// For complex transforms of that length, either way.
+    /// Plans complex transforms of this length, forward and inverse.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] for lengths that the kernels do not reach: to 2^22 they take every one, to 2^23 all but some that are no
-    /// product of small factors, to 2^24 those that are a product of two such up to 4096.
-    /// Half and a quarter of that where a workgroup has but 16 KiB.
+    /// [`ErrorKind::Limit`] for lengths that the kernels do not reach. They take every length up to 2^23, and up to
+    /// 2^24 those that are a product of two lengths of at most 4096 without prime factors above 13. Where a workgroup
+    /// has only 16 KiB, both limits are a quarter of that.
     pub fn new(length: usize) -> Result<Self> {
         Self::within(LONGEST_PASS, length, false)
     }
@@ -110,12 +113,12 @@ impl FftPlan {
     /// Plans transforms of `length` real numbers, and their inverses.
     ///
     /// # Errors
-    /// As [`FftPlan::new`], of half the length where it is even.
+    /// The same as [`FftPlan::new`], for half the length where it is even.
     pub fn real(length: usize) -> Result<Self> {
         Self::within(LONGEST_PASS, length, true)
     }
 
-    /// Plans for workgroups that hold `longest` complex numbers.
+    /// Plans for workgroups that hold `longest` complex values.
     pub(super) fn within(longest: usize, length: usize, real: bool) -> Result<Self> {
         let complex = if real && length.is_multiple_of(2) { length / 2 } else { length };
         let found = Stages::of(complex)
@@ -125,7 +128,7 @@ impl FftPlan {
             .or_else(|| chirp(complex, longest).map(Method::Chirp))
             .or_else(|| long_chirp(complex, longest).map(|(first, second)| Method::LongChirp(first, second)));
         let too_long = || {
-            // With a large prime factor a length is a convolution's.
+            // A length with a large prime factor needs a convolution.
             let allowed = longest * longest;
             let needed = if complex > allowed { complex } else { 2 * complex - 1 };
             let what =
@@ -135,37 +138,38 @@ impl FftPlan {
         Ok(Self { length, complex, real, method: found.ok_or_else(too_long)? })
     }
 
-    /// Elements along the axis, in the domain of time.
+    /// Returns the number of elements along the axis, in the time domain.
     #[must_use]
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Points of the complex transform within: half the length for an even number of reals, which are taken in pairs.
+    /// Returns the number of points of the complex transform inside: half the length for an even number of reals, which
+    /// are taken in pairs.
     #[must_use]
     pub fn points(&self) -> usize {
         self.complex
     }
 
-    /// Whether it is for real numbers.
+    /// Returns whether the plan is for real numbers.
     #[must_use]
     pub fn is_real(&self) -> bool {
         self.real
     }
 
-    /// Whether reals are taken in pairs.
+    /// Returns whether reals are taken in pairs.
     #[must_use]
     pub fn in_pairs(&self) -> bool {
         self.complex != self.length
     }
 
-    /// The algorithm.
+    /// Returns the algorithm.
     #[must_use]
     pub fn method(&self) -> &Method {
         &self.method
     }
 
-    /// The convolution's length, where there is one.
+    /// Returns the length of the convolution, if there is one.
     #[must_use]
     pub fn padded(&self) -> Option<usize> {
         match &self.method {
@@ -175,10 +179,11 @@ impl FftPlan {
         }
     }
 
-    /// Dispatches of a batch that need not be cut.
+    /// Returns the number of dispatches for a batch that fits in one range.
     #[must_use]
     pub fn dispatches(&self) -> usize {
-        // Where the spectrum of pairs is not in one workgroup, it is unfolded by one more, but folded on the way in.
+        // If the spectrum of pairs is not in one workgroup, unfolding it takes another dispatch; folding happens on
+        // input.
         let unfolds = usize::from(self.in_pairs() && !self.unfolds_inside());
         unfolds
             + match self.method {
@@ -188,12 +193,12 @@ impl FftPlan {
             }
     }
 
-    /// Whether the pass that transforms pairs of reals unfolds their spectrum too.
+    /// Returns whether the pass that transforms pairs of reals also unfolds their spectrum.
     pub(super) fn unfolds_inside(&self) -> bool {
         matches!(self.method, Method::OnePass(_) | Method::Chirp(_))
     }
 
-    /// Bytes of device memory that one transform takes while it is under way, beside input and output.
+    /// Returns the bytes of device memory that one transform takes while it runs, in addition to its input and output.
     #[must_use]
     pub fn working_bytes(&self) -> usize {
         let unfolding = if self.in_pairs() && !self.unfolds_inside() { 8 * self.complex } else { 0 };
@@ -205,7 +210,7 @@ impl FftPlan {
             }
     }
 
-    /// Floating-point operations of one transform on a device.
+    /// Returns the floating-point operations of one transform on a device.
     pub(super) fn flops(&self) -> f64 {
         let of = |stages: &Stages| stages.cost() as f64;
         match &self.method {
@@ -217,7 +222,8 @@ impl FftPlan {
     }
 }
 
-/// The two factors that differ least, the smaller one first: a workgroup holds several neighbours of each.
+/// Returns the two factors that differ least, the smaller one first, so that a workgroup holds several adjacent
+/// transforms of each.
 fn two_passes(length: usize, longest: usize) -> Option<(Stages, Stages)> {
     if length > longest * longest {
         return None;
@@ -229,21 +235,23 @@ fn two_passes(length: usize, longest: usize) -> Option<(Stages, Stages)> {
     Some((Stages::of(first)?, Stages::of(length / first)?))
 }
 
-/// The cheapest convolution in one workgroup: no longer than twice the shortest, there is a power of two before.
+/// Returns the cheapest convolution in one workgroup. It is no longer than the next power of two, which is less than
+/// twice the shortest length.
 fn chirp(length: usize, longest: usize) -> Option<Stages> {
     let least = 2 * length - 1;
     let most = least.next_power_of_two();
     (most <= longest).then(|| (least..=most).filter_map(Stages::of).min_by_key(Stages::cost)).flatten()
 }
 
-/// The cheapest convolution in two passes.
+/// Returns the cheapest convolution in two passes.
 fn long_chirp(length: usize, longest: usize) -> Option<(Stages, Stages)> {
     let least = 2 * length - 1;
     let factors: Vec<Stages> = (16..=longest).filter_map(Stages::of).collect();
     let pair = |first: &Stages| {
         let at = factors.partition_point(|second| first.length * second.length < least);
         let second = factors.get(at).filter(|second| second.length >= first.length)?;
-        // Above 1024 a workgroup holds fewer than four neighbours, and memory is read by less than its sectors.
+        // Above a quarter of the longest pass (1024 of 4096) a workgroup holds fewer than four adjacent transforms, and
+        // reads less than a memory sector at a time.
         let strided = if second.length > longest / 4 { 2 } else { 1 };
         let cost = first.length as u64 * second.cost() + second.length as u64 * first.cost();
         Some((strided * cost, first.clone(), second.clone()))
@@ -293,7 +301,7 @@ mod tests {
     fn check(stages: &Stages) {
         assert_eq!(stages.radices().iter().product::<usize>(), stages.length());
         assert!(stages.radices().iter().all(|radix| [1, 2, 3, 4, 5, 7, 8, 11, 13, 16].contains(radix)), "{stages}");
-        // Eight hexadecimal digits.
+        // The radices have to fit eight hexadecimal digits.
         assert!(stages.length() <= LONGEST_PASS && stages.radices().len() <= 8, "{stages}");
         let place = |radix: &usize| RADICES.iter().position(|(known, _)| known == radix);
         assert!(stages.radices().is_sorted_by_key(place), "{stages}");
@@ -334,7 +342,7 @@ mod tests {
                 assert_eq!(plan.length(), n);
             }
         }
-        // Around the ends of every method, and primes as large as they go.
+        // Lengths around the limits of every method, and the largest primes.
         for n in [1 << 24, 3 << 22, 8191, 65_537, 999_983, 1 << 22, (1 << 22) - 3, 8_388_593] {
             check_plan(&FftPlan::new(n).unwrap_or_else(|e| panic!("{n}: {e}")), LONGEST_PASS);
         }

@@ -1,4 +1,4 @@
-//! What the kernels look up, computed in f64: twiddles, roots, chirps and their spectra.
+//! The lookup tables of the kernels, computed in f64: twiddle factors, roots, chirps and their spectra.
 
 use super::kernels::FINE;
 use super::plan::{FftPlan, Method, Stages};
@@ -6,12 +6,12 @@ use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
 use std::f64::consts::TAU;
 
-/// Where each table begins in the one array that has them all, in complex numbers.
+/// The offset of each table in the one array that holds them all, in complex values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Offsets {
     pub(super) first: usize,
     pub(super) second: usize,
-    /// Where elements go on the way into the first pass, and into the second.
+    /// The digit-reversed positions at the input of the first pass, and of the second.
     pub(super) order: [usize; 2],
     pub(super) roots: usize,
     pub(super) chirp: usize,
@@ -41,14 +41,14 @@ impl Offsets {
 }
 
 impl FftPlan {
-    /// Bytes of its tables.
+    /// Returns the bytes of the plan's tables.
     #[must_use]
     pub fn table_bytes(&self) -> usize {
         8 * Offsets::of(self).len
     }
 }
 
-/// The stages of the first pass, and of the second.
+/// Returns the stages of the first pass, and of the second if there is one.
 pub(super) fn passes(plan: &FftPlan) -> (&Stages, Option<&Stages>) {
     match plan.method() {
         Method::OnePass(stages) | Method::Chirp(stages) => (stages, None),
@@ -56,7 +56,7 @@ pub(super) fn passes(plan: &FftPlan) -> (&Stages, Option<&Stages>) {
     }
 }
 
-/// All tables of a plan.
+/// Returns all tables of a plan.
 pub(super) fn tables(plan: &FftPlan) -> Vec<[f32; 2]> {
     let offsets = Offsets::of(plan);
     let mut out = Vec::with_capacity(offsets.len);
@@ -79,7 +79,7 @@ pub(super) fn tables(plan: &FftPlan) -> Vec<[f32; 2]> {
         if second.is_some() {
             out.extend(filter.into_iter().map(narrow));
         } else {
-            // Between two transforms within a workgroup.
+            // The filter is applied between two transforms within a workgroup, where the digits are reversed.
             let mut there = vec![[0.0; 2]; padded];
             for (k, z) in filter.into_iter().enumerate() {
                 there[reversed(k, first.length(), first.radices())] = narrow(z);
@@ -94,12 +94,13 @@ pub(super) fn tables(plan: &FftPlan) -> Vec<[f32; 2]> {
     out
 }
 
-/// `exp(-2 pi i power / order)`, from an angle of at most an eighth of a turn, so that it is as symmetric as the circle.
+/// Returns `exp(-2 pi i power / order)`, computed from an angle of at most an eighth of a turn, so that the roots have
+/// the exact symmetry of the circle.
 fn root(power: usize, order: usize) -> Complex<f64> {
     let eighth = 8 * (power % order);
     let (octant, rest) = (eighth / order, eighth % order);
     let angle = |eighths: usize| TAU * eighths as f64 / (8.0 * order as f64);
-    // Odd octants are measured from their end.
+    // Angles in odd octants are measured from the octant's end.
     let (sin, cos) = if octant % 2 == 0 { angle(rest).sin_cos() } else { angle(order - rest).sin_cos() };
     let (re, im) = match octant {
         0 => (cos, sin),
@@ -114,7 +115,8 @@ fn root(power: usize, order: usize) -> Complex<f64> {
     Complex::new(re, -im)
 }
 
-/// Of every stage of radix R after N, `exp(-2 pi i q j / (N R))`: by q from 1 on, then j; and a one that fills up to the length.
+/// Appends `exp(-2 pi i q j / (N R))` for every stage of radix R after a product N, ordered by q from 1 on, then by j,
+/// and a final 1 that fills up to the length.
 fn twiddles(stages: &Stages, out: &mut Vec<[f32; 2]>) {
     let mut before = 1;
     for &radix in stages.radices() {
@@ -142,20 +144,20 @@ fn order_len(stages: &Stages) -> usize {
     stages.length() / stages.radices()[0]
 }
 
-/// Of every butterfly of the first stage, the place of its first point divided by the radix.
+/// Appends, for each butterfly of the first stage, the position of its first point divided by the radix.
 #[expect(clippy::cast_precision_loss, reason = "below 4096")]
 fn order(stages: &Stages, out: &mut Vec<[f32; 2]>) {
     let each = order_len(stages);
     out.extend((0..each).map(|b| [reversed(b, each, &stages.radices()[1..]) as f32, 0.0]));
 }
 
-/// `exp(-i pi j^2 / n)`.
+/// Returns `exp(-i pi j^2 / n)` for each j.
 fn chirp(n: usize) -> Vec<Complex<f64>> {
-    // The square modulo 2 n; lengths here are below 2^24.
+    // The square is taken modulo 2 n; it does not overflow because lengths here are below 2^24.
     (0..n).map(|j| root(j * j % (2 * n), 2 * n)).collect()
 }
 
-/// The spectrum of the chirp's conjugate, wound about the padded length and divided by it.
+/// Returns the spectrum of the chirp's conjugate, wrapped around the padded length and divided by it.
 fn filter(chirp: &[Complex<f64>], padded: usize) -> Vec<Complex<f64>> {
     let mut filter = vec![Complex::new(0.0, 0.0); padded];
     for (j, c) in chirp.iter().enumerate() {

@@ -1,6 +1,7 @@
-//! The blocked form, for matrices beyond workgroup memory: block columns in a tournament (Bischof 1987; Arbenz and Slapnicar
-//! 1995; Becka, Oksa and Vajtersic 2002), the schedule of MAGMA's `zgesvj_batched`: in each round the inner products of every
-//! pair of blocks, one sweep of Jacobi on these, and one product of matrices.
+//! The blocked form, for matrices larger than workgroup memory: block columns in a tournament (Bischof 1987; Arbenz and
+//! Slapnicar 1995; Becka, Oksa and Vajtersic 2002), with the schedule of MAGMA's `zgesvj_batched`. Each round computes
+//! the inner products of every pair of blocks, makes one sweep of Jacobi on these, and multiplies the blocks by the
+//! resulting rotations.
 
 use super::batch::Batch;
 use super::kernels::{Apply, CHUNK, Gram, PAIR, Round, Solve, TILE, Tallied, Tally};
@@ -8,26 +9,27 @@ use crate::device::{Adapter, Buffer, Grid, Recorder};
 use crate::error::Result;
 use crate::shape::to_u32;
 
-/// The most sweeps: 13 were the most in an f32 simulation over fourteen families (graphs, random, graded, clusters, glued Wilkinson)
-/// at n = 200, 257, 512 and 1000, for eigenvalues 1 and -1 in equal numbers; 8 to 10 are typical.
+/// The most sweeps. In an f32 simulation over fourteen families (graphs, random, graded, clusters, glued Wilkinson) at
+/// n = 200, 257, 512 and 1000, 13 were the most, for eigenvalues 1 and -1 in equal numbers; 8 to 10 are typical.
 pub(super) const MAX_SWEEPS: u32 = 24;
-/// Of these, the sweeps that find something to do, which estimates of time count.
+/// The sweeps, among these, that find something to do. Estimates of time count them.
 const TYPICAL_SWEEPS: f64 = 10.0;
 
-/// The most columns, for which the kernels' loops are counted.
+/// The most columns, up to which the kernels' loops are counted.
 const MOST_COLUMNS: u32 = 2048;
-/// Inner products that are held at a time, 16 MiB: more matrices go one after the other.
+/// The inner products that are stored at a time, 16 MiB. Matrices that exceed this are solved one after the other.
 const GRAMS: usize = 4 << 20;
 
-/// Columns of the matrices that go together: a ragged batch has few dispatches, and few workgroups that find nothing to do.
+/// The most columns of the matrices that are solved together. With classes, a ragged batch takes few dispatches, and
+/// few workgroups find nothing to do.
 pub(super) const CLASSES: [u32; 9] = [128, 192, 256, 384, 512, 768, 1024, 1536, MOST_COLUMNS];
 
-/// The class that takes matrices of that order.
+/// Returns the class that takes matrices of that order.
 pub(super) fn class_of(order: u32) -> Option<u32> {
     CLASSES.into_iter().find(|&class| order <= class)
 }
 
-/// What each matrix of a batch takes of a dispatch.
+/// The share of a dispatch that each matrix of a batch takes.
 struct Share {
     pairs: u32,
     chunks: u32,
@@ -39,12 +41,12 @@ impl Share {
         Self { pairs: class.div_ceil(PAIR), chunks: class.div_ceil(CHUNK), tiles: class.div_ceil(TILE) }
     }
 
-    /// Numbers that the inner products take.
+    /// Returns the number of elements that the inner products take.
     fn grams(&self) -> usize {
         self.pairs as usize * self.chunks as usize * (PAIR * PAIR) as usize
     }
 
-    /// The most matrices of one dispatch, and for which there is room.
+    /// Returns the most matrices that one dispatch can take and that there is room for.
     fn most(&self, adapter: &Adapter) -> u32 {
         let groups = self.pairs * self.chunks.max(self.tiles);
         let room = to_u32(GRAMS / self.grams());
@@ -52,7 +54,7 @@ impl Share {
     }
 }
 
-/// Records the sweeps of every matrix of the batch, all of a class.
+/// Records the sweeps of every matrix of the batch, all of one class.
 ///
 /// # Errors
 /// Device errors.
@@ -66,7 +68,7 @@ pub(super) fn orthogonalize(
 ) -> Result<()> {
     let Batch { table, matrices } = batch;
     let share = Share::of(class);
-    // Two operations for each of PAIR^2 products a row.
+    // Each row takes two operations for each of PAIR^2 products.
     let per_row = 2.0 * f64::from(PAIR * PAIR) * f64::from(share.pairs);
     let flops = [f64::from(class), 5.0 * f64::from(PAIR)].map(|rows| rows * per_row);
     for range in rec.ranges_of(share.most(adapter), matrices.end - matrices.start, flops[0]) {
@@ -98,8 +100,8 @@ pub(super) fn orthogonalize(
 mod tests {
     use super::{CHUNK, CLASSES, PAIR, Share, TILE};
 
-    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted as the kernels have them,
-    /// a nested loop once for each iteration around it.
+    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. Loops are counted as in
+    /// the kernels: a nested loop counts once for each iteration of the loop around it.
     #[test]
     fn the_loops_of_every_class_fit_lavapipe() {
         const BUDGET: u32 = 65_535;

@@ -1,4 +1,4 @@
-//! Which kernel orthogonalizes which matrix, and how much of it a dispatch does.
+//! Selects the kernel that orthogonalizes a matrix, and how much of the work one dispatch does.
 
 pub(in crate::ops) use super::batch::Batch;
 pub(in crate::ops) use super::batch::MAX_SWEEPS;
@@ -9,25 +9,25 @@ use crate::device::{Adapter, Buffer, Recorder};
 use crate::error::Result;
 use crate::forms::{JacobiForm, KernelForm};
 
-/// How the columns of square matrices are made orthogonal. It depends upon the order and the adapter alone, and so does every bit of
-/// the result.
+/// The method that makes the columns of square matrices orthogonal. It depends only on the order and the adapter, and
+/// so does every bit of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ops) enum Method {
-    /// In workgroup memory, one workgroup a matrix.
+    /// In workgroup memory, one workgroup per matrix.
     Workgroup(SizeClass),
-    /// In registers, positive definite matrices alone.
+    /// In registers, only for positive definite matrices.
     Register(Register),
-    /// Blocks in global memory, up to this many columns.
+    /// In blocks in global memory, up to this many columns.
     Blocked(u32),
 }
 
 impl Method {
-    /// The method for matrices of that order in a family's work; none if they are beyond this adapter.
+    /// Returns the method for matrices of that order in a family's work; `None` if they are beyond this adapter.
     pub(in crate::ops) fn of(adapter: &Adapter, family: fn(JacobiForm) -> KernelForm, order: u32) -> Option<Self> {
         adapter.form(order.into(), |may| Self::within(adapter, order, &|form| may(family(form))))
     }
 
-    /// The method among the forms that may be used.
+    /// Returns the method among the forms that may be used.
     fn within(adapter: &Adapter, order: u32, may: &dyn Fn(JacobiForm) -> bool) -> Option<Self> {
         let limits = &adapter.limits;
         SIZE_CLASSES
@@ -42,13 +42,13 @@ impl Method {
             .or_else(|| blocked::class_of(order).filter(|_| may(JacobiForm::Blocked)).map(Self::Blocked))
     }
 
-    /// The method for matrices that are safely positive definite, among the forms that may be used.
+    /// Returns the method for matrices that are safely positive definite, among the forms that may be used.
     pub(in crate::ops) fn of_definite(adapter: &Adapter, order: u32, may: &dyn Fn(JacobiForm) -> bool) -> Option<Self> {
         let register = Register::of(adapter, order).filter(|_| may(JacobiForm::Register));
         register.map(Self::Register).or_else(|| Self::within(adapter, order, may))
     }
 
-    /// Its form.
+    /// Returns the form of the method.
     pub(in crate::ops) fn form(self) -> JacobiForm {
         match self {
             Self::Workgroup(_) => JacobiForm::Workgroup,
@@ -57,7 +57,7 @@ impl Method {
         }
     }
 
-    /// The largest order of the matrices that are solved in this way.
+    /// Returns the largest order of the matrices that the method solves.
     pub(in crate::ops) fn largest_order(self) -> u32 {
         match self {
             Self::Workgroup(class) => class.capacity,
@@ -67,8 +67,9 @@ impl Method {
     }
 }
 
-/// Records sweeps until the columns of every matrix are orthogonal, or as many as there may be. The first word of a matrix's state
-/// (shared/state.wgsl) says whether it is to be left alone, and afterwards whether it is orthogonal, and after how many sweeps.
+/// Records sweeps until the columns of every matrix are orthogonal, or the most sweeps are made. The first word of a
+/// matrix's state (shared/state.wgsl) says whether to skip the matrix; afterwards it says whether the columns are
+/// orthogonal, and after how many sweeps.
 ///
 /// # Errors
 /// Device errors.
@@ -98,13 +99,14 @@ fn in_workgroups(
     let Batch { table, matrices } = batch;
     let sweeps = sweeps_of_one_dispatch(class, adapter.loop_budget);
     let dispatches = MAX_SWEEPS.div_ceil(sweeps);
-    // About seven sweeps of n^2 / 2 pairs, three inner products and a rotation each.
+    // About seven sweeps of n^2 / 2 pairs, with three inner products and a rotation each.
     let work = 7.0 * f64::from(class.capacity).powi(3) / 2.0 * 12.0;
     for range in rec.ranges(matrices.end - matrices.start, work) {
         for _ in 0..dispatches {
             let params = Sweeps { first: matrices.start + range.first, sweeps };
             let kernel = Workgroup { params, table, w, state };
-            // The dispatches after the last sweep find nothing to do; their share stands for those that do.
+            // The dispatches after the last sweep find nothing to do; their share of the estimate stands for those that
+            // do.
             let flops = range.flops / f64::from(dispatches);
             rec.dispatch(&kernel, &class.overrides(), range.grid(), flops)?;
         }
@@ -112,7 +114,8 @@ fn in_workgroups(
     Ok(())
 }
 
-/// Sweeps that one dispatch may make within the adapter's loop budget, half of which is left to the rest of the kernel.
+/// Returns how many sweeps one dispatch may make within the adapter's loop budget. Half of the budget is left to the
+/// rest of the kernel.
 fn sweeps_of_one_dispatch(class: SizeClass, loop_budget: u32) -> u32 {
     let quads = class.capacity.div_ceil(4);
     let round = 2 * quads.div_ceil(class.lanes) + class.lanes + 1;
@@ -123,8 +126,9 @@ fn sweeps_of_one_dispatch(class: SizeClass, loop_budget: u32) -> u32 {
 mod tests {
     use super::{MAX_SWEEPS, SIZE_CLASSES, sweeps_of_one_dispatch};
 
-    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted here as workgroup.wgsl has
-    /// them: loading and storing the columns, and in each round of a sweep two passes over a column's part and one over the lanes.
+    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. Loops are counted as in
+    /// workgroup.wgsl: loading and storing the columns, and in each round of a sweep two passes over a lane's part of a
+    /// column and one over the lanes.
     #[test]
     fn the_loops_of_every_size_class_fit_lavapipe() {
         const BUDGET: u32 = 65_535;
@@ -138,7 +142,7 @@ mod tests {
                 (1..=MAX_SWEEPS).contains(&sweeps) && total <= BUDGET,
                 "{class:?}: {sweeps} sweeps, {total} iterations"
             );
-            // And a device with more is given more, up to what converges.
+            // A device with a larger budget makes at least as many sweeps in a dispatch.
             assert!(sweeps_of_one_dispatch(class, 1 << 24) >= sweeps);
         }
     }

@@ -2,9 +2,11 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// Columns of a pair of blocks of a large matrix, rows of a tile, rows of a chunk of inner products.
+/// The columns of a pair of blocks of a large matrix.
 pub(super) const PAIR: u32 = 32;
+/// The rows of a tile.
 pub(super) const TILE: u32 = 64;
+/// The rows of a chunk of inner products.
 pub(super) const CHUNK: u32 = 256;
 
 uniform! {
@@ -18,12 +20,12 @@ uniform! {
 }
 
 uniform! {
-    /// One round of the blocked form (jacobi/blocked.wgsl).
+    /// The parameters of one round of the blocked form (jacobi/blocked.wgsl).
     pub(super) struct Round { first: u32, round: u32, pairs: u32, chunks: u32, tiles: u32 }
 }
 
 uniform! {
-    /// The first matrix of the table, how many, and the pairs of blocks for which each has room.
+    /// The first matrix of the table, the number of matrices, and the pairs of blocks for which each has room.
     pub(super) struct Tallied { first: u32, count: u32, pairs: u32 }
 }
 
@@ -32,7 +34,7 @@ uniform! {
 pub(in crate::ops) struct SizeClass {
     /// The largest order.
     pub(super) capacity: u32,
-    /// Invocations for each pair of columns.
+    /// The invocations for each pair of columns.
     pub(super) lanes: u32,
 }
 
@@ -40,27 +42,29 @@ const fn class(capacity: u32, lanes: u32) -> SizeClass {
     SizeClass { capacity, lanes }
 }
 
-/// The classes that ship, smallest first. The capacities of the larger ones are what 16, 32 and 48 KiB of workgroup memory hold.
+/// The classes that ship, smallest first. The capacities of the larger ones are what 16, 32 and 48 KiB of workgroup
+/// memory hold.
 pub(super) const SIZE_CLASSES: [SizeClass; 8] =
     [class(8, 2), class(16, 4), class(32, 4), class(48, 4), class(60, 2), class(64, 4), class(84, 2), class(108, 2)];
 
 impl SizeClass {
-    /// Columns in pairs.
+    /// Returns the number of pairs of columns.
     pub(super) fn pairs(self) -> u32 {
         self.capacity.div_ceil(2)
     }
 
-    /// Groups of four rows from one column to the next: odd, so that columns begin in different banks.
+    /// Returns the distance from one column to the next, in groups of four rows: odd, so that columns start in
+    /// different banks.
     fn stride(self) -> u32 {
         self.capacity.div_ceil(4) | 1
     }
 
-    /// Bytes of workgroup memory: W, a vec4 for each invocation, four words.
+    /// Returns the bytes of workgroup memory: W, a vec4 for each invocation, four words.
     pub(super) fn workgroup_bytes(self) -> u32 {
         16 * (self.capacity * self.stride() + self.invocations()) + 16
     }
 
-    /// Invocations of a workgroup.
+    /// Returns the invocations of a workgroup.
     pub(super) fn invocations(self) -> u32 {
         self.pairs() * self.lanes
     }
@@ -84,7 +88,7 @@ fn workgroup_variants() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// Sweeps over matrices in workgroup memory.
+    /// Makes sweeps over matrices in workgroup memory.
     Workgroup = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/workgroup.wgsl"
     ] variants workgroup_variants {
@@ -93,7 +97,7 @@ kernels! {
         write w: f32,
         write state: [u32; 4],
     }
-    /// Sweeps over matrices to an order in the registers of a workgroup.
+    /// Makes sweeps over matrices up to an order in the registers of a workgroup.
     Register = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
         "jacobi/register.wgsl"
@@ -103,7 +107,7 @@ kernels! {
         write w: f32,
         write state: [u32; 4],
     }
-    /// Inner products of the columns of pairs of blocks.
+    /// Computes the inner products of the columns of pairs of blocks.
     Gram = ["shared/ragged.wgsl", "shared/state.wgsl", "jacobi/blocked.wgsl", "jacobi/blocked_gram.wgsl"] variants one_variant {
         uniform params: Round,
         read table: [u32; 4],
@@ -111,7 +115,7 @@ kernels! {
         read state: [u32; 4],
         write grams: f32,
     }
-    /// A sweep of Jacobi on these.
+    /// Makes a sweep of Jacobi on the inner products.
     Solve = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/blocked.wgsl",
         "jacobi/blocked_solve.wgsl"
@@ -122,7 +126,7 @@ kernels! {
         write grams: f32,
         write marks: u32,
     }
-    /// Its rotations, applied to the blocks.
+    /// Applies the rotations of that sweep to the blocks.
     Apply = ["shared/ragged.wgsl", "shared/state.wgsl", "jacobi/blocked.wgsl", "jacobi/blocked_apply.wgsl"] variants one_variant {
         uniform params: Round,
         read table: [u32; 4],
@@ -131,7 +135,7 @@ kernels! {
         read marks: u32,
         write w: f32,
     }
-    /// The end of a sweep.
+    /// Ends a sweep of the blocked form.
     Tally = ["shared/ragged.wgsl", "shared/state.wgsl", "jacobi/blocked.wgsl", "jacobi/blocked_tally.wgsl"] variants one_variant {
         uniform params: Tallied,
         read table: [u32; 4],

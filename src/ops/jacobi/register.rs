@@ -1,43 +1,44 @@
-//! The form that keeps a matrix in the registers of a workgroup, columns going round through its memory (jacobi/register.wgsl):
-//! for square matrices that are safely positive definite.
+//! The form that keeps a matrix in the registers of a workgroup while its columns circulate through workgroup memory
+//! (jacobi/register.wgsl), for square matrices that are safely positive definite.
 //!
-//! A sweep of order n through workgroup memory, in numbers: the form that keeps W there reads 4 n and writes 2 n of them for each
-//! of n / 2 pairs in each of n rounds, this one writes n and reads n. At n = 128: 25 MB, 8.4 MB, and 5.2 million multiply-adds,
-//! for which 128 lanes take 41,000 clocks and 128 bytes a clock 197,000 and 66,000.
+//! A sweep of order n moves numbers through workgroup memory: the form that keeps W there reads 4 n and writes 2 n of
+//! them for each of n / 2 pairs in each of n rounds; this form writes n and reads n. At n = 128 that is 25 MB and
+//! 8.4 MB, for 5.2 million multiply-adds. 128 lanes take 41,000 clocks for the multiply-adds; at 128 bytes a clock, the
+//! bytes take 197,000 and 66,000.
 
 use super::batch::{Batch, MAX_SWEEPS};
 use super::kernels::{self, Ringing};
 use crate::device::{Adapter, Buffer, Recorder};
 use crate::error::Result;
 
-/// Orders of the kernels that ship.
+/// The orders of the kernels that ship.
 const ORDERS: &[u32] = kernels::Register::ORDERS;
 
-/// Invocations of a workgroup for each pair of columns.
+/// The invocations of a workgroup for each pair of columns.
 const PARTS: u32 = 4;
 
-/// The kernel for matrices to a certain order, one workgroup a matrix.
+/// The kernel for matrices up to a certain order, one workgroup per matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ops) struct Register(u32);
 
 impl Register {
-    /// The smallest for an order on this adapter.
+    /// Returns the smallest kernel for an order on this adapter.
     pub(super) fn of(adapter: &Adapter, order: u32) -> Option<Self> {
         Self::within(adapter.limits.workgroup_invocations, order)
     }
 
-    /// Returns the smallest for an order on workgroups of `invocations` invocations. None takes more than WebGPU's least workgroup memory
-    /// (tools/unroll/files/ring.rs).
+    /// Returns the smallest kernel for an order on workgroups of `invocations` invocations. No kernel takes more than
+    /// WebGPU's minimum of workgroup memory (tools/unroll/files/ring.rs).
     fn within(invocations: u32, order: u32) -> Option<Self> {
         ORDERS.iter().copied().find(|&n| order <= n && PARTS * n / 2 <= invocations).map(Self)
     }
 
-    /// The largest order that it takes.
+    /// Returns the largest order that the kernel takes.
     pub(super) fn largest_order(self) -> u32 {
         self.0
     }
 
-    /// Records the sweeps of every matrix of the batch, all of them in one dispatch.
+    /// Records the sweeps of every matrix of the batch. One dispatch makes all sweeps of its matrices.
     ///
     /// # Errors
     /// Device errors.
@@ -49,7 +50,7 @@ impl Register {
         state: &mut Buffer<[u32; 4]>,
     ) -> Result<()> {
         let Batch { table, matrices, .. } = batch;
-        // About seven sweeps of n^2 / 2 pairs, an inner product and a rotation each.
+        // About seven sweeps of n^2 / 2 pairs, with an inner product and a rotation each.
         let work = 7.0 * 5.0 * f64::from(self.0).powi(3);
         for range in rec.ranges(matrices.end - matrices.start, work) {
             let params = Ringing { first: matrices.start + range.first, sweeps: MAX_SWEEPS };
@@ -75,8 +76,8 @@ mod tests {
         assert_eq!(Register::within(128, 64), Some(Register(64)));
     }
 
-    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Those of jacobi/register_N.wgsl are a
-    /// sweep's n / 2 double rounds; the rest is unrolled.
+    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. The loops of
+    /// jacobi/register_N.wgsl are a sweep's n / 2 double rounds; the rest is unrolled.
     #[test]
     fn all_sweeps_fit_lavapipe() {
         assert!(MAX_SWEEPS * (1 + ORDERS[ORDERS.len() - 1] / 2) <= 65_535);

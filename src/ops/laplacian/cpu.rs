@@ -1,11 +1,11 @@
-//! Laplacians as f64 operators on the host, straight from their definitions: what the kernels are judged by.
+//! Laplacians as f64 operators on the host, directly from their definitions: the reference for the kernels.
 
 use crate::array::Real;
 use crate::error::{Error, Result};
 use crate::graph::{GraphRef, IsolatedDiagonal, ZeroDegreeScale};
 use nalgebra::DMatrix;
 
-/// Which Laplacian of the adjacency matrix W with the degrees D.
+/// A Laplacian of the adjacency matrix W with the degrees D.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Normalization {
     /// D - W.
@@ -18,18 +18,18 @@ pub enum Normalization {
 
 /// The Laplacian of one graph under its conventions, an operator of order n in f64.
 ///
-/// Making one costs two vectors of n numbers; the entries are computed as they are asked for.
+/// Constructing one costs two vectors of n values; the entries are computed on demand.
 #[derive(Clone, Debug)]
 pub struct Laplacian<'a> {
     graph: GraphRef<'a>,
     normalization: Normalization,
     diagonal: Vec<f64>,
-    /// D^-1/2 or D^-1; empty for the combinatorial one.
+    /// D^-1/2 or D^-1; empty for the combinatorial Laplacian.
     scale: Vec<f64>,
 }
 
 impl<'a> Laplacian<'a> {
-    /// The Laplacian of the graph.
+    /// Returns the Laplacian of the graph.
     #[must_use]
     pub fn new(graph: GraphRef<'a>, normalization: Normalization) -> Self {
         let conventions = graph.conventions();
@@ -58,32 +58,32 @@ impl<'a> Laplacian<'a> {
         Self { graph, normalization, diagonal, scale }
     }
 
-    /// The order n: how many rows and columns.
+    /// Returns the order n: the number of rows and of columns.
     #[must_use]
     pub fn order(&self) -> usize {
         self.diagonal.len()
     }
 
-    /// The diagonal entry of a row, self-loops within.
+    /// Returns the diagonal entry of a row, self-loops included.
     ///
     /// # Panics
-    /// Where `row` is not below the order, as a slice does.
+    /// If `row` is not below the order, like indexing a slice.
     #[must_use]
     pub fn diagonal(&self, row: usize) -> f64 {
         self.diagonal[row]
     }
 
-    /// The entries of a row beside the diagonal one, `(column, value)`, by ascending column.
+    /// Returns the off-diagonal entries of a row, `(column, value)`, by ascending column.
     ///
     /// # Panics
-    /// Where `row` is not below the order, as a slice does.
+    /// If `row` is not below the order, like indexing a slice.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let entries = self.graph.row(row).filter(move |&(column, _)| column != row);
         entries.map(move |(column, weight)| (column, -self.scaled(row, column, weight)))
     }
 
-    /// The entry of W, scaled. The product of the scales comes first: it commutes, so a symmetric W stays symmetric to
-    /// the last bit.
+    /// Returns the entry of W, scaled. The scales are multiplied first: that product commutes, so a symmetric W
+    /// stays symmetric to the last bit.
     fn scaled(&self, row: usize, column: usize, weight: f64) -> f64 {
         match self.normalization {
             Normalization::Combinatorial => weight,
@@ -95,7 +95,7 @@ impl<'a> Laplacian<'a> {
     /// Computes `y = L x`.
     ///
     /// # Errors
-    /// [`Shape`](crate::ErrorKind::Shape) where `x` or `y` has not the order's length.
+    /// [`Shape`](crate::ErrorKind::Shape) if the length of `x` or `y` is not the order.
     pub fn apply(&self, x: &[f64], y: &mut [f64]) -> Result<()> {
         let n = self.order();
         if x.len() != n || y.len() != n {
@@ -109,7 +109,7 @@ impl<'a> Laplacian<'a> {
         Ok(())
     }
 
-    /// The whole matrix.
+    /// Returns the whole matrix.
     #[must_use]
     pub fn to_dense(&self) -> DMatrix<f64> {
         let n = self.order();
@@ -118,7 +118,7 @@ impl<'a> Laplacian<'a> {
         dense
     }
 
-    /// Writes what is not zero into n x n zeros, column-major.
+    /// Writes the stored entries into n x n zeros, column-major.
     pub(super) fn fill<T: Real>(&self, out: &mut [T]) {
         let n = self.order();
         for row in 0..n {
@@ -129,7 +129,7 @@ impl<'a> Laplacian<'a> {
         }
     }
 
-    /// The 1-norm: the largest sum of magnitudes in a column; 0 for the empty matrix.
+    /// Returns the 1-norm: the largest sum of magnitudes in a column; 0 for the empty matrix.
     #[must_use]
     pub fn norm_1(&self) -> f64 {
         let mut sums: Vec<f64> = self.diagonal.iter().map(|entry| entry.abs()).collect();
@@ -141,7 +141,7 @@ impl<'a> Laplacian<'a> {
         sums.into_iter().fold(0.0, f64::max)
     }
 
-    /// Whether the matrix equals its transpose, exactly.
+    /// Returns whether the matrix equals its transpose exactly.
     #[must_use]
     #[expect(clippy::float_cmp, reason = "symmetry is exact")]
     pub fn symmetric(&self) -> bool {
@@ -152,8 +152,8 @@ impl<'a> Laplacian<'a> {
         (0..self.order()).all(|row| self.row(row).all(|(column, value)| -value == reverse(row, column)))
     }
 
-    /// D^-1/2, 1 where the degree is zero. Where v is an eigenvector of the symmetric Laplacian, D^-1/2 v is one of the
-    /// random-walk Laplacian, to the same eigenvalue.
+    /// Returns D^-1/2, with 1 where the degree is zero. If v is an eigenvector of the symmetric Laplacian, then
+    /// D^-1/2 v is an eigenvector of the random-walk Laplacian for the same eigenvalue.
     #[must_use]
     pub fn similarity_scale(&self) -> Vec<f64> {
         self.graph.degrees().into_iter().map(|degree| if degree > 0.0 { 1.0 / degree.sqrt() } else { 1.0 }).collect()

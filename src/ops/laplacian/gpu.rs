@@ -1,4 +1,4 @@
-//! Dense Laplacians on the device: edges travel, matrices do not.
+//! Dense Laplacians on the device: only the edges are transferred, not the matrices.
 
 use super::Normalization;
 use super::kernels::{
@@ -9,10 +9,11 @@ use crate::error::{Result, within_limits};
 use crate::graph::{DegreeDirection, GraphBatch, IsolatedDiagonal, Symmetrization, ZeroDegreeScale};
 use crate::shape::{Layout, to_u32};
 
-/// Records the Laplacians of all graphs into one array, each column-major, one after the other.
+/// Records the Laplacians of all graphs into one array, one after the other, each column-major.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Limit`] if they are more than a binding holds or one is beyond the adapter's loop budget; device errors.
+/// [`crate::ErrorKind::Limit`] if they exceed a binding or one exceeds the adapter's loop budget; device
+/// errors.
 pub(super) fn laplacian(
     gpu: &Gpu,
     graphs: &GraphBatch,
@@ -29,12 +30,13 @@ pub(super) fn laplacian(
     let table = rec.upload(&table)?;
     let row_offsets = rec.upload(&offsets)?;
     let columns = rec.upload(graphs.columns())?;
-    // Where every weight is 1 none travels, and one number stands in for the binding.
+    // If every weight is 1, none is uploaded, and a single value fills the binding.
     let weights = rec.upload(graphs.weights().unwrap_or(&[1.0]))?;
     let weighted = graphs.weights().is_some();
     let by_columns = conventions.degree == DegreeDirection::In && conventions.symmetrization == Symmetrization::Keep;
     let degree = if by_columns {
-        // Sums of columns would need W transposed: the host has them in one pass, and 4 bytes a node travel.
+        // Column sums would need W transposed. The host computes them in one pass, and 4 bytes per node are
+        // uploaded.
         #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
         let sums: Vec<f32> = graphs.iter().flat_map(|graph| graph.degrees()).map(|d| d as f32).collect();
         rec.upload(&sums)?
@@ -73,13 +75,14 @@ pub(super) fn laplacian(
     Ok(laplacian)
 }
 
-/// Whether the device takes graphs of up to `largest` nodes, whose matrices have `elements` elements in all.
+/// Returns whether the device takes graphs of up to `largest` nodes whose matrices have `elements` elements in
+/// total.
 pub(super) fn fits(gpu: &Gpu, largest: u32, elements: u64) -> bool {
     check(gpu, largest, elements).is_ok()
 }
 
-/// Whether the matrices fit a binding, and each within the loops that an invocation of [`Assemble`] may run: one
-/// row in 64, twice its columns.
+/// Checks that the matrices fit a binding, and each of them the loops that an invocation of [`Assemble`] may
+/// run: one row in 64, twice its columns.
 fn check(gpu: &Gpu, largest: u32, elements: u64) -> Result<()> {
     let adapter = gpu.adapter();
     let largest = u64::from(largest);

@@ -2,27 +2,27 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// Which Laplacian.
+/// The values of `KIND`, which selects the Laplacian.
 pub(super) const COMBINATORIAL: u8 = 0;
 pub(super) const SYMMETRIC: u8 = 1;
 pub(super) const RANDOM_WALK: u8 = 2;
 
 uniform! {
-    /// Nodes of the batch.
+    /// The number of nodes in the batch.
     pub(super) struct Nodes { nodes: u32 }
 }
 
 uniform! {
-    /// The first graph of the table that this dispatch takes.
+    /// The index in the table of the first graph of this dispatch.
     pub(super) struct First { first: u32 }
 }
 
-/// The overrides of [`Degree`].
+/// Returns the overrides of [`Degree`].
 pub(super) fn degree_variant(weighted: bool) -> [(&'static str, f64); 1] {
     [("WEIGHTED", f64::from(u8::from(weighted)))]
 }
 
-/// The overrides of [`Assemble`].
+/// Returns the overrides of [`Assemble`].
 pub(super) fn assemble_variant(kind: u8, weighted: bool, isolated: u8, unscaled: u8) -> [(&'static str, f64); 4] {
     [
         ("KIND", kind.into()),
@@ -47,14 +47,14 @@ fn assemble_variants() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// Row sums of the weights.
+    /// Sums the weights of each row.
     Degree = ["laplacian/degree.wgsl"] variants degree_variants {
         uniform params: Nodes,
         read row_offsets: u32,
         read weights: f32,
         write degree: f32,
     }
-    /// Dense Laplacians out of edges and degrees.
+    /// Builds dense Laplacians from edges and degrees.
     Assemble = ["shared/ragged.wgsl", "shared/real.wgsl", "laplacian/assemble.wgsl"] variants assemble_variants {
         uniform params: First,
         read table: [u32; 4],

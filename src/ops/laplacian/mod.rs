@@ -17,12 +17,25 @@ use crate::policy::{Choice, Family, Workload};
 use crate::shape::{Layout, to_u32};
 use std::sync::Arc;
 
-/// The dense Laplacian of every graph, under the conventions that the batch was made with.
+/// Computes the dense Laplacian of every graph, under the conventions of the batch.
 ///
 /// On the device it is built from the edges in f32; on the CPU it is computed in f64 and rounded to `T`.
 ///
 /// # Shapes
-/// One `(n, n)` for each graph of n nodes, column-major.
+/// One `(n, n)` matrix for each graph of n nodes, column-major.
+///
+/// # Examples
+/// ```
+/// use fiedler::graph::{Conventions, Graph, GraphBatch};
+/// use fiedler::ops::{Normalization, laplacian};
+/// use fiedler::Context;
+///
+/// let ctx = Context::cpu();
+/// let path = Graph::from_edges(3, &[(0, 1), (1, 2)], &Conventions::default())?;
+/// let l = laplacian::<f32>(&ctx, &GraphBatch::from_graphs(&[path])?, Normalization::Combinatorial)?;
+/// assert_eq!(l.to_host(&ctx)?[..], [1.0, -1.0, 0.0, -1.0, 2.0, -1.0, 0.0, -1.0, 1.0]);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
 /// With [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Limit`] if one binding cannot hold the matrices and
@@ -57,13 +70,13 @@ pub fn choose_laplacian<T: Real>(ctx: &Context, nodes: u32, entries: usize, grap
     task.choose(ctx)
 }
 
-/// The Laplacians of a batch of graphs.
+/// The construction of the Laplacians of a batch of graphs.
 struct Task {
     precision: Precision,
-    /// Nodes of the largest graph.
+    /// The number of nodes of the largest graph.
     largest: u32,
     graphs: usize,
-    /// Numbers of all matrices.
+    /// The number of elements of all matrices.
     elements: u64,
     entries: f64,
 }
@@ -109,7 +122,7 @@ fn on_cpu<T: Real>(layout: &Layout, graphs: &GraphBatch, normalization: Normaliz
     data
 }
 
-/// Where the dense matrices of these graphs lie.
+/// Returns the layout of the dense matrices of these graphs.
 fn layout(graphs: &GraphBatch) -> Result<Layout> {
     let largest = graphs.iter().map(|graph| graph.nodes()).max().unwrap_or(0);
     if u32::try_from(largest).is_err() {

@@ -1,5 +1,6 @@
-//! Products of any size through the device: whole where they fit, else by matrices, else by blocks of results, else by terms of
-//! their sums. A number has the same bits however its product was cut: the plan is that of the whole.
+//! Products of any size on the device: in one call if they fit, otherwise by matrices, by blocks of results, or by the
+//! terms of their sums. An element has the same bits however its product is cut, because the plan is that of the whole
+//! product.
 
 use super::forms::Plan;
 use super::gpu::{self, Ending, Factor, Product};
@@ -12,10 +13,11 @@ use crate::ops::operation;
 use crate::shape::to_u32;
 use std::ops::Range;
 
-/// Blocks of results are cut at multiples of this: a tile's side, and even, so that no word of f16 is cut.
+/// Blocks of results are cut at multiples of this: a tile's side, which is even, so that no word of f16 is cut.
 const BLOCK: usize = 128;
 
-/// What fits at once stays on the device; the rest comes back in batches or blocks.
+/// Computes a product on the device. A result that fits at once stays there; otherwise it is read back in batches or
+/// blocks.
 pub(super) fn solve<T: Multiplied>(
     ctx: &Context,
     gpu: &Gpu,
@@ -23,7 +25,7 @@ pub(super) fn solve<T: Multiplied>(
     operands: [Option<&Storage<T>>; 4],
     precision: Precision,
 ) -> Result<Storage<T>> {
-    // As the BLAS: what is multiplied by 0 is not looked at.
+    // As in the BLAS, what is multiplied by 0 is not read.
     let problem = &if problem.alpha == 0.0 { Problem { k: 0, ..*problem } } else { *problem };
     if problem.result().is_empty() {
         return Ok(Storage::host(Vec::new()));
@@ -35,7 +37,7 @@ pub(super) fn solve<T: Multiplied>(
         })
     };
     let half = T::words(2) == 1;
-    // Sums of nothing have nothing to split.
+    // Without terms there is nothing to split.
     let split = precision == Precision::SplitF16 && problem.k > 0;
     let (m, n, k) = (side(problem.m)?, side(problem.n)?, side(problem.k)?);
     let plan = gpu::plan(gpu.adapter(), m, n, if split { split::terms(k) } else { k }, half || split)?;
@@ -55,7 +57,7 @@ pub(super) fn solve<T: Multiplied>(
     if room.holds(problem) { operation::whole_or(true, || whole(ctx, &room, problem, operands), cut) } else { cut() }
 }
 
-/// What the device has room for.
+/// The memory of the device, and how a product uses it.
 struct Room<'a> {
     gpu: &'a Gpu,
     plan: Plan,
@@ -66,7 +68,8 @@ struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Numbers of each array that a product takes while it is made: f16 come two to a word where `true`.
+    /// Returns the numbers of elements of each array that a product needs while it is computed, and whether they are
+    /// f16, two to a word.
     fn arrays(&self, problem: &Problem) -> Vec<(u64, bool)> {
         let Problem { m, n, k, batch, .. } = *problem;
         let batch = batch as u64;
@@ -86,8 +89,8 @@ impl Room<'_> {
         arrays
     }
 
-    /// Whether a product fits into a binding each, indices of 31 bits, and the budget, of which the pool's size classes take a
-    /// third on average.
+    /// Returns whether a product fits: each array in a binding, each index in 31 bits, and all arrays in the budget, of
+    /// which the pool's size classes take a third on average.
     fn holds(&self, problem: &Problem) -> bool {
         let Problem { m, n, k, batch, .. } = *problem;
         let (mut total, mut largest, mut most) = (0_u64, 0, 0);
@@ -95,7 +98,7 @@ impl Room<'_> {
             let words = if half { numbers.div_ceil(2) } else { numbers };
             total = total.saturating_add(words.saturating_mul(4));
             largest = largest.max(words.saturating_mul(4));
-            // Halves of f32 are counted in words.
+            // The halves of split f32 are counted in words of two.
             most = most.max(if self.split { numbers.saturating_mul(2) } else { numbers });
         }
         let [m, n, k, batch] = [m, n, k, batch].map(to_u32);
@@ -151,7 +154,7 @@ impl Room<'_> {
     }
 }
 
-/// The same for the kernels; every size has been found to fit.
+/// Converts a problem for the kernels; every size is known to fit.
 fn product<'a>(
     problem: &Problem,
     [a, b]: [&'a Buffer<f32>; 2],
@@ -197,14 +200,14 @@ fn whole<T: Multiplied>(
     Ok(Storage::device(room.record_there(problem, [0, 1, 2, 3].map(|i| buffers[i].as_deref()))?))
 }
 
-/// Brings a result of `len` numbers home.
+/// Reads back a result of `len` elements.
 fn bring<T: Scalar>(gpu: &Gpu, buffer: &Buffer<f32>, len: usize) -> Result<Vec<T>> {
     let mut numbers = T::from_device(gpu.read(buffer)?.wait()?);
     numbers.truncate(len);
     Ok(numbers)
 }
 
-/// Some matrices at a time.
+/// Computes a product some matrices at a time.
 fn by_matrices<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]; 4]) -> Result<Vec<T>> {
     let some = |batch: usize| Problem { batch, ..*problem };
     let mut most = problem.batch;
@@ -226,8 +229,8 @@ fn by_matrices<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]
     Ok(out)
 }
 
-/// Blocks of every result, and of the terms of their sums where a block of whole sums does not fit; f32 is split line by line, so
-/// then the terms stay together.
+/// Computes every result in blocks. Where a block with all terms does not fit, the terms of the sums are cut too; split
+/// f32 keeps all terms together, because it is scaled line by line.
 fn by_blocks<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]; 4]) -> Result<Vec<T>> {
     let Problem { m, n, k, batch, .. } = *problem;
     let span = room.plan.span as usize;
@@ -235,7 +238,7 @@ fn by_blocks<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]; 
     let half_of = |x: usize, of: usize| x.div_ceil(2).next_multiple_of(of);
     loop {
         let block = Problem { m: rows, n: cols, k: terms, batch: 1, ..*problem };
-        // The parts of all terms' sums lie there, whichever terms are at hand.
+        // The sums of all parts are on the device, whichever terms are there at the time.
         let sums = Problem { m: rows, n: cols, k: 0, batch: k.div_ceil(span).max(1), c: None, bias: None, ..*problem };
         if room.holds(&block) && (terms == k || room.holds(&sums)) {
             break;
@@ -273,7 +276,7 @@ fn by_blocks<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]; 
     Ok(out)
 }
 
-/// One block of one result.
+/// Computes one block of one result.
 fn block<T: Multiplied>(
     room: &Room<'_>,
     whole: &Problem,
@@ -328,7 +331,7 @@ fn block<T: Multiplied>(
     bring(gpu, &out, size)
 }
 
-/// Some rows and columns of a stored matrix of `rows` rows.
+/// Copies some rows and columns of a stored matrix with `rows` rows.
 fn cut<T: Copy>(numbers: &[T], rows: usize, is: Range<usize>, js: Range<usize>) -> Vec<T> {
     let mut out = Vec::with_capacity(is.len() * js.len());
     for j in js {

@@ -1,4 +1,5 @@
-//! The CPU's products: faer's for what is large, own vectors for batches of small matrices, all threads for either.
+//! Products on the CPU: faer for large matrices, this crate's SIMD kernels for batches of small ones. Both use all
+//! threads.
 
 pub(super) mod split;
 mod tiny;
@@ -12,24 +13,26 @@ use faer::{Accum, MatMut, MatRef, Par};
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
 
-/// The longest side of products whose batch is multiplied in own vectors. Batches of f32 on two cores with AVX-512 (2026-11-21): at
-/// n = 8 and 16 these take 0.78 of faer's time, at 32 half as much again.
+/// The longest side of products whose batch is multiplied by this crate's SIMD kernels. On batches of f32 on two cores
+/// with AVX-512 (2026-11-21), these take 0.78 of faer's time at n = 8 and 16, and half as much again at 32.
 pub(super) const TINY: usize = 24;
-/// A result's sum of at least this many terms is cut where the result alone is too little work for all threads; and the largest such result.
+/// The terms of a part of a sum, and the largest result whose sums are cut. Sums of at least two parts are cut where
+/// the result alone is too little work for all threads.
 const PART: usize = 8192;
 const SMALL_RESULT: usize = 128 * 128;
-/// Flops that are worth waking another thread: about 20 us of one.
+/// The flops that are worth waking another thread: about 20 us of one thread.
 const WORTH_A_THREAD: usize = 1 << 21;
-/// Columns of a result that a thread finishes at a time, in numbers.
+/// The columns of a result that a thread finishes at a time, counted in elements.
 const FINISHED: usize = 1 << 14;
 
 /// The precisions that the CPU multiplies in.
 pub(super) trait Working: Real + faer::traits::RealField {
-    /// All products of a batch, one result after the other: as a method compiled here, once, and not anew in every crate that calls it.
+    /// Computes all products of a batch, one result after another. Being a method, it is compiled once in this crate
+    /// and not again in every crate that calls it.
     fn gemm(problem: &Problem, operands: Operands<'_, Self>) -> Vec<Self>;
-    /// The hyperbolic tangent.
+    /// Returns the hyperbolic tangent.
     fn tangent(self) -> Self;
-    /// e to this power.
+    /// Returns e to this power.
     fn exponential(self) -> Self;
 }
 
@@ -48,7 +51,7 @@ macro_rules! working {
 }
 working!(f32, f64);
 
-/// What is multiplied, and what is added to it; C and bias are empty where there are none.
+/// The factors, and the matrix and the bias to add; C and the bias are empty where there are none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operands<'a, T> {
     pub(super) a: &'a [T],
@@ -64,7 +67,7 @@ fn gemm<T: Working>(problem: &Problem, operands: Operands<'_, T>) -> Vec<T> {
         return Vec::new();
     }
     let work = Work { problem, operands, alpha: T::from_f64(problem.alpha) };
-    // As the BLAS: what is multiplied by 0 is not looked at.
+    // As in the BLAS, what is multiplied by 0 is not read.
     let k = if problem.alpha == 0.0 { 0 } else { problem.k };
     if k > 0 && m.max(n) <= TINY && k <= TINY && m <= tiny::most_rows::<T>() {
         return tiny::gemm(&work);
@@ -77,21 +80,22 @@ fn gemm<T: Working>(problem: &Problem, operands: Operands<'_, T>) -> Vec<T> {
     out
 }
 
-/// What becomes of products that are made already.
+/// Finishes products that are already computed: adds C and the bias, and applies the activation.
 pub(super) fn finish<T: Working>(problem: &Problem, operands: Operands<'_, T>, out: &mut [T]) {
     if !out.is_empty() {
         Work { problem, operands, alpha: T::from_f64(1.0) }.finish_all(out);
     }
 }
 
-/// All products of a batch of f16, with sums in f32; results to the nearest f16, ties to even, from 65520 on infinite.
+/// Computes all products of a batch of f16 with sums in f32. Results are rounded to the nearest f16, ties to even, and
+/// are infinite from 65520 on.
 pub(super) fn gemm_of_halves(problem: &Problem, operands: Operands<'_, f16>) -> Vec<f16> {
     let wide = [operands.a, operands.b, operands.c, operands.bias].map(widened);
     let [a, b, c, bias] = &wide;
     narrowed(&gemm(problem, Operands { a, b, c, bias }))
 }
 
-/// Numbers that a thread converts at a time.
+/// The number of elements that a thread converts at a time.
 const CONVERTED: usize = 1 << 15;
 
 fn widened(from: &[f16]) -> Vec<f32> {
@@ -108,7 +112,7 @@ fn narrowed(from: &[f32]) -> Vec<f16> {
     to
 }
 
-/// A batch of products that is being made.
+/// A batch of products in progress.
 #[derive(Debug)]
 struct Work<'a, T> {
     problem: &'a Problem,
@@ -117,7 +121,7 @@ struct Work<'a, T> {
 }
 
 impl<'a, T> Operands<'a, T> {
-    /// The same numbers by the name of their type.
+    /// Reinterprets the same elements as their own type.
     pub(super) fn cast<U: bytemuck::Pod>(self) -> Operands<'a, U>
     where
         T: bytemuck::Pod,
@@ -128,7 +132,7 @@ impl<'a, T> Operands<'a, T> {
 }
 
 impl<'a, T: Working> Work<'a, T> {
-    /// The numbers of A of a matrix of the batch, as they are stored.
+    /// Returns the stored elements of A for one matrix of the batch.
     #[inline(always)]
     fn a_of(&self, matrix: usize) -> &'a [T] {
         let Problem { m, k, a, .. } = *self.problem;
@@ -143,7 +147,7 @@ impl<'a, T: Working> Work<'a, T> {
         &self.operands.b[first..first + n * k]
     }
 
-    /// Alpha times every product.
+    /// Computes alpha times every product.
     fn multiply(&self, out: &mut [T]) {
         let Problem { m, n, k, batch, .. } = *self.problem;
         let one = 2 * m * n * k;
@@ -164,7 +168,7 @@ impl<'a, T: Working> Work<'a, T> {
         }
     }
 
-    /// One product, of parts of its sums that do not depend upon the number of threads.
+    /// Computes one product from parts of its sums; the parts do not depend on the number of threads.
     fn in_parts(&self, matrix: usize, out: &mut [T]) {
         let Problem { m, n, k, .. } = *self.problem;
         let mut sums = vec![T::from_f64(0.0); m * n * k.div_ceil(PART)];
@@ -192,7 +196,7 @@ impl<'a, T: Working> Work<'a, T> {
         matmul(out, Accum::Replace, left, right, self.alpha, par);
     }
 
-    /// What becomes of all products.
+    /// Finishes all products.
     fn finish_all(&self, out: &mut [T]) {
         let Problem { m, n, .. } = *self.problem;
         if self.problem.plain() {
@@ -204,7 +208,7 @@ impl<'a, T: Working> Work<'a, T> {
         parallel::for_each(all, |i, out| self.finish(i / chunks, i % chunks * columns, out));
     }
 
-    /// What becomes of products, in columns of a result from `first` on.
+    /// Finishes the columns of one result, starting at column `first`.
     #[inline(always)]
     fn finish(&self, matrix: usize, first: usize, out: &mut [T]) {
         let Problem { m, n, c, bias, .. } = *self.problem;
@@ -230,7 +234,7 @@ impl<'a, T: Working> Work<'a, T> {
     }
 }
 
-/// The activation of every number.
+/// Applies the activation to every element.
 fn activate<T: Working>(activation: Activation, out: &mut [T]) {
     let [zero, half, one] = [0.0, 0.5, 1.0].map(T::from_f64);
     let each = |out: &mut [T], f: &dyn Fn(T) -> T| out.iter_mut().for_each(|x| *x = f(*x));
@@ -247,7 +251,7 @@ fn activate<T: Working>(activation: Activation, out: &mut [T]) {
             let (by, cubic) = (T::from_f64((2.0 / std::f64::consts::PI).sqrt()), T::from_f64(0.044_715));
             let low = T::from_f64(-100.0);
             each(out, &|x| {
-                // 0 times an infinity is no number.
+                // The bound avoids 0 times an infinity, which is NaN.
                 let bounded = if x < low { low } else { x };
                 let u = by * (bounded + cubic * bounded * bounded * bounded);
                 half * bounded * (one + u.tangent())

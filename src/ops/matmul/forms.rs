@@ -1,47 +1,49 @@
-//! Which kernel multiplies matrices of a shape, and how their sums are cut. The shape of one matrix decides, never the batch: a
-//! matrix's result has the same bits whichever others came along.
+//! Selects the kernel for the shape of a product, and how its sums are cut. The shape of one matrix decides, never the
+//! batch: the bits of a matrix's result do not depend on the rest of the batch.
 
-use super::kernels::{DIRECT, ORDERS, ROOM, SMALL_TEAMS, TEAMS, WIDTH};
+use super::kernels::{DIRECT, ORDERS, ROOM, SMALL_SUBGROUP_SIZES, SUBGROUP_SIZES, WIDTH};
 use crate::device::Adapter;
 use crate::forms::{KernelForm, MatmulForm};
 use crate::shape::to_u32;
 
-/// The longest side of a result that several of share a workgroup.
+/// The longest side of a result of which several share a workgroup.
 const TINY: u32 = 32;
-/// The most terms of such a result's sums: one after the other, in one workgroup.
+/// The most terms of the sums of such a result: one workgroup adds them in sequence.
 const TINY_TERMS: u32 = 512;
-/// Workgroups that a result should have: as many as a large device has processors (an H200 132). Below it tiles get smaller, and
-/// then sums are cut.
+/// The number of workgroups that a result should have: about the number of multiprocessors of a large device (132 on an
+/// H200). Below it tiles get smaller, and then sums are cut.
 const BUSY: u32 = 128;
-/// The fewest terms of a sum's part: a part of a 64 x 64 tile then writes a sixteenth of what it reads.
+/// The fewest terms of a part of a sum: a part of a 64 x 64 tile then writes a sixteenth of what it reads.
 const PART: u32 = 512;
 
-/// A kernel for products.
+/// A form of the kernels for products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Several products a workgroup; the order where all three sides are one that has a variant.
+    /// Several products per workgroup. `order` is the common order of square matrices that has a variant, otherwise 0.
     Tiny { order: u32 },
-    /// Tiles of `8 side` rows and columns, `depth` terms a step.
+    /// Tiles of `8 side` rows and columns, with `depth` terms per step.
     Tile { side: u32, depth: u32 },
-    /// Tiles an invocation without workgroup memory, 16 rows and columns, or 8 where there are no more, for adapters on a CPU.
+    /// One tile per invocation without workgroup memory, for adapters on a CPU: 16 rows (`tall`) and columns (`wide`),
+    /// or 8 where a product has no more.
     Direct { tall: bool, wide: bool },
-    /// Tiles of `4 fragment` rows and columns on the matrix units, `fragment x fragment`, of four subgroups of `lanes` lanes.
+    /// Tiles of `4 fragment` rows and columns on matrix units of `fragment x fragment`, by four subgroups of `lanes`
+    /// lanes.
     Cooperative { fragment: u32, lanes: u32 },
 }
 
-/// How products of one shape are made.
+/// The plan for the products of one shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) form: Form,
-    /// Terms of a part of a sum, a multiple of a step.
+    /// The terms of a part of a sum, a multiple of a step.
     pub(super) span: u32,
-    /// Matrices of a workgroup, and their terms at a time.
+    /// The matrices of a workgroup, and the terms of a step.
     pub(super) together: u32,
     pub(super) depth: u32,
 }
 
 impl Plan {
-    /// How an adapter multiplies op(A), `m x k`, by op(B), `k x n`; nothing where no form that may be used is there.
+    /// Plans how an adapter multiplies op(A), `m x k`, by op(B), `k x n`; `None` if no form that may be used fits.
     pub(super) fn of(adapter: &Adapter, m: u32, n: u32, k: u32, half: bool) -> Option<Self> {
         let side = |x: u32| f64::from(x);
         let size = (side(m) * side(n) * side(k)).cbrt();
@@ -53,10 +55,10 @@ impl Plan {
         let has = |bytes: u32, invocations: u32| {
             limits.workgroup_storage >= bytes && limits.workgroup_invocations >= invocations
         };
-        // By name alone: wgpu calls its devices experimental.
+        // Used only if named, because wgpu marks cooperative matrices as experimental.
         if half && adapter.asks(KernelForm::Matmul(MatmulForm::Cooperative)) {
             let fragment = adapter.cooperative?;
-            let teams = if fragment == 8 { &SMALL_TEAMS[..] } else { &TEAMS };
+            let teams = if fragment == 8 { &SMALL_SUBGROUP_SIZES[..] } else { &SUBGROUP_SIZES };
             let lanes = adapter.subgroup().filter(|lanes| teams.contains(lanes) && has(16 << 10, 4 * lanes))?;
             let form = Form::Cooperative { fragment, lanes };
             let span = span_of(adapter, [m, n, k], fragment / 2, 32, cooperative_loops(fragment, lanes));
@@ -85,7 +87,7 @@ impl Plan {
         Some(Self { form: Form::Tile { side, depth }, span, together: 1, depth })
     }
 
-    /// Its form's name.
+    /// Returns the name of the form.
     pub(super) fn name(&self) -> &'static str {
         let form = match self.form {
             Form::Tiny { .. } => MatmulForm::Tiny,
@@ -97,17 +99,18 @@ impl Plan {
         form.name()
     }
 
-    /// Parts of sums of `k` terms.
+    /// Returns the number of parts of a sum of `k` terms.
     pub(super) fn parts(&self, k: u32) -> u32 {
         k.div_ceil(self.span).max(1)
     }
 
-    /// Whether results go through raw sums: of several parts, or where a word of f16 would have two owners.
+    /// Returns whether results go through raw sums: because there are several parts, or because a word of f16 would
+    /// have two writers.
     pub(super) fn through_sums(&self, m: u32, k: u32, half: bool) -> bool {
         self.parts(k) > 1 || half && !m.is_multiple_of(2)
     }
 
-    /// Workgroups of a batch.
+    /// Returns the number of workgroups of a batch.
     pub(super) fn units(&self, m: u32, n: u32, parts: u32, batch: u32) -> u32 {
         match self.form {
             Form::Tiny { .. } => batch.div_ceil(self.together),
@@ -124,7 +127,7 @@ impl Plan {
         to_u32(tiles(m, n, side)).saturating_mul(parts).saturating_mul(batch)
     }
 
-    /// Flops of a workgroup, what it does beyond the matrix counted.
+    /// Returns the flops of a workgroup, including those beyond the edges of the matrix.
     pub(super) fn flops(&self, k: u32) -> f64 {
         match self.form {
             Form::Tiny { .. } => 2.0 * f64::from(16 * WIDTH) * f64::from(k.max(1)),
@@ -139,22 +142,23 @@ impl Plan {
     }
 }
 
-/// Rows, or columns, of such an invocation.
+/// Returns the rows, or columns, of a tile of [`Form::Direct`].
 fn direct_side(long: bool) -> u32 {
     if long { 16 } else { 8 }
 }
 
-/// Tiles of `8 side` rows and columns.
+/// Returns the number of tiles of `8 side` rows and columns.
 fn tiles(m: u32, n: u32, side: u32) -> u64 {
     u64::from(m.div_ceil(8 * side)) * u64::from(n.div_ceil(8 * side))
 }
 
-/// Terms of a part: as many parts as keep the device busy, none too short, and none too long for the loops of one dispatch.
+/// Returns the terms of a part. There are enough parts to keep the device busy; none is too short, and none is too long
+/// for the loops of one dispatch.
 fn span(adapter: &Adapter, m: u32, n: u32, k: u32, side: u32, depth: u32) -> u32 {
     span_of(adapter, [m, n, k], side, depth, depth + 1)
 }
 
-/// The same where a step of `depth` terms takes `loops` iterations.
+/// Returns the terms of a part where a step of `depth` terms takes `loops` iterations.
 fn span_of(adapter: &Adapter, [m, n, k]: [u32; 3], side: u32, depth: u32, loops: u32) -> u32 {
     let wanted = u64::from(BUSY).div_ceil(tiles(m, n, side).max(1));
     let even = u32::try_from(u64::from(k).div_ceil(wanted)).unwrap_or(k);
@@ -162,12 +166,13 @@ fn span_of(adapter: &Adapter, [m, n, k]: [u32; 3], side: u32, depth: u32, loops:
     even.max(PART).div_ceil(depth).min(most) * depth
 }
 
-/// Returns the most steps of a part, with `loops` iterations each: half of what a dispatch may do, and one more than there are.
+/// Returns the most steps of a part, with `loops` iterations each: these take half of what a dispatch may do, including
+/// one additional step that the kernel's loop makes.
 fn most_steps(loop_budget: u32, loops: u32) -> u32 {
     (loop_budget / 2 / loops).max(2) - 1
 }
 
-/// Iterations of a step of 32 terms on matrix units: bringing both factors, and multiplying.
+/// Returns the iterations of a step of 32 terms on matrix units: loading both factors, and multiplying.
 fn cooperative_loops(fragment: u32, lanes: u32) -> u32 {
     1 + 2 * (32 * fragment).div_ceil(lanes) + 32 / fragment
 }
@@ -175,33 +180,36 @@ fn cooperative_loops(fragment: u32, lanes: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::{Form, PART, Plan, TINY_TERMS, cooperative_loops, most_steps};
-    use crate::ops::matmul::kernels::{ROOM, SMALL_TEAMS, TEAMS, WIDTH};
+    use crate::ops::matmul::kernels::{ROOM, SMALL_SUBGROUP_SIZES, SUBGROUP_SIZES, WIDTH};
     use crate::ops::matmul::split::CHUNK;
 
-    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted here as the kernels have them.
+    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. They are counted here as in
+    /// the kernels.
     #[test]
     fn the_loops_of_every_kernel_fit_lavapipe() {
         const BUDGET: u32 = 65_535;
         let loads = ROOM.div_ceil(WIDTH);
-        // tiny.wgsl: chunks of terms, each brought and multiplied; the worst has one term at a time.
+        // tiny.wgsl: steps of `depth` terms, each loaded and multiplied; the worst case has one term at a time.
         for depth in [1, 2, 4, 8, 32] {
             assert!(TINY_TERMS.div_ceil(depth) * (1 + 2 * loads + depth) <= BUDGET);
         }
-        // tile.wgsl: steps, one more than there are, and their terms.
+        // tile.wgsl: the steps plus one, and the terms of each.
         for depth in [8, 16] {
             let most = most_steps(BUDGET, depth + 1);
             assert!((most + 1) * (1 + depth) <= BUDGET / 2 && most * depth > PART, "{depth}");
         }
-        // direct.wgsl: four terms an iteration, of parts that are counted as tiles of eight terms a step.
+        // direct.wgsl: four terms per iteration, in parts that are counted as tiles of eight terms per step.
         let most = 8 * most_steps(BUDGET, 8 + 1);
         assert!(most.div_ceil(4) <= BUDGET / 2 && most > PART);
-        // cooperative.wgsl: steps, and at last the fragments' numbers.
-        for (fragment, lanes) in TEAMS.map(|lanes| (16, lanes)).into_iter().chain(SMALL_TEAMS.map(|lanes| (8, lanes))) {
+        // cooperative.wgsl: the steps, and finally the elements of the fragments.
+        for (fragment, lanes) in
+            SUBGROUP_SIZES.map(|lanes| (16, lanes)).into_iter().chain(SMALL_SUBGROUP_SIZES.map(|lanes| (8, lanes)))
+        {
             let loops = cooperative_loops(fragment, lanes);
             let most = most_steps(BUDGET, loops);
             assert!(most * loops + 2 * fragment * fragment + 4 <= BUDGET && most * 32 > PART, "{fragment} {lanes}");
         }
-        // split.wgsl and largest.wgsl: chunks of a line, 32 at a time, and the terms of one.
+        // split.wgsl and largest.wgsl: the chunks of a line, 32 at a time, and the terms of one chunk.
         assert!((u32::MAX.div_ceil(CHUNK) / 32 + 1) + 5 + CHUNK / 32 <= BUDGET && CHUNK.is_multiple_of(2));
         let plan = Plan { form: Form::Tile { side: 8, depth: 8 }, span: 512, together: 1, depth: 8 };
         assert_eq!((plan.parts(0), plan.parts(512), plan.parts(513)), (1, 1, 2));

@@ -1,4 +1,4 @@
-//! The device's products: which kernel, in which order, with which buffers. Everything is recorded, nothing waits.
+//! Products on the device: the kernels, their order and their buffers. Everything is recorded; nothing waits.
 
 use super::forms::{Form, Plan};
 use super::kernels::{
@@ -8,18 +8,19 @@ use super::kernels::{
 use crate::device::{Adapter, Buffer, Gpu, Recorder};
 use crate::error::{ErrorKind, Result};
 
-/// One factor on the device: column-major as it is stored, one matrix after the other.
+/// One factor on the device, stored in column-major order, one matrix after another.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ops) struct Factor<'a> {
-    /// The numbers; f16 two to a word.
+    /// The elements; f16 is stored two to a word.
     pub(in crate::ops) buffer: &'a Buffer<f32>,
-    /// Whether the product takes its transpose.
+    /// Whether the product uses its transpose.
     pub(in crate::ops) transposed: bool,
-    /// Whether there is one matrix for the whole batch.
+    /// Whether one matrix is shared by the whole batch.
     pub(in crate::ops) shared: bool,
 }
 
-/// `C = act(alpha op(A) op(B) + beta C + bias)` of a batch, op(A) `(m, k)`, op(B) `(k, n)`, results `(m, n)`.
+/// The product `C = act(alpha op(A) op(B) + beta C + bias)` of a batch, with op(A) `(m, k)`, op(B) `(k, n)`, results
+/// `(m, n)`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ops) struct Product<'a> {
     pub(in crate::ops) m: u32,
@@ -29,24 +30,24 @@ pub(in crate::ops) struct Product<'a> {
     pub(in crate::ops) a: Factor<'a>,
     pub(in crate::ops) b: Factor<'a>,
     pub(in crate::ops) ending: Ending<'a>,
-    /// Whether every number, the results among them, is f16.
+    /// Whether every element, including the results, is f16.
     pub(in crate::ops) half: bool,
 }
 
-/// What becomes of a sum.
+/// The steps that turn a sum into a result.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ops) struct Ending<'a> {
     pub(in crate::ops) alpha: f32,
-    /// Not read where it is 0: nor is C.
+    /// The factor of C. Where it is 0, C is not read.
     pub(in crate::ops) beta: f32,
-    /// The numbers, and whether one matrix serves all.
+    /// The elements of C, and whether one matrix is shared by the whole batch.
     pub(in crate::ops) c: Option<(&'a Buffer<f32>, bool)>,
     pub(in crate::ops) bias: Option<Bias<'a>>,
-    /// 0 none, 1 ReLU, 2 GELU, 3 tanh, 4 sigmoid.
+    /// The activation: 0 none, 1 ReLU, 2 GELU, 3 tanh, 4 sigmoid.
     pub(in crate::ops) activation: u32,
 }
 
-/// What is added to a whole row, or to a whole column.
+/// A bias, which is added to whole rows or to whole columns.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ops) struct Bias<'a> {
     pub(in crate::ops) buffer: &'a Buffer<f32>,
@@ -55,13 +56,13 @@ pub(in crate::ops) struct Bias<'a> {
 }
 
 impl Product<'_> {
-    /// What is compiled in. Raw sums end plainly.
+    /// Returns the settings that are compiled in. Raw sums have a plain ending.
     fn operands(&self, raw: bool) -> Operands {
         let plain = raw || self.ending.is_plain();
         Operands { transpose_a: self.a.transposed, transpose_b: self.b.transposed, half: self.half, plain }
     }
 
-    /// The parameters of a dispatch, but for what it takes of the work.
+    /// Returns the parameters of a dispatch, except for the range of the work that it takes.
     fn params(&self, plan: &Plan) -> Params {
         let Self { m, n, k, batch, a, b, ending, .. } = *self;
         let stride = |shared: bool, numbers: u32| if shared { 0 } else { numbers };
@@ -95,24 +96,24 @@ impl Product<'_> {
 }
 
 impl Ending<'_> {
-    /// The sums as they are.
+    /// The ending that leaves sums unchanged.
     pub(super) const NONE: Self = Self { alpha: 1.0, beta: 0.0, c: None, bias: None, activation: IDENTITY };
 
-    /// Whether it is a sum times alpha.
+    /// Returns whether results are the sums times alpha.
     fn is_plain(&self) -> bool {
         self.c.is_none() && self.bias.is_none() && self.activation == IDENTITY
     }
 }
 
-/// The name of the kernel for that shape, if the device has one.
+/// Returns the name of the form for this shape, if the device has one.
 pub(in crate::ops) fn form(gpu: &Gpu, m: u32, n: u32, k: u32, half: bool) -> Option<&'static str> {
     Plan::of(gpu.adapter(), m, n, k, half).map(|plan| plan.name())
 }
 
-/// The plan for that shape.
+/// Returns the plan for this shape.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if none of the forms that may be used takes it.
+/// [`ErrorKind::Limit`] if no form that may be used takes it.
 pub(super) fn plan(adapter: &Adapter, m: u32, n: u32, k: u32, half: bool) -> Result<Plan> {
     Plan::of(adapter, m, n, k, half).ok_or_else(|| {
         let what = format!("sides of a result in the kernels of matmul that may be used on {}", adapter.name);
@@ -120,14 +121,14 @@ pub(super) fn plan(adapter: &Adapter, m: u32, n: u32, k: u32, half: bool) -> Res
     })
 }
 
-/// Words of device memory that the parts of sums take beside factors and results.
+/// Returns the words of device memory that the parts of sums take in addition to factors and results.
 pub(super) fn room_for_sums(plan: &Plan, m: u32, n: u32, k: u32, batch: u64, half: bool) -> u64 {
     let parts = if plan.through_sums(m, k, half) { plan.parts(k) } else { 0 };
     u64::from(parts) * u64::from(m) * u64::from(n) * batch
 }
 
-/// Records a product into `out`, which holds `batch` matrices of `m x n`, by a plan, which may be that of a larger product that
-/// this one is a piece of. Every index has to fit 31 bits, and every buffer a binding.
+/// Records a product into `out`, which holds `batch` matrices of `m x n`. The plan may be that of a larger product of
+/// which this one is a block. Every index must fit 31 bits, and every buffer a binding.
 ///
 /// # Errors
 /// Device errors.
@@ -145,7 +146,7 @@ pub(super) fn gemm_by(rec: &mut Recorder<'_>, plan: &Plan, product: &Product<'_>
     finish(rec, product, product.params(plan), &sums, None, out)
 }
 
-/// The raw sums of a product's parts, as parts `skip` and on of `sums`.
+/// Records the raw sums of a product's parts into `sums`, starting at part `skip`.
 pub(super) fn partial(
     rec: &mut Recorder<'_>,
     plan: &Plan,
@@ -165,7 +166,7 @@ fn multiply(
     out: &mut Buffer<f32>,
 ) -> Result<()> {
     let [a, b] = [product.a, product.b].map(|factor| factor.buffer.cast_ref::<u32>());
-    // What is absent is not read; something has to be bound.
+    // An absent operand is not read, but something must be bound.
     let c = product.ending.c.map_or_else(|| a.clone(), |(c, _)| c.cast_ref());
     let bias = product.ending.bias.map_or_else(|| a.clone(), |bias| bias.buffer.cast_ref());
     let mut out = out.cast_mut::<u32>();
@@ -203,7 +204,7 @@ fn multiply(
     Ok(())
 }
 
-/// Results from the first `parts` of raw sums.
+/// Records the results from the first `parts` of raw sums.
 pub(super) fn finish_parts(
     rec: &mut Recorder<'_>,
     plan: &Plan,
@@ -215,8 +216,8 @@ pub(super) fn finish_parts(
     finish(rec, product, Params { parts, ..product.params(plan) }, sums, None, out)
 }
 
-/// f32 results from all parts of sums of numbers that were scaled by powers of two: their exponents for each row of op(A) and each
-/// column of op(B), those of a factor that serves all once.
+/// Records f32 results from all parts of the sums of scaled factors. `exponents` has the exponents of the powers of two
+/// for each row of op(A) and each column of op(B); a shared factor has them once.
 pub(super) fn finish_scaled(
     rec: &mut Recorder<'_>,
     plan: &Plan,

@@ -1,10 +1,10 @@
-//! The kernels of products of matrices.
+//! The kernels of matrix products.
 
 use crate::device::{Adapter, Overrides, kernels, mirrors, uniform};
 use half::f16;
 
 uniform! {
-    /// What every kernel is told: see shaders/matmul/product.wgsl.
+    /// The parameters of every kernel, described in shaders/matmul/product.wgsl.
     pub(super) struct Params {
         first: u32, m: u32, n: u32, k: u32,
         a_stride: u32, b_stride: u32, c_stride: u32, bias_stride: u32,
@@ -15,42 +15,45 @@ uniform! {
 }
 
 uniform! {
-    /// What splitting is told: see shaders/matmul/lines.wgsl.
+    /// The parameters of splitting, described in shaders/matmul/lines.wgsl.
     pub(super) struct Lines {
         first: u32, lines: u32, all: u32, terms: u32, chunk: u32, chunks: u32,
     }
 }
 
-/// Words that a workgroup of [`Sum`] makes.
+/// The words that a workgroup of [`Sum`] writes.
 pub(super) const SUMMED: u32 = 64;
-/// Invocations of a workgroup without memory: software adapters take as long for wider ones, or longer.
+/// The invocations of a workgroup of [`Direct`]: software adapters take as long for wider ones, or longer.
 pub(super) const DIRECT: u32 = 8;
 
-/// Activations.
+/// The activations.
 pub(super) const IDENTITY: u32 = 0;
 pub(super) const RELU: u32 = 1;
 pub(super) const GELU: u32 = 2;
 pub(super) const TANH: u32 = 3;
 pub(super) const SIGMOID: u32 = 4;
 
-/// Which numbers of a product have a bias of their own.
+/// What a bias is added along.
 pub(super) const NO_BIAS: u32 = 0;
 pub(super) const BIAS_OF_ROWS: u32 = 1;
 pub(super) const BIAS_OF_COLUMNS: u32 = 2;
 
-/// Lines of a workgroup that splits f32 into f16.
+/// The lines of a workgroup that splits f32 into f16.
 pub(super) const LINES: u32 = 8;
 
-/// Invocations of a workgroup of small products, and the fours of each factor that it has room for: 16 KiB altogether.
+/// The invocations of a workgroup of small products, and the groups of four that it has room for in each factor: 16 KiB
+/// in total.
 pub(super) const WIDTH: u32 = 128;
 pub(super) const ROOM: u32 = 512;
-/// The orders of square products that have a variant of their own.
+/// The orders of square products that have a separate variant.
 pub(super) const ORDERS: [u32; 4] = [4, 8, 16, 32];
 
-/// Tiles that ship: invocations a side, and terms a step. Both 16-deep and 8-deep halves of two factors fit 32 and 16 KiB.
+/// The shipped tiles: invocations per side, and terms per step. The two halves of both factors take 32 KiB with 16
+/// terms on 16 invocations per side, and at most 16 KiB otherwise.
 pub(super) const TILES: [(u32, u32); 3] = [(8, 8), (16, 8), (16, 16)];
 
-/// What is compiled into the kernels of a product: how the factors lie, whether in f16, and whether results are sums times alpha.
+/// The settings that are compiled into the kernels of a product: the storage order of the factors, whether elements are
+/// f16, and whether results are sums times alpha.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Operands {
     pub(super) transpose_a: bool,
@@ -60,7 +63,7 @@ pub(super) struct Operands {
 }
 
 impl Operands {
-    /// A row of op(A) lies side by side where A is transposed, a column of op(B) where B is not.
+    /// Returns the overrides. A row of op(A) is contiguous where A is transposed, a column of op(B) where B is not.
     pub(super) fn overrides(self) -> [(&'static str, f64); 4] {
         let (a, b) = (self.transpose_a.into(), (!self.transpose_b).into());
         [("A_ALONG", a), ("B_ALONG", b), ("HALF", self.half.into()), ("PLAIN", self.plain.into())]
@@ -87,9 +90,9 @@ fn tile_variants() -> Vec<Vec<(&'static str, f64)>> {
     TILES.into_iter().flat_map(|tile| Operands::all().map(move |operands| variant(tile, operands))).collect()
 }
 
-/// Lanes of the subgroups that matrix units ship for: those of 16 x 16, and those of 8 x 8.
-pub(super) const TEAMS: [u32; 3] = [16, 32, 64];
-pub(super) const SMALL_TEAMS: [u32; 4] = [4, 8, 16, 32];
+/// The subgroup sizes that the kernels for matrix units ship for: those of 16 x 16, and those of 8 x 8.
+pub(super) const SUBGROUP_SIZES: [u32; 3] = [16, 32, 64];
+pub(super) const SMALL_SUBGROUP_SIZES: [u32; 4] = [4, 8, 16, 32];
 
 fn of_teams(teams: &[u32]) -> Vec<Vec<(&'static str, f64)>> {
     let variant = |lanes: u32, operands: Operands| [&operands.overrides()[..], &[("LANES", lanes.into())]].concat();
@@ -98,11 +101,11 @@ fn of_teams(teams: &[u32]) -> Vec<Vec<(&'static str, f64)>> {
 }
 
 fn cooperative_variants() -> Vec<Vec<(&'static str, f64)>> {
-    of_teams(&TEAMS)
+    of_teams(&SUBGROUP_SIZES)
 }
 
 fn small_cooperative_variants() -> Vec<Vec<(&'static str, f64)>> {
-    of_teams(&SMALL_TEAMS)
+    of_teams(&SMALL_SUBGROUP_SIZES)
 }
 
 fn direct_variants() -> Vec<Vec<(&'static str, f64)>> {
@@ -127,7 +130,7 @@ fn line_variants() -> Vec<Vec<(&'static str, f64)>> {
     [0.0, 1.0].map(|along| vec![("ALONG", along)]).into()
 }
 
-/// Whether products on the adapter use such a variant.
+/// Returns whether products on the adapter use this variant.
 pub(in super::super) fn is_given(adapter: &Adapter, kernel: &str, overrides: Overrides<'_>) -> bool {
     let lanes = overrides.iter().find(|(name, _)| *name == "LANES").map(|(_, lanes)| *lanes);
     let units = |order: u32| adapter.cooperative == Some(order) && lanes == adapter.subgroup().map(f64::from);
@@ -140,7 +143,7 @@ pub(in super::super) fn is_given(adapter: &Adapter, kernel: &str, overrides: Ove
 }
 
 kernels! {
-    /// Several small products a workgroup.
+    /// Computes several small products per workgroup.
     Tiny = [
         "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/factors.wgsl", "matmul/store_tile.wgsl",
         "matmul/tiny.wgsl"
@@ -152,7 +155,7 @@ kernels! {
         read bias: u32,
         write out: u32,
     }
-    /// A tile of a product a workgroup.
+    /// Computes a tile of a product per workgroup.
     Tile = [
         "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/factors.wgsl", "matmul/store_tile.wgsl",
         "matmul/tile.wgsl"
@@ -164,7 +167,7 @@ kernels! {
         read bias: u32,
         write out: u32,
     }
-    /// A tile of a product an invocation, without workgroup memory.
+    /// Computes a tile of a product per invocation, without workgroup memory.
     Direct = [
         "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/direct.wgsl"
     ] variants direct_variants {
@@ -175,7 +178,7 @@ kernels! {
         read bias: u32,
         write out: [f32; 4],
     }
-    /// A tile of a product of f16 on matrix units of 16 x 16.
+    /// Computes a tile of a product of f16 per workgroup, on matrix units of 16 x 16.
     Cooperative = [
         "matmul/cooperative.wgsl", "matmul/fragment_16.wgsl", "shared/real.wgsl", "shared/half.wgsl",
         "matmul/product.wgsl", "matmul/store_tile.wgsl"
@@ -187,7 +190,7 @@ kernels! {
         read bias: u32,
         write out: u32,
     }
-    /// A tile of a product of f16 on matrix units of 8 x 8.
+    /// Computes a tile of a product of f16 per workgroup, on matrix units of 8 x 8.
     SmallCooperative = [
         "matmul/cooperative.wgsl", "matmul/fragment_8.wgsl", "shared/real.wgsl", "shared/half.wgsl",
         "matmul/product.wgsl", "matmul/store_tile.wgsl"
@@ -199,7 +202,7 @@ kernels! {
         read bias: u32,
         write out: u32,
     }
-    /// Results from sums that were made in parts.
+    /// Computes results from the parts of sums.
     Sum = [
         "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/no_scaling.wgsl", "matmul/sum.wgsl"
     ] variants sum_variants {
@@ -209,7 +212,7 @@ kernels! {
         read bias: u32,
         write out: u32,
     }
-    /// The same of sums whose numbers were scaled.
+    /// Computes results from the parts of sums of scaled factors.
     SumOfScaled = [
         "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/power.wgsl", "matmul/undo_scaling.wgsl",
         "matmul/sum.wgsl"
@@ -222,13 +225,13 @@ kernels! {
         read across: u32,
         write out: u32,
     }
-    /// The largest magnitude of each chunk of each row of op(A), or column of op(B).
+    /// Finds the largest magnitude of each chunk of each row of op(A), or column of op(B).
     Largest = ["shared/real.wgsl", "matmul/lines.wgsl", "matmul/largest.wgsl"] variants line_variants {
         uniform params: Lines,
         read numbers: u32,
         write largest: u32,
     }
-    /// f32 as two f16, scaled by lines.
+    /// Splits f32 into two f16, scaled line by line.
     Split = [
         "shared/real.wgsl", "shared/half.wgsl", "matmul/power.wgsl", "matmul/lines.wgsl", "matmul/split.wgsl"
     ] variants line_variants {

@@ -1,4 +1,22 @@
-//! Products of matrices, batched, with what usually follows them.
+//! Batched products of matrices, with the steps that usually follow them.
+//!
+//! On the device the shape of one matrix chooses the form (`forms`): `tiny` (results with sides up to 32: several
+//! matrices per workgroup, 4 x 4 elements per invocation); `tile_64` and `tile_128` (8 x 8 elements per invocation in
+//! registers, two halves of workgroup memory); on software adapters `direct` (16 x 16 elements per invocation, no
+//! workgroup memory). Where one result would leave a device idle, its sums are split into parts (split-k), added by
+//! `sum` in a fixed order. What follows a sum (`shaders/matmul/product.wgsl`) is in every form, and compiled out where
+//! nothing follows. f16 is taken apart by bits, so no adapter needs SHADER_F16.
+//!
+//! `cooperative` uses matrix units (f16) and is taken only by name, because wgpu opens such a device as an experiment.
+//! One text makes two kernels: fragments of 8 x 8 (Mesa's lavapipe 26, on which it has run, and Metal) and of 16 x 16,
+//! which have run nowhere yet.
+//!
+//! f32 split into f16 ([`Precision::SplitF16`]; `split`): `largest` finds the largest magnitude of each line (a row of
+//! op(A), a column of op(B)), `split` writes `x 2^s = high + low`, two f16 in a word with the terms next to each
+//! other; three products of f16 go into raw sums, which `sum` adds and scales back by bits. Scales belong to whole
+//! lines, so `batches` cuts matrices and blocks there, never terms.
+//!
+//! The CPU multiplies by faer, and batches with sides up to 24 in its own vectors (`cpu/tiny`).
 
 mod batches;
 mod cpu;
@@ -19,34 +37,36 @@ use half::f16;
 pub use options::{Activation, Bias, Gemm, Precision};
 
 mod private {
-    /// What can be multiplied is settled here.
+    /// Restricts [`Multiplied`](super::Multiplied) to the types below.
     pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
     impl Sealed for half::f16 {}
 }
 
-/// What [`matmul`] multiplies: f32 and f64 in their own precision, f16 with sums in f32.
+/// The element types that [`matmul`] multiplies: f32 and f64 in their own precision, f16 with sums in f32.
 pub trait Multiplied: Scalar + private::Sealed {}
 impl Multiplied for f32 {}
 impl Multiplied for f64 {}
 impl Multiplied for f16 {}
 
-/// The product of every matrix of `a` with its partner of `b`. [`Gemm`] has transposes, factors, a matrix and a bias to add, and an
-/// activation.
+/// Multiplies every matrix of `a` by the corresponding matrix of `b`. [`Gemm`] also takes transposes and scale factors,
+/// adds a matrix and a bias, and applies an activation.
 ///
-/// f32 and f64 are computed in their own precision (f64 on the CPU), f16 with sums in f32 and results rounded to the nearest f16,
-/// ties to even: what is 65520 or more is infinite then. Every number of a result is within `4 eps sqrt(k) (|A| |B|)` of the true
-/// one, eps being 2^-23 for f32 and f16, 2^-52 for f64, and for f16 its own rounding besides; a sum of k equal terms may be
-/// `k eps` off, as any sum in turn. Infinities and NaN go their way as the arithmetic says.
+/// f32 and f64 are computed in their own precision (f64 on the CPU), f16 with sums in f32. f16 results are rounded to
+/// the nearest value, ties to even; magnitudes of 65520 or more become infinite. Every element of a result is within
+/// `4 eps sqrt(k) (|A| |B|)` of the exact one, where eps is 2^-23 for f32 and f16 and 2^-52 for f64; f16 adds its own
+/// rounding. A sum of k equal terms may be off by `k eps`, like any sequential sum. Infinities and NaN propagate
+/// through the arithmetic.
 ///
 /// # Shapes
-/// `a` is `(m, k)`, `b` is `(k, n)`, the result `(m, n)`. The batches are equal, or one of them is 1: that matrix serves all.
-/// Where k is 0 the result is zero.
+/// `a` is `(m, k)`, `b` is `(k, n)`, the result `(m, n)`. The batches are equal, or one of them is 1: that matrix is
+/// shared by the whole batch. Where k is 0 the result is zero.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if k or the batches do not agree; [`crate::ErrorKind::Limit`] if the result far exceeds the byte
-/// budget or, with [`Backend::Gpu`](crate::Backend::Gpu), what its kernels take; [`crate::ErrorKind::Domain`] for f64 there; device errors.
+/// [`crate::ErrorKind::Shape`] if k or the batches do not agree; [`crate::ErrorKind::Limit`] if the result far exceeds
+/// the byte budget or, with [`Backend::Gpu`](crate::Backend::Gpu), the limits of the kernels;
+/// [`crate::ErrorKind::Domain`] for f64 there; device errors.
 ///
 /// ```
 /// use fiedler::{Context, Shape, array::Array, ops::matmul};
@@ -60,38 +80,38 @@ pub fn matmul<T: Multiplied>(ctx: &Context, a: &Array<T>, b: &Array<T>) -> Resul
     Gemm::new().run(ctx, a, b)
 }
 
-/// A factor as it was given.
+/// A factor as the caller passed it.
 #[derive(Clone, Copy, Debug)]
 struct Given {
     transposed: bool,
-    /// Whether one matrix serves all.
+    /// Whether one matrix is shared by the whole batch.
     shared: bool,
 }
 
-/// What is added, and whether one serves all.
+/// The matrix C to add: its factor, and whether one matrix is shared by the whole batch.
 #[derive(Clone, Copy, Debug)]
 struct Added {
     beta: f64,
     shared: bool,
 }
 
-/// What a bias is added along.
+/// The axis that a bias is added along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BiasAxis {
-    /// One number for each row.
+    /// One value for each row.
     Rows,
-    /// One number for each column.
+    /// One value for each column.
     Columns,
 }
 
-/// A bias, and whether one serves all.
+/// A bias, and whether one is shared by the whole batch.
 #[derive(Clone, Copy, Debug)]
 struct Along {
     axis: BiasAxis,
     shared: bool,
 }
 
-/// What is to be multiplied: op(A) `(m, k)`, op(B) `(k, n)`.
+/// The shapes and options of a product: op(A) `(m, k)`, op(B) `(k, n)`.
 #[derive(Clone, Copy, Debug)]
 struct Problem {
     m: usize,
@@ -101,14 +121,14 @@ struct Problem {
     a: Given,
     b: Given,
     alpha: f64,
-    /// C is there only where beta is not 0.
+    /// The matrix to add; `None` also where beta is 0.
     c: Option<Added>,
     bias: Option<Along>,
     activation: Activation,
 }
 
 impl Problem {
-    /// The problem of these shapes.
+    /// Checks the shapes and returns the problem.
     fn of<T: Multiplied>(gemm: &Gemm<T>, a: Shape, b: Shape) -> Result<Self> {
         let turned = |shape: Shape, yes: bool| if yes { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
         let ((m, k), (terms, n)) = (turned(a, gemm.transpose_a), turned(b, gemm.transpose_b));
@@ -125,7 +145,7 @@ impl Problem {
             (1, y) => y,
             (x, 1) => x,
             (x, _) => {
-                return Err(Error::shape("matmul", format!("a batch of {x} or 1 beside {}", left()), right()));
+                return Err(Error::shape("matmul", format!("a batch of {x} or 1 for {}", left()), right()));
             }
         };
         let partner = |what: &'static str, found: Shape, (rows, cols): (usize, usize)| {
@@ -170,12 +190,13 @@ impl Problem {
         Shape::new(self.m, self.n, self.batch)
     }
 
-    /// Whether results are the sums, times alpha.
+    /// Returns whether results are the sums times alpha.
     fn plain(&self) -> bool {
         self.c.is_none() && self.bias.is_none() && self.activation == Activation::None
     }
 
-    /// Numbers of A, of B, of C and of the bias that one matrix of the batch, or all of them, take.
+    /// Returns the numbers of elements of A, B, C and the bias, each with whether one matrix is shared by the whole
+    /// batch. The count is that of one matrix.
     fn lens(&self) -> [(usize, bool); 4] {
         let Self { m, n, k, a, b, c, bias, .. } = *self;
         let of_bias = bias.map_or((0, true), |x| (if x.axis == BiasAxis::Rows { m } else { n }, x.shared));
@@ -183,13 +204,14 @@ impl Problem {
         [(size(m, k), a.shared), (size(k, n), b.shared), c.map_or((0, true), |c| (size(m, n), c.shared)), of_bias]
     }
 
-    /// Numbers that were given, C and the bias among them.
+    /// Returns the number of elements of all operands, including C and the bias.
     fn given(&self) -> usize {
         let all = |(len, shared): (usize, bool)| if shared { len } else { len.saturating_mul(self.batch) };
         self.lens().into_iter().map(all).fold(0, usize::saturating_add)
     }
 
-    /// Where one left factor serves all of a batch whose right factors lie side by side, it is one product with all of their columns.
+    /// Folds the batch into columns: where the left factor is shared and the right factors are contiguous, the batch is
+    /// one product with all of their columns.
     fn folded(self) -> Self {
         let aligned = self.c.is_none_or(|c| !c.shared)
             && self.bias.is_none_or(|bias| (bias.axis == BiasAxis::Rows) == bias.shared)
@@ -203,21 +225,21 @@ impl Problem {
     }
 }
 
-/// Flop of decompositions, in which the policy's rates are measured, that take as long as one of a product: 2e10 flop/s a thread
-/// there, 1.9e11 here at n = 1024 in f32 (2026-11-21, AVX-512).
-const EASIER: f64 = 1.0 / 8.0;
-/// What a number read or written costs beside: small products run at the speed of memory.
-const MOVED: f64 = 4.0;
+/// The time of one flop of a product, in flops of the decompositions that the policy's rates are measured on: 2e10
+/// flop/s per thread there, 1.9e11 here at n = 1024 in f32 (2026-11-21, AVX-512).
+const PRODUCT_FLOP_COST: f64 = 1.0 / 8.0;
+/// The additional cost, in flops, of an element that is read or written: small products run at the speed of memory.
+const COST_PER_ELEMENT: f64 = 4.0;
 
-/// One call.
+/// One call of [`matmul`].
 struct Task<'a> {
     problem: &'a Problem,
-    /// Of the numbers.
+    /// The precision of the stored elements.
     stored: operation::Precision,
     precision: Precision,
-    /// Whether a number takes half a word on a device.
+    /// Whether an element takes half a word on a device.
     half: bool,
-    /// Words of 32 bits a number, on the way to a device.
+    /// The 32-bit words of an element on the way to a device.
     words: f64,
     resident: bool,
 }
@@ -229,7 +251,7 @@ impl<'a> Task<'a> {
         Self { problem, stored, precision, half, words: as_f64(T::words(1 << 10)) / 1024.0, resident }
     }
 
-    /// The kernels that would be taken.
+    /// Returns the name of the form that the device would use.
     fn form(&self, gpu: &Gpu) -> Option<&'static str> {
         let Problem { m, n, k, .. } = *self.problem;
         let [m, n, k] = [m, n, k].map(to_u32);
@@ -251,7 +273,7 @@ impl Operation for Task<'_> {
         let [m, n, k, batch] = [problem.m, problem.n, problem.k, problem.batch].map(as_f64);
         let numbers = as_f64(problem.given()) + m * n * batch;
         let products = if self.precision == Precision::SplitF16 { f64::from(split::PRODUCTS) } else { 1.0 };
-        let flops = 2.0 * m * n * k * batch * EASIER * products + MOVED * numbers * products;
+        let flops = 2.0 * m * n * k * batch * PRODUCT_FLOP_COST * products + COST_PER_ELEMENT * numbers * products;
         let form = ctx.gpu().ok().and_then(|gpu| self.form(gpu)).unwrap_or("");
         Workload {
             family: Family::Matmul,
@@ -278,26 +300,28 @@ fn as_f64(count: usize) -> f64 {
 }
 
 impl<T: Multiplied> Gemm<T> {
-    /// Where this would run on factors of these shapes, and why; `resident`: they lie on the device.
+    /// Returns where this product would run on factors of these shapes, and why. `resident` tells whether they are on
+    /// the device.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if they cannot be multiplied.
+    /// [`crate::ErrorKind::Shape`] if the shapes cannot be multiplied.
     pub fn choose(&self, ctx: &Context, a: Shape, b: Shape, resident: bool) -> Result<Choice> {
         Ok(Task::of::<T>(&Problem::of(self, a, b)?, self.precision, resident).choose(ctx))
     }
 
-    /// The products.
+    /// Computes the products of a batch.
     ///
     /// # Shapes
     /// op(A) `(m, k)`, op(B) `(k, n)`, the result `(m, n)`; batches are equal, or 1.
     ///
     /// # Errors
-    /// As [`matmul`]; [`crate::ErrorKind::Domain`] for a precision that the numbers or the device do not have.
+    /// The same as [`matmul`]; [`crate::ErrorKind::Domain`] for a precision that the element type or the device does
+    /// not have.
     pub fn run(&self, ctx: &Context, a: &Array<T>, b: &Array<T>) -> Result<Array<T>> {
         let problem = Problem::of(self, a.shape(), b.shape())?;
         let shape = problem.result();
         let needed = (T::words(shape.len()) as u64).saturating_mul(4);
-        // What was given fits into memory already; an outer product may be far larger.
+        // The operands fit into memory already; an outer product may be far larger.
         if needed > ctx.memory_budget() && shape.len() / 4 > problem.given() {
             let what = "bytes for the results of matmul";
             return Err(Error::budget(what, needed, ctx.memory_budget()));
@@ -317,7 +341,7 @@ impl<T: Multiplied> Gemm<T> {
     }
 }
 
-/// The products on the CPU, in the precision of the numbers.
+/// Computes the products on the CPU, in the precision of the elements.
 fn on_cpu<T: Multiplied>(
     ctx: &Context,
     problem: &Problem,

@@ -1,14 +1,15 @@
-//! What a product can be told.
+//! The options of a product.
 
 use super::Multiplied;
 use super::kernels::{GELU, IDENTITY, RELU, SIGMOID, TANH};
 use crate::array::Array;
 
-/// `C = act(alpha op(A) op(B) + beta C + bias)`, batched. See [`matmul`](super::matmul) for shapes, precision and errors.
+/// A batched product `C = act(alpha op(A) op(B) + beta C + bias)`. See [`matmul`](super::matmul) for shapes, precision
+/// and errors.
 ///
-/// As in the BLAS, what is multiplied by 0 is not looked at: a NaN in A or B where alpha is 0, in C where beta is 0. An activation
-/// is computed in the precision of the sums; on a device tanh, sigmoid and GELU are within 32 eps (1 + |x|) of the true function of
-/// their argument.
+/// As in the BLAS, what is multiplied by 0 is not read: a NaN in A or B has no effect where alpha is 0, nor one in C
+/// where beta is 0. An activation is computed in the precision of the sums. On a device tanh, sigmoid and GELU are
+/// within 32 eps (1 + |x|) of the exact function of their argument.
 ///
 /// ```
 /// use fiedler::{Context, Shape, array::Array, ops::matmul::{Activation, Bias, Gemm}};
@@ -30,25 +31,25 @@ pub struct Gemm<T: Multiplied = f32> {
     pub(super) precision: Precision,
 }
 
-/// What is added to whole rows, or to whole columns, of every result; a batch of 1 serves all.
+/// A bias, which is added to whole rows or to whole columns of every result; a batch of 1 is shared by all.
 #[derive(Clone, Debug)]
 pub enum Bias<T: Multiplied = f32> {
-    /// `(m, 1)`: a number for each row of a result.
+    /// `(m, 1)`: one value for each row of a result.
     Rows(Array<T>),
-    /// `(1, n)`: a number for each column.
+    /// `(1, n)`: one value for each column.
     Columns(Array<T>),
 }
 
-/// What is done to every number of a result at last. NaN stays NaN.
+/// The function that is finally applied to every element of a result. NaN stays NaN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Activation {
-    /// Nothing.
+    /// No activation.
     #[default]
     None,
     /// `max(x, 0)`.
     Relu,
-    /// Its form by tanh (Hendrycks and Gimpel 2016): `x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))`.
+    /// GELU in its tanh form (Hendrycks and Gimpel 2016): `x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))`.
     Gelu,
     /// The hyperbolic tangent.
     Tanh,
@@ -56,18 +57,19 @@ pub enum Activation {
     Sigmoid,
 }
 
-/// In which precision products are computed.
+/// The precision in which products are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Precision {
-    /// That of the numbers; f16 with sums in f32.
+    /// The precision of the elements; f16 with sums in f32.
     #[default]
     Own,
-    /// f32 as the sum of two f16, scaled by powers of two for each row of op(A) and each column of op(B), in three products whose
-    /// sums are f32: what matrix units of f16 make of f32, on every adapter and on the CPU. A number is off by
-    /// `(4 eps sqrt(k) + 2^-20) (|A| |B|)` at most, eps = 2^-23, and by `k 2^-38` times the largest magnitudes of its row and its
-    /// column. What is not finite spoils its row or column. Three products and twice the memory of the factors: where there are
-    /// no matrix units, f32 as it is takes a third of the time. Rows of op(A) and columns of op(B) have to fit the device whole.
+    /// f32 split into the sum of two f16, scaled by powers of two for each row of op(A) and each column of op(B), in
+    /// three products whose sums are f32. This is how matrix units of f16 compute f32; every adapter and the CPU have
+    /// the same arithmetic. The error of an element is at most `(4 eps sqrt(k) + 2^-20) (|A| |B|)`, where eps = 2^-23,
+    /// plus `k 2^-38` times the largest magnitudes of its row and its column. A non-finite element spoils its row or
+    /// column. It takes three products and twice the memory of the factors: without matrix units, f32 with
+    /// [`Precision::Own`] takes a third of the time. Rows of op(A) and columns of op(B) have to fit the device whole.
     SplitF16,
 }
 
@@ -78,7 +80,7 @@ impl<T: Multiplied> Default for Gemm<T> {
 }
 
 impl<T: Multiplied> Gemm<T> {
-    /// `C = A B`.
+    /// Returns the product `C = A B`.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -92,28 +94,29 @@ impl<T: Multiplied> Gemm<T> {
         }
     }
 
-    /// op(A) is A', its transpose: `a` is `(k, m)`.
+    /// Sets whether op(A) is the transpose A': `a` is then `(k, m)`.
     #[must_use]
     pub fn transpose_a(mut self, yes: bool) -> Self {
         self.transpose_a = yes;
         self
     }
 
-    /// op(B) is B', its transpose: `b` is `(n, k)`.
+    /// Sets whether op(B) is the transpose B': `b` is then `(n, k)`.
     #[must_use]
     pub fn transpose_b(mut self, yes: bool) -> Self {
         self.transpose_b = yes;
         self
     }
 
-    /// What the product is multiplied by, rounded to the precision of the sums; 1 if nothing is said.
+    /// Sets the factor of the product, rounded to the precision of the sums; 1 by default.
     #[must_use]
     pub fn alpha(mut self, alpha: f64) -> Self {
         self.alpha = alpha;
         self
     }
 
-    /// Adds `beta` times `c`, `(m, n)`, one for all or one for each. It is not changed: the result is an array of its own.
+    /// Adds `beta` times `c`, which is `(m, n)`, one for all or one for each matrix. `c` is not changed: the result is
+    /// a new array.
     #[must_use]
     pub fn add(mut self, beta: f64, c: &Array<T>) -> Self {
         self.added = Some((beta, c.clone()));
@@ -127,14 +130,14 @@ impl<T: Multiplied> Gemm<T> {
         self
     }
 
-    /// What is done to every number at last.
+    /// Sets the function that is finally applied to every element.
     #[must_use]
     pub fn activation(mut self, activation: Activation) -> Self {
         self.activation = activation;
         self
     }
 
-    /// In which precision.
+    /// Sets the precision of the computation.
     #[must_use]
     pub fn precision(mut self, precision: Precision) -> Self {
         self.precision = precision;
@@ -151,7 +154,7 @@ impl<T: Multiplied> Bias<T> {
 }
 
 impl Activation {
-    /// Its number in the kernels.
+    /// Returns the number of the activation in the kernels.
     pub(super) fn number(self) -> u32 {
         match self {
             Self::None => IDENTITY,

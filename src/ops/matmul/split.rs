@@ -1,6 +1,6 @@
-//! f32 as the sum of two f16 on the device: both factors are scaled and split line by line, three products of f16 make raw sums,
-//! and these are added and scaled back. The arithmetic is that of the CPU's (`cpu/split.rs`), the order of sums aside; where the
-//! plan is that of matrix units, they do the work.
+//! f32 split into the sum of two f16 on the device: both factors are scaled and split line by line, three products of
+//! f16 make raw sums, and these are added and scaled back. The arithmetic is that of the CPU (`cpu/split.rs`), except
+//! for the order of the sums. If the plan is for matrix units, the products run on them.
 
 use super::forms::Plan;
 use super::gpu::{self, Ending, Factor, Product};
@@ -8,19 +8,21 @@ use super::kernels::{LINES, Largest, Lines, Split};
 use crate::device::{Buffer, Recorder};
 use crate::error::Result;
 
-/// Products that one of f32 becomes.
+/// The number of f16 products that replace one product of f32.
 pub(super) const PRODUCTS: u32 = 3;
 
-/// Terms of a line that a workgroup splits: even, and long enough that what is found of the other chunks costs little.
+/// The terms of a line that a workgroup splits: even, and enough that reading the maxima of the other chunks costs
+/// little.
 pub(super) const CHUNK: u32 = 4096;
 
-/// Terms of the sums of such products: whole words of two.
+/// Returns the terms of the sums of such products: `k`, rounded up to whole words of two.
 pub(super) fn terms(k: u32) -> u32 {
     k.saturating_add(k % 2)
 }
 
-/// Words of device memory for what stands between factors and results: high and low halves of op(A), of op(B), the sums of all
-/// products, exponents and magnitudes. `batches`: matrices of A, of B and of results.
+/// Returns the words of device memory for each intermediate array: the high and low halves of op(A) and of op(B), the
+/// magnitudes, the exponents, and the sums of all products. `batches` has the numbers of matrices of A, of B and of
+/// results.
 pub(super) fn room(plan: &Plan, m: u64, n: u64, k: u32, batches: [u64; 3]) -> [u64; 8] {
     let [of_a, of_b, of_c] = batches;
     let all = [m.saturating_mul(of_a), n.saturating_mul(of_b)];
@@ -32,7 +34,8 @@ pub(super) fn room(plan: &Plan, m: u64, n: u64, k: u32, batches: [u64; 3]) -> [u
     [halves[0], halves[0], halves[1], halves[1], largest[0], largest[1], exponents, sums]
 }
 
-/// A factor in two parts, the terms of a line side by side, and the exponent of each line's scale.
+/// A factor split into high and low halves, with the terms of each line contiguous, and the exponent of each line's
+/// scale.
 struct Halves {
     high: Buffer<f32>,
     low: Buffer<f32>,
@@ -40,7 +43,7 @@ struct Halves {
 }
 
 impl Halves {
-    /// Of `all` lines, `lines` a matrix, of `terms` numbers, which lie `along` or across memory.
+    /// Splits `all` lines, `lines` per matrix, of `terms` elements each, which are contiguous if `along`.
     fn of(rec: &mut Recorder<'_>, factor: &Buffer<f32>, along: bool, size: [u32; 3]) -> Result<Self> {
         let [lines, all, terms] = size;
         let (chunks, words) = (terms.div_ceil(CHUNK), terms.div_ceil(2) as usize);
@@ -70,8 +73,8 @@ impl Halves {
     }
 }
 
-/// Records a product of f32 into `out` by a plan for f16 of [`terms`] terms, which may be that of a larger product that this one is a
-/// block of: all of the terms are at hand, for scales belong to whole lines.
+/// Records a product of f32 into `out`. The plan is one for f16 with [`terms`] terms, and may be that of a larger
+/// product of which this one is a block. A block has all terms, because scales belong to whole lines.
 ///
 /// # Errors
 /// Device errors.
@@ -86,7 +89,8 @@ pub(super) fn gemm(rec: &mut Recorder<'_>, plan: &Plan, product: &Product<'_>, o
     let parts = plan.parts(terms(k));
     let len = (PRODUCTS * parts) as usize * m as usize * n as usize * batch as usize;
     let mut sums = rec.array::<f32>(len)?;
-    // What is largest first; the product of both low halves is below what the others are rounded by.
+    // The largest product comes first. The product of both low halves is left out: it is below the rounding of the
+    // others.
     let pairs = [(&left.high, &right.high), (&left.high, &right.low), (&left.low, &right.high)];
     for (skip, (of_a, of_b)) in (0..).step_by(parts as usize).zip(pairs) {
         let half = Product {

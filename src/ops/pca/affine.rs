@@ -14,10 +14,11 @@ use bytemuck::cast_slice;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// Rows that a thread of the CPU takes off and turns at once.
+/// The rows that a thread of the CPU centers and multiplies at once.
 const ROWS: usize = 512;
 
-/// A point, a matrix `(before.len(), after.len())` in columns, another point.
+/// An affine map: the point that is subtracted, a matrix `(before.len(), after.len())` in column-major order, and the
+/// point that is added.
 #[derive(Debug)]
 pub(super) struct Map<T> {
     pub(super) before: Vec<T>,
@@ -26,9 +27,11 @@ pub(super) struct Map<T> {
 }
 
 impl<T: Real> Map<T> {
+    /// Applies the map to the rows of `x`.
+    ///
     /// # Errors
-    /// With [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Domain`] if `T` is f64 and [`crate::ErrorKind::Limit`] if the
-    /// device cannot hold the result; device errors.
+    /// With [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Domain`] if `T` is f64 and
+    /// [`crate::ErrorKind::Limit`] if the device cannot hold the result; device errors.
     pub(super) fn apply(&self, operation: &'static str, ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
         let (given, inner, cols) = (x.shape(), self.before.len(), self.after.len());
         let shape = Shape { cols, ..given };
@@ -89,7 +92,7 @@ impl<T: Real> Map<T> {
     }
 }
 
-/// [`every`] compiled here, once, and not anew in every crate that calls it.
+/// Instantiates [`every`] here, once, instead of in every crate that calls it.
 fn in_f32(map: [&[f32]; 3], x: &[f32], shape: Shape) -> Vec<f32> {
     every(map, x, shape)
 }
@@ -106,7 +109,7 @@ fn every<T: Real>([before, w, after]: [&[T]; 3], x: &[T], shape: Shape) -> Vec<T
         return out;
     }
     if inner == 0 {
-        // Of no coordinates there is the other point.
+        // Without coordinates the result is the added point.
         let points = after.iter().cycle();
         out.chunks_exact_mut(rows).zip(points).for_each(|(column, &x)| column.fill(x));
         return out;
@@ -116,12 +119,12 @@ fn every<T: Real>([before, w, after]: [&[T]; 3], x: &[T], shape: Shape) -> Vec<T
         let blocks: Vec<Vec<T>> = parallel::map((0..rows).step_by(ROWS), |_, first| {
             let count = ROWS.min(rows - first);
             let column = |j: usize| own[j * rows + first..][..count].iter().map(move |&x| x - before[j]);
-            let centred: Vec<T> = (0..inner).flat_map(column).collect();
+            let centered: Vec<T> = (0..inner).flat_map(column).collect();
             let mut turned = vec![T::from_f64(0.0); count * cols];
             matmul(
                 MatMut::from_column_major_slice_mut(&mut turned, count, cols),
                 Accum::Replace,
-                MatRef::from_column_major_slice(&centred, count, inner),
+                MatRef::from_column_major_slice(&centered, count, inner),
                 w,
                 T::from_f64(1.0),
                 Par::Seq,
@@ -140,7 +143,7 @@ fn every<T: Real>([before, w, after]: [&[T]; 3], x: &[T], shape: Shape) -> Vec<T
 }
 
 /// # Errors
-/// [`crate::ErrorKind::Limit`] if the device cannot take numbers of that shape.
+/// [`crate::ErrorKind::Limit`] if the device cannot take a batch of that shape.
 fn fits(gpu: &Gpu, shape: Shape, cols: usize, budget: u64) -> Result<()> {
     let adapter = gpu.adapter();
     let [given, made, turns] = [shape.len(), Shape { cols, ..shape }.len(), shape.cols.saturating_mul(cols)]

@@ -2,11 +2,11 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// Edge of a tile of [`Affine`].
+/// The edge of a tile of [`Affine`].
 pub(super) const TILE: usize = 16;
 
 uniform! {
-    /// The first unit of a dispatch, and the shapes.
+    /// The first workgroup of a dispatch, and the shapes.
     pub(super) struct Sizes { first: u32, rows: u32, inner: u32, cols: u32 }
 }
 
@@ -15,7 +15,7 @@ fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// Numbers about one point, turned, about another.
+    /// The map `(X - before) W + after`.
     Affine = ["pca/affine.wgsl"] variants one_variant {
         uniform params: Sizes,
         read x: f32,

@@ -15,26 +15,26 @@ use crate::shape::Shape;
 use affine::Map;
 use std::sync::Arc;
 
-/// How [`pca`] finds the components.
+/// The method by which [`pca`] finds the components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Solver {
-    /// By the shape: the covariance where there are at most 2048 columns and not more than rows, the singular value decomposition
-    /// where the shorter side is at most 1024, else the truncated one.
+    /// Depends on the shape: the covariance for at most 2048 columns and at least as many rows, else the singular value
+    /// decomposition if the shorter side is at most 1024, else the truncated one.
     #[default]
     Auto,
-    /// Eigenpairs of the covariance: one pass over the rows. Variances below some eps times the largest are rounding.
+    /// Eigenpairs of the covariance: one pass over the rows. Variances below a few eps times the largest are rounding.
     Covariance,
-    /// Singular values of the centred rows, which tells far smaller variances apart.
+    /// Singular values of the centered rows, which resolve far smaller variances.
     Svd,
-    /// The leading singular values of the centred rows by block Lanczos, on the CPU, until they are as good as those of the
-    /// others; NotConverged where [`TruncatedOptions::passes`] did not suffice.
+    /// The leading singular values of the centered rows by block Lanczos, on the CPU, until they are as accurate as
+    /// those of the other solvers; NotConverged if [`TruncatedOptions::passes`] did not suffice.
     Truncated,
 }
 
-/// How [`pca`] works.
+/// The options of [`pca`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PcaOptions {
-    /// How the components are found.
+    /// The method that finds the components.
     pub solver: Solver,
     /// How the truncated decomposition iterates.
     pub truncated: TruncatedOptions,
@@ -43,50 +43,69 @@ pub struct PcaOptions {
 /// The k leading principal components of some rows.
 #[derive(Clone, Debug)]
 pub struct Pca<T = f32> {
-    /// `(k, cols)`: a component a row, of unit length, by descending variance; of each the entry of largest magnitude is
-    /// positive, the first of those within rounding.
+    /// `(k, cols)`: one component per row, of unit length, by descending variance. The entry of largest magnitude of
+    /// each is positive; of several within rounding of it, the first is.
     pub components: Array<T>,
-    /// `(k, 1)`: the variance along each, divided by rows - 1; of f32 numbers 1e-20 and less apart, or 1e20, f32 does not hold it.
+    /// `(k, 1)`: the variance along each component, divided by rows - 1. An f32 does not hold it for f32 elements that
+    /// are 1e-20 and less apart, or 1e20.
     pub explained_variance: Array<T>,
-    /// `(k, 1)`: its share of the variance of all columns; NaN where there is none.
+    /// `(k, 1)`: its share of the variance of all columns; NaN if that is 0.
     pub explained_variance_ratio: Array<T>,
-    /// `(k, 1)`: the roots of the variances times rows - 1, the singular values of the centred rows.
+    /// `(k, 1)`: the square roots of the variances times rows - 1, which are the singular values of the centered rows.
     pub singular_values: Array<T>,
     /// `(1, cols)`: the means of the columns.
     pub mean: Array<T>,
-    /// The mean of the variances along the `min(rows, cols) - k` directions that were left (Tipping and Bishop 1999); 0 of none.
+    /// The mean of the variances along the `min(rows, cols) - k` remaining directions (Tipping and Bishop 1999); 0 if
+    /// there are none.
     pub noise_variance: f64,
-    /// Rows that it was made from.
+    /// The number of rows that the components were computed from.
     pub rows: u64,
-    /// Of the decomposition that the components come from, of the matrix that was decomposed.
+    /// The certificate of the decomposition that the components come from, for the matrix that was decomposed.
     pub certificate: Certificate,
-    /// What a singular value may be of rounding alone, beside the largest.
+    /// The bound, relative to the largest singular value, up to which a singular value may be rounding alone.
     rounding: f64,
 }
 
-/// The most columns of a covariance under [`Solver::Auto`]: beyond, its decomposition outweighs one pass.
+/// The most columns of a covariance under [`Solver::Auto`]: with more, its decomposition outweighs the one pass.
 const COVARIANCE: usize = 2048;
-/// The exponent of the largest deviation below which a device flushes what an f32 of it has: that of the least normal number and
-/// a mantissa's bits.
+/// The exponent of the largest deviation below which a device flushes digits that an f32 of it has: the exponent of the
+/// least normal number plus the bits of a mantissa.
 const LOST: i32 = -126 + 23;
-/// The longest shorter side that is decomposed as a whole under [`Solver::Auto`].
+/// The largest shorter side that is decomposed as a whole under [`Solver::Auto`].
 const WHOLE: usize = 1024;
 
-/// The k leading principal components of the rows of `x`: centred, not scaled, as scikit-learn's PCA.
+/// Computes the k leading principal components of the rows of `x`: centered, not scaled, as scikit-learn's PCA does.
 ///
-/// From the covariance's eigenpairs, or the centred rows' singular values: [`Solver`]. On the CPU the covariance is put together
-/// and decomposed in f64 whatever `T` is, of products of 2048 rows in `T`. The components are canonical in sign; of equal variances any basis may come.
-/// On a device deviations are scaled by a power of two, which is undone in f64: an explained variance is 0 or infinite where `T`
-/// does not hold it, but ratios, singular values and components are right. Where the largest deviation is below 2^-103 (1e-31)
-/// the status is Unresolved: digits of it are subnormal there.
-/// What was found waits on the host; [`Pca::transform`] runs where its rows lie.
+/// They come from the eigenpairs of the covariance or from the singular values of the centered rows: see [`Solver`]. On
+/// the CPU the covariance is assembled and decomposed in f64 whatever `T` is, from products of 2048 rows in `T`. The
+/// signs of the components are canonical; for equal variances any basis may be returned. On a device deviations are
+/// scaled by a power of two, which is undone in f64: an explained variance is 0 or infinite if `T` does not hold it,
+/// but ratios, singular values and components are right. If the largest deviation is below 2^-103 (1e-31), the status
+/// is Unresolved, because some of its digits are subnormal there. The results are on the host; [`Pca::transform`] runs
+/// where its rows are stored.
 ///
 /// # Shapes
-/// X `(rows, cols)`, one matrix of two rows at least; k at most `min(rows, cols)`.
+/// X `(rows, cols)`, one matrix of at least two rows; k at most `min(rows, cols)`.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::{PcaOptions, pca};
+/// use fiedler::{Context, Shape};
+///
+/// // Points on the line y = 2 x.
+/// let ctx = Context::cpu();
+/// let x = Array::from_vec(Shape::new(3, 2, 1), vec![-1.0_f32, 0.0, 1.0, -2.0, 0.0, 2.0])?;
+/// let found = pca(&ctx, &x, 1, PcaOptions::default())?;
+/// assert!((found.explained_variance.to_host(&ctx)?.as_slice()[0] - 5.0).abs() < 1e-5);
+/// assert_eq!(found.transform(&ctx, &x, false)?.shape(), Shape::new(3, 1, 1));
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if it is a batch or has fewer than two rows; [`crate::ErrorKind::Domain`] if k exceeds either
-/// side, or [`Backend::Gpu`] is set and `T` is f64; [`crate::ErrorKind::Limit`] as for the decomposition; device errors.
+/// [`crate::ErrorKind::Shape`] if it is a batch or has fewer than two rows; [`crate::ErrorKind::Domain`] if k exceeds
+/// either side, or [`Backend::Gpu`] is set and `T` is f64; [`crate::ErrorKind::Limit`] as for the decomposition; device
+/// errors.
 pub fn pca<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) -> Result<Pca<T>> {
     let shape = x.shape();
     let Shape { rows, cols, batch } = shape;
@@ -100,7 +119,7 @@ pub fn pca<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) 
     Ok(found(ctx, x, k, options)?.chosen(&choice))
 }
 
-/// [`pca`] of what was checked.
+/// Runs [`pca`] with arguments that were checked.
 fn found<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) -> Result<Pca<T>> {
     let shape = x.shape();
     let Shape { rows, cols, .. } = shape;
@@ -117,7 +136,7 @@ fn found<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) ->
     of_rows(ctx, x, k, solver, options.truncated)
 }
 
-/// Where [`pca`] would do most of its work on a matrix of that shape, and why.
+/// Returns where [`pca`] would do most of its work on a matrix of that shape, and why.
 #[must_use]
 pub fn choose_pca<T: Real>(ctx: &Context, shape: Shape, k: usize, options: PcaOptions, resident: bool) -> Choice {
     match options.solver.on(shape) {
@@ -128,7 +147,7 @@ pub fn choose_pca<T: Real>(ctx: &Context, shape: Shape, k: usize, options: PcaOp
 }
 
 impl Solver {
-    /// Itself, or what [`Solver::Auto`] is for a matrix of that shape.
+    /// Returns itself, or the solver that [`Solver::Auto`] chooses for a matrix of that shape.
     fn on(self, Shape { rows, cols, .. }: Shape) -> Self {
         match self {
             Self::Auto if cols <= COVARIANCE && cols <= rows => Self::Covariance,
@@ -139,10 +158,27 @@ impl Solver {
     }
 }
 
-/// [`pca`] of a stream of rows, from its covariance; more rows may be pushed afterwards.
+/// Computes [`pca`] of a stream of rows from its covariance; more rows may be pushed afterwards.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::pca_of_stream;
+/// use fiedler::ops::stats::RunningCovariance;
+/// use fiedler::{Context, Shape};
+///
+/// let ctx = Context::cpu();
+/// let mut stream = RunningCovariance::new(2);
+/// for chunk in [[-1.0_f32, 0.0, -2.0, 0.0], [1.0, 2.0, 2.0, 4.0]] {
+///     stream.push(&ctx, &Array::from_vec(Shape::new(2, 2, 1), chunk.to_vec())?)?; // two rows at a time
+/// }
+/// let found = pca_of_stream(&ctx, &stream, 1)?;
+/// assert_eq!(found.rows, 4);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if the stream has fewer than two rows; otherwise as [`pca`].
+/// [`crate::ErrorKind::Shape`] if the stream has fewer than two rows; otherwise as for [`pca`].
 pub fn pca_of_stream<T: Real>(ctx: &Context, stream: &RunningCovariance<T>, k: usize) -> Result<Pca<T>> {
     let (rows, cols) = (stream.rows(), stream.cols());
     if rows < 2 {
@@ -161,7 +197,7 @@ pub fn pca_of_stream<T: Real>(ctx: &Context, stream: &RunningCovariance<T>, k: u
     }
 }
 
-/// From what lies on the device, in f32 and units of `4^exponent`.
+/// Computes the components from means and a covariance on the device, in f32 and in units of `4^exponent`.
 fn of_resident<T: Real>(
     ctx: &Context,
     mean: &Array<T>,
@@ -185,7 +221,7 @@ fn of_resident<T: Real>(
     Ok(found.assemble(rows))
 }
 
-/// From means and a covariance in another precision, on the CPU.
+/// Computes the components from means and a covariance in another precision, on the CPU.
 fn of_covariance<T: Real, F: Real>(
     ctx: &Context,
     mean: Vec<f64>,
@@ -203,14 +239,14 @@ fn of_covariance<T: Real, F: Real>(
     Ok(Found { mean, values, vectors, total, unit: 1.0, epsilon: T::EPSILON, certificate }.assemble(rows))
 }
 
-/// Eigenpairs in f64, the largest first, of what ascends with a vector a column.
+/// Returns eigenpairs in f64, the largest first, from ascending ones with one vector per column.
 fn descending<F: Real>(values: &[F], vectors: &[F], cols: usize) -> (Vec<f64>, Vec<f64>) {
     let values = F::all_to_f64(values).iter().rev().copied().collect();
     let vectors = F::all_to_f64(vectors).chunks_exact(cols.max(1)).rev().flatten().copied().collect();
     (values, vectors)
 }
 
-/// From the centred rows themselves.
+/// Computes the components from the centered rows themselves.
 fn of_rows<T: Real>(
     ctx: &Context,
     x: &Array<T>,
@@ -220,22 +256,22 @@ fn of_rows<T: Real>(
 ) -> Result<Pca<T>> {
     let Shape { rows, cols, .. } = x.shape();
     let host = x.storage().to_vec(ctx)?;
-    let mut centred = Vec::with_capacity(host.len());
+    let mut centered = Vec::with_capacity(host.len());
     let mut mean = Vec::with_capacity(cols);
     let mut total = 0.0;
     for column in host.chunks_exact(rows) {
         let moments = super::stats::Moments::of(column);
         let near = moments.mean();
-        centred.extend(column.iter().map(|x| T::from_f64(x.to_f64() - near)));
+        centered.extend(column.iter().map(|x| T::from_f64(x.to_f64() - near)));
         mean.push(near);
         total += moments.variance(1);
     }
-    let centred = Array::from_vec(x.shape(), centred)?;
+    let centered = Array::from_vec(x.shape(), centered)?;
     let ((s, vh), certificate) = if solver == Solver::Truncated {
-        let found = svd_truncated(ctx, &centred, k, options)?;
+        let found = svd_truncated(ctx, &centered, k, options)?;
         (both_to_host(ctx, &found.s, &found.vh)?, first(found.certificates()))
     } else {
-        let found = svd(ctx, &centred, Vectors::Thin)?;
+        let found = svd(ctx, &centered, Vectors::Thin)?;
         (both_to_host(ctx, &found.s, &found.vh)?, first(&found.certificates(ctx)?))
     };
     let height = vh.shape().rows;
@@ -250,30 +286,30 @@ fn first(certificates: &[Certificate]) -> Certificate {
     certificates.first().copied().unwrap_or_default()
 }
 
-/// What one decomposition or another found.
+/// The results of either decomposition.
 struct Found {
     mean: Vec<f64>,
-    /// k variances in descending order, in the square of `unit`.
+    /// The k variances in descending order, in units of `unit` squared.
     values: Vec<f64>,
-    /// Their directions, one after the other.
+    /// Their directions, concatenated.
     vectors: Vec<f64>,
-    /// The variance of all columns, in the square of `unit`.
+    /// The variance of all columns, in units of `unit` squared.
     total: f64,
     unit: f64,
-    /// That of the covariance they come from, 0 of singular values.
+    /// The eps of the covariance that the variances come from; 0 for singular values.
     epsilon: f64,
     certificate: Certificate,
 }
 
 impl Found {
-    /// Describes the components of `rows` rows.
+    /// Builds the [`Pca`] of `rows` rows.
     fn assemble<T: Real>(self, rows: u64) -> Pca<T> {
         let Self { mean, values, mut vectors, total, unit, epsilon, certificate } = self;
         let (k, cols) = (values.len(), mean.len());
         #[expect(clippy::cast_precision_loss, reason = "a count of columns")]
         let rounding = (10.0 * cols as f64 * epsilon).sqrt();
         vectors.chunks_exact_mut(cols.max(1)).for_each(|own| canonical(own, T::EPSILON));
-        // Rounding may leave a variance of nothing below 0.
+        // Rounding may make a zero variance negative.
         let values: Vec<f64> = values.into_iter().map(|x| if x < 0.0 { 0.0 } else { x }).collect();
         #[expect(clippy::cast_precision_loss, reason = "counts of rows and columns")]
         let (divisor, left) = (rows.saturating_sub(1) as f64, (cols as u64).min(rows).saturating_sub(k as u64) as f64);
@@ -298,7 +334,8 @@ impl Found {
     }
 }
 
-/// The sign by which the entry of largest magnitude is positive, the first of those within a thousand times rounding.
+/// Sets the sign so that the entry of largest magnitude is positive, or the first of those within a thousand times
+/// rounding of it.
 fn canonical(vector: &mut [f64], epsilon: f64) {
     let largest = vector.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     let first = vector.iter().find(|x| x.abs() >= largest * (1.0 - 1000.0 * epsilon));
@@ -308,7 +345,7 @@ fn canonical(vector: &mut [f64], epsilon: f64) {
 }
 
 impl<T: Real> Pca<T> {
-    /// Where most of the work was done, and why; none of a stream.
+    /// Returns where most of the work was done, and why; `None` for a stream.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.components.choice()
@@ -325,7 +362,7 @@ impl<T: Real> Pca<T> {
         }
     }
 
-    /// This decomposition, if it has converged.
+    /// Returns this decomposition if it has converged.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Uncertified`] if it has not.
@@ -334,23 +371,26 @@ impl<T: Real> Pca<T> {
         Ok(self)
     }
 
-    /// Whether the components may be relied upon.
+    /// Returns whether the decomposition converged, so that the components are reliable.
     #[must_use]
     pub fn converged(&self) -> bool {
         self.certificate.status == Status::Converged
     }
 
-    /// Rows in the coordinates of the components: `(X - mean) components'`; where whitened, each over the root of its variance,
-    /// and exactly 0 along a direction whose singular value is at most `max(rows, cols) eps` times the largest, by which numpy's
-    /// `matrix_rank` calls it rounding. Where the components come from a covariance, whose eigenvalues are known to `10 cols eps`
-    /// of the largest, also along one whose variance is not more than that. The same on every backend.
+    /// Returns rows in the coordinates of the components: `(X - mean) components'`.
+    ///
+    /// If `whiten` is set, each coordinate is divided by the square root of its variance. It is exactly 0 along a
+    /// direction whose singular value is at most `max(rows, cols) eps` times the largest, by which numpy's
+    /// `matrix_rank` calls it rounding. The eigenvalues of a covariance are known to `10 cols eps` of the largest: if
+    /// the components come from one, a coordinate is also 0 along a direction whose variance is not more than that.
+    /// This is the same on every backend.
     ///
     /// # Shapes
-    /// X `(any, cols)`, any batch; the result `(any, k)`.
+    /// X `(any, cols)`, any batch; the result is `(any, k)`.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns; with [`Backend::Gpu`], [`crate::ErrorKind::Domain`]
-    /// if `T` is f64 and [`crate::ErrorKind::Limit`] if the device cannot hold the rows; device errors.
+    /// [`crate::ErrorKind::Shape`] if it has other columns; with [`Backend::Gpu`], [`crate::ErrorKind::Domain`] if `T`
+    /// is f64 and [`crate::ErrorKind::Limit`] if the device cannot hold the rows; device errors.
     pub fn transform(&self, ctx: &Context, x: &Array<T>, whiten: bool) -> Result<Array<T>> {
         let Shape { rows: k, cols, .. } = self.components.shape();
         if x.shape().cols != cols {
@@ -371,13 +411,13 @@ impl<T: Real> Pca<T> {
         .apply("Pca::transform", ctx, x)
     }
 
-    /// Rows from their coordinates: what [`Pca::transform`] made of them, without the directions that were left out.
+    /// Returns rows from their coordinates: reverts [`Pca::transform`], without the directions that were left out.
     ///
     /// # Shapes
-    /// Y `(any, k)`, any batch; the result `(any, cols)`.
+    /// Y `(any, k)`, any batch; the result is `(any, cols)`.
     ///
     /// # Errors
-    /// As [`Pca::transform`].
+    /// As for [`Pca::transform`].
     pub fn inverse_transform(&self, ctx: &Context, y: &Array<T>, whiten: bool) -> Result<Array<T>> {
         let Shape { rows: k, cols, .. } = self.components.shape();
         if y.shape().cols != k {
@@ -394,7 +434,7 @@ impl<T: Real> Pca<T> {
         .apply("Pca::inverse_transform", ctx, y)
     }
 
-    /// Directions that whitening leaves out, as [`Pca::transform`] says.
+    /// Returns the number of directions that whitening leaves out, as described in [`Pca::transform`].
     ///
     /// # Errors
     /// Device errors.
@@ -402,7 +442,7 @@ impl<T: Real> Pca<T> {
         Ok(self.scales(ctx, true)?.into_iter().filter(|&scale| scale == 0.0).count())
     }
 
-    /// What a coordinate along each component is measured in.
+    /// Returns the unit of the coordinate along each component.
     fn scales(&self, ctx: &Context, whiten: bool) -> Result<Vec<f64>> {
         let Shape { rows: k, cols, .. } = self.components.shape();
         if !whiten {
@@ -412,7 +452,7 @@ impl<T: Real> Pca<T> {
         #[expect(clippy::cast_precision_loss, reason = "counts of rows and columns")]
         let (rows, longer) = (self.rows.saturating_sub(1) as f64, self.rows.max(cols as u64) as f64);
         let rounding = self.rounding.max(longer * T::EPSILON) * singular.first().copied().unwrap_or(0.0);
-        // NaN stays.
+        // The comparison keeps NaN.
         Ok(singular.into_iter().map(|s| if s <= rounding { 0.0 } else { s / rows.sqrt() }).collect())
     }
 }

@@ -1,5 +1,5 @@
-//! On the CPU: blocks of Philox side by side in vectors, chunks of a request in parallel. A chunk's place decides its numbers, so
-//! no cut and no number of threads moves a bit.
+//! Random numbers on the CPU: several blocks of Philox at once in SIMD vectors, chunks of a request in parallel. The
+//! position of a chunk determines its numbers, so no cut and no number of threads changes a bit.
 
 use super::philox::{WORDS, abreast};
 use super::quantile::{normal_of, normal_of_two};
@@ -8,7 +8,7 @@ use crate::array::{Real, Scalar};
 use crate::parallel;
 use bytemuck::allocation::cast_vec;
 
-/// Numbers of a chunk: 64 KiB in f32.
+/// The numbers of a chunk: 64 KiB in f32.
 const CHUNK: usize = 1 << 14;
 
 pub(super) fn words(stream: &Stream, len: usize) -> Vec<u32> {
@@ -19,7 +19,7 @@ pub(super) fn fill<T: Real>(stream: &Stream, len: usize, law: Law) -> Vec<T> {
     if T::ON_DEVICE { cast_vec(fill_f32(stream, len, law)) } else { cast_vec(fill_f64(stream, len, law)) }
 }
 
-/// [`of_law`] compiled here, once, and not anew in every crate that calls it.
+/// Instantiates [`of_law`] here, once, instead of in every crate that calls it.
 fn fill_f32(stream: &Stream, len: usize, law: Law) -> Vec<f32> {
     of_law(stream, len, law)
 }
@@ -31,7 +31,7 @@ fn fill_f64(stream: &Stream, len: usize, law: Law) -> Vec<f64> {
 fn of_law<T: Real>(stream: &Stream, len: usize, law: Law) -> Vec<T> {
     let zero = T::from_f64(0.0);
     match law {
-        // Made by `words`, in their own type.
+        // [`words`] makes them, in their own type.
         Law::Words => Vec::new(),
         Law::Uniform { low, high } => {
             let (from, width) = (T::from_f64(low), T::from_f64(high - low));
@@ -63,13 +63,13 @@ fn of_law<T: Real>(stream: &Stream, len: usize, law: Law) -> Vec<T> {
     }
 }
 
-/// The largest number of the precision that is below `high`.
+/// Returns the largest number of the precision that is below `high`.
 #[expect(clippy::cast_possible_truncation, reason = "where T is f32, `high` is one")]
 pub(super) fn last_below<T: Real>(high: f64) -> f64 {
     if T::ON_DEVICE { (high as f32).next_down().into() } else { high.next_down() }
 }
 
-/// `len` numbers, each of `N` words, from where the stream stands.
+/// Returns the next `len` numbers of the stream, each made of `N` words.
 fn made<T: Scalar, const N: usize>(
     stream: &Stream,
     len: usize,
@@ -105,7 +105,7 @@ fn fill_chunk<T: Scalar, const N: usize>(stream: &Stream, first: u64, out: &mut 
         }
         return;
     }
-    // A number begins in one round and ends in the next: word by word.
+    // A number starts in one round and ends in the next, so this goes word by word.
     let mut words = next(0);
     let (mut round, mut at) = (0, inside);
     for out in out {

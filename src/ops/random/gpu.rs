@@ -1,4 +1,4 @@
-//! On the device: one kernel, integers alone but for the law's last step.
+//! Random numbers on the device: one kernel, in integers except for the last step of the law.
 
 use super::kernels::{BERNOULLI, Fill, NORMAL, Order, UNIFORM, WIDTH, WORDS, fill_variant};
 use super::quantile::TABLE;
@@ -11,10 +11,10 @@ pub(super) fn bytes(len: usize) -> u64 {
     (len as u64).div_ceil(4).max(1).saturating_mul(16)
 }
 
-/// Records the numbers of the stream from where it stands.
+/// Records the next `len` numbers of the stream.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if they are more than a binding holds; device errors.
+/// [`ErrorKind::Limit`] if they exceed a binding; device errors.
 pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<Buffer<f32>> {
     let adapter = gpu.adapter();
     let (needed, allowed) = (bytes(len), adapter.limits.storage_binding);
@@ -33,7 +33,7 @@ pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<B
     let [block_low, block_high] = [block, block >> 32].map(low_word);
     let count = low_word(quads as u64);
     let (variant, [offset, factor, below], [last, some]) = numbers_of(law);
-    // Twenty rounds of about ten operations at most, and ten a number.
+    // At most twenty rounds of about ten operations, and ten per number.
     let work = f64::from(WIDTH) * 240.0;
     for range in rec.ranges(count.div_ceil(WIDTH), work) {
         let params = Order {
@@ -58,7 +58,7 @@ pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<B
     Ok(numbers.cast::<f32>().first(len))
 }
 
-/// The kernel's variant for a law, and its numbers.
+/// Returns the kernel's variant for a law, and the parameters of the law.
 #[expect(clippy::cast_possible_truncation, reason = "they are f32 numbers already")]
 fn numbers_of(law: Law) -> (u8, [f32; 3], [u32; 2]) {
     match law {
@@ -71,7 +71,7 @@ fn numbers_of(law: Law) -> (u8, [f32; 3], [u32; 2]) {
     }
 }
 
-/// The lower 32 bits.
+/// Returns the lower 32 bits.
 #[expect(clippy::cast_possible_truncation, reason = "what it is for")]
 fn low_word(x: u64) -> u32 {
     x as u32
@@ -79,7 +79,7 @@ fn low_word(x: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether: fill.wgsl has the rounds of
+    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. fill.wgsl has the rounds of
     /// two blocks.
     #[test]
     fn the_loops_fit_lavapipe() {

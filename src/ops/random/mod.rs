@@ -1,5 +1,9 @@
-//! Random numbers by a counter: Philox 4x32-10, so that the i-th number of a stream is a function of the stream and of i. The same
-//! integers, uniforms and standard normals, to the last bit, on the CPU and on every adapter, however a request is cut.
+//! Random numbers by a counter: Philox 4x32-10, so that the i-th number of a stream is a function of the stream and of
+//! i. Integers, uniforms and standard normals are the same to the last bit on the CPU and on every adapter, however a
+//! request is cut.
+//!
+//! `quantile` makes standard normals from words in fixed point, by 1024 cubic polynomials, so that their bits are the
+//! same everywhere. `start_vectors` is what iterations start from; a test fixes its bits.
 
 mod cpu;
 mod gpu;
@@ -21,10 +25,10 @@ use crate::policy::{Choice, Workload};
 use crate::shape::Shape;
 use std::ops::Range;
 
-/// What becomes of the words.
+/// The distribution that words are transformed to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Law {
-    /// Nothing.
+    /// The words unchanged.
     Words,
     Uniform {
         low: f64,
@@ -34,20 +38,33 @@ enum Law {
         mean: f64,
         deviation: f64,
     },
-    /// 1 where a word is below this, else 0.
+    /// 1 if a word is below `below`, else 0.
     Bernoulli {
         below: u64,
     },
 }
 
-/// Words of 32 bits as they come.
+/// Returns the 32-bit words of the stream.
 ///
 /// # Shapes
-/// In the order of memory: column-major, the batch slowest. One word of the stream an element.
+/// The elements are filled in the order of memory: column-major, the batch slowest. Each takes one word of the stream.
+///
+/// # Examples
+/// ```
+/// use fiedler::ops::random::{Stream, words};
+/// use fiedler::{Context, Shape};
+///
+/// let (ctx, mut stream) = (Context::cpu(), Stream::new(7, "salt"));
+/// let first = words(&ctx, &mut stream, Shape::new(4, 1, 1))?.to_host(&ctx)?;
+/// let next = words(&ctx, &mut stream, Shape::new(4, 1, 1))?.to_host(&ctx)?; // the stream has moved on
+/// let all = words(&ctx, &mut Stream::new(7, "salt"), Shape::new(8, 1, 1))?.to_host(&ctx)?;
+/// assert_eq!([first.as_slice(), next.as_slice()].concat(), all.as_slice());
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Limit`] if the array exceeds the memory budget or, with [`Backend::Gpu`](crate::Backend::Gpu), a binding; device
-/// errors. After an error the stream is where it was.
+/// [`crate::ErrorKind::Limit`] if the array exceeds the memory budget or, with [`Backend::Gpu`](crate::Backend::Gpu), a
+/// binding; device errors. After an error the position of the stream is unchanged.
 pub fn words(ctx: &Context, stream: &mut Stream, shape: Shape) -> Result<Array<u32>> {
     let (made, choice) = check::<u32>("random words", ctx, shape, 1)?.run(
         ctx,
@@ -58,18 +75,29 @@ pub fn words(ctx: &Context, stream: &mut Stream, shape: Shape) -> Result<Array<u
     Ok(Array::from_storage(shape, made).chosen(&choice))
 }
 
-/// Numbers uniform on `[low, high)`.
+/// Returns numbers uniform on `[low, high)`.
 ///
-/// f32 has the upper 24 bits of one word u, as `low + (high - low) u`; f64 the upper 53 of two. On `[0, 1)`, and wherever that
-/// product and sum are exact, the bits are the same everywhere; elsewhere an adapter may fuse or round them differently, by one
-/// ulp of the larger of `|low|` and `|high|`.
+/// In f32, u has the upper 24 bits of one word, and a number is `low + (high - low) u`; in f64, u has the upper 53 bits
+/// of two words. On `[0, 1)`, and wherever that product and sum are exact, the bits are the same everywhere; elsewhere
+/// an adapter may fuse or round them differently, by one ulp of the larger of `|low|` and `|high|`.
 ///
 /// # Shapes
-/// As [`words`]; f64 takes two words a number.
+/// As for [`words`]; f64 takes two words per number.
+///
+/// # Examples
+/// ```
+/// use fiedler::ops::random::{Stream, uniform};
+/// use fiedler::{Context, Shape};
+///
+/// let (ctx, mut stream) = (Context::cpu(), Stream::new(7, "weights"));
+/// let x = uniform::<f32>(&ctx, &mut stream, Shape::new(100, 1, 1), -1.0..1.0)?.to_host(&ctx)?;
+/// assert!(x.as_slice().iter().all(|x| (-1.0..1.0).contains(x)));
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if the range is empty or not finite in `T`, or `T` is f64 under [`Backend::Gpu`](crate::Backend::Gpu);
-/// [`crate::ErrorKind::Limit`] as of [`words`]; device errors.
+/// [`crate::ErrorKind::Domain`] if the range is empty or not finite in `T`, or `T` is f64 under
+/// [`Backend::Gpu`](crate::Backend::Gpu); [`crate::ErrorKind::Limit`] as for [`words`]; device errors.
 pub fn uniform<T: Real>(ctx: &Context, stream: &mut Stream, shape: Shape, range: Range<f64>) -> Result<Array<T>> {
     let Range { start: low, end: high } = range;
     let [a, b] = [low, high].map(|x| T::from_f64(x).to_f64());
@@ -81,19 +109,32 @@ pub fn uniform<T: Real>(ctx: &Context, stream: &mut Stream, shape: Shape, range:
     fill("random uniform", ctx, stream, shape, Law::Uniform { low: a, high: b })
 }
 
-/// Normally distributed numbers.
+/// Returns normally distributed numbers.
 ///
-/// The inverse of the distribution at the probability that a word stands for, so a number takes one word in f32 and two in f64,
-/// and no number is thrown away. Standard normals have the same bits everywhere: the largest is 6.338 in f32 (at a probability of
-/// 2^-33) and 9.155 in f64 (2^-65), each is within 2.5 * 2^-29 and half an ulp (f64: 4 ulp) of the exact quantile.
-/// `mean + deviation x` is rounded, and an adapter may fuse the two steps: one ulp of the larger of `|mean|` and `|deviation x|`.
+/// A number is the inverse of the distribution at the probability that a word stands for. So it takes one word in f32
+/// and two in f64, and no number is rejected. Standard normals have the same bits everywhere: the largest is 6.338 in
+/// f32 (at a probability of 2^-33) and 9.155 in f64 (2^-65). Each is within 2.5 * 2^-29 plus half an ulp (f64: 4 ulp)
+/// of the exact quantile. `mean + deviation x` is rounded, and an adapter may fuse the two steps: this changes a number
+/// by one ulp of the larger of `|mean|` and `|deviation x|`.
 ///
 /// # Shapes
-/// As [`words`]; f64 takes two words a number.
+/// As for [`words`]; f64 takes two words per number.
+///
+/// # Examples
+/// ```
+/// use fiedler::ops::random::{Stream, normal};
+/// use fiedler::{Context, Shape};
+///
+/// let (ctx, mut stream) = (Context::cpu(), Stream::new(7, "noise"));
+/// let x = normal::<f32>(&ctx, &mut stream, Shape::new(10_000, 1, 1), 5.0, 0.1)?.to_host(&ctx)?;
+/// let mean = x.as_slice().iter().sum::<f32>() / 1e4;
+/// assert!((mean - 5.0).abs() < 0.01);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if the mean or the deviation is not finite in `T`, the deviation is negative, or `T` is f64 under
-/// [`Backend::Gpu`](crate::Backend::Gpu); [`crate::ErrorKind::Limit`] as of [`words`]; device errors.
+/// [`crate::ErrorKind::Domain`] if the mean or the deviation is not finite in `T`, the deviation is negative, or `T` is
+/// f64 under [`Backend::Gpu`](crate::Backend::Gpu); [`crate::ErrorKind::Limit`] as for [`words`]; device errors.
 pub fn normal<T: Real>(
     ctx: &Context,
     stream: &mut Stream,
@@ -112,14 +153,26 @@ pub fn normal<T: Real>(
     fill("random normal", ctx, stream, shape, Law::Normal { mean: a, deviation: b })
 }
 
-/// 1 with probability p, else 0: whether a word is below p 2^32, rounded to the nearest. The same everywhere.
+/// Returns 1 with probability p, else 0: 1 if a word is below p 2^32, rounded to the nearest integer. The numbers are
+/// the same everywhere.
 ///
 /// # Shapes
-/// As [`words`]; one word a number in f64 too.
+/// As for [`words`]; f64 takes one word per number too.
+///
+/// # Examples
+/// ```
+/// use fiedler::ops::random::{Stream, bernoulli};
+/// use fiedler::{Context, Shape};
+///
+/// let (ctx, mut stream) = (Context::cpu(), Stream::new(7, "mask"));
+/// let x = bernoulli::<f32>(&ctx, &mut stream, Shape::new(10_000, 1, 1), 0.25)?.to_host(&ctx)?;
+/// assert!((x.as_slice().iter().sum::<f32>() / 1e4 - 0.25).abs() < 0.05);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
 /// [`crate::ErrorKind::Domain`] if p is not in `[0, 1]`, or `T` is f64 under [`Backend::Gpu`](crate::Backend::Gpu);
-/// [`crate::ErrorKind::Limit`] as of [`words`]; device errors.
+/// [`crate::ErrorKind::Limit`] as for [`words`]; device errors.
 pub fn bernoulli<T: Real>(ctx: &Context, stream: &mut Stream, shape: Shape, p: f64) -> Result<Array<T>> {
     if !(0.0..=1.0).contains(&p) {
         return Err(Error::domain("random bernoulli", format!("expected a probability from 0 to 1, found {p}")));
@@ -146,7 +199,7 @@ fn fill<T: Real>(
     Ok(Array::from_storage(shape, made).chosen(&choice))
 }
 
-/// Returns the call, if its numbers fit.
+/// Returns the call if its numbers fit the memory budget.
 fn check<T: Scalar>(
     operation: &'static str,
     ctx: &Context,
@@ -160,13 +213,14 @@ fn check<T: Scalar>(
     Ok(call::<T>(operation, shape, words))
 }
 
-/// Where numbers of this shape would be made, and why.
+/// Returns where numbers of this shape would be made, and why.
 #[must_use]
 pub fn choose_random<T: Scalar>(ctx: &Context, shape: Shape) -> Choice {
     call::<T>("random numbers", shape, 1).choose(ctx)
 }
 
-/// A word takes about 40 operations on integers, a number 10 more; what is made on the device stays there.
+/// Describes the call to the cost model: a word takes about 40 operations on integers, and a number 10 more. Numbers
+/// that are made on the device stay there.
 fn call<T: Scalar>(name: &'static str, shape: Shape, words: u128) -> Call<impl Fn(&Gpu, u64) -> bool> {
     #[expect(clippy::cast_precision_loss, reason = "a count for the cost model")]
     let flops = 50.0 * shape.len() as f64 * words as f64;

@@ -1,22 +1,23 @@
-//! Philox 4x32-10: four random words for a counter and a key (Salmon, Moraes, Dror and Shaw, Parallel random numbers: as easy as
-//! 1, 2, 3, SC 2011). Ten rounds of two multiplications; any word of any stream in the same time.
+//! Philox 4x32-10: four random words for a counter and a key (Salmon, Moraes, Dror and Shaw, Parallel random numbers:
+//! as easy as 1, 2, 3, SC 2011). It has ten rounds of two multiplications, and any word of any stream takes the same
+//! time.
 
-/// Blocks that are made side by side, so that a compiler has vectors to make of them.
+/// The number of blocks that are made together, so that the compiler can vectorize them.
 pub(super) const ABREAST: usize = 16;
-/// Words of these.
+/// The number of words in these blocks.
 pub(super) const WORDS: usize = 4 * ABREAST;
 
 const MULTIPLIERS: [u32; 2] = [0xd251_1f53, 0xcd9e_8d57];
 const KEY_STEPS: [u32; 2] = [0x9e37_79b9, 0xbb67_ae85];
 
-/// The lower and the upper half of a product.
+/// Returns the lower and the upper half of a product.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "halves of 64 bits")]
 fn halves(x: u64) -> [u32; 2] {
     [x as u32, (x >> 32) as u32]
 }
 
-/// The block of a counter, its lowest word first.
+/// Returns the block of a counter, its lowest word first.
 pub(super) fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     for _ in 0..10 {
         let [low_0, high_0] = halves(u64::from(counter[0]) * u64::from(MULTIPLIERS[0]));
@@ -27,7 +28,7 @@ pub(super) fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
-/// [`ABREAST`] blocks from `block` on, of the counters whose upper half is `upper`.
+/// Returns [`ABREAST`] blocks from `block` on, for the counters whose upper half is `upper`.
 #[inline(always)]
 pub(super) fn abreast(block: u64, upper: [u32; 2], mut key: [u32; 2]) -> [u32; WORDS] {
     let blocks: [[u32; 2]; ABREAST] = std::array::from_fn(|lane| halves(block.wrapping_add(lane as u64)));
@@ -59,7 +60,7 @@ pub(super) fn abreast(block: u64, upper: [u32; 2], mut key: [u32; 2]) -> [u32; W
 mod tests {
     use super::{ABREAST, abreast, philox};
 
-    /// The vectors of the authors' Random123 1.09, `kat_vectors`.
+    /// The test vectors of the authors' Random123 1.09, `kat_vectors`.
     #[test]
     fn philox_is_the_published_one() {
         assert_eq!(philox([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);

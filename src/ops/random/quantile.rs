@@ -1,32 +1,34 @@
-//! Standard normals by the inverse of their distribution: one word of 32 bits a number, in integers alone, so that every machine
-//! and every adapter makes the same bits.
+//! Standard normals by the inverse of their distribution: one 32-bit word per number, in integers alone, so that every
+//! machine and every adapter makes the same bits.
 //!
-//! The lowest bits of a word w are t = 2 (w mod 2^31) + 1, the probability v = t / 2^33 of what is farther out, and its highest
-//! bit is the sign. So the numbers are symmetric, and the largest of them is 6.338, at 2^-33. The interval of v is cut at powers
-//! of two and each of these intervals into 32, and on each of them x(v) is a cubic polynomial through Chebyshev's points, in fixed
-//! point. It is off by 0.4 units of 2^-29; with the roundings of fixed point by 2, and then it is rounded to the 24 bits of an f32.
+//! The lower 31 bits of a word w give t = 2 (w mod 2^31) + 1 and v = t / 2^33, the probability of the tail beyond the
+//! number; the highest bit is the sign. So the numbers are symmetric, and the largest is 6.338, at 2^-33. The interval
+//! of v is cut at powers of two, and each of these intervals into 32. On each of them x(v) is a cubic polynomial
+//! through Chebyshev's points, in fixed point. Its error is 0.4 units of 2^-29, and 2 units with the roundings of fixed
+//! point; then it is rounded to the 24 bits of an f32.
 
-/// Intervals between two powers of two.
+/// The number of intervals between two powers of two.
 const INTERVALS: usize = 32;
 /// The number of binary places of x.
 const PLACES: u32 = 29;
-/// How many more of them the coefficients beyond the first have.
+/// The additional binary places of the coefficients after the first.
 const GUARD: u32 = 4;
 
-/// The intervals of x(v) = a - r (b - r (c - r d)), r in [0, 1): a in units of 2^-29, the others in units of 2^-33.
+/// The coefficients of x(v) = a - r (b - r (c - r d)), r in [0, 1), on each interval: a in units of 2^-29, the others
+/// in units of 2^-33.
 pub(super) static TABLE: [[u32; 4]; 32 * INTERVALS] = table();
 
-/// The standard normal of a word.
+/// Returns the standard normal of a word.
 #[inline(always)]
 pub(super) fn normal_of(word: u32) -> f32 {
     let t = (word << 1) | 1;
     let e = t.leading_zeros();
     let m = t << e;
     let [a, b, c, d] = TABLE[(e * 32 + ((m >> 26) & 31)) as usize];
-    // What is left of m, as a fraction of 2^32.
+    // The remaining bits of m, as a fraction of 2^32.
     let r = m << 6;
     let x = a.wrapping_sub(high(r, b - high(r, c - high(r, d))).wrapping_add(8) >> GUARD);
-    // Rounded to 24 bits, which f32 has: nothing after this rounds.
+    // Rounded to the 24 bits that f32 has: nothing after this rounds.
     let cut = 8_u32.saturating_sub(x.leading_zeros());
     let n = (x + ((1 << cut) >> 1)) >> cut;
     #[expect(clippy::cast_precision_loss, reason = "24 bits")]
@@ -35,7 +37,7 @@ pub(super) fn normal_of(word: u32) -> f32 {
     f32::from_bits(size.to_bits() | sign)
 }
 
-/// The standard normal of 64 bits, in f64: the largest is 9.155, at 2^-65.
+/// Returns the standard normal of 64 bits, in f64: the largest is 9.155, at 2^-65.
 pub(super) fn normal_of_two(low: u32, high: u32) -> f64 {
     let word = u64::from(high) << 32 | u64::from(low);
     #[expect(clippy::cast_precision_loss, reason = "rounded relative to the distance from 0")]
@@ -44,7 +46,7 @@ pub(super) fn normal_of_two(low: u32, high: u32) -> f64 {
     if word >> 63 == 1 { -x } else { x }
 }
 
-/// The upper half of a product.
+/// Returns the upper half of a product.
 #[inline(always)]
 fn high(a: u32, b: u32) -> u32 {
     ((a as u64 * b as u64) >> 32) as u32
@@ -60,7 +62,7 @@ const fn table() -> [[u32; 4]; 32 * INTERVALS] {
     table
 }
 
-/// Chebyshev's four points of [0, 1], ascending: (1 - cos((2 i + 1) pi / 8)) / 2.
+/// The four Chebyshev points of [0, 1], ascending: (1 - cos((2 i + 1) pi / 8)) / 2.
 const POINTS: [f64; 4] =
     [0.038_060_233_744_356_62, 0.308_658_283_817_455_1, 0.691_341_716_182_544_9, 0.961_939_766_255_643_4];
 
@@ -98,9 +100,9 @@ const fn interval(i: usize) -> [u32; 4] {
     fixed
 }
 
-/// Where the standard normal distribution leaves the probability v in (0, 1/2] above itself: Wichura's PPND16 (Algorithm AS 241,
-/// Applied Statistics 37, 1988), to 16 digits. In additions, multiplications, divisions and a root alone, so every machine finds
-/// the same.
+/// Returns the point above which the standard normal distribution has the probability v in (0, 1/2]: Wichura's PPND16
+/// (Algorithm AS 241, Applied Statistics 37, 1988), to 16 digits. It uses only additions, multiplications, divisions
+/// and a root, so every machine computes the same.
 pub(super) const fn quantile(v: f64) -> f64 {
     let q = 0.5 - v;
     if q <= 0.425 {
@@ -180,7 +182,7 @@ pub(super) const fn quantile(v: f64) -> f64 {
     )
 }
 
-/// A polynomial over a polynomial, the lowest coefficients first.
+/// Returns a polynomial divided by another, the lowest coefficients first.
 const fn ratio(r: f64, above: [f64; 8], below: [f64; 8]) -> f64 {
     let (mut a, mut b) = (0.0, 0.0);
     let mut k = 8;
@@ -192,7 +194,7 @@ const fn ratio(r: f64, above: [f64; 8], below: [f64; 8]) -> f64 {
     a / b
 }
 
-/// ln v of a normal number: v = 2^e m, m in [sqrt(1/2), sqrt(2)), ln m = 2 artanh((m - 1) / (m + 1)).
+/// Returns ln v of a normal number: v = 2^e m, m in [sqrt(1/2), sqrt(2)), ln m = 2 artanh((m - 1) / (m + 1)).
 const fn logarithm(v: f64) -> f64 {
     let bits = v.to_bits();
     let mut e = (bits >> 52) as f64 - 1023.0;
@@ -211,7 +213,8 @@ const fn logarithm(v: f64) -> f64 {
     e * std::f64::consts::LN_2 + 2.0 * s * sum
 }
 
-/// The square root of a number from 1/2 to 64, by Newton's steps: six from a start within a factor of 2.8.
+/// Returns the square root of a number from 1/2 to 64, by Newton's method: seven steps from a start within a factor of
+/// 2.8.
 const fn root(x: f64) -> f64 {
     let mut y = if x > 8.0 { 5.0 } else { 1.8 };
     let mut k = 0;
@@ -226,7 +229,7 @@ const fn root(x: f64) -> f64 {
 mod tests {
     use super::{TABLE, high, normal_of, normal_of_two, quantile};
 
-    /// Values of 40-digit arithmetic, of probabilities that f64 has exactly.
+    /// Values of 40-digit arithmetic, for probabilities that are exact in f64.
     #[test]
     fn the_quantile_is_right() {
         for (v, want) in [
@@ -253,7 +256,7 @@ mod tests {
         for (i, interval) in TABLE.iter().enumerate() {
             assert!(interval.iter().all(|&a| a > 0 && a < u32::MAX), "{i}: {interval:?}");
             assert!(interval[1] > interval[2] && interval[2] > interval[3], "{i}: {interval:?}");
-            // The last r of a interval takes away most.
+            // The last r of an interval takes away the most.
             let [a, b, c, d] = *interval;
             let r = u32::MAX - 63;
             let taken = (high(r, b - high(r, c - high(r, d))) + 8) >> 4;
@@ -261,7 +264,8 @@ mod tests {
         }
     }
 
-    /// Of every interval the ends, the middle and what is next to them, against f64: within 2.5 units of 2^-29 and half an ulp of f32.
+    /// Compares the ends and the middle of every interval, and what is next to them, with f64: within 2.5 units of
+    /// 2^-29 and half an ulp of f32.
     #[test]
     fn normals_follow_the_quantile() {
         let mut words: Vec<u32> = (0..31).flat_map(|e| (0..64).map(move |j| ((64 + j) << 25 | 1 << 24) >> e)).collect();

@@ -1,16 +1,16 @@
-//! Named streams of random words, and places in them.
+//! Named streams of random words, and positions in them.
 
-/// A stream has 2^64 blocks of four words.
+/// The number of words in a stream, which has 2^64 blocks of four words.
 const PERIOD: u128 = 1 << 66;
-/// What [`Stream::jump`] passes over.
+/// The number of words that [`Stream::jump`] skips.
 const JUMP: u128 = 1 << 48;
 
-/// A sequence of random words of 32 bits, and a place in it: Philox 4x32-10 over the counters of one key.
+/// A sequence of random 32-bit words, and a position in it: Philox 4x32-10 over the counters of one key.
 ///
-/// A stream is found by a seed and a name; both are hashed (BLAKE3) to the 64 bits of the key and the upper 64 bits of the
-/// counter, so two streams are the same with a probability of 2^-128, and no arithmetic on seeds makes them overlap. The lower 64
-/// bits of the counter are the place, in blocks of four words. A place is reached in one step, wherever it is; after 2^66 words a
-/// stream begins again.
+/// A seed and a name identify a stream. Both are hashed (BLAKE3) to the 64 bits of the key and the upper 64 bits of the
+/// counter, so two streams are the same with a probability of 2^-128, and no arithmetic on seeds makes them overlap.
+/// The lower 64 bits of the counter are the position, in blocks of four words. Any position is reached in one step;
+/// after 2^66 words a stream starts again.
 ///
 /// ```
 /// use fiedler::{Context, Shape, ops::random::{Stream, normal}};
@@ -20,7 +20,7 @@ const JUMP: u128 = 1 << 48;
 /// let first = normal::<f32>(&ctx, &mut weights, Shape::new(64, 1000, 1), 0.0, 1.0)?;
 /// assert_eq!(weights.position(), 64_000);
 ///
-/// // The last row again, without the others.
+/// // The last column again, without the others.
 /// let mut again = Stream::new(7, "weights");
 /// again.skip(64 * 999);
 /// let last = normal::<f32>(&ctx, &mut again, Shape::new(64, 1, 1), 0.0, 1.0)?;
@@ -31,12 +31,12 @@ const JUMP: u128 = 1 << 48;
 pub struct Stream {
     key: [u32; 2],
     upper: [u32; 2],
-    /// In words, below [`PERIOD`].
+    /// The position in words, below [`PERIOD`].
     position: u128,
 }
 
 impl Stream {
-    /// The stream of this seed and this name, at its beginning.
+    /// Creates the stream of this seed and this name, at its beginning.
     #[must_use]
     pub fn new(seed: u64, name: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("fiedler random stream of a seed and a name, 2026-11");
@@ -44,16 +44,17 @@ impl Stream {
         Self::of(&hasher)
     }
 
-    /// Philox itself: this key, and the block of this counter as the first, their lowest words first. For those who know what the
-    /// published generator makes; streams of keys that are close to each other are as good as others.
+    /// Creates a stream of plain Philox, with this key and with the block of this counter as the first. Both have their
+    /// lowest words first. This is for those who know what the published generator makes; streams of keys that are
+    /// close to each other are as good as others.
     #[must_use]
     pub fn of_key(key: [u32; 2], counter: [u32; 4]) -> Self {
         let [low, high, upper @ ..] = counter;
         Self { key, upper, position: u128::from(u64::from(high) << 32 | u64::from(low)) << 2 }
     }
 
-    /// The stream of that number below this one, at its beginning: for each worker, tensor or epoch one of its own. Where this stream
-    /// stands does not matter.
+    /// Returns the stream of that number below this one, at its beginning: a separate one for each worker, tensor or
+    /// epoch. The position of this stream does not matter.
     #[must_use]
     pub fn substream(&self, number: u64) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("fiedler random substream of a stream and a number, 2026-11");
@@ -71,7 +72,7 @@ impl Stream {
         Self { key: [word(0), word(4)], upper: [word(8), word(12)], position: 0 }
     }
 
-    /// Words that were taken or passed over, modulo 2^66.
+    /// Returns the number of words that were taken or skipped, modulo 2^66.
     #[must_use]
     pub fn position(&self) -> u128 {
         self.position
@@ -82,8 +83,8 @@ impl Stream {
         self.position = (self.position + words % PERIOD) % PERIOD;
     }
 
-    /// This stream from here, while `self` passes over 2^48 words: what is handed out so often cuts one sequence into parts that do not
-    /// meet, 2^18 of them.
+    /// Returns this stream at its current position, and skips 2^48 words in `self`. Repeated calls cut one sequence
+    /// into up to 2^18 parts that do not overlap.
     pub fn jump(&mut self) -> Self {
         let here = self.clone();
         self.skip(JUMP);
@@ -94,12 +95,13 @@ impl Stream {
         self.key
     }
 
-    /// The upper half of all counters.
+    /// Returns the upper half of all counters.
     pub(super) fn upper(&self) -> [u32; 2] {
         self.upper
     }
 
-    /// Returns the Philox block that contains the word at `offset`, and that word's index (0 to 3) within it.
+    /// Returns the Philox block that contains the word `words` after the position, and that word's index (0 to 3)
+    /// within it.
     #[expect(clippy::cast_possible_truncation, reason = "modulo 2^66, so 64 bits of blocks and 2 bits of words")]
     pub(super) fn block(&self, words: u64) -> (u64, usize) {
         let place = (self.position + u128::from(words)) % PERIOD;

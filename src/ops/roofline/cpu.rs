@@ -5,14 +5,14 @@ use crate::error::Result;
 use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
 
-/// Numbers of a chunk of a copy.
+/// The elements of a chunk of a copy.
 const CHUNK: usize = 1 << 16;
-/// Turns of a chain.
+/// The turns of a chain.
 const TURNS: usize = 1 << 18;
-/// Vectors side by side: two fused units of four cycles' latency keep eight busy.
+/// The independent vectors: two fused units with a latency of four cycles keep eight busy.
 const CHAINS: usize = 8;
 
-/// Chains of x = a x + b in registers; how many operations they were.
+/// The task that computes chains of x = a x + b in registers, and returns the number of operations.
 struct Chains;
 
 impl Task<f32> for Chains {

@@ -7,9 +7,9 @@ use crate::device::{Buffer, Gpu, Grid};
 use crate::error::{ErrorKind, Result};
 use crate::shape::to_u32;
 
-/// Turns of a chain: under every adapter's loop budget.
+/// The turns of a chain: below every adapter's loop budget.
 const TURNS: u32 = 4096;
-/// Operations of a turn.
+/// The operations per invocation of a turn.
 const TURN: f64 = 64.0;
 
 pub(super) fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
@@ -45,7 +45,7 @@ pub(super) fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceili
     Ok(Ceilings { copy: 32.0 * f64::from(vectors) / copied, fma: flops / computed, call })
 }
 
-/// Dispatches of one submission that are compared with one alone.
+/// The dispatches of the submission that is compared with a submission of one.
 const MANY: u32 = 65;
 
 pub(super) fn dispatch(ctx: &Context, rounds: usize) -> Result<f64> {
@@ -63,18 +63,19 @@ pub(super) fn dispatch(ctx: &Context, rounds: usize) -> Result<f64> {
     };
     let one = best(rounds, || submit(1))?;
     let many = best(rounds, || submit(MANY))?;
-    // Where the clock cannot tell them apart, it is less than a hundredth of what one takes.
+    // If the clock cannot tell the two apart, a dispatch costs less than a hundredth of a submission of one.
     Ok(((many - one) / f64::from(MANY - 1)).max(1e-2 * one))
 }
 
-/// Workgroups of a chain: enough for every core of the largest GPU, and a moment's work for a program on the CPU.
+/// Returns the number of workgroups of a chain: enough for every core of the largest GPU, and little work for a
+/// software adapter.
 fn groups(gpu: &Gpu) -> u32 {
     if gpu.adapter().software { 16 } else { 4096 }
 }
 
 #[cfg(test)]
 mod tests {
-    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether.
+    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total.
     #[test]
     fn the_loops_fit_lavapipe() {
         const { assert!(super::TURNS <= 65_535) };

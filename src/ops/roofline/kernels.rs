@@ -1,17 +1,17 @@
-//! The kernels that do nothing but move, or nothing but compute.
+//! The kernels that only move data or only compute.
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// Invocations of a workgroup.
+/// The invocations of a workgroup.
 pub(super) const WIDTH: u32 = 256;
 
 uniform! {
-    /// The first workgroup and the vectors of a copy.
+    /// The first workgroup and the number of vectors of a copy.
     pub(super) struct Span { first: u32, count: u32 }
 }
 
 uniform! {
-    /// How often, and the two numbers.
+    /// The number of turns, and the two coefficients.
     pub(super) struct Chain { turns: u32, a: f32, b: f32 }
 }
 

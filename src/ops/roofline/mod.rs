@@ -1,5 +1,5 @@
-//! What a machine can do at most, measured: bytes a second of a plain copy, and multiply-adds a second in registers. Every
-//! benchmark states what it achieves as a share of these.
+//! The measured ceilings of a machine: bytes per second of a plain copy, and multiply-adds per second in registers.
+//! Every benchmark states what it achieves as a share of these.
 
 mod cpu;
 mod gpu;
@@ -10,24 +10,35 @@ use crate::error::{Error, Result};
 use crate::policy::Side;
 use std::time::Instant;
 
-/// What was measured.
+/// The measured ceilings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ceilings {
-    /// Bytes a second of a copy: those read and those written.
+    /// The bytes per second of a copy: those read and those written.
     pub copy: f64,
-    /// Operations a second in f32, a multiply-add counted as two.
+    /// The operations per second in f32, with a multiply-add counted as two.
     pub fma: f64,
-    /// Seconds of the shortest thing that can be asked for: one small dispatch, submitted and waited for (on the CPU one parallel call).
+    /// The seconds of the shortest possible call: one small dispatch, submitted and waited for (on the CPU one parallel
+    /// call).
     pub call: f64,
 }
 
-/// Measures the adapter where operations of `ctx` run on it, else the CPU, with everything that it has: the best of `rounds`
-/// calls of each, after a first one that is not counted. Times are of the host's clock around calls that take a few milliseconds
-/// on any GPU, so what a submission costs is in them, as it is in all that is compared with them.
+/// Measures the adapter if operations of `ctx` run on it, else the CPU, at full capacity: the best of `rounds` calls of
+/// each kind, after a first one that is not counted. Times are of the host's clock around calls that take a few
+/// milliseconds on any GPU, so they include the cost of a submission, as does everything that is compared with them.
+///
+/// # Examples
+/// ```
+/// use fiedler::Context;
+/// use fiedler::ops::roofline::ceilings;
+///
+/// let found = ceilings(&Context::cpu(), 1 << 20, 2)?;
+/// assert!(found.copy > 0.0 && found.fma > 0.0);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] for no rounds; [`crate::ErrorKind::Limit`] where `bytes` (of one of the copy's two arrays) are
-/// beyond the memory budget or a binding; device errors.
+/// [`crate::ErrorKind::Domain`] if `rounds` is 0 or `bytes` is below 16; [`crate::ErrorKind::Limit`] if `bytes` (of one
+/// of the copy's two arrays) exceed the memory budget or a binding; device errors.
 pub fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
     if rounds == 0 || bytes < 16 {
         let what = format!("expected at least one round and 16 bytes, found {rounds} and {bytes}");
@@ -37,7 +48,7 @@ pub fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
     if needed > allowed {
         return Err(Error::budget("bytes of a copy's two arrays", needed, allowed));
     }
-    // An adapter that is there and not forbidden is measured, a software adapter too: it was named.
+    // An adapter that is present and not forbidden is measured, even a software adapter, because it was named.
     let choice = ctx.explain(&Default::default(), true);
     if ctx.adapter().is_some() && choice.reason != crate::policy::Reason::Asked || choice.side == Side::Gpu {
         return gpu::ceilings(ctx, bytes, rounds);
@@ -45,15 +56,15 @@ pub fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
     cpu::ceilings(bytes, rounds)
 }
 
-/// Seconds that a dispatch costs on its own, among others of one submission.
+/// Measures the seconds that one dispatch costs among others of the same submission.
 ///
 /// # Errors
-/// Device errors; [`crate::ErrorKind::NoAdapter`] where there is none.
+/// Device errors; [`crate::ErrorKind::NoAdapter`] if there is no adapter.
 pub fn dispatch(ctx: &Context) -> Result<f64> {
     gpu::dispatch(ctx, 5)
 }
 
-/// The fewest seconds of `rounds` calls, after one.
+/// Returns the fewest seconds of `rounds` calls, after one that is not counted.
 fn best(rounds: usize, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
     call()?;
     let mut least = f64::INFINITY;

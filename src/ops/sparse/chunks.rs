@@ -1,49 +1,52 @@
-//! How the rows of a sparse matrix are cut into what an invocation does at a time, once for all products. It decides no bit of a
-//! result: a row's sum has one order, wherever its entries lie.
+//! Cuts the rows of a sparse matrix, once for all products, into the items that an invocation computes at a
+//! time. The cut changes no bit of a result: a row's sum has one order, wherever its entries are stored.
 
 use crate::shape::to_u32;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Entries of one row that are summed in one go. A row with more is cut, so that no hub holds up a product.
+/// The number of entries of one row that are summed in one go. A row with more is cut, so that no hub delays a
+/// product.
 pub(super) const SEGMENT: usize = 256;
 
-/// Rows of like lengths go into one dispatch, for its work is estimated by their mean: up to this many entries.
+/// The largest row lengths of the classes. A dispatch takes rows of one class, because its work is estimated
+/// from their mean length.
 const CLASSES: [usize; 3] = [16, 64, SEGMENT];
 
-/// All rows, or segments of rows.
+/// All rows, partly as segments of rows.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Cut {
     pub(super) row_blocks: Vec<RowBlock>,
     /// The rows that are cut: (row, first slot, end of its slots, problem).
     pub(super) long: Vec<[u32; 4]>,
-    /// Segments of all of them.
+    /// The number of segments of all these rows.
     pub(super) slots: u32,
 }
 
-/// Rows whose entries lie in one array on the device.
+/// Rows whose entries are in one array on the device.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct RowBlock {
-    /// Places in the whole matrix.
+    /// The range in the entries of the whole matrix.
     pub(super) entries: Range<usize>,
-    /// Whole rows, the longest first: (row, first entry, end of its entries, problem), places counted from the block's first.
+    /// Whole rows, the longest first: (row, first entry, end of its entries, problem), with indices relative to
+    /// the block's first entry.
     pub(super) rows: Vec<[u32; 4]>,
-    /// Runs of `rows` of one class.
+    /// Ranges of `rows` that belong to one class.
     pub(super) runs: Vec<Run>,
     /// Segments of long rows: (slot, first entry, end of its entries, problem).
     pub(super) segments: Vec<[u32; 4]>,
 }
 
-/// Neighbours among the rows of a block.
+/// Adjacent rows of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) rows: Range<u32>,
-    /// Entries of all of them.
+    /// The number of entries of all these rows.
     pub(super) entries: usize,
 }
 
-/// Cuts rows with the entries `row_offsets`, problem p having the rows `node_offsets[p]..node_offsets[p + 1]`, into blocks of at
-/// most `most_entries` entries (at least [`SEGMENT`]) and `most_rows` rows.
+/// Cuts rows into blocks of at most `most_entries` entries (at least [`SEGMENT`]) and `most_rows` rows.
+/// `row_offsets` delimits the entries of each row; problem p has the rows `node_offsets[p]..node_offsets[p + 1]`.
 pub(super) fn cut(row_offsets: &[usize], node_offsets: &[usize], most_entries: usize, most_rows: usize) -> Cut {
     let most_entries = most_entries.max(SEGMENT);
     let first = row_offsets.first().copied().unwrap_or(0);
@@ -87,7 +90,8 @@ pub(super) fn cut(row_offsets: &[usize], node_offsets: &[usize], most_entries: u
 }
 
 impl RowBlock {
-    /// The longest rows first, so that neighbours have like lengths and the last to finish are short.
+    /// Sorts the rows by descending length, so that adjacent rows have similar lengths and the last to finish
+    /// are short.
     fn sorted(mut self) -> Self {
         let length = |row: &[u32; 4]| (row[2] - row[1]) as usize;
         self.rows.sort_by_key(|row| Reverse(length(row).next_power_of_two()));
@@ -106,9 +110,10 @@ impl RowBlock {
 mod tests {
     use super::{Cut, SEGMENT, cut};
 
-    /// Every entry of every row once, in one place, and what is cut is put together in order.
+    /// Checks that every entry of every row occurs once, in one position, and that the segments of a cut row
+    /// are in order.
     fn check(lengths: &[usize], problems: &[usize], most_entries: usize, most_rows: usize) -> Cut {
-        // Offsets of a matrix that lies within another one: they do not begin with 0.
+        // Offsets of a matrix that is a part of another one: they do not begin with 0.
         let mut offsets = vec![7];
         for length in lengths {
             offsets.push(offsets[offsets.len() - 1] + length);
@@ -161,7 +166,7 @@ mod tests {
         assert_eq!(cut(&[0], &[0], 256, 10), Cut::default());
     }
 
-    /// A hub's segments are the same wherever the blocks end, so that its sum is too.
+    /// A hub has the same segments wherever the blocks end, so its sum is the same too.
     #[test]
     fn long_rows_are_cut_by_their_own_entries() {
         let slots = |most| {

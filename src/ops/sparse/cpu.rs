@@ -1,4 +1,5 @@
-//! Products with blocks of vectors on the CPU: row-major blocks, so that an entry of the matrix meets one run of numbers.
+//! Products with blocks of vectors on the CPU. Blocks are row-major, so that an entry of the matrix multiplies
+//! contiguous values.
 
 use super::operator::Operator;
 use crate::array::Real;
@@ -6,12 +7,13 @@ use crate::lanes::{Task, Vector};
 use crate::parallel;
 use std::ops::Range;
 
-/// Entries of a chunk of rows that one thread takes at a time, a row counted as eight: some 20 us of work in blocks of 16 columns.
+/// The work of a chunk of rows that one thread takes at a time: entries, plus eight for each row; some 20 us in
+/// blocks of 16 columns.
 const CHUNK: usize = 16 * 1024;
-/// The block widths that have a kernel of their own.
+/// The block widths that have their own kernel.
 pub(in crate::ops) const WIDTHS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
-/// `Y <- product A X + own X + before Y`; what Y holds does not matter where `before` is 0.
+/// The update `Y <- product A X + own X + before Y`; the content of Y does not matter if `before` is 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::ops) struct Combination {
     pub(in crate::ops) product: f64,
@@ -24,7 +26,7 @@ impl Combination {
     pub(in crate::ops) const PRODUCT: Self = Self { product: 1.0, own: 0.0, before: 0.0 };
 }
 
-/// An operator of one problem, cut into chunks of rows of about equal work.
+/// An operator of one problem, cut into chunks of rows with about equal work.
 #[derive(Debug)]
 pub(in crate::ops) struct Rows<'a, T: Real> {
     operator: &'a Operator<'a, T>,
@@ -48,7 +50,7 @@ impl<'a, T: Real> Rows<'a, T> {
         Self { operator, chunks }
     }
 
-    /// Hands out every chunk with its rows of a block, on all threads.
+    /// Runs `work` on every chunk with its rows of a block, on all threads.
     fn each(&self, block: &mut [T], width: usize, work: impl Fn(Range<usize>, &mut [T]) + Sync) {
         let mut parts = Vec::with_capacity(self.chunks.len());
         let mut rest = block;
@@ -63,13 +65,14 @@ impl<'a, T: Real> Rows<'a, T> {
     /// Combines row-major blocks of `width` columns, one of [`WIDTHS`].
     ///
     /// # Panics
-    /// If there is no kernel for that width: the callers' widths are of the table.
+    /// If there is no kernel for that width; callers pass widths of the table.
     pub(in crate::ops) fn combine(&self, width: usize, x: &[T], y: &mut [T], combination: Combination) {
         T::in_lanes(Combine { rows: self, width, x, y, combination });
     }
 }
 
-/// Calls `f` with the weight of an entry and the scale of a node as they are: nothing is loaded where all are 1.
+/// Evaluates `$call` with the weight of an entry and the scale of a node as closures; nothing is loaded where
+/// all are 1.
 macro_rules! with_entries {
     ($operator:ident, |$weight:ident, $scale:ident| $call:expr) => {{
         let one = T::from_f64(1.0);
@@ -109,7 +112,7 @@ impl<T: Real> Task<T> for Combine<'_, T> {
     fn run<V: Vector<Scalar = T>>(self, token: V::Token) {
         let vectors = self.width / V::LANES;
         match (vectors, self.width) {
-            // Rows of whole vectors, as far as registers go.
+            // Rows of whole vectors, as long as they fit in registers.
             (1, _) if self.width.is_multiple_of(V::LANES) => self.in_vectors::<V, 1>(token),
             (2, _) => self.in_vectors::<V, 2>(token),
             (4, _) => self.in_vectors::<V, 4>(token),
@@ -174,7 +177,7 @@ impl<T: Real> Combine<'_, T> {
     }
 }
 
-/// The rows of one chunk, N vectors each.
+/// Computes the rows of one chunk, N vectors each.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "all that a row needs, and nothing is kept")]
 fn vectors_of<T: Real, V: Vector<Scalar = T>, const N: usize>(
@@ -207,14 +210,14 @@ fn vectors_of<T: Real, V: Vector<Scalar = T>, const N: usize>(
         let here = &x[row * width..][..width];
         for (i, &sum) in sum.iter().enumerate() {
             let new = sum.mul_add(others, own * load(here, i));
-            // What is not wanted may be anything, NaN too.
+            // With `before` = 0 the old value may be anything, NaN too.
             let new = if combination.before == 0.0 { new } else { load(out, i).mul_add(before, new) };
             new.store(&mut out[i * V::LANES..]);
         }
     }
 }
 
-/// The rows of one chunk, W numbers each.
+/// Computes the rows of one chunk, W values each.
 #[inline(always)]
 fn numbers_of<T: Real, const W: usize>(
     operator: &Operator<'_, T>,
@@ -246,7 +249,7 @@ fn numbers_of<T: Real, const W: usize>(
     }
 }
 
-/// The combination's factors, with the operator's own.
+/// The factors of the combination, and its product with the operator's coupling.
 struct Factors<T> {
     product: T,
     own: T,
@@ -262,7 +265,7 @@ impl<T: Real> Factors<T> {
         Self { product, own, before, coupling }
     }
 
-    /// What a row's own numbers are multiplied by.
+    /// Returns the factor of a row's own values.
     #[inline(always)]
     fn own(&self, operator: &Operator<'_, T>, row: usize) -> T {
         self.product * operator.diagonal[row] + self.own

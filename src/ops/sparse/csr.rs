@@ -1,4 +1,4 @@
-//! Operators from compressed sparse rows, checked.
+//! Operators from compressed sparse rows, with validation.
 
 use super::null::NullSpace;
 use super::operator::{Bounds, Operator};
@@ -6,22 +6,23 @@ use crate::array::Real;
 use crate::error::{Error, ErrorKind, Result};
 
 impl<T: Real> Operator<'_, T> {
-    /// A symmetric matrix in compressed sparse row form: row i has the entries `row_offsets[i]..row_offsets[i + 1]` of the columns,
-    /// which ascend, and the values beside them.
+    /// Creates an operator from a symmetric matrix in compressed sparse row form: row i has the entries
+    /// `row_offsets[i]..row_offsets[i + 1]` of `columns`, which ascend, and of `values`.
     ///
     /// # Errors
-    /// [`Shape`](crate::ErrorKind::Shape) where the arrays do not fit together; [`Domain`](crate::ErrorKind::Domain) for a column out
-    /// of range or out of order, a value that is not finite, or an entry without its equal across the diagonal.
+    /// [`Shape`](crate::ErrorKind::Shape) if the arrays do not fit together;
+    /// [`Domain`](crate::ErrorKind::Domain) for a column out of range or out of order, a value that is not
+    /// finite, or an entry that differs from the one across the diagonal.
     pub fn from_csr(row_offsets: Vec<usize>, columns: Vec<u32>, values: Vec<T>) -> Result<Self> {
         let order = row_offsets.len().saturating_sub(1);
         Self::checked("sparse symmetric matrix", true, (order, order), (row_offsets, columns, values))
     }
 
-    /// Any matrix with `shape` rows and columns, in the upper left corner of a square one that `row_offsets` have as many rows of as
-    /// the larger of the two: for products alone.
+    /// Creates an operator from any matrix with `shape` rows and columns, as the upper left corner of a square
+    /// one; `row_offsets` covers as many rows as the larger dimension. It supports products only.
     ///
     /// # Errors
-    /// As [`Operator::from_csr`], but for symmetry.
+    /// As [`Operator::from_csr`], except for symmetry.
     pub(super) fn any_csr(
         row_offsets: Vec<usize>,
         shape: (usize, usize),
@@ -49,7 +50,7 @@ impl<T: Real> Operator<'_, T> {
             );
             return Err(Error::shape(what, expected, found));
         }
-        // Of a matrix that is not square there are as many rows as the longer side has.
+        // A matrix that is not square is stored with as many rows as its longer side.
         let order = row_offsets.len() - 1;
         if order != rows.max(cols) {
             return Err(Error::shape(what, format!("{rows} rows"), format!("{order} of them")));

@@ -1,6 +1,7 @@
-//! From listed edges to rows on the device: both entries of every edge, a stable radix sort by row and column (of 4 bits a pass,
-//! least significant first), then one of equal entries. No atomics: the result is the same on every run, and that of [`GraphBatch`]
-//! under the default [`Conventions`](crate::graph::Conventions): either direction, the larger weight, no self-loops.
+//! Builds rows from edge lists on the device: writes both entries of every edge, sorts them by row and column
+//! (stable radix sort, 4 bits per pass, least significant first), and keeps the first of equal entries. There
+//! are no atomics, so every run gives the same result. It is that of [`GraphBatch`] under the default
+//! [`Conventions`](crate::graph::Conventions): either direction, the larger weight, no self-loops.
 //!
 //! [`GraphBatch`]: crate::graph::GraphBatch
 
@@ -15,26 +16,27 @@ use crate::graph::IsolatedDiagonal;
 use crate::ops::Normalization;
 use crate::shape::to_u32;
 
-/// Bits of a digit.
+/// The number of bits of a digit.
 const DIGIT: u32 = VALUES.ilog2();
 
-/// Edges as they are listed, of a batch of graphs whose nodes are numbered through.
+/// The edge lists of a batch of graphs, with nodes numbered through all graphs.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ops) struct Listed<'a> {
     /// Graph g has the nodes `node_offsets[g]..node_offsets[g + 1]`.
     pub(in crate::ops) node_offsets: &'a [usize],
     pub(in crate::ops) sources: &'a [u32],
     pub(in crate::ops) targets: &'a [u32],
-    /// None where each is 1.
+    /// `None` if each weight is 1.
     pub(in crate::ops) weights: Option<&'a [f32]>,
 }
 
-/// Rows in compressed sparse row form on the device, their offsets on the host too.
+/// Rows in compressed sparse row form on the device, with their offsets on the host too.
 #[derive(Debug)]
 pub(in crate::ops) struct Csr {
     pub(in crate::ops) row_offsets: Vec<usize>,
     offsets: Buffer<u32>,
-    /// Counted through all graphs, ascending in each row; what is beyond the last row is not defined.
+    /// Column indices counted through all graphs, ascending in each row; elements after the last row are
+    /// undefined.
     pub(in crate::ops) columns: Buffer<u32>,
     pub(in crate::ops) weights: Option<Buffer<f32>>,
 }
@@ -44,7 +46,7 @@ impl Listed<'_> {
         self.node_offsets.last().copied().unwrap_or(0)
     }
 
-    /// As [`EdgeList`](crate::graph::EdgeList) is checked where it becomes a graph.
+    /// Makes the same checks as the conversion of an [`EdgeList`](crate::graph::EdgeList) to a graph.
     fn check(&self) -> Result<()> {
         const WHAT: &str = "rows from edges";
         let (sources, targets) = (self.sources.len(), self.targets.len());
@@ -77,11 +79,11 @@ impl Listed<'_> {
     }
 }
 
-/// Makes rows of edges.
+/// Builds rows from edges.
 ///
 /// # Errors
-/// [`ErrorKind::Shape`] and [`ErrorKind::Domain`] for a list that is none; [`ErrorKind::Limit`] if its entries are more than a
-/// binding holds; device errors.
+/// [`ErrorKind::Shape`] and [`ErrorKind::Domain`] for an invalid list; [`ErrorKind::Limit`] if its entries
+/// exceed a binding; device errors.
 pub(in crate::ops) fn csr(gpu: &Gpu, listed: Listed<'_>) -> Result<Csr> {
     listed.check()?;
     check_rows(gpu, listed.nodes())?;
@@ -103,7 +105,7 @@ pub(in crate::ops) fn csr(gpu: &Gpu, listed: Listed<'_>) -> Result<Csr> {
     sorter.sort(&mut rec, ROWS, bits(nodes))?;
     let Sorter { arrays: [rows, columns, complements], spare: [_, mut to_columns, _], count, .. } = sorter;
 
-    // Of entries that are equal the first counts.
+    // Only the first of equal entries is kept.
     let mut places = rec.array(count as usize + 1)?;
     let grid = Grid::Invocations(count + 1);
     let params = Entries { count, nodes };
@@ -133,7 +135,8 @@ pub(in crate::ops) fn csr(gpu: &Gpu, listed: Listed<'_>) -> Result<Csr> {
     Ok(Csr { row_offsets, offsets, columns: to_columns, weights: weights.map(|_| to_weights) })
 }
 
-/// The Laplacian of the graphs that edges are, without the host's ever having them. Null vectors are not known of it.
+/// Builds the Laplacian of the listed graphs without building the graphs on the host. It has no known null
+/// vectors.
 ///
 /// # Errors
 /// As [`csr`].
@@ -169,12 +172,12 @@ pub(in crate::ops) fn laplacian(
     Resident::assemble(&mut rec, rows, diagonal, normalized.then_some(scale), -1.0, listed.node_offsets.len() - 1)
 }
 
-/// Places of the arrays of a [`Sorter`].
+/// The indices of the arrays of a [`Sorter`].
 const ROWS: usize = 0;
 const COLUMNS: usize = 1;
 const WEIGHTS: usize = 2;
 
-/// Entries on their way into order.
+/// Entries during sorting.
 struct Sorter {
     arrays: [Buffer<u32>; 3],
     spare: [Buffer<u32>; 3],
@@ -210,14 +213,14 @@ impl Sorter {
             };
             rec.dispatch(&kernel, &edge_variant(weighted), Grid::Invocations(edges), 8.0 * f64::from(edges))?;
         }
-        // What was uploaded is free again once this has run.
+        // Frees the uploads for reuse once this has run.
         rec.flush()?;
         let spare = [rec.array(length(true))?, rec.array(length(true))?, rec.array(length(weighted))?];
         let counts = rec.array((VALUES * count.div_ceil(BLOCK)) as usize)?;
         Ok(Self { arrays: [rows, columns, complements], spare, counts, count, weighted })
     }
 
-    /// Sorts by one of the arrays, whose numbers have `bits` bits.
+    /// Sorts by one of the arrays, whose values have `bits` bits.
     fn sort(&mut self, rec: &mut Recorder<'_>, key: usize, bits: u32) -> Result<()> {
         let (count, blocks) = (self.count, self.count.div_ceil(BLOCK));
         for shift in (0..bits).step_by(DIGIT as usize) {
@@ -247,7 +250,7 @@ impl Sorter {
     }
 }
 
-/// The array that is sorted by first; the last is not looked at where there are no weights.
+/// Puts the array of sort keys first. The last array is unused if there are no weights.
 fn ordered<T>(key: usize, [rows, columns, weights]: [T; 3]) -> [T; 3] {
     match key {
         ROWS => [rows, columns, weights],
@@ -256,7 +259,7 @@ fn ordered<T>(key: usize, [rows, columns, weights]: [T; 3]) -> [T; 3] {
     }
 }
 
-/// Every element becomes the sum of those before it.
+/// Replaces every element by the sum of the elements before it.
 fn scan(rec: &mut Recorder<'_>, values: &mut Buffer<u32>, count: u32) -> Result<()> {
     let blocks = count.div_ceil(BLOCK);
     let mut totals = rec.array(blocks as usize)?;
@@ -271,7 +274,7 @@ fn scan(rec: &mut Recorder<'_>, values: &mut Buffer<u32>, count: u32) -> Result<
     Ok(())
 }
 
-/// Dispatches over blocks, cut into dispatch ranges.
+/// Dispatches over blocks, split into dispatch ranges.
 fn over_blocks(
     rec: &mut Recorder<'_>,
     blocks: u32,
@@ -284,7 +287,7 @@ fn over_blocks(
     Ok(())
 }
 
-/// Bits of the numbers up to this one.
+/// Returns the number of bits that the integers up to `most` need.
 fn bits(most: u32) -> u32 {
     u32::BITS - most.leading_zeros()
 }

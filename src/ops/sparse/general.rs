@@ -6,22 +6,24 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 
-/// A sparse matrix of any shape in compressed sparse row form: what [`Operator`] is to symmetric ones, for products alone.
+/// A sparse matrix of any shape in compressed sparse row form: the counterpart of [`Operator`] without
+/// symmetry, for products only.
 #[derive(Clone, Debug)]
 pub struct SparseMatrix<T: Real = f32> {
     rows: usize,
     cols: usize,
-    /// The same in the upper left corner of a square, the rest of which is empty.
+    /// The same matrix in the upper left corner of a square one that is empty elsewhere.
     square: Operator<'static, T>,
 }
 
 impl<T: Real> SparseMatrix<T> {
-    /// The matrix with `cols` columns whose row i has the entries `row_offsets[i]..row_offsets[i + 1]` of `columns`, which ascend, and of the
-    /// values beside them.
+    /// Creates the matrix with `cols` columns whose row i has the entries `row_offsets[i]..row_offsets[i + 1]`
+    /// of `columns`, which ascend, and of `values`.
     ///
     /// # Errors
-    /// [`Shape`](crate::ErrorKind::Shape) where the arrays do not fit together; [`Domain`](crate::ErrorKind::Domain) for a column out of
-    /// range or out of order, or a value that is not finite.
+    /// [`Shape`](crate::ErrorKind::Shape) if the arrays do not fit together;
+    /// [`Domain`](crate::ErrorKind::Domain) for a column out of range or out of order, or a value that is not
+    /// finite.
     pub fn from_csr(cols: usize, mut row_offsets: Vec<usize>, columns: Vec<u32>, values: Vec<T>) -> Result<Self> {
         let rows = row_offsets.len().saturating_sub(1);
         if let (true, Some(&last)) = (cols > rows, row_offsets.last()) {
@@ -31,31 +33,31 @@ impl<T: Real> SparseMatrix<T> {
         Ok(Self { rows, cols, square })
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many columns there are.
+    /// Returns the number of columns.
     #[must_use]
     pub fn cols(&self) -> usize {
         self.cols
     }
 
-    /// The stored entries.
+    /// Returns the number of stored entries.
     #[must_use]
     pub fn entries(&self) -> usize {
         self.square.entries()
     }
 
-    /// The product with a block of vectors, `Y = A X`, as [`spmm`].
+    /// Computes the product with a block of vectors, `Y = A X`, as [`spmm`].
     ///
     /// # Shapes
     /// `x` is `X'`, `(k, cols)`; the result is `Y'`, `(k, rows)`.
     ///
     /// # Errors
-    /// [`Shape`](crate::ErrorKind::Shape) where the block does not fit the matrix; else as [`spmm`].
+    /// [`Shape`](crate::ErrorKind::Shape) if the block does not fit the matrix; otherwise as [`spmm`].
     ///
     /// ```
     /// use fiedler::{Context, Shape, array::Array, ops::sparse::SparseMatrix};

@@ -1,8 +1,9 @@
 //! Sparse operators on the device, and their products with slabs of vectors.
 //!
-//! A slab is a row-major `(rows, 4 lanes)` block, so that a row of it is what an entry of the matrix meets, in one run of memory.
-//! Rows are cut once (see [`super::chunks`]); rows beyond 256 entries are summed by segments, which a second dispatch puts
-//! together in order. No bit of a product depends upon the slab's width or upon how the matrix was cut into buffers.
+//! A slab is a row-major `(rows, 4 lanes)` block, so that an entry of the matrix multiplies one row of it,
+//! which is contiguous in memory. Rows are cut once (see [`super::chunks`]); rows of more than 256 entries are
+//! summed by segments, which a second dispatch adds in order. No bit of a product depends on the slab's width
+//! or on how the matrix was cut into buffers.
 
 use super::Operator;
 use super::chunks::{RowBlock, Run, cut};
@@ -29,7 +30,7 @@ pub(in crate::ops) struct Slab {
 }
 
 impl Slab {
-    /// What it holds is not defined.
+    /// Creates a slab of undefined content.
     pub(in crate::ops) fn new(rec: &mut Recorder<'_>, rows: usize, lanes: u32) -> Result<Self> {
         Ok(Self { lanes, data: rec.array(rows * lanes as usize)? })
     }
@@ -42,7 +43,8 @@ pub(in crate::ops) struct Rows {
     long: Buffer<[u32; 4]>,
     longs: u32,
     slots: u32,
-    /// Sums of the segments: one buffer for all products, because a recording keeps what it names, and its dispatches run in order.
+    /// The sums of the segments: one buffer for all products, because a recording keeps the buffers it uses
+    /// alive, and its dispatches run in order.
     sums: Mutex<Buffer<[f32; 4]>>,
     weighted: bool,
 }
@@ -74,8 +76,8 @@ impl ResidentRows {
 }
 
 impl Rows {
-    /// Uploads rows with the entries `row_offsets` of `columns`, which count through all problems, and of `weights`, if each is not 1,
-    /// for slabs of at most `lanes`.
+    /// Uploads rows for slabs of at most `lanes`. `row_offsets` delimits their entries in `columns`, which count
+    /// through all problems, and in `weights`, which is absent if each weight is 1.
     pub(in crate::ops) fn upload(
         rec: &mut Recorder<'_>,
         (row_offsets, columns, weights): (&[usize], &[u32], Option<&[f32]>),
@@ -87,14 +89,14 @@ impl Rows {
         let mut row_blocks = Vec::with_capacity(cut.row_blocks.len());
         for row_block in cut.row_blocks {
             let columns = rec.upload(&columns[row_block.entries.clone()])?.share();
-            // Where every weight is 1 none travels, and one number stands in for the binding.
+            // If every weight is 1, none is uploaded, and a single value fills the binding.
             let weights = rec.upload(weights.map_or(&[1.0], |weights| &weights[row_block.entries.clone()]))?.share();
             row_blocks.push(ResidentRows::upload(rec, row_block, columns, weights)?);
         }
         Self::assemble(rec, row_blocks, (&cut.long, cut.slots), weights.is_some(), lanes)
     }
 
-    /// Rows whose entries are on the device already.
+    /// Creates rows from entries that are on the device already.
     pub(super) fn adopt(
         rec: &mut Recorder<'_>,
         row_offsets: &[usize],
@@ -124,7 +126,7 @@ impl Rows {
         Ok(Self { row_blocks, long: rec.upload(long)?, longs: to_u32(long.len()), slots, sums, weighted })
     }
 
-    /// Segment sums of the long rows of `W S x`; S is absent where there is no `scale`.
+    /// Records the segment sums of the long rows of `W S x`; S is absent if there is no `scale`.
     fn segments(
         &self,
         rec: &mut Recorder<'_>,
@@ -151,7 +153,7 @@ impl Rows {
         let variant = row_variant(x.lanes, self.weighted, scale.is_some());
         over(rec, run, x.lanes, |rec, Range { start: first, end }, grid, flops| {
             let params = Items { first, end };
-            // A binding that the variant does not look at.
+            // Without a scale, a binding that the variant does not read.
             let (columns, weights, scale) =
                 (&row_block.columns, &row_block.weights, scale.unwrap_or(&row_block.weights));
             let kernel = Sums { params, items, columns, weights, scale, x: &x.data, sums };
@@ -159,7 +161,7 @@ impl Rows {
         })
     }
 
-    /// `y <- W x`, where y has a row for each of these rows.
+    /// Records `y <- W x`, where y has one row for each of these rows.
     pub(in crate::ops) fn gather(&self, rec: &mut Recorder<'_>, x: &Slab, y: &mut Buffer<[f32; 4]>) -> Result<()> {
         for row_block in &self.row_blocks {
             for run in &row_block.runs {
@@ -184,7 +186,7 @@ impl Rows {
     }
 }
 
-/// Dispatches over the rows of a run, cut into dispatch ranges.
+/// Dispatches over the rows of a run, split into dispatch ranges.
 fn over(
     rec: &mut Recorder<'_>,
     run: &Run,
@@ -206,7 +208,7 @@ fn over(
     Ok(())
 }
 
-/// The most that one buffer is given.
+/// The most entries and rows in one buffer.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ops) struct Most {
     pub(in crate::ops) entries: usize,
@@ -214,7 +216,7 @@ pub(in crate::ops) struct Most {
 }
 
 impl Most {
-    /// What a binding holds.
+    /// Returns what fits a binding.
     pub(in crate::ops) fn of(gpu: &Gpu) -> Self {
         let bytes = usize::try_from(gpu.adapter().limits.storage_binding).unwrap_or(usize::MAX);
         Self { entries: bytes / 4, rows: bytes / 16 }
@@ -224,14 +226,14 @@ impl Most {
 /// One step of a recurrence, for all problems.
 #[derive(Debug)]
 pub(in crate::ops) struct Stage<'a> {
-    /// `(product, own, before, 1 + the first column that takes part)` of each problem, or `(0, 0, 0, 0)` for one that keeps its X; for as
-    /// many steps as there are.
+    /// `(product, own, before, 1 + the first column that takes part)` of each problem, or `(0, 0, 0, 0)` for
+    /// one that keeps its X; the table has one such row per step.
     pub(in crate::ops) coefficients: &'a Buffer<[f32; 4]>,
-    /// The place of this step's first in them.
+    /// The index of this step's first coefficients.
     pub(in crate::ops) base: usize,
-    /// Whether y holds nothing yet: `before` is not looked at, and what is kept is kept from x.
+    /// Whether y is undefined yet: then `before` is ignored, and values that are kept come from x.
     pub(in crate::ops) fresh: bool,
-    /// The columns of the block that the slab begins and ends with; those from `end` on are padding.
+    /// The range of the block's columns in the slab; those from `end` on are padding.
     pub(in crate::ops) column: u32,
     pub(in crate::ops) end: u32,
 }
@@ -248,16 +250,16 @@ pub(in crate::ops) struct Resident {
 }
 
 impl Resident {
-    /// For slabs of at most `lanes`.
+    /// Uploads an operator for slabs of at most `lanes`.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] for more rows than four columns of a binding hold; device errors.
+    /// [`ErrorKind::Limit`] for more rows than a binding holds with four columns each; device errors.
     pub(in crate::ops) fn upload(gpu: &Gpu, operator: &Operator<'_, f32>, most: Most, lanes: u32) -> Result<Self> {
         check_rows(gpu, operator.rows())?;
         let first = operator.row_offsets.first().copied().unwrap_or(0);
         let mut columns = Cow::Borrowed(&operator.columns[..]);
         if operator.problems() > 1 {
-            // Counted through all problems, as the slab's rows are.
+            // Column indices count through all problems, as the slab's rows do.
             let columns = columns.to_mut();
             for span in operator.node_offsets.windows(2) {
                 let places = operator.row_offsets[span[0]] - first..operator.row_offsets[span[1]] - first;
@@ -274,7 +276,7 @@ impl Resident {
         Self::assemble(&mut rec, rows, diagonal, scale, coupling, operator.problems())
     }
 
-    /// Of parts that are on the device.
+    /// Creates an operator from components that are on the device.
     pub(super) fn assemble(
         rec: &mut Recorder<'_>,
         rows: Rows,
@@ -287,13 +289,14 @@ impl Resident {
         Ok(Self { rows, diagonal, scale, coupling, plain })
     }
 
-    /// `y <- A x`.
+    /// Records `y <- A x`.
     pub(in crate::ops) fn apply(&self, rec: &mut Recorder<'_>, x: &Slab, y: &mut Slab) -> Result<()> {
         let stage = Stage { coefficients: &self.plain, base: 0, fresh: true, column: 0, end: 4 * x.lanes };
         self.step(rec, &stage, x, y)
     }
 
-    /// `y <- product A x + own x + before y`, in the columns and problems that take part; x and y have the same shape.
+    /// Records `y <- product A x + own x + before y` in the columns and problems that take part; x and y have
+    /// the same shape.
     pub(in crate::ops) fn step(&self, rec: &mut Recorder<'_>, stage: &Stage<'_>, x: &Slab, y: &mut Slab) -> Result<()> {
         let scale = self.scale.as_ref();
         let Stage { coefficients, base, fresh, column, end: width } = *stage;
@@ -348,10 +351,10 @@ impl Resident {
     }
 }
 
-/// Whether four columns of `rows` rows fit a binding.
+/// Checks that four columns of `rows` rows fit a binding.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if not.
+/// [`ErrorKind::Limit`] if they do not.
 pub(in crate::ops) fn check_rows(gpu: &Gpu, rows: usize) -> Result<()> {
     let adapter = gpu.adapter();
     let (needed, allowed) = (16 * rows as u64, adapter.limits.storage_binding.min(adapter.limits.buffer));
@@ -362,17 +365,18 @@ pub(in crate::ops) fn check_rows(gpu: &Gpu, rows: usize) -> Result<()> {
     Ok(())
 }
 
-/// How `width` columns are spread over slabs of at most `most` vectors of four: evenly.
+/// Spreads `width` columns evenly over slabs of at most `most` vectors of four; returns the vectors of each
+/// slab.
 pub(in crate::ops) fn lanes_of(width: usize, most: u32) -> Vec<u32> {
     let total = to_u32(width.div_ceil(4));
     let slabs = total.div_ceil(most.clamp(1, MOST_LANES));
     (0..slabs).map(|slab| total / slabs + u32::from(slab < total % slabs)).collect()
 }
 
-/// `A X` for X row-major, `width` columns of all rows of all problems; recorded.
+/// Records `A X` for a row-major X with `width` columns and the rows of all problems.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] for a block that is more than a binding holds; device errors.
+/// [`ErrorKind::Limit`] for a block that exceeds a binding; device errors.
 pub(in crate::ops) fn product(
     gpu: &Gpu,
     resident: &Resident,

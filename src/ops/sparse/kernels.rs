@@ -2,20 +2,21 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// Elements of a block.
+/// The number of elements of a block.
 pub(super) const BLOCK: u32 = 1024;
-/// Values of a digit.
+/// The number of values of a digit.
 pub(super) const VALUES: u32 = 16;
 
 uniform! {
-    /// Items, the step's coefficients, whether y holds nothing yet, c, the slab's first column and the block's end.
+    /// Parameters of a step: the items, the index of the coefficients, whether y is undefined yet, c, the
+    /// slab's first column and the block's end.
     pub(super) struct Steps {
         first: u32, end: u32, base: u32, fresh: u32, coupling: f32, column: u32, width: u32,
     }
 }
 
 uniform! {
-    /// Items.
+    /// The range of items.
     pub(super) struct Items { first: u32, end: u32 }
 }
 
@@ -25,78 +26,78 @@ uniform! {
 }
 
 uniform! {
-    /// How many edges and nodes.
+    /// The numbers of edges and nodes.
     pub(super) struct Edges { edges: u32, nodes: u32 }
 }
 
 uniform! {
-    /// Blocks of 1024, entries, and the digit.
+    /// The first block, the numbers of blocks and entries, and the bit offset of the digit.
     pub(super) struct Digit { first: u32, blocks: u32, count: u32, shift: u32 }
 }
 
 uniform! {
-    /// The first block, and elements.
+    /// The first block, and the number of elements.
     pub(super) struct Blocks { first: u32, count: u32 }
 }
 
 uniform! {
-    /// Elements.
+    /// The number of elements.
     pub(super) struct Count { count: u32 }
 }
 
 uniform! {
-    /// Entries and nodes.
+    /// The numbers of entries and nodes.
     pub(super) struct Entries { count: u32, nodes: u32 }
 }
 
 uniform! {
-    /// Nodes.
+    /// The number of nodes.
     pub(super) struct Nodes { nodes: u32 }
 }
 
 uniform! {
-    /// A block, a slab's vectors of four, and its first column.
+    /// The shape of a block, the vectors of four per row of a slab, and the slab's first column.
     pub(super) struct Columns { rows: u32, width: u32, lanes: u32, first: u32 }
 }
 
 /// The most vectors of four columns in a row of a slab.
 pub(in crate::ops) const MOST_LANES: u32 = 8;
 
-/// Rows that a workgroup takes, so that it has about 64 invocations.
+/// Returns the number of rows per workgroup, which gives it about 64 invocations.
 pub(super) fn teams(lanes: u32) -> u32 {
     64 / lanes.max(1)
 }
 
-/// The overrides of [`Sums`].
+/// Returns the overrides of [`Step`] and [`Sums`].
 pub(super) fn row_variant(lanes: u32, weighted: bool, scaled: bool) -> [(&'static str, f64); 4] {
     let flag = |is: bool| f64::from(u8::from(is));
     [("LANES", lanes.into()), ("TEAMS", teams(lanes).into()), ("WEIGHTED", flag(weighted)), ("SCALED", flag(scaled))]
 }
 
-/// The overrides of [`Finish`].
+/// Returns the overrides of [`Finish`].
 pub(super) fn finish_variant(lanes: u32, scaled: bool) -> [(&'static str, f64); 2] {
     [("LANES", lanes.into()), ("SCALED", f64::from(u8::from(scaled)))]
 }
 
-/// The overrides of [`Combine`].
+/// Returns the overrides of [`Combine`].
 pub(super) fn combine_variant(lanes: u32) -> [(&'static str, f64); 1] {
     [("LANES", lanes.into())]
 }
 
-/// The overrides of [`Expand`] and [`Compact`].
+/// Returns the overrides of [`Expand`] and [`Compact`].
 pub(super) fn edge_variant(weighted: bool) -> [(&'static str, f64); 1] {
     [("WEIGHTED", f64::from(u8::from(weighted)))]
 }
 
-/// The overrides of [`Scatter`].
+/// Returns the overrides of [`Scatter`].
 pub(super) fn scatter_variant(three: bool) -> [(&'static str, f64); 1] {
     [("THREE", f64::from(u8::from(three)))]
 }
 
-/// The overrides of [`Scales`].
+/// Returns the overrides of [`Scales`].
 pub(super) fn scales_variant(weighted: bool, normalized: bool, isolated: bool) -> [(&'static str, f64); 3] {
     let flag = |is: bool| f64::from(u8::from(is));
-    [("WEIGHTED", flag(weighted)), ("NORMALISED", flag(normalized)), ("ISOLATED", flag(isolated))]
+    [("WEIGHTED", flag(weighted)), ("NORMALIZED", flag(normalized)), ("ISOLATED", flag(isolated))]
 }
 
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
@@ -129,7 +130,7 @@ fn combine_variants() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// A step of a recurrence at short rows.
+    /// Computes a step of a recurrence at short rows.
     Step = ["sparse/rows.wgsl", "sparse/advance.wgsl", "sparse/step.wgsl"] variants row_variants {
         uniform params: Steps,
         read items: [u32; 4],
@@ -141,7 +142,7 @@ kernels! {
         read x: [f32; 4],
         write y: [f32; 4],
     }
-    /// Sums over rows, or over segments of long ones.
+    /// Sums over rows, or over segments of long rows.
     Sums = ["sparse/rows.wgsl", "sparse/sums.wgsl"] variants row_variants {
         uniform params: Items,
         read items: [u32; 4],
@@ -151,7 +152,8 @@ kernels! {
         read x: [f32; 4],
         write sums: [f32; 4],
     }
-    /// A step of a recurrence at long rows. (naga 30 wants every named override before the first array whose length has one.)
+    /// Computes a step of a recurrence at long rows. (naga 30 requires every named override before the first
+    /// array whose length uses one.)
     Finish = ["sparse/finish.wgsl", "sparse/advance.wgsl", "sparse/shares.wgsl"] variants finish_variants {
         uniform params: Steps,
         read items: [u32; 4],
@@ -162,26 +164,26 @@ kernels! {
         read x: [f32; 4],
         write y: [f32; 4],
     }
-    /// Sums over long rows.
+    /// Adds the segment sums of long rows.
     Combine = ["sparse/shares.wgsl", "sparse/combine.wgsl"] variants combine_variants {
         uniform params: First,
         read items: [u32; 4],
         read sums: [f32; 4],
         write y: [f32; 4],
     }
-    /// Columns of a block as a slab.
+    /// Copies columns of a block into a slab.
     Pack = ["sparse/pack.wgsl"] variants one_variant {
         uniform params: Columns,
         read block: f32,
         write slab: [f32; 4],
     }
-    /// A slab as columns of a block.
+    /// Copies a slab into columns of a block.
     Unpack = ["sparse/unpack.wgsl"] variants one_variant {
         uniform params: Columns,
         read slab: [f32; 4],
         write block: f32,
     }
-    /// Both entries of every edge.
+    /// Writes both entries of every edge.
     Expand = ["sparse/expand.wgsl"] variants edge_variants {
         uniform params: Edges,
         read sources: u32,
@@ -191,13 +193,13 @@ kernels! {
         write columns: u32,
         write weights: u32,
     }
-    /// The values of a digit, counted by blocks.
+    /// Counts the values of a digit in each block.
     Histogram = ["sparse/blocks.wgsl", "sparse/digits.wgsl", "sparse/histogram.wgsl"] variants one_variant {
         uniform params: Digit,
         read keys: u32,
         write counts: u32,
     }
-    /// Entries to their places by a digit.
+    /// Moves entries to their positions by one digit.
     Scatter = ["sparse/blocks.wgsl", "sparse/digits.wgsl", "sparse/scatter.wgsl"] variants scatter_variants {
         uniform params: Digit,
         read starts: u32,
@@ -208,26 +210,26 @@ kernels! {
         write to_others: u32,
         write to_thirds: u32,
     }
-    /// Sums of what is before, within blocks.
+    /// Computes prefix sums within blocks.
     Scan = ["sparse/blocks.wgsl", "sparse/scan.wgsl"] variants one_variant {
         uniform params: Blocks,
         write values: u32,
         write totals: u32,
     }
-    /// And over all blocks.
+    /// Adds the sums of all earlier blocks.
     Raise = ["sparse/blocks.wgsl", "sparse/raise.wgsl"] variants one_variant {
         uniform params: Count,
         read totals: u32,
         write values: u32,
     }
-    /// The first of equal entries.
+    /// Marks the first of equal entries.
     Mark = ["sparse/mark.wgsl"] variants one_variant {
         uniform params: Entries,
         read rows: u32,
         read columns: u32,
         write places: u32,
     }
-    /// These alone.
+    /// Moves the marked entries together.
     Compact = ["sparse/compact.wgsl"] variants edge_variants {
         uniform params: Count,
         read columns: u32,
@@ -236,14 +238,14 @@ kernels! {
         write to_columns: u32,
         write to_weights: f32,
     }
-    /// Where rows begin.
+    /// Finds the first entry of each row.
     Bounds = ["sparse/bounds.wgsl"] variants one_variant {
         uniform params: Entries,
         read rows: u32,
         read places: u32,
         write offsets: u32,
     }
-    /// The diagonals of a Laplacian.
+    /// Computes the diagonals d and S of a Laplacian.
     Scales = ["shared/real.wgsl", "sparse/scales.wgsl"] variants scales_variants {
         uniform params: Nodes,
         read offsets: u32,

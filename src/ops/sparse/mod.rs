@@ -1,4 +1,10 @@
-//! Sparse symmetric matrices: graph Laplacians that are never written out, and their products with blocks of vectors.
+//! Sparse symmetric matrices: graph Laplacians that are never formed, and their products with blocks of vectors.
+//!
+//! An [`Operator`] is `diag(d) + c S W S`: W borrowed from the graph, unit weights implied, with bounds of the
+//! spectrum and the known null space (one vector for each connected component). On the CPU, `cpu` multiplies row-major
+//! blocks in SIMD vectors. On the device, `gpu` holds rows in segments of at most 256 entries and blocks in slabs of 4
+//! to 32 columns, cut to bindings and budget; `edges` makes the rows from a list of edges there (radix sort, no
+//! atomics).
 
 mod chunks;
 pub(in crate::ops) mod cpu;
@@ -29,14 +35,15 @@ use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
 use cpu::{Combination, Rows, WIDTHS};
 
-/// Returns where [`spmm`] of a matrix with `rows` rows and `entries` entries and a block of `cols` vectors would run, and
-/// why.
+/// Returns where [`spmm`] would run for a matrix with `rows` rows and `entries` entries and a block of `cols`
+/// vectors, and why.
 #[must_use]
 pub fn choose_spmm<T: Real>(ctx: &Context, (rows, entries): (usize, usize), cols: usize, resident: bool) -> Choice {
     call::<T>((rows, entries), cols, resident).choose(ctx)
 }
 
-/// Products gather: the CPU's come to half of the rate that the policy's defaults know, a device's to a quarter of its own.
+/// Describes the call to the cost model. Products gather, so the CPU reaches half of the rate in the policy's
+/// defaults and a device a quarter.
 fn call<T: Real>((rows, entries): (usize, usize), cols: usize, resident: bool) -> Call<impl Fn(&Gpu, u64) -> bool> {
     let (rows, entries, cols) = (rows as f64, entries as f64, cols as f64);
     let flops = 2.0 * (entries + 3.0 * rows) * cols;
@@ -54,17 +61,35 @@ fn call<T: Real>((rows, entries): (usize, usize), cols: usize, resident: bool) -
     Call { name: "spmm", precision: Precision::of::<T>(), workload, empty: false, fits: always }
 }
 
-/// The product of a sparse symmetric matrix with a block of vectors: `Y = A X`.
+/// Computes the product of a sparse symmetric matrix with a block of vectors: `Y = A X`.
 ///
-/// Blocks are handed over transposed, so that the numbers of one row of A lie side by side, as in a table of node features.
+/// Blocks are passed transposed, so that the values of one row of A are adjacent, as in a table of node
+/// features.
 ///
 /// # Shapes
 /// `x` is `X'`, `(columns, n)`; the result is `Y'`, of the same shape.
 ///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::graph::generate::path;
+/// use fiedler::ops::sparse::Operator;
+/// use fiedler::ops::{Normalization, spmm};
+/// use fiedler::{Context, Shape};
+///
+/// // The Laplacian of a path, times (0, 1, 4, 9): minus the second differences inside.
+/// let (ctx, graph) = (Context::cpu(), path(4)?);
+/// let l = Operator::<f32>::laplacian(graph.view(), Normalization::Combinatorial)?;
+/// let y = spmm(&ctx, &l, &Array::from_vec(Shape::new(4, 1, 1), vec![0.0, 1.0, 4.0, 9.0])?)?.to_host(&ctx)?;
+/// assert_eq!(y.as_slice(), [-1.0, -2.0, -2.0, 5.0]);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
+///
 /// # Errors
-/// [`Shape`](crate::ErrorKind::Shape) where the block does not fit the matrix, or the operator has more than one problem; with
-/// [`Backend::Gpu`](crate::Backend::Gpu), [`Domain`](crate::ErrorKind::Domain) for f64 and [`Limit`](crate::ErrorKind::Limit) if the device
-/// cannot hold it; device errors. For several products on the device see [`OnDevice`].
+/// [`Shape`](crate::ErrorKind::Shape) if the block does not fit the matrix or the operator has more than one
+/// problem; with [`Backend::Gpu`](crate::Backend::Gpu), [`Domain`](crate::ErrorKind::Domain) for f64 and
+/// [`Limit`](crate::ErrorKind::Limit) if the device cannot hold it; device errors. For several products on the
+/// device see [`OnDevice`].
 pub fn spmm<T: Real>(ctx: &Context, a: &Operator<'_, T>, x: &Array<T>) -> Result<Array<T>> {
     let shape = x.shape();
     fits_block(shape, (a.problems(), a.rows()))?;
@@ -82,10 +107,10 @@ pub fn spmm<T: Real>(ctx: &Context, a: &Operator<'_, T>, x: &Array<T>) -> Result
     Ok(y.chosen(&choice))
 }
 
-/// The operator in the precision of the kernels.
+/// Returns the operator in f32, the precision of the kernels.
 ///
 /// # Errors
-/// [`Domain`](crate::ErrorKind::Domain) where f32 does not hold its norm and its square.
+/// [`Domain`](crate::ErrorKind::Domain) if a norm, or its square, is out of the range of f32.
 pub(in crate::ops) fn narrowed<'a, T: Real>(
     operation: &'static str,
     a: &'a Operator<'_, T>,
@@ -97,7 +122,7 @@ pub(in crate::ops) fn narrowed<'a, T: Real>(
     })
 }
 
-/// [`on_cpu`] compiled here, once, and not anew in every crate that calls it.
+/// Calls [`on_cpu`], so that it is compiled once in this crate and not again in every crate that calls it.
 fn in_f32(a: &Operator<'_, f32>, shape: Shape, x: &[f32]) -> Vec<f32> {
     on_cpu(a, shape, x)
 }
@@ -117,7 +142,7 @@ fn on_cpu<T: Real>(a: &Operator<'_, T>, shape: Shape, x: &[T]) -> Vec<T> {
     y
 }
 
-/// Whether a transposed block fits the one matrix of `rows` rows.
+/// Checks that a transposed block fits the only matrix, of `rows` rows.
 fn fits_block(shape: Shape, (problems, rows): (usize, usize)) -> Result<()> {
     if problems != 1 || shape.cols != rows || shape.batch != 1 {
         let expected = format!("one matrix, and (columns, {rows}) for X'");
@@ -126,7 +151,7 @@ fn fits_block(shape: Shape, (problems, rows): (usize, usize)) -> Result<()> {
     Ok(())
 }
 
-/// A block of any width, a few columns at a time.
+/// Multiplies a block of any width, a few columns at a time.
 fn in_columns<T: Real>(rows: &Rows<'_, T>, shape: Shape, x: &[T], y: &mut [T]) {
     let mut first = 0;
     while first < shape.rows {

@@ -3,55 +3,55 @@
 use crate::array::Real;
 use std::ops::Range;
 
-/// No component: the row has no part in the null space.
+/// The label of a row that has no part in the null space.
 pub(in crate::ops) const NONE: u32 = u32::MAX;
 
-/// Entries within this factor of the largest are pivots alike (`encode::canonical`).
+/// Entries within this relative distance of the largest qualify equally as pivots (`encode::canonical`).
 const TIE: f64 = 1e-2;
 
-/// Unit vectors with one component of a graph each as their support, over the rows of all problems.
+/// Unit vectors, each supported on one connected component, over the rows of all problems.
 #[derive(Clone, Debug)]
 pub struct NullSpace<T> {
-    /// The vector that a row is in, counted through all problems; [`NONE`] where it is in none.
+    /// The vector to which each row belongs, counted through all problems; [`NONE`] if it belongs to none.
     pub(in crate::ops) labels: Vec<u32>,
-    /// The row's entry of that vector.
+    /// The entry of each row in that vector.
     pub(in crate::ops) values: Vec<T>,
-    /// How many vectors each problem has.
+    /// The number of vectors of each problem.
     pub(in crate::ops) counts: Vec<usize>,
 }
 
 impl<T: Real> NullSpace<T> {
-    /// Of no problem.
+    /// Returns the null space of no problems.
     pub(super) fn new() -> Self {
         Self { labels: Vec::new(), values: Vec::new(), counts: Vec::new() }
     }
 
-    /// Of one problem, where nothing is known.
+    /// Returns the null space of one problem of which nothing is known.
     pub(super) fn none(order: usize) -> Self {
         Self { labels: vec![NONE; order], values: vec![T::from_f64(0.0); order], counts: vec![0] }
     }
 
-    /// The same by the name of its type: T is F, one of two precisions.
+    /// Returns the same null space with the scalar type named F; T and F must be the same type.
     pub(super) fn cast<F: Real>(&self) -> NullSpace<F> {
         let Self { labels, values, counts } = self;
         let values = bytemuck::cast_slice(values).to_vec();
         NullSpace { labels: labels.clone(), values, counts: counts.clone() }
     }
 
-    /// Vectors of all problems.
+    /// Returns the number of vectors of all problems.
     #[must_use]
     pub fn len(&self) -> usize {
         self.counts.iter().sum()
     }
 
-    /// Whether nothing is known.
+    /// Returns whether no null vector is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Appends a problem whose rows have these components, and these values before they are scaled to unit norm: 0 throughout a
-    /// component that is not in the null space.
+    /// Appends a problem whose rows have these components. `value` gives the entries before they are scaled to
+    /// unit norm: 0 on all rows of a component that is not in the null space.
     pub(super) fn push(&mut self, components: &[u32], value: impl Fn(usize) -> f64) {
         let known = components.iter().max().map_or(0, |&last| last as usize + 1);
         let mut squares = vec![0.0; known];
@@ -73,7 +73,7 @@ impl<T: Real> NullSpace<T> {
         self.counts.push(count);
     }
 
-    /// One problem by itself.
+    /// Returns the null space of one problem.
     pub(super) fn problem(&self, problem: usize, rows: Range<usize>) -> Self {
         let first = u32::try_from(self.counts[..problem].iter().sum::<usize>()).unwrap_or(NONE);
         let own = |&label: &u32| if label == NONE { NONE } else { label - first };
@@ -84,7 +84,7 @@ impl<T: Real> NullSpace<T> {
         }
     }
 
-    /// The same in f32.
+    /// Converts to f32.
     pub(super) fn narrowed(&self) -> NullSpace<f32> {
         NullSpace {
             labels: self.labels.clone(),
@@ -93,7 +93,7 @@ impl<T: Real> NullSpace<T> {
         }
     }
 
-    /// The same in f64; `value` has the entries of a row before they are scaled to unit norm.
+    /// Converts to f64; `value` gives the entry of a row before the vectors are scaled to unit norm.
     pub(super) fn widened(&self, value: impl Fn(usize) -> f64) -> NullSpace<f64> {
         let mut squares = vec![0.0; self.len()];
         let members = || self.labels.iter().enumerate().filter(|(_, label)| **label != NONE);
@@ -103,14 +103,14 @@ impl<T: Real> NullSpace<T> {
         NullSpace { labels: self.labels.clone(), values, counts: self.counts.clone() }
     }
 
-    /// The vector of that number among all, over all rows.
+    /// Returns the vector with this number among all vectors, over all rows.
     #[must_use]
     pub fn vector(&self, number: usize) -> Vec<f64> {
         let entry = |(&label, value): (&u32, &T)| if label as usize == number { value.to_f64() } else { 0.0 };
         self.labels.iter().zip(&self.values).map(entry).collect()
     }
 
-    /// Takes the part along every vector out of a column over all rows.
+    /// Projects a column over all rows onto the orthogonal complement of the null space.
     pub(crate) fn deflate(&self, column: &mut [f64]) {
         let mut along = vec![0.0; self.len()];
         let members = || self.labels.iter().zip(&self.values).enumerate().filter(|(_, (label, _))| **label != NONE);
@@ -118,18 +118,19 @@ impl<T: Real> NullSpace<T> {
         members().for_each(|(row, (&label, value))| column[row] -= along[label as usize] * value.to_f64());
     }
 
-    /// The first `count` columns of the pivoted Cholesky factor of the null space's projector, whose pivots are the lowest rows within
-    /// 1 % of the largest: what `encode::canonical` makes of any basis. The vectors have no row in common, so each column is
-    /// one of them; the order is all that there is to find.
+    /// Returns the first `count` columns of the pivoted Cholesky factor of the null space's projector, where
+    /// each pivot is the lowest row within 1 % of the largest: the result of `encode::canonical` for any basis.
+    /// The vectors have no row in common, so each column is one of them, and only their order has to be found.
     pub(super) fn canonical(&self, count: usize) -> Vec<f64> {
-        // By component, its largest entry; the row that it is taken for is found in each round.
+        // The largest entry of each component.
         let mut peaks = vec![0.0_f64; self.len()];
         for (&label, value) in self.labels.iter().zip(&self.values).filter(|(label, _)| **label != NONE) {
             let peak = &mut peaks[label as usize];
             *peak = peak.max(value.to_f64().abs());
         }
         let mut left: Vec<(usize, u32, f64)> = Vec::new();
-        // The first row of each component that could be its pivot, whatever the threshold of the round: rows by descending entry.
+        // The rows that could be the pivot of their component, whatever the threshold of the round, in
+        // ascending order.
         for (row, (&label, value)) in self.labels.iter().zip(&self.values).enumerate() {
             if label != NONE && value.to_f64().abs() >= (1.0 - TIE) * peaks[label as usize] {
                 left.push((row, label, value.to_f64().abs()));

@@ -1,4 +1,4 @@
-//! Sparse symmetric matrices that are never written out: `diag(d) + c S W S`, with W in compressed sparse row form.
+//! Sparse symmetric matrices that are never formed: `diag(d) + c S W S`, with W in compressed sparse row form.
 
 use super::null::NullSpace;
 use crate::array::Real;
@@ -9,45 +9,48 @@ use crate::parallel;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A batch of sparse symmetric matrices `diag(d) + c S W S`, each of its own order: its problems.
+/// A batch of sparse symmetric matrices `diag(d) + c S W S`, each with its own order: its problems.
 ///
-/// W is borrowed where a graph has it. The values of an unweighted graph are implicit: each is 1 and none is stored. S is
-/// `D^-1/2` for the normalized Laplacians, absent elsewhere; c is -1 for Laplacians and 1 for matrices.
+/// W is borrowed from the graph if possible. The values of an unweighted graph are implicit: each is 1 and none
+/// is stored. S is `D^-1/2` for the normalized Laplacians and absent otherwise; c is -1 for Laplacians and 1
+/// for matrices.
 #[derive(Clone, Debug)]
 pub struct Operator<'a, T: Real = f32> {
-    /// Where each problem's rows begin; (problems + 1) numbers from 0.
+    /// The first row of each problem: problems + 1 offsets, starting at 0.
     pub(in crate::ops) node_offsets: Vec<usize>,
-    /// Where each row's entries begin; (rows + 1) numbers, the first need not be 0.
+    /// The first entry of each row: rows + 1 offsets, of which the first need not be 0.
     pub(in crate::ops) row_offsets: Cow<'a, [usize]>,
-    /// Counted from 0 within their problem, ascending in each row; the first is that of `row_offsets[0]`.
+    /// The column of each entry, counted from 0 within its problem, ascending in each row; the first entry is
+    /// that of `row_offsets[0]`.
     pub(in crate::ops) columns: Cow<'a, [u32]>,
-    /// Beside the columns; none where each is 1.
+    /// The value of each entry; `None` if each is 1.
     pub(in crate::ops) weights: Option<Cow<'a, [T]>>,
-    /// c.
+    /// The factor c.
     pub(in crate::ops) coupling: f64,
-    /// d.
+    /// The diagonal d.
     pub(in crate::ops) diagonal: Cow<'a, [T]>,
     /// The diagonal of S.
     pub(in crate::ops) scale: Option<Cow<'a, [T]>>,
-    /// Of each problem.
+    /// The bounds of each problem.
     pub(in crate::ops) bounds: Vec<Bounds>,
-    /// What is known of the null space in advance.
+    /// The null vectors that are known in advance.
     pub(crate) null: NullSpace<T>,
 }
 
-/// Where the spectrum of a matrix lies.
+/// Bounds on the spectrum of a matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bounds {
-    /// No eigenvalue is smaller.
+    /// A lower bound on the eigenvalues.
     pub lower: f64,
-    /// No eigenvalue is larger.
+    /// An upper bound on the eigenvalues.
     pub upper: f64,
     /// The 1-norm.
     pub norm: f64,
 }
 
 impl<'a, T: Real> Operator<'a, T> {
-    /// The Laplacian of a graph. The random walk's is represented by its symmetric similar, that is by [`Normalization::Symmetric`].
+    /// Creates the Laplacian of a graph. The random-walk Laplacian is represented by the symmetric matrix
+    /// similar to it, that of [`Normalization::Symmetric`].
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) if the graph is directed.
@@ -56,7 +59,7 @@ impl<'a, T: Real> Operator<'a, T> {
         Self::of(vec![0, graph.nodes()], arrays, &[graph], normalization)
     }
 
-    /// The Laplacians of all graphs of a batch, as [`Operator::laplacian`].
+    /// Creates the Laplacians of all graphs of a batch, as [`Operator::laplacian`].
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) if a graph is directed.
@@ -72,7 +75,7 @@ impl<'a, T: Real> Operator<'a, T> {
         normalization: Normalization,
     ) -> Result<Self> {
         if let Some(directed) = graphs.iter().position(|graph| !graph.is_symmetric()) {
-            let what = format!("graph {directed} (from 0) is directed; choose a symmetrisation (sum, mean or max)");
+            let what = format!("graph {directed} (from 0) is directed; choose a symmetrization (sum, mean or max)");
             return Err(Error::domain("sparse Laplacian", what));
         }
         let normalized = normalization != Normalization::Combinatorial;
@@ -87,7 +90,8 @@ impl<'a, T: Real> Operator<'a, T> {
                 _ => 0.0,
             };
             bounds.push(if normalized {
-                // I - D^-1/2 W D^-1/2 has no column sum above 1 + sqrt(d_max), and is at least 1 where anything is.
+                // Without self-loops, the norm of I - D^-1/2 W D^-1/2 is at most 1 + sqrt(most neighbors), and at
+                // least 1 if there is an edge.
                 Bounds { lower: 0.0, upper: 2.0, norm: normalized_norm(graph, &degrees, isolated) }
             } else {
                 combinatorial_bounds(graph, &degrees)
@@ -128,59 +132,59 @@ impl<'a, T: Real> Operator<'a, T> {
         })
     }
 
-    /// How many matrices there are.
+    /// Returns the number of matrices.
     #[must_use]
     pub fn problems(&self) -> usize {
         self.node_offsets.len() - 1
     }
 
-    /// The rows of all problems together.
+    /// Returns the number of rows of all problems together.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.row_offsets.len() - 1
     }
 
-    /// The stored entries of all problems together.
+    /// Returns the number of stored entries of all problems together.
     #[must_use]
     pub fn entries(&self) -> usize {
         self.columns.len()
     }
 
-    /// The order of one problem.
+    /// Returns the order of one problem.
     ///
     /// # Panics
-    /// Where `problem` is not below [`Operator::problems`], as a slice does.
+    /// If `problem` is not below [`Operator::problems`], like indexing a slice.
     #[must_use]
     pub fn order(&self, problem: usize) -> usize {
         self.node_offsets[problem + 1] - self.node_offsets[problem]
     }
 
-    /// Where the spectrum of one problem lies.
+    /// Returns bounds on the spectrum of one problem.
     ///
     /// # Panics
-    /// Where `problem` is not below [`Operator::problems`], as a slice does.
+    /// If `problem` is not below [`Operator::problems`], like indexing a slice.
     #[must_use]
     pub fn bounds(&self, problem: usize) -> Bounds {
         self.bounds[problem]
     }
 
-    /// Null vectors that are known in advance, of all problems.
+    /// Returns the number of null vectors of all problems that are known in advance.
     #[must_use]
     pub fn null_vectors(&self) -> usize {
         self.null.len()
     }
 
-    /// Null vectors of one problem.
+    /// Returns the number of known null vectors of one problem.
     pub(crate) fn null_vectors_of(&self, problem: usize) -> usize {
         self.null.counts[problem]
     }
 
-    /// The first `count` vectors of the null space's canonical basis, column-major, over all rows.
+    /// Returns the first `count` vectors of the null space's canonical basis, column-major, over all rows.
     pub(crate) fn canonical_null(&self, count: usize) -> Vec<f64> {
         self.null.canonical(count)
     }
 
-    /// One problem by itself.
+    /// Returns an operator of one problem.
     pub(crate) fn problem(&self, problem: usize) -> Operator<'_, T> {
         let rows = self.span(problem);
         let row_offsets = &self.row_offsets[rows.start..=rows.end];
@@ -199,7 +203,8 @@ impl<'a, T: Real> Operator<'a, T> {
         }
     }
 
-    /// The same numbers by the name of their type, without what is known of the null space: T is F, one of two precisions.
+    /// Returns the same operator with the scalar type named F, without its null space; T and F must be the same
+    /// type.
     pub(super) fn for_products<F: Real>(&self) -> Operator<'_, F> {
         let numbers = |numbers| Cow::Borrowed(bytemuck::cast_slice::<T, F>(numbers));
         Operator {
@@ -215,18 +220,19 @@ impl<'a, T: Real> Operator<'a, T> {
         }
     }
 
-    /// The same by the name of its type: T is F, one of two precisions.
+    /// Returns the same operator with the scalar type named F; T and F must be the same type.
     pub(in crate::ops) fn cast<F: Real>(&self) -> Operator<'_, F> {
         Operator { null: self.null.cast(), ..self.for_products() }
     }
 
-    /// The same in f32, its arrays borrowed where they are no numbers; none where an entry is beyond 1e-30 to 1e30 by the norm.
+    /// Converts to f32; integer arrays are borrowed. Returns `None` if a nonzero norm is outside of 1e-30 to
+    /// 1e30.
     #[must_use]
     pub fn in_f32(&self) -> Option<Operator<'_, f32>> {
         self.narrowed()
     }
 
-    /// The same in f32; none where its numbers are beyond what f32 computes with.
+    /// Converts to f32; returns `None` if a norm is outside of the range that f32 computes with.
     pub(in crate::ops) fn narrowed(&self) -> Option<Operator<'_, f32>> {
         let narrow = |x: &T| f32::from_f64(x.to_f64());
         let fits = |bounds: &Bounds| bounds.norm == 0.0 || (1e-30..=1e30).contains(&bounds.norm);
@@ -243,8 +249,8 @@ impl<'a, T: Real> Operator<'a, T> {
         })
     }
 
-    /// The same in f64: D^-1/2 and the null space anew, since `D^-1/2 W D^-1/2` with a rounded D has no null space, and may have values
-    /// below it.
+    /// Converts to f64. D^-1/2 and the null space are computed anew: `D^-1/2 W D^-1/2` with a rounded D has no
+    /// null space, and may have eigenvalues below 0.
     pub(in crate::ops) fn widened(&self) -> Operator<'_, f64> {
         let wide = |numbers: &[T]| numbers.iter().map(|x| x.to_f64()).collect();
         let weight = |place: usize| self.weights.as_ref().map_or(1.0, |weights| weights[place].to_f64());
@@ -268,7 +274,8 @@ impl<'a, T: Real> Operator<'a, T> {
         }
     }
 
-    /// The entries of a row, `(column within the problem, value)`, the diagonal's in two parts: d first.
+    /// Returns the entries of a row, `(column within the problem, value)`; the diagonal entry comes in two
+    /// terms, d first.
     fn row(&self, problem_start: usize, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let scale = move |i: usize| self.scale.as_ref().map_or(1.0, |scale| scale[i].to_f64());
         let here = self.coupling * scale(row);
@@ -280,7 +287,7 @@ impl<'a, T: Real> Operator<'a, T> {
         std::iter::once((row - problem_start, self.diagonal[row].to_f64())).chain(entries)
     }
 
-    /// The only problem as a dense matrix, column-major.
+    /// Returns the only problem as a dense matrix, column-major.
     pub(in crate::ops) fn dense(&self) -> Vec<f64> {
         let n = self.rows();
         let mut dense = vec![0.0; n * n];
@@ -290,7 +297,7 @@ impl<'a, T: Real> Operator<'a, T> {
         dense
     }
 
-    /// `|A v_j - l_j v_j|_2` of the only problem, in f64; vectors column-major.
+    /// Computes `|A v_j - l_j v_j|_2` for the only problem, in f64; the vectors are column-major.
     pub(crate) fn residuals(&self, values: &[T], vectors: &[T]) -> Vec<f64> {
         let n = self.rows();
         let of = |value: &T, vector: &[T]| {
@@ -305,19 +312,20 @@ impl<'a, T: Real> Operator<'a, T> {
         parallel::map(values.iter().zip(vectors.chunks(n.max(1))), |_, (value, vector)| of(value, vector))
     }
 
-    /// The rows of one problem among all.
+    /// Returns the rows of one problem among those of all.
     pub(in crate::ops) fn span(&self, problem: usize) -> Range<usize> {
         self.node_offsets[problem]..self.node_offsets[problem + 1]
     }
 
-    /// The places of a row's entries in `columns` and `weights`.
+    /// Returns the range of a row's entries in `columns` and `weights`.
     pub(in crate::ops) fn entries_of(&self, row: usize) -> Range<usize> {
         let first = self.row_offsets[0];
         self.row_offsets[row] - first..self.row_offsets[row + 1] - first
     }
 }
 
-/// Anderson and Morley (1985): no eigenvalue of D - W exceeds the largest sum of the degrees of two neighbours.
+/// Computes bounds by Anderson and Morley (1985): no eigenvalue of D - W exceeds the largest sum of the degrees
+/// of two neighbors.
 fn combinatorial_bounds(graph: &GraphRef<'_>, degrees: &[f64]) -> Bounds {
     let mut bounds = Bounds::default();
     for (row, &degree) in degrees.iter().enumerate() {
@@ -330,7 +338,7 @@ fn combinatorial_bounds(graph: &GraphRef<'_>, degrees: &[f64]) -> Bounds {
     bounds
 }
 
-/// The 1-norm of I - D^-1/2 W D^-1/2.
+/// Computes the 1-norm of I - D^-1/2 W D^-1/2.
 fn normalized_norm(graph: &GraphRef<'_>, degrees: &[f64], isolated: f64) -> f64 {
     let of_row = |(row, &degree): (usize, &f64)| {
         if degree == 0.0 {

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Conventions, Duplicates, EdgeList, SelfLoops, Symmetrization};
 use crate::ops::Normalization;
 
-/// An [`Operator`] of one problem on the device of a context: uploaded once, or made there from edges.
+/// An [`Operator`] of one problem on the device of a context: uploaded once, or built there from edges.
 #[derive(Debug)]
 pub struct OnDevice {
     resident: Resident,
@@ -20,8 +20,9 @@ impl OnDevice {
     /// Uploads an operator.
     ///
     /// # Errors
-    /// [`NoAdapter`](crate::ErrorKind::NoAdapter) without a device; [`Shape`](crate::ErrorKind::Shape) for more problems than one;
-    /// [`Limit`](crate::ErrorKind::Limit) for more rows than the device takes; device errors.
+    /// [`NoAdapter`](crate::ErrorKind::NoAdapter) without a device; [`Shape`](crate::ErrorKind::Shape) unless
+    /// there is exactly one problem; [`Limit`](crate::ErrorKind::Limit) for more rows than the device takes;
+    /// device errors.
     pub fn new(ctx: &Context, operator: &Operator<'_, f32>) -> Result<Self> {
         if operator.problems() != 1 {
             return Err(Error::shape("sparse operator on a device", "one matrix", format!("{}", operator.problems())));
@@ -30,13 +31,15 @@ impl OnDevice {
         Ok(Self { resident: Resident::upload(gpu, operator, Most::of(gpu), MOST_LANES)?, rows: operator.rows() })
     }
 
-    /// The Laplacian of the graph that the listed edges are, sorted, cleaned, summed and scaled on the device. The random walk's is
-    /// represented by its symmetric similar, as in [`Operator::laplacian`].
+    /// Builds the Laplacian of the graph with the listed edges, which are sorted, cleaned, summed and scaled on
+    /// the device. The random-walk Laplacian is represented by the symmetric matrix similar to it, as in
+    /// [`Operator::laplacian`].
     ///
     /// # Errors
-    /// As [`OnDevice::new`]; [`Domain`](crate::ErrorKind::Domain) for a list that is no graph, as
-    /// [`GraphBatch::from_edge_list`](crate::graph::GraphBatch::from_edge_list) says, and for conventions that the device does not
-    /// have: it symmetrizes by the larger weight, takes the largest of duplicates, and drops self-loops.
+    /// As [`OnDevice::new`]; [`Domain`](crate::ErrorKind::Domain) for an invalid list, as for
+    /// [`GraphBatch::from_edge_list`](crate::graph::GraphBatch::from_edge_list), and for conventions that the
+    /// device does not support: it symmetrizes by the larger weight, takes the largest of duplicates, and drops
+    /// self-loops.
     pub fn from_edges(
         ctx: &Context,
         edges: &EdgeList,
@@ -60,25 +63,25 @@ impl OnDevice {
         Ok(Self { resident, rows: edges.nodes() })
     }
 
-    /// The order of the matrix.
+    /// Returns the order of the matrix.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// `Y = A X`, recorded: it waits for nothing.
+    /// Records `Y = A X` and returns without waiting for it.
     ///
     /// # Shapes
     /// `x` is `X'`, `(columns, n)`; the result is `Y'`, of the same shape, on the device.
     ///
     /// # Errors
-    /// [`Shape`](crate::ErrorKind::Shape) where the block does not fit the matrix; [`Limit`](crate::ErrorKind::Limit) for a block that is
-    /// more than a binding holds; device errors.
+    /// [`Shape`](crate::ErrorKind::Shape) if the block does not fit the matrix;
+    /// [`Limit`](crate::ErrorKind::Limit) for a block that exceeds a binding; device errors.
     pub fn spmm(&self, ctx: &Context, x: &Array<f32>) -> Result<Array<f32>> {
         self.times(ctx, x)
     }
 
-    /// The same for numbers that are f32, whatever they are called.
+    /// Does the same for a `T` that is f32.
     pub(super) fn times<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
         let shape = x.shape();
         fits_block(shape, (1, self.rows))?;

@@ -4,7 +4,7 @@ use super::count;
 use super::gpu_cov::{self, Output};
 use super::gram::{Gram, ROWS, of_matrix};
 use super::moments::as_f64;
-use super::running::in_pieces;
+use super::running::in_chunks;
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::Gpu;
@@ -14,52 +14,82 @@ use crate::parallel;
 use crate::policy::{Choice, Family, Workload};
 use crate::shape::Shape;
 
-/// The covariance of the columns of every matrix: columns are variables, rows observations, sums of products are divided by rows - 1.
+/// Computes the covariance of the columns of every matrix: columns are variables, rows are observations, and sums of
+/// products are divided by rows - 1.
 ///
-/// Products are summed about the mean of each leaf of rows, the symmetric half of them, and leaves merge by Chan's formula:
-/// nothing cancels however far the columns are from 0. On the CPU leaves have 2048 rows, and everything between them is f64; on
-/// the device 1024, in f32, in units that are powers of two, of every leaf and column its own. So correlations, and PCA, are
-/// right whatever the numbers' unit is; a covariance is infinite where it is beyond `T`, as that of f32 numbers 1e20 apart is,
-/// and 0 or subnormal below it (numbers 1e-20 apart). A NaN or an infinity makes the entries of its column NaN, and no others; of
-/// fewer than two rows everything is NaN.
+/// Products are summed about the mean of each leaf of rows, for half of the symmetric matrix, and leaves merge by
+/// Chan's formula: nothing cancels however far the columns are from 0. On the CPU leaves have 2048 rows, and everything
+/// between them is in f64. On the device they have 1024 rows, and everything is in f32, in units that are powers of
+/// two, a separate one for each leaf and column. So correlations, and PCA, are right whatever the unit of the data. A
+/// covariance is infinite if it exceeds `T`, as for f32 numbers 1e20 apart, and 0 or subnormal if it is too small for
+/// `T` (numbers 1e-20 apart). A NaN or an infinity makes the entries of its column NaN, and no others; with fewer than
+/// two rows everything is NaN.
 ///
 /// # Shapes
-/// X `(rows, cols)`, any batch; the result `(cols, cols)` each.
+/// X `(rows, cols)`, any batch; the result is `(cols, cols)` per matrix.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::cov;
+/// use fiedler::{Context, Shape};
+///
+/// let ctx = Context::cpu();
+/// // Four rows of two columns, the second twice the first.
+/// let x = Array::from_vec(Shape::new(4, 2, 1), vec![1.0_f32, 2.0, 3.0, 4.0, 2.0, 4.0, 6.0, 8.0])?;
+/// let c = cov(&ctx, &x)?.to_host(&ctx)?;
+/// assert!((c.matrix(0)[(0, 0)] - 5.0 / 3.0).abs() < 1e-6 && (c.matrix(0)[(0, 1)] - 10.0 / 3.0).abs() < 1e-6);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64; [`crate::ErrorKind::Limit`] if the result
-/// is far larger than the input and exceeds the memory budget, or `Backend::Gpu` is set and one matrix of products does not fit the
-/// device; device errors.
+/// [`crate::ErrorKind::Domain`] if [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64;
+/// [`crate::ErrorKind::Limit`] if the result is far larger than the input and exceeds the memory budget, or
+/// `Backend::Gpu` is set and one matrix of products does not fit the device; device errors.
 pub fn cov<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
     Ok(covariance("cov", ctx, x, Output::Covariance)?.1)
 }
 
-/// Pearson's correlation of the columns of every matrix: [`cov`] over the roots of both variances, within -1 and 1, exactly 1 on
-/// the diagonal. A column of equal numbers has none: its entries are NaN, as numpy's are.
+/// Computes Pearson's correlation of the columns of every matrix: [`cov`] divided by the square roots of both
+/// variances, within -1 and 1, and exactly 1 on the diagonal. A column of equal numbers has none: its entries are NaN,
+/// as in numpy.
 ///
 /// # Shapes
-/// X `(rows, cols)`, any batch; the result `(cols, cols)` each.
+/// X `(rows, cols)`, any batch; the result is `(cols, cols)` per matrix.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::corr;
+/// use fiedler::{Context, Shape};
+///
+/// let ctx = Context::cpu();
+/// let x = Array::from_vec(Shape::new(3, 2, 1), vec![1.0_f32, 2.0, 3.0, 5.0, 3.0, 1.0])?;
+/// let r = corr(&ctx, &x)?.to_host(&ctx)?;
+/// assert!((r.matrix(0)[(0, 1)] + 1.0).abs() < 1e-6);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// As [`cov`].
+/// As for [`cov`].
 pub fn corr<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
     Ok(covariance("corr", ctx, x, Output::Correlation)?.1)
 }
 
-/// Where [`cov`] and [`corr`] would run on a batch of that shape, and why.
+/// Returns where [`cov`] and [`corr`] would run on a batch of that shape, and why.
 #[must_use]
 pub fn choose_cov<T: Real>(ctx: &Context, shape: Shape, resident: bool) -> Choice {
     call::<T>("cov", shape, resident).choose(ctx)
 }
 
-/// Half of the products, a multiplication and an addition each.
+/// Describes the call to the cost model: half of the products, with a multiplication and an addition each.
 pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) -> Call<impl Fn(&Gpu, u64) -> bool> {
     let flops = count(shape.len()) * (count(shape.cols) + 8.0);
     let made = count(shape.batch) * count(shape.cols) * count(shape.cols);
     let workload = Workload {
         family: Family::Cov,
         size: count(shape.cols),
-        // Rows are summed side by side.
+        // Rows are summed in parallel.
         items: count(shape.rows) * count(shape.batch),
         // Products run at several times the rate of decompositions.
         cpu_flops: flops / 4.0,
@@ -72,8 +102,9 @@ pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) ->
     Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits }
 }
 
-/// Means `(1, cols)` and covariances or correlations `(cols, cols)` of every matrix; covariances in units of 4 to the power that
-/// comes with them, which is 0 unless they are to be [`Output::Scaled`] and the device made them.
+/// Returns the means `(1, cols)` and covariances or correlations `(cols, cols)` of every matrix, and an exponent:
+/// covariances are in units of 4 to this power, which is 0 unless `output` is [`Output::Scaled`] and the device
+/// computed them.
 pub(in crate::ops) fn covariance<T: Real>(
     operation: &'static str,
     ctx: &Context,
@@ -94,7 +125,7 @@ pub(in crate::ops) fn covariance<T: Real>(
     Ok((means.chosen(&choice), made.chosen(&choice), exponent))
 }
 
-/// Means and matrices of every matrix, one after another.
+/// Returns the means and the results of all matrices, concatenated.
 fn on_cpu<T: Real>(x: &[T], Shape { rows, cols, batch }: Shape, output: Output) -> (Vec<T>, Vec<T>) {
     let size = rows * cols;
     let all = parallel::map(0..batch, |_, i| {
@@ -118,7 +149,7 @@ fn on_device<T: Real>(ctx: &Context, gpu: &Gpu, x: &Array<T>, output: Output) ->
     let each = 4 * one.len() as u64 + gpu_cov::bytes(one);
     let largest = (4 * one.len() as u64).max(gpu_cov::bytes(one));
     let together = usize::try_from((budget / 4 * 3 / each).min(binding / largest)).unwrap_or(usize::MAX);
-    // A single matrix that lies there already is not moved because of its products.
+    // A single resident matrix stays on the device, whatever the size of its products.
     if shape.batch <= together || x.is_resident() && shape.batch == 1 {
         let found = gpu_cov::covariance(gpu, &*x.storage().on_device(ctx, gpu)?, shape, budget, output)?;
         let array = |shape, buffer| Array::from_storage(shape, Storage::device(buffer));
@@ -130,11 +161,12 @@ fn on_device<T: Real>(ctx: &Context, gpu: &Gpu, x: &Array<T>, output: Output) ->
     Ok((array(shapes.0, means), array(shapes.1, made), exponent))
 }
 
-/// Results, and the products in f64 that each is made of, where the results are far larger than what was given.
+/// Checks that the memory budget holds the results, and the f64 products that they are computed from, if the results
+/// are far larger than the input.
 pub(super) fn room<T: Real>(ctx: &Context, operation: &str, shape: Shape) -> Result<()> {
     let square = (shape.cols as u64).saturating_mul(shape.cols as u64);
     let results = square.saturating_mul(shape.batch as u64);
-    // A leaf's, or those of the tree on the way up, of as many matrices as there are threads.
+    // The products of one leaf, or of all levels of the tree, for as many matrices as there are threads.
     let leaves = shape.rows.div_ceil(ROWS);
     let levels = if leaves < 2 { 1 } else { u64::from(leaves.ilog2()) + 2 };
     let at_once = levels * parallel::threads().min(shape.batch.max(1)) as u64;
@@ -147,7 +179,7 @@ pub(super) fn room<T: Real>(ctx: &Context, operation: &str, shape: Shape) -> Res
     Ok(())
 }
 
-/// So many matrices at once; where not even one fits, its rows as a stream.
+/// Computes `together` matrices at a time; if it is 0, not even one fits, and each matrix is a stream of rows.
 fn by_matrices(
     gpu: &Gpu,
     x: &[f32],
@@ -166,7 +198,7 @@ fn by_matrices(
             Some(gpu_cov::covariance(gpu, &buffer, Shape { batch, ..shape }, budget, output)?)
         } else {
             let mut stream = gpu_cov::Stream::new(gpu, shape.cols, 1, budget);
-            in_pieces(gpu, budget, own, (shape.rows, shape.cols), |piece, rows| stream.push(gpu, piece, rows))?;
+            in_chunks(gpu, budget, own, (shape.rows, shape.cols), |chunk, rows| stream.push(gpu, chunk, rows))?;
             stream.finish(gpu, output)?
         };
         if let Some(found) = found {
@@ -183,7 +215,7 @@ pub(super) fn means<T: Real>(gram: &Gram) -> Vec<T> {
     gram.means.iter().map(|&mean| T::from_f64(if gram.rows == 0 { f64::NAN } else { mean })).collect()
 }
 
-/// The whole matrix from its lower triangle.
+/// Returns the whole matrix from its lower triangle.
 pub(super) fn matrix<T: Real>(gram: &Gram, correlation: bool) -> Vec<T> {
     let cols = gram.means.len();
     let lower = |i: usize, j: usize| gram.products[i.max(j) * cols + i.min(j)];
@@ -202,7 +234,7 @@ pub(super) fn matrix<T: Real>(gram: &Gram, correlation: bool) -> Vec<T> {
     (0..cols * cols).map(|k| T::from_f64(entry(k % cols, k / cols))).collect()
 }
 
-/// Means and covariances of one matrix in f64, whatever the precision of the input.
+/// Returns the means and covariances of one matrix in f64, whatever the precision of the input.
 pub(in crate::ops) fn in_f64<T: Real>(x: &[T], rows: usize, cols: usize) -> (Vec<f64>, Vec<f64>) {
     let gram = of_matrix(x, rows, cols);
     (means(&gram), matrix(&gram, false))

@@ -1,4 +1,4 @@
-//! The CPU's moments: leaf by leaf in f64, both passes over a leaf while it lies in the cache.
+//! The CPU's moments: leaf by leaf in f64, both passes over a leaf while it is in the cache.
 
 use super::moments::{Moments, as_f64};
 use super::tree::{reduce, subtrees};
@@ -9,20 +9,20 @@ use crate::parallel;
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// Sums side by side. Their number is fixed, so that bits do not depend upon the machine's vectors.
+/// The number of partial sums. It is fixed, so that bits do not depend on the machine's vectors.
 const SIDE: usize = 16;
-/// Neighbouring series that are gathered together where a series does not lie in one piece: a cache line of f32.
+/// The neighboring series that are gathered together if a series is not contiguous: a cache line of f32.
 const TOGETHER: usize = 16;
-/// Numbers that are worth a task of their own.
+/// The number of elements that are worth a separate task.
 const TASK: usize = 1 << 14;
 
-/// The moments of these numbers, by the tree.
+/// Returns the moments of `numbers`, reduced by the tree.
 pub(super) fn moments<T: Real>(numbers: &[T], omit: bool) -> Moments {
     let view = View { outer: 1, len: numbers.len(), inner: 1 };
     describe(numbers, view, if omit { Nan::Omit } else { Nan::Propagate }).pop().unwrap_or_default()
 }
 
-/// The moments of every series of `x`.
+/// Returns the moments of every series of `x`.
 pub(super) fn describe<T: Real>(x: &[T], view: View, nan: Nan) -> Vec<Moments> {
     if T::ON_DEVICE {
         describe_f32(bytemuck::cast_slice(x), view, nan)
@@ -31,7 +31,7 @@ pub(super) fn describe<T: Real>(x: &[T], view: View, nan: Nan) -> Vec<Moments> {
     }
 }
 
-/// [`every`] compiled here, once, and not anew in every crate that calls it.
+/// Instantiates [`every`] here, once, instead of in every crate that calls it.
 fn describe_f32(x: &[f32], view: View, nan: Nan) -> Vec<Moments> {
     every(x, view, nan)
 }
@@ -57,13 +57,13 @@ fn every<T: Real>(x: &[T], view: View, nan: Nan) -> Vec<Moments> {
     parallel::map(runs, |_, first| of_run(first)).into_iter().flatten().collect()
 }
 
-/// The rows of a leaf.
+/// Returns the rows of a leaf.
 pub(super) fn rows_of(leaf: u64, len: usize) -> Range<usize> {
     let begin = usize::try_from(leaf).unwrap_or(usize::MAX).saturating_mul(LEAF);
     begin..begin.saturating_add(LEAF).min(len)
 }
 
-/// Returns the root of the tree of `leaves` leaves; None if there are none.
+/// Returns the root of the tree of `leaves` leaves; `None` if there are none.
 pub(super) fn all<N: Send + Clone>(
     leaves: u64,
     leaf: &(impl Fn(u64) -> N + Sync),
@@ -78,12 +78,12 @@ pub(super) fn all<N: Send + Clone>(
     root
 }
 
-/// Of series that stand side by side.
+/// Merges two nodes of neighboring series, series by series.
 pub(super) fn merge(a: Vec<Moments>, b: Vec<Moments>) -> Vec<Moments> {
     a.into_iter().zip(b).map(|(a, b)| a.merge(b)).collect()
 }
 
-/// One leaf of neighbouring series: `rows` of `columns` of a slice `(inner, len)`.
+/// Returns the moments of one leaf of neighboring series: `rows` of `columns` of a slice `(inner, len)`.
 fn leaf_of<T: Real>(x: &[T], inner: usize, columns: Range<usize>, rows: Range<usize>, nan: Nan) -> Vec<Moments> {
     if inner == 1 {
         return vec![one(&x[rows], nan)];
@@ -98,7 +98,7 @@ fn leaf_of<T: Real>(x: &[T], inner: usize, columns: Range<usize>, rows: Range<us
     own.chunks_exact(count.max(1)).map(|series| one(series, nan)).collect()
 }
 
-/// The moments of the numbers of one leaf.
+/// Returns the moments of the elements of one leaf.
 pub(super) fn leaf<T: Real>(numbers: &[T], nan: Nan) -> Moments {
     if T::ON_DEVICE {
         leaf_f32(bytemuck::cast_slice(numbers), nan)
@@ -137,7 +137,8 @@ impl<T: Real> Task<T> for Leaf<'_, T> {
     }
 }
 
-/// Calls `f` with every number and the place of its sum, of [`SIDE`]. The instructions are the caller's.
+/// Calls `f` with every element and the index of its partial sum, below [`SIDE`]. Inlined, so it is compiled for the
+/// caller's instruction set.
 #[inline(always)]
 fn side_by_side<T: Real>(numbers: &[T], mut f: impl FnMut(usize, f64)) {
     let (whole, rest) = numbers.as_chunks::<SIDE>();
@@ -151,7 +152,7 @@ fn side_by_side<T: Real>(numbers: &[T], mut f: impl FnMut(usize, f64)) {
     }
 }
 
-/// Halves onto halves.
+/// Combines the partial sums with `add`, halving their number in each step.
 #[inline(always)]
 fn total(mut sums: [f64; SIDE], add: impl Fn(f64, f64) -> f64) -> f64 {
     let mut half = SIDE / 2;
@@ -167,7 +168,8 @@ fn total(mut sums: [f64; SIDE], add: impl Fn(f64, f64) -> f64) -> f64 {
 #[inline(always)]
 fn two_passes<T: Real>(numbers: &[T]) -> Moments {
     let Some(&first) = numbers.first() else { return Moments::default() };
-    // Distances from one of the numbers lose nothing, however far all of them are from 0; of equal numbers they are 0.
+    // Distances from one of the elements lose no digits, however far all of them are from 0; they are 0 if all are
+    // equal.
     let shift = if first.to_f64().is_finite() { first.to_f64() } else { 0.0 };
     let (mut sums, mut least, mut most) = ([0.0; SIDE], [f64::INFINITY; SIDE], [f64::NEG_INFINITY; SIDE]);
     side_by_side(numbers, |place, x| {
@@ -193,7 +195,7 @@ fn two_passes<T: Real>(numbers: &[T]) -> Moments {
         powers[3][place] += square * square;
     });
     let [first, second, third, fourth] = powers.map(|sums| total(sums, |a, b| a + b));
-    // The mean was rounded: moments about it become those about the mean.
+    // The mean was rounded: moments about the rounded mean become moments about the exact mean.
     let off = first / n;
     Moments {
         count: numbers.len() as u64,
@@ -208,7 +210,7 @@ fn two_passes<T: Real>(numbers: &[T]) -> Moments {
     }
 }
 
-/// The mean of a leaf, in f64.
+/// Returns the mean of a leaf, in f64.
 pub(super) fn mean_of<T: Real>(numbers: &[T]) -> f64 {
     T::in_lanes(Mean(numbers))
 }
@@ -236,7 +238,7 @@ mod tests {
         assert!((got - want).abs() <= relative * want.abs(), "{got} is not {want}");
     }
 
-    /// 0, 1, ..., n - 1 behind an offset: variance (n^2 - 1) / 12, skewness 0, kurtosis -6/5 (n^2 + 1) / (n^2 - 1).
+    /// 0, 1, ..., n - 1 plus an offset: variance (n^2 - 1) / 12, skewness 0, kurtosis -6/5 (n^2 + 1) / (n^2 - 1).
     #[test]
     fn a_ramp_has_its_closed_forms() {
         for n in [2_u32, 3, 17, 4096, 4097, 20_000] {

@@ -11,12 +11,13 @@ use crate::policy::{Choice, Family, Workload};
 use crate::shape::{Axis, Shape};
 use std::sync::Arc;
 
-/// How [`describe`] and [`super::RunningStats`] count.
+/// The options of [`describe`] and [`super::RunningStats`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatsOptions {
-    /// The variance is divided by the count less this: 1 as the covariance, 0 as numpy's `var`.
+    /// The value that is subtracted from the count to get the divisor of the variance: 1 as in the covariance, 0 as in
+    /// numpy's `var`.
     pub ddof: u32,
-    /// What a NaN does.
+    /// The effect of a NaN.
     pub nan: Nan,
 }
 
@@ -26,20 +27,20 @@ impl Default for StatsOptions {
     }
 }
 
-/// Moments and extremes of every series, each array in the shape of [`reduced`](super::reduced) to one number.
+/// The moments and extremes of every series, each an array in the shape of [`reduced`](super::reduced) to one value.
 #[derive(Clone, Debug)]
 pub struct Description<T = f32> {
-    /// The mean; NaN of no number.
+    /// The mean; NaN for an empty series.
     pub mean: Array<T>,
-    /// The variance, divided by count - ddof: exactly 0 of equal numbers, NaN where there are not more than ddof.
+    /// The variance, divided by count - ddof: exactly 0 for equal elements, NaN for ddof elements or fewer.
     pub variance: Array<T>,
-    /// The least number; NaN of none.
+    /// The least element; NaN for an empty series.
     pub min: Array<T>,
-    /// The greatest number; NaN of none.
+    /// The greatest element; NaN for an empty series.
     pub max: Array<T>,
-    /// `m3 / m2^(3/2)`, biased, as scipy.stats.skew; NaN of equal numbers.
+    /// The biased skewness `m3 / m2^(3/2)`, as in scipy.stats.skew; NaN for equal elements.
     pub skewness: Array<T>,
-    /// `m4 / m2^2 - 3`, biased, as scipy.stats.kurtosis; NaN of equal numbers.
+    /// The biased excess kurtosis `m4 / m2^2 - 3`, as in scipy.stats.kurtosis; NaN for equal elements.
     pub kurtosis: Array<T>,
     counts: Counts,
 }
@@ -47,12 +48,12 @@ pub struct Description<T = f32> {
 #[derive(Clone, Debug)]
 enum Counts {
     Host(Arc<Vec<u64>>),
-    /// Two words a series, the lower one first.
+    /// Two words per series, the lower one first.
     Device(Shared<u32>),
 }
 
 impl<T: Real> Description<T> {
-    /// How many numbers each series has, those that were omitted left out; waits for the device.
+    /// Returns the number of elements of each series, without those that were omitted; waits for the device.
     ///
     /// # Errors
     /// Device errors.
@@ -63,7 +64,8 @@ impl<T: Real> Description<T> {
         })
     }
 
-    /// Where it was computed, and why; none of [`RunningStats`](super::RunningStats), whose chunks each have a choice.
+    /// Returns where this was computed, and why; `None` from [`RunningStats`](super::RunningStats), whose first chunk
+    /// chose the side.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.mean.choice()
@@ -81,7 +83,7 @@ impl<T: Real> Description<T> {
         }
     }
 
-    /// From the moments of every series.
+    /// Builds the description from the moments of every series.
     pub(super) fn of(moments: &[Moments], shape: Shape, ddof: u32) -> Self {
         let array = |get: &dyn Fn(&Moments) -> f64| {
             Array::from_storage(shape, Storage::host(moments.iter().map(|m| T::from_f64(get(m))).collect()))
@@ -97,7 +99,7 @@ impl<T: Real> Description<T> {
         }
     }
 
-    /// As the device found it.
+    /// Wraps the results that are on the device.
     pub(super) fn resident(found: gpu::Found, shape: Shape) -> Self {
         let array = |buffer| Array::from_storage(shape, Storage::device(buffer));
         Self {
@@ -116,19 +118,34 @@ fn counts_of(words: &[u32]) -> Vec<u64> {
     words.chunks_exact(2).map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32).collect()
 }
 
-/// Count, mean, variance, extremes, skewness and kurtosis along an axis of a batch, in one pass over memory.
+/// Computes count, mean, variance, extremes, skewness and kurtosis along an axis of a batch, in one pass over memory.
 ///
-/// Leaves of 4096 numbers are reduced about their own mean, and merge in a tree (Chan, Golub and LeVeque 1979; Pébay 2008):
-/// nothing cancels however far the numbers are from 0. The CPU computes in f64 and rounds to `T`. The device computes in f32
-/// about a number near the first ones of the series; its variance is infinite where it is beyond f32, as numpy's is. A NaN makes
-/// its series NaN, or is left out ([`Nan`]); an infinity makes the mean infinite and what is central NaN.
+/// Leaves of 4096 elements are reduced about their own mean, and merge in a tree (Chan, Golub and LeVeque 1979; Pébay
+/// 2008): nothing cancels however far the elements are from 0. The CPU computes in f64 and rounds to `T`. The device
+/// computes in f32 about a value near the first elements of the series; its variance is infinite if it exceeds f32, as
+/// in numpy. A NaN makes its series NaN, or is left out ([`Nan`]); an infinity makes the mean infinite and the central
+/// moments NaN.
 ///
 /// # Shapes
-/// Any; the results have the shape of [`reduced`](super::reduced) to one number. Empty series are fine.
+/// Any; the results have the shape of [`reduced`](super::reduced) to one value. Empty series are fine.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::stats::{StatsOptions, describe};
+/// use fiedler::{Axis, Context, Shape};
+///
+/// let ctx = Context::cpu();
+/// let x = Array::from_vec(Shape::new(4, 1, 1), vec![1.0_f32, 2.0, 3.0, 4.0])?;
+/// let found = describe(&ctx, &x, Axis::Rows, StatsOptions::default())?; // `None` for the axis: each matrix as a whole
+/// assert_eq!(found.mean.to_host(&ctx)?.as_slice(), [2.5]);
+/// assert!((found.variance.to_host(&ctx)?.as_slice()[0] - 5.0 / 3.0).abs() < 1e-6);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64; [`crate::ErrorKind::Limit`] if the results of
-/// a batch without numbers exceed the memory budget; device errors.
+/// [`crate::ErrorKind::Domain`] if [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64;
+/// [`crate::ErrorKind::Limit`] if the results of a batch without elements exceed the memory budget; device errors.
 pub fn describe<T: Real>(
     ctx: &Context,
     x: &Array<T>,
@@ -151,13 +168,13 @@ pub fn describe<T: Real>(
     Ok(made.chosen(&choice))
 }
 
-/// Where [`describe`] would run on a batch of that shape, and why.
+/// Returns where [`describe`] would run on a batch of that shape, and why.
 #[must_use]
 pub fn choose_describe<T: Real>(ctx: &Context, shape: Shape, resident: bool) -> Choice {
     call::<T>("describe", shape, resident).choose(ctx)
 }
 
-/// About twelve operations a number, twenty on the device.
+/// Describes the call to the cost model: about twelve operations per element, twenty on the device.
 pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) -> Call<impl Fn(&Gpu, u64) -> bool> {
     let numbers = count(shape.len());
     let workload = Workload {
@@ -173,7 +190,7 @@ pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) ->
     Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits: always }
 }
 
-/// Checks that the memory budget holds results of `needed` bytes, which are far larger than their input.
+/// Checks that the memory budget holds results of `needed` bytes, if they are far larger than their input.
 pub(super) fn room(ctx: &Context, results: &str, shape: Shape, needed: u64) -> Result<()> {
     if needed > ctx.memory_budget() && needed / 64 > shape.len() as u64 {
         let what = format!("bytes for {results} of every series");
@@ -182,7 +199,8 @@ pub(super) fn room(ctx: &Context, results: &str, shape: Shape, needed: u64) -> R
     Ok(())
 }
 
-/// The most numbers that the device is given at once: within a binding, and half of the budget beside what is made of them.
+/// Returns the most elements that the device is given at once: they fit a binding and, with the memory that their
+/// moments take, half of the budget.
 fn most_numbers(gpu: &Gpu, view: View, budget: u64) -> usize {
     let each = 4.0 + count(usize::try_from(gpu::bytes(view)).unwrap_or(usize::MAX)) / count(view.len().max(1));
     #[expect(
@@ -206,8 +224,8 @@ fn whole<T: Real>(
     Ok(Description::resident(gpu::finish(gpu, &node, view.series(), options.ddof)?, shape))
 }
 
-/// Batches of about `most` numbers: whole slices, or one slice as a stream of its rows. They lie in one piece of memory either
-/// way, and neither moves a bit.
+/// Computes batches of about `most` elements: whole slices, or one slice as a stream of its rows. Either is contiguous
+/// in memory, and neither changes a bit.
 fn in_batches<T: Real>(
     gpu: &Gpu,
     x: &[f32],
@@ -225,17 +243,17 @@ fn in_batches<T: Real>(
         let part = View { outer, ..view };
         let own = &x[first * slice..(first + outer) * slice];
         let node = if slice <= most {
-            // The recording is open no more when the next one begins.
+            // This recording is closed before the next one begins.
             let own = gpu.record().upload(own)?;
             gpu::root(gpu, &own, part, options.nan)?
         } else {
             let mut stream = gpu::Stream::new(part.series(), options.nan);
-            // Beside the rows that are kept for a leaf.
+            // Half of them, because the rows that are kept for a leaf take memory too.
             let rows = (most / 2 / view.inner).max(1);
-            for piece in own.chunks(rows * view.inner) {
-                let part = View { len: piece.len() / view.inner, ..part };
-                let piece = gpu.record().upload(piece)?;
-                stream.push(gpu, &piece, part)?;
+            for chunk in own.chunks(rows * view.inner) {
+                let part = View { len: chunk.len() / view.inner, ..part };
+                let chunk = gpu.record().upload(chunk)?;
+                stream.push(gpu, &chunk, part)?;
             }
             match stream.root(gpu)? {
                 Some(node) => node,

@@ -1,4 +1,4 @@
-//! The device's moments: leaves, their tree, and what is asked of its root. Everything is recorded; nothing waits.
+//! The device's moments: leaves, their tree, and the statistics of its root. Everything is recorded; nothing waits.
 
 use super::kernels::{
     Append, Appending, Ends, Finish, GROUPS, Leaf, Merge, Nodes, Rows, Sample, Shift, leaf_variant, merge_variant,
@@ -9,15 +9,15 @@ use crate::device::{Buffer, Gpu, Grid, Recorder, Shared};
 use crate::error::Result;
 use crate::shape::to_u32;
 
-/// Vectors of four words in a node.
+/// The number of vectors of four words in a node.
 const WORDS: usize = 3;
-/// Operations on a number of a leaf, both passes.
+/// The operations per element of a leaf, in both passes.
 const FLOPS: f64 = 20.0;
 
 /// One node of every series.
 pub(super) type Node = Shared<[u32; 4]>;
 
-/// What is asked of moments, on the device: a number a series each, and two words of a count.
+/// The statistics of every series on the device: one value per series each, and two words for the count.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) mean: Buffer<f32>,
@@ -29,21 +29,21 @@ pub(super) struct Found {
     pub(super) counts: Buffer<u32>,
 }
 
-/// Bytes of device memory beside the array itself that its moments take at most.
+/// Returns the most bytes of device memory that the moments of an array take in addition to the array itself.
 pub(super) fn bytes(view: View) -> u64 {
     let nodes = view.series() as u64 * view.len.div_ceil(LEAF).max(1) as u64;
-    // The leaves, half of them beside, and the results.
+    // The leaves, half as many merged nodes, and the results.
     nodes * 16 * WORDS as u64 * 3 / 2 + view.series() as u64 * (4 * 9 + 16 * WORDS as u64)
 }
 
-/// The moments of every series of `x` as one node.
+/// Reduces every series of `x` to one node.
 pub(super) fn root(gpu: &Gpu, x: &Buffer<f32>, view: View, nan: Nan) -> Result<Node> {
     let mut rec = gpu.record();
     let shifts = shifts(&mut rec, x, view, 0..view.len)?;
     run(&mut rec, x, view, 0, view.len, &shifts, nan)
 }
 
-/// A number near every series, from its first rows of `rows`.
+/// Returns a value near every series, from its first rows within `rows`.
 fn shifts(rec: &mut Recorder<'_>, x: &Buffer<f32>, view: View, rows: std::ops::Range<usize>) -> Result<Buffer<f32>> {
     let series = to_u32(view.series());
     let mut shifts = rec.array(view.series())?;
@@ -58,7 +58,7 @@ fn shifts(rec: &mut Recorder<'_>, x: &Buffer<f32>, view: View, rows: std::ops::R
     Ok(shifts)
 }
 
-/// The rows `begin..end` of every series, which begin a leaf, as one node: leaves, then by twos.
+/// Reduces the rows `begin..end` of every series, where `begin` starts a leaf, to one node: leaves, then pairwise.
 fn run(
     rec: &mut Recorder<'_>,
     x: &Buffer<f32>,
@@ -69,7 +69,7 @@ fn run(
     nan: Nan,
 ) -> Result<Node> {
     let series = view.series();
-    // Of no rows there is one leaf without numbers.
+    // No rows still make one leaf, which has no elements.
     let mut leaves = (end - begin).div_ceil(LEAF).max(1);
     let mut nodes = rec.array(WORDS * series * leaves)?;
     let variant = leaf_variant(view.inner > 1, nan == Nan::Omit);
@@ -99,7 +99,7 @@ fn run(
     Ok(nodes.share())
 }
 
-/// Two nodes of every series as one.
+/// Merges two nodes of every series.
 pub(super) fn merge(rec: &mut Recorder<'_>, series: usize, left: &Node, right: &Node) -> Result<Node> {
     let mut out = rec.array(WORDS * series)?;
     let params = Nodes { series: to_u32(series), nodes: 2 };
@@ -109,7 +109,7 @@ pub(super) fn merge(rec: &mut Recorder<'_>, series: usize, left: &Node, right: &
     Ok(out.share())
 }
 
-/// What is asked of the moments of every series.
+/// Computes the statistics of every series from its moments.
 pub(super) fn finish(gpu: &Gpu, node: &Node, series: usize, ddof: u32) -> Result<Found> {
     let mut rec = gpu.record();
     let mut found = Found {
@@ -128,8 +128,8 @@ pub(super) fn finish(gpu: &Gpu, node: &Node, series: usize, ddof: u32) -> Result
     Ok(found)
 }
 
-/// A stream of rows of `series` columns on the device: its tree, and the rows that are no whole leaf yet.
-/// No copy of it is made: the tail is written in place.
+/// A stream of rows of `series` columns on the device: its tree, and the rows that do not fill a leaf yet. It is never
+/// cloned: the tail is written in place.
 #[derive(Debug)]
 pub(super) struct Stream {
     series: usize,
@@ -149,7 +149,7 @@ impl Stream {
         View { outer: self.series, len: LEAF, inner: 1 }
     }
 
-    /// The rows of `x`, `view.len` of each series.
+    /// Appends the rows of `x`, `view.len` of each series.
     pub(super) fn push(&mut self, gpu: &Gpu, x: &Buffer<f32>, view: View) -> Result<()> {
         if self.series == 0 {
             return Ok(());
@@ -178,7 +178,7 @@ impl Stream {
         self.keep(&mut rec, x, view, next, view.len - next)
     }
 
-    /// Some rows for the leaf that they begin or go on with.
+    /// Copies rows to the tail, where they start or continue a leaf.
     fn keep(&mut self, rec: &mut Recorder<'_>, x: &Buffer<f32>, view: View, begin: usize, rows: usize) -> Result<()> {
         if rows == 0 {
             return Ok(());
@@ -209,7 +209,7 @@ impl Stream {
         Ok(())
     }
 
-    /// The node of the rows that are held.
+    /// Reduces the held rows to a node; `None` if there are none.
     fn last(&self, rec: &mut Recorder<'_>) -> Result<Option<Node>> {
         let Some(tail) = self.tail.as_ref().filter(|_| self.held > 0) else { return Ok(None) };
         let made;
@@ -223,7 +223,7 @@ impl Stream {
         run(rec, tail, self.tail_view(), 0, self.held, shifts, self.nan).map(Some)
     }
 
-    /// The tail is a whole leaf.
+    /// Appends the tail, which is a whole leaf, to the tree.
     fn close(&mut self, rec: &mut Recorder<'_>) -> Result<()> {
         if let (None, Some(tail)) = (&self.shifts, &self.tail) {
             self.shifts = Some(shifts_of_tail(rec, tail, self.tail_view(), self.held)?);
@@ -235,7 +235,7 @@ impl Stream {
         Ok(())
     }
 
-    /// All of it as one node; none of nothing.
+    /// Reduces all rows to one node; `None` if there are none.
     pub(super) fn root(&self, gpu: &Gpu) -> Result<Option<Node>> {
         let mut rec = gpu.record();
         let last = self.last(&mut rec)?;

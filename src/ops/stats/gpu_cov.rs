@@ -1,4 +1,5 @@
-//! The device's covariances: means and products of leaves of rows, and their tree. Everything is recorded; nothing waits.
+//! The device's covariances: the means and products of leaves of rows, and their tree. Everything is recorded; only
+//! [`Output::Scaled`] and [`Closed::to_host`] wait.
 
 use super::kernels::{
     Append, Appending, ColumnMeans, Columns, Covariance, Ending, GROUPS, Gram, Join, JoinMeans, Joining, LEAF_ROWS,
@@ -12,7 +13,7 @@ use crate::error::{DEVICE_BYTES, ErrorKind, Result, within_limits};
 use crate::shape::{Shape, to_u32};
 use std::ops::Range;
 
-/// How the columns of a batch of matrices are cut into tiles.
+/// The division of the columns of a batch of matrices into tiles.
 #[derive(Clone, Copy, Debug)]
 struct Tiles {
     cols: usize,
@@ -31,12 +32,13 @@ impl Tiles {
         edge * (edge + 1) / 2
     }
 
-    /// Vectors of four products of a node of all matrices.
+    /// Returns the number of vectors of four products in a node of all matrices.
     fn vectors(&self) -> usize {
         self.matrices * self.tiles() * 4 * self.side * self.side
     }
 
-    /// Numbers of the means of a node of all matrices, with their flags and the exponents of their units.
+    /// Returns the number of values in the means of a node of all matrices, with their flags and the exponents of their
+    /// units.
     fn means(&self) -> usize {
         3 * self.matrices * self.cols
     }
@@ -46,7 +48,8 @@ impl Tiles {
     }
 }
 
-/// Some rows of every matrix: how many, means, flags and exponents, tiles of products.
+/// The reduction of some rows of every matrix: the number of rows, their means with flags and exponents, and tiles of
+/// products.
 #[derive(Clone, Debug)]
 struct Node {
     rows: u64,
@@ -54,11 +57,11 @@ struct Node {
     products: Shared<[f32; 4]>,
 }
 
-/// A stream of rows: its tree, and the rows that are no whole leaf yet.
+/// A stream of rows: its tree, and the rows that do not fill a leaf yet.
 #[derive(Debug)]
 pub(super) struct Stream {
     tiles: Tiles,
-    /// Leaves that are reduced at once, as a power of two.
+    /// The most leaves that are reduced at once, as the exponent of a power of two.
     most: u32,
     shifts: Option<Shared<f32>>,
     tree: Tree<Node>,
@@ -74,7 +77,7 @@ pub(super) fn bytes(shape: Shape) -> u64 {
     node.saturating_mul(levels).saturating_add(4 * (shape.batch * shape.cols * shape.cols) as u64)
 }
 
-/// Whether the device takes matrices of that shape within that much memory beside their numbers.
+/// Checks that the device takes a matrix of that shape within `budget` bytes in addition to its elements.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] if it does not.
@@ -90,7 +93,7 @@ pub(super) fn fits(gpu: &Gpu, shape: Shape, budget: u64) -> Result<()> {
 }
 
 impl Stream {
-    /// Plans for `matrices` matrices of `cols` columns, within `budget` bytes.
+    /// Creates a stream for `matrices` matrices of `cols` columns, within `budget` bytes.
     pub(super) fn new(gpu: &Gpu, cols: usize, matrices: usize, budget: u64) -> Self {
         let tiles = Tiles::of(cols, matrices);
         let node = (16 * tiles.vectors() as u64).max(1);
@@ -103,7 +106,7 @@ impl Stream {
         self.tiles.cols * self.tiles.matrices
     }
 
-    /// The rows of `x`, `rows` of every matrix. Where they are the last ones, nothing is kept but what was asked for.
+    /// Appends the rows of `x`, `rows` of every matrix.
     pub(super) fn push(&mut self, gpu: &Gpu, x: &Buffer<f32>, rows: usize) -> Result<()> {
         if self.columns() == 0 {
             return Ok(());
@@ -121,7 +124,7 @@ impl Stream {
         self.keep(&mut rec, x, rows, next..rows)
     }
 
-    /// All rows at once, and the node that they are.
+    /// Reduces all rows at once to one node.
     fn whole(&mut self, rec: &mut Recorder<'_>, x: &Buffer<f32>, rows: usize) -> Result<Option<Node>> {
         let next = self.leaves(rec, x, rows, 0)?;
         let last = match next < rows {
@@ -135,7 +138,7 @@ impl Stream {
         self.tree.root(last, |a, b| merge(rec, tiles, &a, &b))
     }
 
-    /// The whole leaves of `x` from row `next` on; returns the row behind them.
+    /// Appends the whole leaves of `x` from row `next` on; returns the row after them.
     fn leaves(&mut self, rec: &mut Recorder<'_>, x: &Buffer<f32>, rows: usize, next: usize) -> Result<usize> {
         let leaves = (rows - next) / LEAF_ROWS;
         if leaves == 0 {
@@ -152,7 +155,7 @@ impl Stream {
         Ok(next + leaves * LEAF_ROWS)
     }
 
-    /// The columns' shifts; where there are none yet, from some rows.
+    /// Returns the columns' shifts; if there are none yet, computes them from `rows`.
     fn shifts(&self, rec: &mut Recorder<'_>, x: &Buffer<f32>, len: usize, rows: Range<usize>) -> Result<Shared<f32>> {
         if let Some(shifts) = &self.shifts {
             return Ok(shifts.clone());
@@ -166,7 +169,7 @@ impl Stream {
         Ok(shifts.share())
     }
 
-    /// Some rows, which begin a leaf, as one node: leaves, then by twos.
+    /// Reduces `rows`, which start a leaf, to one node: leaves, then pairwise.
     fn run(
         &self,
         rec: &mut Recorder<'_>,
@@ -202,7 +205,7 @@ impl Stream {
         while leaves > 1 {
             let joined = Run { nodes: leaves, rows: full, rows_of_last: last, pair: false };
             (means, products) = join(rec, tiles, joined, [&means, &means], [&products, &products])?;
-            // The last one has a neighbour or rises alone.
+            // The last node has a neighbor or moves up alone.
             last += if leaves.is_multiple_of(2) { full } else { 0 };
             (leaves, full) = (leaves.div_ceil(2), 2 * full);
         }
@@ -235,7 +238,7 @@ impl Stream {
         Ok(())
     }
 
-    /// The node of the rows that are held, with the shifts that it has.
+    /// Reduces the held rows to a node, and returns it with its shifts.
     fn last(&self, rec: &mut Recorder<'_>) -> Result<Option<(Node, Shared<f32>)>> {
         let Some(tail) = self.tail.as_ref().filter(|_| self.held > 0) else { return Ok(None) };
         let shifts = self.shifts(rec, tail, LEAF_ROWS, 0..self.held)?;
@@ -243,7 +246,7 @@ impl Stream {
         Ok(Some((node, shifts)))
     }
 
-    /// The tail is a whole leaf.
+    /// Appends the tail, which is a whole leaf, to the tree.
     fn close(&mut self, rec: &mut Recorder<'_>) -> Result<()> {
         if let Some((node, shifts)) = self.last(rec)? {
             self.shifts = Some(shifts);
@@ -254,7 +257,7 @@ impl Stream {
         Ok(())
     }
 
-    /// All rows so far, with their shifts; none of no row.
+    /// Reduces all rows so far to a node, and returns it with its shifts; `None` if there are no rows.
     fn root(&self, rec: &mut Recorder<'_>) -> Result<Option<(Node, Shared<f32>)>> {
         let last = self.last(rec)?;
         let shifts = last.as_ref().map(|(_, shifts)| shifts.clone()).or_else(|| self.shifts.clone());
@@ -263,13 +266,13 @@ impl Stream {
         Ok(own.zip(shifts))
     }
 
-    /// The rows so far by themselves; none of no row.
+    /// Returns the reduction of the rows so far, apart from the stream; `None` if there are no rows.
     pub(super) fn closed(&self, gpu: &Gpu) -> Result<Option<Closed>> {
         let root = self.root(&mut gpu.record())?;
         Ok(root.map(|(node, shifts)| Closed { tiles: self.tiles, node, shifts }))
     }
 
-    /// What is asked of the rows so far; none of no row.
+    /// Computes the results for the rows so far; `None` if there are no rows.
     pub(super) fn finish(&self, gpu: &Gpu, output: Output) -> Result<Option<Found>> {
         let root = self.root(&mut gpu.record())?;
         let Some((node, shifts)) = root else { return Ok(None) };
@@ -277,7 +280,7 @@ impl Stream {
     }
 }
 
-/// The rows of a stream that has ended.
+/// The reduced rows of a stream that has ended.
 #[derive(Debug)]
 pub(super) struct Closed {
     tiles: Tiles,
@@ -286,14 +289,14 @@ pub(super) struct Closed {
 }
 
 impl Closed {
-    /// On the host, in f64; waits.
+    /// Returns the products on the host, in f64; waits.
     pub(super) fn to_host(&self, ctx: &Context) -> Result<gram::Gram> {
         let gpu = ctx.gpu_of(&self.shifts)?;
         let reads = (gpu.read(&self.node.means)?, gpu.read(&self.node.products)?, gpu.read(&self.shifts)?);
         let (means, products, shifts) = (reads.0.wait()?, reads.1.wait()?, reads.2.wait()?);
         let (cols, edge) = (self.tiles.cols, 4 * self.tiles.side);
         let unit = |j: usize| f64::from(means[2 * cols + j]).exp2();
-        // A flag is 1 or 0: what is not finite becomes NaN.
+        // A flag of 1 marks a column with an element that is not finite, which becomes NaN; other flags are 0.
         let finite = |j: usize| if means[cols + j] == 0.0 { 1.0 } else { f64::NAN };
         let mean = |j: usize| (f64::from(shifts[j]) + f64::from(means[j]) * unit(j)) * finite(j);
         let mut lower = vec![0.0; cols * cols];
@@ -309,26 +312,26 @@ impl Closed {
     }
 }
 
-/// What is made of products.
+/// The result that is computed from products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ops) enum Output {
     Covariance,
     Correlation,
-    /// Covariances in a unit that f32 holds well whatever the numbers' is, which takes a look at the largest distances; of one
-    /// matrix.
+    /// The covariances of one matrix in a unit that f32 holds well whatever the unit of the data. Finding it waits for
+    /// the exponents of the largest distances.
     Scaled,
 }
 
-/// A matrix a matrix, and its columns' means.
+/// The result for every matrix, and the means of its columns.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) covariance: Buffer<f32>,
     pub(super) means: Buffer<f32>,
-    /// Covariances are in units of 4 to this power.
+    /// The exponent of the unit: covariances are in units of 4 to this power.
     pub(super) exponent: i32,
 }
 
-/// Covariances or correlations of every matrix of `x`, which has rows.
+/// Computes covariances or correlations of every matrix of `x`, which has rows.
 pub(super) fn covariance(gpu: &Gpu, x: &Buffer<f32>, shape: Shape, budget: u64, output: Output) -> Result<Found> {
     let mut stream = Stream::new(gpu, shape.cols, shape.batch, budget);
     let mut rec = gpu.record();
@@ -367,7 +370,8 @@ fn finish(gpu: &Gpu, tiles: Tiles, node: &Node, shifts: &Buffer<f32>, output: Ou
     Ok(Found { covariance, means, exponent })
 }
 
-/// Nodes in one buffer, each but the last over the same number of rows; or a pair in two buffers.
+/// The nodes that are joined: in one buffer, where each but the last has the same number of rows, or a pair in two
+/// buffers.
 #[derive(Clone, Copy)]
 struct Run {
     nodes: usize,
@@ -376,14 +380,14 @@ struct Run {
     pair: bool,
 }
 
-/// Two nodes as one.
+/// Merges two nodes.
 fn merge(rec: &mut Recorder<'_>, tiles: Tiles, a: &Node, b: &Node) -> Result<Node> {
     let run = Run { nodes: 2, rows: a.rows, rows_of_last: b.rows, pair: true };
     let (means, products) = join(rec, tiles, run, [&a.means, &b.means], [&a.products, &b.products])?;
     Ok(Node { rows: a.rows + b.rows, means: means.share(), products: products.share() })
 }
 
-/// Neighbouring nodes as one each.
+/// Merges neighboring nodes pairwise.
 fn join(
     rec: &mut Recorder<'_>,
     tiles: Tiles,
@@ -418,7 +422,7 @@ fn join(
     Ok((out_means, out))
 }
 
-/// A count as the kernels weigh it.
+/// Returns a count of rows as the weight that kernels use.
 fn narrow(rows: u64) -> f32 {
     #[expect(clippy::cast_precision_loss, reason = "a weight of rows")]
     let rows = rows as f32;

@@ -1,4 +1,4 @@
-//! The CPU's products of columns about their means: leaf by leaf in the input's precision, between leaves in f64.
+//! The CPU's products of columns about their means: within a leaf in the input's precision, between leaves in f64.
 
 use super::cpu::{all, mean_of};
 use super::moments::as_f64;
@@ -7,21 +7,22 @@ use crate::lanes::{Task, Vector};
 use crate::parallel;
 use std::ops::Range;
 
-/// Rows of a leaf: a lane adds up 128 products where there are 16 lanes, and a sum over lanes is a tenth of the work.
+/// The rows of a leaf: with 16 lanes, a lane adds up 128 products, and the sum over the lanes is a tenth of the work.
 pub(super) const ROWS: usize = 2048;
-/// Columns are filled up to a multiple of what every tile divides.
-const FILLED: usize = 12;
-/// Columns of a tile that stand still; those that pass by are [`WIDE`] or [`NARROW`].
+/// The padding of columns: their number is rounded up to a multiple of this, which the columns of every tile divide.
+const COLUMN_PADDING: usize = 12;
+/// The stationary columns of a tile; [`WIDE`] or [`NARROW`] columns stream past them.
 const DOWN: usize = 4;
-/// With registers of 64 bytes there are 32 of them.
+/// The streaming columns with registers of 64 bytes, of which there are 32.
 const WIDE: usize = 6;
 const NARROW: usize = 2;
-/// Columns that pass by a panel while they lie in the cache.
+/// The columns that stream past a panel while they are in the cache.
 const PASSING: usize = 48;
-/// Multiply-adds that are worth a task of their own.
+/// The number of multiply-adds that are worth a separate task.
 const TASK: usize = 1 << 20;
 
-/// Rows, means, and sums of products of distances from these means: element (i, j), j <= i, at `i * cols + j`.
+/// The number of rows, the means, and the sums of products of distances from these means: element (i, j), j <= i, is at
+/// `i * cols + j`.
 #[derive(Clone, Debug)]
 pub(super) struct Gram {
     pub(super) rows: u64,
@@ -30,7 +31,7 @@ pub(super) struct Gram {
 }
 
 impl Gram {
-    /// Those of the rows of both.
+    /// Returns the products of the rows of both.
     pub(super) fn merge(mut self, other: &Self) -> Self {
         if self.rows == 0 || other.rows == 0 {
             return if self.rows == 0 { other.clone() } else { self };
@@ -53,7 +54,7 @@ impl Gram {
     }
 }
 
-/// All rows of a matrix `(rows, cols)`.
+/// Computes the products of all rows of a matrix `(rows, cols)`.
 pub(super) fn of_matrix<T: Real>(x: &[T], rows: usize, cols: usize) -> Gram {
     let none = || Gram { rows: 0, means: vec![0.0; cols], products: vec![0.0; cols * cols] };
     let one = |number: u64| {
@@ -63,7 +64,7 @@ pub(super) fn of_matrix<T: Real>(x: &[T], rows: usize, cols: usize) -> Gram {
     all(rows.div_ceil(ROWS) as u64, &one, &|a: Gram, b: Gram| a.merge(&b)).unwrap_or_else(none)
 }
 
-/// Some rows of a matrix of `rows`, not more than [`ROWS`].
+/// Computes the products of at most [`ROWS`] rows, `own`, of a matrix of `rows` rows.
 pub(super) fn leaf<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gram {
     if T::ON_DEVICE {
         leaf_f32(bytemuck::cast_slice(x), rows, cols, own)
@@ -72,7 +73,7 @@ pub(super) fn leaf<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>
     }
 }
 
-/// [`of_rows`] compiled here, once, and not anew in every crate that calls it.
+/// Instantiates [`of_rows`] here, once, instead of in every crate that calls it.
 fn leaf_f32(x: &[f32], rows: usize, cols: usize, own: Range<usize>) -> Gram {
     of_rows(x, rows, cols, own)
 }
@@ -84,14 +85,14 @@ fn leaf_f64(x: &[f64], rows: usize, cols: usize, own: Range<usize>) -> Gram {
 fn of_rows<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gram {
     let count = own.len();
     let n = as_f64(count as u64);
-    // Whole vectors of 64 bytes and more; what fills them up is 0.
+    // Whole vectors of 64 bytes and more; the padding is 0.
     let stride = count.next_multiple_of(32);
-    let mut centred = vec![T::from_f64(0.0); stride * cols.next_multiple_of(FILLED)];
+    let mut centered = vec![T::from_f64(0.0); stride * cols.next_multiple_of(COLUMN_PADDING)];
     let mut means = vec![0.0; cols];
     let mut units = vec![1.0; cols];
     let at_once = (TASK / 4 / stride.max(1)).max(1);
     let some =
-        centred.chunks_mut(at_once * stride.max(1)).zip(means.chunks_mut(at_once)).zip(units.chunks_mut(at_once));
+        centered.chunks_mut(at_once * stride.max(1)).zip(means.chunks_mut(at_once)).zip(units.chunks_mut(at_once));
     parallel::for_each(some, |i, ((to, means), units)| {
         let columns = to.chunks_exact_mut(stride.max(1)).zip(means).zip(units).zip(i * at_once..cols);
         for (((to, mean), unit), j) in columns {
@@ -100,26 +101,27 @@ fn of_rows<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gra
             *unit = T::in_lanes(Centre { from, to: &mut to[..count], near: T::from_f64(*mean) });
         }
     });
-    // How far the means are from what was taken off.
+    // The differences between the means and the values that were subtracted.
     let off: Vec<f64> = means.iter().map(|&mean| mean - T::from_f64(mean).to_f64()).collect();
     let mut products = vec![0.0; cols * cols];
     if stride > 0 && cols > 0 {
         let panels = (TASK / (DOWN * cols * stride)).max(1);
         parallel::for_each(products.chunks_mut(DOWN * panels * cols), |k, out| {
-            T::in_lanes(Panels { centred: &centred, stride, cols, first: k * DOWN * panels, out });
+            T::in_lanes(Panels { centered: &centered, stride, cols, first: k * DOWN * panels, out });
         });
     }
     for (i, own) in products.chunks_exact_mut(cols.max(1)).enumerate() {
         let by = n * off[i];
         for ((product, off), unit) in own[..=i].iter_mut().zip(&off).zip(&units) {
-            // Products of units may be beyond f64 where a product is not.
+            // The product of two units may exceed f64 even if the scaled product does not.
             *product = *product * units[i] * unit - by * off;
         }
     }
     Gram { rows: count as u64, means, products }
 }
 
-/// Distances from `near`, in the unit that comes out: 1, or where their squares would leave the precision a power of two.
+/// The task that writes the distances from `near` and returns their unit: 1, or a power of two if their squares would
+/// leave the range of the precision.
 struct Centre<'a, T> {
     from: &'a [T],
     to: &'a mut [T],
@@ -131,7 +133,7 @@ impl<T: Real> Task<T> for Centre<'_, T> {
 
     #[inline(always)]
     fn run<V: Vector<Scalar = T>>(self, _: V::Token) -> f64 {
-        // Side by side: one chain of comparisons would wait for each.
+        // Separate maxima: in one chain each comparison would wait for the previous one.
         let mut most = [T::from_f64(0.0); SIDE];
         let (whole, rest) = self.to.as_chunks_mut::<SIDE>();
         let (given, last) = self.from.as_chunks::<SIDE>();
@@ -147,7 +149,7 @@ impl<T: Real> Task<T> for Centre<'_, T> {
         }
         let largest = most.into_iter().fold(most[0], |most, x| larger(x, most));
         let largest = largest.to_f64();
-        // A third of the exponents on either side: thousands of squares stay far within.
+        // A third of the exponents on either side of 1: sums of thousands of squares stay far within the range.
         let room = T::SMALLEST.powf(-1.0 / 3.0);
         if !largest.is_finite() || largest == 0.0 || (largest < room && largest > 1.0 / room) {
             return 1.0;
@@ -161,19 +163,19 @@ impl<T: Real> Task<T> for Centre<'_, T> {
     }
 }
 
-/// Numbers side by side in a pass over a column.
+/// The number of separate maxima in a pass over a column.
 const SIDE: usize = 16;
 
-/// The larger of a number's magnitude and another that is not negative; the other one where it is NaN.
+/// Returns the larger of the magnitude of `x` and `most`, which is not negative; returns `most` if `x` is NaN.
 #[inline(always)]
 fn larger<T: Real>(x: T, most: T) -> T {
     let size = if x < T::from_f64(0.0) { -x } else { x };
     if size > most { size } else { most }
 }
 
-/// Rows `first` and following of the triangle, as many as `out` has.
+/// The task that computes the rows of the triangle from `first` on, as many as `out` has.
 struct Panels<'a, T> {
-    centred: &'a [T],
+    centered: &'a [T],
     stride: usize,
     cols: usize,
     first: usize,
@@ -196,13 +198,13 @@ impl<T: Real> Task<T> for Panels<'_, T> {
 impl<T: Real> Panels<'_, T> {
     #[inline(always)]
     fn tiles<V: Vector<Scalar = T>, const ACROSS: usize>(self, token: V::Token) {
-        let Self { centred, stride, cols, first, out } = self;
+        let Self { centered, stride, cols, first, out } = self;
         let last = first + out.len() / cols;
         for passing in (0..last).step_by(PASSING) {
             for (panel, rows) in out.chunks_mut(DOWN * cols).enumerate() {
                 let i = first + panel * DOWN;
                 for j in (passing..(passing + PASSING).min((i + DOWN).min(last))).step_by(ACROSS) {
-                    let sums = tile::<V, ACROSS>(token, &centred[i * stride..], &centred[j * stride..], stride);
+                    let sums = tile::<V, ACROSS>(token, &centered[i * stride..], &centered[j * stride..], stride);
                     for (own, sums) in rows.chunks_exact_mut(cols).zip(&sums) {
                         let width = ACROSS.min(cols - j);
                         for (to, sum) in own[j..j + width].iter_mut().zip(sums) {
@@ -215,7 +217,7 @@ impl<T: Real> Panels<'_, T> {
     }
 }
 
-/// Products of [`DOWN`] columns with ACROSS others, a sum a lane.
+/// Returns the products of [`DOWN`] columns with `ACROSS` others, with one partial sum per lane.
 #[inline(always)]
 fn tile<V: Vector, const ACROSS: usize>(
     token: V::Token,
@@ -253,7 +255,7 @@ where
 mod tests {
     use super::{ROWS, leaf, of_matrix};
 
-    /// Against the definition in f64, in shapes around every tile.
+    /// Compares with the definition in f64, for shapes around every tile.
     #[test]
     fn products_are_those_of_the_definition() {
         for (rows, cols) in [(1, 1), (5, 3), (33, 13), (ROWS + 7, 5), (100, 61), (64, 12)] {

@@ -1,4 +1,4 @@
-//! Histograms with bins of one width.
+//! Histograms with bins of equal width.
 
 use super::describe::{StatsOptions, describe};
 use super::{View, count, reduced, select};
@@ -12,46 +12,62 @@ use crate::policy::{Choice, Workload};
 use crate::shape::{Axis, Shape};
 use std::sync::Arc;
 
-/// How many numbers of every series fall into each bin.
+/// The counts of the elements of every series by bin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     /// The shape of `counts`: [`reduced`](super::reduced) to the number of bins.
     pub shape: Shape,
-    /// Numbers in each bin, in the order of an array of that shape.
+    /// The number of elements in each bin, in the order of an array of that shape.
     pub counts: Vec<u64>,
-    /// The ends of the bins: one more than there are, of one width.
+    /// The edges of the bins, one more than there are bins, at equal distances.
     pub edges: Vec<f64>,
-    /// Numbers of every series below the first edge.
+    /// The number of elements of every series below the first edge.
     pub below: Vec<u64>,
-    /// Numbers of every series above the last edge.
+    /// The number of elements of every series above the last edge.
     pub above: Vec<u64>,
-    /// NaNs of every series.
+    /// The number of NaNs of every series.
     pub nan: Vec<u64>,
     choice: Option<Arc<Choice>>,
 }
 
 impl Histogram {
-    /// Where it was counted, and why.
+    /// Returns where the histogram was counted, and why.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.choice.as_deref()
     }
 }
 
-/// Counts the numbers of every series in `bins` bins of one width between the ends of `range`, numpy's `histogram`: each bin has
-/// its lower end, the last one both. What lies outside is counted apart, as NaNs are.
+/// Counts the elements of every series in `bins` bins of equal width between the ends of `range`, as numpy's
+/// `histogram` does: each bin includes its lower edge, the last one both edges. Elements outside the range and NaNs are
+/// counted separately.
 ///
-/// Without a range the bins lie between the least and the greatest number of all that is finite, half a unit around it where that
-/// is one value, between 0 and 1 where there is none; it is found by another pass, for which the call waits. A number falls into
-/// the bin whose ends, in f64, it lies between: the same counts on every side.
+/// Without a range, the bins span the least to the greatest finite element of the whole array. If these are equal, the
+/// range extends half a unit to either side; if there are none, it is 0 to 1. Finding it takes another pass, for which
+/// the call waits. An element falls into the bin whose edges, in f64, enclose it, so the counts are the same on every
+/// side.
 ///
 /// # Shapes
-/// Any; `counts` has the shape of [`reduced`](super::reduced) to `bins` numbers.
+/// Any; `counts` has the shape of [`reduced`](super::reduced) to `bins` values.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::histogram;
+/// use fiedler::{Axis, Context, Shape};
+///
+/// let ctx = Context::cpu();
+/// let x = Array::from_vec(Shape::new(5, 1, 1), vec![0.0_f32, 0.1, 0.9, 1.0, 7.0])?;
+/// let found = histogram(&ctx, &x, Axis::Rows, 2, Some((0.0, 1.0)))?;
+/// assert_eq!((&found.counts[..], &found.above[..]), (&[2, 2][..], &[1][..]));
+/// assert_eq!(found.edges, [0.0, 0.5, 1.0]);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if there are no bins, the range is not finite or does not ascend, bins are narrower than f64
-/// resolves, or [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64; [`crate::ErrorKind::Limit`] if the results exceed the memory
-/// budget, or `Backend::Gpu` is set and the array does not fit the device; device errors.
+/// [`crate::ErrorKind::Domain`] if there are no bins, the range is not finite or does not ascend, bins are narrower
+/// than f64 resolves, or [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64; [`crate::ErrorKind::Limit`] if
+/// the results exceed the memory budget, or `Backend::Gpu` is set and the array does not fit the device; device errors.
 pub fn histogram<T: Real>(
     ctx: &Context,
     x: &Array<T>,
@@ -116,7 +132,8 @@ fn call<T: Real>(view: View, bins: usize, resident: bool) -> Call<impl Fn(&Gpu, 
 /// Returns the edges of `bins` bins of equal width, by numpy's rule.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] for a range that is not finite or does not ascend, and bins narrower than f64 tells apart.
+/// [`crate::ErrorKind::Domain`] if the range is not finite or does not ascend, or if bins are narrower than f64
+/// resolves.
 pub(in crate::ops) fn edges(low: f64, high: f64, bins: usize) -> Result<Vec<f64>> {
     if !(low.is_finite() && high.is_finite() && low < high && (high - low).is_finite()) {
         return Err(Error::domain("histogram", format!("expected a finite range that ascends, found {low} to {high}")));
@@ -130,21 +147,21 @@ pub(in crate::ops) fn edges(low: f64, high: f64, bins: usize) -> Result<Vec<f64>
     Ok(edges)
 }
 
-/// How many of the numbers fall into each bin; last of all how many are below, above, and NaN.
+/// Counts the numbers in each bin; the last three counts are of the numbers below, above, and of NaNs.
 pub(in crate::ops) fn counted(numbers: impl Iterator<Item = f64>, edges: &[f64]) -> Vec<u64> {
     let mut own = vec![0; edges.len() + 2];
     numbers.for_each(|x| own[bin(x, edges)] += 1);
     own
 }
 
-/// Ends for the bins of all numbers.
+/// Returns the range of the bins for all elements.
 fn found<T: Real>(ctx: &Context, x: &Array<T>) -> Result<(f64, f64)> {
     let options = StatsOptions { nan: super::Nan::Omit, ..StatsOptions::default() };
     let all = describe(ctx, x, None, options)?;
     let number = |array: &Array<T>| -> Result<f64> { Ok(array.to_host(ctx)?.as_slice()[0].to_f64()) };
     let (mut low, mut high) = (number(&all.min)?, number(&all.max)?);
     if !(low.is_finite() && high.is_finite()) {
-        // Infinities are outside: the ends of the rest.
+        // Infinities stay outside the bins: take the range of the finite elements.
         let host = x.to_host(ctx)?;
         let finite = host.as_slice().iter().map(|x| x.to_f64()).filter(|x| x.is_finite());
         (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
@@ -158,7 +175,7 @@ fn found<T: Real>(ctx: &Context, x: &Array<T>) -> Result<(f64, f64)> {
     })
 }
 
-/// Counts of every series: the bins, then what is below, above and NaN.
+/// Builds the histogram from the counts of every series: the bins, then the elements below, above, and NaNs.
 fn spread(all: &[u64], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
     let bins = edges.len() - 1;
     let apart = |k: usize| all.chunks_exact(bins + 3).map(|own| own[bins + k]).collect();
@@ -179,7 +196,7 @@ fn on_cpu<T: Real>(x: &[T], view: View, shape: Shape, edges: Vec<f64>) -> Histog
     }
 }
 
-/// [`every`] compiled here, once, and not anew in every crate that calls it.
+/// Instantiates [`every`] here, once, instead of in every crate that calls it.
 fn in_f32(x: &[f32], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
     every(x, view, shape, edges)
 }
@@ -191,7 +208,7 @@ fn in_f64(x: &[f64], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
 fn every<T: Real>(x: &[T], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
     let bins = edges.len() - 1;
     let View { len, inner, .. } = view;
-    // A long series by parts: counts add up in any order.
+    // A long series is split into parts: counts add up in any order.
     const PART: usize = 1 << 16;
     let parts = len.div_ceil(PART).max(1);
     let counted = |unit: usize| {
@@ -212,7 +229,7 @@ fn every<T: Real>(x: &[T], view: View, shape: Shape, edges: Vec<f64>) -> Histogr
     spread(&all, view, shape, edges)
 }
 
-/// The bin of a number, or the place of what is below, above, or NaN.
+/// Returns the bin of a number, or the index of the count of numbers below, above, or of NaNs.
 fn bin(x: f64, edges: &[f64]) -> usize {
     let bins = edges.len() - 1;
     let (low, high) = (edges[0], edges[bins]);
@@ -227,7 +244,7 @@ fn bin(x: f64, edges: &[f64]) -> usize {
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "x is within the ends")]
     let mut guess = (((x - low) / (high - low) * count(bins)) as usize).min(bins - 1);
-    // A quotient may round over an end.
+    // The quotient may round across an edge.
     while guess > 0 && x < edges[guess] {
         guess -= 1;
     }
@@ -244,7 +261,7 @@ mod tests {
     #[test]
     fn numpy_s_rule() -> crate::Result<()> {
         let samples = [0.0, 0.1, 0.2, 0.3, 0.3, 0.6, 0.7, 0.9, 1.0, 1.1, -0.1, f64::NAN];
-        // numpy.histogram(samples, bins=10, range=(0, 1)), and what it leaves out.
+        // numpy.histogram(samples, bins=10, range=(0, 1)), then the counts of what it leaves out.
         assert_eq!(counted(samples.into_iter(), &edges(0.0, 1.0, 10)?), [1, 1, 3, 0, 0, 1, 1, 0, 0, 2, 1, 1, 1]);
         assert_eq!(edges(1.0, 2.0, 2)?, [1.0, 1.5, 2.0]);
         assert_eq!(counted([2.0; 3].into_iter(), &[1.0, 1.5, 2.0]), [0, 3, 0, 0, 0]);

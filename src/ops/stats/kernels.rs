@@ -2,90 +2,94 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// Series of a workgroup of [`Leaf`], columns of one of [`Means`].
+/// The series of a workgroup of [`Leaf`], and the columns of a workgroup of [`Means`].
 pub(super) const GROUPS: usize = 8;
-/// Rows of a leaf of a covariance.
+/// The rows of a leaf of a covariance.
 pub(super) const LEAF_ROWS: usize = 1024;
-/// The exponent of columns that have no distances.
+/// The exponent of a column whose distances from its shift are all 0.
 pub(in crate::ops) const NONE: i32 = -127;
-/// Numbers of a series that a workgroup counts.
+/// The elements of a series that one workgroup counts.
 pub(super) const PART: usize = 16384;
-/// Bins of a pass over the numbers.
+/// The bins of one pass over the elements.
 pub(super) const WINDOW: usize = 2048;
-/// Ranks that a workgroup of [`Digits`] seeks at once.
+/// The ranks that a workgroup of [`Digits`] seeks at once.
 pub(super) const RANKS: usize = 8;
 
 uniform! {
-    /// Series, how they lie, and the rows that are sampled.
+    /// The number of series, their layout, and the rows that are sampled.
     pub(super) struct Sample { series: u32, len: u32, inner: u32, begin: u32, end: u32 }
 }
 
 uniform! {
-    /// The first unit of a dispatch, series, how they lie, and their rows.
+    /// The first workgroup of a dispatch, the number of series, their layout, and their rows.
     pub(super) struct Rows { first: u32, series: u32, len: u32, inner: u32, begin: u32, end: u32 }
 }
 
 uniform! {
-    /// Series and nodes of each.
+    /// The number of series, and of nodes in each.
     pub(super) struct Nodes { series: u32, nodes: u32 }
 }
 
 uniform! {
-    /// Series, what the count is lessened by, and the bits of NaN and infinity.
+    /// The number of series, the value subtracted from counts, and the bits of NaN and infinity.
     pub(super) struct Ends { series: u32, ddof: u32, nan: u32, infinity: u32 }
 }
 
 uniform! {
-    /// Series, how they lie, their rows, the room of each in the tail and what it holds already.
+    /// The number of series, their layout, their rows, the capacity of each in the tail, and the elements that the tail
+    /// holds.
     pub(super) struct Appending { series: u32, len: u32, inner: u32, begin: u32, count: u32, room: u32, held: u32 }
 }
 
 uniform! {
-    /// The first unit of a dispatch, series, how they lie, bins and the first of a pass.
+    /// The first workgroup of a dispatch, the number of series, their layout, the number of bins, and the first bin of
+    /// a pass.
     pub(super) struct Binning { first: u32, series: u32, len: u32, inner: u32, bins: u32, window: u32 }
 }
 
 uniform! {
-    /// Numbers, and parts of each.
+    /// The number of totals, and of parts that each sums.
     pub(super) struct Sum { size: u32, parts: u32 }
 }
 
 uniform! {
-    /// The first unit of a dispatch, series and the first of them, how they lie, ranks of each, and the digit.
+    /// The first workgroup of a dispatch, the number of series and the first of them, their layout, the ranks of each,
+    /// and the shift of the digit.
     pub(super) struct Digiting {
         first: u32, series: u32, from_series: u32, len: u32, inner: u32, ranks: u32, shift: u32,
     }
 }
 
 uniform! {
-    /// Ranks of all series, and the digit.
+    /// The ranks of all series, and the shift of the digit.
     pub(super) struct Chosen { ranks: u32, shift: u32 }
 }
 
 uniform! {
-    /// Series and the first of them, quantiles of each, how series lie, and the bits of NaN.
+    /// The number of series and the first of them, the quantiles of each, the layout, and the bits of NaN.
     pub(super) struct Interpolated { series: u32, from_series: u32, quantiles: u32, inner: u32, nan: u32 }
 }
 
 uniform! {
-    /// The first unit of a dispatch, the columns, the matrices, their layout, and their rows.
+    /// The first workgroup of a dispatch, the columns, the matrices, their layout, and their rows.
     pub(super) struct Columns { first: u32, cols: u32, matrices: u32, len: u32, begin: u32, end: u32 }
 }
 
 uniform! {
-    /// Columns, matrices, nodes, and their rows.
+    /// The number of columns, matrices and nodes, the rows of a node, and the rows of the last one.
     pub(super) struct Joining { cols: u32, matrices: u32, nodes: u32, rows: f32, rows_of_last: f32 }
 }
 
 uniform! {
-    /// Columns, matrices, the bits of NaN, the divisor of products, and the exponent of the unit of roots of covariances.
+    /// The number of columns and matrices, the bits of NaN, the divisor of products, and the exponent of the unit of
+    /// the square roots of covariances.
     pub(super) struct Ending { cols: u32, matrices: u32, nan: u32, divisor: f32, exponent: i32 }
 }
 
-/// Invocations along a side of the tiles that ship: a tile has four columns for each.
+/// The tile sizes that ship, as invocations along a side: a tile has four columns for each invocation.
 pub(super) const SIDES: [usize; 3] = [4, 8, 16];
 
-/// The overrides of [`Join`]; the first one is that of [`JoinMeans`].
+/// Returns the overrides of [`Join`]; the first one is also that of [`JoinMeans`].
 pub(super) fn join_variant(pair: bool, side: usize) -> [(&'static str, f64); 2] {
     [("PAIR", f64::from(u8::from(pair))), ("SIDE", super::count(side))]
 }
@@ -103,17 +107,17 @@ fn covariance_variants() -> Vec<Vec<(&'static str, f64)>> {
     SIDES.into_iter().flat_map(both).collect()
 }
 
-/// The overrides of [`Leaf`].
+/// Returns the overrides of [`Leaf`].
 pub(super) fn leaf_variant(across: bool, omit: bool) -> [(&'static str, f64); 2] {
     [("ACROSS", f64::from(u8::from(across))), ("OMIT", f64::from(u8::from(omit)))]
 }
 
-/// The overrides of [`Merge`].
+/// Returns the overrides of [`Merge`].
 pub(super) fn merge_variant(pair: bool) -> [(&'static str, f64); 1] {
     [("PAIR", f64::from(u8::from(pair)))]
 }
 
-/// The overrides of [`Interpolate`].
+/// Returns the overrides of [`Interpolate`].
 pub(super) fn interpolate_variant(guarded: bool) -> [(&'static str, f64); 1] {
     [("GUARDED", f64::from(u8::from(guarded)))]
 }
@@ -135,7 +139,7 @@ fn merge_variants() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// A number near every series.
+    /// A value near every series.
     Shift = ["shared/real.wgsl", "stats/shift.wgsl"] variants one_variant {
         uniform params: Sample,
         read x: f32,
@@ -148,14 +152,14 @@ kernels! {
         read shifts: f32,
         write nodes: [u32; 4],
     }
-    /// Nodes merged by two.
+    /// The pairwise merge of nodes.
     Merge = ["shared/real.wgsl", "stats/node.wgsl", "stats/merge.wgsl"] variants merge_variants {
         uniform params: Nodes,
         read left: [u32; 4],
         read right: [u32; 4],
         write out: [u32; 4],
     }
-    /// What is asked of moments.
+    /// The statistics of moments.
     Finish = ["shared/real.wgsl", "stats/node.wgsl", "stats/finish.wgsl"] variants one_variant {
         uniform params: Ends,
         read nodes: [u32; 4],
@@ -167,39 +171,39 @@ kernels! {
         write kurtosis: f32,
         write counts: u32,
     }
-    /// Rows kept for the leaf that they begin.
+    /// The copy of rows to the leaf that they start or continue.
     Append = ["stats/append.wgsl"] variants one_variant {
         uniform params: Appending,
         read x: f32,
         write tail: f32,
     }
-    /// Numbers counted by bins.
+    /// The number of elements in each bin.
     Bins = ["shared/real.wgsl", "stats/keys.wgsl", "stats/bins.wgsl"] variants one_variant {
         uniform params: Binning,
         read x: f32,
         read ends: u32,
         write counts: u32,
     }
-    /// Counts of all parts.
+    /// The sums of the counts of all parts.
     Totals = ["stats/totals.wgsl"] variants one_variant {
         uniform params: Sum,
         read counts: u32,
         write totals: u32,
     }
-    /// Numbers counted by a digit.
+    /// The number of elements for each value of a digit.
     Digits = ["shared/real.wgsl", "stats/keys.wgsl", "stats/digits.wgsl"] variants one_variant {
         uniform params: Digiting,
         read x: f32,
         read sought: [u32; 4],
         write counts: u32,
     }
-    /// The digit of a rank.
+    /// The digit of each rank.
     RadixSelect = ["stats/radix_select.wgsl"] variants one_variant {
         uniform params: Chosen,
         read totals: u32,
         write sought: [u32; 4],
     }
-    /// Quantiles between their neighbours.
+    /// The interpolation of quantiles between their neighbors.
     Interpolate = ["shared/real.wgsl", "stats/keys.wgsl", "stats/interpolate.wgsl"] variants interpolate_variants {
         uniform params: Interpolated,
         read sought: [u32; 4],
@@ -212,7 +216,7 @@ kernels! {
         read shifts: f32,
         write means: f32,
     }
-    /// Products about the means of leaves.
+    /// The products about the means of leaves.
     Gram = ["shared/real.wgsl", "stats/tiles.wgsl", "stats/distance.wgsl", "stats/gram.wgsl"] variants side_variants {
         uniform params: Columns,
         read x: f32,
@@ -220,7 +224,7 @@ kernels! {
         read means: f32,
         write products: [f32; 4],
     }
-    /// Products joined by two.
+    /// The pairwise merge of products.
     Join = ["shared/real.wgsl", "stats/tiles.wgsl", "stats/join.wgsl"] variants join_variants {
         uniform params: Joining,
         read left: [f32; 4],
@@ -229,21 +233,21 @@ kernels! {
         read right_means: f32,
         write out: [f32; 4],
     }
-    /// Their means.
+    /// The pairwise merge of the means that belong to products.
     JoinMeans = ["shared/real.wgsl", "stats/join_means.wgsl"] variants merge_variants {
         uniform params: Joining,
         read left: f32,
         read right: f32,
         write out: f32,
     }
-    /// Covariances and correlations.
+    /// The covariances or correlations.
     Covariance = ["shared/real.wgsl", "stats/covariance.wgsl"] variants covariance_variants {
         uniform params: Ending,
         read products: f32,
         read means: f32,
         write out: f32,
     }
-    /// Means of columns.
+    /// The means of columns.
     ColumnMeans = ["shared/real.wgsl", "stats/column_means.wgsl"] variants one_variant {
         uniform params: Ending,
         read means: f32,
@@ -266,11 +270,12 @@ mirrors! {
 mod tests {
     use super::SIDES;
 
-    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted here as the kernels have them.
+    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. They are counted here as in
+    /// the kernels.
     #[test]
     fn the_loops_of_every_kernel_fit_lavapipe() {
         const BUDGET: u64 = 65_535;
-        // No array has more numbers than a binding of 128 MiB; an invocation takes what 65,535 workgroups of 64 leave.
+        // A binding of 128 MiB bounds the elements of an array, and 65,535 workgroups of 64 invocations share them.
         const NUMBERS: u64 = 1 << 25;
         let strided = |items: u64, each: u64| items.div_ceil(65_535 * 64) * (1 + each);
         let mut all = vec![
@@ -281,12 +286,12 @@ mod tests {
             ("join", strided(NUMBERS / 4, 4)),
             ("radix_select", strided(NUMBERS / 4, 256)),
             ("interpolate", strided(NUMBERS, 0)),
-            // A bin is found by halving: bins of f32 within a binding.
+            // Bisection finds a bin, among at most as many f32 bins as a binding holds.
             ("bins", 9 + 64 * (1 + 25) + 9),
             ("digits", 8 + 64 * (1 + 8) + 8),
         ];
         all.extend(SIDES.map(|side| ("gram", 64 * (1 + 16 + 64 / side as u64))));
-        // All counts are one array, and a series has no more parts than half of the budget.
+        // All counts are in one array, and a series has at most half as many parts as the budget has iterations.
         all.extend([1, 2, 8, 100, BUDGET / 2].map(|parts| ("totals", strided(NUMBERS / parts, parts))));
         for (kernel, loops) in all {
             assert!(loops <= BUDGET, "{kernel}: {loops}");

@@ -1,9 +1,15 @@
-//! Statistics in one pass over memory, numerically sound: [`describe`], [`quantiles`], [`histogram`], covariance and correlation, and
-//! their streaming forms [`RunningStats`] and [`RunningCovariance`].
+//! Numerically sound statistics in one pass over memory: [`describe`], [`quantiles`], [`histogram`], covariance and
+//! correlation, and their streaming forms [`RunningStats`] and [`RunningCovariance`].
 //!
-//! Numbers are reduced in leaves, counted from the beginning of a series, and leaves merge in a tree that their places alone
-//! determine. So on one side a result has the same bits whether the numbers come at once or chunk by chunk, and however a batch
-//! is cut. The CPU computes in f64; the device in f32, on distances from a number near the mean.
+//! The elements of a series are reduced in leaves, counted from the beginning of the series, and the leaves merge in a
+//! tree that their positions alone determine. So on one side a result has the same bits whether the elements come at
+//! once or chunk by chunk, and however a batch is cut. The CPU computes in f64; the device computes in f32, on
+//! distances from a value near the mean.
+//!
+//! A stream holds the tree as a binary counter holds a number, so chunks move no bit. Merges are Chan's and Pébay's. A
+//! node of moments with numbers from 2^100 on is of numbers times 2^-16; a leaf of covariances has a unit for every
+//! column. Distances are written as choices between two differences, because a compiler makes one of a chain of them.
+//! `select` counts: histograms by comparing keys, quantiles by a radix selection.
 
 mod cov;
 mod cpu;
@@ -34,12 +40,12 @@ pub use running_cov::RunningCovariance;
 
 use crate::shape::{Axis, Shape};
 
-/// Numbers of a series in one leaf of the tree.
+/// The number of elements of a series in one leaf of the tree.
 const LEAF: usize = 4096;
 
-/// The shape of what [`describe`], [`quantiles`] and [`histogram`] reduce to `count` numbers a series: over the rows of each
-/// column `(count, cols)` a matrix, over the columns of each row `(rows, count)`, over the batch `count` matrices, over
-/// everything, where no axis is given, `(count, 1)`.
+/// Returns the shape of the results of [`describe`], [`quantiles`] and [`histogram`], which reduce each series to
+/// `count` values: `(count, cols)` per matrix over the rows of each column, `(rows, count)` over the columns of each
+/// row, `count` matrices over the batch, and `(count, 1)` over everything if no axis is given.
 #[must_use]
 pub fn reduced(shape: Shape, axis: impl Into<Option<Axis>>, count: usize) -> Shape {
     match axis.into() {
@@ -50,17 +56,17 @@ pub fn reduced(shape: Shape, axis: impl Into<Option<Axis>>, count: usize) -> Sha
     }
 }
 
-/// What a NaN does to the statistics of its series.
+/// The effect of a NaN on the statistics of its series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nan {
-    /// Makes them NaN, as numpy's mean does.
+    /// The statistics become NaN, as in numpy's mean.
     #[default]
     Propagate,
-    /// Nothing: it is left out and not counted, as numpy's nanmean does.
+    /// The NaN is left out and not counted, as in numpy's nanmean.
     Omit,
 }
 
-/// An array as series: number `i` of series `(o, p)` is at `(o * len + i) * inner + p`.
+/// An array as a set of series: element `i` of series `(o, p)` is at index `(o * len + i) * inner + p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct View {
     outer: usize,

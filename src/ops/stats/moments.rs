@@ -1,36 +1,39 @@
-//! Central moments that merge: Chan, Golub and LeVeque (1979) for the second, Pébay (SAND2008-6212, 2008) for the third and fourth.
+//! Central moments that merge: Chan, Golub and LeVeque (1979) for the second, Pébay (SAND2008-6212, 2008) for the third
+//! and fourth.
 
 use crate::array::Real;
 
-/// Count, mean, central moments and extremes of some numbers, in f64. Two of them merge into those of both.
+/// The count, mean, central moments and extremes of some numbers, in f64. Two of these merge into the moments of the
+/// numbers of both.
 ///
-/// NaN propagates: with one among the numbers everything but the count is NaN. With an infinity the mean is that infinity (NaN
-/// with both), and what is central is NaN, as numpy has it.
+/// NaN propagates: if one of the numbers is NaN, everything but the count is NaN. If one is infinite, the mean is that
+/// infinity (NaN with both infinities) and the central moments are NaN, as in numpy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
     pub(super) count: u64,
     pub(super) mean: f64,
-    /// Sums of the second, third and fourth powers of the distances from the mean.
+    /// The sums of the second, third and fourth powers of the distances from the mean.
     pub(super) powers: [f64; 3],
     pub(super) least: f64,
     pub(super) most: f64,
 }
 
 impl Default for Moments {
-    /// Those of no number.
+    /// Returns the moments of no numbers.
     fn default() -> Self {
         Self { count: 0, mean: 0.0, powers: [0.0; 3], least: f64::INFINITY, most: f64::NEG_INFINITY }
     }
 }
 
 impl Moments {
-    /// The moments of these numbers: two passes over them, in f64.
+    /// Computes the moments of `numbers` in two passes over them, in f64.
     #[must_use]
     pub fn of<T: Real>(numbers: &[T]) -> Self {
         super::cpu::moments(numbers, false)
     }
 
-    /// The moments of the numbers of both. Merging is exact up to the rounding of f64; which way a tree of merges leans moves last bits.
+    /// Returns the moments of the numbers of both. Merging is exact up to the rounding of f64; the shape of a tree of
+    /// merges changes the last bits.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         if self.count == 0 || other.count == 0 {
@@ -40,7 +43,7 @@ impl Moments {
         let n = as_f64(count);
         let (a, b) = (as_f64(self.count) / n, as_f64(other.count) / n);
         let away = other.mean - self.mean;
-        // Weighted where the distance is not finite: an infinite mean stays what it is.
+        // A weighted mean if the distance is not finite: an infinite mean stays infinite.
         let mean = if away.is_finite() { self.mean + away * b } else { self.mean * a + other.mean * b };
         let ([a2, a3, a4], [b2, b3, b4]) = (self.powers, other.powers);
         let square = away * away;
@@ -62,45 +65,45 @@ impl Moments {
         }
     }
 
-    /// How many numbers.
+    /// Returns how many numbers there are.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The mean; NaN of no number.
+    /// Returns the mean; NaN if there are no numbers.
     #[must_use]
     pub fn mean(&self) -> f64 {
         if self.count == 0 { f64::NAN } else { self.mean }
     }
 
-    /// The variance, divided by `count - ddof`: 0 of equal numbers, NaN where there are not more than `ddof`.
+    /// Returns the variance, divided by `count - ddof`: 0 for equal numbers, NaN if there are `ddof` numbers or fewer.
     #[must_use]
     pub fn variance(&self, ddof: u32) -> f64 {
         if self.count <= u64::from(ddof) { f64::NAN } else { self.powers[0] / as_f64(self.count - u64::from(ddof)) }
     }
 
-    /// The least number; NaN of none.
+    /// Returns the least number; NaN if there is none.
     #[must_use]
     pub fn min(&self) -> f64 {
         if self.count == 0 { f64::NAN } else { self.least }
     }
 
-    /// The greatest number; NaN of none.
+    /// Returns the greatest number; NaN if there is none.
     #[must_use]
     pub fn max(&self) -> f64 {
         if self.count == 0 { f64::NAN } else { self.most }
     }
 
-    /// `m3 / m2^(3/2)` with `m_k` the mean of the k-th powers of the distances from the mean: scipy.stats.skew, biased. NaN of
-    /// equal numbers.
+    /// Returns the biased skewness `m3 / m2^(3/2)`, where `m_k` is the mean of the k-th powers of the distances from
+    /// the mean, as scipy.stats.skew does. NaN for equal numbers.
     #[must_use]
     pub fn skewness(&self) -> f64 {
         let variance = self.variance(0);
         if variance == 0.0 { f64::NAN } else { self.powers[1] / as_f64(self.count) / (variance * variance.sqrt()) }
     }
 
-    /// `m4 / m2^2 - 3`: scipy.stats.kurtosis, excess and biased. NaN of equal numbers.
+    /// Returns the biased excess kurtosis `m4 / m2^2 - 3`, as scipy.stats.kurtosis does. NaN for equal numbers.
     #[must_use]
     pub fn kurtosis(&self) -> f64 {
         let variance = self.variance(0);
@@ -108,12 +111,12 @@ impl Moments {
     }
 }
 
-/// The lesser, or NaN if there is one.
+/// Returns the lesser number, or NaN if either is NaN.
 fn lesser(a: f64, b: f64) -> f64 {
     if a.is_nan() || a < b { a } else { b }
 }
 
-/// Counts are below 2^53.
+/// Converts a count, which is below 2^53.
 pub(super) fn as_f64(count: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "no stream has 2^53 numbers")]
     let count = count as f64;

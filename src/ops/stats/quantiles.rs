@@ -1,4 +1,4 @@
-//! Quantiles, exact: order statistics by selection, numpy's linear interpolation between them.
+//! Exact quantiles: order statistics by selection, and numpy's linear interpolation between them.
 
 use super::describe::room;
 use super::{Nan, View, count, reduced, select};
@@ -14,24 +14,38 @@ use crate::shape::Shape;
 use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
 
-/// Numbers that a thread sorts at a time, at the least.
+/// The least number of elements that a thread sorts at a time.
 const TASK: usize = 1 << 14;
 
-/// Quantiles of every series: `q` of n sorted numbers is at place `q (n - 1)`, between two of them on the line through both, as
-/// numpy's `quantile` has it by default.
+/// Computes quantiles of every series: `q` of n sorted elements is at position `q (n - 1)`, on the line between the two
+/// neighbors of this position, as in numpy's `quantile` by default.
 ///
-/// A NaN makes its series' quantiles NaN, or is left out ([`Nan`]). Of no number every quantile is NaN. Infinities are numbers
-/// like others; between a number and an infinity lies that infinity, between both NaN. On the CPU by selection; on the device by
-/// the digits of the numbers' bits, from the highest (a radix selection), with the same numbers in the end; where NaNs are left
-/// out the call waits for how many there are.
+/// A NaN makes its series' quantiles NaN, or is left out ([`Nan`]). The quantiles of an empty series are NaN.
+/// Infinities are elements like others: between a finite element and an infinity the result is that infinity, between
+/// both infinities it is NaN. The CPU uses selection. The device uses the digits of the elements' bits, from the
+/// highest (a radix selection), and finds the same elements. If NaNs are left out, the call waits for the count of the
+/// other elements.
 ///
 /// # Shapes
-/// Any; the result has the shape of [`reduced`](super::reduced) to `q.len()` numbers, in the order of `q`.
+/// Any; the result has the shape of [`reduced`](super::reduced) to `q.len()` values, in the order of `q`.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::stats::{Nan, quantiles};
+/// use fiedler::{Axis, Context, Shape};
+///
+/// let ctx = Context::cpu();
+/// let x = Array::from_vec(Shape::new(4, 1, 1), vec![4.0_f32, 1.0, 3.0, 2.0])?;
+/// let found = quantiles(&ctx, &x, Axis::Rows, &[0.0, 0.5, 1.0], Nan::Propagate)?.to_host(&ctx)?;
+/// assert_eq!(found.as_slice(), [1.0, 2.5, 4.0]);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if a quantile is not between 0 and 1, or [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64;
-/// [`crate::ErrorKind::Limit`] if the results exceed the memory budget, or `Backend::Gpu` is set and the array does not fit the
-/// device; device errors.
+/// [`crate::ErrorKind::Domain`] if a quantile is not between 0 and 1, or [`Backend::Gpu`](crate::Backend::Gpu) is set
+/// and `T` is f64; [`crate::ErrorKind::Limit`] if the results exceed the memory budget, or `Backend::Gpu` is set and
+/// the array does not fit the device; device errors.
 pub fn quantiles<T: Real>(
     ctx: &Context,
     x: &Array<T>,
@@ -93,7 +107,7 @@ fn on_cpu<T: Real>(x: &[T], view: View, q: &[f64], nan: Nan) -> Vec<T> {
     }
 }
 
-/// [`every`] compiled here, once, and not anew in every crate that calls it.
+/// Instantiates [`every`] here, once, instead of in every crate that calls it.
 fn in_f32(x: &[f32], view: View, q: &[f64], nan: Nan) -> Vec<f32> {
     every(x, view, q, nan)
 }
@@ -104,7 +118,7 @@ fn in_f64(x: &[f64], view: View, q: &[f64], nan: Nan) -> Vec<f64> {
 
 fn every<T: Real>(x: &[T], view: View, q: &[f64], nan: Nan) -> Vec<T> {
     let View { outer, len, inner } = view;
-    // Selection from the least quantile on: what lies below is done with.
+    // Selection starts with the least quantile: the elements below it need no further work.
     let mut order: Vec<usize> = (0..q.len()).collect();
     order.sort_by(|&i, &j| q[i].total_cmp(&q[j]));
     let series = |s: usize| {
@@ -134,7 +148,7 @@ fn of_series<T: Real>(numbers: impl Iterator<Item = T>, q: &[f64], order: &[usiz
     let mut sorted = 0;
     for &i in order {
         let (low, part) = place(q[i], own.len());
-        // Everything below `sorted` is in its place already.
+        // Everything below `sorted` is in its final position already.
         if low >= sorted {
             own[sorted..].select_nth_unstable_by(low - sorted, by_value);
             sorted = low + 1;
@@ -154,7 +168,8 @@ fn of_series<T: Real>(numbers: impl Iterator<Item = T>, q: &[f64], order: &[usiz
     found
 }
 
-/// The place of a quantile among `n` sorted numbers: that of the one below, and the share of the way to the next.
+/// Returns the position of a quantile among `n` sorted elements: the index of the element below it, and the fraction of
+/// the distance to the next one.
 pub(super) fn place(q: f64, n: usize) -> (usize, f64) {
     let at = q * count(n - 1);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 and n - 1")]
@@ -163,8 +178,8 @@ pub(super) fn place(q: f64, n: usize) -> (usize, f64) {
     (low, if low + 1 < n { part } else { 0.0 })
 }
 
-/// On the line from one number to the next, from the nearer end, as numpy has it. Interpolate a number and an infinity lies that
-/// infinity.
+/// Interpolates linearly between two elements, from the nearer one, as numpy does. Between a finite element and an
+/// infinity the result is that infinity.
 fn between(below: f64, above: f64, part: f64) -> f64 {
     if below == above || part == 0.0 {
         return below;
@@ -178,7 +193,7 @@ fn between(below: f64, above: f64, part: f64) -> f64 {
             above
         };
     }
-    // Ends of unlike signs may be further apart than the largest number.
+    // The distance between ends of opposite signs may exceed the largest number.
     if below < 0.0 && above > 0.0 {
         return below * (1.0 - part) + above * part;
     }

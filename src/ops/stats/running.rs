@@ -15,11 +15,11 @@ use crate::shape::Shape;
 use std::borrow::Cow;
 use std::convert::Infallible;
 
-/// [`super::describe`] of the columns of a stream of rows, chunk after chunk.
+/// The statistics of [`super::describe`] for the columns of a stream of rows, chunk after chunk.
 ///
-/// The first chunk chooses the side. On the device the state stays there, and pushing waits for nothing. How the stream is cut
-/// into chunks moves no bit of the result, which is that of [`super::describe`] on all rows at once. The state is of the order of
-/// 4096 rows.
+/// The first chunk chooses the side. On the device the state stays there, and pushing does not wait. However the stream
+/// is cut into chunks, the result has the same bits, which are those of [`super::describe`] on all rows at once. The
+/// state has about the size of 4096 rows.
 #[derive(Debug)]
 pub struct RunningStats<T = f32> {
     cols: usize,
@@ -33,31 +33,31 @@ enum State<T> {
     /// Nothing was pushed yet.
     Fresh,
     Host(Stream<T>, Vec<Vec<Moments>>),
-    /// With what was merged into it before.
+    /// The stream, and the nodes that were merged into it earlier.
     Device(gpu::Stream, Vec<gpu::Node>),
 }
 
 impl<T: Real> RunningStats<T> {
-    /// Starts with no rows, of `cols` columns.
+    /// Creates the statistics of no rows, with `cols` columns.
     #[must_use]
     pub fn new(cols: usize, options: StatsOptions) -> Self {
         Self { cols, options, rows: 0, state: State::Fresh }
     }
 
-    /// Rows so far.
+    /// Returns the number of rows so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Takes the rows of `chunk`.
+    /// Appends the rows of `chunk`.
     ///
     /// # Shapes
     /// `(any, cols)`, one matrix.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns or is a batch; [`crate::ErrorKind::Domain`] if the device was insisted
-    /// upon and `T` is f64; device errors.
+    /// [`crate::ErrorKind::Shape`] if it has other columns or is a batch; [`crate::ErrorKind::Domain`] if
+    /// [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64; device errors.
     pub fn push(&mut self, ctx: &Context, chunk: &Array<T>) -> Result<()> {
         let shape = chunk.shape();
         let rows = rows_of("RunningStats::push", shape, self.cols)?;
@@ -79,8 +79,8 @@ impl<T: Real> RunningStats<T> {
                 Storage::Device(buffer) => stream.push(ctx.gpu_of(buffer)?, buffer, view)?,
                 Storage::Host(data) => {
                     let (gpu, sides) = (ctx.gpu()?, (shape.rows, shape.cols));
-                    let push = |piece: &Buffer<f32>, len| stream.push(gpu, piece, View { len, ..view });
-                    in_pieces(gpu, ctx.memory_budget(), &T::for_device(data), sides, push)?;
+                    let push = |chunk: &Buffer<f32>, len| stream.push(gpu, chunk, View { len, ..view });
+                    in_chunks(gpu, ctx.memory_budget(), &T::for_device(data), sides, push)?;
                 }
             },
             State::Device(..) => {}
@@ -89,11 +89,11 @@ impl<T: Real> RunningStats<T> {
         Ok(())
     }
 
-    /// Takes all rows that `other` took. What is pushed afterwards begins leaves of its own.
+    /// Appends all rows that `other` took. Rows that are pushed afterwards start new leaves.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if it has other options or was on the
-    /// other side; device errors.
+    /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if it has other options or ran
+    /// on the other side; device errors.
     pub fn merge(&mut self, ctx: &Context, other: Self) -> Result<()> {
         if other.cols != self.cols {
             let expected = format!("{} columns", self.cols);
@@ -131,7 +131,7 @@ impl<T: Real> RunningStats<T> {
         Ok(())
     }
 
-    /// The statistics of all rows so far, `(1, cols)`; more may be pushed afterwards.
+    /// Returns the statistics of all rows so far, `(1, cols)`; more rows may be pushed afterwards.
     ///
     /// # Errors
     /// Device errors.
@@ -161,7 +161,7 @@ impl<T: Real> RunningStats<T> {
     }
 }
 
-/// The rows of a chunk that has the right columns.
+/// Returns the number of rows of a chunk, if it has the right columns.
 pub(super) fn rows_of(operation: &'static str, shape: Shape, cols: usize) -> Result<u64> {
     if shape.cols != cols || shape.batch != 1 {
         return Err(Error::shape(operation, format!("(any, {cols}) x 1"), shape.to_string()));
@@ -169,8 +169,9 @@ pub(super) fn rows_of(operation: &'static str, shape: Shape, cols: usize) -> Res
     Ok(shape.rows as u64)
 }
 
-/// Sends the rows of a matrix to the device in pieces that a binding holds, and an eighth of the budget: each with how many they are.
-pub(super) fn in_pieces(
+/// Sends the rows of a matrix to the device in chunks that fit a binding and an eighth of the budget, and calls `push`
+/// with each chunk and its number of rows.
+pub(super) fn in_chunks(
     gpu: &Gpu,
     budget: u64,
     x: &[f32],
@@ -181,23 +182,23 @@ pub(super) fn in_pieces(
     let most = usize::try_from(room).unwrap_or(usize::MAX).max(1);
     for first in (0..rows).step_by(most) {
         let own = first..(first + most).min(rows);
-        let piece: Cow<'_, [f32]> = if rows <= most {
+        let chunk: Cow<'_, [f32]> = if rows <= most {
             x.into()
         } else {
             x.chunks_exact(rows).flat_map(|column| &column[own.clone()]).copied().collect()
         };
-        // The recording is open no more when the next one begins.
-        let buffer = gpu.record().upload(&piece)?;
+        // This recording is closed before the next one begins.
+        let buffer = gpu.record().upload(&chunk)?;
         push(&buffer, own.len())?;
     }
     Ok(())
 }
 
-/// The CPU's tree, and the rows that are no whole leaf yet.
+/// The CPU's tree, and the rows that do not fill a leaf yet.
 #[derive(Debug)]
 struct Stream<T> {
     tree: Tree<Vec<Moments>>,
-    /// By column.
+    /// These rows, by column.
     tail: Vec<Vec<T>>,
 }
 

@@ -3,7 +3,7 @@
 use super::cov::{call, matrix, means, room};
 use super::gpu_cov::{self, Output};
 use super::gram::{Gram, ROWS, leaf};
-use super::running::{in_pieces, rows_of};
+use super::running::{in_chunks, rows_of};
 use super::tree::{Tree, reduce, subtrees};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
@@ -14,11 +14,11 @@ use crate::policy::Side;
 use crate::shape::Shape;
 use std::convert::Infallible;
 
-/// [`super::cov`] of the columns of a stream of rows, chunk after chunk.
+/// The covariance ([`super::cov`]) of the columns of a stream of rows, chunk after chunk.
 ///
-/// The first chunk chooses the side. On the device the state stays there, and pushing waits for nothing. How the stream is cut
-/// into chunks moves no bit of the result, which is that of [`super::cov`] on all rows at once. The state is a few matrices of
-/// the columns' products, and fewer rows than a leaf.
+/// The first chunk chooses the side. On the device the state stays there, and pushing does not wait. However the stream
+/// is cut into chunks, the result has the same bits, which are those of [`super::cov`] on all rows at once. The state
+/// is a few matrices of the columns' products, and fewer rows than a leaf has.
 #[derive(Debug)]
 pub struct RunningCovariance<T = f32> {
     cols: usize,
@@ -30,38 +30,39 @@ pub struct RunningCovariance<T = f32> {
 enum State<T> {
     /// Nothing was pushed yet.
     Fresh,
-    /// With what was merged into it before.
+    /// The stream, and the products that were merged into it earlier.
     Host(Stream<T>, Option<Gram>),
     Device(gpu_cov::Stream, Vec<gpu_cov::Closed>),
 }
 
 impl<T: Real> RunningCovariance<T> {
-    /// Starts with no rows, of `cols` columns.
+    /// Creates the covariance of no rows, with `cols` columns.
     #[must_use]
     pub fn new(cols: usize) -> Self {
         Self { cols, rows: 0, state: State::Fresh }
     }
 
-    /// Rows so far.
+    /// Returns the number of rows so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Columns.
+    /// Returns the number of columns.
     #[must_use]
     pub fn cols(&self) -> usize {
         self.cols
     }
 
-    /// Takes the rows of `chunk`.
+    /// Appends the rows of `chunk`.
     ///
     /// # Shapes
     /// `(any, cols)`, one matrix.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns or is a batch; [`crate::ErrorKind::Domain`] if the device was insisted
-    /// upon and `T` is f64; [`crate::ErrorKind::Limit`] if the matrix of products is beyond the memory budget; device errors.
+    /// [`crate::ErrorKind::Shape`] if it has other columns or is a batch; [`crate::ErrorKind::Domain`] if
+    /// [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64; [`crate::ErrorKind::Limit`] if the matrix of
+    /// products exceeds the memory budget; device errors.
     pub fn push(&mut self, ctx: &Context, chunk: &Array<T>) -> Result<()> {
         let shape = chunk.shape();
         let rows = rows_of("RunningCovariance::push", shape, self.cols)?;
@@ -87,8 +88,8 @@ impl<T: Real> RunningCovariance<T> {
                 Storage::Device(buffer) => stream.push(ctx.gpu_of(buffer)?, buffer, shape.rows)?,
                 Storage::Host(data) => {
                     let (gpu, sides) = (ctx.gpu()?, (shape.rows, shape.cols));
-                    let push = |piece: &Buffer<f32>, rows| stream.push(gpu, piece, rows);
-                    in_pieces(gpu, ctx.memory_budget(), &T::for_device(data), sides, push)?;
+                    let push = |chunk: &Buffer<f32>, rows| stream.push(gpu, chunk, rows);
+                    in_chunks(gpu, ctx.memory_budget(), &T::for_device(data), sides, push)?;
                 }
             },
             State::Device(..) => {}
@@ -97,11 +98,12 @@ impl<T: Real> RunningCovariance<T> {
         Ok(())
     }
 
-    /// Takes all rows that `other` took. What is pushed afterwards begins leaves of its own. What was merged on a device is put
-    /// together on the host, in f64, when it is asked for.
+    /// Appends all rows that `other` took. Rows that are pushed afterwards start new leaves. Streams that were merged
+    /// on a device are combined on the host, in f64, when a result is requested.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if it was on the other side; device errors.
+    /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if it ran on the other side;
+    /// device errors.
     pub fn merge(&mut self, ctx: &Context, other: Self) -> Result<()> {
         if other.cols != self.cols {
             let expected = format!("{} columns", self.cols);
@@ -131,7 +133,7 @@ impl<T: Real> RunningCovariance<T> {
         Ok(())
     }
 
-    /// The covariance of all rows so far, `(cols, cols)`; more may be pushed afterwards.
+    /// Returns the covariance of all rows so far, `(cols, cols)`; more rows may be pushed afterwards.
     ///
     /// # Errors
     /// Device errors.
@@ -139,7 +141,7 @@ impl<T: Real> RunningCovariance<T> {
         Ok(self.finish(ctx, Output::Covariance)?.1)
     }
 
-    /// The correlation of all rows so far, `(cols, cols)`; more may be pushed afterwards.
+    /// Returns the correlation of all rows so far, `(cols, cols)`; more rows may be pushed afterwards.
     ///
     /// # Errors
     /// Device errors.
@@ -147,7 +149,7 @@ impl<T: Real> RunningCovariance<T> {
         Ok(self.finish(ctx, Output::Correlation)?.1)
     }
 
-    /// The means of all rows so far, `(1, cols)`.
+    /// Returns the means of all rows so far, `(1, cols)`.
     ///
     /// # Errors
     /// Device errors.
@@ -155,7 +157,7 @@ impl<T: Real> RunningCovariance<T> {
         Ok(self.finish(ctx, Output::Covariance)?.0)
     }
 
-    /// Means and the matrix, covariances in units of 4 to the power that comes with them.
+    /// Returns the means, the matrix, and an exponent: covariances are in units of 4 to this power.
     pub(in crate::ops) fn finish(&self, ctx: &Context, output: Output) -> Result<(Array<T>, Array<T>, i32)> {
         let shapes = (Shape::new(1, self.cols, 1), Shape::new(self.cols, self.cols, 1));
         if let State::Device(stream, before) = &self.state
@@ -171,7 +173,7 @@ impl<T: Real> RunningCovariance<T> {
         Ok((array(shapes.0, means(&gram)), array(shapes.1, matrix(&gram, output == Output::Correlation)), 0))
     }
 
-    /// All of it on the host, in f64.
+    /// Returns the products of all rows on the host, in f64.
     fn gram(&self, ctx: &Context) -> Result<Gram> {
         let root = match &self.state {
             State::Fresh => None,
@@ -194,7 +196,8 @@ impl<T: Real> RunningCovariance<T> {
         Ok(root.unwrap_or_else(|| Gram { rows: 0, means: vec![0.0; cols], products: vec![0.0; cols * cols] }))
     }
 
-    /// Means and covariances in f64, where the state is on the CPU or, because parts of it were merged, is put together there.
+    /// Returns means and covariances in f64 if the state is on the CPU or, because other streams were merged into it,
+    /// is combined there.
     pub(in crate::ops) fn in_f64(&self, ctx: &Context) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
         if let State::Device(_, before) = &self.state
             && before.is_empty()
@@ -206,11 +209,11 @@ impl<T: Real> RunningCovariance<T> {
     }
 }
 
-/// The CPU's tree, and the rows that are no whole leaf yet.
+/// The CPU's tree, and the rows that do not fill a leaf yet.
 #[derive(Debug)]
 struct Stream<T> {
     tree: Tree<Gram>,
-    /// By column.
+    /// These rows, by column.
     tail: Vec<Vec<T>>,
 }
 
@@ -234,7 +237,7 @@ impl<T: Real> Stream<T> {
         }
         let leaves = (rows - next) / ROWS;
         let first = self.tree.leaves();
-        // Few matrices of products stand at once: a subtree a thread is enough.
+        // Few matrices of products should exist at once: one subtree per thread is enough.
         for (level, number) in subtrees(first..first + leaves as u64, 6) {
             let begin = |number: u64| next + usize::try_from(number - first).unwrap_or(usize::MAX) * ROWS;
             let one = |number: u64| leaf(x, rows, cols, begin(number)..begin(number) + ROWS);

@@ -1,4 +1,4 @@
-//! Counting on the device: histograms, and quantiles by the digits of the numbers' bits.
+//! Counting on the device: histograms, and quantiles by the digits of the elements' bits.
 
 use super::kernels::{
     Binning, Bins, Chosen, Digiting, Digits, Interpolate, Interpolated, PART, RANKS, RadixSelect, Sum, Totals, WINDOW,
@@ -10,11 +10,12 @@ use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
 use crate::shape::to_u32;
 
-/// Bytes of counts that stand at once.
+/// The bytes of counts that are held at once.
 const COUNTS: usize = 64 << 20;
 
 /// # Errors
-/// [`crate::ErrorKind::Limit`] if the array, or these counts, are beyond a binding or both beyond the budget.
+/// [`crate::ErrorKind::Limit`] if the array or these counts exceed a binding, if both together exceed the budget, or if
+/// a series has too many parts.
 fn limits(gpu: &Gpu, operation: &str, view: View, counts: usize, budget: u64) -> Result<()> {
     let adapter = gpu.adapter();
     let (array, counts) = (4 * view.len() as u64, 4_u64.saturating_mul(counts as u64));
@@ -28,23 +29,24 @@ fn limits(gpu: &Gpu, operation: &str, view: View, counts: usize, budget: u64) ->
 }
 
 /// # Errors
-/// [`crate::ErrorKind::Limit`] if the device cannot take it.
+/// [`crate::ErrorKind::Limit`] if the device cannot hold the array and the counts.
 pub(super) fn fits(gpu: &Gpu, view: View, quantiles: usize, budget: u64) -> Result<()> {
     let ranks = quantiles.saturating_mul(2).saturating_add(1);
     limits(gpu, "quantiles", view, view.len.div_ceil(PART).saturating_mul(ranks).saturating_mul(256), budget)
 }
 
 /// # Errors
-/// [`crate::ErrorKind::Limit`] if the device cannot take it.
+/// [`crate::ErrorKind::Limit`] if the device cannot hold the array and the counts.
 pub(super) fn histogram_fits(gpu: &Gpu, view: View, bins: usize, budget: u64) -> Result<()> {
     let parts = view.len.div_ceil(PART).saturating_mul(view.series());
     limits(gpu, "histogram", view, parts.saturating_mul(bins.saturating_add(3)), budget)
 }
 
-/// Counts of every series: its bins, then what is below, above and NaN. Waits.
+/// Counts every series: its bins, then the elements below, above, and NaNs. Waits.
 pub(super) fn histogram(gpu: &Gpu, x: &Buffer<f32>, view: View, edges: &[f64]) -> Result<Vec<u64>> {
     let (bins, parts) = (edges.len() - 1, view.len.div_ceil(PART));
-    // A number of f32 is not below an end of f64 where it is not below the next number of f32 above that end.
+    // An f32 number is at or above an f64 edge exactly if it is at or above the least f32 number that is not below that
+    // edge.
     let ends: Vec<u32> =
         edges.iter().enumerate().map(|(i, &edge)| key_of(if i < bins { above(edge) } else { -above(-edge) })).collect();
     let size = view.series() * (bins + 3);
@@ -80,14 +82,14 @@ fn sum(rec: &mut Recorder<'_>, counts: &Buffer<u32>, size: usize, parts: usize) 
     Ok(totals)
 }
 
-/// The least number of f32 that is not below `edge`.
+/// Returns the least f32 number that is not below `edge`.
 fn above(edge: f64) -> f32 {
     #[expect(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
     let near = edge as f32;
     if f64::from(near) >= edge { near } else { near.next_up() }
 }
 
-/// As keys.wgsl has it; no NaN comes here.
+/// Returns the key that keys.wgsl computes; `number` is never NaN here.
 fn key_of(number: f32) -> u32 {
     let bits = number.to_bits();
     if bits << 1 == 0 {
@@ -99,7 +101,7 @@ fn key_of(number: f32) -> u32 {
     }
 }
 
-/// Quantiles of every series; waits only where NaNs are left out.
+/// Computes quantiles of every series; waits only if NaNs are left out.
 pub(super) fn quantiles(
     gpu: &Gpu,
     x: &Buffer<f32>,
@@ -171,7 +173,7 @@ pub(super) fn quantiles(
     Ok(out)
 }
 
-/// How many numbers of every series are none NaN.
+/// Returns how many elements of every series are not NaN.
 fn lengths(gpu: &Gpu, x: &Buffer<f32>, view: View) -> Result<Vec<u32>> {
     let node = gpu::root(gpu, x, view, Nan::Omit)?;
     let counts = gpu::finish(gpu, &node, view.series(), 0)?.counts;

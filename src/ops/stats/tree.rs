@@ -1,15 +1,17 @@
-//! The order in which partial results are merged: by their place alone, so that no cut of a stream into chunks moves a bit.
+//! The order in which partial results are merged. It depends on their positions alone, so that no division of a stream
+//! into chunks changes a bit.
 //!
-//! Leaves are counted from the stream's beginning. Node i of level j + 1 is nodes 2i and 2i + 1 of level j; a last one without a
-//! neighbour rises as it is. So a stream that goes on holds at most one node a level, as a binary counter holds a digit.
+//! Leaves are counted from the beginning of the stream. Node i of level j + 1 consists of nodes 2i and 2i + 1 of level
+//! j; a last node without a neighbor moves up unchanged. So a growing stream holds at most one node per level, as a
+//! binary counter holds one digit per position.
 
 use crate::parallel;
 use std::ops::Range;
 
-/// Whole subtrees of a stream that goes on, one a level at most.
+/// The complete subtrees of a growing stream, at most one per level.
 #[derive(Clone, Debug)]
 pub(super) struct Tree<N> {
-    /// By level.
+    /// The nodes, by level.
     held: Vec<Option<N>>,
     leaves: u64,
 }
@@ -21,12 +23,12 @@ impl<N> Default for Tree<N> {
 }
 
 impl<N> Tree<N> {
-    /// How many leaves there are.
+    /// Returns the number of leaves.
     pub(super) fn leaves(&self) -> u64 {
         self.leaves
     }
 
-    /// The next `2^level` leaves as one node; the leaves before are a multiple of that.
+    /// Appends the next `2^level` leaves as one node. The number of leaves before them is a multiple of `2^level`.
     pub(super) fn push<E>(
         &mut self,
         level: u32,
@@ -49,7 +51,7 @@ impl<N> Tree<N> {
         Ok(())
     }
 
-    /// All of it as one node, with a last one that is no whole leaf; none of nothing.
+    /// Returns all leaves as one node, where `last` is a final node of less than a leaf; `None` if there is nothing.
     pub(super) fn root<E>(&self, last: Option<N>, mut merge: impl FnMut(N, N) -> Result<N, E>) -> Result<Option<N>, E>
     where
         N: Clone,
@@ -65,7 +67,7 @@ impl<N> Tree<N> {
     }
 }
 
-/// The places `range` as runs that are whole subtrees, `(level, first)`, in order.
+/// Splits the leaves `range` into runs that are complete subtrees of level `most` at most: `(level, first)`, in order.
 pub(super) fn subtrees(range: Range<u64>, most: u32) -> impl Iterator<Item = (u32, u64)> {
     let mut next = range.start;
     std::iter::from_fn(move || {
@@ -77,7 +79,7 @@ pub(super) fn subtrees(range: Range<u64>, most: u32) -> impl Iterator<Item = (u3
     })
 }
 
-/// The subtree of `2^level` leaves from `first` on, both halves at once.
+/// Reduces the subtree of `2^level` leaves that starts at `first`, both halves in parallel.
 pub(super) fn reduce<N: Send>(
     level: u32,
     first: u64,
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_neighbours_and_the_last_one_rises() {
+    fn pairs_are_neighbors_and_the_last_one_rises() {
         let mut tree = Tree::default();
         assert_eq!(root(&tree, None), None);
         pushed(&mut tree, 0..5);

@@ -1,4 +1,4 @@
-//! Batches of any size through the device: whole where they fit, in smaller batches where they do not.
+//! Batches of any size on the device: whole if they fit, in smaller batches if they do not.
 
 use super::{Parts, Problem, cpu, gpu};
 use crate::array::{Real, Storage};
@@ -10,7 +10,7 @@ use crate::ops::operation;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What fits at once stays on the device; the rest comes back batch by batch.
+/// Solves a batch. Results that fit at once stay on the device; otherwise they are brought to the host batch by batch.
 pub(super) fn solve<T: Real>(
     ctx: &Context,
     gpu: &Gpu,
@@ -19,7 +19,7 @@ pub(super) fn solve<T: Real>(
     vectors: bool,
 ) -> Result<Parts<T>> {
     if problem.batch == 0 || problem.short() == 0 {
-        // Nothing is to be computed: the bases are the identity's columns.
+        // There is nothing to compute: the bases are columns of the identity.
         return Ok(cpu::svd(problem, &[], vectors, ctx.cancel()));
     }
     let most = within(gpu, problem, ctx.memory_budget())?;
@@ -31,16 +31,16 @@ pub(super) fn solve<T: Real>(
     operation::whole_or(problem.batch > 1, whole, || cut(most.min(problem.batch / 2).max(1)))
 }
 
-/// The most matrices that one call may take within a binding and `bytes` of memory.
+/// Returns the most matrices that one call may take within a binding and `bytes` of memory.
 fn within(gpu: &Gpu, problem: &Problem, bytes: u64) -> Result<usize> {
     let given = 4 * (problem.rows * problem.cols) as u64;
     let one = given + gpu::bytes_of_one(problem);
-    // What the uniforms take beside the arrays.
+    // Memory for the uniforms, in addition to the arrays.
     let room = bytes.saturating_sub(64 << 10);
     within_limits("one matrix of svd", [(DEVICE_BYTES, one, room)])?;
     let largest = problem.shapes().map(|shape| shape.matrix_len()).into_iter().max().unwrap_or(0) as u64;
     let bound = gpu.adapter().limits.storage_binding / (4 * largest).max(given).max(16);
-    // The pool rounds every array up, by a third on average. Every number of a piece has an index of 32 bits.
+    // The pool rounds every array up, by a third on average. Every element of a batch has an index of 32 bits.
     Ok(usize::try_from((room / 4 * 3 / one).min(bound).min((1 << 31) / largest.max(1))).unwrap_or(usize::MAX).max(1))
 }
 
@@ -55,7 +55,7 @@ fn on_device<T: Real>(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bo
     })
 }
 
-/// Batches of at most `most` matrices each. A matrix's result does not depend on its batch.
+/// Solves batches of at most `most` matrices each. A matrix's result does not depend on its batch.
 fn in_batches<T: Real>(gpu: &Gpu, problem: &Problem, a: &[T], vectors: bool, most: usize) -> Result<Parts<T>> {
     let (mut u, mut s, mut vh, mut certificates) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let size = problem.rows * problem.cols;

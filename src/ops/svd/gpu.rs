@@ -1,6 +1,7 @@
-//! The device's singular value decomposition: which kernel, in which order, with which buffers.
+//! The device's singular value decomposition: which kernels run, in which order, on which buffers.
 //!
-//! B = Q R, the rows of R orthogonalized by rotations are V's columns; then P and S by a second QR, of B V (see [`super::svd`]).
+//! B = Q R. Rotations make the rows of R orthogonal; these become V's columns. A second QR, of B V, then gives P and S
+//! (see [`super::svd`]).
 
 use super::Problem;
 use super::kernels::{
@@ -13,12 +14,12 @@ use crate::forms::KernelForm;
 use crate::ops::jacobi::gpu::{Batch, Method, orthogonalize};
 use crate::shape::to_u32;
 
-/// The most columns of a panel where the whole matrix is not one: later columns are reflected by as many workgroups as they need.
+/// The most columns of a panel that is not the whole matrix: as many workgroups as needed reflect the later columns.
 const PANEL: u32 = 32;
-/// Up to this many columns the whole matrix is one panel.
+/// The number of columns up to which the whole matrix is one panel.
 const ONE_PANEL: u32 = 64;
 
-/// U, S, Vh and certificates on the device; no U and Vh where they were not wanted.
+/// U, S, Vh and certificates on the device; U and Vh are `None` if they were not wanted.
 #[derive(Debug)]
 pub(super) struct Resident {
     pub(super) u: Option<Buffer<f32>>,
@@ -27,17 +28,18 @@ pub(super) struct Resident {
     pub(super) certificates: Buffer<[f32; 4]>,
 }
 
-/// Whether the device takes a matrix of that shape, memory aside.
+/// Returns whether the device takes a matrix of that shape, apart from memory.
 pub(super) fn fits(gpu: &Gpu, problem: &Problem) -> bool {
     limits(gpu, problem).is_ok()
 }
 
-/// The name of the form in which the triangle's columns are made orthogonal.
+/// Returns the name of the form that makes the triangle's columns orthogonal.
 pub(super) fn form(gpu: &Gpu, problem: &Problem) -> &'static str {
     Method::of(gpu.adapter(), KernelForm::Svd, Shape::of(problem).short).map_or("", |method| method.form().name())
 }
 
-/// Bytes of device memory that one matrix takes while it is solved and read back, apart from the matrix as it was given.
+/// Returns the bytes of device memory that one matrix takes while it is solved and read back, without the matrix as
+/// given.
 pub(super) fn bytes_of_one(problem: &Problem) -> u64 {
     let [u, s, vh] = problem.shapes().map(|shape| shape.matrix_len() as u64);
     let (long, short, left) = (problem.long() as u64, problem.short() as u64, problem.left() as u64);
@@ -46,6 +48,8 @@ pub(super) fn bytes_of_one(problem: &Problem) -> u64 {
     4 * (numbers + u + s + vh) + 64
 }
 
+/// Returns the shape if the device can take it.
+///
 /// # Errors
 /// [`ErrorKind::Limit`] if the device cannot take a matrix of that shape.
 fn limits(gpu: &Gpu, problem: &Problem) -> Result<Shape> {
@@ -85,7 +89,8 @@ impl Shape {
         Self { long, short, left, wide: problem.wide().into(), batch }
     }
 
-    /// The most loop iterations of an invocation for the least that a dispatch can do: one reflection, or a row of tiles.
+    /// Returns the most loop iterations of an invocation for the least work that a dispatch can do: one reflection, or
+    /// a row of tiles.
     fn iterations(&self) -> u32 {
         let columns = Columns::of(self.long);
         let tiles = self.long.div_ceil(16).saturating_mul(5).max(self.short.div_ceil(16).saturating_mul(17));
@@ -97,12 +102,12 @@ impl Shape {
     }
 }
 
-/// Loop iterations of an invocation that applies one reflection to one column.
+/// Returns the loop iterations of an invocation that applies one reflection to one column.
 fn reflection(columns: Columns, rows: u32) -> u32 {
     2 * rows.div_ceil(columns.lanes) + columns.lanes + 2
 }
 
-/// Columns of a panel: within the loop budget, half of which is left to the rest of the kernel.
+/// Returns how many columns of a panel fit the loop budget. Half of the budget is left to the rest of the kernel.
 fn panel_of(rows: u32, cols: u32, loop_budget: u32) -> u32 {
     let columns = Columns::of(rows);
     let most = if cols <= ONE_PANEL { cols } else { PANEL };
@@ -110,12 +115,12 @@ fn panel_of(rows: u32, cols: u32, loop_budget: u32) -> u32 {
     (1..=most).rev().find(|&b| iterations(b) <= loop_budget / 2).unwrap_or(1)
 }
 
-/// Reflections that one dispatch may apply.
+/// Returns how many reflections one dispatch may apply.
 fn reflections_of(rows: u32, loop_budget: u32) -> u32 {
     (loop_budget / 2 / reflection(Columns::of(rows), rows)).max(1)
 }
 
-/// Dispatches over `units` workgroups of about `flops` operations each, in pieces that a dispatch may have.
+/// Dispatches `units` workgroups of about `flops` operations each, in ranges that fit one dispatch.
 fn over(
     rec: &mut Recorder<'_>,
     units: u32,
@@ -199,7 +204,7 @@ pub(super) fn svd(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) 
     let mut p = rec.array(all_p)?;
     householder.form(&mut rec, adapter, &state, &b, &mut p, shape, false)?;
 
-    // The certificate, of what is handed out.
+    // The certificate, of the results that are returned.
     product.record(&mut rec, &mut b)?;
     let mut s = rec.array(all_columns)?;
     let mut residuals = lengths;
@@ -228,7 +233,8 @@ pub(super) fn svd(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) 
     if !vectors {
         return Ok(Resident { u: None, s, vh: None, certificates });
     }
-    // One basis is U as it is, the other's transpose is Vh; into memory that is free by now where it has the size.
+    // One basis is U; the transpose of the other one is Vh. The transpose reuses a buffer that is free by now, if that
+    // has the size.
     let (right, turned, room) = match (wide != 0, left == short) {
         (false, _) => (&v, square, x),
         (true, true) => (&p, shape, b),
@@ -245,14 +251,14 @@ pub(super) fn svd(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) 
     Ok(Resident { u: Some(u), s, vh: Some(vh), certificates })
 }
 
-/// The numbers of a QR that stand beside its reflections.
+/// The numbers of a QR that are stored apart from its reflections.
 struct Householder {
     betas: Buffer<f32>,
     taus: Buffer<f32>,
 }
 
 impl Householder {
-    /// X = Q R in place; where `optional`, only of matrices with a missing column.
+    /// Factorizes X = Q R in place; if `optional`, only for matrices with a missing column.
     fn factor(
         &mut self,
         rec: &mut Recorder<'_>,
@@ -286,7 +292,7 @@ impl Householder {
         Ok(())
     }
 
-    /// The first `left` columns of Q.
+    /// Forms the first `left` columns of Q.
     #[expect(clippy::too_many_arguments, reason = "what a kernel binds")]
     fn form(
         &self,
@@ -319,7 +325,7 @@ impl Householder {
     }
 }
 
-/// B V, of B as it was given.
+/// The product B V, with B as given.
 struct Product<'a> {
     a: &'a Buffer<f32>,
     state: &'a Buffer<[u32; 4]>,
@@ -340,7 +346,7 @@ impl Product<'_> {
     }
 }
 
-/// Rotations until the columns of every W are orthogonal.
+/// Records rotations until the columns of every W are orthogonal.
 fn jacobi(
     rec: &mut Recorder<'_>,
     adapter: &Adapter,
@@ -360,7 +366,7 @@ fn tiles(left: u32, tile: u32) -> u32 {
     left.div_ceil(tile).pow(2)
 }
 
-/// The departures of every basis from orthonormality, by tiles.
+/// Records the departures of every basis from orthonormality, by tiles.
 fn gram(rec: &mut Recorder<'_>, q: &Buffer<f32>, shape: Shape) -> Result<Buffer<f32>> {
     let Shape { long, left, batch, .. } = shape;
     let tile = shape.tile();
@@ -377,7 +383,8 @@ fn gram(rec: &mut Recorder<'_>, q: &Buffer<f32>, shape: Shape) -> Result<Buffer<
 mod tests {
     use super::{Columns, PANEL, Shape, panel_of, reflections_of};
 
-    /// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Counted here as the kernels have them.
+    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. Loops are counted as in
+    /// the kernels.
     #[test]
     fn the_loops_of_every_kernel_fit_lavapipe() {
         const BUDGET: u32 = 65_535;
@@ -385,26 +392,27 @@ mod tests {
             let columns = Columns::of(long);
             let (pass, sum) = (long.div_ceil(columns.lanes), columns.lanes);
             for short in [1, 5, 64, 110, 257, 2048].into_iter().filter(|&short| short <= long) {
-                // panel.wgsl: an own column, and rounds over those behind it.
+                // panel.wgsl: the column itself, and rounds over those behind it.
                 let width = panel_of(long, short, BUDGET);
                 let behind = |j: u32| (width - 1 - j).div_ceil(columns.groups);
                 let panel: u32 = (0..width).map(|j| 1 + pass + sum + behind(j) * (1 + 2 * pass + sum)).sum();
-                // update.wgsl and form.wgsl, a group of lanes a column.
+                // update.wgsl and form_q.wgsl: a group of lanes per column.
                 let update = width * (1 + 2 * pass + sum);
                 let form = pass + reflections_of(long, BUDGET).min(short) * (1 + 2 * pass + sum);
                 assert!(
                     width > 0 && panel.max(update).max(form) <= BUDGET,
                     "{long} x {short}: {panel} {update} {form}"
                 );
-                // multiply.wgsl and gram.wgsl, an element an invocation; residual.wgsl and order.wgsl, a column a group.
+                // multiply.wgsl and gram.wgsl: an invocation per element; residual.wgsl and order.wgsl: a group of
+                // lanes per column.
                 let tiles = (short.div_ceil(16) * 17).max(long.div_ceil(16) * 5 + 16);
                 let by_column = short.div_ceil(Columns::of(short).lanes) + 2 * pass + 2 * sum;
                 assert!(tiles.max(by_column) <= BUDGET, "{long} x {short}: {tiles} {by_column}");
-                // And what these bounds come to is what is asked of an adapter.
+                // The bound that is required of an adapter covers these counts.
                 let shape = Shape { long, short, left: short, wide: 0, batch: 1 };
                 assert!(shape.iterations() <= BUDGET / 2, "{long} x {short}: {shape:?}");
             }
-            // A device with more is given wider panels, up to what many workgroups do better.
+            // A device with a larger budget gets wider panels, up to the width beyond which many workgroups do better.
             assert!(panel_of(long, 1000, 1 << 24) == PANEL || long > 1_000_000);
         }
     }

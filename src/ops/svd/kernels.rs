@@ -18,12 +18,13 @@ uniform! {
 }
 
 uniform! {
-    /// The first unit, the shape, the reflections, and whether they are for matrices with missing columns alone.
+    /// The first unit, the shape, the range of reflections, and whether they are only for matrices with missing
+    /// columns.
     pub(super) struct Reflections { first: u32, long: u32, short: u32, begins: u32, ends: u32, optional: u32 }
 }
 
 uniform! {
-    /// The same with the columns that are made, and whether these are the first.
+    /// The fields of `Reflections`, with the number of columns to form and whether these reflections are the first.
     pub(super) struct Forming {
         first: u32, long: u32, short: u32, left: u32, begins: u32, ends: u32, begin: u32, optional: u32,
     }
@@ -44,16 +45,16 @@ uniform! {
     pub(super) struct Parts { first: u32, long: u32, short: u32, of_p: u32, of_v: u32 }
 }
 
-/// How kernels that work by columns spread over a workgroup.
+/// How kernels that work by columns use a workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
-    /// Invocations a column.
+    /// The invocations per column.
     pub(super) lanes: u32,
-    /// Columns a workgroup.
+    /// The columns per workgroup.
     pub(super) groups: u32,
 }
 
-/// The forms that ship, by the most rows that they are for: about the root of the rows as lanes is the shortest way.
+/// The variants that ship, with the most rows that each is for: about as many lanes as the root of the rows is fastest.
 pub(super) const COLUMNS: [(u32, Columns); 3] = [
     (32, Columns { lanes: 4, groups: 8 }),
     (256, Columns { lanes: 16, groups: 8 }),
@@ -61,7 +62,7 @@ pub(super) const COLUMNS: [(u32, Columns); 3] = [
 ];
 
 impl Columns {
-    /// Returns the form for columns of `rows` rows.
+    /// Returns the variant for columns of `rows` rows.
     pub(super) fn of(rows: u32) -> Self {
         COLUMNS.into_iter().find(|(most, _)| rows <= *most).map_or(COLUMNS[2].1, |(_, columns)| columns)
     }
@@ -71,7 +72,7 @@ impl Columns {
     }
 }
 
-/// Sides of the tiles that ship.
+/// The sides of the tiles that ship.
 pub(super) const TILES: [u32; 2] = [4, 16];
 
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
@@ -87,19 +88,19 @@ fn tile_variants() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// The largest magnitudes of columns.
+    /// Computes the largest magnitudes of columns.
     Peaks = ["shared/real.wgsl", "svd/columns.wgsl", "svd/state.wgsl", "svd/peaks.wgsl"] variants column_variants {
         uniform params: Given,
         read a: f32,
         write peaks: u32,
     }
-    /// The scale of every matrix.
+    /// Computes the scale of every matrix.
     Scale = ["shared/real.wgsl", "shared/state.wgsl", "svd/scale.wgsl"] variants one_variant {
         uniform params: Square,
         read peaks: u32,
         write state: [u32; 4],
     }
-    /// Matrices scaled, and transposed where they are wide.
+    /// Scales matrices, and transposes them if they are wide.
     Load = [
         "shared/real.wgsl", "shared/state.wgsl", "svd/columns.wgsl", "svd/state.wgsl", "svd/load.wgsl"
     ] variants column_variants {
@@ -109,7 +110,7 @@ kernels! {
         write b: f32,
         write sums: f32,
     }
-    /// Householder QR of some columns.
+    /// Computes the Householder QR of some columns.
     Panel = ["shared/real.wgsl", "svd/columns.wgsl", "svd/state.wgsl", "svd/panel.wgsl"] variants column_variants {
         uniform params: Reflections,
         read state: [u32; 4],
@@ -117,14 +118,14 @@ kernels! {
         write betas: f32,
         write taus: f32,
     }
-    /// Their reflections on the columns behind them.
+    /// Applies the reflections of a panel to the columns behind it.
     Update = ["svd/columns.wgsl", "svd/update.wgsl"] variants column_variants {
         uniform params: Reflections,
         read state: [u32; 4],
         read taus: f32,
         write x: f32,
     }
-    /// Q from reflections.
+    /// Forms Q from reflections.
     FormQ = ["shared/real.wgsl", "shared/state.wgsl", "svd/columns.wgsl", "svd/form_q.wgsl"] variants column_variants {
         uniform params: Forming,
         read state: [u32; 4],
@@ -133,20 +134,20 @@ kernels! {
         read taus: f32,
         write q: f32,
     }
-    /// The rows of R as columns.
+    /// Copies the rows of R to columns.
     Triangle = ["svd/columns.wgsl", "svd/triangle.wgsl"] variants column_variants {
         uniform params: Tall,
         read x: f32,
         read betas: f32,
         write w: f32,
     }
-    /// Squared lengths of columns.
+    /// Computes the squared lengths of columns.
     Lengths = ["svd/columns.wgsl", "svd/lengths.wgsl"] variants column_variants {
         uniform params: Square,
         read w: f32,
         write lengths: f32,
     }
-    /// Columns in order, of length 1.
+    /// Sorts columns and scales them to length 1.
     Order = ["shared/real.wgsl", "svd/columns.wgsl", "svd/state.wgsl", "svd/order.wgsl"] variants column_variants {
         uniform params: Square,
         read w: f32,
@@ -154,7 +155,7 @@ kernels! {
         write x: f32,
         write state: [u32; 4],
     }
-    /// B V.
+    /// Computes B V.
     Multiply = ["shared/state.wgsl", "svd/state.wgsl", "svd/multiply.wgsl"] variants tile_variants {
         uniform params: Given,
         read a: f32,
@@ -162,13 +163,13 @@ kernels! {
         read v: f32,
         write y: f32,
     }
-    /// Departures from orthonormality.
+    /// Computes departures from orthonormality.
     Gram = ["shared/real.wgsl", "svd/gram.wgsl"] variants tile_variants {
         uniform params: Basis,
         read q: f32,
         write departures: f32,
     }
-    /// Singular values and residuals.
+    /// Computes singular values and residuals.
     Residual = ["shared/real.wgsl", "shared/state.wgsl", "svd/columns.wgsl", "svd/residual.wgsl"] variants column_variants {
         uniform params: Residuals,
         read state: [u32; 4],
@@ -178,7 +179,7 @@ kernels! {
         write values: f32,
         write residuals: f32,
     }
-    /// Certificates.
+    /// Computes certificates.
     Finish = ["shared/real.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "svd/finish.wgsl"] variants one_variant {
         uniform params: Parts,
         read state: [u32; 4],
@@ -188,7 +189,7 @@ kernels! {
         read departures_of_v: f32,
         write certificates: [f32; 4],
     }
-    /// Transposes.
+    /// Transposes matrices.
     Transpose = ["svd/transpose.wgsl"] variants tile_variants {
         uniform params: Basis,
         read q: f32,

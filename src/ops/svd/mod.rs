@@ -1,6 +1,7 @@
 //! Singular value decomposition, batched.
 //!
-//! A wide matrix is solved as its transpose, so everything below the public door is tall: B = P S Q' with B `(long, short)`.
+//! A wide matrix is solved as its transpose, so all code below the public functions sees tall matrices: B = P S Q' with
+//! B `(long, short)`.
 
 mod batches;
 mod cpu;
@@ -19,7 +20,7 @@ use crate::shape::Shape;
 use std::sync::Arc;
 pub use truncated::{SvdTruncated, TruncatedOptions, choose_svd_truncated, svd_truncated};
 
-/// How much of U and Vh is wanted.
+/// How many columns of U and rows of Vh are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vectors {
     /// The `min(m, n)` singular vectors that belong to singular values: numpy's `full_matrices=False`.
@@ -29,44 +30,60 @@ pub enum Vectors {
     Full,
 }
 
-/// `A = U diag(S) Vh` of a batch of matrices (m, n).
+/// The decomposition `A = U diag(S) Vh` of a batch of matrices (m, n).
 #[derive(Clone, Debug)]
 pub struct Svd<T = f32> {
-    /// `(m, min(m, n))` each, or `(m, m)`: left singular vectors in columns.
+    /// The left singular vectors, in columns: `(m, min(m, n))` each, or `(m, m)`.
     pub u: Array<T>,
-    /// `(min(m, n), 1)` each, descending, not negative.
+    /// The singular values: `(min(m, n), 1)` each, descending, not negative.
     pub s: Array<T>,
-    /// `(min(m, n), n)` each, or `(n, n)`: right singular vectors in rows.
+    /// The right singular vectors, in rows: `(min(m, n), n)` each, or `(n, n)`.
     pub vh: Array<T>,
     certificates: Certificates,
 }
 
-/// Singular values of a batch of matrices (m, n).
+/// The singular values of a batch of matrices (m, n).
 #[derive(Clone, Debug)]
 pub struct Svdvals<T = f32> {
-    /// `(min(m, n), 1)` each, descending, not negative.
+    /// The singular values: `(min(m, n), 1)` each, descending, not negative.
     pub s: Array<T>,
     certificates: Certificates,
 }
 
-/// The singular value decomposition of every matrix of `a`, in numpy's conventions: `A = U diag(S) Vh`, S descending.
+/// Computes the singular value decomposition of every matrix of `a`, in numpy's conventions: `A = U diag(S) Vh`, S
+/// descending.
 ///
-/// On the device, and on the CPU for small matrices: Householder QR, then one-sided Jacobi on the rows of R (Hestenes 1958; Drmac and
-/// Veselic, SIAM J. Matrix Anal. Appl. 29, 2008, without their pivoting on the device), whose columns become V; U is the Q factor
-/// of A V, its triangle's diagonal S. Both bases are therefore orthonormal whatever the rank. Larger matrices on the CPU:
-/// bidiagonalisation with divide and conquer. Computed in the precision of the input.
+/// The device, and the CPU for small matrices, use Householder QR, then one-sided Jacobi on the rows of R (Hestenes
+/// 1958; Drmac and Veselic, SIAM J. Matrix Anal. Appl. 29, 2008, without their pivoting), whose columns become V. U is
+/// the Q factor of A V, and S the diagonal of its triangle. Both bases are therefore orthonormal whatever the rank. The
+/// CPU solves larger matrices by bidiagonalization with divide and conquer. All methods compute in the precision of the
+/// input, but the CPU repeats a larger f32 matrix in f64 if f32 is not accurate enough.
 ///
-/// The certificate's residual is `max_j |A v_j - s_j u_j|_2 / |A|_1` where m >= n; of a wide matrix it is that of its transpose,
-/// which says more: `max_j |A' u_j - s_j v_j|_2 / |A'|_1`. Its orthogonality is the larger of `max |U'U - I|` and
-/// `max |Vh Vh' - I|`. The promise is `15 max(m, n) eps` for each. A matrix with a NaN or an infinity has the status NonFinite,
-/// NaN values and vectors of 0, and spoils no other.
+/// The certificate's residual is `max_j |A v_j - s_j u_j|_2 / |A|_1` if m >= n. For a wide matrix it is that of its
+/// transpose, which says more: `max_j |A' u_j - s_j v_j|_2 / |A'|_1`. Its orthogonality is the larger of
+/// `max |U'U - I|` and `max |Vh Vh' - I|`. The promise is `15 max(m, n) eps` for each. A matrix with a NaN or an
+/// infinity gets the status NonFinite, NaN values and vectors of 0, and does not affect the others.
 ///
 /// # Shapes
-/// A `(m, n)`, any batch; m = 0, n = 0 and a batch of 0 are fine.
+/// A `(m, n)`, any batch; m = 0, n = 0 and a batch of 0 are allowed.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::{Vectors, svd};
+/// use fiedler::{Context, Shape};
+///
+/// let ctx = Context::cpu();
+/// let a = Array::from_vec(Shape::new(3, 2, 1), vec![3.0_f32, 0.0, 0.0, 0.0, 0.0, 4.0])?;
+/// let found = svd(&ctx, &a, Vectors::Thin)?.ok(&ctx)?;
+/// assert_eq!((found.u.shape(), found.vh.shape()), (Shape::new(3, 2, 1), Shape::new(2, 2, 1)));
+/// assert!((found.s.to_host(&ctx)?.as_slice()[0] - 4.0).abs() < 1e-5);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
 ///
 /// # Errors
-/// With [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Limit`] or [`crate::ErrorKind::Domain`] if the device cannot hold a
-/// matrix or has no kernels for the precision; device errors.
+/// With [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Limit`] or [`crate::ErrorKind::Domain`] if the
+/// device cannot hold a matrix or has no kernels for the precision; device errors.
 pub fn svd<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
     let problem = Problem::of(ctx, a.shape(), vectors == Vectors::Full)?;
     let (Parts { u, s, vh, certificates }, choice) = solve(ctx, &problem, a.storage(), true)?;
@@ -79,27 +96,40 @@ pub fn svd<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd
     })
 }
 
-/// [`svd`] without the vectors. They are computed for the certificate, and not moved.
+/// Computes [`svd`] without the vectors. They are computed for the certificate, but not moved.
 ///
 /// # Shapes
 /// A `(m, n)`, any batch; the values are `(min(m, n), 1)` each.
 ///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::svdvals;
+/// use fiedler::{Context, Shape};
+///
+/// let ctx = Context::cpu();
+/// let a = Array::from_vec(Shape::new(2, 2, 1), vec![0.0_f32, 2.0, 1.0, 0.0])?;
+/// let s = svdvals(&ctx, &a)?.s.to_host(&ctx)?;
+/// assert!((s.as_slice()[0] - 2.0).abs() < 1e-6 && (s.as_slice()[1] - 1.0).abs() < 1e-6);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
+///
 /// # Errors
-/// As [`svd`].
+/// The errors of [`svd`].
 pub fn svdvals<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Svdvals<T>> {
     let problem = Problem::of(ctx, a.shape(), false)?;
     let (Parts { s, certificates, .. }, choice) = solve(ctx, &problem, a.storage(), false)?;
     Ok(Svdvals { s: Array::from_storage(problem.shapes()[1], s).chosen(&choice), certificates })
 }
 
-/// Where [`svd`] would run on matrices of that shape, and why.
+/// Returns where [`svd`] would run on matrices of that shape, and why.
 #[must_use]
 pub fn choose_svd<T: Real>(ctx: &Context, shape: Shape, vectors: Vectors, resident: bool) -> Choice {
     let problem = Problem { rows: shape.rows, cols: shape.cols, batch: shape.batch, full: vectors == Vectors::Full };
     Task { problem: &problem, precision: Precision::of::<T>(), resident }.choose(ctx)
 }
 
-/// One call.
+/// One call, described for the cost model.
 struct Task<'a> {
     problem: &'a Problem,
     precision: Precision,
@@ -126,7 +156,8 @@ impl Operation for Task<'_> {
             items: batch,
             cpu_flops: flops,
             gpu_flops: flops,
-            // Reflections, the triangle's sweeps, U and Vh; in blocks a round of pairs of them each.
+            // Reflections, the triangle's sweeps, U and Vh; the blocked form has dispatches for each round of pairs of
+            // blocks.
             dispatches: if problem.short() > 128 { 400.0 } else { 12.0 },
             algorithms: [cpu::algorithm(problem), ctx.gpu().map_or("", |gpu| gpu::form(gpu, problem))],
             ..Workload::default()
@@ -140,13 +171,13 @@ impl Operation for Task<'_> {
 }
 
 impl<T: Real> Svd<T> {
-    /// Where it was computed, and why.
+    /// Returns where the call ran, and why.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.s.choice()
     }
 
-    /// The certificate of each matrix; waits for the device.
+    /// Returns the certificate of each matrix; waits for the device.
     ///
     /// # Errors
     /// Device errors.
@@ -154,7 +185,7 @@ impl<T: Real> Svd<T> {
         self.certificates.read(ctx)?.wait()
     }
 
-    /// [`Svd::certificates`] for where blocking is impossible.
+    /// The async version of [`Svd::certificates`], for use where blocking is impossible.
     ///
     /// # Errors
     /// Device errors.
@@ -162,10 +193,10 @@ impl<T: Real> Svd<T> {
         self.certificates.read(ctx)?.arrive().await
     }
 
-    /// This decomposition, if every matrix of it has converged.
+    /// Returns this decomposition if all its matrices have converged.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Uncertified`] naming the first that has not; device errors.
+    /// [`crate::ErrorKind::Uncertified`], which names the first matrix that has not; device errors.
     pub fn ok(self, ctx: &Context) -> Result<Self> {
         all_converged(&self.certificates(ctx)?)?;
         Ok(self)
@@ -173,13 +204,13 @@ impl<T: Real> Svd<T> {
 }
 
 impl<T: Real> Svdvals<T> {
-    /// Where it was computed, and why.
+    /// Returns where the call ran, and why.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.s.choice()
     }
 
-    /// The certificate of each matrix; waits for the device.
+    /// Returns the certificate of each matrix; waits for the device.
     ///
     /// # Errors
     /// Device errors.
@@ -188,10 +219,10 @@ impl<T: Real> Svdvals<T> {
     }
 }
 
-/// The promise for residual and orthogonality, in units of `max(m, n) eps`.
+/// The limit promised for residual and departure from orthogonality, in units of `max(m, n) eps`.
 const PROMISE: f64 = 15.0;
 
-/// What is to be decomposed, as it was given.
+/// The matrices to decompose, as given.
 #[derive(Clone, Copy, Debug)]
 struct Problem {
     rows: usize,
@@ -203,7 +234,8 @@ struct Problem {
 impl Problem {
     fn of(ctx: &Context, shape: Shape, full: bool) -> Result<Self> {
         let problem = Self { rows: shape.rows, cols: shape.cols, batch: shape.batch, full };
-        // What was given fits into memory already; results may be far larger of matrices without elements, and of full bases.
+        // The input fits into memory already. The results may be far larger for matrices without elements, and for full
+        // bases.
         let made = problem.shapes().iter().fold(0_u64, |sum, shape| sum.saturating_add(shape.len() as u64));
         let needed = made.saturating_mul(8).saturating_add(64 * shape.batch as u64);
         if needed > ctx.memory_budget() && made / 4 > shape.len() as u64 {
@@ -213,12 +245,12 @@ impl Problem {
         Ok(problem)
     }
 
-    /// Of what was given.
+    /// Returns the shape as given.
     fn shape(&self) -> Shape {
         Shape::new(self.rows, self.cols, self.batch)
     }
 
-    /// Whether the transpose is what is solved.
+    /// Returns whether the transpose is solved.
     fn wide(&self) -> bool {
         self.rows < self.cols
     }
@@ -231,12 +263,12 @@ impl Problem {
         self.rows.min(self.cols)
     }
 
-    /// Columns of P, the basis of the longer side.
+    /// Returns the number of columns of P, the basis of the longer side.
     fn left(&self) -> usize {
         if self.full { self.long() } else { self.short() }
     }
 
-    /// Of U, S and Vh.
+    /// Returns the shapes of U, S and Vh.
     fn shapes(&self) -> [Shape; 3] {
         let (wide, short) = (self.wide(), self.short());
         let u = if wide { short } else { self.left() };
@@ -244,7 +276,8 @@ impl Problem {
         [Shape::new(self.rows, u, self.batch), Shape::new(short, 1, self.batch), Shape::new(vh, self.cols, self.batch)]
     }
 
-    /// Floating-point operations on one matrix: QR, about seven sweeps on its triangle, U, and the certificate.
+    /// Returns the floating-point operations on one matrix: QR, about seven sweeps on its triangle, U, and the
+    /// certificate.
     fn flops(&self) -> f64 {
         let (long, short) = (as_f64(self.long()), as_f64(self.short()));
         8.0 * long * short * short + 32.0 * short * short * short + 3.0 * long * as_f64(self.left()) * short
@@ -257,7 +290,7 @@ fn as_f64(count: usize) -> f64 {
     count
 }
 
-/// U, S and Vh, wherever they lie; u and vh are empty where they were not wanted.
+/// U, S and Vh, on the host or on the device; `u` and `vh` are empty if they were not wanted.
 #[derive(Debug)]
 struct Parts<T> {
     u: Storage<T>,

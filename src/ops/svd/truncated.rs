@@ -1,4 +1,4 @@
-//! The leading singular triplets, randomized.
+//! The leading singular triplets, by a randomized method.
 
 use super::{Problem, cpu};
 use crate::array::{Array, HostArray, Real, Storage};
@@ -12,69 +12,89 @@ use std::sync::Arc;
 /// How [`svd_truncated`] iterates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TruncatedOptions {
-    /// Directions sampled beyond k.
+    /// The directions sampled in addition to k.
     pub oversample: usize,
-    /// The most passes, of a product with A and one with A' each.
+    /// The most passes, with one product with A and one with A' each.
     pub passes: usize,
-    /// What the sample is made from: the same seed, the same result.
+    /// The seed of the sample: the same seed gives the same result.
     pub seed: u64,
 }
 
 impl Default for TruncatedOptions {
-    /// Ten more directions (Halko, Martinsson and Tropp 2011, section 9), and a hundred passes: values that decay at all take
-    /// three to ten.
+    /// Samples ten more directions (Halko, Martinsson and Tropp 2011, section 9) and allows a hundred passes; values
+    /// that decay at all take three to ten.
     fn default() -> Self {
         Self { oversample: 10, passes: 100, seed: 0 }
     }
 }
 
-/// The k leading singular triplets of a batch of matrices (m, n), and how much of each matrix they leave.
+/// The k leading singular triplets of a batch of matrices (m, n), and how much of each matrix they miss.
 #[derive(Clone, Debug)]
 pub struct SvdTruncated<T = f32> {
-    /// `(m, k)` each.
+    /// The left singular vectors, `(m, k)` each.
     pub u: Array<T>,
-    /// `(k, 1)` each, descending.
+    /// The singular values, `(k, 1)` each, descending.
     pub s: Array<T>,
-    /// `(k, n)` each.
+    /// The right singular vectors, `(k, n)` each.
     pub vh: Array<T>,
-    /// `(1, 1)` each: `|A - U S Vh|_F / |A|_F`, 0 of a zero matrix. The best that k triplets can leave is the root of the sum of
-    /// the squares of the other singular values, over that of all.
+    /// The share of each matrix that the triplets miss, `(1, 1)` each: `|A - U S Vh|_F / |A|_F`, or 0 for a zero
+    /// matrix. The least that k triplets can miss is the root of the sum of the squares of the other singular values,
+    /// over the same root for all of them.
     pub residual: Array<T>,
     certificates: Arc<Vec<Certificate>>,
 }
 
 impl<T: Real> SvdTruncated<T> {
-    /// Where it was computed, and why.
+    /// Returns where the call ran, and why.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.s.choice()
     }
 
-    /// The certificate of each matrix: orthonormality of U and V, the passes it took as sweeps, and the larger of
-    /// `|A v_j - s_j u_j|_2` and `|A' u_j - s_j v_j|_2` over s_1 as the residual. Converged where both are at most 1e-8 s_j, or
-    /// what products in the working precision leave (`eps (8 |A|_F + sqrt(max(m, n)) s_1)`), for every triplet: its value is
-    /// right to the square of that over the gap to the values that are not wanted, its vectors to it over the gap. NotConverged
-    /// where the passes ran out before.
+    /// Returns the certificate of each matrix: the orthonormality of U and V, the passes it took as sweeps, and as the
+    /// residual the larger of `|A v_j - s_j u_j|_2` and `|A' u_j - s_j v_j|_2` over s_1.
+    ///
+    /// The status is Converged if, for every triplet, both are at most 1e-8 s_j or what products in the working
+    /// precision leave (`eps (8 |A|_F + sqrt(max(m, n)) s_1)`). The error of its value is then the square of that over
+    /// the gap to the values that are not wanted, and the error of its vectors is that over the gap. The status is
+    /// NotConverged if the passes ran out before.
     #[must_use]
     pub fn certificates(&self) -> &[Certificate] {
         &self.certificates
     }
 }
 
-/// The k leading singular triplets of every matrix of `a`, by block Lanczos bidiagonalisation (Golub, Luk and Overton, ACM TOMS
-/// 7, 1981; Musco and Musco 2015 for why it needs far fewer passes than a power iteration) from k + oversample random directions,
-/// all of them orthogonalized against each other, restarted with the best ones (Baglama and Reichel 2006), until its certificate
-/// holds. Deterministic: the sample depends upon the seed and the shape alone.
+/// Computes the k leading singular triplets of every matrix of `a`, by block Lanczos bidiagonalization (Golub, Luk and
+/// Overton, ACM TOMS 7, 1981; see Musco and Musco 2015 for why it needs far fewer passes than a power iteration). The
+/// iteration starts from k + oversample random directions, orthogonalizes all directions against each other, and
+/// restarts with the best ones (Baglama and Reichel 2006) until its certificate holds. The result is deterministic: the
+/// sample depends only on the seed and the shape.
 ///
-/// It runs on the CPU, where the work is a few products of matrices: [`choose_svd_truncated`] says so and why. What lies on a
-/// device is brought to the host.
+/// It runs on the CPU, where the work is a few products of matrices: [`choose_svd_truncated`] says so and why. Data on
+/// a device is brought to the host.
 ///
 /// # Shapes
 /// A `(m, n)`, any batch; k at most `min(m, n)`.
 ///
+/// # Examples
+/// ```
+/// use fiedler::array::Array;
+/// use fiedler::ops::svd::TruncatedOptions;
+/// use fiedler::ops::svd_truncated;
+/// use fiedler::{Context, Shape};
+///
+/// // The outer product of (1, 2, ..., 100) and (1, ..., 1), of rank 1.
+/// let ctx = Context::cpu();
+/// let a: Vec<f32> = (0..40).flat_map(|_| (1..=100).map(|i| i as f32)).collect();
+/// let found = svd_truncated(&ctx, &Array::from_vec(Shape::new(100, 40, 1), a)?, 1, TruncatedOptions::default())?;
+/// let wanted = (338_350.0_f32 * 40.0).sqrt(); // 1^2 + ... + 100^2 = 338350
+/// assert!((found.s.to_host(&ctx)?.as_slice()[0] / wanted - 1.0).abs() < 1e-5);
+/// # Ok::<(), fiedler::Error>(())
+/// ```
+///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if k exceeds `min(m, n)`, or [`Backend::Gpu`](crate::Backend::Gpu) is set; device errors while `a` is
-/// brought to the host.
+/// [`crate::ErrorKind::Domain`] if k exceeds `min(m, n)`, or [`Backend::Gpu`](crate::Backend::Gpu) is set; device
+/// errors while `a` is brought to the host.
 pub fn svd_truncated<T: Real>(
     ctx: &Context,
     a: &Array<T>,
@@ -106,12 +126,12 @@ pub fn svd_truncated<T: Real>(
     })
 }
 
-/// Where [`svd_truncated`] would run, and why: on the CPU, until the device has kernels for it.
+/// Returns where [`svd_truncated`] would run, and why: on the CPU, until the device has kernels for it.
 #[must_use]
 pub fn choose_svd_truncated(ctx: &Context, shape: Shape, k: usize, options: TruncatedOptions) -> Choice {
     let count = super::as_f64;
     let sample = count((k + options.oversample).min(shape.rows).min(shape.cols));
-    // Some five passes, two products each, and the certificate.
+    // About five passes with two products each, and the certificate.
     let passes = count(2 * options.passes.min(5) + 3);
     let flops = 2.0 * passes * count(shape.len()) * sample;
     ctx.explain(&Workload { cpu_flops: flops, gpu_flops: flops, ..Workload::default() }, false)

@@ -1,4 +1,4 @@
-//! Pairs nearest a number anywhere in the spectrum.
+//! Pairs nearest to a value anywhere in the spectrum.
 
 use common::referee;
 use common::solve::Checked;
@@ -8,8 +8,8 @@ use fiedler::graph::spectra::Family;
 use fiedler::ops::sparse::Operator;
 use fiedler::ops::{EigshMethod, EigshOptions, Normalization, Which, eigsh};
 
-/// Within a spectrum and beyond both of its ends, on a Laplacian with a null space and on an indefinite matrix; a number that is an
-/// eigenvalue itself.
+/// Values inside the spectrum and beyond both of its ends, on a Laplacian with a null space and on an indefinite
+/// matrix; also a value that is an eigenvalue itself.
 pub fn nearest(ctx: &Context) -> Checked {
     let grid = Family::Grid { rows: 13, columns: 17 }.graph()?;
     let laplacian = Sparse::laplacian(grid.view(), Normalization::Combinatorial);
@@ -29,10 +29,11 @@ pub fn nearest(ctx: &Context) -> Checked {
                 let found = eigsh(ctx, operator, k, Which::Smallest, &EigshOptions::default().sigma(sigma))?;
                 let mut wanted = values.clone();
                 wanted.sort_by(|x, y| (x - sigma).abs().total_cmp(&(y - sigma).abs()));
-                // Two may be as near on either side.
+                // Two values may be equally near on either side.
                 let farthest = (wanted[k - 1] - sigma).abs();
                 assert_eq!(found.method, EigshMethod::ShiftInvert);
-                // Where sigma is an eigenvalue, the inverse has nothing but that one until it is taken out: ten thousand otherwise.
+                // If sigma is an eigenvalue, it dominates the inverse until it is deflated: otherwise this takes
+                // ten thousand products.
                 assert!(found.products <= 1000, "sigma {sigma}, k = {k}: {} products", found.products);
                 for (j, value) in found.values.iter().enumerate() {
                     // A Rayleigh quotient in f64, and the referee's 16 n eps.

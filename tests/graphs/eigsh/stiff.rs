@@ -1,4 +1,5 @@
-//! Spectra in which one method or another fails: weakly joined clusters, a clique with a long tail. `auto` finds the pairs all the same.
+//! Spectra in which one method or another fails: weakly joined clusters, a clique with a long tail. `auto` finds
+//! the pairs nevertheless.
 
 use common::referee;
 use common::solve::Checked;
@@ -10,7 +11,7 @@ use fiedler::graph::{Conventions, Graph};
 use fiedler::ops::sparse::Operator;
 use fiedler::ops::{EigshMethod, EigshOptions, Normalization, Which, eigsh};
 
-/// Random graphs of 140 nodes, one after another joined by one edge of each weight.
+/// Returns random graphs of 140 nodes in a row, each joined to the next by one edge of the given weight.
 fn clusters(weights: &[f32]) -> fiedler::Result<Graph> {
     let size = 140;
     let mut edges = Vec::new();
@@ -21,7 +22,7 @@ fn clusters(weights: &[f32]) -> fiedler::Result<Graph> {
             let neighbors: Vec<usize> = random.view().row(i).map(|(j, _)| j).filter(|&j| j > i).collect();
             neighbors.into_iter().map(move |j| (begin + i as u32, begin + j as u32, 1.0))
         }));
-        // Connected, whatever the draw.
+        // These edges connect every draw.
         edges.extend((1..size as u32).map(|i| (begin + i - 1, begin + i, 1.0)));
     }
     edges.extend(weights.iter().enumerate().map(|(c, &w)| ((c * size + 7) as u32, ((c + 1) * size + 9) as u32, w)));
@@ -29,7 +30,7 @@ fn clusters(weights: &[f32]) -> fiedler::Result<Graph> {
     Graph::from_weighted_edges((weights.len() + 1) * size, &edges, &merged)
 }
 
-/// A clique with a path behind it.
+/// Returns a clique with a path attached to it.
 fn lollipop(clique: u32, path: u32) -> fiedler::Result<Graph> {
     let within = (0..clique).flat_map(|i| (0..i).map(move |j| (j, i)));
     let edges: Vec<(u32, u32)> = within.chain((clique..clique + path).map(|i| (i - 1, i))).collect();
@@ -47,7 +48,7 @@ pub fn stiff(ctx: &Context) -> Checked {
             let operator = Operator::<f64>::laplacian(graph.view(), normalization)?;
             let k = 8;
             let found = eigsh(ctx, &operator, k, Which::Smallest, &EigshOptions::default())?;
-            // Far fewer than where one value hides the others: thousands.
+            // Far fewer than the thousands that it takes when one value hides the others.
             assert!(found.products <= 2000, "{name}: {} products by {}", found.products, found.method);
             let (tolerance, values) = (tolerance::<f64>(), &values[..k]);
             let truth = Truth { matrix: &matrix, values, which: Which::Smallest, tolerance, all: true };
@@ -57,8 +58,9 @@ pub fn stiff(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A diagonal matrix whose values are a thousandth apart at the lower end, 64 or 336 of them, and 500 to 1000 otherwise: to a block
-/// of 32 columns the close ones look like one value of that multiplicity, which takes another polynomial.
+/// A diagonal matrix with 64 or 336 values that are a thousandth apart at the lower end; the others are 500 to
+/// 1000. To a block of 32 columns the close values look like one value of that multiplicity, which requires another
+/// polynomial.
 fn close_in<T: Real>(ctx: &Context) -> Checked {
     let (n, k) = (400, 16);
     for close in [64, 336] {

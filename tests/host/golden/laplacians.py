@@ -1,8 +1,8 @@
 """Writes laplacians.txt: the Laplacian matrices of three small graphs as other libraries compute them.
 
 Run: python tests/host/golden/laplacians.py > tests/host/golden/laplacians.txt
-Needs numpy, scipy, networkx, torch and torch_geometric. DGL's matrix is computed by the lines of dgl.lap_pe (DGL at 00ab57e,
-python/dgl/transforms/functional.py), which take nothing from DGL but the adjacency matrix and the in-degrees.
+Needs numpy, scipy, networkx, torch and torch_geometric. DGL's matrix is computed by the lines of dgl.lap_pe (DGL at
+00ab57e, python/dgl/transforms/functional.py), which need only the adjacency matrix and the in-degrees from DGL.
 """
 import networkx as nx
 import numpy as np
@@ -15,9 +15,9 @@ N = 5
 GRAPHS = {
     # Undirected, weighted, both directions listed; node 4 is isolated.
     "undirected": [(0, 1, 2), (1, 0, 2), (1, 2, 0.5), (2, 1, 0.5), (2, 0, 1), (0, 2, 1), (2, 3, 4), (3, 2, 4)],
-    # Directed, weighted; nothing leads to node 3, nothing leaves node 4.
+    # Directed, weighted; no edge leads to node 3, none leaves node 4.
     "directed": [(0, 1, 1), (1, 2, 2), (2, 0, 3), (0, 2, 0.25), (3, 0, 1.5), (1, 4, 4)],
-    # A self-loop on node 0 and one on node 3, which has nothing else; one edge listed twice; node 4 is isolated.
+    # A self-loop on node 0 and one on node 3, which has no other edge; one edge listed twice; node 4 is isolated.
     "untidy": [(0, 1, 1), (0, 0, 3), (1, 0, 1), (1, 2, 2), (1, 2, 0.5), (2, 1, 2), (2, 1, 0.5), (3, 3, 2)],
 }
 

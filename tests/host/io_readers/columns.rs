@@ -1,4 +1,4 @@
-//! Which field of a line is what: names of columns, semicolons, tabs.
+//! Which field of a line has which role: names of columns, semicolons, tabs.
 
 use super::{assert_notice, assert_parse_error, edges, listed, parsed, read_as};
 use fiedler::graph::{Conventions, Symmetrization};
@@ -15,7 +15,7 @@ fn columns_are_taken_by_their_names() {
         "u,v,w\n10,11,5\n11,12,6\n",
         "w,v,u\n5,11,10\n6,12,11\n",
         "ID_2,ID_1,Score\n11,10,5\n12,11,6\n",
-        // The index of a table, which has no name.
+        // The index column of a table, which has no name.
         ",source,target,weight\n0,10,11,5\n1,11,12,6\n",
         "\tsource\ttarget\tweight\n0\t10\t11\t5\n1\t11\t12\t6\n",
     ] {
@@ -28,7 +28,7 @@ fn columns_are_taken_by_their_names() {
     let set = parsed("source relation target\na likes b\n");
     assert_eq!(edges(&set), [("a".into(), "b".into(), 1.0)]);
     assert_notice(&set, Some(1), "the column `relation` was not read, and every edge weighs 1: no column is named");
-    // Directions, too, and above numbers also where the names alone might be ids.
+    // Also with directions, and above numbers also if the names alone might be ids.
     let kept = Conventions { symmetrization: Symmetrization::Keep, ..Conventions::default() };
     for content in ["target,source\n1,2\n", "node2 node1\n1 2\n", "v,u\n1,2\n", "w,target,source\n1,1,2\n"] {
         let set = read_as("g.csv", content, &kept).unwrap();
@@ -42,7 +42,7 @@ fn columns_are_taken_by_their_names() {
 }
 
 #[test]
-fn names_that_contradict_their_places_are_an_error() {
+fn names_that_contradict_their_positions_are_an_error() {
     for (content, line, words) in [
         ("weight,x,y\n5,1,2\n", 1, "the order source, target, weight, found `weight` as column 1"),
         ("# c\nx,source\n1,2\n", 2, "found `source` as column 2"),
@@ -55,14 +55,14 @@ fn names_that_contradict_their_places_are_an_error() {
         let error = read_as("g.csv", content, &Conventions::default()).unwrap_err();
         assert_parse_error(&error, "g.csv", Some(line), words);
     }
-    // Refused edges are found again by the names.
+    // The reported lines of refused edges follow the named columns.
     let both = Conventions { symmetrization: Symmetrization::Error, ..Conventions::default() };
     let error = read_as("g.csv", "w,target,source\n1,7,8\n1,8,7\n2,9,7\n", &both).unwrap_err();
     assert_parse_error(&error, "g.csv", Some(4), "the edge from node 7 to node 9 of weight 2, whose reverse is not");
 }
 
 #[test]
-fn semicolons_that_every_line_has_part_the_fields() {
+fn semicolons_on_every_line_separate_the_fields() {
     let of = |a: &str, b: &str, weight: f64| (a.to_owned(), b.to_owned(), weight);
     for (content, want) in [
         ("0;1;0,5\n1;2;1,5\n", [of("0", "1", 0.5), of("1", "2", 1.5)]),
@@ -75,7 +75,7 @@ fn semicolons_that_every_line_has_part_the_fields() {
         ("New York;Oslo\nOslo;Los Angeles\n", [of("New York", "Oslo", 1.0), of("Oslo", "Los Angeles", 1.0)]),
         ("team 1;team 2\nteam 2;team 3\n", [of("team 1", "team 2", 1.0), of("team 2", "team 3", 1.0)]),
         ("\"a;1\";b\nb;c\n", [of("a;1", "b", 1.0), of("b", "c", 1.0)]),
-        // Not between fields, or not on every line: part of the ids.
+        // Not between fields, or not on every line: they are part of the ids.
         ("\"a;1\",\"b;1\"\n\"b;1\",\"c;1\"\n", [of("a;1", "b;1", 1.0), of("b;1", "c;1", 1.0)]),
         ("a;1 b;x\nb;x c;y\n", [of("a;1", "b;x", 1.0), of("b;x", "c;y", 1.0)]),
         ("a;1 b\nb c\n", [of("a;1", "b", 1.0), of("b", "c", 1.0)]),
@@ -98,16 +98,16 @@ fn semicolons_that_every_line_has_part_the_fields() {
 }
 
 #[test]
-fn tabs_that_every_line_has_leave_spaces_to_the_ids() {
+fn tabs_on_every_line_leave_spaces_to_the_ids() {
     let of = |a: &str, b: &str, weight: f64| (a.to_owned(), b.to_owned(), weight);
     for (content, want) in [
         ("al b\tbo c\nbo c\tcy\n", [of("al b", "bo c", 1.0), of("bo c", "cy", 1.0)]),
         ("al b\tbo c\t0.5\nbo c\tcy\t2\n", [of("al b", "bo c", 0.5), of("bo c", "cy", 2.0)]),
-        // Spaces further down only, below a header of counts, and commas.
+        // Spaces only in later lines, below a header of counts, and with commas.
         ("bo\tcy\ncy\tal b\n", [of("bo", "cy", 1.0), of("cy", "al b", 1.0)]),
         ("3\t2\nal b\tbo c\nbo c\tcy\n", [of("al b", "bo c", 1.0), of("bo c", "cy", 1.0)]),
         ("B, Al\tC, Bo\nC, Bo\tD, Cy\n", [of("B, Al", "C, Bo", 1.0), of("C, Bo", "D, Cy", 1.0)]),
-        // Among numbers, and beside a comma, a space or a tab is one as the other.
+        // Between numbers, and next to a comma, a space is equivalent to a tab.
         ("1\t2 5\n2\t3 0.5\n", [of("1", "2", 5.0), of("2", "3", 0.5)]),
         ("0\t1\n1 2\n", [of("0", "1", 1.0), of("1", "2", 1.0)]),
         ("\ta \t b\t\n\tb\tc\n", [of("a", "b", 1.0), of("b", "c", 1.0)]),

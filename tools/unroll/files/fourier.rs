@@ -1,12 +1,12 @@
-//! `shaders/generated/fft/butterflies.wgsl`: the Fourier transforms of a few points in registers.
+//! Generates `shaders/generated/fft/butterflies.wgsl`: the Fourier transforms of a few points in registers.
 
 use super::wgsl::{Wgsl, joined};
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
-/// The radices that the kernels have, in the order of the stages.
+/// The radices of the kernels, in the order of the stages.
 const RADICES: [usize; 9] = [13, 11, 7, 5, 3, 2, 4, 8, 16];
 
-/// Those of lengths whose stages are compiled in.
+/// The radices of lengths whose stages are compiled in.
 const KNOWN: [usize; 4] = [2, 4, 8, 16];
 
 pub fn butterflies() -> String {
@@ -96,7 +96,7 @@ pub fn butterflies() -> String {
     out.finish()
 }
 
-/// A line for each point of a radix that is compiled in.
+/// Writes a line for each point of a radix that is compiled in.
 fn of_known(out: &mut Wgsl, radix: &str, line: impl Fn(usize) -> String) {
     let mut begin = 0;
     for known in KNOWN {
@@ -105,7 +105,8 @@ fn of_known(out: &mut Wgsl, radix: &str, line: impl Fn(usize) -> String) {
     }
 }
 
-/// `w1`, `w2`, ...: powers of two as they are found, the others as products of four of these at most, which leaves less to be read.
+/// Writes `w1`, `w2`, ...: powers of two are read by `found`, the others are products of at most four of these, which
+/// leaves less to read.
 fn powers(out: &mut Wgsl, radix: usize, found: impl Fn(usize) -> String) {
     for q in 1..radix {
         let high = 1 << q.ilog2();
@@ -117,7 +118,7 @@ fn powers(out: &mut Wgsl, radix: usize, found: impl Fn(usize) -> String) {
     }
 }
 
-/// The butterflies of one stage.
+/// Writes the butterflies of one stage.
 fn stage(out: &mut Wgsl, radix: usize) {
     out.line(format!("let each = params.length / {radix}u;"));
     out.line("let count = params.group * each;");
@@ -135,7 +136,7 @@ fn stage(out: &mut Wgsl, radix: usize) {
     });
 }
 
-/// All stages of a radix, which follow each other.
+/// Writes all stages of a radix, which are consecutive.
 fn every(out: &mut Wgsl, radix: usize) {
     out.line("var now = begin;");
     out.block(format!("if radix_of(now.number) == {radix}u"), |out| {
@@ -159,7 +160,7 @@ fn two(out: &mut Wgsl) {
     out.line("x[1u] = x0 - x1;");
 }
 
-/// Four points named `from` into four named `to`.
+/// Writes the transform of the four points named `from` into four named `to`.
 fn four_of(out: &mut Wgsl, from: [&str; 4], to: &str) {
     let [a, b, c, d] = from;
     out.line(format!("let {to}p = {a} + {c};"));
@@ -192,7 +193,8 @@ fn eight(out: &mut Wgsl) {
     }
 }
 
-/// Four times four: transforms over every fourth point, turned by the roots of 16, then over those.
+/// Writes 16 points as four times four: transforms over every fourth point, multiplied by the roots of 16, then over
+/// the results.
 fn sixteen(out: &mut Wgsl) {
     points(out, 16);
     for r in 0..4 {
@@ -240,7 +242,7 @@ fn of_odd(out: &mut Wgsl, radix: usize) {
     }
 }
 
-/// The nearest f32, in the fewest digits that tell it, in brackets where it is negative.
+/// Returns the nearest f32 in the fewest digits that identify it, in brackets if it is negative.
 fn number(x: f64) -> String {
     let x = x as f32;
     if x < 0.0 { format!("({x:?})") } else { format!("{x:?}") }

@@ -1,12 +1,12 @@
-//! Kernels in registers: WGSL has no way to unroll a loop, and an array with a running index is no register. So their text is written by
-//! the programs here, and checked in.
+//! Generators of kernels whose data stays in registers. WGSL has no way to unroll a loop, and an array indexed by a
+//! variable is not kept in registers. So the programs here write the text of these kernels, and it is checked in.
 
 mod fourier;
 mod ring;
 mod tiny;
 pub mod wgsl;
 
-/// Every file, by its path below `shaders`.
+/// Returns every file: its path below `shaders`, and its text.
 pub fn all() -> Vec<(String, String)> {
     let tiny = tiny::ORDERS.map(|n| (format!("generated/eigen/tiny_{n}.wgsl"), tiny::file(n)));
     let lane = ring::LANES.map(|n| (format!("generated/eigen/lane_{n}.wgsl"), ring::lane(n)));

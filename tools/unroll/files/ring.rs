@@ -1,32 +1,32 @@
-//! `shaders/generated/eigen/lane_N.wgsl` and `shaders/generated/jacobi/register_N.wgsl`: one-sided Jacobi with a pair of columns at a place, in registers, in
-//! the order of `shaders/shared/ring.wgsl`.
+//! Generates `shaders/generated/eigen/lane_N.wgsl` and `shaders/generated/jacobi/register_N.wgsl`: one-sided Jacobi
+//! with a pair of columns at each place of a ring, in registers, in the order of `shaders/shared/ring.wgsl`.
 
 use super::wgsl::{Wgsl, joined, largest};
 use std::ops::Range;
 
-/// Orders of the form that exchanges through a subgroup, N / 2 lanes a matrix.
+/// The orders of the form that exchanges columns through a subgroup, with N / 2 lanes per matrix.
 pub const LANES: [usize; 4] = [8, 16, 32, 64];
-/// Orders of the form that exchanges through workgroup memory, 2 N invocations a matrix.
+/// The orders of the form that exchanges columns through workgroup memory, with 2 N invocations per matrix.
 pub const REGISTERS: [usize; 8] = [16, 32, 48, 64, 80, 96, 112, 128];
 
-/// Invocations of a workgroup of the first form.
+/// The invocations of a workgroup of the first form.
 const WIDTH: usize = 128;
-/// Invocations at a place of the second form: each has every fourth group of four rows.
+/// The invocations at a place of the second form: each has every fourth group of four rows.
 const PARTS: usize = 4;
-/// The columns' share of WebGPU's least workgroup memory, 16 KiB, in vec4s.
+/// The columns' share of WebGPU's guaranteed workgroup memory, 16 KiB, in vec4s.
 const MEMORY: usize = (16 << 10) / 16 - 96;
 
-/// The column that goes to a neighbour.
+/// The column that moves to a neighbor.
 #[derive(Clone, Copy)]
 enum Goes {
-    /// y comes from the place after.
+    /// y, which comes from the place after.
     Y,
-    /// x comes from the place before, and place 0 exchanges its two.
+    /// x, which comes from the place before; place 0 exchanges its two columns.
     X,
 }
 
 impl Goes {
-    /// The column, its squared norm, and where it comes from.
+    /// Returns the names of the column, of its squared norm, and of its origin.
     fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Y => ("y", "b", "after"),
@@ -34,7 +34,7 @@ impl Goes {
         }
     }
 
-    /// Puts what `arrived` where it belongs, of the pair `x` and `y`.
+    /// Writes the assignment of what `arrived` to the pair `x` and `y`.
     fn settle(self, out: &mut Wgsl, x: &str, y: &str, arrived: &str) {
         match self {
             Self::Y => out.line(format!("{y} = {arrived};")),
@@ -46,7 +46,7 @@ impl Goes {
     }
 }
 
-/// Two columns as `count` groups of four rows each.
+/// Two columns, each as `count` groups of four rows.
 #[derive(Clone, Copy)]
 struct Groups {
     count: usize,
@@ -61,12 +61,13 @@ impl Groups {
         joined(self.count, " + ", |q| format!("dot({x}{q}, {y}{q})"))
     }
 
-    /// Both columns of the pair: the name, its component among two, and the group of rows.
+    /// Returns both columns of the pair: the name, its component in a vec2, and the group of rows.
     fn both(self) -> impl Iterator<Item = (&'static str, &'static str, usize)> {
         ["x", "y"].into_iter().flat_map(move |x| self.all().map(move |q| (x, x, q)))
     }
 
-    /// Turns the pair, whose inner product is `product`; `steepest` takes in the cosine between them before.
+    /// Writes the rotation of the pair, whose inner product is `product`; `steepest` is updated with the cosine between
+    /// the columns before it.
     fn turn(self, out: &mut Wgsl, product: &str, steepest: Option<&str>) {
         out.line(format!("let z = {product};"));
         out.line("let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);");
@@ -84,14 +85,14 @@ impl Groups {
         }
     }
 
-    /// The pair from memory, `row` naming the group of rows.
+    /// Writes the loads of the pair from memory; `row` names the group of rows.
     fn load(self, out: &mut Wgsl, row: impl Fn(usize) -> String) {
         out.line("let columns = columns_at(place, pairs, 0u);");
         out.each(self.all(), |q| format!("var x{q} = quad(m, columns.x, {});", row(q)));
         out.each(self.all(), |q| format!("var y{q} = quad(m, columns.y, {});", row(q)));
     }
 
-    /// And back, to where the sweeps have brought the columns.
+    /// Writes the stores of the pair, to where the sweeps have brought the columns.
     fn store(self, out: &mut Wgsl, row: impl Fn(usize) -> String) {
         out.line("let now = columns_at(place, pairs, select(0u, pairs, made % 2u == 1u));");
         out.each(self.all(), |q| format!("put(m, now.x, {}, x{q});", row(q)));
@@ -99,7 +100,7 @@ impl Groups {
     }
 }
 
-/// The form for a subgroup: a place is a lane, and the matrix never leaves the registers.
+/// Returns the form for a subgroup: a place is a lane, and the matrix never leaves the registers.
 pub fn lane(n: usize) -> String {
     let (lanes, groups) = (n / 2, Groups { count: n / 4 });
     let mut out = Wgsl::file(&format!(
@@ -146,8 +147,8 @@ fn lane_prepare(out: &mut Wgsl, n: usize, groups: Groups) {
     out.each(groups.both(), |(x, _, q)| format!("{x}{q} *= scale;"));
     for x in ["x", "y"] {
         let sizes = joined(groups.count, " + ", |q| format!("size({x}{q})"));
-        let centre = joined(groups.count, " + ", |q| format!("dot({x}{q}, unit(columns.{x}, {q}u))"));
-        out.line(format!("let disc_{x} = disc({sizes}, {centre});"));
+        let center = joined(groups.count, " + ", |q| format!("dot({x}{q}, unit(columns.{x}, {q}u))"));
+        out.line(format!("let disc_{x} = disc({sizes}, {center});"));
     }
     out.line("let norm = most_of(max(disc_x.x, disc_y.x));");
     out.line("let shift = select(most_of(max(disc_x.y, disc_y.y)) + 0.05 * norm, 1.0, bits == 0u);");
@@ -259,7 +260,7 @@ fn lane_finish(out: &mut Wgsl, n: usize, groups: Groups) {
     }
 }
 
-/// The form for a workgroup: a place is four invocations, each with every fourth group of four rows.
+/// Returns the form for a workgroup: a place is four invocations, each with every fourth group of four rows.
 pub fn register(n: usize) -> String {
     let (places, groups) = (n / 2, Groups { count: n / 4 / PARTS });
     let width = places * PARTS;
@@ -344,7 +345,8 @@ pub fn register(n: usize) -> String {
     out.finish()
 }
 
-/// A column to the neighbour, through workgroup memory. The barrier in `total` keeps this apart from the exchange before.
+/// Writes the exchange of a column with the neighbor through workgroup memory. The barrier in `total` separates it from
+/// the exchange before.
 fn exchange(out: &mut Wgsl, groups: Groups, at_once: usize, goes: Goes) {
     let (column, square, from) = goes.names();
     out.line(format!("if part == 0u {{ squares_moving[place] = {square}; }}"));

@@ -1,10 +1,10 @@
-//! `shaders/generated/eigen/tiny_N.wgsl`: the eigendecomposition of a matrix of order N by one invocation.
+//! Generates `shaders/generated/eigen/tiny_N.wgsl`: the eigendecomposition of a matrix of order N by one invocation.
 
 use super::wgsl::{Wgsl, joined, largest, rounds};
 
 pub const ORDERS: [usize; 5] = [2, 3, 4, 6, 8];
 
-/// How a column of N numbers is held: a vector, or a matrix of two.
+/// The type of a column of N values: a vector, or a matrix of two vectors.
 #[derive(Clone, Copy)]
 struct Column {
     vectors: usize,
@@ -24,7 +24,7 @@ impl Column {
         }
     }
 
-    /// The `v`-th of the vectors that make up `name`.
+    /// Returns the `v`-th of the vectors that make up `name`.
     fn vector(self, name: &str, v: usize) -> String {
         if self.vectors == 1 { name.to_owned() } else { format!("{name}[{v}]") }
     }
@@ -54,7 +54,7 @@ pub fn file(n: usize) -> String {
     out.finish()
 }
 
-/// Functions whose text depends on how a column is held.
+/// Writes the functions whose text depends on the type of a column.
 fn of_columns(out: &mut Wgsl, n: usize, column: Column) {
     let (vectors, ones) = (column.vectors, format!("vec{}<f32>(1.0)", column.width));
     let part = |name: &str, v: usize| column.vector(name, v);

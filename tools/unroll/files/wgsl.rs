@@ -1,8 +1,8 @@
-//! Writes WGSL, line by line: for kernels whose loops are unrolled, which the language cannot do by itself.
+//! Writes WGSL line by line, for kernels whose loops are unrolled, which the language cannot express.
 
 use std::fmt::Display;
 
-/// WGSL text in the making.
+/// WGSL text under construction.
 #[derive(Debug, Default)]
 pub struct Wgsl {
     text: String,
@@ -10,7 +10,7 @@ pub struct Wgsl {
 }
 
 impl Wgsl {
-    /// A file that says where it comes from, and then `about`, one comment a line.
+    /// Starts a file with a header: `about`, one comment per line, and where the file comes from.
     pub fn file(about: &str) -> Self {
         let mut out = Self::default();
         out.comment(about);
@@ -32,12 +32,12 @@ impl Wgsl {
         about.lines().for_each(|line| self.line(format!("// {line}")));
     }
 
-    /// One line for each item.
+    /// Writes one line for each item.
     pub fn each<T>(&mut self, items: impl IntoIterator<Item = T>, line: impl Fn(T) -> String) {
         items.into_iter().for_each(|item| self.line(line(item)));
     }
 
-    /// `head { ... }`
+    /// Writes `head { ... }`.
     pub fn block(&mut self, head: impl Display, body: impl FnOnce(&mut Self)) {
         let head = head.to_string();
         self.line(if head.is_empty() { "{".to_owned() } else { format!("{head} {{") });
@@ -47,7 +47,7 @@ impl Wgsl {
         self.line("}");
     }
 
-    /// A function of one expression.
+    /// Writes a function of one expression.
     pub fn short(&mut self, head: impl Display, expression: impl Display) {
         self.line(format!("{head} {{ return {expression}; }}"));
     }
@@ -57,17 +57,18 @@ impl Wgsl {
     }
 }
 
-/// `of(0) + of(1) + ...`, or with another operator.
+/// Returns `of(0) + of(1) + ...`, or the same with another operator.
 pub fn joined(count: usize, operator: &str, of: impl Fn(usize) -> String) -> String {
     (0..count).map(of).collect::<Vec<_>>().join(operator)
 }
 
-/// `max(of(0), max(of(1), ...))`
+/// Returns `max(of(0), max(of(1), ...))`.
 pub fn largest(count: usize, of: impl Fn(usize) -> String) -> String {
     (0..count).rev().map(of).reduce(|rest, one| format!("max({one}, {rest})")).unwrap_or_default()
 }
 
-/// Every pair of `n` players once, in rounds of disjoint pairs (round robin; an odd number plays with a ghost, whose partner rests).
+/// Returns every pair of `n` players once, in rounds of disjoint pairs (round robin; with an odd number one player
+/// rests per round).
 pub fn rounds(n: usize) -> Vec<Vec<(usize, usize)>> {
     let ring = n + n % 2 - 1;
     let pair = |round: usize, k: usize| {

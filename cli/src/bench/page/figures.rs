@@ -1,17 +1,17 @@
-//! What the plots have in common: a section of them, a figure with its legend, what is said of a row.
+//! What the plots have in common: sections, figures with their legends, and the texts about rows.
 
 use super::Row;
 use super::svg::escape;
 
 /// The size of a plot in a grid of many.
 pub(super) const SMALL: (f64, f64) = (360.0, 250.0);
-/// The size of a plot of which there is one a side.
+/// The size of a plot of which there is one per side.
 pub(super) const LARGE: (f64, f64) = (440.0, 330.0);
 
 /// An entry of a legend: the key (SVG) and what it stands for.
 pub(super) type Entry = (String, String);
 
-/// A section: a heading, what to read in it, and its figures, or a word where there is none.
+/// Returns a section: a heading, an explanation, and the figures, or the text `none` if there are no figures.
 pub(super) fn section(title: &str, text: &str, grid: &str, figures: &[String], none: &str) -> String {
     if figures.is_empty() {
         return format!("<section>\n<h2>{title}</h2>\n<p class=\"none\">{none}</p>\n</section>\n");
@@ -20,7 +20,7 @@ pub(super) fn section(title: &str, text: &str, grid: &str, figures: &[String], n
     format!("<section>\n<h2>{title}</h2>\n<p>{text}</p>\n<div class=\"{grid}\">\n{figures}</div>\n</section>\n")
 }
 
-/// A plot with its title and its legend.
+/// Returns a plot with its title and its legend.
 pub(super) fn figure(title: &str, legend: &[Entry], kind: &str, drawing: &str) -> String {
     let title = escape(title);
     let entries: String = legend.iter().map(|(key, name)| format!("<li>{key}{}</li>", escape(name))).collect();
@@ -29,8 +29,8 @@ pub(super) fn figure(title: &str, legend: &[Entry], kind: &str, drawing: &str) -
     )
 }
 
-/// What is said of a row on hovering, with a line more.
+/// Returns the text about a row that is shown on hovering, with one more line.
 pub(super) fn about(row: &Row, more: &str) -> String {
-    let noise = if row.noisy() { "\nnoise: the runs lie too far apart" } else { "" };
+    let noise = if row.noisy() { "\nnoise: the runs differ too much" } else { "" };
     format!("{} on {}\n{more}{noise}", row.workload, row.side)
 }

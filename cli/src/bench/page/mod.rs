@@ -1,4 +1,5 @@
-//! The page with plots that `fiedler bench` writes: one HTML file that needs no network and, to be read, no script.
+//! The page with plots that `fiedler bench` writes: one HTML file that needs no network and can be read without
+//! scripts.
 
 mod figures;
 mod numbers;
@@ -18,7 +19,7 @@ use svg::escape;
 pub use view::NOISE;
 use view::View;
 
-/// What was measured of one workload on one side.
+/// The measurements of one workload on one side.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The workload's name: `eigh/f32/n=32/batch=10000`.
@@ -27,64 +28,64 @@ pub struct Row {
     pub family: String,
     /// The size of one item: n = 32.
     pub size: f64,
-    /// How many items: batch = 10000.
+    /// The number of items: batch = 10000.
     pub items: f64,
     /// Where it ran: `CPU, 2 threads`, or the adapter's name.
     pub side: String,
-    /// Whether that is the CPU backend.
+    /// Whether that side is the CPU backend.
     pub on_cpu: bool,
-    /// Seconds with the data on that side already, the median.
+    /// The median seconds with the data already on that side.
     pub resident: Option<f64>,
-    /// Seconds from host to host.
+    /// The median seconds from host to host.
     pub transfers: Option<f64>,
-    /// Seconds of the first call, compiling counted.
+    /// The seconds of the first call, including compilation.
     pub first: Option<f64>,
-    /// What the cost model says of `transfers`; of `resident` on the CPU.
+    /// The cost model's prediction of `transfers`; on the CPU, of `resident`.
     pub predicted: Option<f64>,
-    /// (max - min) / median: beyond [`NOISE`] the figure is noise and is drawn hollow.
+    /// (max - min) / median. Beyond [`NOISE`] the figure is noise, and its marker is hollow.
     pub spread: f64,
-    /// The least bytes that must move.
+    /// The least number of bytes that must move.
     pub bytes: f64,
-    /// Operations done.
+    /// The number of operations.
     pub flops: f64,
-    /// Why there is no figure, where there is none.
+    /// The reason why there is no figure, if there is none.
     pub note: String,
 }
 
-/// What a side gives at best, measured.
+/// The measured best rates of a side.
 #[derive(Clone, Debug)]
 pub struct Ceiling {
-    /// As in [`Row::side`].
+    /// The side, as in [`Row::side`].
     pub side: String,
-    /// Bytes a second, read and written both counted.
+    /// The rate of a copy in bytes per second, counting bytes read and bytes written.
     pub copy: f64,
-    /// Operations a second.
+    /// The rate of multiply-adds in operations per second.
     pub fma: f64,
 }
 
-/// All that the page shows.
+/// The content of the page.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// When it was measured.
+    /// The date of the measurement.
     pub date: String,
-    /// The version that measured.
+    /// The version of the program.
     pub version: String,
     /// The machine: processor, adapter, driver, system.
     pub machine: String,
-    /// The command that made it.
+    /// The command that made the page.
     pub command: String,
-    /// Ceilings of each side.
+    /// The ceilings of each side.
     pub ceilings: Vec<Ceiling>,
-    /// A row a workload and side. Speed-ups are over the first side that is on the CPU.
+    /// One row per workload and side. Speedups are relative to the first side that is on the CPU.
     pub rows: Vec<Row>,
 }
 
-/// The whole HTML file.
+/// Returns the whole HTML file.
 pub fn page(report: &Report) -> String {
     let view = View::new(report);
     let mut html = String::with_capacity(1 << 18);
     let title = format!("fiedler bench, {}", report.date);
-    // The policy lets nothing be fetched, whatever stands in the text.
+    // The policy forbids the page to fetch anything, whatever the text contains.
     let _ = write!(
         html,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -106,7 +107,7 @@ pub fn page(report: &Report) -> String {
     html
 }
 
-/// What this is, when and where it was measured, and how to do it again.
+/// Writes what the page is, when and where it was measured, and how to repeat that.
 fn heading(html: &mut String, report: &Report) {
     html.push_str("<header>\n<h1>CPU against GPU, measured</h1>\n<dl class=\"facts\">\n");
     let facts = [("date", &report.date), ("fiedler", &report.version), ("machine", &report.machine)];
@@ -120,13 +121,14 @@ fn heading(html: &mut String, report: &Report) {
     let again = if report.command.is_empty() { "" } else { "; to measure again, run the command above" };
     let _ = write!(
         html,
-        "</dl>\n<p>These figures are of this machine, its drivers and this version{again}. Each is the median of several \
-         runs; where the runs lie more than {}&nbsp;% apart the figure is noise, and its marker is hollow.</p>\n</header>\n",
+        "</dl>\n<p>These figures hold for this machine, its drivers and this version{again}. Each is the median of \
+         several runs; if the runs differ by more than {}&nbsp;%, the figure is noise and its marker is \
+         hollow.</p>\n</header>\n",
         100.0 * NOISE
     );
 }
 
-/// The summary in a row of cards.
+/// Writes the summary in a row of cards.
 fn cards(html: &mut String, view: &View<'_>) {
     let rows = &view.report.rows;
     let mut names: Vec<&str> = rows.iter().map(|row| row.workload.as_str()).collect();
@@ -134,14 +136,15 @@ fn cards(html: &mut String, view: &View<'_>) {
     names.dedup();
     html.push_str("<ul class=\"cards\">\n");
     let mut card = |figure: &str, text: &str| {
-        // A workload's name may be broken at its slashes.
+        // A workload's name may break at its slashes.
         let text = escape(text).replace('/', "/<wbr>");
         let _ = writeln!(html, "<li><b>{}</b> <span>{text}</span></li>", escape(figure));
     };
     let measured = rows.iter().filter(|row| row.measured()).count();
     let plural = |count: usize, word: &str| format!("{word}{}", if count == 1 { "" } else { "s" });
     let (workloads, sides) = (plural(names.len(), "workload"), plural(view.sides.len(), "side"));
-    let text = format!("{workloads}, measured {measured} times in all on {} {sides}", view.sides.len());
+    let times = plural(measured, "time");
+    let text = format!("{workloads}, measured {measured} {times} in total on {} {sides}", view.sides.len());
     card(&names.len().to_string(), &text);
     for adapter in &view.adapters {
         let of_it = rows.iter().filter(|row| row.side == *adapter && !row.on_cpu);
@@ -150,11 +153,11 @@ fn cards(html: &mut String, view: &View<'_>) {
         let wins = found.iter().filter(|(speedup, _)| *speedup > 1.0).count();
         card(
             &format!("{wins} of {}", found.len()),
-            &format!("workloads where {adapter} beats the CPU, transfers counted"),
+            &format!("workloads where {adapter} beats the CPU, transfers included"),
         );
         if let (Some((worst, least)), Some((best, most))) = (found.first(), found.last()) {
-            card(&ratio(*best), &format!("best speed-up of {adapter}: {}", most.workload));
-            card(&ratio(*worst), &format!("worst speed-up of {adapter}: {}", least.workload));
+            card(&ratio(*best), &format!("best speedup of {adapter}: {}", most.workload));
+            card(&ratio(*worst), &format!("worst speedup of {adapter}: {}", least.workload));
         }
     }
     let foretold: Vec<f64> = rows.iter().filter_map(Row::prediction).collect();

@@ -1,28 +1,28 @@
-//! How figures are written: three digits, a unit, and a dash where there is nothing to write.
+//! The format of figures: three digits and a unit, or a dash if there is no figure.
 
-/// What stands for a figure that is not there.
+/// The sign for a missing figure.
 pub(super) const NONE: &str = "–";
 
-/// Prefixes of units from 1e-12 up, by thousands.
+/// The prefixes of units from 1e-12 up, by thousands.
 const PREFIXES: [&str; 11] = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
 
-/// Where in [`PREFIXES`] the unit itself stands.
+/// The index in [`PREFIXES`] of the unit without a prefix.
 const UNIT: i32 = 4;
 
-/// The greatest prefix, E, is 1000 to the sixth.
+/// The power of 1000 of the greatest prefix, E.
 const GREATEST: i32 = 6;
 
-/// The value, where a log axis can show it: finite, above zero and within what is ever measured.
+/// Returns the value if a log axis can show it: finite, above zero and within the range of measurements.
 pub(super) fn usable(value: f64) -> Option<f64> {
     (1e-30..=1e30).contains(&value).then_some(value)
 }
 
-/// `a / b`, where both and their quotient can be shown.
+/// Returns `a / b`, if both and their quotient can be shown.
 pub(super) fn quotient(a: f64, b: f64) -> Option<f64> {
     usable(usable(a)? / usable(b)?)
 }
 
-/// The power of ten of the first digit, once rounded to three.
+/// Returns the power of ten of the first digit, after rounding to three digits.
 #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a double is within 400 of zero")]
 fn power(value: f64) -> i32 {
     let power = value.abs().log10().floor() as i32;
@@ -30,7 +30,7 @@ fn power(value: f64) -> i32 {
     if scaled >= 9.995 { power + 1 } else { power }
 }
 
-/// Three digits: `0.0123`, `1.20`, `45.6`, `789`, `12300`.
+/// Formats a value with three digits: `0.0123`, `1.20`, `45.6`, `789`, `12300`.
 pub(super) fn three(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -44,7 +44,8 @@ pub(super) fn three(value: f64) -> String {
     format!("{value:.*}", usize::try_from(2 - power).unwrap_or(0))
 }
 
-/// A value with a prefix of at most 1000 to the `most` before its unit: three digits, or as few as it needs where `short`.
+/// Formats a value with a prefix, of at most 1000 to the power `most`, before its unit: with three digits, or with as
+/// few as it needs if `short`.
 fn with_prefix(value: f64, unit: &str, most: i32, short: bool) -> String {
     if value == 0.0 {
         return format!("0 {unit}").trim_end().to_owned();
@@ -57,30 +58,30 @@ fn with_prefix(value: f64, unit: &str, most: i32, short: bool) -> String {
     format!("{digits} {prefix}{unit}").trim_end().to_owned()
 }
 
-/// Three digits, without zeros at the end of the fraction: what a tick is labelled with.
+/// Formats a value with three digits, without zeros at the end of the fraction, for labels of ticks.
 fn trimmed(value: f64) -> String {
     let text = three(value);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Seconds: `12.3 µs`; no prefix above the second.
+/// Formats seconds: `12.3 µs`, with no prefix above the second.
 #[must_use]
 pub fn seconds(value: f64) -> String {
     with_prefix(value, "s", 0, false)
 }
 
-/// A rate: `1.23 Tflop/s`, `456 GB/s`.
+/// Formats a rate: `1.23 Tflop/s`, `456 GB/s`.
 pub(super) fn rate(value: f64, unit: &str) -> String {
     with_prefix(value, unit, GREATEST, false)
 }
 
-/// A ratio: `12.3×`.
+/// Formats a ratio: `12.3×`.
 pub(super) fn ratio(value: f64) -> String {
     let text = three(value);
     if text == NONE { text } else { text + "×" }
 }
 
-/// A share of one: `45.6 %`; what is next to nothing is said to be that.
+/// Formats a share of one: `45.6 %`, or `< 0.01 %` if it is smaller.
 pub(super) fn percent(value: f64) -> String {
     if value > 0.0 && value < 1e-4 {
         return "< 0.01 %".to_owned();
@@ -89,7 +90,7 @@ pub(super) fn percent(value: f64) -> String {
     if text == NONE { text } else { text + " %" }
 }
 
-/// A size or a count: whole up to 999999, as in the workloads' names; with a prefix beyond.
+/// Formats a size or a count: in full up to 999999, as in the workloads' names, and with a prefix beyond.
 pub(super) fn count(value: f64) -> String {
     if (0.0..999_999.5).contains(&value) && value.fract() == 0.0 {
         return format!("{value:.0}");
@@ -97,17 +98,17 @@ pub(super) fn count(value: f64) -> String {
     if (1e-3..1e4).contains(&value) { trimmed(value) } else { with_prefix(value, "", GREATEST, true) }
 }
 
-/// The label of a tick on an axis of seconds.
+/// Returns the label of a tick on an axis of seconds.
 pub(super) fn tick_seconds(value: f64) -> String {
     with_prefix(value, "s", 0, true)
 }
 
-/// The label of a tick on an axis of ratios.
+/// Returns the label of a tick on an axis of ratios.
 pub(super) fn tick_ratio(value: f64) -> String {
     count(value) + "×"
 }
 
-/// The label of a tick on an axis of rates, whose unit stands at the axis.
+/// Returns the label of a tick on an axis of rates, whose unit is in the axis name.
 pub(super) fn tick_rate(value: f64) -> String {
     with_prefix(value, "", GREATEST, true)
 }

@@ -1,4 +1,4 @@
-// Niceties only: a box that says what a marker is (a finger can ask for it too), and a table sorted by a click.
+// Conveniences only: a box with the text about a marker, by pointer or by touch, and tables that sort on a click.
 (() => {
   "use strict";
   const tip = document.createElement("div");
@@ -30,7 +30,7 @@
     const first = [...body.rows];
     heads.forEach((head, column) => {
       head.dataset.sort = "";
-      head.title = "sort";
+      head.title = "Sort by this column";
       head.addEventListener("click", () => {
         const was = head.getAttribute("aria-sort");
         heads.forEach(other => other.removeAttribute("aria-sort"));
@@ -38,7 +38,7 @@
         const sign = was ? -1 : 1;
         head.setAttribute("aria-sort", was ? "descending" : "ascending");
         const numbers = first.some(row => row.cells[column].dataset.v);
-        // What has no figure stays at the end, whichever way the column is sorted.
+        // Rows without a figure stay at the end, in either order.
         const value = row => Number(row.cells[column].dataset.v || NaN);
         const compare = (a, b) => {
           if (!numbers) return sign * a.cells[column].textContent.localeCompare(b.cells[column].textContent, "en", { numeric: true });

@@ -1,4 +1,4 @@
-//! A plot a side: rooflines, and predicted against measured.
+//! The plots with one per side: rooflines, and predicted against measured times.
 
 use super::figures::{Entry, LARGE, about, figure, section};
 use super::numbers::{count, percent, quotient, rate, ratio, seconds, tick_rate, tick_seconds, usable};
@@ -6,19 +6,19 @@ use super::svg::{Axis, Key, Mark, Plot, Range};
 use super::view::View;
 use super::{Ceiling, Row};
 
-/// The families that have a row among these, as a legend.
+/// Returns a legend of the families that have a row among these.
 fn family_legend(view: &View<'_>, rows: &[&Row]) -> Vec<Entry> {
     let families = view.families.iter().enumerate();
     let there = families.filter(|(_, family)| rows.iter().any(|row| row.family == **family));
     there.map(|(i, family)| (Mark(i).key(Key::Point), (*family).to_owned())).collect()
 }
 
-/// The mark of a row's family.
+/// Returns the mark of a row's family.
 fn family_mark(view: &View<'_>, row: &Row) -> Mark {
     Mark(view.families.iter().position(|family| *family == row.family).unwrap_or(0))
 }
 
-/// A roofline a side.
+/// Returns the section with one roofline per side.
 pub(super) fn rooflines(view: &View<'_>) -> String {
     let point = |row: &Row| Some((row.intensity()?, row.flop_rate()?));
     let mut plots = Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn rooflines(view: &View<'_>) -> String {
             plots.push((*side, ceiling, rows));
         }
     }
-    // The same axes for every side, so that they can be compared; the ridges lie within them.
+    // All sides have the same axes, so that they can be compared. The axes include the ridges.
     let ridge = |c: &Ceiling| quotient(c.fma, c.copy);
     let all = || plots.iter().flat_map(|(.., rows)| rows);
     let x = Range::of(all().map(|(_, p)| p.0).chain(plots.iter().filter_map(|(_, c, _)| ridge(c))));
@@ -40,7 +40,7 @@ pub(super) fn rooflines(view: &View<'_>) -> String {
     let figures: Vec<String> = plots
         .iter()
         .map(|(side, ceiling, rows)| {
-            let x_axis = Axis { name: "operations a byte (flop/B)", range: x, label: count };
+            let x_axis = Axis { name: "operations per byte (flop/B)", range: x, label: count };
             let mut plot = Plot::new(LARGE, x_axis, Axis { name: "flop/s", range: y, label: tick_rate });
             let ends = [10f64.powf(x.lo), 10f64.powf(x.hi)];
             let corner = ridge(ceiling).unwrap_or(ends[0]);
@@ -60,15 +60,15 @@ pub(super) fn rooflines(view: &View<'_>) -> String {
         .collect();
     section(
         "Rooflines",
-        "Operations a second against operations a byte that must move, the data resident. The roof is what this side was \
-         measured to give: its copy rate (the slope), its fma rate (the level).",
+        "Operations per second against operations per byte that must move, with resident data. The roof is the \
+         measured limit of this side: its copy rate (the slope) and its fma rate (the level).",
         "grid wide",
         &figures,
         "",
     )
 }
 
-/// Predicted against measured, a plot a side.
+/// Returns the section with predicted against measured times, one plot per side.
 pub(super) fn predictions(view: &View<'_>) -> String {
     let mut plots = Vec::new();
     for side in &view.sides {
@@ -90,7 +90,7 @@ pub(super) fn predictions(view: &View<'_>) -> String {
         .map(|(side, rows)| {
             let axis = |name| Axis { name, range, label: tick_seconds };
             let mut plot = Plot::new(LARGE, axis("measured"), axis("predicted"));
-            // The band is drawn below the ticks' lines' color but above the lines; it is as wide as the axes let it.
+            // The band is drawn on top of the grid lines and extends to the ends of the axes.
             plot.area(&[(lo, lo), (lo, 2.0 * lo), (hi / 2.0, hi), (hi, hi), (hi, hi / 2.0), (2.0 * lo, lo)]);
             plot.line(&[(lo, lo), (hi, hi)], "even");
             for (row, at) in rows {
@@ -106,8 +106,8 @@ pub(super) fn predictions(view: &View<'_>) -> String {
         .collect();
     section(
         title,
-        "What the cost model said a call would take against what it took. On the dashed line it was right; within the \
-         band it was less than twice off.",
+        "The time that the cost model predicted for a call against the time that it took. On the dashed line the \
+         prediction is exact; within the band it is off by less than a factor of 2.",
         "grid wide",
         &figures,
         "",

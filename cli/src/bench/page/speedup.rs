@@ -1,4 +1,4 @@
-//! Speed-up against size, with the crossover marked.
+//! Plots of speedup against size, with the crossovers marked.
 
 use super::Row;
 use super::figures::{SMALL, about, figure, section};
@@ -6,7 +6,7 @@ use super::numbers::{count, ratio, seconds, tick_ratio, usable};
 use super::svg::{Axis, Key, Mark, Plot, Range};
 use super::view::{Series, View, crossovers};
 
-/// A point of a speed-up plot.
+/// A point of a speedup plot.
 struct Fast<'a> {
     row: &'a Row,
     point: (f64, f64),
@@ -14,7 +14,7 @@ struct Fast<'a> {
     noisy: bool,
 }
 
-/// A line of a speed-up plot: its batch, its mark, its variant of the operation and its points.
+/// A line of a speedup plot: its batch, its mark, its variant of the operation and its points.
 struct Line<'a> {
     items: f64,
     mark: Mark,
@@ -22,13 +22,13 @@ struct Line<'a> {
     points: Vec<Fast<'a>>,
 }
 
-/// The point of an adapter's row, where the CPU has a figure too.
+/// Returns the point of an adapter's row, if the CPU has a figure too.
 fn fast<'a>(view: &View<'a>, row: &'a Row) -> Option<Fast<'a>> {
     let noisy = row.noisy() || view.cpu_of(row).is_some_and(Row::noisy);
     Some(Fast { row, point: (row.size, view.speedup(row)?), noisy })
 }
 
-/// The lines of a family on an adapter, a batch each.
+/// Returns the lines of a family on an adapter, one per batch.
 fn speedup_lines<'a>(view: &View<'a>, family: &str, adapter: &str) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
     for Series { variant, index, rows } in view.variants(family, adapter) {
@@ -44,7 +44,7 @@ fn speedup_lines<'a>(view: &View<'a>, family: &str, adapter: &str) -> Vec<Line<'
     lines
 }
 
-/// What a line comes to, in words.
+/// Summarizes a line in words.
 fn verdict(points: &[(f64, f64)], found: &[(f64, bool)]) -> String {
     match (found, points) {
         ([], [(n, y)]) => format!("{} at n = {}", ratio(*y), count(*n)),
@@ -59,12 +59,12 @@ fn verdict(points: &[(f64, f64)], found: &[(f64, bool)]) -> String {
     }
 }
 
-/// A size that was interpolated.
+/// Formats an interpolated size.
 fn whole(n: f64) -> String {
     if n < 10.0 { count((n * 10.0).round() / 10.0) } else { count(n.round()) }
 }
 
-/// Speed-up against n, a line a batch, a plot a family and adapter.
+/// Returns the section with speedup against n: one plot per family and adapter, one line per batch.
 pub(super) fn speedups(view: &View<'_>) -> String {
     let mut plots = Vec::new();
     for family in &view.families {
@@ -78,7 +78,7 @@ pub(super) fn speedups(view: &View<'_>) -> String {
     let all = plots.iter().flat_map(|(.., lines)| lines).flat_map(|line| &line.points).map(|fast| fast.point.1);
     let Some(y) = Range::of(all.chain([1.0])).map(Range::padded) else { return String::new() };
     let drawn: Vec<String> = plots.iter().map(|(family, adapter, lines)| speedup(family, adapter, lines, y)).collect();
-    // With several adapters a family's plots stand beside each other in a row of their own.
+    // With several adapters, the plots of a family are next to each other in a separate row.
     let figures = match view.adapters.len() {
         0 | 1 => drawn,
         _ => {
@@ -89,16 +89,17 @@ pub(super) fn speedups(view: &View<'_>) -> String {
         }
     };
     section(
-        "Speed-up, and where it turns",
-        "CPU time divided by the adapter's time, transfers counted, against the size n. Above the dashed line at 1 the \
-         adapter is faster; a ring marks the n at which a batch crosses it, interpolated between its neighbours.",
+        "Speedup, and where it crosses 1",
+        "CPU time divided by the adapter's time, transfers included, against the size n. Above the dashed line at 1 \
+         the adapter is faster; a ring marks the n at which a batch crosses it, interpolated between the measured \
+         sizes.",
         if view.adapters.len() > 1 { "rows" } else { "grid" },
         &figures,
         "No workload was measured on both the CPU and an adapter.",
     )
 }
 
-/// One plot of speed-up.
+/// Returns one plot of speedup.
 fn speedup(family: &str, adapter: &str, lines: &[Line<'_>], y: Range) -> String {
     let sizes = lines.iter().flat_map(|line| &line.points).map(|fast| fast.point.0);
     let Some(x) = Range::of(sizes).map(Range::padded) else { return String::new() };
@@ -135,11 +136,11 @@ fn speedup(family: &str, adapter: &str, lines: &[Line<'_>], y: Range) -> String 
         &format!("{family} on {adapter}"),
         &legend,
         " rows",
-        &plot.finish(&format!("Speed-up of {family} on {adapter}")),
+        &plot.finish(&format!("Speedup of {family} on {adapter}")),
     )
 }
 
-/// Places a few units apart along a line, for labels to keep clear of.
+/// Returns points a few units apart along a line, which labels avoid.
 fn along(plot: &Plot, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let places: Vec<_> = points.iter().filter_map(|&point| plot.at(point)).collect();
     let between = places.windows(2).flat_map(|pair| {
@@ -151,20 +152,20 @@ fn along(plot: &Plot, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 /// The labels of a plot's crossovers.
 struct Labels {
-    /// Left, top, right, bottom of those that are placed.
+    /// The left, top, right and bottom of the labels placed so far.
     taken: Vec<[f64; 4]>,
-    /// Where lines run.
+    /// The points along lines.
     inked: Vec<(f64, f64)>,
 }
 
 impl Labels {
-    /// A ring at a crossover and its n beside it, where neither a line nor another label lies if that can be.
+    /// Draws a ring at a crossover and its n next to it, away from lines and other labels if possible.
     fn crossover(&mut self, plot: &mut Plot, mark: Mark, (n, rises): (f64, bool), name: &str) {
         let Some((x, y)) = plot.at((n, 1.0)) else { return };
         let text = format!("n ≈ {}", whole(n));
         plot.ring((x, y), mark, &format!("{name}: even at {text}"));
         let (width, height) = (6.3 * text.chars().count() as f64, 12.0);
-        // A rising line leaves room above on its left and below on its right; a falling one the other way.
+        // A rising line leaves room above on its left and below on its right, a falling one the other way around.
         let (before, after) = (x - 7.0 - width, x + 7.0);
         let (above, below) = if rises { (before, after) } else { (after, before) };
         let places = (0..8).map(|step| 8.0 + 8.0 * f64::from(step));

@@ -1,15 +1,16 @@
-//! Plots with two log axes, as SVG text: ranges, ticks, lines, markers. Colours and fonts are the page's (`page.css`).
+//! Plots with two log axes, as SVG text: ranges, ticks, lines, markers. Colors and fonts come from the page
+//! (`page.css`).
 
 use super::numbers::usable;
 use std::fmt::Write as _;
 
-/// Width of a character of the labels, about, in units of the drawing (the font is 11 high).
+/// The approximate width of a character of the labels, in units of the drawing (the font is 11 high).
 const CHARACTER: f64 = 6.1;
 
-/// Radius of a marker.
+/// The radius of a marker.
 const RADIUS: f64 = 4.0;
 
-/// Text as it may stand in HTML and SVG, attributes too.
+/// Escapes text for HTML and SVG, attributes included.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -26,7 +27,7 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// What an axis covers, in powers of ten.
+/// The range of an axis, in powers of ten.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Range {
     /// log10 of the least value.
@@ -36,7 +37,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// The range of those values that a log axis can show; none where there are none.
+    /// Returns the range of those values that a log axis can show; `None` if there are none.
     pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         values.into_iter().filter_map(usable).map(f64::log10).fold(None, |range, v| match range {
             None => Some(Self { lo: v, hi: v }),
@@ -44,15 +45,15 @@ impl Range {
         })
     }
 
-    /// With air at both ends, and wide enough (8x) that two ticks fall into it.
+    /// Adds padding at both ends, so that the range is at least a factor of 8 wide and holds two ticks.
     pub(super) fn padded(self) -> Self {
         let air = (0.06 * (self.hi - self.lo)).max((8f64.log10() - (self.hi - self.lo)) / 2.0);
         Self { lo: self.lo - air, hi: self.hi + air }
     }
 }
 
-/// Ticks within a range: 1, 2, 5 of every decade where they fit, else decades, else every second, third, ... decade.
-/// `fits` says whether that many of these values can be labeled.
+/// Returns the ticks within a range: 1, 2 and 5 of every decade if they fit, else decades, else every second, third,
+/// ... decade. `fits` says whether all of these values can be labeled.
 pub(super) fn ticks(range: Range, fits: impl Fn(&[f64]) -> bool) -> Vec<f64> {
     #[expect(clippy::cast_possible_truncation, reason = "logarithms of usable values are within 40 of zero")]
     let (first, last) = (range.lo.floor() as i32, range.hi.ceil() as i32);
@@ -70,21 +71,21 @@ pub(super) fn ticks(range: Range, fits: impl Fn(&[f64]) -> bool) -> Vec<f64> {
     (1..=60).map(|stride| within(stride, &[1.0])).find(|values| fits(values)).unwrap_or_default()
 }
 
-/// A color and a shape, the same index always giving the same two.
+/// A color and a shape, which the index determines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark(pub(super) usize);
 
 impl Mark {
-    /// The class that sets the color.
+    /// Returns the class that sets the color.
     pub(super) fn class(self) -> String {
         format!("c{}", self.0 % 8)
     }
 
-    /// The shape at a place, with what is said on hovering; hollow where the figure is noise.
+    /// Returns the shape at a point, with its text on hovering; `hollow` if the figure is noise.
     pub(super) fn draw(self, x: f64, y: f64, hollow: bool, title: &str) -> String {
         let title = if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) };
         let class = format!("m {}{}", self.class(), if hollow { " hollow" } else { "" });
-        // Past eight the colors come round again, each with the next shape.
+        // Past eight the colors repeat, each with the next shape.
         let shape = (self.0 + self.0 / 8) % 8;
         if shape == 0 {
             return format!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{RADIUS}\">{title}</circle>");
@@ -96,13 +97,13 @@ impl Mark {
         format!("<path class=\"{class}\" d=\"{path}Z\">{title}</path>")
     }
 
-    /// A dot, for points of a line that needs no marker.
+    /// Returns a dot, for points of a line that needs no marker.
     pub(super) fn dot(self, x: f64, y: f64, title: &str) -> String {
         let (class, title) = (self.class(), escape(title));
         format!("<circle class=\"m {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.4\"><title>{title}</title></circle>")
     }
 
-    /// What stands before a name in a legend.
+    /// Returns the key in front of a name in a legend.
     pub(super) fn key(self, kind: Key) -> String {
         let class = self.class();
         let line = |dash: &str| format!("<path class=\"l{dash} {class}\" d=\"M1 7H25\"/>");
@@ -115,7 +116,7 @@ impl Mark {
     }
 }
 
-/// What a legend's key shows.
+/// The content of a legend's key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Key {
     /// A line with its marker.
@@ -126,7 +127,7 @@ pub(super) enum Key {
     Point,
 }
 
-/// The corners of a marker of radius 1: areas are about alike.
+/// Returns the corners of a marker of radius 1. All shapes have about the same area.
 fn outline(shape: usize) -> Vec<(f64, f64)> {
     let star = |corners: u32, turn: f64, radius: fn(u32) -> f64| -> Vec<(f64, f64)> {
         (0..corners)
@@ -150,14 +151,14 @@ fn outline(shape: usize) -> Vec<(f64, f64)> {
     }
 }
 
-/// An axis as it is asked for: its name, its range and how its ticks are written.
+/// The description of an axis: its name, its range and the format of its ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis<'a> {
-    /// What is measured, with the unit where ticks do not carry it.
+    /// The quantity, with its unit if the ticks do not have it.
     pub(super) name: &'a str,
-    /// From where to where.
+    /// The range of the axis.
     pub(super) range: Range,
-    /// A tick as text.
+    /// The function that formats a tick.
     pub(super) label: fn(f64) -> String,
 }
 
@@ -165,7 +166,7 @@ pub(super) struct Axis<'a> {
 #[derive(Debug)]
 pub(super) struct Plot {
     size: (f64, f64),
-    /// Left, top, right, bottom of the frame.
+    /// The left, top, right and bottom of the frame.
     frame: [f64; 4],
     x: Range,
     y: Range,
@@ -173,7 +174,7 @@ pub(super) struct Plot {
 }
 
 impl Plot {
-    /// A frame with grid, ticks and the axes' names.
+    /// Starts a plot with its grid, ticks and axis names.
     pub(super) fn new(size: (f64, f64), x: Axis<'_>, y: Axis<'_>) -> Self {
         let (width, height) = size;
         let widest = |ticks: &[f64], label: fn(f64) -> String| {
@@ -201,34 +202,34 @@ impl Plot {
         plot
     }
 
-    /// Where a power of ten lies across.
+    /// Returns the x coordinate of a power of ten.
     fn along(&self, log: f64) -> f64 {
         let [left, _, right, _] = self.frame;
         left + (log - self.x.lo) / (self.x.hi - self.x.lo) * (right - left)
     }
 
-    /// Where a power of ten lies from above.
+    /// Returns the y coordinate of a power of ten.
     fn down(&self, log: f64) -> f64 {
         let [_, top, _, bottom] = self.frame;
         bottom - (log - self.y.lo) / (self.y.hi - self.y.lo) * (bottom - top)
     }
 
-    /// A place in the drawing; none where a log axis has none.
+    /// Returns the point in the drawing; `None` if a log axis cannot show it.
     pub(super) fn at(&self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
         Some((self.along(usable(x)?.log10()), self.down(usable(y)?.log10())))
     }
 
-    /// The frame's left, top, right and bottom.
+    /// Returns the frame's left, top, right and bottom.
     pub(super) fn frame(&self) -> [f64; 4] {
         self.frame
     }
 
-    /// Text: `place` is a list of classes, `s`, `c`, `e` for its start, centre or end at `x`.
+    /// Draws text. `place` is a list of classes; `s`, `c` and `e` put its start, center or end at `x`.
     pub(super) fn text(&mut self, x: f64, y: f64, place: &str, text: &str) {
         let _ = write!(self.body, "<text class=\"{place}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(text));
     }
 
-    /// A line through the points that lie within the axes; a piece that leaves them is cut.
+    /// Draws a line through the points, cut off at the frame.
     pub(super) fn line(&mut self, points: &[(f64, f64)], class: &str) {
         let places: Vec<_> = points.iter().filter_map(|&point| self.at(point)).collect();
         let mut path = String::new();
@@ -246,28 +247,28 @@ impl Plot {
         }
     }
 
-    /// A filled area with these corners, which lie within the axes.
+    /// Draws a filled area with these corners, which are within the axes.
     pub(super) fn area(&mut self, corners: &[(f64, f64)]) {
         let places: Vec<_> = corners.iter().filter_map(|&corner| self.at(corner)).collect();
         let points = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ");
         let _ = write!(self.body, "<polygon class=\"area\" points=\"{points}\"/>");
     }
 
-    /// A marker, with what is said on hovering.
+    /// Draws a marker, with its text on hovering.
     pub(super) fn marker(&mut self, point: (f64, f64), mark: Mark, hollow: bool, title: &str) {
         if let Some((x, y)) = self.at(point) {
             self.body.push_str(&mark.draw(x, y, hollow, title));
         }
     }
 
-    /// A dot, with what is said on hovering.
+    /// Draws a dot, with its text on hovering.
     pub(super) fn dot(&mut self, point: (f64, f64), mark: Mark, title: &str) {
         if let Some((x, y)) = self.at(point) {
             self.body.push_str(&mark.dot(x, y, title));
         }
     }
 
-    /// A ring around a place on the drawing.
+    /// Draws a ring around a point of the drawing.
     pub(super) fn ring(&mut self, (x, y): (f64, f64), mark: Mark, title: &str) {
         let (class, title) = (mark.class(), escape(title));
         let _ = write!(
@@ -276,7 +277,7 @@ impl Plot {
         );
     }
 
-    /// The whole drawing; `label` is read to those who do not see it.
+    /// Returns the whole drawing; screen readers read `label`.
     pub(super) fn finish(self, label: &str) -> String {
         let [left, top, right, bottom] = self.frame;
         let frame = format!("<path class=\"f\" d=\"M{left:.1} {top:.1}V{bottom:.1}H{right:.1}\"/>");
@@ -290,7 +291,7 @@ impl Plot {
     }
 }
 
-/// The piece of a line between two places that lies within a frame (Liang and Barsky's way).
+/// Returns the part of a line segment that is within a frame (Liang and Barsky's algorithm).
 fn cut(from: (f64, f64), to: (f64, f64), frame: [f64; 4]) -> Option<((f64, f64), (f64, f64))> {
     let [left, top, right, bottom] = frame;
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);

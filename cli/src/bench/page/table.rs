@@ -5,7 +5,7 @@ use super::svg::escape;
 use super::view::View;
 use std::fmt::Write as _;
 
-/// A cell with a figure: what is shown, and the bare value for sorting.
+/// Writes a cell with a figure: the text that is shown, and the bare value for sorting.
 fn cell(html: &mut String, value: Option<f64>, write: fn(f64) -> String) {
     match value.filter(|v| v.is_finite() && *v >= 0.0) {
         Some(v) => {
@@ -17,7 +17,7 @@ fn cell(html: &mut String, value: Option<f64>, write: fn(f64) -> String) {
     }
 }
 
-/// All rows, by workload.
+/// Returns the section with the table of all rows, by workload.
 pub(super) fn table(view: &View<'_>) -> String {
     let rows = view.sorted();
     let mut html = "<section>\n<h2>All figures</h2>\n".to_owned();
@@ -26,9 +26,10 @@ pub(super) fn table(view: &View<'_>) -> String {
     }
     let notes = rows.iter().any(|row| !row.note.is_empty());
     html.push_str(
-        "<p>Resident: the data lies on that side already. With transfers: from host to host. First call: compiling \
-         counted. Share of the roof: of what this side's measured copy and fma rates allow. Spread: (max − min) / \
-         median.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All figures\">\n<table>\n<thead><tr>",
+        "<p>Resident: the data is already on that side. With transfers: from host to host. First call: including \
+         compilation. Share of the roof: relative to what this side's measured copy and fma rates allow. Spread: (max \
+         − min) / median.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All \
+         figures\">\n<table>\n<thead><tr>",
     );
     let heads = ["workload", "side", "resident", "with transfers", "first call", "predicted / measured"];
     for head in heads.into_iter().chain(["share of the roof", "spread"]).chain(notes.then_some("note")) {
@@ -38,10 +39,10 @@ pub(super) fn table(view: &View<'_>) -> String {
     html.push_str("</tr></thead>\n<tbody>\n");
     let mut before = "";
     for row in rows {
-        // A rule where the next workload begins.
+        // A rule separates workloads.
         let class = if row.workload == before { "" } else { " class=\"next\"" };
         before = &row.workload;
-        // Where there is little room a name is broken at its slashes.
+        // If there is little room, a name breaks at its slashes.
         let (workload, side) = (escape(&row.workload).replace('/', "/<wbr>"), escape(&row.side));
         let _ = write!(html, "<tr{class}><th scope=\"row\">{workload}</th><td class=\"text\">{side}</td>");
         for value in [row.resident, row.transfers, row.first] {
@@ -56,7 +57,7 @@ pub(super) fn table(view: &View<'_>) -> String {
         cell(&mut html, view.share(row), percent);
         if row.noisy() {
             let spread = row.spread.max(0.0);
-            let text = if usable(spread).is_some() { percent(spread) } else { "not known".to_owned() };
+            let text = if usable(spread).is_some() { percent(spread) } else { "unknown".to_owned() };
             let value = if spread.is_finite() { spread } else { 1e9 };
             let _ = write!(html, "<td data-v=\"{value:e}\"><span class=\"flag\">noise</span> {}</td>", escape(&text));
         } else {

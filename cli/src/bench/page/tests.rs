@@ -1,8 +1,8 @@
-//! The page as a whole: nothing breaks it, nothing in it is broken.
+//! Tests of the page as a whole: it is well-formed HTML, whatever the report contains.
 
 use super::*;
 
-/// A row with one figure, resident and with transfers.
+/// Returns a row with one figure, for both resident and with transfers.
 pub(super) fn row(workload: &str, side: &str, on_cpu: bool, seconds: Option<f64>) -> Row {
     Row {
         workload: workload.into(),
@@ -22,7 +22,7 @@ pub(super) fn row(workload: &str, side: &str, on_cpu: bool, seconds: Option<f64>
     }
 }
 
-/// A report of these rows, with ceilings for two sides.
+/// Returns a report of these rows, with ceilings for two sides.
 pub(super) fn report(rows: Vec<Row>) -> Report {
     let ceiling = |side: &str| Ceiling { side: side.into(), copy: 1e10, fma: 1e11 };
     Report {
@@ -35,9 +35,10 @@ pub(super) fn report(rows: Vec<Row>) -> Report {
     }
 }
 
-/// Fails unless every tag that is opened is closed in its turn, no figure is no number, and nothing is fetched.
+/// Fails unless tags are closed in the order in which they are opened, all figures are finite numbers, and nothing is
+/// fetched.
 fn check(html: &str) {
-    // The script's and the style's own text is not markup.
+    // The contents of the script and of the style are not markup.
     let mut text = String::new();
     let mut rest = html;
     while let Some(at) = ["<style>", "<script>"].iter().filter_map(|tag| rest.find(tag)).min() {
@@ -65,7 +66,7 @@ fn check(html: &str) {
     assert!(open.is_empty(), "left open: {open:?}");
 }
 
-/// A grid over sizes and batches on the CPU and two adapters.
+/// Returns rows for a grid of sizes and batches on the CPU and two adapters.
 fn grid() -> Vec<Row> {
     let mut rows = Vec::new();
     for (i, n) in [8.0, 32.0, 128.0].into_iter().enumerate() {
@@ -161,7 +162,7 @@ fn no_value_breaks_the_page() {
     }
 }
 
-/// Relative luminance of `#rrggbb`, as WCAG has it.
+/// Returns the relative luminance of `#rrggbb`, as WCAG defines it.
 fn luminance(color: &str) -> f64 {
     let channel = |at: usize| {
         let value = f64::from(u8::from_str_radix(&color[at..at + 2], 16).expect("two hex digits")) / 255.0;

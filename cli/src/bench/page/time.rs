@@ -1,4 +1,4 @@
-//! Time an item against size.
+//! Plots of time per item against size.
 
 use super::Row;
 use super::figures::{SMALL, about, figure, section};
@@ -6,7 +6,8 @@ use super::numbers::{count, quotient, seconds, tick_seconds, usable};
 use super::svg::{Axis, Key, Mark, Plot, Range};
 use super::view::{Series, View};
 
-/// The rows of a size with the largest batch that the most sides have a figure for.
+/// Returns, from the rows of one size, those of the largest batch among the batches that the most sides have a figure
+/// for.
 fn largest_batch<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let of = |items: f64| rows.iter().copied().filter(move |row| row.items == items && row.foretold().is_some());
     let batches = rows.iter().map(|row| row.items).filter(|&items| usable(items).is_some());
@@ -14,27 +15,27 @@ fn largest_batch<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     best.map_or_else(Vec::new, |items| of(items).collect())
 }
 
-/// Time an item against n, a line a side, a plot a family.
+/// Returns the section with time per item against n: one plot per family, one line per side.
 pub(super) fn times(view: &View<'_>) -> String {
     let figures: Vec<String> = view.families.iter().filter_map(|family| time(view, family)).collect();
     section(
-        "Time an item",
-        "Seconds for one matrix (or graph, or signal) against its size n, in the largest batch that every side was \
-         measured with; where that is another batch, the line is broken. Dashed: the adapter with the data already there.",
+        "Time per item",
+        "Seconds per matrix (or graph, or signal) against its size n, in the largest batch that was measured on every \
+         side; the line is broken where that batch changes. Dashed: the adapter with the data already on it.",
         "grid",
         &figures,
         "No workload has a figure.",
     )
 }
 
-/// A line of a plot: a side, with what was measured of it at each size.
+/// A line of a plot: a side, with its row at each size.
 struct Line<'a> {
     mark: Mark,
     name: String,
     rows: Vec<&'a Row>,
 }
 
-/// The lines of a family: at each size the same batch on every side.
+/// Returns the lines of a family. At each size, every side has the same batch.
 fn lines<'a>(view: &View<'a>, family: &str) -> Vec<Line<'a>> {
     let sides = view.sides.iter().enumerate();
     let series: Vec<(usize, &str, Series<'a>)> = sides
@@ -53,24 +54,24 @@ fn lines<'a>(view: &View<'a>, family: &str) -> Vec<Line<'a>> {
     series.iter().map(line).collect()
 }
 
-/// The whole call of one item: from host to host, on the CPU its own time.
+/// Returns the point of the whole call, per item: from host to host, or the CPU's time.
 fn call(row: &Row) -> Option<(f64, f64)> {
     Some((row.size, quotient(row.call()?, row.items)?))
 }
 
-/// One item on an adapter, the data being there.
+/// Returns the point of a call with resident data on an adapter, per item.
 fn resident(row: &Row) -> Option<(f64, f64)> {
     if row.on_cpu { None } else { Some((row.size, quotient(row.compute()?, row.items)?)) }
 }
 
-/// One plot of times; none where there is nothing to show.
+/// Returns one plot of times; `None` if there is nothing to show.
 fn time(view: &View<'_>, family: &str) -> Option<String> {
     let lines = lines(view, family);
     let rows = || lines.iter().flat_map(|line| &line.rows).copied();
     let points = || rows().flat_map(|row| [call(row), resident(row)]).flatten();
     let x = Range::of(points().map(|p| p.0))?.padded();
     let y = Range::of(points().map(|p| p.1))?.padded();
-    let y_axis = Axis { name: "seconds an item", range: y, label: tick_seconds };
+    let y_axis = Axis { name: "seconds per item", range: y, label: tick_seconds };
     let mut plot = Plot::new(SMALL, Axis { name: "n", range: x, label: count }, y_axis);
     let mut legend = Vec::new();
     for Line { mark, name, rows } in &lines {
@@ -88,9 +89,9 @@ fn time(view: &View<'_>, family: &str) -> Option<String> {
             legend.push((mark.key(Key::Dash), format!("{name}, resident")));
         }
     }
-    // Markers lie over all lines.
+    // Markers are drawn on top of all lines.
     for (line, row) in lines.iter().flat_map(|line| line.rows.iter().map(move |row| (line, *row))) {
-        let said = |seconds_each: f64, how: &str| about(row, &format!("{} an item{how}", seconds(seconds_each)));
+        let said = |seconds_each: f64, how: &str| about(row, &format!("{} per item{how}", seconds(seconds_each)));
         if let Some(point) = resident(row) {
             plot.dot(point, line.mark, &said(point.1, ", resident"));
         }
@@ -110,7 +111,7 @@ fn time(view: &View<'_>, family: &str) -> Option<String> {
         (Some(only), _) => format!("batch {}", count(*only)),
         _ => String::new(),
     };
-    Some(figure(&format!("{family}, {batch}"), &legend, "", &plot.finish(&format!("Time of {family} an item"))))
+    Some(figure(&format!("{family}, {batch}"), &legend, "", &plot.finish(&format!("Time per item of {family}"))))
 }
 
 #[cfg(test)]

@@ -1,60 +1,62 @@
-//! What the plots and the table ask of the rows: who is compared with whom, shares of the roof, crossovers.
+//! What the plots and the table need from the rows: which rows are compared, shares of the roof, crossovers.
 
 use super::numbers::{quotient, usable};
 use super::{Ceiling, Report, Row};
 use std::collections::{BTreeSet, HashMap};
 
-/// Beyond this spread, (max - min) / median, a figure is noise.
+/// The spread, (max - min) / median, beyond which a figure is noise.
 pub const NOISE: f64 = 0.5;
 
 impl Row {
-    /// From host to host: on the CPU the data is there already.
+    /// Returns the seconds of a call from host to host. On the CPU the data is already there.
     pub(super) fn call(&self) -> Option<f64> {
         let seconds = if self.on_cpu { self.resident.or(self.transfers) } else { self.transfers };
         seconds.and_then(usable)
     }
 
-    /// What the processor itself took.
+    /// Returns the seconds of the computation alone.
     pub(super) fn compute(&self) -> Option<f64> {
         if self.on_cpu { self.call() } else { self.resident.and_then(usable) }
     }
 
-    /// What the prediction speaks of: the whole call, or the computation where only that was measured.
+    /// Returns the seconds that the prediction refers to: of the whole call, or of the computation if only that was
+    /// measured.
     pub(super) fn foretold(&self) -> Option<f64> {
         self.call().or_else(|| self.compute())
     }
 
-    /// Predicted / measured.
+    /// Returns predicted / measured.
     pub(super) fn prediction(&self) -> Option<f64> {
         quotient(self.predicted?, self.foretold()?)
     }
 
-    /// Whether anything at all was measured.
+    /// Returns whether anything was measured.
     pub(super) fn measured(&self) -> bool {
         [self.resident, self.transfers, self.first].into_iter().flatten().any(|v| usable(v).is_some())
     }
 
-    /// Whether the spread is too wide (or unknown) to trust the figure.
+    /// Returns whether the spread is too wide, or unknown, to trust the figure.
     pub(super) fn noisy(&self) -> bool {
         self.measured() && (self.spread.is_nan() || self.spread > NOISE)
     }
 
-    /// What tells apart workloads of the same family, size and batch: the parts of the name that are no sizes.
+    /// Returns what distinguishes workloads of the same family, size and batch: the parts of the name that are not
+    /// sizes.
     fn variant(&self) -> String {
         self.workload.split('/').filter(|part| !part.contains('=')).collect::<Vec<_>>().join("/")
     }
 
-    /// Operations a byte.
+    /// Returns the operations per byte.
     pub(super) fn intensity(&self) -> Option<f64> {
         quotient(self.flops, self.bytes)
     }
 
-    /// Operations a second.
+    /// Returns the operations per second.
     pub(super) fn flop_rate(&self) -> Option<f64> {
         quotient(self.flops, self.compute()?)
     }
 
-    /// How much of what this side could give at best was reached: of the copy rate where nothing is computed.
+    /// Returns the share of the side's best rate that was reached; of the copy rate if nothing is computed.
     pub(super) fn share(&self, ceiling: &Ceiling) -> Option<f64> {
         let seconds = self.compute()?;
         let least = [quotient(self.flops, ceiling.fma), quotient(self.bytes, ceiling.copy)];
@@ -62,44 +64,44 @@ impl Row {
     }
 }
 
-/// A report, looked through once.
+/// A report with the indices that the plots need.
 #[derive(Debug)]
 pub(super) struct View<'a> {
     /// The report itself.
     pub(super) report: &'a Report,
-    /// Families in the order in which they come: the index is the family's mark.
+    /// The families in order of appearance; the index is the family's mark.
     pub(super) families: Vec<&'a str>,
-    /// Sides, those on the CPU first: the index is the side's mark.
+    /// The sides, those on the CPU first; the index is the side's mark.
     pub(super) sides: Vec<&'a str>,
-    /// Batches in rising order: the index is the batch's mark.
+    /// The batches in ascending order; the index is the batch's mark.
     pub(super) batches: Vec<f64>,
     /// The sides that are not on the CPU.
     pub(super) adapters: Vec<&'a str>,
-    /// The first side on the CPU: speed-ups are taken over it.
+    /// The first side on the CPU, to which speedups are relative.
     pub(super) baseline: Option<&'a str>,
-    /// Rows by workload and side.
+    /// The rows by workload and side.
     found: HashMap<(&'a str, &'a str), &'a Row>,
 }
 
-/// Rows of one family that belong on one line: the same batch and the same variant of the operation.
+/// The rows of one family and side that have the same variant of the operation.
 #[derive(Debug)]
 pub(super) struct Series<'a> {
-    /// What of the workload's name tells it from its neighbours; empty where there is only one.
+    /// The part of the workload's name that distinguishes the variant; empty if there is only one.
     pub(super) variant: String,
-    /// Which of the family's variants it is.
+    /// The index of the variant in its family.
     pub(super) index: usize,
     /// The rows, by size.
     pub(super) rows: Vec<&'a Row>,
 }
 
-/// Each name once, in the order of its first coming.
+/// Returns each name once, in order of first appearance.
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = BTreeSet::new();
     names.filter(|&name| seen.insert(name)).collect()
 }
 
 impl<'a> View<'a> {
-    /// Looks a report through.
+    /// Indexes a report.
     pub(super) fn new(report: &'a Report) -> Self {
         let rows = &report.rows;
         let on_cpu = |wanted| rows.iter().filter(move |row| row.on_cpu == wanted).map(|row| row.side.as_str());
@@ -122,37 +124,37 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The row of a workload on a side.
+    /// Returns the row of a workload on a side.
     pub(super) fn row(&self, workload: &str, side: &str) -> Option<&'a Row> {
         self.found.get(&(workload, side)).copied()
     }
 
-    /// The CPU's row of the same workload.
+    /// Returns the CPU's row of the same workload.
     pub(super) fn cpu_of(&self, row: &Row) -> Option<&'a Row> {
         self.row(&row.workload, self.baseline?)
     }
 
-    /// CPU time / this side's time, transfers counted; none for the CPU itself.
+    /// Returns CPU time / this side's time, transfers included; `None` for the CPU itself.
     pub(super) fn speedup(&self, row: &Row) -> Option<f64> {
         if row.on_cpu { None } else { quotient(self.cpu_of(row)?.call()?, row.call()?) }
     }
 
-    /// The measured ceilings of a side.
+    /// Returns the measured ceilings of a side.
     pub(super) fn ceiling(&self, side: &str) -> Option<&'a Ceiling> {
         self.report.ceilings.iter().find(|c| c.side == side)
     }
 
-    /// The share of the roof that a row reached.
+    /// Returns the share of the roof that a row reached.
     pub(super) fn share(&self, row: &Row) -> Option<f64> {
         row.share(self.ceiling(&row.side)?)
     }
 
-    /// Which mark a batch has.
+    /// Returns the mark of a batch.
     pub(super) fn batch_mark(&self, items: f64) -> usize {
         self.batches.iter().position(|&batch| batch == items).unwrap_or(0)
     }
 
-    /// A family's rows on a side, by variant, each by size.
+    /// Returns a family's rows on a side, grouped by variant and sorted by size.
     pub(super) fn variants(&self, family: &str, side: &str) -> Vec<Series<'a>> {
         let of_family = || self.report.rows.iter().filter(|row| row.family == family);
         let variants: BTreeSet<String> = of_family().map(Row::variant).collect();
@@ -165,7 +167,7 @@ impl<'a> View<'a> {
         series.filter(|series| !series.rows.is_empty()).collect()
     }
 
-    /// Rows in the order of the table: by operation, size and batch, the CPU before the adapters.
+    /// Returns the rows in the order of the table: by operation, size and batch, the CPU before the adapters.
     pub(super) fn sorted(&self) -> Vec<&'a Row> {
         let mut rows: Vec<(String, &Row)> = self.report.rows.iter().map(|row| (row.variant(), row)).collect();
         let place = |side: &str| self.sides.iter().position(|&s| s == side);
@@ -180,8 +182,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// Where a line of (size, speed-up) passes 1, interpolated between its neighbours in logarithms, and whether it rises
-/// there. Points are in order of size.
+/// Returns the sizes at which a line of (size, speedup) crosses 1, interpolated in logarithms between the neighboring
+/// points, and whether it rises there. The points are in order of size.
 pub(super) fn crossovers(points: &[(f64, f64)]) -> Vec<(f64, bool)> {
     let mut found = Vec::new();
     for pair in points.windows(2) {
@@ -200,7 +202,7 @@ mod tests {
 
     #[test]
     fn the_crossover_is_interpolated_in_logarithms() {
-        // Half as fast at 10, twice as fast at 1000: even in the middle of the logarithms.
+        // Half as fast at 10 and twice as fast at 1000, so equally fast in the middle of the logarithms.
         let found = crossovers(&[(10.0, 0.5), (1000.0, 2.0)]);
         assert_eq!(found.len(), 1);
         assert!((found[0].0 - 100.0).abs() < 1e-9 && found[0].1);

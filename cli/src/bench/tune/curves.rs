@@ -1,4 +1,4 @@
-//! Every family at a few sizes, of one item to as many as the machine wants.
+//! The rates of every family at a few sizes, from few items to as many as keep the machine busy.
 
 use super::{Measuring, OWN, transfers};
 use crate::bench::case::Case;
@@ -9,27 +9,27 @@ use fiedler::Result;
 use fiedler::policy::{Curve, Curves, Family, Point, Rates, Side};
 use std::time::{Duration, Instant};
 
-/// Seconds of a call that says what a machine does with many items: short calls are noise.
+/// The duration, in seconds, from which a call shows the rate for many items; shorter calls are noisy.
 const LONG: f64 = 0.01;
-/// The most numbers of one workload's input: what is larger pays for new pages, which is counted apart.
+/// The largest number of values in a workload's input. Larger inputs pay for new pages, which are measured separately.
 const MOST: usize = 1 << 21;
-/// Times as many items, at most, from one count to the next.
+/// The largest factor from one number of items to the next.
 const STEP: f64 = 16.0;
-/// How many times as long the next size may take.
+/// The factor by which the next size may take longer.
 const LARGER: f64 = 2.5;
-/// About how long one count of items is measured.
+/// The approximate time for measuring one number of items.
 const EACH: Duration = Duration::from_millis(50);
 
-/// All families on one side: a size of each in turn, the smallest first, as long as there is time.
+/// Measures all families on one side: one size of each in turn, the smallest first, until the time is up.
 pub(super) fn curves(on: &mut Measuring<'_>, rates: &Rates, until: Instant) -> Result<Curves> {
     let before = if on.side == Side::Cpu { rates.cpu.curves.other } else { rates.gpu.curves.other };
     let mut own: Vec<(Family, Curve)> = Family::MEASURED.map(|family| (family, Curve::default())).into();
-    // Seconds that the last size took, of those that go on.
+    // The seconds that each family's last size took; `None` for families that are finished.
     let mut last: Vec<Option<f64>> = vec![Some(0.0); own.len()];
     for round in 0.. {
         for ((family, curve), last) in own.iter_mut().zip(&mut last) {
             let left = until.saturating_duration_since(Instant::now()).as_secs_f64();
-            // The next size takes up to as many times as long.
+            // The next size may take up to `LARGER` times as long.
             let goes_on = last.is_some_and(|seconds| round == 0 || LARGER * seconds < left);
             *last = match of(*family).tuned().get(round).filter(|_| goes_on) {
                 Some(&size) => next(on, rates, Case::new(*family, size, 1), curve, until)?,
@@ -41,14 +41,14 @@ pub(super) fn curves(on: &mut Measuring<'_>, rates: &Rates, until: Instant) -> R
         }
     }
     own.retain(|(_, curve)| !curve.points.is_empty());
-    // What has no curve goes at the rate of moments, of which it is of a kind.
+    // Operations without a curve get the rate of moments, which they resemble.
     let moments = own.iter().find(|(family, _)| *family == Family::Describe);
     let moments = moments.and_then(|(_, curve)| curve.points.last()).map(|point| &point.rates);
     let other = moments.and_then(|rates| Some([rates.last()?[1], rates.first()?[1]]));
     Ok(Curves { other: other.unwrap_or(before), own })
 }
 
-/// Measures a size of a family and says how long that took; nothing where this side does not compute it.
+/// Measures one size of a family and returns how long that took; `None` if this side does not compute it.
 fn next(on: &mut Measuring<'_>, rates: &Rates, case: Case, curve: &mut Curve, until: Instant) -> Result<Option<f64>> {
     let own = of(case.family);
     let items = own.fewest().unwrap_or_else(|| own.usual_items(case.size));
@@ -66,7 +66,8 @@ fn next(on: &mut Measuring<'_>, rates: &Rates, case: Case, curve: &mut Curve, un
     Ok(Some(started.elapsed().as_secs_f64()))
 }
 
-/// The rates of a size, items growing until a call is long; and how much longer the first call was.
+/// Returns the rates of one size, for growing numbers of items until a call is long, and how much longer the first call
+/// took.
 fn point(on: &mut Measuring<'_>, rates: &Rates, mut case: Case, end: Instant) -> Result<(Vec<[f64; 2]>, f64)> {
     let numbers = (case.shape().len() / case.items.max(1)).max(1);
     let most = (MOST / numbers).max(1);
@@ -79,11 +80,11 @@ fn point(on: &mut Measuring<'_>, rates: &Rates, mut case: Case, end: Instant) ->
             compiled = (first_call - seconds).max(0.0);
         }
         let work = case.choose(&on.ctx, true).workload;
-        let (flops, beside) = match on.side {
+        let (flops, fixed) = match on.side {
             Side::Cpu => (work.cpu_flops, 0.0),
             Side::Gpu => (work.gpu_flops, transfers(&rates.gpu, &work, to_host)),
         };
-        found.push([work.items, flops.max(1.0) / (seconds - beside).max(OWN * seconds)]);
+        found.push([work.items, flops.max(1.0) / (seconds - fixed).max(OWN * seconds)]);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 2 and 16 times a count")]
         let more = (case.items as f64 * (2.0 * LONG / seconds).clamp(2.0, STEP)) as usize;
         let next = more.min(most);
@@ -94,15 +95,15 @@ fn point(on: &mut Measuring<'_>, rates: &Rates, mut case: Case, end: Instant) ->
     }
 }
 
-/// A call's seconds, with its data where it is computed if there is such a call, those of the first one, and whether its results were
-/// brought to the host.
+/// Returns the seconds of a call, the seconds of the first call, and whether the call brings its results to the host.
+/// The data is on the side that computes, if there is such a call.
 pub(super) fn seconds(case: &Case, ctx: &Context) -> Result<(f64, f64, bool)> {
     with_calls(case, ctx, |mut calls| {
         let to_host = calls.resident.is_none();
         let call = calls.resident.as_mut().unwrap_or(&mut calls.transfers);
         let first_call = first(call)?;
         if first_call > 2.0 {
-            // Compiling may be most of it.
+            // Most of that may be compilation.
             return Ok((first(call)?, first_call, to_host));
         }
         Ok((timed(call, EACH)?.median, first_call, to_host))

@@ -1,4 +1,4 @@
-//! The forms of kernels by trial: where the one that would be used is slower than what comes next without it.
+//! Trials of kernel forms: whether the form that would be used is slower than the one that is used without it.
 
 use super::curves::seconds;
 use crate::bench::case::Case;
@@ -9,10 +9,10 @@ use fiedler::policy::{Backend, Family, GpuRates, Rates, Slower};
 use fiedler::{ErrorKind, Result};
 use std::time::Instant;
 
-/// Numbers of a trial's input: many items.
+/// The number of values in a trial's input, which makes many items.
 const NUMBERS: usize = 1 << 18;
 
-/// The forms that others beat on the adapter of `ctx`, as far as there is time to try.
+/// Returns the forms that others beat on the adapter of `ctx`, trying them until `end`.
 pub(super) fn slower(
     ctx: &Context,
     rates: &Rates,
@@ -30,7 +30,7 @@ pub(super) fn slower(
             let case = Case { items: (NUMBERS / case.shape().len().max(1)).max(1), ..case };
             let mut without = Vec::new();
             for &form in forms {
-                // One at least, however little time there is.
+                // At least one form is tried, however little time there is.
                 if tried && Instant::now() > end {
                     return Ok(found);
                 }
@@ -52,7 +52,8 @@ pub(super) fn slower(
     Ok(found)
 }
 
-/// A context on the adapter of `ctx` with these rates; none where it cannot be opened a second time, as somebody else's device.
+/// Opens a context on the adapter of `ctx` with these rates; `None` if the adapter cannot be opened a second time, as
+/// with a device that the caller brought.
 pub(super) fn context(ctx: &Context, rates: &Rates) -> Result<Option<Context>> {
     let Some(adapter) = ctx.adapter() else { return Ok(None) };
     let builder = Context::builder().adapter(&adapter.name).backend(Backend::Gpu).rates(rates.clone());
@@ -63,7 +64,7 @@ pub(super) fn context(ctx: &Context, rates: &Rates) -> Result<Option<Context>> {
     }
 }
 
-/// Contexts without some forms, each opened once: their pipelines are compiled once.
+/// Contexts without some forms. Each is opened once, so its pipelines are compiled once.
 struct Contexts<'a> {
     ctx: &'a Context,
     rates: &'a Rates,
@@ -72,7 +73,7 @@ struct Contexts<'a> {
 }
 
 impl Contexts<'_> {
-    /// Whether a workload takes less time without one more form, which it would use otherwise.
+    /// Returns whether a workload takes less time if one more form is left out, which it would use otherwise.
     fn is_beaten(
         &mut self,
         case: &Case,
@@ -94,15 +95,16 @@ impl Contexts<'_> {
             return Ok(false);
         }
         say(&format!("{case}: {used} or {}", name(&other)));
-        // In turns: what disturbs one disturbs the other.
+        // The two take turns, so that a disturbance affects both.
         let mut least = [f64::INFINITY; 2];
         for _ in 0..2 {
             for (least, on) in least.iter_mut().zip([&with, &other]) {
                 match seconds(case, on) {
                     Ok((seconds, ..)) => *least = least.min(seconds),
-                    // What does not run takes nobody's place; the curves will say what is wrong with the other.
+                    // A form that does not run replaces none. If it is the form in use, measuring the curves reports
+                    // the error.
                     Err(error) => {
-                        log::warn!("tune: {case}, {} not compared: {error}", name(on));
+                        log::warn!("tune: {case}: cannot compare {}: {error}", name(on));
                         return Ok(false);
                     }
                 }
@@ -111,7 +113,7 @@ impl Contexts<'_> {
         Ok(self.margin * least[1] < least[0])
     }
 
-    /// The context without these forms.
+    /// Returns the context without these forms.
     fn without(&mut self, forms: &[KernelForm]) -> Result<Option<Context>> {
         if let Some((_, ctx)) = self.open.iter().find(|(without, _)| without == forms) {
             return Ok(Some(ctx.clone()));

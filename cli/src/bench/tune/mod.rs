@@ -1,4 +1,4 @@
-//! Measuring a machine: the rates by which the policy predicts times, and the forms of kernels that are fastest.
+//! Measures a machine: the rates from which the policy predicts times, and the kernel forms that others beat.
 
 mod curves;
 mod forms;
@@ -15,53 +15,53 @@ use fiedler::policy::{Backend, CpuRates, GpuRates, Rates, Side, Workload};
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
-/// How long measuring may take.
+/// The options of [`tune`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TuneOptions {
-    /// For all of it, about.
+    /// The approximate time for the whole measurement.
     pub seconds: u64,
-    /// How many times as fast another form of a kernel has to be to take a form's place: less is noise.
+    /// How many times as fast another form of a kernel has to be to replace a form; less is noise.
     pub margin: f64,
 }
 
 impl Default for TuneOptions {
-    /// Under a minute.
+    /// Returns options that take less than a minute.
     fn default() -> Self {
         Self { seconds: 50, margin: 1.18 }
     }
 }
 
-/// What was measured a moment ago, for whoever shows it.
+/// The state of a measurement, for showing progress.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// The share of the time that is gone.
+    /// The share of the time that has passed.
     pub share: f64,
-    /// What is measured now.
+    /// What is being measured.
     pub what: String,
 }
 
-/// Bytes that are sent and brought back, and copied.
+/// The number of bytes that are uploaded, downloaded and copied.
 const MOVED: usize = 16 << 20;
-/// Bytes that the system is asked for, far more than an allocator keeps.
+/// The number of bytes requested from the system, far more than an allocator keeps.
 const FRESH: usize = 64 << 20;
-/// The least share of a time that is an operation's own, where what lies beside it is taken off.
+/// The least share of a time that counts as the operation's own, after other costs are subtracted.
 const OWN: f64 = 0.1;
-/// The shares of the time: the CPU's where there is an adapter, and the forms' of what is left.
+/// The CPU's share of the time if there is an adapter, and the forms' share of the rest.
 const SHARES: [f64; 2] = [0.4, 0.25];
 
-/// What is measured, where, and whom to tell.
+/// The context and side that are measured, and the callback for progress.
 struct Measuring<'a> {
     ctx: Context,
     side: Side,
     say: &'a mut dyn FnMut(&str),
 }
 
-/// Measures the rates of the CPU and of this context's adapter, if it has one: fixed costs, bandwidths, ceilings, the forms of
-/// kernels by trial, and every family at a few sizes, of one item to many. Results are not compared here: [`super::measure`] does
-/// that. This context's own rates stay as they are.
+/// Measures the rates of the CPU and of this context's adapter, if it has one: fixed costs, bandwidths, ceilings,
+/// kernel forms by trial, and every family at a few sizes, from one item to many. Results are not checked here;
+/// [`super::measure`] does that. The rates of `ctx` do not change.
 ///
 /// # Errors
-/// Device errors.
+/// Returns an error if the device fails.
 pub fn tune(ctx: &Context, options: TuneOptions, mut progress: impl FnMut(Progress)) -> Result<Rates> {
     let begun = Instant::now();
     let whole = Duration::from_secs(options.seconds.max(1));
@@ -83,14 +83,14 @@ pub fn tune(ctx: &Context, options: TuneOptions, mut progress: impl FnMut(Progre
     rates.gpu = fixed(&gpu, rates.gpu)?;
     let left = (begun + whole).saturating_duration_since(Instant::now());
     rates.gpu.slower = forms::slower(&gpu, &rates, options.margin, Instant::now() + left.mul_f64(SHARES[1]), &mut say)?;
-    // Curves are those of the forms that were found to be best.
+    // The curves are measured with the forms that won the trials.
     let best = forms::context(&gpu, &rates)?.unwrap_or(gpu);
     let mut gpu = Measuring { ctx: best, side: Side::Gpu, say: &mut say };
     rates.gpu.curves = curves(&mut gpu, &rates, begun + whole)?;
     Ok(rates)
 }
 
-/// Bytes/s at which memory that the system has just handed out is written.
+/// Measures the rate, in bytes/s, of writing to memory that the system has just handed out.
 fn fresh() -> f64 {
     let fill = |numbers: &mut [f32]| {
         let started = Instant::now();
@@ -106,7 +106,7 @@ fn fresh() -> f64 {
     FRESH as f64 / rounds.fold(f64::INFINITY, f64::min)
 }
 
-/// What a device costs beside its kernels.
+/// Measures what a device costs in addition to its kernels.
 fn fixed(ctx: &Context, before: GpuRates) -> Result<GpuRates> {
     let top = ceilings(ctx, MOVED as u64, 3)?;
     let host = Array::from_vec(Shape::new(MOVED / 4, 1, 1), vec![0.5_f32; MOVED / 4])?;
@@ -125,7 +125,7 @@ fn fixed(ctx: &Context, before: GpuRates) -> Result<GpuRates> {
     Ok(GpuRates {
         round_trip: top.call,
         dispatch: roofline::dispatch(ctx)?,
-        // Something above nothing: what is stored is above 0.
+        // Stored rates have to be above 0.
         handover: (both - top.call).max(1e-7),
         upload: rate(up),
         download: rate(down),
@@ -135,7 +135,8 @@ fn fixed(ctx: &Context, before: GpuRates) -> Result<GpuRates> {
     })
 }
 
-/// Seconds of a workload's transfers, where a call has them in it.
+/// Returns the seconds of a workload's transfers in a resident call; `to_host`: the call brings its results to the
+/// host.
 fn transfers(rates: &GpuRates, work: &Workload, to_host: bool) -> f64 {
     rates.transfers(&Workload { download: if to_host { work.download } else { 0.0 }, ..*work })
 }

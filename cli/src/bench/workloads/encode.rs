@@ -1,4 +1,4 @@
-//! Encodings of connected graphs with about two links a node.
+//! Encodings of connected graphs with about two links per node.
 
 use super::input::SEED;
 use super::truth::{EPS, worst};
@@ -21,7 +21,7 @@ impl Workloads for Encode {
         case.size as f64 * (case.k as f64 + 5.0) * case.items as f64
     }
 
-    /// 9 n^3 operations, as of [`super::eigh`].
+    /// Counts 9 n^3 operations, as [`super::eigh`] does.
     fn least(&self, case: &Case) -> [f64; 2] {
         let (n, items) = (case.size as f64, case.items as f64);
         [4.0 * n * items * (5.0 + case.k as f64), 9.0 * n.powi(3) * items]

@@ -1,4 +1,4 @@
-//! What workloads are made of.
+//! The inputs of workloads.
 
 use crate::bench::case::Case;
 use fiedler::array::Array;
@@ -7,25 +7,25 @@ use fiedler::policy::{Side, Workload};
 use fiedler::{Context, Result, Shape};
 use num_complex::Complex;
 
-/// The seed of everything here.
+/// The seed of all random inputs.
 pub(super) const SEED: u64 = 6;
 
-/// Whether operations of this context may run on a device at all.
+/// Returns whether operations of this context may run on a device at all.
 pub(super) fn on_device(ctx: &Context) -> bool {
     ctx.explain(&Workload::default(), true).side == Side::Gpu
 }
 
-/// The array where operations of this context compute.
+/// Returns the array on the side where operations of this context compute.
 pub(super) fn there(ctx: &Context, a: &Array<f32>) -> Result<Array<f32>> {
     if on_device(ctx) { a.to_device(ctx) } else { Ok(a.clone()) }
 }
 
-/// The workload's array of numbers in -1..1.
+/// Returns the workload's array of values in -1..1.
 pub(super) fn numbers(case: &Case) -> Result<Array<f32>> {
     uniform(case.shape())
 }
 
-/// The same of complex numbers.
+/// Returns the workload's array of complex values, with both parts in -1..1.
 pub(super) fn complex(case: &Case) -> Result<Array<Complex<f32>>> {
     let shape = case.shape();
     let twice = uniform(Shape { rows: 2 * shape.rows, ..shape })?.to_host(&Context::cpu())?;

@@ -10,7 +10,7 @@ use fiedler::ops::sparse::{OnDevice, Operator, choose_spmm, spmm};
 use fiedler::policy::Choice;
 use fiedler::{Context, Result, Shape};
 
-/// Links of a node where nothing is said.
+/// The default number of edges per node.
 const LINKS: usize = 10;
 
 pub(super) struct Spmm;
@@ -61,7 +61,7 @@ impl Workloads for Spmm {
                 let exact = Operator::<f64>::laplacian(graph.view(), Normalization::Symmetric)?;
                 let truth = spmm(&Context::cpu(), &exact, &wide(&x, usize::MAX, |x: f32| f64::from(x))?)?;
                 let truth = truth.to_host(&Context::cpu())?;
-                // Sums of tens of terms up to 1.
+                // The sums have tens of terms of magnitude up to 1.
                 Ok(apart(spmm(ctx, &operator, &x)?.to_host(ctx)?.as_slice(), truth.as_slice()) / (64.0 * EPS))
             }),
         })

@@ -1,4 +1,4 @@
-//! Whether `auto` chose well, and predictions came true.
+//! `fiedler bench --policy`: whether `auto` chose well, and how good the predictions are.
 
 use crate::bench::page::seconds as time;
 use crate::bench::{Measured, choice_seconds, differ};
@@ -6,7 +6,7 @@ use crate::commands::print;
 use fiedler::Context;
 use fiedler::policy::Side;
 
-/// How the choices and the predictions fared.
+/// Prints how the choices and the predictions compare with the measured times.
 pub(super) fn judge(all: &[Measured], ctx: &Context, json: bool) {
     let mut pairs = Vec::new();
     for cpu in all.iter().filter(|m| m.side == Side::Cpu) {
@@ -30,7 +30,7 @@ pub(super) fn judge(all: &[Measured], ctx: &Context, json: bool) {
         } else {
             worst = worst.max(cost);
             let side = if chosen.side == Side::Cpu { "cpu" } else { "gpu" };
-            failed.push(format!("{}: {side} was chosen and takes {cost:.2} times as long", cpu.case));
+            failed.push(format!("{}: {side} was chosen but takes {cost:.2} times as long", cpu.case));
         }
     }
     let within = all.iter().filter(|m| m.off() <= 2.0).count();
@@ -43,7 +43,8 @@ pub(super) fn judge(all: &[Measured], ctx: &Context, json: bool) {
         return;
     }
     print(format_args!(
-        "choices: {right} of {} the faster side, or no slower than noise; the worst costs {worst:.2} times the better",
+        "choices: {right} of {} picked the faster side, or differ only by noise; the worst takes {worst:.2} times as \
+         long as the other side",
         pairs.len()
     ));
     print(format_args!("predictions: {within} of {} within 2x", all.len()));

@@ -1,4 +1,4 @@
-//! `fiedler bench`: operations on the CPU and on the adapter, beside what is predicted of them.
+//! `fiedler bench`: measures operations on the CPU and on the adapter, and compares them with the predictions.
 
 mod judge;
 mod peers;
@@ -14,31 +14,31 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Measure operations on the CPU and on the adapter, beside what is predicted.
+/// Measure operations on the CPU and on the adapter, and compare them with the predictions.
 #[derive(Debug, Args)]
 pub(super) struct Bench {
     /// Workloads (eigh/f32/n=32/batch=1000); without any, a grid of all families.
     #[arg(value_name = "WORKLOAD")]
     workloads: Vec<String>,
-    /// Only these families.
+    /// Measure only these families.
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "workloads")]
     only: Vec<String>,
-    /// Under a minute.
+    /// Measure less, in under a minute.
     #[arg(long)]
     quick: bool,
-    /// Larger sizes too.
+    /// Measure larger sizes too.
     #[arg(long, conflicts_with = "quick")]
     full: bool,
-    /// Judge the choices of `auto`: how many are the faster side, and those that are not.
+    /// Judge the choices of `auto`: how many picked the faster side, and which did not.
     #[arg(long)]
     policy: bool,
-    /// Print JSON lines, with the names of workloads that dense_peers.py prints.
+    /// Print JSON lines, with the same workload names as dense_peers.py.
     #[arg(long)]
     json: bool,
-    /// Write a page with plots: one file, which needs no network.
+    /// Write a page with plots, as one file that needs no network.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Lay what others took beside ours: JSON lines of dense_peers.py.
+    /// Show the times of other libraries next to ours, from the JSON lines of dense_peers.py.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     peers: Option<PathBuf>,
     #[command(flatten)]
@@ -49,8 +49,7 @@ impl Bench {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         let cases = self.cases()?;
         if self.policy && self.place.backend() != Backend::Auto {
-            let what =
-                "bench: --policy judges what `auto` chooses, and --backend (FIEDLER_BACKEND) takes the choice away";
+            let what = "bench: --policy judges the choices of `auto`: expected --backend (FIEDLER_BACKEND) auto";
             return Err(Failure::Call(what.to_owned()));
         }
         if let Some(path) = &self.html {
@@ -83,10 +82,13 @@ impl Bench {
                         table.add_row(show::line(&m, word, ceilings.get(roof), peers.as_ref()));
                         all.push(m);
                     }
-                    // What is wrong, or cannot be measured, has no figure, and spoils no other; the exit status tells.
+                    // A workload that is wrong or cannot be measured has no figure and does not stop the others. The
+                    // exit status reports it.
                     found => {
                         let (why, lost) = match found {
-                            Ok(m) => (format!("wrong: off by {:.2} times what is promised", m.error), false),
+                            Ok(m) => {
+                                (format!("wrong result: its error is {:.2} times the promised bound", m.error), false)
+                            }
                             Err(error) => (error.to_string(), error.is_device()),
                         };
                         if self.json {
@@ -110,14 +112,14 @@ impl Bench {
         }
         if let Some(path) = &self.html {
             fiedler::io::write_text(path, &page(&show::report(&all, &without, &ctx, ceilings)))?;
-            // JSON lines stay JSON lines.
+            // With --json, standard output holds only JSON lines.
             if !self.json {
                 print(format_args!("page: {}", path.display()));
             }
         }
         let known = |name: &String| all.iter().any(|m| m.case.to_string() == *name);
         if peers.as_ref().is_some_and(|peers| !peers.keys().any(known)) {
-            log::warn!("bench: --peers has no workload that was measured here");
+            log::warn!("bench: no workload in the --peers file was measured here");
         }
         if self.policy {
             judge::judge(&all, &ctx, self.json);
@@ -128,7 +130,7 @@ impl Bench {
         Ok(Outcome::Done)
     }
 
-    /// What is to be measured.
+    /// Returns the workloads to measure.
     fn cases(&self) -> Result<Vec<Case>, Failure> {
         let call = |error: fiedler::Error| Failure::Call(error.to_string());
         if !self.workloads.is_empty() {

@@ -1,13 +1,13 @@
-//! What others took, as `dense_peers.py` prints it.
+//! The times of other libraries, as `dense_peers.py` prints them.
 
 use crate::commands::Failure;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What others took, in ms, by workload.
+/// The names and times, in ms, of other libraries by workload.
 pub(super) type Peers = BTreeMap<String, Vec<(String, f64)>>;
 
-/// Reads JSON lines; those that name no workload, peer and time are left out.
+/// Reads JSON lines; those without a workload, a peer or a time are skipped.
 pub(super) fn peers(path: &Path) -> Result<Peers, Failure> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::Said(format!("bench: cannot read {}: {error}", path.display())))?;

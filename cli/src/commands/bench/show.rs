@@ -1,4 +1,4 @@
-//! What was measured, as a table, as JSON lines and as a page.
+//! The measurements as a table, as JSON lines and as a page.
 
 use super::peers::Peers;
 use crate::bench::page::{Ceiling, NOISE, Report, Row, seconds as time};
@@ -8,10 +8,10 @@ use comfy_table::Table;
 use fiedler::Context;
 use fiedler::policy::Side;
 
-/// Bytes of one array of the copy that is a ceiling.
+/// The bytes of each array of the copy that measures a ceiling.
 const CEILING: u64 = 16 << 20;
 
-/// The best that the CPU and the adapter, if there is one, give.
+/// Measures the ceilings of the CPU and of the adapter, if there is one.
 pub(super) fn ceilings(ctx: &Context) -> Result<Vec<Ceiling>, Failure> {
     let sides = [(Side::Cpu, &Context::cpu()), (Side::Gpu, ctx)];
     let sides = sides.into_iter().filter(|(side, _)| *side == Side::Cpu || ctx.adapter().is_some());
@@ -23,7 +23,7 @@ pub(super) fn ceilings(ctx: &Context) -> Result<Vec<Ceiling>, Failure> {
         .collect()
 }
 
-/// A side's name on the page.
+/// Returns a side's name on the page.
 fn name(ctx: &Context, side: Side) -> String {
     match (side, ctx.adapter()) {
         (Side::Gpu, Some(adapter)) => adapter.name.clone(),
@@ -31,7 +31,7 @@ fn name(ctx: &Context, side: Side) -> String {
     }
 }
 
-/// The table's head.
+/// Returns the table with its header.
 pub(super) fn table(peers: Option<&Peers>) -> Table {
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
@@ -40,7 +40,7 @@ pub(super) fn table(peers: Option<&Peers>) -> Table {
     table
 }
 
-/// A line of it.
+/// Returns a line of the table.
 pub(super) fn line(m: &Measured, name: &str, roof: Option<&Ceiling>, peers: Option<&Peers>) -> Vec<String> {
     let spread = m.transfers.spread();
     let [bytes, flops] = m.case.least();
@@ -63,7 +63,7 @@ pub(super) fn line(m: &Measured, name: &str, roof: Option<&Ceiling>, peers: Opti
     line
 }
 
-/// To two digits: what is reached of a roof may be little.
+/// Formats a share of a roof in percent, with two decimals below 1 %.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent > 100.0 {
@@ -72,7 +72,7 @@ fn percent(share: f64) -> String {
     if percent < 0.95 { format!("{percent:.2} %") } else { format!("{percent:.0} %") }
 }
 
-/// A line of JSON, with the names of `dense_peers.py`.
+/// Returns a line of JSON, with the keys of `dense_peers.py`.
 pub(super) fn as_json(m: &Measured, name: &str) -> serde_json::Value {
     let [bytes, flops] = m.case.least();
     let ms = |seconds: f64| 1e3 * seconds;
@@ -85,7 +85,7 @@ pub(super) fn as_json(m: &Measured, name: &str) -> serde_json::Value {
     })
 }
 
-/// What the page is made of.
+/// Returns the content of the page.
 pub(super) fn report(
     all: &[Measured],
     without: &[(Case, Side, String)],
@@ -135,7 +135,7 @@ pub(super) fn report(
     }
 }
 
-/// The call that made the page, as a shell takes it, with what the environment said.
+/// Returns the call that made the page, quoted for a shell, with the environment variables that matter.
 fn command() -> String {
     let said = ["FIEDLER_BACKEND", "FIEDLER_ADAPTER", "FIEDLER_SOFTWARE_AS_GPU", "RAYON_NUM_THREADS"];
     let said = said.iter().filter_map(|name| Some(format!("{name}={}", quoted(&std::env::var(name).ok()?))));

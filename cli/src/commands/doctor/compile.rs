@@ -1,4 +1,4 @@
-//! `doctor --compile`: every variant of every kernel, compiled on the adapter.
+//! `fiedler doctor --compile`: compiles every variant of every kernel on the adapter.
 
 use crate::commands::{Failure, Outcome, print};
 use fiedler::ops::variants::KernelVariant;
@@ -10,19 +10,20 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// The file that a layer beneath the driver writes statistics of pipelines to; where it is named, lines around each pipeline say what it is.
+/// The environment variable with the file to which a layer below the driver writes pipeline statistics. If it is set, a
+/// line before and a line after each pipeline say which variant it is.
 const STATISTICS: &str = "ISA_OUT";
 
-/// The variants of one family.
+/// The results for the variants of one family.
 #[derive(Debug, Default)]
 struct Family {
     name: &'static str,
     compiled: usize,
-    /// Those that calls do not use on this adapter.
+    /// The number of variants that calls do not use on this adapter.
     unused: usize,
     refused: Vec<Refused>,
     time: Duration,
-    /// The slowest one.
+    /// The longest compilation and its variant.
     slowest: (Duration, String),
 }
 
@@ -32,16 +33,17 @@ struct Refused {
     why: String,
 }
 
-/// Compiles all of them whose names contain `words`; `open` opens a context, anew after each that was refused, for that may have cost the device.
+/// Compiles all variants whose names contain `words`. `open` opens a context; it is called again after each refused
+/// variant, because that may have lost the device.
 pub(super) fn run(words: &str, open: &dyn Fn() -> Result<Context, Failure>, as_json: bool) -> Result<Outcome, Failure> {
     let mut variants = KernelVariant::all();
     variants.retain(|variant| variant.to_string().contains(words));
     if variants.is_empty() {
-        return Err(Failure::Call(format!("--compile {words}: no variant of a kernel is called so")));
+        return Err(Failure::Call(format!("--compile {words}: no kernel variant has this in its name")));
     }
     let mut ctx = open()?;
     let Some(adapter) = ctx.adapter().map(|adapter| adapter.name.clone()) else {
-        let why = ctx.without_adapter_because().unwrap_or("--backend gpu finds one").to_owned();
+        let why = ctx.without_adapter_because().unwrap_or("--backend gpu looks for one").to_owned();
         return Err(Failure::Said(format!("doctor --compile: there is no adapter to compile on: {why}")));
     };
     let mut statistics = statistics()?;
@@ -93,17 +95,17 @@ pub(super) fn run(words: &str, open: &dyn Fn() -> Result<Context, Failure>, as_j
     }
     match families.iter().map(|family| family.refused.len()).sum() {
         0 => Ok(Outcome::Done),
-        1_usize => Err(Failure::Said("doctor --compile: one variant is refused".to_owned())),
-        many => Err(Failure::Said(format!("doctor --compile: {many} variants are refused"))),
+        1_usize => Err(Failure::Said("doctor --compile: one variant was refused".to_owned())),
+        many => Err(Failure::Said(format!("doctor --compile: {many} variants were refused"))),
     }
 }
 
-/// Where the lines around pipelines go, if anywhere.
+/// The file for the lines around pipelines, if there is one.
 struct Statistics(Option<File>);
 
 fn statistics() -> Result<Statistics, Failure> {
     let Some(path) = env::var_os(STATISTICS).filter(|path| !path.is_empty()) else { return Ok(Statistics(None)) };
-    // The layer appends to it too.
+    // The layer appends to the same file.
     let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|error| unwritten(&error))?;
     Ok(Statistics(Some(file)))
 }
@@ -138,7 +140,7 @@ fn in_text(adapter: &str, families: &[Family]) -> String {
         all(|f| f.refused.len()),
         families.iter().map(|f| f.time.as_secs_f64()).sum::<f64>()
     ));
-    lines.extend([String::new(), "unused: for other adapters, or more than this one has room for".to_owned()]);
+    lines.extend([String::new(), "unused: for other adapters, or beyond the limits of this one".to_owned()]);
     for Refused { variant, why } in families.iter().flat_map(|family| &family.refused) {
         lines.push(format!("refused: {variant}: {why}"));
     }

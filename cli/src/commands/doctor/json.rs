@@ -1,4 +1,4 @@
-//! The same as one JSON object.
+//! The report as one JSON object.
 
 use super::advice::advice;
 use super::checks::Problem;

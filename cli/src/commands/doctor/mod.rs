@@ -19,18 +19,18 @@ use indicatif::ProgressBar;
 use report::Report;
 use std::time::Duration;
 
-/// Show the adapters of this machine, what they offer, what would be chosen, what is wrong and what to do: kernels are tried on problems
-/// whose answers are known, and speed is measured. Exit status 1 if anything is wrong; that there is no GPU is not.
+/// Show the adapters of this machine, what would be chosen, what is wrong and what to do.
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
     #[command(flatten)]
     place: Where,
-    /// Measure no speed.
+    /// Do not measure speed.
     #[arg(long)]
     quick: bool,
-    /// Compile every variant of every kernel that the adapter may be given, or of those whose names contain WORDS, and nothing else: a line
-    /// for each that is refused, and the time each family takes. Exit status 1 if any is refused, or there is no adapter. Where the
-    /// environment has ISA_OUT, a line before and after each goes to that file.
+    /// Only compile every kernel variant that the adapter may be given, or those whose names contain WORDS. Prints the
+    /// time that each family takes and a line for each variant that is refused. The exit status is 1 if any is refused
+    /// or there is no adapter. If the environment variable ISA_OUT names a file, a line before and a line after each
+    /// variant go to that file.
     #[arg(long, value_name = "WORDS", num_args = 0..=1, default_missing_value = "", conflicts_with = "quick")]
     compile: Option<String>,
     /// Print one JSON object.
@@ -47,8 +47,8 @@ impl Doctor {
         let mut problems = Vec::new();
         let ctx = self.open(&adapters, &mut problems)?;
         let cache = Cache::new().user_disk().map_err(|error| Failure::Call(error.to_string()))?;
-        // Seconds, most of them compilation; shown where a person is looking.
-        let bar = ProgressBar::new_spinner().with_message("trying every family of kernels");
+        // The tests take seconds, mostly for compilation; the spinner is shown only on a terminal.
+        let bar = ProgressBar::new_spinner().with_message("testing every family of kernels");
         bar.enable_steady_tick(Duration::from_millis(100));
         let tried = checks::tried(&ctx, !self.quick);
         bar.finish_and_clear();
@@ -65,7 +65,8 @@ impl Doctor {
         }
     }
 
-    /// The context that was asked for, with matrix units where its adapter has them: they are used by name alone.
+    /// Returns the context that the call asks for, with matrix units if its adapter has them; those are used only when
+    /// named.
     fn with_matrix_units(&self) -> Result<Context, Failure> {
         let ctx = self.place.with(faulty(Context::builder())?)?;
         if ctx.adapter().is_some_and(|adapter| adapter.features.contains(&"matrix-units")) {
@@ -76,7 +77,7 @@ impl Doctor {
         Ok(ctx)
     }
 
-    /// The context that was asked for, or where there is none the CPU, and why.
+    /// Returns the context that the call asks for; if that fails, the CPU's, and adds the reason to `problems`.
     fn open(&self, adapters: &[Adapter], problems: &mut Vec<Problem>) -> Result<Context, Failure> {
         let ctx = match self.place.with(faulty(Context::builder())?) {
             Ok(ctx) => ctx,
@@ -86,7 +87,7 @@ impl Doctor {
             }
             Err(other) => return Err(other),
         };
-        // Unasked, the CPU steps in for an adapter that cannot be opened.
+        // If the call does not ask for the adapter, the CPU replaces one that cannot be opened.
         let cpu_alone = self.place.backend() == Backend::Cpu;
         if let (None, false, Some(best)) = (ctx.adapter(), cpu_alone, adapters.iter().find(|a| !a.software)) {
             problems
@@ -96,20 +97,20 @@ impl Doctor {
     }
 }
 
-/// The fault that a test asks for, in builds with the feature `testing` alone: `open`, or `kernel=NAME`.
+/// Returns the fault that a test asks for, only in builds with the feature `testing`: `open`, or `kernel=NAME`.
 fn fault() -> Option<String> {
     let said = std::env::var("FIEDLER_TEST_FAULT").ok().filter(|fault| !fault.is_empty());
     said.filter(|_| cfg!(feature = "testing"))
 }
 
-/// No fault: there is none to be asked for.
+/// Returns the builder unchanged: this build has no faults to ask for.
 #[cfg(not(feature = "testing"))]
 #[expect(clippy::unnecessary_wraps, reason = "as the one for tests")]
 fn faulty(builder: ContextBuilder) -> Result<ContextBuilder, Failure> {
     Ok(builder)
 }
 
-/// Faults on purpose, for tests of what is said then.
+/// Adds the fault that a test asks for.
 #[cfg(feature = "testing")]
 fn faulty(builder: ContextBuilder) -> Result<ContextBuilder, Failure> {
     match fault().as_deref() {

@@ -1,4 +1,4 @@
-//! Everything that the doctor found out.
+//! Everything that the doctor found.
 
 use super::checks::{Problem, Tried, of_the_doctor};
 use super::hidden::hidden;
@@ -9,7 +9,7 @@ use fiedler::policy::{Choice, DeviceClass, Family, Side};
 use fiedler::{Adapter, Backend, Context};
 use std::path::PathBuf;
 
-/// Workloads that show where the choice turns.
+/// Workloads that show where the choice changes side.
 const SAMPLES: [(Family, usize, usize); 6] = [
     (Family::Eigh, 8, 100_000),
     (Family::Eigh, 32, 100),
@@ -18,20 +18,21 @@ const SAMPLES: [(Family, usize, usize); 6] = [
     (Family::Fft, 1024, 10_000),
     (Family::Matmul, 1024, 1),
 ];
-/// Orders of which it is said from how many matrices on a GPU is faster.
+/// The orders for which the report says from how many matrices a GPU is faster.
 const TURNS: [usize; 3] = [8, 32, 100];
 
 pub(super) struct Report {
     pub(super) adapters: Vec<Adapter>,
     pub(super) ctx: Context,
-    /// Why there is no adapter, where there is none.
+    /// The reason why there is no adapter, if there is none.
     pub(super) without: Option<String>,
-    /// The adapter that was named.
+    /// The adapter that the call names.
     pub(super) named: Option<String>,
     pub(super) stored: Option<PathBuf>,
     pub(super) tuned: Vec<Tuned>,
     pub(super) choices: Vec<(Case, Choice)>,
-    /// Orders, and from how many matrices on the adapter is faster than the CPU; of adapters that may be chosen unasked.
+    /// Orders, and the number of matrices from which the adapter is faster than the CPU; empty unless `auto` may choose
+    /// the adapter.
     pub(super) turns: Vec<(usize, Option<usize>)>,
     pub(super) tried: Tried,
     pub(super) notes: Vec<String>,
@@ -39,7 +40,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// `problems` are those that were there before anything was tried.
+    /// Puts the report together; `problems` are those from before the tests.
     pub(super) fn new(
         place: &Where,
         adapters: Vec<Adapter>,
@@ -63,7 +64,7 @@ impl Report {
         Self { adapters, ctx, without, named, stored, tuned, choices, turns, tried, notes, problems }
     }
 
-    /// Whether operations may run on the adapter without having been told to.
+    /// Returns whether operations may run on the adapter without being told to.
     pub(super) fn chooses(&self) -> bool {
         chooses(&self.ctx)
     }
@@ -74,7 +75,7 @@ fn chooses(ctx: &Context) -> bool {
         && !matches!(ctx.policy().class, DeviceClass::Absent | DeviceClass::Unopened | DeviceClass::Software)
 }
 
-/// From how many matrices on the adapter is faster, to a power of two.
+/// Returns for each order the number of matrices, a power of two, from which the adapter is faster.
 fn turns(ctx: &Context) -> Vec<(usize, Option<usize>)> {
     if !chooses(ctx) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What is remembered between calls, and how much memory is in use.
+//! What is stored between calls, and how much memory is in use.
 
 use fiedler::Context;
 use fiedler::ops::eigen::device_order_limit;
@@ -6,7 +6,7 @@ use fiedler::policy::{Machine, Stored, folder};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What `fiedler tune` left of one side of this machine.
+/// What `fiedler tune` stored for one side of this machine.
 pub(super) struct Tuned {
     /// `cpu`, or the adapter's name.
     pub(super) of: String,
@@ -14,16 +14,16 @@ pub(super) struct Tuned {
 }
 
 pub(super) enum Tuning {
-    /// Measured on that date, and kept there.
+    /// Measured on `date` and stored in `file`.
     Holds { date: String, file: PathBuf },
-    /// A file that does not hold, and why.
+    /// There is a file, but it is not valid for this machine, and why.
     Ignored(String),
     /// Never measured.
     Nothing,
 }
 
 impl Tuned {
-    /// Of the CPU, and of the adapter if there is one.
+    /// Returns the state for the CPU, and for the adapter if there is one.
     pub(super) fn all(ctx: &Context) -> Vec<Self> {
         let cpu = Machine::cpu(ctx.threads());
         let adapter = ctx.adapter().map(|a| Machine::adapter(&a.name, &a.backend, &a.driver));
@@ -38,8 +38,8 @@ impl Tuned {
     fn words(&self) -> String {
         match &self.state {
             Tuning::Holds { date, file } => format!("{}: measured {date} ({})", self.of, file.display()),
-            Tuning::Ignored(why) => format!("{}: ignored, the defaults of its class serve: {why}", self.of),
-            Tuning::Nothing => format!("{}: not measured, the defaults of its class serve", self.of),
+            Tuning::Ignored(why) => format!("{}: using the defaults of its class; the file is ignored: {why}", self.of),
+            Tuning::Nothing => format!("{}: not measured, using the defaults of its class", self.of),
         }
     }
 }
@@ -54,20 +54,20 @@ impl Tuning {
                 let file = folder.join(machine.file_name());
                 let text = std::fs::read_to_string(&file).unwrap_or_default();
                 let said: Value = serde_json::from_str(&text).unwrap_or_default();
-                let date = said["measured"].as_str().unwrap_or("on a day that it does not say").to_owned();
+                let date = said["measured"].as_str().unwrap_or("on an unknown date").to_owned();
                 Self::Holds { date, file }
             }
         }
     }
 }
 
-/// A name and its state, a line each.
+/// Returns lines of a name and its state.
 pub(super) fn state(ctx: &Context, stored: Option<&Path>, tuned: &[Tuned]) -> Vec<(&'static str, String)> {
     let pool = ctx.pool();
     let mut lines = vec![("memory budget", format!("{} (FIEDLER_MEMORY_BUDGET)", mib(ctx.memory_budget())))];
     if ctx.adapter().is_some() {
         let words = format!(
-            "{} in use, {} allocated, {} at most while testing",
+            "{} in use, {} allocated, at most {} in use during the tests",
             mib(pool.in_use),
             mib(pool.allocated),
             mib(pool.peak)
@@ -75,30 +75,31 @@ pub(super) fn state(ctx: &Context, stored: Option<&Path>, tuned: &[Tuned]) -> Ve
         lines.push(("device memory", words));
         lines.push(("largest eigh", format!("n = {} on the adapter", device_order_limit(ctx))));
     }
-    let kept = stored.map_or_else(|| "none kept (FIEDLER_CACHE_BYTES=0, or no home)".to_owned(), folder_state);
+    let kept =
+        stored.map_or_else(|| "none (FIEDLER_CACHE_BYTES=0, or there is no home folder)".to_owned(), folder_state);
     lines.push(("stored results", kept));
     lines.extend(tuned.iter().map(|tuned| ("tuning", tuned.words())));
     lines
 }
 
-/// Bytes in MiB: whole ones where they are many.
+/// Formats bytes in MiB, without decimals from 100 MiB on.
 #[expect(clippy::cast_precision_loss, reason = "of bytes that a machine has")]
 pub(super) fn mib(bytes: u64) -> String {
     let mib = bytes as f64 / f64::from(1 << 20);
     if mib < 100.0 { format!("{mib:.1} MiB") } else { format!("{mib:.0} MiB") }
 }
 
-/// A folder of the cache: how much it holds, and whether it takes more.
+/// Describes the cache folder: its files, their size, and whether it can be written to.
 fn folder_state(folder: &Path) -> String {
     let shown = folder.display();
     if !folder.exists() {
-        return format!("{shown}, not made yet (FIEDLER_CACHE_DIR)");
+        return format!("{shown}, not created yet (FIEDLER_CACHE_DIR)");
     }
     let Ok(entries) = folder.read_dir() else { return format!("{shown}, cannot be read (FIEDLER_CACHE_DIR)") };
     let files: Vec<u64> =
         entries.flatten().filter_map(|e| e.metadata().ok()).filter(|m| m.is_file()).map(|m| m.len()).collect();
     let writable = folder.metadata().is_ok_and(|m| !m.permissions().readonly());
-    let state = if writable { "" } else { ", cannot be written" };
+    let state = if writable { "" } else { ", not writable" };
     let files_of = if files.len() == 1 { "1 file" } else { &format!("{} files", files.len()) };
-    format!("{shown}: {files_of} of {}{state} (FIEDLER_CACHE_DIR)", mib(files.iter().sum()))
+    format!("{shown}: {files_of}, {} in total{state} (FIEDLER_CACHE_DIR)", mib(files.iter().sum()))
 }

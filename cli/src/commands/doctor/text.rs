@@ -1,4 +1,4 @@
-//! The report as a person reads it, in 80 columns.
+//! The report as text, in 80 columns.
 
 use super::advice::advice;
 use super::checks::Problem;
@@ -10,7 +10,7 @@ use fiedler::Adapter;
 use fiedler::policy::Side;
 use std::fmt::{Display, Formatter, Result};
 
-/// Columns of a line.
+/// The number of columns in a line.
 const WIDTH: usize = 80;
 
 impl Display for Report {
@@ -37,7 +37,7 @@ impl Display for Report {
             let case = case.to_string();
             writeln!(f, "  {case:<30}{side:>6}{:>14}{gpu:>14}", seconds(choice.cpu_seconds))?;
         }
-        writeln!(f, "  Times are predicted; `fiedler explain WORKLOAD` says more of each.\n")?;
+        writeln!(f, "  Times are predictions; `fiedler explain WORKLOAD` gives the details.\n")?;
         write_checks(f, &self.tried.checks)?;
         if !self.tried.speed.is_empty() {
             writeln!(f, "\n{:<32}{:>16}{:>24}", "speed", "here", "expected of its class")?;
@@ -46,18 +46,18 @@ impl Display for Report {
         writeln!(f)?;
         for (i, Problem { what, remedy }) in self.problems.iter().enumerate() {
             wrapped(f, "WRONG: ", what)?;
-            // What helps against several of one kind is said once.
+            // A remedy for several problems in a row is printed once.
             if self.problems.get(i + 1).is_none_or(|next| next.remedy != *remedy) {
                 wrapped(f, "  what to do: ", remedy)?;
             }
         }
         advice(self).iter().try_for_each(|line| wrapped(f, "advice: ", line))?;
-        // Otherwise the command says how many things are, where all commands say why they failed.
+        // Otherwise the command reports the number of problems on standard error, like every failure.
         if self.problems.is_empty() { f.write_str("nothing is wrong") } else { Ok(()) }
     }
 }
 
-/// A text in lines: `head` before the first, as many spaces before the others.
+/// Writes a text, wrapped into lines: the first starts with `head`, the others with as many spaces.
 fn wrapped(f: &mut Formatter<'_>, head: &str, text: &str) -> Result {
     let indent = head.chars().count();
     let (mut line, mut length) = (head.to_owned(), indent);
@@ -79,24 +79,24 @@ fn wrapped(f: &mut Formatter<'_>, head: &str, text: &str) -> Result {
 fn write_adapter(f: &mut Formatter<'_>, a: &Adapter) -> Result {
     let [least, most] = a.subgroup_size;
     let subgroups = if least == most { format!("{least}") } else { format!("{least} to {most}") };
-    let alone = if a.software { "; never chosen unless it is named" } else { "" };
+    let alone = if a.software { "; used only when named" } else { "" };
     let limits = &a.limits;
     wrapped(f, "  ", &a.name)?;
     for (name, words) in [
-        ("class", format!("{}, by {}{alone}", a.class, a.backend)),
+        ("class", format!("{}, through {}{alone}", a.class, a.backend)),
         ("selected by", selection(a)),
         ("driver", a.driver.clone()),
         ("features", a.features.join(" ")),
         ("subgroups", format!("{subgroups} invocations")),
         ("workgroups", format!("{} invocations, {} KiB", limits.workgroup_invocations, limits.workgroup_storage >> 10)),
-        ("buffers", format!("{} at most, {} in a binding", mib(limits.buffer), mib(limits.storage_binding))),
+        ("buffers", format!("{} at most, {} per binding", mib(limits.buffer), mib(limits.storage_binding))),
     ] {
         wrapped(f, &format!("    {name:<12}"), &words)?;
     }
     Ok(())
 }
 
-/// What tells it from all others.
+/// Returns the option that selects this adapter and no other.
 fn selection(a: &Adapter) -> String {
     let by_name = format!("--adapter '{}#{}'", a.name, a.index);
     match &a.pci {
@@ -105,10 +105,10 @@ fn selection(a: &Adapter) -> String {
     }
 }
 
-/// A trial a line: the errors found on the adapter and on the CPU, and what is promised.
+/// Writes a line per test problem: the errors on the adapter and on the CPU, and the promised bound.
 fn write_checks(f: &mut Formatter<'_>, checks: &[Check]) -> Result {
     let (cpu, adapter): (Vec<&Check>, Vec<&Check>) = checks.iter().partition(|check| check.on == "cpu");
-    write!(f, "{:<52}", "self-test: errors beside what is promised")?;
+    write!(f, "{:<52}", "self-test: errors, and the promised bounds")?;
     if !adapter.is_empty() {
         write!(f, "{:>9}", "adapter")?;
     }
@@ -119,7 +119,7 @@ fn write_checks(f: &mut Formatter<'_>, checks: &[Check]) -> Result {
         if let Some(twin) = twin {
             write!(f, "{:>9}", error(twin))?;
         }
-        // Of one that did not come so far the promise is not known.
+        // If a run failed before there was a result, its bound is unknown.
         let promised = twin.map_or(0.0, |twin| twin.allowed).max(own.allowed);
         let promised = match promised {
             _ if own.found.is_none() && twin.is_none_or(|twin| twin.found.is_none()) => "-".to_owned(),
@@ -149,7 +149,7 @@ fn write_speed(f: &mut Formatter<'_>, speed: &Speed) -> Result {
         ("multiply-add", giga(found.fma, "Gflop/s"), class.map(|e| format!("{} or more", giga(e.fma, "Gflop/s")))),
         ("smallest call", seconds(found.call), class.map(|e| format!("{} or less", seconds(e.call)))),
     ] {
-        writeln!(f, "    {what:<28}{here:>16}{:>24}", expected.unwrap_or_else(|| "not known".to_owned()))?;
+        writeln!(f, "    {what:<28}{here:>16}{:>24}", expected.unwrap_or_else(|| "unknown".to_owned()))?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use fiedler::array::Real;
 use fiedler::encode::Encoding;
 use fiedler::io::{Data, NamedArray, NodeIds, Rows};
 
-/// A precision that files have.
+/// A precision in which files store values.
 pub(super) trait Stored: Real {
     fn data(numbers: &[Self]) -> Data<'_>;
 }
@@ -21,7 +21,7 @@ impl Stored for f64 {
     }
 }
 
-/// The arrays of the file, in the order of the documentation.
+/// Returns the arrays of the file, in the order of the documentation.
 pub(super) fn arrays<'a, T: Stored>(encoding: &'a Encoding<T>, ids: Option<&'a NodeIds>) -> Vec<NamedArray<'a>> {
     let (graphs, k) = (encoding.graphs(), encoding.k);
     let nodes = encoding.eigenvectors.len().checked_div(k).unwrap_or_else(|| node_count(encoding));

@@ -1,4 +1,4 @@
-//! `fiedler encode`: a data set of graphs in, certified encodings out.
+//! `fiedler encode`: reads a data set of graphs and writes certified encodings.
 
 mod arrays;
 mod report;
@@ -25,35 +25,35 @@ use std::time::Instant;
 pub(super) struct Encode {
     /// A TUDataset folder, an edge list (SNAP, CSV, TSV, white space) or a MatrixMarket file.
     input: PathBuf,
-    /// Where to: .npz, .safetensors or .csv.
+    /// The file to write: .npz, .safetensors or .csv.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// Pairs of each graph. Of one that has fewer, the columns beyond its own are masked.
+    /// The number of eigenpairs per graph. If a graph has fewer, the columns beyond them are masked.
     #[arg(short, default_value_t = 8, value_parser = whole::<usize>)]
     k: usize,
-    /// Which Laplacian.
+    /// The Laplacian.
     #[arg(long, value_enum, default_value_t = LaplacianName::Symmetric)]
     laplacian: LaplacianName,
-    /// How: exact decomposes dense matrices, fast iterates on sparse ones; auto chooses.
+    /// The method: exact decomposes dense matrices, fast iterates on sparse ones, auto chooses.
     #[arg(long, value_enum, default_value_t = Method::Auto)]
     method: Method,
-    /// Which end of the spectrum.
+    /// The end of the spectrum to compute.
     #[arg(long, value_enum, default_value_t = End::Smallest)]
     which: End,
     #[command(flatten)]
     place: Where,
     #[command(flatten)]
     profiling: Profiling,
-    /// The Laplacian of which library: its self-loops, duplicate edges, isolated nodes. Without it self-loops are dropped, the largest of
-    /// duplicates counts and isolated nodes have 0.
+    /// Treat self-loops, duplicate edges and isolated nodes as this library does. Without it, self-loops are dropped,
+    /// the largest of duplicate weights counts, and isolated nodes have 0 on the diagonal.
     #[arg(long, value_enum)]
     preset: Option<PresetName>,
-    /// Keep of each graph its largest connected component alone, of equals the one with the lowest node; `node_ids` says which nodes
-    /// they are.
+    /// Keep only the largest connected component of each graph; of equally large ones, the one with the lowest node.
+    /// `node_ids` says which nodes it has.
     #[arg(long)]
     largest_component: bool,
-    /// In which precision eigenvalues and eigenvectors are written. f64 is computed on the CPU alone; its pairs of an iteration have
-    /// residuals of 1e-10, not 2e-6.
+    /// The precision in which eigenvalues and eigenvectors are written. f64 is computed on the CPU alone; its iterative
+    /// methods stop at residuals of 1e-10 rather than 2e-6.
     #[arg(long, value_enum, value_name = "PRECISION", default_value_t = Precision::F32)]
     precision: Precision,
     /// What to do with edges that have no reverse.
@@ -61,16 +61,16 @@ pub(super) struct Encode {
     symmetrize: Symmetrize,
     #[command(flatten)]
     reading: Reading,
-    /// Leave out one zero mode for each connected component.
+    /// Leave out one zero mode per connected component.
     #[arg(long)]
     drop_trivial: bool,
-    /// Also the diagonals of the first N powers of D^-1 W.
+    /// Also write the diagonals of the first N powers of D^-1 W.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>)]
     walk_steps: usize,
-    /// Neither read results that were stored before nor store any.
+    /// Neither read stored results nor store new ones.
     #[arg(long)]
     no_cache: bool,
-    /// Keep what is finished in the folder OUT.resume, and go on from there if a call before was killed.
+    /// Store finished pieces in the folder OUT.resume, and continue from there if an earlier call was killed.
     #[arg(long)]
     resume: bool,
     /// Print nothing but errors.
@@ -142,33 +142,33 @@ enum Symmetrize {
     Error,
 }
 
-/// What the arrays of the output mean, and how to have those of another library.
+/// The meaning of the output's arrays, and how to reproduce those of another library.
 const ARRAYS_AND_RECIPE: &str = "Arrays:
   eigenvalues    (graphs, k)  ascending; NaN where there is no pair
-  eigenvectors   (nodes, k)   of unit 2-norm within a graph. The entry of largest magnitude is positive: the lowest index among those
-                              within 1 % of it
-  node_offsets   (graphs + 1) where each graph's rows begin
-  residual       (graphs)     max |L v - l v|_2 / |L|_1 over the pairs, measured in f64 on what is written
-  orthogonality  (graphs)     max |V'V - I|; for random-walk of the symmetric form's vectors
-  status         (graphs)     0 is converged
-  components     (graphs)     connected components: as many eigenvalues are 0, but for isolated nodes whose diagonal
-                              is 1 (presets pyg and dgl)
-  tie_group      (graphs, k)  pairs of one number are tied: the square roots of their values are within 1e-10 of the square root of the
-                              spectrum's bound; their vectors are the canonical basis of the space that they span. The null space is a
-                              group of its own
-  tie_cut        (graphs)     1 where the last group has more pairs than the k that are here
+  eigenvectors   (nodes, k)   of unit 2-norm within a graph. The entry of largest magnitude is positive; among entries
+                              within 1 % of the largest, the one with the lowest index counts
+  node_offsets   (graphs + 1) the row at which each graph begins
+  residual       (graphs)     max |L v - l v|_2 / |L|_1 over the pairs, measured in f64 on the written values
+  orthogonality  (graphs)     max |V'V - I|; for random-walk, of the vectors of the similar symmetric matrix
+  status         (graphs)     0 converged; 1 not converged; 2 not finite; 3 unresolved
+  components     (graphs)     the number of connected components. It is also the number of zero eigenvalues, unless
+                              isolated nodes have 1 on the diagonal (presets pyg and dgl)
+  tie_group      (graphs, k)  pairs with the same number are tied: the square roots of their values differ by at most
+                              1e-10 times the square root of the spectrum's bound. Their vectors are the canonical basis
+                              of the space that they span. The null space is a separate group
+  tie_cut        (graphs)     1 if the last group has more pairs than these k columns hold
   mask           (graphs, k)  1 where there is a pair
-  random_walk    (nodes, N)   with --walk-steps N
-  node_ids       (nodes)      what the file calls its nodes, where that is not 0, 1, 2 and so on
+  random_walk    (nodes, N)   return probabilities, with --walk-steps N
+  node_ids       (nodes)      the file's names of its nodes, unless they are 0, 1, 2 and so on
 
-torch_geometric's AddLaplacianEigenvectorPE leaves out the first eigenvector. For its K columns: --preset pyg, -k K+1, then the columns of
-`eigenvectors` from 1 on.";
+torch_geometric's AddLaplacianEigenvectorPE leaves out the first eigenvector. For its K columns, use --preset pyg and
+-k K+1, and take the columns of `eigenvectors` from 1 on.";
 
 impl Encode {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         self.check()?;
         if self.quiet {
-            // Warnings are not errors.
+            // --quiet prints only errors, no warnings.
             log::set_max_level(log::LevelFilter::Error);
         }
         let stores = Stores::new(!self.no_cache, self.resume.then_some(&self.output))?;
@@ -183,12 +183,12 @@ impl Encode {
         }
     }
 
-    /// What is wrong with the call, whatever the input is.
+    /// Checks what does not depend on the contents of the input.
     fn check(&self) -> Result<(), Failure> {
         check_output(&self.output, &self.input, &["npz", "safetensors", "csv"])?;
         self.profiling.check()?;
         if self.precision == Precision::F64 && self.place.insists() {
-            let what = "--precision f64: it is computed on the CPU alone; do not ask for --backend gpu";
+            let what = "--precision f64 is computed on the CPU alone: expected --backend cpu or auto, found gpu";
             return Err(Failure::Call(what.to_owned()));
         }
         Ok(())
@@ -205,7 +205,7 @@ impl Encode {
             &mut dyn FnMut(Progress),
         ) -> Result<(Encoding<T>, Report), Error>,
     ) -> Result<Outcome, Failure> {
-        // A device that was asked for is opened, or missed, before a large file is read.
+        // If the call asks for a device, it is opened, or found missing, before a large file is read.
         let mut started = Instant::now();
         let mut lap = || std::mem::replace(&mut started, Instant::now()).elapsed().as_secs_f64();
         let early =
@@ -214,7 +214,7 @@ impl Encode {
         if !self.quiet && !self.json {
             notify(&data);
         }
-        // In its file, the first graph of a TUDataset is graph 1.
+        // A TUDataset's file counts graphs from 1.
         let encoder = encoder.first_graph(usize::from(data.format == Format::TuDataset));
         let listed = data.graphs.nodes();
         if self.largest_component {
@@ -274,7 +274,8 @@ impl Encode {
             Symmetrize::Mean => Symmetrization::Mean,
             Symmetrize::Error => Symmetrization::Error,
         };
-        // A file lists an undirected edge once or twice, so what the libraries do with direction is left to --symmetrize.
+        // A file lists an undirected edge once or twice. --symmetrize decides about direction, not the library's
+        // convention.
         Conventions { symmetrization, ..preset.map(Preset::conventions).unwrap_or_default() }
     }
 
@@ -297,7 +298,7 @@ impl Encode {
             })
     }
 
-    /// Rate and ETA on standard error, where it is a terminal.
+    /// Returns a progress bar with rate and ETA, shown on standard error if that is a terminal.
     fn progress_bar(&self, graphs: usize) -> ProgressBar {
         let target = if self.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(Some(graphs as u64), target);
@@ -306,13 +307,13 @@ impl Encode {
     }
 }
 
-/// Leaves the largest component of each graph, and says which nodes those are.
+/// Keeps only the largest component of each graph, and sets the ids of its nodes.
 fn keep_largest(data: &mut DataSet) {
     let LargestComponents { graphs, nodes, .. } = data.graphs.largest_components();
     data.node_ids = Some(match data.node_ids.take() {
         Some(NodeIds::Integers(ids)) => NodeIds::Integers(nodes.iter().map(|&node| ids[node]).collect()),
         Some(NodeIds::Text(ids)) => NodeIds::Text(nodes.iter().map(|&node| ids[node].clone()).collect()),
-        // They are counted through the data set.
+        // Without ids in the file, nodes are numbered through the whole data set.
         None => NodeIds::Integers(nodes.iter().map(|&node| i64::try_from(node).unwrap_or(i64::MAX)).collect()),
     });
     data.graphs = graphs;

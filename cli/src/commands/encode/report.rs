@@ -1,4 +1,4 @@
-//! What `fiedler encode` says when it is done: one line, or one JSON object.
+//! The report that `fiedler encode` prints at the end: one line, or one JSON object.
 
 use super::{Encode, Precision};
 use crate::commands::stores::Stores;
@@ -10,7 +10,7 @@ use fiedler::io::DataSet;
 use fiedler::{Backend, Context};
 use serde_json::Value;
 
-/// What is told of the graphs and their encodings.
+/// What the report says about the graphs and their encodings.
 #[derive(Debug)]
 pub(super) struct Facts {
     edges: usize,
@@ -18,12 +18,13 @@ pub(super) struct Facts {
     residual: f32,
     orthogonality: f32,
     components: i64,
-    /// Graphs that have fewer pairs than were asked for, and the fewest pairs that one has.
+    /// The number of graphs with fewer pairs than requested.
     fewer: usize,
+    /// The fewest pairs of any graph.
     fewest: usize,
-    /// The smallest eigenvalue that is not 0, of a single graph whose smallest are here.
+    /// The smallest nonzero eigenvalue, if there is a single graph and it is among the pairs.
     smallest: Option<f64>,
-    /// Graphs of whose spectrum only zeros are here, although there is more.
+    /// The number of graphs for which all pairs have the value 0, although the graph has more pairs.
     zeros_alone: usize,
 }
 
@@ -35,7 +36,7 @@ impl Facts {
         let pairs = |i: usize| encoding.mask[i * k..(i + 1) * k].iter().filter(|&&there| there == 1).count();
         let zeros = |i: usize| encoding.eigenvalues(i)[..pairs(i)].iter().take_while(|x| x.to_f64() == 0.0).count();
         let zeros_alone = |i: &usize| {
-            // All that there is to a graph without edges.
+            // A graph without edges has only zeros.
             let more = graphs.graph(*i).entries() > 0;
             more && pairs(*i) > 0 && zeros(*i) == pairs(*i)
         };
@@ -62,11 +63,11 @@ impl Facts {
     }
 }
 
-/// A call that is done.
+/// A finished call.
 pub(super) struct Done<'a> {
     pub(super) ctx: &'a Context,
     pub(super) data: &'a DataSet,
-    /// Nodes of the input.
+    /// The number of nodes in the input.
     pub(super) listed: usize,
     pub(super) report: &'a Report,
     pub(super) stores: &'a Stores,
@@ -95,7 +96,7 @@ impl Done<'_> {
         .to_string()
     }
 
-    /// The largest pairs do not show it.
+    /// Returns the smallest nonzero eigenvalue, unless the call asks for the largest pairs.
     fn smallest(&self, call: &Encode) -> Option<f64> {
         self.facts.smallest.filter(|_| call.wants_smallest())
     }
@@ -104,7 +105,8 @@ impl Done<'_> {
         if call.wants_smallest() { self.facts.zeros_alone } else { 0 }
     }
 
-    /// What, how many, where and why there, how it ended, what it says of the graph, how long it took.
+    /// Returns the last line: what was encoded, how many pairs, where and why there, how it ended, what it says about
+    /// the graph, and how long it took.
     pub(super) fn words(&self, call: &Encode) -> String {
         let Self { data, facts, .. } = self;
         let of = [
@@ -133,7 +135,7 @@ impl Done<'_> {
         parts.join("; ")
     }
 
-    /// What was left out of the input.
+    /// Says what was left out of the input.
     fn left(&self, call: &Encode) -> String {
         if !call.largest_component {
             return String::new();
@@ -142,7 +144,7 @@ impl Done<'_> {
         format!(" (the largest component{each}, of {} nodes)", self.listed)
     }
 
-    /// How many pairs of each graph.
+    /// Says how many pairs each graph has.
     fn pairs(&self, call: &Encode) -> String {
         let (k, single, Facts { fewer, fewest, .. }) = (call.k, self.data.graphs.len() == 1, &self.facts);
         match (*fewer, single) {
@@ -150,13 +152,13 @@ impl Done<'_> {
             (0, false) => format!("{} each", many(k, "eigenpair", "eigenpairs")),
             (_, true) => format!("all {fewest} eigenpairs (-k asks for {k}: the columns beyond are masked)"),
             (some, false) => format!(
-                "{k} eigenpairs each, but for {} of fewer, as few as {fewest} (the columns beyond are masked)",
+                "{k} eigenpairs each, except for {} with as few as {fewest} (the columns beyond are masked)",
                 many(some, "graph", "graphs")
             ),
         }
     }
 
-    /// Where it was computed, and why there.
+    /// Says where the pairs were computed, and why there.
     fn place(&self, call: &Encode) -> String {
         let report = self.report;
         let name = self.ctx.adapter().map_or("the adapter", |adapter| adapter.name.as_str());
@@ -168,14 +170,14 @@ impl Done<'_> {
         };
         let again = match report.again {
             0 => String::new(),
-            some => format!(", {} decided again in f64 on the CPU", many(some, "graph", "graphs")),
+            some => format!(", {} solved again in f64 on the CPU", many(some, "graph", "graphs")),
         };
         let in_f64 = call.precision == Precision::F64 && call.place.backend() != Backend::Cpu;
         let why = if in_f64 { IN_F64.to_owned() } else { report.choice.reason.to_string() };
         format!("{place} ({why}){again}")
     }
 
-    /// Zeros say little: what to do about them.
+    /// Says which options help if all eigenvalues of a graph are 0, which tells little.
     fn hint(&self, call: &Encode) -> Option<String> {
         let some = self.zeros_alone(call);
         if some == 0 {
@@ -188,12 +190,12 @@ impl Done<'_> {
             }
         };
         let several = usize::try_from(self.facts.components).is_ok_and(|count| count > self.data.graphs.len());
-        let or = if several { ", --largest-component keeps the largest component alone" } else { "" };
+        let or = if several { ", --largest-component keeps only the largest component" } else { "" };
         Some(format!("{whose}: --drop-trivial leaves them out{or}"))
     }
 }
 
-/// Four digits that count, without an exponent where few zeros lead.
+/// Formats a value with four significant digits, without an exponent from 1e-3 up to 1e4.
 fn four_digits(x: f64) -> String {
     if !(1e-3..1e4).contains(&x) {
         return format!("{x:.3e}");

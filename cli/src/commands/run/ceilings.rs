@@ -1,4 +1,5 @@
-//! `fiedler run ceilings`: what this machine can do at most, measured, so that a benchmark can say how near it comes.
+//! `fiedler run ceilings`: measures the highest rates of this machine, so that a benchmark can say how close it comes
+//! to them.
 
 use crate::commands::profile::Profiling;
 use crate::commands::values::counted;
@@ -9,10 +10,11 @@ use fiedler::ops::roofline::ceilings;
 
 #[derive(Debug, Args)]
 pub(super) struct Ceilings {
-    /// Bytes of one of the two arrays of the copy, such as 64M [default: 256M, or what a binding or an eighth of the budget holds].
+    /// The size of each of the two arrays of the copy, such as 64M [default: 256M, but at most one binding and an
+    /// eighth of the memory budget].
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     bytes: Option<u64>,
-    /// Calls of each, of which the fastest counts.
+    /// The number of calls of each kind; the fastest counts.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = counted)]
     rounds: usize,
     #[command(flatten)]
@@ -22,11 +24,11 @@ pub(super) struct Ceilings {
 }
 
 fn parse_bytes(text: &str) -> Result<u64, String> {
-    bytes_from(text).filter(|&bytes| bytes >= 16).ok_or_else(|| "expected 16 bytes at least, such as 64M".to_owned())
+    bytes_from(text).filter(|&bytes| bytes >= 16).ok_or_else(|| "expected at least 16 bytes, such as 64M".to_owned())
 }
 
 impl Ceilings {
-    /// Prints one JSON object: bytes/s, flop/s, and the milliseconds of the smallest call.
+    /// Prints one JSON object with bytes/s, flop/s, and the duration of the smallest call in milliseconds.
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
         self.profiling.check()?;
         let ctx = self.profiling.context(&self.place, true, None)?;

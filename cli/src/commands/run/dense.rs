@@ -17,15 +17,16 @@ use fiedler::{Context, Error, Shape};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What every decomposition is told.
+/// The options of every decomposition.
 #[derive(Debug, Args)]
 struct Common {
-    /// `(n, n)` or `(batch, n, n)` in a .npy file: float32, float64, float16 as float32, integers and booleans as float64. The lower triangles are read. Written
-    /// beside the result, of each matrix: `residual`, `orthogonality`, `status`.
+    /// `(n, n)` or `(batch, n, n)` in a .npy file: float32, float64, float16 as float32, integers and booleans as
+    /// float64. Only the lower triangles are read. For each matrix, `residual`, `orthogonality` and `status` are
+    /// written too.
     input: PathBuf,
     #[command(flatten)]
     to: To,
-    /// In which precision; without it, that of the input.
+    /// The precision to compute in; without it, that of the input.
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
 }
@@ -34,10 +35,10 @@ struct Common {
 pub(super) struct Eigh {
     #[command(flatten)]
     common: Common,
-    /// The K smallest pairs, or with --which the largest; all without it.
+    /// Compute only the K smallest pairs, or the K largest with --which largest; without -k, all pairs.
     #[arg(short, value_name = "K", value_parser = whole::<usize>)]
     k: Option<usize>,
-    /// Which end of the spectrum -k counts from.
+    /// The end of the spectrum from which -k counts.
     #[arg(long, value_enum, value_name = "END", default_value = "smallest", requires = "k")]
     which: End,
 }
@@ -52,7 +53,7 @@ pub(super) struct Eigvalsh {
 pub(super) struct Svd {
     #[command(flatten)]
     common: Common,
-    /// U is (m, m) and Vh (n, n), numpy's full_matrices.
+    /// Compute all of U (m, m) and Vh (n, n), as NumPy's full_matrices does.
     #[arg(long)]
     full: bool,
 }
@@ -95,7 +96,7 @@ impl Common {
         match &input.data {
             NpyData::F64(data) => self.solve(operation, &input, data, |out| Data::F64(out)),
             NpyData::F32(data) => self.solve(operation, &input, data, |out| Data::F32(out)),
-            // Nothing else is read.
+            // Other types are not read.
             _ => Ok(Outcome::Done),
         }
     }
@@ -113,7 +114,7 @@ impl Common {
         let a = matrices(shape, data)?;
         let (found, first) = seconds(|| operation.call(ctx, &a))?;
 
-        // A single matrix has no batch axis, in numpy's way.
+        // As in NumPy, a single matrix has no batch axis.
         let batch = (shape.len() == 3).then_some(shape[0]);
         let with_batch = |rest: &[usize]| batch.into_iter().chain(rest.iter().copied()).collect::<Vec<_>>();
         let array =
@@ -148,7 +149,7 @@ impl Common {
     }
 }
 
-/// Values are one axis to numpy, columns to the library.
+/// Returns NumPy's shape of one result: values are a vector there, and a column in the library.
 fn numpy_shape(name: &str, shape: Shape) -> Vec<usize> {
     if matches!(name, "w" | "s") { vec![shape.rows] } else { vec![shape.rows, shape.cols] }
 }
@@ -161,14 +162,14 @@ enum Operation {
     Svdvals,
 }
 
-/// What an operation made, by the names of the output file.
+/// The results of an operation, by their names in the output file.
 struct Found<T: Real> {
     arrays: Vec<(&'static str, HostArray<T>)>,
     certificates: Arc<Vec<Certificate>>,
 }
 
 impl<T: Real> Found<T> {
-    /// Of what is on its way.
+    /// Waits for reads that are under way.
     fn of(reads: Vec<(&'static str, ArrayRead<T>)>, certificates: Arc<Vec<Certificate>>) -> Result<Self, Error> {
         let arrays = reads.into_iter().map(|(name, read)| Ok((name, read.wait()?))).collect::<Result<_, Error>>()?;
         Ok(Self { arrays, certificates })
@@ -185,7 +186,8 @@ impl Operation {
         }
     }
 
-    /// The arrays of the output; one of values alone needs no archive, its certificate is said on the last line.
+    /// Returns the names of the output's arrays. Eigenvalues or singular values alone count as one array, so that .npy
+    /// can hold them; the last line then reports their certificates.
     fn arrays(self) -> &'static [&'static str] {
         match self {
             Self::Eigh { .. } => &["w", "v", "residual", "orthogonality", "status"],
@@ -195,7 +197,7 @@ impl Operation {
         }
     }
 
-    /// Whether there is such a decomposition of matrices of that shape.
+    /// Checks that matrices of that shape have such a decomposition.
     fn check(self, input: &Input<'_>) -> Result<(), Failure> {
         let [.., rows, cols] = input.shape[..] else { return Ok(()) };
         match self {
@@ -216,7 +218,7 @@ impl Operation {
         }
     }
 
-    /// From the host to the host.
+    /// Runs the operation from host to host.
     fn call<T: Real>(self, ctx: &Context, a: &Array<T>) -> Result<Found<T>, Error> {
         match self {
             Self::Eigh { subset } => {
@@ -240,7 +242,7 @@ impl Operation {
         }
     }
 
-    /// The results left where they are made.
+    /// Runs the operation and leaves the results on the side that computes.
     fn leave_there<T: Real>(self, ctx: &Context, a: &Array<T>) -> Result<(), Error> {
         match self {
             Self::Eigh { subset } => Self::eigh(subset, ctx, a).map(drop)?,
@@ -251,7 +253,7 @@ impl Operation {
         ctx.wait()
     }
 
-    /// Where matrices of that shape would be decomposed; `resident`: they lie on the device.
+    /// Returns where matrices of that shape would be decomposed; `resident`: they are on the device.
     fn choose<T: Real>(self, ctx: &Context, shape: Shape, resident: bool) -> Choice {
         let orders = || vec![u32::try_from(shape.rows).unwrap_or(u32::MAX); shape.batch];
         match self {

@@ -18,28 +18,29 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct Divergence {
-    /// `(bins,)`, `(count, bins)` or `(batch, count, bins)` in a .npy file, a histogram a row: float32, float64, float16 as float32, integers and booleans as float64.
+    /// `(bins,)`, `(count, bins)` or `(batch, count, bins)` in a .npy file, one histogram per row: float32, float64,
+    /// float16 as float32, integers and booleans as float64.
     p: PathBuf,
-    /// The same, or one histogram for all of an entry: row i with row i. Without it all pairs of P's rows: entry (i, j) is D(row
-    /// i, row j).
+    /// The same shape as P, to compare row i with row i, or one histogram per batch entry, to compare all its rows
+    /// with. Without Q, all pairs of P's rows are compared: entry (i, j) is D(row i, row j).
     q: Option<PathBuf>,
-    /// Which divergence D(p, q). 0 log 0 is 0 in all of them.
+    /// The divergence D(p, q). 0 log 0 is 0 in all of them.
     #[arg(long, value_enum, value_name = "KIND", default_value = "kl")]
     kind: KindName,
-    /// The base of logarithms, of kl, js and js-distance: 2 for bits [default: e].
+    /// The base of the logarithms in kl, js and js-distance: 2 for bits [default: e].
     #[arg(long, value_name = "BASE", value_parser = base)]
     base: Option<f64>,
-    /// Divide every histogram by its sum first; without it each sum has to be 1, to 1e-3.
+    /// Divide every histogram by its sum first; without it, each sum has to be 1 to within 1e-3.
     #[arg(long)]
     normalize: bool,
-    /// Added to every bin of every (normalized) histogram, which is normalized again: with more than 0 nothing is infinite.
+    /// Add S to every bin of every (normalized) histogram and normalize it again; with S above 0 nothing is infinite.
     #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = not_negative)]
     smoothing: f64,
-    /// P and Q hold samples, a set a row, as many in each as there are: count row i of both first, in BINS equal bins from the
-    /// least to the greatest sample of the two together; the counts are normalized.
+    /// P and Q hold samples, one set per row; the sets may have different sizes. Row i of both is first counted in BINS
+    /// equal bins from the least to the greatest sample of the two together; the counts are normalized.
     #[arg(long, value_name = "BINS", requires = "q", conflicts_with = "normalize", value_parser = counted)]
     samples: Option<usize>,
-    /// In which precision; without it, that of the input.
+    /// The precision to compute in; without it, that of the input.
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
     #[command(flatten)]
@@ -48,11 +49,12 @@ pub(super) struct Divergence {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum KindName {
-    /// Kullback and Leibler's: sum p log(p / q) - p + q, whose last two are nothing where sums are 1; inf where q = 0 < p.
+    /// Kullback-Leibler: sum p log(p / q) - p + q, where the last two terms cancel if both sums are 1; inf where q = 0
+    /// < p.
     Kl,
-    /// Jensen and Shannon's: (KL(p, m) + KL(q, m)) / 2, m = (p + q) / 2; at most log 2.
+    /// Jensen-Shannon: (KL(p, m) + KL(q, m)) / 2, m = (p + q) / 2; at most log 2.
     Js,
-    /// Its root, SciPy's jensenshannon.
+    /// The square root of js, SciPy's jensenshannon.
     JsDistance,
     /// Total variation: sum |p - q| / 2; at most 1.
     Tv,
@@ -95,7 +97,7 @@ impl Divergence {
         let files: Vec<_> = std::iter::once(&self.p).chain(&self.q).map(PathBuf::as_path).collect();
         self.to.check(&files, &["d"])?;
         if let (Some(base), false) = (self.base, self.kind.has_logarithm()) {
-            let what = format!("--base {base} belongs to --kind kl, js or js-distance, found --kind {}", self.kind);
+            let what = format!("--base {base}: expected --kind kl, js or js-distance, found --kind {}", self.kind);
             return Err(Failure::Call(what));
         }
         let read = |file| Ok::<_, Failure>(Input::read(file, REALS, Axes::HISTOGRAMS, self.precision)?.widened());
@@ -110,12 +112,12 @@ impl Divergence {
         }
     }
 
-    /// Whether there are histograms, or samples, and as many of either.
+    /// Checks that there are histograms or samples, and that P and Q match.
     fn check(&self, p: &Input<'_>, q: Option<&Input<'_>>) -> Result<(), Failure> {
         let what = if self.samples.is_some() { "sample" } else { "bin" };
         for input in std::iter::once(p).chain(q) {
             if input.shape.last() == Some(&0) && input.shape.iter().rev().skip(1).all(|&length| length > 0) {
-                return Err(input.wrong(format_args!("one {what} of each histogram at least")));
+                return Err(input.wrong(format_args!("at least one {what} in each histogram")));
             }
         }
         let Some(q) = q else { return Ok(()) };
@@ -127,12 +129,14 @@ impl Divergence {
         let (given, shown) = (&p.shape[..], p.shown());
         Err(match (given, self.samples) {
             ([.., count, _], Some(_)) => {
-                q.wrong(format_args!("{count} sets of samples, and axes before them as {shown}"))
+                q.wrong(format_args!("{count} sets of samples, with the axes before them as in {shown}"))
             }
-            (_, Some(_)) => q.wrong(format_args!("one set of samples as {shown}")),
-            ([_, bins], None) => q.wrong(format_args!("{} as {shown}, or (1, {bins}) or ({bins},)", numpy(given))),
-            ([batch, _, bins], None) => q.wrong(format_args!("{} as {shown}, or ({batch}, 1, {bins})", numpy(given))),
-            _ => q.wrong(format_args!("{} as {shown}", numpy(given))),
+            (_, Some(_)) => q.wrong(format_args!("one set of samples, as in {shown}")),
+            ([_, bins], None) => q.wrong(format_args!("{} as in {shown}, or (1, {bins}) or ({bins},)", numpy(given))),
+            ([batch, _, bins], None) => {
+                q.wrong(format_args!("{} as in {shown}, or ({batch}, 1, {bins})", numpy(given)))
+            }
+            _ => q.wrong(format_args!("{} as in {shown}", numpy(given))),
         })
     }
 
@@ -156,7 +160,7 @@ impl Divergence {
     ) -> Result<Outcome, Failure> {
         let axes = inputs[0].shape.len();
         let shapes: Vec<Shape> = inputs.iter().map(|input| shape_of(&input.shape)).collect();
-        // Without Q each histogram meets all of its batch.
+        // Without Q each histogram is compared with all of its batch.
         let terms = shapes[0].len() * if shapes.len() == 1 { shapes[0].cols } else { 1 };
         let ctx = &self
             .to
@@ -164,7 +168,7 @@ impl Divergence {
         let described: Vec<String> = inputs.iter().map(|input| input.described()).collect();
         let (p, q) = (histograms::<T>(inputs[0])?, inputs.get(1).copied().map(histograms::<T>).transpose()?);
         let (found, first) = seconds(|| self.call(ctx, &p, q.as_ref())?.to_host(ctx))?;
-        // A single histogram has no axis for its count, a single batch none for the batch: numpy's way.
+        // As in NumPy, a single histogram has no axis for the count, and a single batch no axis for the batch.
         let Shape { cols, batch, .. } = p.shape();
         let own = if q.is_some() { vec![cols] } else { vec![cols, cols] };
         let shape: Vec<usize> = match axes {
@@ -194,7 +198,7 @@ impl Divergence {
     }
 }
 
-/// Rows of numpy's are columns of the library's: nothing moves.
+/// Returns the library's shape. NumPy's rows are the library's columns, so no data moves.
 fn shape_of(axes: &[usize]) -> Shape {
     match *axes {
         [batch, count, bins] => Shape::new(bins, count, batch),
@@ -207,7 +211,7 @@ fn histograms<T: Real>(input: &Input<'_>) -> Result<Array<T>, Error> {
     let data = match &input.data {
         NpyData::F32(data) => data.iter().map(|&x| T::from_f64(x.into())).collect(),
         NpyData::F64(data) => data.iter().map(|&x| T::from_f64(x)).collect(),
-        // Nothing else is read.
+        // Other types are not read.
         _ => Vec::new(),
     };
     Array::from_vec(shape_of(&input.shape), data)

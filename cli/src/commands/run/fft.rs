@@ -13,24 +13,25 @@ use fiedler::{Axis, Context, Error, Shape};
 use num_complex::Complex;
 use std::path::PathBuf;
 
-/// What every transform is told.
+/// The options of every transform.
 #[derive(Debug, Args)]
 pub(super) struct Transform {
-    /// One to three axes in a .npy file: float32, float64, complex64, complex128, float16 as float32, integers and booleans as float64.
+    /// One to three axes in a .npy file: float32, float64, complex64, complex128, float16 as float32, integers and
+    /// booleans as float64.
     input: PathBuf,
     #[command(flatten)]
     to: To,
-    /// In which precision; without it, that of the input.
+    /// The precision to compute in; without it, that of the input.
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
 }
 
-/// And where there is one axis.
+/// The options of every transform along one axis.
 #[derive(Debug, Args)]
 pub(super) struct Along {
     #[command(flatten)]
     transform: Transform,
-    /// The axis, as numpy counts: -1 is the last one.
+    /// The axis, counted as in NumPy: -1 is the last one.
     #[arg(long, value_name = "AXIS", default_value_t = -1, allow_negative_numbers = true)]
     axis: isize,
 }
@@ -39,7 +40,7 @@ pub(super) struct Along {
 pub(super) struct Back {
     #[command(flatten)]
     along: Along,
-    /// Reals along the axis: 2 (m - 1) or 2 m - 1 for m frequencies, nothing else [default: 2 (m - 1)].
+    /// The number of reals along the axis: 2 (m - 1) or 2 m - 1 for m frequencies [default: 2 (m - 1)].
     #[arg(short, value_name = "N", value_parser = whole::<usize>)]
     n: Option<usize>,
 }
@@ -48,14 +49,14 @@ pub(super) struct Back {
 pub(super) struct PowerSpectrum {
     #[command(flatten)]
     along: Along,
-    /// What the signal is multiplied by, periodic as SciPy's get_window.
+    /// The window that the signal is multiplied by, periodic as in SciPy's get_window.
     #[arg(long, value_enum, value_name = "WINDOW", default_value = "rectangular")]
     window: WindowName,
-    /// Samples a second.
+    /// The number of samples per second.
     #[arg(long, value_name = "HZ", default_value_t = 1.0, value_parser = positive)]
     rate: f64,
-    /// Edges of bands in Hz, ascending, with commas between them: `band_powers` has the power from each edge on to below the
-    /// next, the last edge included.
+    /// The edges of the bands in Hz, ascending, separated by commas. `band_powers` has the power from each edge up to
+    /// just below the next, with the last edge included.
     #[arg(long, value_name = "HZ,HZ,...", value_delimiter = ',', value_parser = not_negative, allow_hyphen_values = true)]
     bands: Vec<f64>,
 }
@@ -68,7 +69,7 @@ enum WindowName {
     Blackman,
 }
 
-/// Which transform, where all numbers are of one precision.
+/// A transform whose input and output have the same precision.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Which {
     Fft,
@@ -78,7 +79,7 @@ pub(super) enum Which {
     Ifft2,
 }
 
-/// The precisions, as files have them.
+/// A precision in which files store real and complex values.
 trait Stored: Real
 where
     Complex<Self>: Scalar,
@@ -113,11 +114,11 @@ impl Along {
 
 impl Transform {
     pub(super) fn both(&self, which: Which) -> Result<Outcome, Failure> {
-        // The last but one is there too.
+        // There are at least two axes, so axis -2 exists.
         self.run(which, -2)
     }
 
-    /// The input, where these arrays can be made of it and written.
+    /// Checks that these arrays can be written, and reads the input.
     fn read(&self, types: &[&str], axes: Axes, arrays: &[&str]) -> Result<Input<'_>, Failure> {
         self.to.check(&[&self.input], arrays)?;
         Ok(Input::read(&self.input, types, axes, self.precision)?.widened())
@@ -139,7 +140,7 @@ impl Transform {
             (NpyData::F64(data), _) => numpy.complex(which, data.into_iter().map(Complex::from).collect()),
             (NpyData::C64(data), _) => numpy.complex(which, data),
             (NpyData::C128(data), _) => numpy.complex(which, data),
-            // Widened.
+            // f16 has been widened to f32.
             (NpyData::F16(_), _) => Ok(Outcome::Done),
         }
     }
@@ -169,7 +170,7 @@ impl Back {
             NpyData::F64(data) => numpy.back(data.into_iter().map(Complex::from).collect(), n),
             NpyData::C64(data) => numpy.back(data, n),
             NpyData::C128(data) => numpy.back(data, n),
-            // Widened.
+            // f16 has been widened to f32.
             NpyData::F16(_) => Ok(Outcome::Done),
         }
     }
@@ -179,7 +180,7 @@ impl PowerSpectrum {
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
         if self.bands.len() == 1 || !self.bands.is_sorted_by(|a, b| a < b) {
             let found: Vec<String> = self.bands.iter().map(ToString::to_string).collect();
-            let what = format!("--bands: expected two edges at least that ascend, found {}", found.join(","));
+            let what = format!("--bands: expected at least two edges in ascending order, found {}", found.join(","));
             return Err(Failure::Call(what));
         }
         let transform = &self.along.transform;
@@ -190,19 +191,19 @@ impl PowerSpectrum {
         match data {
             NpyData::F32(data) => numpy.power(data, self),
             NpyData::F64(data) => numpy.power(data, self),
-            // Nothing else is read.
+            // Other types are not read.
             _ => Ok(Outcome::Done),
         }
     }
 }
 
-/// An array as numpy has it. Its last axis is the library's first, so that nothing has to be moved.
+/// An array in NumPy's order. Its last axis is the library's first, so no data moves.
 struct Numpy<'a> {
     call: &'a Transform,
     input: &'a Input<'a>,
     shape: Shape,
     axis: Axis,
-    /// As it was given.
+    /// The axis as the call gives it.
     number: isize,
     name: &'static str,
 }
@@ -213,7 +214,7 @@ impl<'a> Numpy<'a> {
         let shape = match input.shape[..] {
             [batch, m, n] => Shape::new(n, m, batch),
             [m, n] => Shape::new(n, m, 1),
-            // No other number of axes is read.
+            // Other numbers of axes are not read.
             _ => Shape::new(input.shape.iter().product(), 1, 1),
         };
         let from_last = if number < 0 { number.unsigned_abs() } else { count.saturating_sub(number.unsigned_abs()) };
@@ -233,7 +234,7 @@ impl<'a> Numpy<'a> {
         Ok(numpy)
     }
 
-    /// Elements along the axis.
+    /// Returns the number of elements along the axis.
     fn along(&self) -> usize {
         match self.axis {
             Axis::Rows => self.shape.rows,
@@ -242,7 +243,7 @@ impl<'a> Numpy<'a> {
         }
     }
 
-    /// How many reals the frequencies along the axis are of.
+    /// Returns the number of reals that the frequencies along the axis belong to.
     fn reals(&self, asked: Option<usize>) -> Result<usize, Failure> {
         let m = self.along();
         let allowed = [2 * (m - 1), 2 * m - 1];
@@ -258,13 +259,13 @@ impl<'a> Numpy<'a> {
         )))
     }
 
-    /// The result's axes: as many as there were.
+    /// Returns the result's shape, with as many axes as the input has.
     fn axes(&self, made: Shape) -> Vec<usize> {
         let all = [made.batch, made.cols, made.rows];
         all[3 - self.input.shape.len()..].to_vec()
     }
 
-    /// One transform, whose result is called `y`.
+    /// Runs one transform and writes its result as `y`.
     fn one<I: Scalar, O: Scalar>(
         &self,
         data: Vec<I>,

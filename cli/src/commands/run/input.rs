@@ -1,4 +1,5 @@
-//! What an operation is given: an array of a file, its type and axes checked before anything is computed, in numpy's words.
+//! The input of an operation: an array from a file, whose type and axes are checked before anything is computed.
+//! Messages use NumPy's terms.
 
 use super::Precision;
 use crate::commands::Failure;
@@ -7,38 +8,38 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// Real numbers.
+/// The real types.
 pub(super) const REALS: &[&str] = &["float16", "float32", "float64"];
-/// Real and complex numbers.
+/// The real and complex types.
 pub(super) const NUMBERS: &[&str] = &["float16", "float32", "float64", "complex64", "complex128"];
 
-/// Integers and booleans: float64 to everything here.
+/// The integer and boolean types, which are read as float64.
 const INTEGERS: &[&str] = &["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"];
 
-// What help says of an input, where operations share their options and not this.
+// Help texts for inputs, for operations that share all options but the kind of input.
 pub(super) const REAL_AXES: &str =
     "One to three axes in a .npy file: float32, float64, float16 as float32, integers and booleans as float64";
 pub(super) const TWO_AXES: &str = "Two or three axes in a .npy file: float32, float64, complex64, complex128, float16 as float32, integers and booleans as float64";
 pub(super) const MATRICES: &str = "`(m, n)` or `(batch, m, n)` in a .npy file: float32, float64, float16 as float32, integers and booleans as float64";
 pub(super) const MATRIX: &str =
     "`(m, n)` in a .npy file, no batch: float32, float64, float16 as float32, integers and booleans as float64";
-pub(super) const DECOMPOSED: &str = "`(m, n)` or `(batch, m, n)` in a .npy file: float32, float64, float16 as float32, integers and booleans as float64. \
-Written beside the result, of each matrix: `residual`, `orthogonality`, `status`";
+pub(super) const DECOMPOSED: &str = "`(m, n)` or `(batch, m, n)` in a .npy file: float32, float64, float16 as float32, \
+integers and booleans as float64. For each matrix, `residual`, `orthogonality` and `status` are written too";
 
-/// How many axes, and what they are.
+/// The range of the number of axes, and its description for messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axes((usize, usize), &'static str);
 
 impl Axes {
-    /// Along any of which something is done.
+    /// For operations along any axis.
     pub(super) const ANY: Self = Self((1, 3), "one to three axes");
     pub(super) const TWO_OR_THREE: Self = Self((2, 3), "two or three axes");
-    /// Vectors too.
+    /// For statistics, which also take vectors.
     pub(super) const SERIES: Self = Self((1, 3), "(n,), (m, n) or (batch, m, n)");
     pub(super) const HISTOGRAMS: Self = Self((1, 3), "(bins,), (count, bins) or (batch, count, bins)");
     pub(super) const MATRICES: Self = Self((2, 3), "(m, n) or (batch, m, n)");
     pub(super) const MATRIX: Self = Self((2, 2), "(m, n)");
-    /// A vector is a matrix of one column.
+    /// For blocks of columns. A vector has to be passed as a matrix with one column.
     pub(super) const COLUMNS: Self = Self((2, 2), "(n, columns), a vector x as x[:, None]");
 
     fn counts(self) -> RangeInclusive<usize> {
@@ -46,20 +47,20 @@ impl Axes {
     }
 }
 
-/// An array of a file.
+/// An array from a file.
 #[derive(Debug)]
 pub(super) struct Input<'a> {
     pub(super) file: &'a Path,
     pub(super) shape: Vec<usize>,
-    /// In the precision that was asked for.
+    /// The data, in the precision that the call asks for.
     pub(super) data: NpyData,
-    /// As the file has it.
+    /// The type in the file.
     kind: String,
     wide: bool,
 }
 
 impl<'a> Input<'a> {
-    /// Reads an array of one of these types and numbers of axes; any other is a wrong call.
+    /// Reads an array; a type or a number of axes that is not allowed is a wrong call.
     pub(super) fn read(
         file: &'a Path,
         types: &[&str],
@@ -71,7 +72,7 @@ impl<'a> Input<'a> {
             Err(Failure::Call(format!("{}: expected {wanted}, found {found}", file.display())))
         };
         let name = opened.type_name();
-        // Where float64 is taken, so are they.
+        // Operations that take float64 also take integers and booleans.
         let whole = types.contains(&"float64") && INTEGERS.contains(&name.as_str());
         if !whole && !types.contains(&name.as_str()) {
             let (last, others) = types.split_last().unwrap_or((&"", &[]));
@@ -88,12 +89,12 @@ impl<'a> Input<'a> {
         Ok(Self { file, shape, data, kind, wide })
     }
 
-    /// The numbers, for what works where they lie.
+    /// Takes the data out, for operations that work on it in place.
     pub(super) fn take(&mut self) -> NpyData {
         std::mem::replace(&mut self.data, NpyData::F32(Vec::new()))
     }
 
-    /// f16 as f32, exactly, for what computes in no fewer bits.
+    /// Converts f16 to f32, exactly, for operations that compute in at least f32.
     pub(super) fn widened(mut self) -> Self {
         if let NpyData::F16(data) = self.data {
             self.data = NpyData::F32(data.into_iter().map(f32::from).collect());
@@ -101,28 +102,28 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// Whether it is computed in f64.
+    /// Returns whether it is computed in f64.
     pub(super) fn is_wide(&self) -> bool {
         self.wide
     }
 
-    /// The file and its shape.
+    /// Returns the file's name and its shape.
     pub(super) fn shown(&self) -> String {
         format!("{} {}", self.file.display(), numpy(&self.shape))
     }
 
-    /// And its type.
+    /// Returns the file's name, shape and type.
     pub(super) fn described(&self) -> String {
         format!("{} {}", self.shown(), self.kind)
     }
 
-    /// That its shape is not the wanted one.
+    /// Returns the error that the shape is not the expected one.
     pub(super) fn wrong(&self, wanted: impl Display) -> Failure {
         Failure::Call(format!("{}: expected {wanted}, found {}", self.file.display(), numpy(&self.shape)))
     }
 }
 
-/// A shape as numpy prints it.
+/// Formats a shape as NumPy does.
 pub(super) fn numpy(shape: &[usize]) -> String {
     match shape {
         [one] => format!("({one},)"),

@@ -1,15 +1,16 @@
-//! Between numpy's order, the last axis fastest, and the library's, columns of a batch of matrices.
+//! Conversion between NumPy's order, in which the last axis varies fastest, and the library's, which stores matrices by
+//! columns.
 
 use fiedler::array::{Array, HostArray, Scalar};
 use fiedler::{Error, Shape};
 
-/// The matrices of numpy's `(m, n)` or `(batch, m, n)`; a vector is a column.
+/// Returns the matrices of an array of shape `(m, n)` or `(batch, m, n)` in NumPy's order; a vector is a column.
 pub(super) fn matrices<T: Scalar>(shape: &[usize], data: &[T]) -> Result<Array<T>, Error> {
     let shape = shape_of(shape);
     Array::from_vec(shape, transposed(data, shape.rows, shape.cols))
 }
 
-/// Their shape.
+/// Returns the library's shape of these matrices.
 pub(super) fn shape_of(shape: &[usize]) -> Shape {
     match *shape {
         [batch, rows, cols] => Shape::new(rows, cols, batch),
@@ -18,13 +19,13 @@ pub(super) fn shape_of(shape: &[usize]) -> Shape {
     }
 }
 
-/// Every matrix in numpy's order.
+/// Returns the values of all matrices in NumPy's order.
 pub(super) fn in_rows<T: Scalar>(array: &HostArray<T>) -> Vec<T> {
     let shape = array.shape();
     transposed(array.as_slice(), shape.cols, shape.rows)
 }
 
-/// Each `rows x cols` matrix from row-major to column-major; with both exchanged, back.
+/// Converts each `rows x cols` matrix from row-major to column-major; with the two lengths exchanged, back.
 pub(super) fn transposed<T: Copy>(data: &[T], rows: usize, cols: usize) -> Vec<T> {
     let mut out = data.to_vec();
     if rows > 1 && cols > 1 {

@@ -15,27 +15,28 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(super) struct Matmul {
     /// Left factors, `(m, k)` or `(batch, m, k)` in a .npy file: float16, float32 or float64, integers and booleans as
-    /// float64; the right ones are of the same type, and so are the products. Sums of float16 are float32.
+    /// float64. The right factors have the same type, and so have the products. Products of float16 are summed in
+    /// float32.
     a: PathBuf,
-    /// Right factors, `(k, n)` or `(batch, k, n)`. The batches are equal, or one matrix serves all.
+    /// Right factors, `(k, n)` or `(batch, k, n)`. The batches are equal, or one side is a single matrix.
     b: PathBuf,
     #[command(flatten)]
     to: To,
-    /// The left factors' transposes are meant: they are `(k, m)`.
+    /// Use the transposes of the left factors, which are `(k, m)`.
     #[arg(long)]
     transpose_a: bool,
-    /// The right factors' transposes are meant: they are `(n, k)`.
+    /// Use the transposes of the right factors, which are `(n, k)`.
     #[arg(long)]
     transpose_b: bool,
-    /// What products are multiplied by; 0 makes 0 of everything, as in BLAS.
+    /// The factor for all products; with 0 everything is 0, as in BLAS.
     #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true, value_parser = finite)]
     alpha: f64,
-    /// In which precision; without it, that of the input.
+    /// The precision to compute in; without it, that of the input.
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
 }
 
-/// Rows, columns, and the batch where there is such an axis.
+/// The numbers of rows and columns, and the batch if there is such an axis.
 #[derive(Clone, Copy, Debug)]
 struct Sides {
     rows: usize,
@@ -48,7 +49,7 @@ impl Sides {
         match input.shape[..] {
             [batch, rows, cols] => Self { rows, cols, batch: Some(batch) },
             [rows, cols] => Self { rows, cols, batch: None },
-            // No other number of axes is read.
+            // Other numbers of axes are not read.
             _ => Self { rows: 0, cols: 0, batch: None },
         }
     }
@@ -57,7 +58,7 @@ impl Sides {
         if yes { Self { rows: self.cols, cols: self.rows, ..self } } else { self }
     }
 
-    /// The library's shape of the same numbers: rows are columns to it.
+    /// Returns the library's shape of the same data: NumPy's rows are the library's columns.
     fn shape(self) -> Shape {
         Shape::new(self.cols, self.rows, self.batch.unwrap_or(1))
     }
@@ -92,16 +93,16 @@ impl Matmul {
             |wanted: &str| Err(Failure::Call(format!("{} and {}: expected {wanted}", left.shown(), right.shown())));
         let (left, right) = (of_a.turned(self.transpose_a), of_b.turned(self.transpose_b));
         if left.cols != right.rows {
-            let transposed = if self.transpose_a || self.transpose_b { " once transposed" } else { "" };
+            let transposed = if self.transpose_a || self.transpose_b { " after transposition" } else { "" };
             let (k, rows) = (left.cols, right.rows);
             return wrong(&format!(
-                "as many columns of the first as rows of the second{transposed}, found {k} and {rows}"
+                "as many columns in the first as rows in the second{transposed}, found {k} and {rows}"
             ));
         }
         if x != y && x != 1 && y != 1 {
-            return wrong(&format!("equal batches, or one matrix for all, found {x} and {y}"));
+            return wrong(&format!("equal batches, or a single matrix on one side, found {x} and {y}"));
         }
-        // numpy's order is that of the transposes: C' = op(B)' op(A)', and nothing is rearranged.
+        // NumPy's order is that of the transposes. C' = op(B)' op(A)' needs no rearrangement.
         let gemm = Gemm::<T>::new().transpose_a(self.transpose_b).transpose_b(self.transpose_a).alpha(self.alpha);
         let choose = |ctx: &Context| gemm.choose(ctx, of_b.shape(), of_a.shape(), false);
         let ctx = &self.to.context(self.precision, &inputs_of, choose)?;

@@ -1,4 +1,5 @@
-//! `fiedler run`: one operation on a stored array, with numpy's order and meaning. A file a family of operations.
+//! `fiedler run`: one operation on a stored array, with NumPy's order and meaning of axes. Each family of operations
+//! has its file.
 
 mod ceilings;
 mod dense;
@@ -27,7 +28,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Run one operation on a stored array (.npy), as numpy would.
+/// Run one operation on a stored array (.npy), as NumPy would.
 #[derive(Debug, Args)]
 pub(super) struct Run {
     #[command(subcommand)]
@@ -48,16 +49,17 @@ enum Operation {
     Svdvals(dense::Svdvals),
     /// Products of matrices: `c`.
     Matmul(matmul::Matmul),
-    /// K eigenpairs of a sparse matrix: `w`, `v`, of each pair `residual` and `status`, and `null_space`.
+    /// K eigenpairs of a sparse matrix: `w`, `v`, the `residual` and `status` of each pair, and `null_space`.
     ///
-    /// `w` ascends. `v` has columns of unit 2-norm. `residual` is |A v - l v|_2 / |A|_1 of each pair, measured in f64 on what is
-    /// written; a pair converged (`status` 0) where that is at most --tolerance. `null_space` is the dimension of a Laplacian's null
-    /// space, which is known beforehand: one vector for each connected component. The sign of a vector, and the basis of the space of
-    /// equal values, are those that the iteration ends with; `fiedler encode` makes both canonical, and says which values are tied.
+    /// `w` ascends. `v` has columns of unit 2-norm. `residual` is |A v - l v|_2 / |A|_1 of each pair, measured in f64
+    /// on the written values; a pair has converged (`status` 0) if it is at most --tolerance. `null_space` is the
+    /// dimension of a Laplacian's null space, which is known in advance: one vector for each connected component. The
+    /// sign of a vector, and the basis of the space of equal values, are those that the iteration ends with; `fiedler
+    /// encode` makes both canonical and says which values are tied.
     Eigsh(sparse::Eigsh),
     /// A sparse matrix times a block: `y`.
     Spmm(sparse::Spmm),
-    /// What this machine can do at most, measured: bytes/s of a copy and flop/s of multiply-adds, as JSON.
+    /// The highest rates of this machine, measured: bytes/s of a copy and flop/s of multiply-adds, as JSON.
     Ceilings(ceilings::Ceilings),
     /// Divergences between histograms or samples: `d`.
     Divergence(divergence::Divergence),
@@ -67,7 +69,7 @@ enum Operation {
     Stats(stats::Stats),
     /// Quantiles along an axis: `quantiles`.
     Quantiles(stats::Quantiles),
-    /// Numbers counted by bins along an axis: `counts`, `edges`, and what lies apart, `below`, `above`, `nan`.
+    /// Counts of values per bin along an axis: `counts`, `edges`, and the values in no bin, `below`, `above`, `nan`.
     Histogram(stats::Histogram),
     /// The covariance of columns: `cov`.
     #[command(mut_arg("input", |arg| arg.help(input::MATRICES)))]
@@ -75,30 +77,34 @@ enum Operation {
     /// The correlation of columns: `corr`.
     #[command(mut_arg("input", |arg| arg.help(input::MATRICES)))]
     Corr(stats::Corr),
-    /// Principal components: `components`, `explained_variance` and its ratio, `singular_values`, `mean`, `noise_variance`, the
-    /// rows in their coordinates, `transformed`, and the certificate: `residual`, `orthogonality`, `status`.
+    /// Principal components: `components`, `transformed`, `explained_variance` and more.
+    ///
+    /// The output has `components`, `explained_variance`, `explained_variance_ratio`, `singular_values`, `mean`,
+    /// `noise_variance`, `transformed` (the rows in the components' coordinates), and the certificate: `residual`,
+    /// `orthogonality`, `status`.
     #[command(mut_arg("input", |arg| arg.help(input::MATRIX)))]
     Pca(pca::Pca),
     /// The Fourier transform along an axis: `y`.
     Fft(fft::Along),
-    /// And back: `y`.
+    /// The inverse of fft: `y`.
     Ifft(fft::Along),
-    /// The Fourier transform of reals, half of the spectrum: `y`.
+    /// The Fourier transform of reals along an axis, half of the spectrum: `y`.
     #[command(mut_arg("input", |arg| arg.help(input::REAL_AXES)))]
     Rfft(fft::Along),
-    /// And back: `y`.
+    /// The inverse of rfft: `y`.
     Irfft(fft::Back),
     /// The Fourier transform along the last two axes: `y`.
     #[command(mut_arg("input", |arg| arg.help(input::TWO_AXES)))]
     Fft2(fft::Transform),
-    /// And back: `y`.
+    /// The inverse of fft2: `y`.
     #[command(mut_arg("input", |arg| arg.help(input::TWO_AXES)))]
     Ifft2(fft::Transform),
     /// One-sided power spectra of reals: `power`, `frequencies`, `spectral_centroid` and, with --bands, `band_powers`.
     ///
-    /// `power` is c |sum w x exp(-2 pi i j k / n)|^2 / (sum w)^2 at n/2 + 1 frequencies, c = 1 at 0 and, for even n, at n/2, else
-    /// 2: a sine of amplitude A has A^2 / 2 (SciPy's periodogram with scaling "spectrum" and detrend=False). `spectral_centroid`
-    /// is the mean frequency weighted with the power, 0 of a signal of zeros; its axis stays, with length 1.
+    /// `power` is c |sum w x exp(-2 pi i j k / n)|^2 / (sum w)^2 at n/2 + 1 frequencies, where c = 1 at 0 and, for even
+    /// n, at n/2, and c = 2 elsewhere. A sine of amplitude A has the power A^2 / 2 (SciPy's periodogram with scaling
+    /// "spectrum" and detrend=False). `spectral_centroid` is the mean frequency weighted by the power, 0 for a signal
+    /// of zeros; its axis stays, with length 1.
     #[command(mut_arg("input", |arg| arg.help(input::REAL_AXES)))]
     PowerSpectrum(fft::PowerSpectrum),
 }
@@ -134,17 +140,17 @@ impl Run {
     }
 }
 
-/// In which precision to compute.
+/// The precision to compute in.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 enum Precision {
-    /// f64 input in f32, as the GPU's kernels do.
+    /// Compute f64 input in f32, as the GPU's kernels do.
     F32,
-    /// f32 input in f64, on the CPU.
+    /// Compute f32 input in f64, on the CPU.
     Refined,
 }
 
 impl Precision {
-    /// These numbers in the precision that was asked for.
+    /// Converts data to the precision that the call asks for.
     fn of(asked: Option<Self>, data: NpyData) -> NpyData {
         let narrow = |x: f64| f32::from_f64(x);
         match (data, asked) {
@@ -162,32 +168,33 @@ impl Precision {
     }
 }
 
-/// Where to compute, where to write, and how often: what every operation is told.
+/// The options of every operation: where to compute, where to write, and how often.
 #[derive(Debug, Args)]
 struct To {
-    /// Where to, in numpy's order: .npz or .safetensors, or .npy where one array is the result.
+    /// The file to write, in NumPy's order: .npz or .safetensors, or .npy if the result is one array.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]
     place: Where,
     #[command(flatten)]
     profiling: Profiling,
-    /// Call it N more times; the last line printed is a JSON object with first_ms, transfers_ms and resident_ms.
+    /// Call the operation N more times; the last line printed is a JSON object with first_ms, transfers_ms and
+    /// resident_ms.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>)]
     time: usize,
-    /// Print nothing but errors, and the times that --time asks for.
+    /// Print nothing but errors and the times that --time asks for.
     #[arg(long)]
     quiet: bool,
-    /// Why it is computed where it is.
+    /// The reason for the side where it is computed.
     #[arg(skip)]
     why: OnceCell<String>,
 }
 
 impl To {
-    /// Whether these arrays can be written, and into none of the inputs: asked before the work is done.
+    /// Checks, before the work is done, that these arrays can be written and that the output is none of the inputs.
     fn check(&self, inputs: &[&Path], arrays: &[&str]) -> Result<(), Failure> {
         if self.quiet {
-            // Warnings are not errors.
+            // --quiet prints only errors, no warnings.
             log::set_max_level(log::LevelFilter::Error);
         }
         self.profiling.check()?;
@@ -195,7 +202,7 @@ impl To {
         if arrays.len() > 1 && self.is_npy() {
             let (shown, names) = (self.output.display(), arrays.join(", "));
             return Err(Failure::Call(format!(
-                "{shown}: expected an output that ends in .npz or .safetensors for the arrays {names}; .npy holds one"
+                "{shown}: expected an output that ends in .npz or .safetensors for the arrays {names}; .npy holds one array"
             )));
         }
         match inputs {
@@ -204,13 +211,13 @@ impl To {
         }
     }
 
-    /// Whether the output holds one array.
+    /// Returns whether the output is a .npy file, which holds one array.
     fn is_npy(&self) -> bool {
         self.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"))
     }
 
-    /// Where to compute with these inputs, in the precision that was asked for; `choose` weighs it. Whatever can be wrong with the call
-    /// has been looked at before a device is.
+    /// Opens the context for these inputs and the requested precision; `choose` predicts the times. The call is checked
+    /// before a device is looked for.
     fn context(
         &self,
         precision: Option<Precision>,
@@ -225,7 +232,8 @@ impl To {
         self.context_for(precision == Some(Precision::Refined) || wide.is_some(), choose)
     }
 
-    /// Where to compute what `choose` weighs; on the CPU, whatever else was asked for, if it is to be computed in f64.
+    /// Opens the context for a call whose times `choose` predicts. With `in_f64` it is the CPU's, whatever the call
+    /// asks for.
     fn context_for(
         &self,
         in_f64: bool,
@@ -244,18 +252,18 @@ impl To {
         Ok(ctx)
     }
 
-    /// f64 is computed on the CPU, whatever else would be chosen; under `--backend gpu` it is a wrong call.
+    /// Refuses f64 with `--backend gpu`, because f64 is computed on the CPU.
     fn check_wide(&self, what: impl Display) -> Result<(), Failure> {
         if !self.place.insists() {
             return Ok(());
         }
         Err(Failure::Call(format!(
-            "{what}: f64 is computed on the CPU alone; ask for --precision f32 or not for --backend gpu"
+            "{what}: f64 is computed on the CPU alone: expected --precision f32, or --backend cpu or auto, found gpu"
         )))
     }
 
-    /// Says in one line what was computed of what, where and why there, how it ended, and in how many seconds; and, if that is asked
-    /// for, where the time went.
+    /// Prints one line with what was computed from which input, where and why there, how it ended, and in how many
+    /// seconds. Also prints the profile if the call asks for it.
     fn say(
         &self,
         (ctx, choice): (&Context, Option<&Choice>),
@@ -270,7 +278,7 @@ impl To {
         self.profiling.finish()
     }
 
-    /// Writes the result and what goes with it; a file of one array holds the result alone.
+    /// Writes the result and the other arrays; a .npy file holds only the result.
     fn write(&self, arrays: &[NamedArray<'_>]) -> Result<(), Error> {
         self.profiling.stage("compute");
         let result = if self.is_npy() { &arrays[..1] } else { arrays };
@@ -279,8 +287,8 @@ impl To {
         Ok(())
     }
 
-    /// Prints the times in milliseconds, if they are asked for: of the first call, of calls from host to host, of calls whose data
-    /// lie where they are computed.
+    /// Prints times in milliseconds if the call asks for them: of the first call, of calls from host to host, and of
+    /// calls whose data is already on the side that computes.
     fn report(
         &self,
         first: f64,
@@ -296,12 +304,12 @@ impl To {
         Ok(())
     }
 
-    /// The array where it is computed, for calls that are timed; where none is, nothing is moved.
+    /// Returns the array on the side that computes, for timed calls; without timing nothing is moved.
     fn placed<T: Scalar>(&self, ctx: &Context, array: &Array<T>, on_device: bool) -> Result<Array<T>, Error> {
         if on_device && self.time > 0 { array.to_device(ctx) } else { Ok(array.clone()) }
     }
 
-    /// The median of `self.time` calls, in seconds.
+    /// Returns the median time of `self.time` calls, in seconds.
     fn median(&self, mut call: impl FnMut() -> Result<(), Error>) -> Result<f64, Error> {
         let mut times = Vec::new();
         for _ in 0..self.time {
@@ -312,12 +320,12 @@ impl To {
     }
 }
 
-/// Numbers as they are written: one sign of zero.
+/// Makes all zeros positive, as they are written.
 fn one_zero<T: Real>(numbers: &mut [T]) {
     numbers.iter_mut().for_each(|x| *x += T::from_f64(0.0));
 }
 
-/// Where a result was computed, by the choice that it carries.
+/// Says where a result was computed, by the choice that it carries.
 fn place_of(ctx: &Context, choice: Option<&Choice>) -> String {
     match (ctx.adapter(), choice.map(|choice| choice.side)) {
         (Some(adapter), Some(Side::Gpu)) => format!("on {}", adapter.name),
@@ -325,7 +333,7 @@ fn place_of(ctx: &Context, choice: Option<&Choice>) -> String {
     }
 }
 
-/// What a call makes, and how many seconds it takes.
+/// Returns the result of a call and its duration in seconds.
 fn seconds<T>(call: impl FnOnce() -> Result<T, Error>) -> Result<(T, f64), Error> {
     let started = Instant::now();
     let made = call()?;

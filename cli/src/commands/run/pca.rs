@@ -14,14 +14,16 @@ use fiedler::{Context, Error, Shape};
 pub(super) struct Pca {
     #[command(flatten)]
     common: Common,
-    /// How many components.
+    /// The number of components.
     #[arg(short, value_name = "K", value_parser = whole::<usize>)]
     k: usize,
-    /// Divide each coordinate by the root of its variance; 0 along directions whose variance may be rounding alone, of which the
-    /// last line tells: up to 10 cols eps of the largest, with svd only up to (max(rows, cols) eps)^2.
+    /// Divide each coordinate by the square root of its variance. Coordinates whose variance may be rounding alone
+    /// become 0, and the last line counts them: up to 10 cols eps of the largest variance, with svd only up to
+    /// (max(rows, cols) eps)^2.
     #[arg(long)]
     whiten: bool,
-    /// How they are found. truncated, on the CPU alone: by block Lanczos until both sides of its certificate hold; exit 3 where 100 passes do not suffice.
+    /// The method. truncated runs on the CPU alone, by block Lanczos until both sides of its certificate hold; the exit
+    /// status is 3 if 100 passes do not suffice.
     #[arg(long, value_enum, value_name = "SOLVER", default_value = "auto")]
     solver: SolverName,
 }
@@ -67,7 +69,7 @@ impl Operation for Pca {
     fn check(&self, input: &Input<'_>) -> Result<(), Failure> {
         let [rows, cols] = input.shape[..] else { return Ok(()) };
         if rows < 2 {
-            return Err(input.wrong("two rows at least"));
+            return Err(input.wrong("at least two rows"));
         }
         if self.k > rows.min(cols) {
             let (most, shown) = (rows.min(cols), input.shown());

@@ -13,10 +13,10 @@ use std::fmt::{Display, Formatter};
 
 #[derive(Debug, Args)]
 pub(super) struct Random {
-    /// The lengths along the axes, the last one fastest: 1000,64.
+    /// The lengths of the axes, of which the last varies fastest: 1000,64.
     #[arg(long, value_name = "N,..", value_delimiter = ',', required = true, value_parser = whole::<usize>, allow_hyphen_values = true)]
     shape: Vec<usize>,
-    /// What the numbers follow; `words` are integers of 32 bits.
+    /// The distribution; `words` are integers of 32 bits.
     #[arg(long, value_enum, value_name = "LAW", default_value = "uniform")]
     distribution: Distribution,
     /// The stream's seed.
@@ -25,13 +25,13 @@ pub(super) struct Random {
     /// The stream's name.
     #[arg(long, value_name = "NAME", default_value = "")]
     stream: String,
-    /// Words of the stream to pass over: a number takes one, in f64 two.
+    /// The number of words of the stream to skip: a value takes one word, in f64 two.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     skip: u64,
-    /// uniform: numbers from LOW on [default: 0].
+    /// uniform: the lower bound, included [default: 0].
     #[arg(long, value_name = "LOW", value_parser = finite)]
     low: Option<f64>,
-    /// uniform: numbers below HIGH [default: 1].
+    /// uniform: the upper bound, excluded [default: 1].
     #[arg(long, value_name = "HIGH", value_parser = finite)]
     high: Option<f64>,
     /// normal: the mean [default: 0].
@@ -43,7 +43,7 @@ pub(super) struct Random {
     /// bernoulli: the probability of 1 [default: 0.5].
     #[arg(short, value_name = "P", value_parser = share)]
     p: Option<f64>,
-    /// In f64, on the CPU.
+    /// Compute in f64, on the CPU.
     #[arg(long)]
     wide: bool,
     #[command(flatten)]
@@ -68,7 +68,10 @@ impl Random {
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
         self.to.check(&[], &["x"])?;
         let Some(len) = self.shape.iter().try_fold(1_usize, |product, &length| product.checked_mul(length)) else {
-            return Err(Failure::Call(format!("--shape: expected numbers that memory holds, found {:?}", self.shape)));
+            return Err(Failure::Call(format!(
+                "--shape: expected a number of elements that memory can hold, found {:?}",
+                self.shape
+            )));
         };
         if self.wide {
             self.check::<f64>()?
@@ -76,10 +79,12 @@ impl Random {
             self.check::<f32>()?
         }
         if (self.distribution, self.wide) == (Distribution::Words, true) {
-            return Err(Failure::Call("--wide: words have 32 bits".to_owned()));
+            let what = "--wide: expected --distribution uniform, normal or bernoulli, found words, which have 32 bits";
+            return Err(Failure::Call(what.to_owned()));
         }
         if self.wide && self.to.place.insists() {
-            return Err(Failure::Call("--wide: f64 is made on the CPU alone; do not ask for --backend gpu".to_owned()));
+            let what = "--wide is computed on the CPU alone: expected --backend cpu or auto, found gpu";
+            return Err(Failure::Call(what.to_owned()));
         }
         let flat = Shape::new(len, 1, 1);
         let ctx = self.to.context_for(self.wide, |ctx| Ok(choose_random::<f32>(ctx, flat)))?;
@@ -93,7 +98,7 @@ impl Random {
         }
     }
 
-    /// Whether the options belong to the distribution, and make one in that precision.
+    /// Checks that the options belong to the distribution and are valid for it in the precision `T`.
     fn check<T: Real>(&self) -> Result<(), Failure> {
         use Distribution as D;
         for (option, given, owner) in [
@@ -105,7 +110,7 @@ impl Random {
         ] {
             if given && owner != self.distribution {
                 let what =
-                    format!("{option} belongs to --distribution {owner}, found --distribution {}", self.distribution);
+                    format!("{option}: expected --distribution {owner}, found --distribution {}", self.distribution);
                 return Err(Failure::Call(what));
             }
         }
@@ -114,13 +119,13 @@ impl Random {
         let [a, b] = [low, high].map(|x| T::from_f64(x).to_f64());
         if !(a < b && T::from_f64(b - a).to_f64().is_finite()) {
             let what = format!(
-                "--low, --high: expected LOW below HIGH and neither they nor HIGH - LOW beyond {name}, found {low} and {high}"
+                "--low, --high: expected LOW below HIGH, with both and HIGH - LOW within {name}, found {low} and {high}"
             );
             return Err(Failure::Call(what));
         }
         for (option, value) in [("--mean", self.mean), ("--std", self.std)] {
             if let Some(value) = value.filter(|&x| !T::from_f64(x).to_f64().is_finite()) {
-                return Err(Failure::Call(format!("{option}: expected a number that {name} holds, found {value}")));
+                return Err(Failure::Call(format!("{option}: expected a number within {name}, found {value}")));
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! `fiedler run eigsh` and `fiedler run spmm`: operations on the sparse matrix of a file.
+//! `fiedler run eigsh` and `fiedler run spmm`: operations on a sparse matrix from a file.
 
 use super::input::{Axes, Input, REALS};
 use super::{Precision, To, many, one_zero, seconds};
@@ -18,12 +18,12 @@ use fiedler::{Context, Shape};
 use std::iter;
 use std::path::{Path, PathBuf};
 
-/// Which matrix of which file.
+/// The options that select the matrix and its file.
 #[derive(Debug, Args)]
 struct Matrix {
     /// A graph: an edge list, a MatrixMarket file, or a TUDataset of one graph.
     input: PathBuf,
-    /// Which matrix of the graph; `none` is the matrix in the MatrixMarket file itself, in f64.
+    /// The matrix of the graph; `none` is the matrix in the MatrixMarket file itself, in f64.
     #[arg(long, value_enum, value_name = "MATRIX", default_value = "symmetric")]
     laplacian: MatrixName,
     /// f32: compute an f64 matrix in f32, as the GPU's kernels do. refined: compute in f64, on the CPU.
@@ -39,22 +39,23 @@ pub(super) struct Eigsh {
     matrix: Matrix,
     #[command(flatten)]
     to: To,
-    /// How many pairs.
+    /// The number of eigenpairs.
     #[arg(short, value_name = "K", value_parser = whole::<usize>)]
     k: usize,
-    /// Which end of the spectrum.
+    /// The end of the spectrum to compute.
     #[arg(long, value_enum, value_name = "END", default_value = "smallest")]
     which: End,
-    /// How.
+    /// The method.
     #[arg(long, value_enum, value_name = "METHOD", default_value = "auto")]
     method: MethodName,
-    /// The K pairs whose values are nearest S, wherever it lies in the spectrum, by a sparse factorization of A - S; --which does not count.
+    /// Compute the K pairs with values nearest S, anywhere in the spectrum, by a sparse factorization of A - S. It
+    /// replaces --which.
     #[arg(long, value_name = "S", conflicts_with = "which")]
     sigma: Option<f64>,
     /// The largest residual of a converged pair, relative to the 1-norm [default: 2e-6 in f32, 1e-10 in f64].
     #[arg(long, value_name = "T", value_parser = positive)]
     tolerance: Option<f64>,
-    /// The start vectors' seed.
+    /// The seed of the start vectors.
     #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = whole::<u64>)]
     seed: u64,
 }
@@ -65,15 +66,16 @@ pub(super) struct Spmm {
     matrix: Matrix,
     #[command(flatten)]
     to: To,
-    /// The block, `(n, columns)` in a .npy file: float32, float64, float16 as float32, integers and booleans as float64.
+    /// The block, `(n, columns)` in a .npy file: float32, float64, float16 as float32, integers and booleans as
+    /// float64.
     #[arg(long, value_name = "FILE", conflicts_with = "k", required_unless_present = "k")]
     block: Option<PathBuf>,
-    /// Or K columns of small whole numbers.
+    /// Instead of --block, use K columns of small whole numbers.
     #[arg(short, value_name = "K", value_parser = whole::<usize>)]
     k: Option<usize>,
 }
 
-/// Which matrix of a graph; `none` is the matrix of a MatrixMarket file itself.
+/// A matrix of a graph; `none` is the matrix in a MatrixMarket file itself.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(super) enum MatrixName {
     None,
@@ -106,23 +108,23 @@ impl From<MethodName> for EigshMethod {
     }
 }
 
-/// What is done with the matrix, in the precision that it has.
+/// An operation on the matrix, in the matrix's precision.
 trait Operation {
     fn to(&self) -> &To;
-    /// Returns where it would run on a matrix of this `size`, rows and entries.
+    /// Returns where it would run on a matrix with these numbers of rows and entries (`size`).
     fn choose<T: Real>(&self, ctx: &Context, size: (usize, usize)) -> Choice;
-    /// Whether it can be done with the matrix; asked before a device is opened.
+    /// Checks, before a device is opened, that the operation applies to the matrix.
     fn check<T: Real>(&self, a: &Operator<'_, T>) -> Result<(), Failure>;
     fn on<T: Real>(&self, ctx: &Context, a: &Operator<'_, T>) -> Result<Outcome, Failure>;
 }
 
 impl Matrix {
-    /// Reads the matrix and runs the operation in the precision that was asked for: f64 for numbers that are, f32 for graphs unless what
-    /// they are multiplied with is `wide`.
+    /// Reads the matrix and runs the operation in the requested precision. By default that is f64 for the matrix in a
+    /// file, and f32 for a graph's matrix unless the block is f64 (`wide`).
     fn run(&self, wide: bool, operation: &impl Operation) -> Result<Outcome, Failure> {
         let wide = wide || self.laplacian == MatrixName::None;
         if wide && self.precision.is_none() {
-            // f64 is never narrowed unasked.
+            // f64 is narrowed only if the call asks for it.
             operation.to().check_wide(self.input.display())?;
         }
         let in_f64 = match self.precision {
@@ -162,12 +164,12 @@ impl Matrix {
 }
 
 impl Matrix {
-    /// Weights belong to graphs.
+    /// Refuses `--edge-weight-column` for the matrix in a file, because only graphs have weights.
     fn check_weights(&self) -> Result<(), Failure> {
         if self.reading.edge_weight_column.is_none() {
             return Ok(());
         }
-        let what = "--edge-weight-column belongs to a TUDataset, found --laplacian none, the matrix of a file";
+        let what = "--edge-weight-column: expected a TUDataset, found --laplacian none, the matrix in a file";
         Err(Failure::Call(what.to_owned()))
     }
 }
@@ -178,7 +180,7 @@ fn by_entries<T: Real>(matrix: SparseRows, operation: &impl Operation) -> Result
     done(&Operator::<T>::from_csr(row_offsets, columns, values)?, operation)
 }
 
-/// The operation, where it is to be done.
+/// Checks the operation, opens the context and runs it.
 fn done<T: Real>(a: &Operator<'_, T>, operation: &impl Operation) -> Result<Outcome, Failure> {
     operation.check(a)?;
     let choose = |ctx: &Context| Ok(operation.choose::<T>(ctx, (a.rows(), a.entries())));
@@ -190,7 +192,7 @@ impl Eigsh {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         self.to.check(&[&self.matrix.input], &["w", "v", "residual", "status", "null_space"])?;
         if let (MethodName::ShiftInvert, End::Largest) = (self.method, self.which) {
-            let what = "--method shift-invert belongs to --which smallest, found --which largest";
+            let what = "--method shift-invert: expected --which smallest, found --which largest";
             return Err(Failure::Call(what.to_owned()));
         }
         if let Some(sigma) = self.sigma {
@@ -198,14 +200,14 @@ impl Eigsh {
                 return Err(Failure::Call(format!("--sigma: expected a finite number, found {sigma}")));
             }
             if !matches!(self.method, MethodName::Auto | MethodName::ShiftInvert) {
-                let what = "--sigma goes with --method auto and shift-invert, found another one";
+                let what = "--sigma: expected --method auto or shift-invert, found another method";
                 return Err(Failure::Call(what.to_owned()));
             }
         }
         self.matrix.run(false, &self)
     }
 
-    /// What to try where pairs did not converge.
+    /// Returns what to try if pairs did not converge.
     fn advice(&self, n: usize, status: Status) -> &'static str {
         let in_f32 = self.matrix.laplacian != MatrixName::None && self.matrix.precision != Some(Precision::Refined);
         let method = self.method;
@@ -216,10 +218,10 @@ impl Eigsh {
                 "; try --precision refined, which computes in f64"
             }
             _ if !matches!(method, MethodName::Auto | MethodName::ShiftInvert) && smallest => {
-                "; try --method auto, which takes the next method where one fails"
+                "; try --method auto, which tries the next method if one fails"
             }
             Status::Unresolved if self.matrix.laplacian != MatrixName::None && smallest => {
-                "; `fiedler encode` tells such pairs apart, by the edges of the graph"
+                "; `fiedler encode` separates such pairs by means of the graph's edges"
             }
             _ if n <= 4096 && !matches!(method, MethodName::Dense) => "; try --method dense",
             _ if self.sigma.is_none() => "; try --sigma with a number near the wanted values, or a larger --tolerance",
@@ -290,13 +292,13 @@ impl Operation for Eigsh {
         let state =
             format_args!("{status}, largest residual {residual:.1e}; null space of dimension {null}{advice}; done");
         self.to.say((ctx, Some(&found.choice)), what, state, first)?;
-        // The pairs are on the host in either case.
+        // The pairs end up on the host in either case.
         self.to.report(first, || call().map(drop), || call().map(drop))?;
         Ok(if found.certificate.status == Status::Converged { Outcome::Done } else { Outcome::Uncertified })
     }
 }
 
-/// The file, and how large its matrix is.
+/// Returns the file and the size of its matrix, in words.
 fn described<T: Real>(matrix: &Matrix, a: &Operator<'_, T>) -> String {
     let (rows, entries) = (many(a.rows(), "row", "rows"), many(a.entries(), "entry", "entries"));
     format!("{}: {rows}, {entries}", matrix.input.display())
@@ -316,7 +318,7 @@ impl Spmm {
     }
 }
 
-/// What is multiplied with.
+/// The product: the call and its block.
 struct Multiplied<'a> {
     call: &'a Spmm,
     block: Option<Input<'a>>,
@@ -336,7 +338,7 @@ impl Operation for Multiplied<'_> {
         if block.shape[0] == n {
             return Ok(());
         }
-        Err(block.wrong(format_args!("({n}, columns), as the matrix in {}", self.call.matrix.input.display())))
+        Err(block.wrong(format_args!("({n}, columns), to match the matrix in {}", self.call.matrix.input.display())))
     }
 
     fn on<T: Real>(&self, ctx: &Context, a: &Operator<'_, T>) -> Result<Outcome, Failure> {
@@ -370,12 +372,12 @@ impl Operation for Multiplied<'_> {
 }
 
 impl Multiplied<'_> {
-    /// The product with the matrix of a MatrixMarket file itself, which need be neither symmetric nor square.
+    /// Multiplies with the matrix in a MatrixMarket file itself, which need be neither symmetric nor square.
     fn of_any_shape(&self) -> Result<Outcome, Failure> {
         let Matrix { input, precision, .. } = &self.call.matrix;
         self.call.matrix.check_weights()?;
         if precision.is_none() {
-            // f64 is never narrowed unasked.
+            // f64 is narrowed only if the call asks for it.
             self.to().check_wide(input.display())?;
         }
         let matrix = fiedler::io::read_matrix(input)?;
@@ -386,7 +388,8 @@ impl Multiplied<'_> {
         let (to, input) = (self.to(), &self.call.matrix.input);
         let SparseRows { width, row_offsets, columns, values } = matrix;
         let a = SparseMatrix::from_csr(width, row_offsets, columns, values.into_iter().map(T::from_f64).collect())?;
-        let wanted = || format!("({width}, columns), as the matrix in {} has columns", input.display());
+        let wanted =
+            || format!("({width}, columns), to match the {width} columns of the matrix in {}", input.display());
         match &self.block {
             Some(block) if block.shape[0] != width => return Err(block.wrong(wanted())),
             _ => {}
@@ -410,21 +413,21 @@ impl Multiplied<'_> {
         Ok(Outcome::Done)
     }
 
-    /// Columns of the block.
+    /// Returns the number of columns of the block.
     fn width(&self) -> usize {
         self.block.as_ref().map_or(self.call.k.unwrap_or(0), |block| block.shape[1])
     }
 
-    /// The block of `--block`, `(n, columns)` in numpy's order, which is `(columns, n)` in ours; or `-k` columns of small whole numbers.
+    /// Returns the block of `--block`, `(n, columns)` in NumPy's order and `(columns, n)` in the library's, or `-k`
+    /// columns of small whole numbers.
     fn block<T: Real>(&self, ctx: &Context, n: usize) -> Result<Array<T>, Failure> {
         let Some(block) = &self.block else {
             let k = self.call.k.unwrap_or(0);
             let needed = (k as u64).saturating_mul(n as u64).saturating_mul(8);
             let allowed = ctx.memory_budget();
             if needed > allowed {
-                let what = format!(
-                    "-k: {needed} bytes for {k} columns, {allowed} allowed; a larger FIEDLER_MEMORY_BUDGET allows them"
-                );
+                let what =
+                    format!("-k: {k} columns take {needed} bytes, {allowed} allowed; raise FIEDLER_MEMORY_BUDGET");
                 return Err(Failure::Said(what));
             }
             let cycle = |i: usize| T::from_f64(f64::from(u8::try_from(i % 11).unwrap_or(0)) - 5.0);
@@ -433,7 +436,7 @@ impl Multiplied<'_> {
         let data = match &block.data {
             NpyData::F32(data) => data.iter().map(|&x| T::from_f64(x.into())).collect(),
             NpyData::F64(data) => data.iter().map(|&x| T::from_f64(x)).collect(),
-            // Nothing else is read.
+            // Other types are not read.
             _ => Vec::new(),
         };
         Ok(Array::from_vec(Shape::new(self.width(), n, 1), data)?)

@@ -1,8 +1,8 @@
-//! `fiedler run stats`, `quantiles`, `histogram`, `cov` and `corr`; and what `pca` shares with them.
+//! `fiedler run stats`, `quantiles`, `histogram`, `cov` and `corr`, and the code that `pca` shares with them.
 
 use super::input::{Axes, Input, REALS};
 use super::layout::{in_rows, matrices, shape_of, transposed};
-use super::{Precision, To, one_zero, seconds};
+use super::{Precision, To, many, one_zero, seconds};
 use crate::commands::values::{self, finite, share, whole};
 use crate::commands::{Failure, Outcome};
 use clap::{Args, ValueEnum};
@@ -16,23 +16,24 @@ use fiedler::policy::{Choice, Side};
 use fiedler::{Axis, Context, Error, Shape};
 use std::path::PathBuf;
 
-/// What every statistic is told.
+/// The options of every statistic.
 #[derive(Debug, Args)]
 pub(super) struct Common {
-    /// `(n,)`, `(m, n)` or `(batch, m, n)` in a .npy file: float32, float64, float16 as float32, integers and booleans as float64.
+    /// `(n,)`, `(m, n)` or `(batch, m, n)` in a .npy file: float32, float64, float16 as float32, integers and booleans
+    /// as float64.
     input: PathBuf,
     #[command(flatten)]
     to: To,
-    /// In which precision; without it, that of the input.
+    /// The precision to compute in; without it, that of the input.
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
 }
 
-/// What is reduced to a number or a few.
+/// The option for the axis that is reduced to one or a few values.
 #[derive(Debug, Args)]
 struct Along {
-    /// Over what: the rows of each column (numpy's axis -2), the columns of each row (-1), the batch (-3), or everything. A
-    /// vector has one axis alone.
+    /// The axis to reduce: the rows of each column (NumPy's axis -2), the columns of each row (-1), the batch (-3), or
+    /// everything. A vector has only one axis.
     #[arg(long, value_enum, value_name = "AXIS", default_value = "rows")]
     axis: AxisName,
 }
@@ -46,7 +47,7 @@ enum AxisName {
 }
 
 impl Along {
-    /// None is over everything.
+    /// Returns the axis; `None` reduces everything.
     fn axis(&self, axes: usize) -> Option<Axis> {
         match self.axis {
             _ if axes == 1 => None,
@@ -75,10 +76,10 @@ pub(super) struct Stats {
     common: Common,
     #[command(flatten)]
     along: Along,
-    /// The variance is divided by the count less this.
+    /// The variance is divided by the count minus N.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>)]
     ddof: u32,
-    /// Leave NaNs out; without it they make their statistics NaN.
+    /// Leave NaNs out; without it, statistics that contain a NaN are NaN.
     #[arg(long)]
     omit_nan: bool,
 }
@@ -89,11 +90,11 @@ pub(super) struct Quantiles {
     common: Common,
     #[command(flatten)]
     along: Along,
-    /// Which, within 0 and 1; they stand where the axis was.
+    /// The quantiles, from 0 to 1; in the result they replace the axis.
     #[arg(short, value_name = "Q,Q,...", value_delimiter = ',', default_value = "0,0.25,0.5,0.75,1", value_parser = share,
         allow_hyphen_values = true)]
     q: Vec<f64>,
-    /// Leave NaNs out; without it they make their quantiles NaN.
+    /// Leave NaNs out; without it, quantiles of data that contains a NaN are NaN.
     #[arg(long)]
     omit_nan: bool,
 }
@@ -104,10 +105,10 @@ pub(super) struct Histogram {
     common: Common,
     #[command(flatten)]
     along: Along,
-    /// Bins of one width; they stand where the axis was.
+    /// The number of bins of equal width; in the result they replace the axis.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = values::counted)]
     bins: usize,
-    /// The ends of the first and the last bin; without it the least and the greatest number.
+    /// The lower edge of the first bin and the upper edge of the last; without it, the least and the greatest value.
     #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', num_args = 1, allow_hyphen_values = true, value_parser = finite)]
     range: Vec<f64>,
 }
@@ -124,17 +125,17 @@ pub(super) struct Corr {
     common: Common,
 }
 
-/// An array as a file has it: a name, its length along each axis, its numbers row-major.
+/// An array of the output file: its name, its shape, and its values in row-major order.
 pub(super) type Made<N> = (&'static str, Vec<usize>, Vec<N>);
 
-/// What a call made.
+/// The results of a call.
 pub(super) struct Found<T> {
     pub(super) numbers: Vec<Made<T>>,
     pub(super) wide: Vec<Made<f64>>,
     pub(super) counts: Vec<Made<i64>>,
     pub(super) converged: bool,
     pub(super) choice: Option<Choice>,
-    /// How it ended, in words.
+    /// How the call ended, in words.
     pub(super) state: String,
 }
 
@@ -145,29 +146,30 @@ impl<T> Found<T> {
     }
 }
 
-/// One of the operations here, in whichever precision.
+/// An operation of this module, in either precision.
 pub(super) trait Operation {
     const NAME: &'static str;
     const AXES: Axes;
-    /// Whether the operation can be done with an array of that shape.
+    /// Checks that the operation applies to an array of that shape.
     fn check(&self, _: &Input<'_>) -> Result<(), Failure> {
         Ok(())
     }
-    /// The option, if there is one, that has no device.
+    /// Returns the option that restricts the call to the CPU, if there is one.
     fn on_cpu_alone(&self) -> Option<&'static str> {
         None
     }
-    /// `axes` is how many the file has.
+    /// Runs the operation; `axes` is the number of axes in the file.
     fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<Found<T>, Error>;
-    /// Results left where they are made.
+    /// Runs the operation and leaves the results on the side that computes.
     fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<(), Error>;
-    /// The arrays of the output.
+    /// Returns the names of the output's arrays.
     fn arrays(&self) -> &'static [&'static str];
-    /// Returns where it would run on an array of that shape, `axes` of whose axes are the file's; `resident`: it lies on the device.
+    /// Returns where it would run on an array of that shape. `axes` is the number of axes in the file; `resident`: the
+    /// array is on the device.
     fn choose<T: Real>(&self, ctx: &Context, shape: Shape, axes: usize, resident: bool) -> Choice;
 }
 
-/// Arrays of a decomposition: their zeros have one sign.
+/// The arrays of a decomposition, in which all zeros are made positive.
 const DECOMPOSED: &[&str] =
     &["components", "explained_variance", "explained_variance_ratio", "singular_values", "transformed"];
 
@@ -178,13 +180,13 @@ impl Common {
         operation.check(&input)?;
         if let Some(option) = operation.on_cpu_alone().filter(|_| self.to.place.insists()) {
             return Err(Failure::Call(format!(
-                "{option}: it is computed on the CPU alone; do not ask for --backend gpu"
+                "{option} is computed on the CPU alone: expected --backend cpu or auto, found gpu"
             )));
         }
         match &input.data {
             NpyData::F64(data) => self.on(operation, &input, data),
             NpyData::F32(data) => self.on(operation, &input, data),
-            // Nothing else is read.
+            // Other types are not read.
             _ => Ok(Outcome::Done),
         }
     }
@@ -225,12 +227,12 @@ impl Common {
     }
 }
 
-/// In the precision that they have: T is f32 or f64.
+/// Wraps values in their own precision; `T` is f32 or f64.
 fn numbers<T: Real>(data: &[T]) -> Data<'_> {
     if T::ON_DEVICE { Data::F32(bytemuck::cast_slice(data)) } else { Data::F64(bytemuck::cast_slice(data)) }
 }
 
-/// The axes of a reduction to `kept` numbers, or to one whose axis is gone.
+/// Returns the shape of a reduction. If `kept`, the reduced axis stays with its new length; otherwise it is dropped.
 fn reduced(shape: Shape, axis: Option<Axis>, kept: bool, batched: bool) -> Vec<usize> {
     let Some(axis) = axis else { return if kept { vec![shape.rows] } else { vec![] } };
     let all = [(Axis::Batch, shape.batch), (Axis::Rows, shape.rows), (Axis::Cols, shape.cols)];
@@ -248,7 +250,7 @@ pub(super) fn made<T: Real>(
     Ok((name, shape(host.shape()), in_rows(&host)))
 }
 
-/// Counts in the order of an array of that shape, in numpy's.
+/// Converts counts in the order of an array of that shape to NumPy's order.
 fn counted(name: &'static str, counts: &[u64], shape: Shape, axes: Vec<usize>) -> Made<i64> {
     let signed: Vec<i64> = counts.iter().map(|&count| i64::try_from(count).unwrap_or(i64::MAX)).collect();
     (name, axes, transposed(&signed, shape.cols, shape.rows))
@@ -346,14 +348,20 @@ impl Histogram {
                 #[expect(clippy::cast_precision_loss, reason = "a count of bins")]
                 let width = (high - low) / self.bins as f64;
                 if low + width <= low || high - width >= high {
-                    let what = format!("--bins: {} bins of {low},{high} are narrower than f64 tells apart", self.bins);
+                    let what =
+                        format!("--bins: {} bins from {low} to {high} are narrower than f64 can resolve", self.bins);
                     return Err(Failure::Call(what));
                 }
             }
             [low, high] => {
-                return Err(Failure::Call(format!("--range: expected LOW,HIGH that ascend, found {low},{high}")));
+                return Err(Failure::Call(format!(
+                    "--range: expected LOW,HIGH in ascending order, found {low},{high}"
+                )));
             }
-            _ => return Err(Failure::Call(format!("--range: expected LOW,HIGH, found {} numbers", self.range.len()))),
+            _ => {
+                let found = many(self.range.len(), "number", "numbers");
+                return Err(Failure::Call(format!("--range: expected LOW,HIGH, found {found}")));
+            }
         }
         self.common.run(&self)
     }
@@ -406,7 +414,7 @@ impl Operation for Histogram {
     }
 }
 
-/// A square matrix a matrix.
+/// Returns the result of an operation that makes one square matrix per matrix.
 fn squares<T: Real>(name: &'static str, ctx: &Context, x: &Array<T>, batched: bool) -> Result<Found<T>, Error> {
     let axes = |shape: Shape| batched.then_some(shape.batch).into_iter().chain([shape.rows, shape.cols]).collect();
     Ok(Found::of(x.choice(), vec![made(name, ctx, x, axes)?]))

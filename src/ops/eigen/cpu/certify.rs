@@ -1,10 +1,10 @@
-//! The certificate of matrices in lanes, in the working precision, from the matrix as it was given.
+//! The certificate of matrices in lanes, computed in the working precision from the matrix as given.
 
 use super::workspace::Workspace;
 use crate::array::Real;
 use crate::lanes::Vector;
 
-/// What a certificate is judged by, a lane each.
+/// The measures by which a certificate is judged, one matrix per lane.
 pub(super) struct Measures<V> {
     /// `max_j |A v_j - l_j v_j|_2`.
     pub(super) residual: V,
@@ -12,17 +12,17 @@ pub(super) struct Measures<V> {
     pub(super) orthogonality: V,
 }
 
-/// Rows and columns of a tile: what fits the registers.
+/// The rows and columns of a tile: as many as fit the registers.
 const TILE: usize = 4;
-/// Terms of a sum before it is added to the sum of such sums: one long sum is off by what the vectors of a star are off, and
-/// hides it.
+/// The terms of a sum that are added up before they are added to the total: one long sum is off by as much as the
+/// vectors of a star are, and hides their error.
 const RUN: usize = 16;
-/// Columns that are worked through together, so that they stay in the second-level cache.
+/// The columns that are processed together, so that they stay in the second-level cache.
 const PANEL: usize = 4 * TILE;
 
-/// Residual and orthogonality of `work.vectors` and `work.diagonal` against `work.given`, after the vectors were made 1 long and the
-/// values their Rayleigh quotients, which the products are at hand for: the QL iteration in f32 leaves lengths off by 18 eps and
-/// values by 15 eps |A| (n = 100 to 128, LAPACK's types, 2026-11-22).
+/// Measures residual and orthogonality of `work.vectors` and `work.diagonal` against `work.given`. First it scales the
+/// vectors to length 1 and replaces the values by their Rayleigh quotients, for which the products are at hand: the QL
+/// iteration in f32 leaves lengths off by 18 eps and values by 15 eps |A| (n = 100 to 128, LAPACK's types, 2026-11-22).
 #[inline(always)]
 pub(super) fn measure<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) -> Measures<V> {
     let zero = V::splat(token, V::Scalar::from_f64(0.0));
@@ -59,7 +59,7 @@ pub(super) fn measure<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: 
     let mut residual = zero;
     for (c, value) in diagonal[..n].iter_mut().enumerate() {
         let (along, length) = (sums.along[c], lengths[c]);
-        // A vector without a length is for the certificate to tell.
+        // The certificate reports a vector without a length.
         let inverse = V::select(zero.lt(length), one / length, one);
         let shift = along * inverse;
         *value += shift;
@@ -92,19 +92,21 @@ pub(super) fn measure<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: 
     Measures { residual, orthogonality }
 }
 
-/// Of each column: the squares of `A v - l v`, and its product with v.
+/// For each column, the sum of the squares of `A v - l v`, and its product with v.
 struct Sums<'a, V> {
     squares: &'a mut [V],
     along: &'a mut [V],
 }
 
-/// The squared lengths of the columns, in sums of few terms each: the certificate would share the error of one long sum.
+/// Computes the squared lengths of the columns, in sums of few terms each: the certificate would share the error of one
+/// long sum.
 #[inline(always)]
 fn squared_lengths<V: Vector>(zero: V, ld: usize, v: &[V], part: &mut [V], lengths: &mut [V]) {
     lengths.fill(zero);
     for block in v.chunks(RUN * ld) {
         part.fill(zero);
-        // Rows that a smaller matrix does not have are 0 where it is padded, and count as 0 where it is not: the same sums.
+        // Rows that a smaller matrix does not have are 0 if it is padded and count as 0 if it is not, so the sums are
+        // the same.
         for tile in block.chunks(TILE * ld) {
             for (c, part) in part.iter_mut().enumerate() {
                 let [p, q, r, s]: [V; TILE] = std::array::from_fn(|i| tile.get(i * ld + c).copied().unwrap_or(zero));
@@ -115,7 +117,7 @@ fn squared_lengths<V: Vector>(zero: V, ld: usize, v: &[V], part: &mut [V], lengt
     }
 }
 
-/// Adds what a tile of `A V - V diag(l)` has of the sums of its columns.
+/// Adds a tile of `A V - V diag(l)` to the sums of its columns.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a tile's place and the matrices that it is made of")]
 fn remainders<V: Vector, const R: usize, const C: usize>(
@@ -157,7 +159,7 @@ fn remainders<V: Vector, const R: usize, const C: usize>(
     }
 }
 
-/// The largest element of a tile of `V'V - I`.
+/// Returns the largest magnitude in a tile of `V'V - I`.
 #[inline(always)]
 fn departure<V: Vector, const R: usize, const C: usize>(zero: V, one: V, ld: usize, c: usize, d: usize, v: &[V]) -> V {
     let mut sums = [[zero; C]; R];

@@ -1,5 +1,5 @@
-//! One matrix at a time: blocked reduction to tridiagonal form, then divide and conquer for all vectors, inverse iteration for a
-//! few, or none (faer, after LAPACK's xSYTRD, xSTEDC and xORMTR).
+//! One matrix at a time: blocked reduction to tridiagonal form, then divide and conquer for all vectors, inverse
+//! iteration for a few, or no vectors (faer, after LAPACK's xSYTRD, xSTEDC and xORMTR).
 
 use super::householder::{Reduce, Reduction};
 use super::inverse_iteration::{Tridiagonal, eigenvectors};
@@ -22,18 +22,18 @@ use faer::{Accum, Auto, Conj, Mat, MatMut, Par, Spec};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// From this order on one matrix is worth all threads.
+/// The order from which one matrix is worth all threads.
 const PARALLEL_FROM: usize = 512;
-/// Up to this share of the vectors (its reciprocal), inverse iteration beats divide and conquer.
+/// The largest share of the vectors (its reciprocal) for which inverse iteration beats divide and conquer.
 const FEW: usize = 8;
 
-/// Columns that a thread measures at a time.
+/// The columns that a thread measures at a time.
 const COLUMNS: usize = 64;
 
-/// Elements of the matrices whose reductions wait side by side for their values.
+/// The elements of the matrices whose reductions wait until their values are computed side by side.
 const WAITING: usize = 1 << 23;
 
-/// Each matrix by itself, in the order of their orders.
+/// Solves each matrix by itself. The matrices are sorted by order.
 pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>) {
     if matches!(request.columns, Columns::All) {
         parallel::for_each(matrices.iter_mut().rev(), |_, m| {
@@ -55,10 +55,12 @@ pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>
         let (before, now) = rest.split_at_mut(rest.len() - together);
         rest = before;
         let prepared: Vec<Option<Prepared<T>>> = parallel::map(now.iter().rev(), |_, m| Prepared::new(m));
-        // In f64: the iteration in f32 is off by 20 eps |A| at n = 300, ten times what the reduction is, and takes a tenth less
-        // (2026-11-22). Matrices in lanes stay in f32, where f64 would take 2.3 to 2.6 times as long in all.
+        // In f64: at n = 300 the iteration in f32 is off by 20 eps |A|, ten times as much as the reduction, and saves
+        // only a tenth of the time (2026-11-22). Matrices in lanes stay in f32, because f64 would take 2.3 to 2.6 times
+        // as long overall.
         let systems: Vec<_> = prepared.iter().flatten().map(|p| p.reduced.tridiagonal()).collect();
-        let systems: Vec<_> = systems.iter().map(|(diagonal, beside)| (&diagonal[..], &beside[..])).collect();
+        let systems: Vec<_> =
+            systems.iter().map(|(diagonal, off_diagonal)| (&diagonal[..], &off_diagonal[..])).collect();
         let mut values = f64::in_lanes(Values(&systems)).into_iter();
         let narrow = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect();
         let values: Vec<Option<Vec<T>>> =
@@ -71,7 +73,7 @@ pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>
     }
 }
 
-/// A matrix that is finite, scaled by a power of two so that squares neither overflow nor underflow, and reduced.
+/// A matrix that is finite, scaled by a power of two so that squares neither overflow nor underflow, and its reduction.
 struct Prepared<T> {
     matrix: Mat<T>,
     scale: f64,
@@ -82,7 +84,7 @@ struct Prepared<T> {
 impl<T: Real> Prepared<T> {
     fn new(m: &Matrix<'_, T>) -> Option<Self> {
         let n = m.order;
-        // Magnitudes of floats order as their bits do, NaN and infinity above all.
+        // Magnitudes of floats are ordered as their bits are, with NaN and infinity above all.
         let lower = (0..n).flat_map(|j| &m.elements[j * n + j..(j + 1) * n]);
         let peak = f64::from_bits(lower.map(|x| x.to_f64().abs().to_bits()).max().unwrap_or(0));
         if !peak.is_finite() {
@@ -96,7 +98,7 @@ impl<T: Real> Prepared<T> {
         Some(Self { matrix, scale, reduced, par })
     }
 
-    /// The vectors that are wanted, values being known.
+    /// Computes the requested vectors, given the values.
     fn pairs(&self, index: usize, values: Vec<T>, columns: Columns<'_>) -> Option<Pairs<T>> {
         if columns.is_none() {
             return Some(Pairs { values, columns: 0..0, vectors: None });
@@ -113,7 +115,7 @@ impl<T: Real> Prepared<T> {
     }
 }
 
-/// Writes what was found, with its certificate.
+/// Writes the results of a matrix, with its certificate.
 fn finish<T: Real>(
     m: &mut Matrix<'_, T>,
     prepared: Option<&Prepared<T>>,
@@ -151,14 +153,14 @@ fn finish<T: Real>(
     }
 }
 
-/// Eigenvalues, ascending; which columns were wanted, and their vectors.
+/// The eigenvalues, ascending; the requested columns; and their vectors.
 struct Pairs<T> {
     values: Vec<T>,
     columns: Range<usize>,
     vectors: Option<Mat<T>>,
 }
 
-/// `A = Q T Q'`: T, and Q as reflectors.
+/// The reduction `A = Q T Q'`: T, and Q as reflectors.
 struct Reduced<T> {
     reflectors: Mat<T>,
     factor: Mat<T>,
@@ -177,7 +179,7 @@ impl<T: Real> Reduced<T> {
             let size = block.min(n - 1 - first);
             let mut own = factor.as_mut().submatrix_mut(0, first, size, size);
             for k in 0..size {
-                // faer's H is I - v v' / tau, with an infinity for none.
+                // faer's H is I - v v' / tau; an infinite tau stands for no reflection.
                 own[(k, k)] = T::from_f64(1.0 / tau[first + k].to_f64());
             }
             let part = essentials.submatrix(first, first, n - 1 - first, size);
@@ -186,23 +188,24 @@ impl<T: Real> Reduced<T> {
         Self { reflectors, factor, diagonal, off_diagonal }
     }
 
-    /// The diagonal and the elements beside it, in f64.
+    /// Returns the diagonal and the off-diagonal elements, in f64.
     fn tridiagonal(&self) -> (Cow<'_, [f64]>, Cow<'_, [f64]>) {
         (T::all_to_f64(&self.diagonal), T::all_to_f64(&self.off_diagonal))
     }
 
-    /// By divide and conquer, in f64: in f32 it leaves vectors whose residuals are 3 to 5 times LAPACK's (n = 150 to 500, 2026-11-23).
+    /// Computes all pairs by divide and conquer, in f64: in f32 it leaves vectors whose residuals are 3 to 5 times
+    /// LAPACK's (n = 150 to 500, 2026-11-23).
     fn all(&self, par: Par) -> Option<Pairs<T>> {
-        let (diagonal, beside) = self.tridiagonal();
+        let (diagonal, off_diagonal) = self.tridiagonal();
         let n = diagonal.len();
         let mut memory =
             MemBuffer::new(self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, par, Default::default()));
         let mut values = Diag::zeros(n);
         let mut vectors = Mat::zeros(n, n);
         let params = Spec::new(<SelfAdjointEvdParams as Auto<f64>>::auto());
-        let (diagonal, beside) = (DiagRef::from_slice(&diagonal), DiagRef::from_slice(&beside));
+        let (diagonal, off_diagonal) = (DiagRef::from_slice(&diagonal), DiagRef::from_slice(&off_diagonal));
         let (to, stack) = (Some(vectors.as_mut()), MemStack::new(&mut memory));
-        tridiagonal_self_adjoint_evd(diagonal, beside, values.as_mut(), to, par, stack, params).ok()?;
+        tridiagonal_self_adjoint_evd(diagonal, off_diagonal, values.as_mut(), to, par, stack, params).ok()?;
         let mut vectors = Mat::from_fn(n, n, |i, j| T::from_f64(vectors[(i, j)]));
         self.back(vectors.as_mut(), par);
         let mut values: Vec<T> = values.column_vector().iter().map(|&x| T::from_f64(x)).collect();
@@ -223,7 +226,7 @@ impl<T: Real> Reduced<T> {
         Some(vectors)
     }
 
-    /// Vectors of T to vectors of A.
+    /// Transforms vectors of T to vectors of A, in place.
     fn back(&self, vectors: MatMut<'_, T>, par: Par) {
         let (n, block) = (self.diagonal.len(), self.factor.nrows());
         let scratch = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(
@@ -242,7 +245,8 @@ impl<T: Real> Reduced<T> {
     }
 }
 
-/// The lower triangle on both sides of the diagonal, times a power of two; by tiles, because one side is read across.
+/// Returns the matrix with its lower triangle copied to both sides of the diagonal, times a power of two. It works by
+/// tiles, because one side is accessed across columns.
 fn mirrored<T: Real>(lower: &[T], n: usize, scale: T) -> Mat<T> {
     const TILE: usize = 32;
     let mut out = Mat::zeros(n, n);
@@ -259,8 +263,9 @@ fn mirrored<T: Real>(lower: &[T], n: usize, scale: T) -> Mat<T> {
     out
 }
 
-/// Residual and orthogonality in the working precision, from the matrix as it was given. The values become Rayleigh quotients,
-/// which the products are at hand for: divide and conquer in f32 leaves them off by n eps |A| / 3 (LAPACK's type 21, n = 256).
+/// Measures residual and orthogonality in the working precision, from the matrix as given. The values become Rayleigh
+/// quotients, for which the products are at hand: divide and conquer in f32 leaves them off by n eps |A| / 3 (LAPACK's
+/// type 21, n = 256).
 fn measure<T: Real>(matrix: &Mat<T>, values: &mut [T], vectors: &mut Mat<T>, par: Par) -> Certificate {
     let (n, count) = (matrix.nrows(), values.len());
     let one = T::from_f64(1.0);
@@ -278,7 +283,7 @@ fn measure<T: Real>(matrix: &Mat<T>, values: &mut [T], vectors: &mut Mat<T>, par
     };
     let worst = |some: (usize, &mut [T])| (some.0 * COLUMNS..).zip(some.1).map(of_column).fold(0.0, nan_max);
     let residual = parallel::map(values.chunks_mut(COLUMNS), |i, some| worst((i, some))).into_iter().fold(0.0, nan_max);
-    // V'V is symmetric: its lower triangle will do.
+    // V'V is symmetric, so its lower triangle is enough.
     let mut gram = images;
     gram.resize_with(count, count, |_, _| T::from_f64(0.0));
     let (whole, lower) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
@@ -299,7 +304,7 @@ fn measure<T: Real>(matrix: &Mat<T>, values: &mut [T], vectors: &mut Mat<T>, par
     Certificate { status: Status::Converged, sweeps: 0, residual, orthogonality }
 }
 
-/// Pairs in ascending order of their values.
+/// Sorts the pairs in ascending order of their values.
 fn sort<T: Real>(values: &mut [T], vectors: &mut Mat<T>) {
     let ascends = |a: &T, b: &T| a.to_f64().total_cmp(&b.to_f64());
     if !values.is_sorted_by(|a, b| ascends(a, b).is_le()) {
@@ -310,7 +315,7 @@ fn sort<T: Real>(values: &mut [T], vectors: &mut Mat<T>) {
     }
 }
 
-/// What can be said of values without vectors, as for matrices in lanes.
+/// Measures values without vectors, as for matrices in lanes.
 fn invariants<T: Real>(matrix: &Mat<T>, values: &[T]) -> Certificate {
     #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
     let n = values.len() as f64;
@@ -328,7 +333,7 @@ fn norm_1<T: Real>(matrix: &Mat<T>) -> f64 {
     matrix.col_iter().map(|c| c.iter().map(|x| x.to_f64().abs()).sum()).fold(0.0, f64::max)
 }
 
-/// The larger, or NaN if there is one.
+/// Returns the larger, or NaN if there is one.
 fn nan_max(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }

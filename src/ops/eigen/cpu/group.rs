@@ -1,16 +1,17 @@
-//! Symmetric matrices of about the same order, one a lane: in, through Householder's reduction and the QL iteration, out.
+//! Symmetric matrices of about the same order, one per lane: they are loaded, reduced by Householder's method,
+//! diagonalized by the QL iteration, and stored.
 
 use super::certify::{Measures, measure};
 use super::implicit_ql::diagonalize;
 use super::subset::subset;
-use super::tridiagonal::{form_q, tridiagonalise};
+use super::tridiagonal::{form_q, tridiagonalize};
 use super::workspace::Workspace;
 use super::{Columns, Matrix, Request, power_of_two_near};
 use crate::array::Real;
 use crate::lanes::{Task, Vector};
 use crate::ops::certificate::{Certificate, Status};
 
-/// Matrices of one group, or of several; in the order of their orders, so that neighbours waste little on each other.
+/// The matrices of one group, or of several, sorted by order so that matrices of one group cause little wasted work.
 pub(super) struct Groups<'a, 'b, T> {
     pub(super) matrices: &'a mut [Matrix<'b, T>],
     pub(super) request: Request<'a>,
@@ -30,7 +31,7 @@ impl<T: Real> Task<T> for Groups<'_, '_, T> {
     }
 }
 
-/// Matrices that a vector of this machine holds.
+/// The task that returns how many matrices a vector of this machine holds.
 pub(super) struct Width;
 
 impl<T> Task<T> for Width {
@@ -55,9 +56,10 @@ fn solve<T: Real, V: Vector<Scalar = T>>(
     load(zero, n, group, work);
     let Scaled { scale, finite } = scaled(zero, n, work);
     let norm = norm(zero, n, work);
-    tridiagonalise(token, n, work);
+    tridiagonalize(token, n, work);
     let vectors = !request.columns.is_none();
-    // Whoever wants a few columns and no certificate of them is tried without the others; a lane for which that fails takes them all.
+    // A caller that wants a few columns without a certificate gets only those, if possible. A lane for which that fails
+    // takes all.
     let mut own = vec![None; group.len()];
     let mut done = finite;
     if vectors && !request.certificate {
@@ -112,7 +114,8 @@ fn solve<T: Real, V: Vector<Scalar = T>>(
     }
 }
 
-/// The lower triangles into the lanes, mirrored; the rest of the lanes and what is beyond an order is 0.
+/// Loads the lower triangles into the lanes and mirrors them. Unused lanes, and elements beyond a matrix's order, are
+/// 0.
 #[inline(always)]
 fn load<T: Real, V: Vector<Scalar = T>>(zero: V, n: usize, group: &[Matrix<'_, T>], work: &mut Workspace<V>) {
     let ld = work.ld;
@@ -133,7 +136,7 @@ fn load<T: Real, V: Vector<Scalar = T>>(zero: V, n: usize, group: &[Matrix<'_, T
     }
 }
 
-/// What every lane was multiplied by, and 1 where it was finite.
+/// The factor by which every lane was multiplied, and 1 in each lane that was finite.
 struct Scaled<V> {
     scale: V,
     finite: V,
@@ -156,7 +159,7 @@ fn scaled<T: Real, V: Vector<Scalar = T>>(zero: V, n: usize, work: &mut Workspac
             a.iter_mut().for_each(|x| x.as_mut_slice()[lane] = T::from_f64(0.0));
         }
         let peak = if is_finite { peak.as_slice()[lane].to_f64() } else { 0.0 };
-        // Its inverse must be a normal number too.
+        // The inverse of the power must be a normal number, too.
         let power = power_of_two_near(peak).clamp(T::SMALLEST, 0.25 / T::SMALLEST);
         scale.as_mut_slice()[lane] = T::from_f64(1.0 / power);
         finite.as_mut_slice()[lane] = T::from_f64(f64::from(u8::from(is_finite)));
@@ -168,7 +171,7 @@ fn scaled<T: Real, V: Vector<Scalar = T>>(zero: V, n: usize, work: &mut Workspac
     Scaled { scale, finite }
 }
 
-/// The 1-norm of every lane.
+/// Returns the 1-norm of every lane.
 #[inline(always)]
 fn norm<V: Vector>(zero: V, n: usize, work: &Workspace<V>) -> V {
     let mut most = zero;
@@ -182,8 +185,8 @@ fn norm<V: Vector>(zero: V, n: usize, work: &Workspace<V>) -> V {
     most
 }
 
-/// What can be said of values without vectors: how far their sum is from the trace, and their 2-norm from the Frobenius norm, as the
-/// error of one value. The larger of the two stands for the residual.
+/// Measures values without vectors: how far their sum is from the trace, and their 2-norm from the Frobenius norm, each
+/// as an error of one value. The larger of the two is returned as the residual.
 #[inline(always)]
 fn invariants<T: Real, V: Vector<Scalar = T>>(token: V::Token, n: usize, work: &Workspace<V>) -> Measures<V> {
     let zero = V::splat(token, T::from_f64(0.0));
@@ -202,7 +205,7 @@ fn invariants<T: Real, V: Vector<Scalar = T>>(token: V::Token, n: usize, work: &
     Measures { residual: by_trace.max(by_norm), orthogonality: zero }
 }
 
-/// Values in ascending order and their vectors out of a lane.
+/// Stores a lane's values in ascending order, and their vectors.
 #[inline(always)]
 fn store<T: Real, V: Vector<Scalar = T>>(
     lane: usize,
@@ -226,7 +229,7 @@ fn store<T: Real, V: Vector<Scalar = T>>(
     }
     for (i, row) in vectors[..order * *ld].chunks_exact(*ld).enumerate() {
         for j in columns.clone() {
-            // A zero of either sign becomes 0: a rotation by nothing may change it.
+            // A zero of either sign becomes +0, because an identity rotation may change the sign.
             matrix.vectors[j * order + i] = T::from_f64(row[from[j]].as_slice()[lane].to_f64() + 0.0);
         }
     }

@@ -1,31 +1,35 @@
-//! Householder reduction of one matrix to tridiagonal form, a row's neighbours side by side in vectors (LAPACK's xSYTD2).
+//! Householder reduction of one matrix to tridiagonal form, with adjacent elements of a row in the lanes of a vector
+//! (LAPACK's xSYTD2).
 //!
-//! Each element of the trailing matrix is visited once a step: the update of the step before and the product with the new
-//! reflector are one pass, which is what the second-level cache can feed. The matrix is held turned round, so that the trailing
-//! matrix is the leading one: its rows begin at a vector's first lane, and the row that a step reduces is its last.
+//! Each step visits each element of the trailing matrix once: a single pass does the update of the previous step and
+//! the product with the new reflector, which is what the second-level cache can feed. Rows and columns are stored in
+//! reverse order, so that the trailing matrix is the leading one: its rows start at a vector's first lane, and the row
+//! that a step reduces is its last.
 
 use crate::array::Real;
 use crate::lanes::{Task, Vector};
 use crate::parallel;
 use faer::{Mat, MatRef};
 
-/// Rows that are taken through a pass together, so that what belongs to the columns is loaded once for all of them.
+/// The rows that one pass processes together, so that the columns' data is loaded once for all of them.
 const ROWS: usize = 4;
 
-/// From this order on a step's pass is worth two threads: about 30 us of it are more than waking the second.
+/// The order from which a step's pass is worth two threads: there it takes about 30 us, which is more than waking the
+/// second one.
 const SPLIT_FROM: usize = 768;
 
-/// `A = Q T Q'` with `Q = H_0 H_1 ...`, `H_k = I - tau_k v_k v_k'`.
+/// The reduction `A = Q T Q'` with `Q = H_0 H_1 ...`, `H_k = I - tau_k v_k v_k'`.
 pub(super) struct Reduction<T> {
-    /// `v_k` below the first element of column k, which stands for 1 at row k + 1; unit lower from row 1 on.
+    /// The vectors `v_k`: column k holds `v_k` from row k + 1 on, where its element is 1. From row 1 on the matrix is
+    /// unit lower triangular.
     pub(super) reflectors: Mat<T>,
     pub(super) tau: Vec<T>,
     pub(super) diagonal: Vec<T>,
-    /// Element k is beside rows k and k + 1; the last is 0.
+    /// The off-diagonal elements: element k joins rows k and k + 1; the last is 0.
     pub(super) off_diagonal: Vec<T>,
 }
 
-/// The reduction of the lower triangle of this matrix.
+/// The task that reduces the lower triangle of this matrix.
 pub(super) struct Reduce<'a, T>(pub(super) MatRef<'a, T>);
 
 impl<T: Real> Task<T> for Reduce<'_, T> {
@@ -37,15 +41,15 @@ impl<T: Real> Task<T> for Reduce<'_, T> {
     }
 }
 
-/// The vectors that run beside the trailing matrix.
-struct Beside<V> {
-    /// The reflector of the step before.
+/// The vectors that are used together with the trailing matrix.
+struct StepVectors<V> {
+    /// The reflector of the previous step.
     before: Vec<V>,
-    /// What it changes: `A - before update' - update before'` is due.
+    /// The update of the previous step: `A - before update' - update before'` is still due.
     update: Vec<V>,
-    /// The new reflector.
+    /// The reflector of this step.
     reflector: Vec<V>,
-    /// Its product with the matrix.
+    /// The product of the new reflector with the matrix.
     product: Vec<V>,
     other_product: Vec<V>,
 }
@@ -75,11 +79,12 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
         off_diagonal: vec![number(0.0); n],
     };
     let line = || vec![zero; width];
-    let mut x = Beside { before: line(), update: line(), reflector: line(), product: line(), other_product: line() };
-    // Squares below this have lost digits; against elements of about 1 the row that they come from is nothing.
+    let mut x =
+        StepVectors { before: line(), update: line(), reflector: line(), product: line(), other_product: line() };
+    // Squares below this have lost digits; relative to elements of about 1, the row that they come from is negligible.
     let tiny = T::SMALLEST / T::EPSILON;
     for k in 0..n {
-        // The last row of what is left.
+        // The last row of the remaining matrix.
         let last = n - 1 - k;
         let chunks = last / V::LANES + 1;
         let (own_before, own_update) =
@@ -99,7 +104,7 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
             continue;
         }
         std::mem::swap(&mut x.before, &mut x.reflector);
-        // The row up to its pivot; what is beyond is not part of it.
+        // The row up to its pivot; elements beyond the pivot are not part of the reflector.
         let mut squares = zero;
         for (q, (to, y)) in x.reflector.iter_mut().zip(row.iter()).enumerate() {
             let inside = lane.lt(V::splat(token, number(offset(pivot, q * V::LANES))));
@@ -126,13 +131,14 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
             *y = element(&x.reflector, n - 1 - i);
         }
 
-        let Beside { before, update, reflector, product, other_product } = &mut x;
-        let beside = Vectors { lane, width, before, update, reflector };
+        let StepVectors { before, update, reflector, product, other_product } = &mut x;
+        let vectors = Vectors { lane, width, before, update, reflector };
         let rows = &mut a[..last * width];
         if n < SPLIT_FROM {
-            rows_pass::<V>(token, &beside, 0, rows, product);
+            rows_pass::<V>(token, &vectors, 0, rows, product);
         } else {
-            // Two parts of about as many elements, whether or not there are two threads: the sums are the same.
+            // Two ranges of rows with about as many elements each, whether or not there are two threads: the sums are
+            // the same.
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -142,19 +148,20 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
             let at = (last as f64 * std::f64::consts::FRAC_1_SQRT_2) as usize / ROWS * ROWS;
             let (upper, lower) = rows.split_at_mut(at * width);
             parallel::both(
-                // Inlined in any case: outside of it the compiler would call every vector operation (6 times as slow, 2026-11-21).
+                // Inlined in any case: without it, the compiler would emit a call for every vector operation (6 times
+                // as slow, 2026-11-21).
                 || {
                     V::with_instructions(
                         token,
                         #[inline(always)]
-                        || rows_pass::<V>(token, &beside, 0, upper, product),
+                        || rows_pass::<V>(token, &vectors, 0, upper, product),
                     )
                 },
                 || {
                     V::with_instructions(
                         token,
                         #[inline(always)]
-                        || rows_pass::<V>(token, &beside, at, lower, other_product),
+                        || rows_pass::<V>(token, &vectors, at, lower, other_product),
                     )
                 },
             );
@@ -173,32 +180,32 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
     out
 }
 
-/// Element `i` of numbers that lie side by side in vectors.
+/// Returns element `i` of numbers that are stored side by side in vectors.
 #[inline(always)]
 fn element<V: Vector>(x: &[V], i: usize) -> V::Scalar {
     x[i / V::LANES].as_slice()[i % V::LANES]
 }
 
-/// How far `i` is beyond the lane that a vector begins with.
+/// Returns how far `i` is beyond the first lane of a vector that starts at `begin`.
 #[inline(always)]
 #[expect(clippy::cast_precision_loss, reason = "an order")]
 fn offset(i: usize, begin: usize) -> f64 {
     i as f64 - begin as f64
 }
 
-/// What a pass over rows reads.
+/// The data that a pass over rows reads.
 struct Vectors<'a, V> {
-    /// 0, 1, 2, ...
+    /// The lane indices: 0, 1, 2, ...
     lane: V,
-    /// Vectors of a row.
+    /// The vectors per row.
     width: usize,
     before: &'a [V],
     update: &'a [V],
     reflector: &'a [V],
 }
 
-/// Rows of the trailing matrix from `first` on, a multiple of [`ROWS`]: the update of the step before, and their share of the
-/// product.
+/// Applies the update of the previous step to the rows of the trailing matrix from `first` on, a multiple of [`ROWS`],
+/// and computes their share of the product.
 #[inline(always)]
 fn rows_pass<V: Vector<Scalar: Real>>(
     token: V::Token,
@@ -209,7 +216,7 @@ fn rows_pass<V: Vector<Scalar: Real>>(
 ) {
     product.fill(V::splat(token, V::Scalar::from_f64(0.0)));
     let mut at = first;
-    // Where a vector has fewer lanes the diagonal would cross several.
+    // If a vector had fewer lanes, the diagonal would cross several.
     let together = if V::LANES.is_multiple_of(ROWS) { rows.len() / (ROWS * x.width) } else { 0 };
     let (blocks, rest) = rows.split_at_mut(together * ROWS * x.width);
     for block in blocks.chunks_exact_mut(ROWS * x.width) {
@@ -222,7 +229,7 @@ fn rows_pass<V: Vector<Scalar: Real>>(
     }
 }
 
-/// R rows from `at` on.
+/// Processes R rows from `at` on.
 #[inline(always)]
 fn pass<V: Vector<Scalar: Real>, const R: usize>(
     token: V::Token,

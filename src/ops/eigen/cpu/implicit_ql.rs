@@ -1,19 +1,19 @@
-//! The implicit QL iteration with Wilkinson's shift on symmetric tridiagonal matrices, one a lane (EISPACK's tql2; Bowdler, Martin,
-//! Reinsch and Wilkinson 1968).
+//! The implicit QL iteration with Wilkinson's shift on symmetric tridiagonal matrices, one per lane (EISPACK's tql2;
+//! Bowdler, Martin, Reinsch and Wilkinson 1968).
 //!
-//! All lanes do one sweep at a time, each on the block that it has got to: a lane that is ahead, or done, is left as it is by
-//! rotations with c = 1 and s = 0. So its result does not depend upon its neighbours.
+//! All lanes do one sweep at a time, each on the block that it has reached. Rotations with c = 1 and s = 0 leave a lane
+//! that is ahead, or done, unchanged. So its result does not depend on its neighbors.
 
 use super::workspace::{PENDING, Workspace};
 use crate::array::Real;
 use crate::lanes::Vector;
 
-/// Sweeps allowed for each eigenvalue, on average; EISPACK and LAPACK allow 30. About 1.7 are made.
+/// The sweeps allowed for each eigenvalue, on average; EISPACK and LAPACK allow 30. About 1.7 are needed.
 const SWEEPS: usize = 30;
-/// Rows of the vectors that are rotated together, so that c and s are loaded once for all of them.
+/// The rows of the vectors that are rotated together, so that c and s are loaded once for all of them.
 const ROWS: usize = 4;
 
-/// Where the block of each lane begins and ends, and what its shift needs.
+/// The start and the end of each lane's block, and the elements that its shift needs.
 struct Blocks<V> {
     begin: V,
     end: V,
@@ -23,8 +23,8 @@ struct Blocks<V> {
     off: V,
 }
 
-/// Diagonalises `work.diagonal`, `work.off_diagonal`; rotates the columns of `work.vectors` along if they are wanted. Returns the
-/// lanes that are done, as 1.
+/// Diagonalizes the matrix of `work.diagonal` and `work.off_diagonal`; if `vectors`, also rotates the columns of
+/// `work.vectors`. Returns 1 in the lanes that are done.
 #[inline(always)]
 pub(super) fn diagonalize<V: Vector<Scalar: Real>>(
     token: V::Token,
@@ -38,7 +38,7 @@ pub(super) fn diagonalize<V: Vector<Scalar: Real>>(
     for (d, e) in work.diagonal[..n].iter().zip(&work.off_diagonal[..n]) {
         norm = norm.max(d.abs() + e.abs());
     }
-    // Normwise, as EISPACK does: what is dropped is a perturbation of eps |T| altogether.
+    // Normwise, as in EISPACK: the elements that are dropped are a perturbation of eps |T| in total.
     let tolerance = norm * number(0.5 * V::Scalar::EPSILON);
     let mut begin = zero;
     let mut left = SWEEPS * n;
@@ -64,7 +64,7 @@ pub(super) fn diagonalize<V: Vector<Scalar: Real>>(
     }
 }
 
-/// Rotates the columns of the vectors by the sweeps that are pending, some rows at a time.
+/// Applies the rotations of the pending sweeps to the columns of the vectors, some rows at a time.
 #[inline(always)]
 fn rotate_vectors<V: Vector>(n: usize, work: &mut Workspace<V>, pending: &mut Vec<(usize, usize)>) {
     if pending.is_empty() {
@@ -89,19 +89,20 @@ fn rotate_vectors<V: Vector>(n: usize, work: &mut Workspace<V>, pending: &mut Ve
     pending.clear();
 }
 
-/// The smallest index among the lanes.
+/// Returns the smallest index among the lanes.
 #[inline(always)]
 fn least<V: Vector<Scalar: Real>>(index: V) -> usize {
     index.as_slice().iter().map(|x| to_index(x.to_f64())).min().unwrap_or(0)
 }
 
-/// An index that was kept as a number.
+/// Converts an index that is stored as a floating-point number.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an order, exact in any precision here")]
 fn to_index(x: f64) -> usize {
     x as usize
 }
 
-/// From the first column where any lane still works to the last that it needs; nothing if all are done.
+/// Returns the range from the first column where any lane still works to the last column that any lane needs; `None` if
+/// all lanes are done.
 #[inline(always)]
 fn extent<V: Vector<Scalar: Real>>(n: usize, blocks: &Blocks<V>) -> Option<(usize, usize)> {
     let mut extent = None;
@@ -115,8 +116,8 @@ fn extent<V: Vector<Scalar: Real>>(n: usize, blocks: &Blocks<V>) -> Option<(usiz
     extent
 }
 
-/// In each lane, from `begin` on: steps over what is deflated, and finds the end of the first block that is not. A lane that is done
-/// has n as its end.
+/// In each lane, skips what is deflated from `begin` on and finds the end of the first block that is not. A lane that
+/// is done has n as its end.
 #[inline(always)]
 fn scan<V: Vector<Scalar: Real>>(
     token: V::Token,
@@ -146,7 +147,8 @@ fn scan<V: Vector<Scalar: Real>>(
     b
 }
 
-/// One sweep on the block of each lane, all within `low..=high`; the rotations go to `work.cosines` and `work.sines` from `to` on.
+/// Does one sweep on the block of each lane, all within `low..=high`. The rotations go to `work.cosines` and
+/// `work.sines` from `to` on.
 #[inline(always)]
 fn sweep<V: Vector<Scalar: Real>>(
     token: V::Token,
@@ -173,7 +175,7 @@ fn sweep<V: Vector<Scalar: Real>>(
         let square = f.mul_add(f, g * g);
         let length = square.sqrt();
         let inverse = one / length;
-        // Squares below this have lost digits; what they stand for is nothing.
+        // Squares below this have lost digits; what they stand for is negligible.
         let vanishes = square.lt(tiny);
         let own_s = V::select(vanishes, zero, f * inverse);
         let own_c = V::select(vanishes, one, g * inverse);
@@ -195,7 +197,7 @@ fn sweep<V: Vector<Scalar: Real>>(
     }
 }
 
-/// Rotates neighbouring columns of R rows, from the last pair to the first.
+/// Rotates adjacent columns of R rows, from the last pair to the first.
 #[inline(always)]
 fn rotate<V: Vector, const R: usize>(rows: [&mut [V]; R], cosines: &[V], sines: &[V]) {
     let last = cosines.len();

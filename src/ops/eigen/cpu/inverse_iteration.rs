@@ -1,12 +1,12 @@
-//! Some eigenvectors of a symmetric tridiagonal matrix, by inverse iteration (LAPACK's xSTEIN), in f64.
+//! Computes some eigenvectors of a symmetric tridiagonal matrix by inverse iteration (LAPACK's xSTEIN), in f64.
 //!
-//! Every vector is made orthogonal to all before it, which is cheap for the few that are wanted, and each is checked: where a
-//! residual or the space for another vector is missing, the caller takes a method that does not depend upon gaps.
+//! Every vector is made orthogonal to all before it, which is cheap for the few that are wanted. Each one is checked:
+//! if its residual is too large, or no direction is left for it, the caller uses a method that does not depend on gaps.
 
-/// Solves tried for a vector. Two are typical.
+/// The most solves for a vector. Two are typical.
 const SOLVES: usize = 6;
 
-/// A symmetric tridiagonal matrix: its diagonal, and the elements beside it, as many.
+/// A symmetric tridiagonal matrix: its diagonal and its off-diagonal elements, in slices of equal length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tridiagonal<'a> {
     pub(super) diagonal: &'a [f64],
@@ -20,7 +20,7 @@ impl Tridiagonal<'_> {
         (0..n).map(|i| self.diagonal[i].abs() + off(i) + if i > 0 { off(i - 1) } else { 0.0 }).fold(0.0, f64::max)
     }
 
-    /// `|T x - l x|_2`.
+    /// Returns `|T x - l x|_2`.
     fn residual(&self, value: f64, x: &[f64]) -> f64 {
         let n = x.len();
         let row = |i: usize| {
@@ -32,7 +32,8 @@ impl Tridiagonal<'_> {
     }
 }
 
-/// Unit vectors (column-major) for `values`, which ascend; nothing if one of them cannot be had to a residual of `tolerance |T|`.
+/// Returns unit vectors (column-major) for `values`, which must ascend; `None` if one of them does not reach a residual
+/// of `tolerance |T|`.
 pub(super) fn eigenvectors(t: Tridiagonal<'_>, values: &[f64], tolerance: f64) -> Option<Vec<f64>> {
     let n = t.diagonal.len();
     let norm = t.norm();
@@ -40,7 +41,7 @@ pub(super) fn eigenvectors(t: Tridiagonal<'_>, values: &[f64], tolerance: f64) -
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     let mut shift = f64::NEG_INFINITY;
     for &value in values {
-        // Ties are told apart by shifts that are, so that each solve favours another direction.
+        // Tied values get different shifts, so that each solve favors another direction.
         shift = if value - shift < 10.0 * f64::EPSILON * norm { shift + 10.0 * f64::EPSILON * norm } else { value };
         let factors = Factors::new(t, shift, f64::EPSILON * norm);
         let mut x: Vec<f64> = (0..n).map(|_| noise.next()).collect();
@@ -48,7 +49,7 @@ pub(super) fn eigenvectors(t: Tridiagonal<'_>, values: &[f64], tolerance: f64) -
         for _ in 0..SOLVES {
             factors.solve(&mut x);
             normalize(&mut x)?;
-            // Twice is enough (Parlett, after Kahan).
+            // Orthogonalizing twice is enough (Parlett, after Kahan).
             for _ in 0..2 {
                 for before in vectors.chunks_exact(n) {
                     let along: f64 = before.iter().zip(&x).map(|(a, b)| a * b).sum();
@@ -69,7 +70,7 @@ pub(super) fn eigenvectors(t: Tridiagonal<'_>, values: &[f64], tolerance: f64) -
     Some(vectors)
 }
 
-/// Unit 2-norm; nothing if there is no direction left.
+/// Scales to unit 2-norm; returns `None` if there is no direction left.
 fn normalize(x: &mut [f64]) -> Option<()> {
     let largest = x.iter().fold(0.0, |m: f64, y| m.max(y.abs()));
     if !(largest > 0.0 && largest.is_finite()) {
@@ -81,11 +82,11 @@ fn normalize(x: &mut [f64]) -> Option<()> {
     Some(())
 }
 
-/// `T - s I = P L U` with partial pivoting (LAPACK's xGTTRF).
+/// The factorization `T - s I = P L U` with partial pivoting (LAPACK's xGTTRF).
 struct Factors {
-    /// Multipliers.
+    /// The multipliers.
     lower: Vec<f64>,
-    /// Inverses of the pivots.
+    /// The inverses of the pivots.
     inverse: Vec<f64>,
     first: Vec<f64>,
     second: Vec<f64>,
@@ -93,7 +94,7 @@ struct Factors {
 }
 
 impl Factors {
-    /// A pivot below `tiny` is replaced by it: the shift is an eigenvalue.
+    /// Factorizes `T - shift I`. A pivot below `tiny` is replaced by `tiny`, because the shift is an eigenvalue.
     fn new(t: Tridiagonal<'_>, shift: f64, tiny: f64) -> Self {
         let n = t.diagonal.len();
         let mut f = Self {
@@ -145,7 +146,7 @@ impl Factors {
     }
 }
 
-/// Numbers in (-1, 1), the same every time: Marsaglia's xorshift.
+/// Numbers in (-1, 1), the same in every run: Marsaglia's xorshift.
 struct Noise(u64);
 
 impl Noise {

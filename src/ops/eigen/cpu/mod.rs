@@ -1,5 +1,11 @@
-//! The CPU's eigendecomposition. Small matrices go one a SIMD lane, larger ones one by one through faer; each is scaled first,
-//! sorted, and has the same certificate as the device's.
+//! The CPU's eigendecomposition. Small matrices are solved one per SIMD lane, larger ones one by one through faer. Each
+//! matrix is scaled first, its pairs are sorted, and it gets the same certificate as on the device.
+//!
+//! Up to order 128 matrices are solved in lanes: Householder reduction (`tridiagonal`), implicit QL (`implicit_ql`),
+//! certificate (`certify`). Beyond, or where a call has too few matrices to fill the lanes: `householder` (one matrix,
+//! one pass over memory per step), then faer's divide and conquer, or `inverse_iteration` for a few vectors, or values
+//! alone in lanes (`values_only`). The encoder asks for few vectors: `subset`. A lane's bits do not depend on its
+//! neighbors, but a call of few matrices may take another path than one of many: the shape decides.
 
 mod certify;
 mod dense;
@@ -19,15 +25,16 @@ use crate::parallel;
 use crate::shape::Layout;
 use group::{Groups, Width};
 
-/// The largest order that goes one matrix a lane.
+/// The largest order that is solved one matrix per lane.
 const LANES_UP_TO: usize = 128;
-/// Fewer matrices than this leave too many lanes empty beyond order [`ALWAYS_LANES`]. A group of 16 takes 0.2 ms at n = 32 and 8
-/// ms at 128, whatever is in it; one by one, a matrix takes about a tenth of that (AVX-512, 2026-11-21).
+/// The fewest matrices that are worth a group beyond order [`ALWAYS_LANES`]: fewer leave too many lanes empty. A group
+/// of 16 takes 0.2 ms at n = 32 and 8 ms at 128, however many of its lanes are used; solved one by one, a matrix takes
+/// about a tenth of that (AVX-512, 2026-11-21).
 const LANES_FOR: usize = 8;
-/// Up to this order a group costs less than the calls for one matrix.
+/// The order up to which a group costs less than the calls for one matrix.
 const ALWAYS_LANES: usize = 16;
 
-/// One matrix, and where its results go.
+/// One matrix, and the slices that its results are written to.
 struct Matrix<'a, T> {
     index: usize,
     order: usize,
@@ -37,36 +44,36 @@ struct Matrix<'a, T> {
     certificate: &'a mut Certificate,
 }
 
-/// Floating-point operations counted for one matrix: LAPACK's 9 n^3 with vectors.
+/// Returns the floating-point operations counted for one matrix: LAPACK's 9 n^3 with vectors.
 pub(super) fn flops(order: u32) -> f64 {
     9.0 * f64::from(order).powi(3)
 }
 
 /// Returns the algorithm for matrices of that order in a batch of `batch`.
 pub(super) fn algorithm(order: u32, batch: usize) -> &'static str {
-    if order as usize <= up_to(batch) { "a matrix a SIMD lane" } else { "faer" }
+    if order as usize <= up_to(batch) { "one matrix per SIMD lane" } else { "faer" }
 }
 
-/// Returns the largest order at which a whole batch of `batch` matrices is solved one matrix a lane.
+/// Returns the largest order at which a whole batch of `batch` matrices is solved one matrix per lane.
 fn up_to(batch: usize) -> usize {
     if batch < LANES_FOR { ALWAYS_LANES } else { LANES_UP_TO }
 }
 
-/// What was found for every matrix of a batch.
+/// The results for every matrix of a batch.
 pub(super) struct Found<T> {
     pub(super) values: Vec<T>,
-    /// By element of the layout; empty where no columns were wanted.
+    /// The vectors, by element of the layout; empty if no columns were wanted.
     pub(super) vectors: Vec<T>,
     pub(super) certificates: Vec<Certificate>,
 }
 
-/// Eigenvalues, eigenvectors and certificates of every matrix of `a` (the lower triangles).
+/// Computes eigenvalues, eigenvectors and certificates of every matrix of `a` (from the lower triangles).
 pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], request: Request<'_>) -> Found<T> {
     let mut values = vec![T::from_f64(0.0); layout.row_count()];
     let without = request.columns.is_none();
     let mut vectors = vec![T::from_f64(0.0); if without { 0 } else { layout.len() }];
     let mut certificates = vec![Certificate::default(); layout.batch()];
-    // There are two precisions, and T is one of them.
+    // T is f32 or f64; there is no other precision.
     if T::ON_DEVICE {
         let (values, vectors) = (bytemuck::cast_slice_mut(&mut values), bytemuck::cast_slice_mut(&mut vectors));
         in_f32(split(layout, bytemuck::cast_slice(a), values, vectors, &mut certificates), request);
@@ -77,7 +84,7 @@ pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], request: Request<'_>) -> F
     Found { values, vectors, certificates }
 }
 
-/// [`solve`] compiled here, once, and not anew in every crate that calls it.
+/// Calls [`solve`] here, so that it is compiled once and not again in every crate that calls it.
 fn in_f32(matrices: Vec<Matrix<'_, f32>>, request: Request<'_>) {
     solve(matrices, request);
 }
@@ -92,7 +99,8 @@ fn solve<T: Real>(mut matrices: Vec<Matrix<'_, T>>, request: Request<'_>) {
     let small = matrices.partition_point(|m| m.order <= up_to);
     let (small, large) = matrices.split_at_mut(small);
     let width = T::in_lanes(Width);
-    // Enough groups to a task that its memory and its start do not count, few enough that both ends keep busy.
+    // Each task has enough groups that its memory and its start do not count, but few enough that no thread is idle at
+    // the end.
     let per_task = width * (small.len() / (width * 8 * parallel::threads())).clamp(1, 64);
     parallel::both(
         || {
@@ -106,7 +114,7 @@ fn solve<T: Real>(mut matrices: Vec<Matrix<'_, T>>, request: Request<'_>) {
     );
 }
 
-/// The part of everything that belongs to each matrix.
+/// Splits the arrays into the slices that belong to each matrix.
 fn split<'a, T: Real>(
     layout: &Layout,
     mut elements: &'a [T],
@@ -126,9 +134,9 @@ fn split<'a, T: Real>(
     parts
 }
 
-/// The power of two at or below x; 1 for 0.
+/// Returns the power of two at or below x; 1 for 0.
 fn power_of_two_near(x: f64) -> f64 {
-    // The exponent field alone; a subnormal becomes the smallest normal number.
+    // Only the exponent field counts; a subnormal becomes the smallest normal number.
     let bits = x.to_bits() & 0x7ff0_0000_0000_0000;
     if x == 0.0 { 1.0 } else { f64::from_bits(bits.max(1 << 52)) }
 }
@@ -143,7 +151,7 @@ mod tests {
     use crate::lanes::SimdScalar;
     use crate::ops::certificate::Status;
 
-    /// Numbers in (-1, 1), symmetric, one matrix after the other.
+    /// Returns symmetric matrices with elements in (-1, 1), one after the other.
     fn noise<T: Real>(orders: &[u32]) -> Vec<T> {
         let mut state = 1_u64;
         let mut all = Vec::new();
@@ -162,7 +170,8 @@ mod tests {
         all
     }
 
-    /// A machine without SIMD gets there too, to values within rounding of the widest vectors'.
+    /// A machine without SIMD solves the matrices too, and its values are within rounding of those from the widest
+    /// vectors.
     fn one_lane_is_enough<T: Real>() {
         let layout = Layout::new([1, 2, 3, 7, 16, 33, 61]);
         let a: Vec<T> = noise(layout.orders());
@@ -191,7 +200,7 @@ mod tests {
         one_lane_is_enough::<f64>();
     }
 
-    /// `Q T Q'` gives the matrix back, whatever the width, at orders around those of vectors and of blocks of rows.
+    /// `Q T Q'` restores the matrix at every width, at orders around the sizes of vectors and of blocks of rows.
     #[test]
     fn a_reduction_is_similar() {
         for n in [2, 3, 4, 5, 15, 16, 17, 33, 70] {

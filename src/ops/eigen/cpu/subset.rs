@@ -1,5 +1,5 @@
-//! A few eigenvectors of each matrix in lanes: of the tridiagonal matrices by inverse iteration, one by one, and back through the
-//! reflectors side by side.
+//! A few eigenvectors of each matrix in lanes. Inverse iteration computes those of the tridiagonal matrices one by one;
+//! the reflectors then transform them back side by side.
 
 use super::inverse_iteration::{Tridiagonal, eigenvectors};
 use super::workspace::Workspace;
@@ -8,16 +8,17 @@ use crate::array::Real;
 use crate::lanes::Vector;
 use std::ops::Range;
 
-/// From this order on, and up to this share of the columns (its reciprocal), it beats all vectors of the QL iteration: PROTEINS,
-/// k = 8, f64, AVX-512, two cores, encoded in 103 ms without, 90 with, as with (24, 3) and (40, 5) (2026-11-21).
+/// The smallest order, and the largest share of the columns (its reciprocal), for which this beats computing all
+/// vectors by the QL iteration. PROTEINS with k = 8 (f64, AVX-512, two cores) is encoded in 103 ms without it and in
+/// 90 ms with it, the same as with (24, 3) and (40, 5) (2026-11-21).
 const FROM: usize = 32;
 const SHARE: usize = 4;
 
-/// What a lane has of its own: the places of its columns. None where it takes all vectors.
+/// The positions of a lane's columns; `None` if the lane takes all vectors.
 pub(super) type Own = Option<Range<usize>>;
 
-/// Writes the columns that are wanted of every matrix that wants few, and tells which those are. `diagonal` and `off_diagonal`
-/// are those of the reduction; the values are in `work.diagonal`.
+/// Writes the requested columns of every matrix that wants few, and returns which those are. `diagonal` and
+/// `off_diagonal` are those of the reduction; the values are in `work.diagonal`.
 #[inline(always)]
 pub(super) fn subset<T: Real, V: Vector<Scalar = T>>(
     zero: V,
@@ -54,7 +55,7 @@ pub(super) fn subset<T: Real, V: Vector<Scalar = T>>(
         found.push(vectors.map(|vectors| (own, vectors)));
     }
     if most > 0 {
-        // Column-major: a column's rows are next to each other.
+        // Column-major: the rows of a column are next to each other.
         let z = &mut work.vectors[..most * n];
         z.fill(zero);
         for (lane, (matrix, own)) in group.iter().zip(&found).enumerate() {
@@ -89,5 +90,5 @@ pub(super) fn subset<T: Real, V: Vector<Scalar = T>>(
             }
         }
     }
-    found.into_iter().map(|own| own.map(|(places, _)| places)).collect()
+    found.into_iter().map(|own| own.map(|(indices, _)| indices)).collect()
 }

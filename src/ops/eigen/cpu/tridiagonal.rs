@@ -1,26 +1,28 @@
-//! Householder reduction of a symmetric matrix to tridiagonal form, one matrix a lane (LAPACK's xSYTD2 and xORG2L, lower triangle).
+//! Householder reduction of a symmetric matrix to tridiagonal form, one matrix per lane (LAPACK's xSYTD2 and xORG2L,
+//! lower triangle).
 //!
-//! Each element of the trailing matrix is visited once a step: the update of the step before and the product with the new
-//! reflector are one pass. Sums run in the order of the rows whatever the blocking, and zeros that pad a smaller matrix change
-//! none of them.
+//! Each step visits each element of the trailing matrix once: a single pass does the update of the previous step and
+//! the product with the new reflector. Sums run in the order of the rows whatever the blocking, and the zeros that pad
+//! a smaller matrix change none of them.
 
 use super::workspace::Workspace;
 use crate::array::Real;
 use crate::lanes::Vector;
 
-/// Rows that are taken through a pass together, so that what belongs to the column is loaded once for all of them.
+/// The rows that one pass processes together, so that the column's data is loaded once for all of them.
 const ROWS: usize = 4;
 
-/// Reduces the lower triangle of `work.reduced` to `work.diagonal` and `work.off_diagonal`. The reflectors are left in its upper
-/// triangle, row by row, their scales in `work.tau`.
+/// Reduces the lower triangle of `work.reduced` to `work.diagonal` and `work.off_diagonal`. The reflectors are left in
+/// its upper triangle, row by row, and their scales in `work.tau`.
 #[inline(always)]
-pub(super) fn tridiagonalise<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) {
+pub(super) fn tridiagonalize<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) {
     let Workspace { ld, reduced: a, diagonal, off_diagonal, tau, reflector, update, product, .. } = work;
     let ld = *ld;
     let zero = V::splat(token, V::Scalar::from_f64(0.0));
     let half = V::splat(token, V::Scalar::from_f64(0.5));
     let one = V::splat(token, V::Scalar::from_f64(1.0));
-    // Squares below this have lost digits; against elements of about 1 the column that they come from is nothing.
+    // Squares below this have lost digits; relative to elements of about 1, the column that they come from is
+    // negligible.
     let tiny = V::splat(token, V::Scalar::from_f64(V::Scalar::SMALLEST / V::Scalar::EPSILON));
     let mut before = vec![zero; n];
     update[..n].fill(zero);
@@ -89,14 +91,15 @@ pub(super) fn tridiagonalise<V: Vector<Scalar: Real>>(token: V::Token, n: usize,
     off_diagonal[n - 1] = zero;
 }
 
-/// The reflector and the update of the step before, and the new reflector.
+/// The reflector and the update of the previous step, and the new reflector.
 struct Vectors<'a, V> {
     before: Vec<V>,
     update: &'a [V],
     reflector: &'a [V],
 }
 
-/// Rows `at..at + R` of the trailing matrix from column `from` on: the update of the step before, and their share of the product.
+/// Applies the update of the previous step to rows `at..at + R` of the trailing matrix from column `from` on, and adds
+/// their share of the product.
 #[inline(always)]
 fn pass<V: Vector, const R: usize>(
     ld: usize,
@@ -142,7 +145,7 @@ fn pass<V: Vector, const R: usize>(
     product[width..].copy_from_slice(&sums);
 }
 
-/// The orthogonal matrix of the reduction, H_0 H_1 ... H_{n-3}, into `work.vectors`.
+/// Writes the orthogonal matrix of the reduction, H_0 H_1 ... H_{n-3}, to `work.vectors`.
 #[inline(always)]
 pub(super) fn form_q<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) {
     let Workspace { ld, reduced, vectors: q, tau, update: sums, product: sums_before, reflector: scaled, .. } = work;
@@ -182,9 +185,10 @@ pub(super) fn form_q<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &
     }
 }
 
-/// Rows `at..at + R` of Q from column `from` on: the reflection of the step before, and their share of the sums for the next.
+/// Applies the reflection of the previous step to rows `at..at + R` of Q from column `from` on, and adds their share of
+/// the sums for the next step.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a row block and the vectors that run beside it")]
+#[expect(clippy::too_many_arguments, reason = "a row block and the vectors that go with it")]
 fn reflect<V: Vector, const R: usize>(
     n: usize,
     ld: usize,

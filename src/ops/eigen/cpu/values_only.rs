@@ -1,16 +1,16 @@
-//! Eigenvalues alone of tridiagonal matrices, one a lane: the QL iteration of one matrix waits for itself, so several go side by
-//! side.
+//! Eigenvalues of tridiagonal matrices without vectors, one matrix per lane. Each step of a QL iteration waits for the
+//! one before it, so several matrices are iterated side by side.
 
 use super::implicit_ql::diagonalize;
 use super::workspace::Workspace;
 use crate::array::Real;
 use crate::lanes::{Task, Vector};
 
-/// Symmetric tridiagonal matrices: diagonals, and the elements beside them followed by a 0.
+/// Symmetric tridiagonal matrices: diagonals, and the off-diagonal elements followed by a 0.
 pub(super) struct Values<'a, T>(pub(super) &'a [(&'a [T], &'a [T])]);
 
 impl<T: Real> Task<T> for Values<'_, T> {
-    /// Of each matrix, ascending; nothing where the iteration did not converge.
+    /// The eigenvalues of each matrix, ascending; `None` if the iteration did not converge.
     type Output = Vec<Option<Vec<T>>>;
 
     #[inline(always)]

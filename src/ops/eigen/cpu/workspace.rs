@@ -1,13 +1,14 @@
-//! What matrices in lanes are computed in.
+//! The working memory of matrices in lanes.
 
 use crate::lanes::Vector;
 
-/// Sweeps whose rotations wait, so that a block of rows stays in the first-level cache for all of them.
+/// The sweeps whose rotations are collected before they are applied, so that a block of rows stays in the first-level
+/// cache for all of them.
 pub(super) const PENDING: usize = 8;
 
-/// What a group is computed in. Matrices are stored by rows, a vector an element.
+/// The working memory of a group. Matrices are stored by rows, one vector per element.
 pub(super) struct Workspace<V> {
-    /// From one row to the next: odd, so that rows begin in different sets of a cache.
+    /// The distance from one row to the next: odd, so that rows start in different sets of a cache.
     pub(super) ld: usize,
     pub(super) given: Vec<V>,
     pub(super) reduced: Vec<V>,
@@ -20,7 +21,7 @@ pub(super) struct Workspace<V> {
     pub(super) product: Vec<V>,
     pub(super) cosines: Vec<V>,
     pub(super) sines: Vec<V>,
-    /// From which column each pair of a lane comes.
+    /// The column from which each pair of a lane comes.
     pub(super) from: Vec<usize>,
 }
 
@@ -31,7 +32,7 @@ impl<V: Vector> Workspace<V> {
         Self { ld, given: square(), reduced: square(), vectors: square(), ..Self::without_matrices(zero, n) }
     }
 
-    /// For tridiagonal matrices alone.
+    /// Makes a workspace for tridiagonal matrices only.
     pub(super) fn without_matrices(zero: V, n: usize) -> Self {
         let line = || vec![zero; n];
         Self {

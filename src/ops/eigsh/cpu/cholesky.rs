@@ -1,4 +1,5 @@
-//! Sparse Cholesky factors of `A + shift`, by faer: approximate minimum degree, then columns one by one or in supernodes.
+//! Sparse Cholesky factors of `A + shift`, by faer: approximate minimum degree ordering, then a supernodal
+//! factorization.
 
 use super::triangular::Triangular;
 use crate::ops::PARALLEL;
@@ -15,10 +16,10 @@ use faer::sparse::linalg::cholesky::{
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Side, Spec};
 
-/// Rows that a thread gathers at a time.
+/// The number of rows that a thread gathers at a time.
 const GATHERED: usize = 1 << 12;
 
-/// The upper triangle of a symmetric matrix, diagonal included, in compressed columns.
+/// The pattern of a symmetric matrix's upper triangle, diagonal included, in compressed columns.
 #[derive(Debug)]
 pub(super) struct Pattern {
     order: usize,
@@ -27,7 +28,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// That of an operator of one problem; none where its entries are too many to number.
+    /// Returns the pattern of an operator of one problem; `None` if its entries exceed 32-bit indices.
     pub(super) fn new(operator: &Operator<'_, f64>) -> Option<Self> {
         let order = operator.rows();
         let mut rows = Vec::with_capacity(operator.entries() / 2 + order);
@@ -43,7 +44,7 @@ impl Pattern {
         Some(Self { order, offsets, rows })
     }
 
-    /// How many there are.
+    /// Returns the number of entries.
     pub(super) fn entries(&self) -> usize {
         self.rows.len()
     }
@@ -52,7 +53,7 @@ impl Pattern {
         SymbolicSparseColMatRef::new_checked(self.order, self.order, &self.offsets, None, &self.rows)
     }
 
-    /// The entries of `A + shift` beside the pattern.
+    /// Returns the entries of `A + shift`, in the order of the pattern.
     pub(super) fn values(&self, operator: &Operator<'_, f64>, shift: f64) -> Vec<f64> {
         let scale = |i: usize| operator.scale.as_ref().map_or(1.0, |s| s[i]);
         let mut values = Vec::with_capacity(self.rows.len());
@@ -74,19 +75,19 @@ impl Pattern {
     }
 }
 
-/// An order of the rows that makes little fill, and what it costs.
+/// An order of the rows with little fill, and its cost.
 #[derive(Debug)]
 pub(super) struct Ordering {
     forward: Vec<u32>,
     inverse: Vec<u32>,
-    /// Entries of L, as approximate degrees count them: that many or a little fewer.
+    /// The number of entries of L by approximate degrees: exact or slightly too large.
     pub(super) entries: f64,
-    /// Multiplications, each with an addition, that make L.
+    /// The multiplications, each with an addition, that compute L.
     pub(super) products: f64,
 }
 
 impl Ordering {
-    /// Approximate minimum degree; none where memory ends.
+    /// Computes an approximate minimum degree ordering; `None` if memory runs out.
     pub(super) fn new(pattern: &Pattern) -> Option<Self> {
         let n = pattern.order;
         let (mut forward, mut inverse) = (vec![0; n], vec![0; n]);
@@ -98,7 +99,7 @@ impl Ordering {
     }
 }
 
-/// The structure of L; none where memory or numbers end.
+/// Returns the structure of L; `None` if memory or indices run out.
 pub(super) fn analyze(pattern: &Pattern, ordering: &Ordering) -> Option<SymbolicCholesky<u32>> {
     let order = PermRef::new_checked(&ordering.forward, &ordering.inverse, pattern.order);
     let threshold = SupernodalThreshold::FORCE_SUPERNODAL;
@@ -106,7 +107,7 @@ pub(super) fn analyze(pattern: &Pattern, ordering: &Ordering) -> Option<Symbolic
     factorize_symbolic_cholesky(pattern.symbolic(), Side::Upper, SymmetricOrdering::Custom(order), params).ok()
 }
 
-/// `L L' = A + shift`, rows and columns in an order of their own.
+/// `L L' = A + shift`, with its own order of rows and columns.
 #[derive(Debug)]
 pub(super) struct Factor {
     ordering: Ordering,
@@ -115,7 +116,8 @@ pub(super) struct Factor {
 }
 
 impl Factor {
-    /// With the first of the shifts that makes every pivot positive, which comes along; none where none does, or memory ends.
+    /// Factorizes with the first shift that makes every pivot positive, and returns that shift; `None` if no
+    /// shift does, or memory runs out.
     pub(super) fn new(
         operator: &Operator<'_, f64>,
         pattern: &Pattern,
@@ -143,7 +145,7 @@ impl Factor {
         None
     }
 
-    /// Each column of a column-major block becomes `(A + shift)^-1` times itself.
+    /// Multiplies each column of a column-major block by `(A + shift)^-1`.
     pub(super) fn solve(&self, block: &mut [f64]) {
         let n = self.ordering.forward.len();
         let mut rest = block;

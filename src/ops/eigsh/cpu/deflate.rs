@@ -1,4 +1,4 @@
-//! Taking the known null vectors out of a block.
+//! Projects the known null vectors out of a block.
 
 use crate::array::Real;
 use crate::lanes::{Task, Vector};
@@ -6,12 +6,13 @@ use crate::ops::sparse::{NONE, NullSpace};
 use crate::parallel;
 use std::ops::Range;
 
-/// Chunks of rows whose part along the null vectors is summed side by side: a fixed number, so that the sum has a fixed order.
+/// The number of chunks of rows whose products with the null vectors are summed in parallel: fixed, so that the
+/// sum has a fixed order.
 const CHUNKS: usize = 32;
-/// Rows whose part is summed in the working precision, before the sum goes on in f64.
+/// The rows that are summed in the working precision before the sum continues in f64.
 const RUN: usize = 64;
 
-/// `X <- X - U U'X`, U the known null vectors, X row-major of that width.
+/// Computes `X <- X - U U'X`, where U has the known null vectors and X is row-major with `width` columns.
 pub(super) fn deflate<T: Real>(null: &NullSpace<T>, x: &mut [T], width: usize) {
     if !null.is_empty() && !x.is_empty() {
         T::in_lanes(Deflate { null, x, width });
@@ -32,7 +33,7 @@ impl<T: Real> Task<T> for Deflate<'_, T> {
         let Self { null, x, width } = self;
         let n = null.labels.len();
         let size = null.len() * width;
-        // With very many components the tables of sums would be larger than the block.
+        // With very many components, the tables of sums would be larger than the block.
         let chunks = if size * CHUNKS <= n * width { CHUNKS } else { 1 };
         let rows = n.div_ceil(chunks);
         let span = |chunk: usize| (chunk * rows).min(n)..((chunk + 1) * rows).min(n);
@@ -64,14 +65,14 @@ impl<T: Real> Task<T> for Deflate<'_, T> {
     }
 }
 
-/// `U'X` of some rows.
+/// Computes `U'X` for some rows.
 #[inline(always)]
 fn sums<T: Real>(null: &NullSpace<T>, x: &[T], width: usize, rows: Range<usize>) -> Vec<f64> {
     let mut sums = vec![0.0; null.len() * width];
     let mut run = vec![T::from_f64(0.0); width];
     let mut i = rows.start;
     while i < rows.end {
-        // Most rows have their component in common with the next.
+        // Most rows have the same component as the next row.
         let label = null.labels[i];
         let end = rows.end.min(i + RUN);
         let same = (i..end).take_while(|&j| null.labels[j] == label).count();

@@ -1,12 +1,13 @@
-//! Whether a factor is out of the question, told in the time of a few products: ordering the rows of such a graph takes longer
-//! than what it would be refused for.
+//! Detects, in the time of a few products, that a factorization is out of the question: for such graphs, ordering
+//! the rows alone takes longer than the alternative.
 
 use crate::ops::sparse::Operator;
 use crate::shape::to_u32;
 
-/// A guess at the narrowest place of the widest component: how many rows the widest of its separators has, if a breadth-first search
-/// finds one. Trees that hang on a component are taken off first, they cost no fill. A hub that everything is joined to makes the
-/// guess far too large; a real separator is smaller than a search's levels by a factor of a few.
+/// Estimates the rows of the largest separator of any component, as the narrowest middle level of a breadth-first
+/// search. Trees that are attached to a component are removed first, because they cost no fill. A hub that is
+/// joined to everything makes the estimate far too large; a real separator is smaller than a search's levels by a
+/// factor of a few.
 pub(in crate::ops::eigsh) fn separator(operator: &Operator<'_, f64>) -> usize {
     let n = operator.rows();
     let neighbors =
@@ -19,7 +20,7 @@ pub(in crate::ops::eigsh) fn separator(operator: &Operator<'_, f64>) -> usize {
         for row in neighbors(leaf) {
             let degree = &mut degrees[row as usize];
             *degree = degree.saturating_sub(1);
-            // What loses its last neighbour is a tree that is gone.
+            // A node that loses its last neighbor completes the removal of a tree.
             if *degree == 1 {
                 leaves.push(row);
             }
@@ -49,11 +50,12 @@ pub(in crate::ops::eigsh) fn separator(operator: &Operator<'_, f64>) -> usize {
     let mut widest = 0;
     for row in rows {
         if degrees[row as usize] > 0 && seen[row as usize] == 0 {
-            // The last of one search is a better start for another.
+            // The last node of one search is a better start for another.
             let (last, _) = search(row, 1, &mut seen);
             let (_, levels) = search(last, 2, &mut seen);
             let count = levels[levels.len() - 1];
-            // Levels that have a quarter of the rows before them, or end before three quarters: either side of these is large.
+            // Levels that end after a quarter of the rows and begin before three quarters: the parts on both
+            // sides are large.
             let middle = levels.windows(2).filter(|level| level[1] > count / 4 && level[0] < count - count / 4);
             widest = widest.max(middle.map(|level| level[1] - level[0]).min().unwrap_or(0));
         }
@@ -68,7 +70,8 @@ mod tests {
     use crate::ops::Normalization;
     use crate::ops::sparse::Operator;
 
-    /// Levels of a search from a corner of a grid are its diagonals; trees have none; what has no small separator has wide levels.
+    /// A search from a corner of a grid has diagonals as levels; trees have none; a graph without small
+    /// separators has wide levels.
     #[test]
     fn separators() {
         let of = |graph: crate::Result<crate::graph::Graph>| {

@@ -1,4 +1,5 @@
-//! Blocks of vectors in the CPU's memory, of one problem. Row-major: a row of X is the run of numbers that an entry of A meets.
+//! Blocks of vectors of one problem in the CPU's memory. They are row-major: an entry of A multiplies one row of
+//! X, which is contiguous.
 
 mod cholesky;
 mod deflate;
@@ -25,10 +26,10 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use nalgebra::DMatrix;
 use std::ops::Range;
 
-/// Rows that go through a small dense product together: with 32 columns of f64 half of a second-level cache.
+/// The rows of a small dense product: with 32 columns of f64, half of a second-level cache.
 const ROWS: usize = 1024;
 
-/// See the module.
+/// A block of vectors in the CPU's memory.
 #[derive(Debug)]
 pub(super) struct CpuSpace<'a, T: Real> {
     operator: &'a Operator<'a, T>,
@@ -41,8 +42,10 @@ pub(super) struct CpuSpace<'a, T: Real> {
     other: Vec<T>,
 }
 
+/// Checks the memory of a space.
+///
 /// # Errors
-/// [`crate::ErrorKind::Limit`] where the three blocks of a space are beyond the budget.
+/// [`crate::ErrorKind::Limit`] if its three blocks exceed the budget.
 pub(super) fn check_memory<T: Real>(ctx: &Context, rows: usize, width: usize) -> Result<()> {
     let (needed, allowed) = ((3 * rows * width * size_of::<T>()) as u64, ctx.memory_budget());
     if needed <= allowed {
@@ -56,14 +59,14 @@ pub(super) fn check_memory<T: Real>(ctx: &Context, rows: usize, width: usize) ->
 struct RitzPairs {
     /// Rayleigh quotients, ascending.
     values: Vec<f64>,
-    /// 2-norms of `A v - l v`.
+    /// The 2-norms of `A v - l v`.
     residuals: Vec<f64>,
-    /// Column-major.
+    /// The vectors, column-major.
     vectors: Vec<f64>,
 }
 
-/// The pairs in the space that some vectors span, one at least, column-major: what an iteration with the inverse has found, freed from
-/// the rounding of its factor.
+/// Computes the pairs in the space that the given vectors span (at least one, column-major). This removes the
+/// factor's rounding errors from the result of an iteration with the inverse.
 fn ritz_pairs(ctx: &Context, operator: &Operator<'_, f64>, vectors: &[f64]) -> Result<RitzPairs> {
     let count = vectors.len() / operator.rows();
     let mut space = CpuSpace::new(ctx, operator, count);
@@ -76,14 +79,14 @@ fn ritz_pairs(ctx: &Context, operator: &Operator<'_, f64>, vectors: &[f64]) -> R
 }
 
 impl<'a, T: Real> CpuSpace<'a, T> {
-    /// X is zero. The operator has one problem.
+    /// Creates a space with X = 0, for an operator of one problem.
     pub(super) fn new(ctx: &Context, operator: &'a Operator<'a, T>, width: usize) -> Self {
         let zeros = || vec![T::from_f64(0.0); operator.rows() * width];
         let cancel = ctx.cancel().clone();
         Self { operator, cancel, rows: Rows::new(operator), width, x: zeros(), ax: zeros(), other: zeros() }
     }
 
-    /// Puts vectors into the first columns of X, column-major.
+    /// Writes column-major vectors to the first columns of X.
     pub(super) fn load(&mut self, vectors: &[f64]) {
         let n = self.operator.rows();
         for (i, row) in self.x.chunks_exact_mut(self.width.max(1)).enumerate() {
@@ -92,13 +95,13 @@ impl<'a, T: Real> CpuSpace<'a, T> {
         deflate(&self.operator.null, &mut self.x, self.width);
     }
 
-    /// One polynomial of the columns `columns`, at most as many as the widest kernel takes.
+    /// Applies one polynomial to the columns `columns`, at most as many as the widest kernel takes.
     fn filter_few(&mut self, columns: Range<usize>, steps: &[Step], deflate_every: usize) -> Result<()> {
         let (n, width) = (self.operator.rows(), self.width);
         let few = WIDTHS.into_iter().find(|&w| w >= columns.len()).unwrap_or(columns.len());
         let (mut y, mut before) = (&mut self.ax[..], &mut self.other[..]);
         if few > width {
-            // A block narrower than any kernel: X has fewer columns than the next width.
+            // X has fewer columns than the narrowest kernel that holds these columns.
             self.ax.resize(n * few, T::from_f64(0.0));
             self.other.resize(n * few, T::from_f64(0.0));
             (y, before) = (&mut self.ax[..], &mut self.other[..]);
@@ -116,7 +119,7 @@ impl<'a, T: Real> CpuSpace<'a, T> {
             std::mem::swap(&mut y, &mut before);
             if i % deflate_every == 0 || i == steps.len() {
                 deflate(null, y, few);
-                // The recurrence goes on from both.
+                // The recurrence continues from both.
                 if i < steps.len() {
                     deflate(null, before, few);
                 }
@@ -128,7 +131,7 @@ impl<'a, T: Real> CpuSpace<'a, T> {
         Ok(())
     }
 
-    /// A X.
+    /// Computes A X.
     fn multiply(&mut self) {
         let width = self.width;
         if WIDTHS.contains(&width) {
@@ -155,7 +158,8 @@ impl<'a, T: Real> CpuSpace<'a, T> {
     }
 }
 
-/// Calls `work` with every row of one block and that of another, each with its width, [`ROWS`] rows a thread at a time.
+/// Calls `work` with each row of one block and the same row of another, which have different widths; a thread
+/// takes [`ROWS`] rows at a time.
 fn each_row<T: Real>(
     (to, width): (&mut [T], usize),
     (from, other): (&[T], usize),
@@ -166,7 +170,7 @@ fn each_row<T: Real>(
     });
 }
 
-/// `X'X` and `X'Y` of some rows, in f64.
+/// Computes `X'X` and `X'Y` for some rows, in f64.
 fn grams_of<T: Real>(x: &[T], y: &[T], width: usize) -> [Mat<f64>; 2] {
     let wide = |rows: &[T]| rows.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
     let (x, y) = (wide(x), wide(y));
@@ -180,7 +184,7 @@ fn grams_of<T: Real>(x: &[T], y: &[T], width: usize) -> [Mat<f64>; 2] {
 }
 
 impl<T: Real> Space for CpuSpace<'_, T> {
-    /// Sums in f64 of numbers of a working precision: n squares of at most 1.
+    /// The sums are in f64 over values of the working precision: n squares of at most 1.
     const GRAM_EPSILON: f64 = 1e-14;
     const SIDE_BY_SIDE: bool = false;
 

@@ -1,5 +1,5 @@
-//! The pairs nearest a number anywhere in the spectrum: Lanczos on `(A - sigma)^-1` (Ericsson and Ruhe 1980), by a sparse `L B L'` factorization
-//! that is indefinite where sigma lies within the spectrum.
+//! The pairs nearest to a number anywhere in the spectrum: Lanczos on `(A - sigma)^-1` (Ericsson and Ruhe 1980),
+//! by a sparse `L B L'` factorization that is indefinite if sigma is within the spectrum.
 
 use super::cholesky::{Ordering, Pattern, analyze};
 use super::{RitzPairs, ritz_pairs};
@@ -14,14 +14,15 @@ use faer::sparse::SparseColMatRef;
 use faer::sparse::linalg::cholesky::{IntranodeLbltRef, SymbolicCholesky};
 use faer::{Conj, MatMut, Par, Side, Spec};
 
-/// Columns that are solved for together.
+/// The number of columns in one solve.
 const BLOCK: usize = 4;
-/// The distance, relative to the norm, by which sigma is moved after an attempt that failed because an eigenvalue lies there.
+/// The distance, relative to the norm, by which sigma is moved after an attempt that failed because an eigenvalue
+/// is too close.
 const STEP: f64 = 1e-6;
-/// Attempts, the one at sigma itself among them.
+/// The number of attempts, including the one at sigma itself.
 const TRIES: i32 = 3;
 
-/// `L B L' = A - sigma`, rows and columns in an order of their own; pivots of 1 x 1 and 2 x 2 within supernodes.
+/// `L B L' = A - sigma`, with its own order of rows and columns; pivots are 1 x 1 and 2 x 2 within supernodes.
 struct Factor {
     symbolic: SymbolicCholesky<u32>,
     values: Vec<f64>,
@@ -31,7 +32,7 @@ struct Factor {
 }
 
 impl Factor {
-    /// None where memory ends.
+    /// Factorizes `A - sigma`; `None` if memory runs out.
     fn new(operator: &Operator<'_, f64>, pattern: &Pattern, ordering: &Ordering, sigma: f64) -> Option<Self> {
         let n = operator.rows();
         let symbolic = analyze(pattern, ordering)?;
@@ -56,7 +57,7 @@ impl Factor {
         Some(Self { symbolic, values, subdiagonal, forward, inverse })
     }
 
-    /// Each column of a column-major block becomes `(A - sigma)^-1` times itself.
+    /// Multiplies each column of a column-major block by `(A - sigma)^-1`.
     fn solve(&self, block: &mut [f64]) {
         let n = self.subdiagonal.len();
         let columns = block.len() / n;
@@ -68,12 +69,12 @@ impl Factor {
     }
 }
 
-/// The pairs beside the known null space whose values are nearest sigma, ascending, with the vectors column-major. Values are Rayleigh quotients and
-/// residuals those of the matrix itself.
+/// Computes the pairs whose values are nearest to sigma, except the known null space: ascending values, and
+/// vectors column-major. Values are Rayleigh quotients, and residuals are those of the matrix itself.
 ///
 /// # Errors
-/// [`Limit`](crate::ErrorKind::Limit) where the factor is beyond the memory budget; [`Domain`](crate::ErrorKind::Domain) where A - sigma
-/// stays singular.
+/// [`Limit`](crate::ErrorKind::Limit) if the factor exceeds the memory budget;
+/// [`Domain`](crate::ErrorKind::Domain) if A - sigma stays singular.
 pub(in crate::ops::eigsh) fn nearest(
     ctx: &Context,
     operator: &Operator<'_, f64>,
@@ -88,16 +89,16 @@ pub(in crate::ops::eigsh) fn nearest(
     };
     let pattern = Pattern::new(operator).ok_or_else(|| too_large(f64::INFINITY))?;
     let ordering = Ordering::new(&pattern).ok_or_else(|| too_large(f64::INFINITY))?;
-    // L and as much again while it is made, the basis.
+    // L, as much again while it is computed, and the basis.
     let needed = 24.0 * ordering.entries + 8.0 * (n * (count + default_basis(count) + 4 * BLOCK)) as f64;
     if needed > ctx.memory_budget() as f64 {
         return Err(too_large(needed));
     }
     let norm = operator.bounds(0).norm.max(f64::MIN_POSITIVE);
-    // Nearer to an eigenvalue than this, the inverse is too large for the other pairs to be told from its rounding.
+    // If an eigenvalue is closer than this, the inverse is so large that its rounding hides the other pairs.
     for attempt in 0..TRIES {
         let moved = sigma + f64::from(attempt) * STEP * norm;
-        // From a place that was moved the last ones may be others: a few more are found, of which the caller takes the nearest.
+        // For a moved sigma the last pairs may be others: two more are found, and the caller takes the nearest.
         let wanted = if attempt == 0 { count } else { count + 2 }.min(n - operator.null.len());
         let factor = Factor::new(operator, &pattern, &ordering, moved).ok_or_else(|| too_large(needed))?;
         let request = Request {
@@ -119,7 +120,7 @@ pub(in crate::ops::eigsh) fn nearest(
         };
         let last = attempt + 1 == TRIES;
         let pairs = match lanczos(&mut map, &operator.null, request, ctx.cancel()) {
-            // A pivot of 0.
+            // A pivot is 0.
             Err(error) if !last && !error.is_cancelled() => continue,
             pairs => pairs?,
         };

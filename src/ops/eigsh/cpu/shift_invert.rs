@@ -1,5 +1,6 @@
-//! The smallest pairs of a matrix that is positive definite, or would be with a tiny shift, by the largest of its inverse, a little shifted: where a Cholesky factor has
-//! little fill (paths, grids, meshes, roads), a few dozen solves replace thousands of products.
+//! The smallest pairs of a matrix that is positive definite, or is with a tiny shift, from the largest pairs of
+//! its slightly shifted inverse: if a Cholesky factor has little fill (paths, grids, meshes, roads), a few dozen
+//! solves replace thousands of products.
 
 use super::cholesky::{Factor, Ordering, Pattern};
 use super::{RitzPairs, ritz_pairs};
@@ -9,61 +10,65 @@ use crate::ops::eigsh::chebyshev::{Found, Target};
 use crate::ops::eigsh::lanczos::{End, Pairs, Request, default_basis, lanczos};
 use crate::ops::sparse::Operator;
 
-/// The shift over eps |A|. The last pivot of a component of m nodes is m times the shift, give or take the rounding errors of the
-/// subtractions that made it, some eps |A|: a thousand of those keep it positive, and 2e-13 |A| is below what values of path-like
-/// graphs of 1e6 nodes begin with (2.5e-12 |A|).
+/// The shift over eps |A|. The last pivot of a component of m nodes is m times the shift, up to the rounding
+/// errors of the subtractions that made it, some eps |A|: a shift of a thousand of those keeps it positive, and
+/// 2e-13 |A| is below the smallest values of path-like graphs of 1e6 nodes (2.5e-12 |A|).
 const SHIFT: f64 = 1e3;
-/// If that is not enough, the shift grows by this factor, this many times.
+/// The factor by which the shift grows if that is not enough, and the number of shifts that are tried.
 const GROWTH: f64 = 30.0;
 const TRIES: i32 = 3;
-/// Columns that are solved for together.
+/// The number of columns in one solve.
 const BLOCK: usize = 4;
 
-/// A factor that needs more products than that, by a rough guess, is not even planned: half a minute of two cores.
+/// The most products, by a rough guess, of a factor that is planned at all: half a minute of two cores.
 const MOST_PRODUCTS: f64 = 5e11;
 
-/// What a solution would take.
+/// The plan of a factorization and its predicted cost.
 #[derive(Debug)]
 pub(in crate::ops::eigsh) struct Plan {
     pattern: Pattern,
     ordering: Ordering,
-    /// Entries of L.
+    /// The number of entries of L.
     pub(in crate::ops::eigsh) entries: f64,
     /// The most bytes that are held at once.
     pub(in crate::ops::eigsh) bytes: f64,
-    /// How long it takes beside the planning, by counts of operations and what they took where they were measured.
+    /// The predicted seconds without the planning, from counts of operations and measured times.
     pub(in crate::ops::eigsh) seconds: f64,
 }
 
-/// Seconds that [`plan`] takes: the more an entry, the wider the separators are (grids, communities, small worlds and preferential
-/// attachment of 100,000 nodes: 0.1, 0.12, 0.29, 1.28 us an entry with 0.002, 0.07, 0.15, 0.43 of the rows, two Zen 5 cores, 2026-11-23).
+/// Predicts the seconds of [`plan`]: the time per entry grows with the width of the separators (grids,
+/// communities, small worlds and preferential attachment of 100,000 nodes: 0.1, 0.12, 0.29, 1.28 us per entry
+/// with 0.002, 0.07, 0.15, 0.43 of the rows, two Zen 5 cores, 2026-11-23).
 fn planning_seconds(entries: usize, rows: usize, separator: usize) -> f64 {
     let share = separator as f64 / rows.max(1) as f64;
     entries as f64 * (1e-7 + 6.4e-6 * share * share)
 }
 
-/// Seconds of all solves but for what goes with the entries of L, and how many solves there are: some six for each pair, more where
-/// the values lie close together, as those of graphs with large separators do (68 to 92 for 16 pairs of paths, grids and trees, 140 to 284 of
-/// small worlds, 180 to 660 of random graphs of 1000 and 10,000 nodes, two Zen 5 cores, 2026-11-22).
+/// Predicts the number of solves, and their seconds except for the time that is proportional to the entries of L.
+/// There are some six solves per pair, and more if the values are close together, as in graphs with large
+/// separators (68 to 92 for 16 pairs of paths, grids and trees, 140 to 284 for small worlds, 180 to 660 for
+/// random graphs of 1000 and 10,000 nodes, two Zen 5 cores, 2026-11-22).
 fn solves(rows: usize, separator: usize, wanted: usize) -> (f64, f64) {
     let (rows, wanted) = (rows as f64, wanted as f64);
     let solves = wanted * (6.0 + 40.0 * separator as f64 / rows.max(1.0));
     (solves, solves * (2e-4 + 1.7e-9 * rows * (wanted + 16.0)))
 }
 
-/// Seconds that this way takes at the least, its planning among them.
+/// Returns a lower bound on the seconds of shift-invert, including its planning.
 pub(in crate::ops::eigsh) fn least_seconds(entries: usize, rows: usize, separator: usize, wanted: usize) -> f64 {
     planning_seconds(entries, rows, separator) + solves(rows, separator, wanted).1
 }
 
-/// What it would take to find `wanted` pairs beside the null space, `most` if some are tied. None where the matrix
-/// is too large to be numbered, or its separators, of which one has about `separator` rows, are not small.
+/// Plans the factorization for `wanted` pairs in addition to the null space, or `most` if some are tied. Returns
+/// `None` if the matrix is too large for 32-bit indices or its separators, of which one has about `separator`
+/// rows, are not small.
 pub(in crate::ops::eigsh) fn plan(
     operator: &Operator<'_, f64>,
     separator: usize,
     (wanted, most): (usize, usize),
 ) -> Option<Plan> {
-    // The root of the elimination tree is a dense triangle of a separator's order, guessed at a quarter of a search's level.
+    // The root of the elimination tree is a dense triangle of a separator's order, estimated as a quarter of a
+    // search's level.
     if operator.problems() != 1 || (separator as f64 / 4.0).powi(3) / 3.0 > MOST_PRODUCTS {
         return None;
     }
@@ -71,21 +76,22 @@ pub(in crate::ops::eigsh) fn plan(
     let ordering = Ordering::new(&pattern)?;
     let (entries, flops) = (ordering.entries, 2.0 * ordering.products);
     let n = operator.rows() as f64;
-    // L with the zeros that supernodes take in (a quarter of it was seen), its structure, a copy of the matrix in its order; and the
-    // basis, a block in and out of the map and inside the solver. The last Rayleigh-Ritz step comes when L is gone.
+    // L with the zeros that supernodes include (a quarter of it was observed), its structure, a copy of the
+    // matrix in its order; and the basis, with blocks in and out of the map and inside the solver. The last
+    // Rayleigh-Ritz step runs after L is freed.
     let factor = 8.0 * 1.3 * entries + 0.25 * 8.0 * entries + 24.0 * pattern.entries() as f64;
     let bytes = factor + 8.0 * n * (most + default_basis(wanted) + 4 * BLOCK) as f64;
-    let (solves, beside) = solves(operator.rows(), separator, wanted);
-    let seconds = 1.4e-8 * entries + flops / 3e10 + solves * 2.5e-9 * entries + beside;
+    let (solves, fixed) = solves(operator.rows(), separator, wanted);
+    let seconds = 1.4e-8 * entries + flops / 3e10 + solves * 2.5e-9 * entries + fixed;
     Some(Plan { pattern, ordering, entries, bytes, seconds })
 }
 
-/// See the module. Returns the pairs, ascending, `most` at most, and their vectors, column-major; none where the matrix is not
-/// definite after all, or memory does not hold the factor. Values are Rayleigh quotients and residuals those of the matrix
-/// itself, so that nothing of the shift or of the factor's rounding is left in them.
+/// Finds the pairs, ascending, at most `most`, and their vectors, column-major; `None` if the matrix turns out
+/// not to be definite, or memory cannot hold the factor. Values are Rayleigh quotients and residuals are those of
+/// the matrix itself, so neither contains the shift or the factor's rounding errors.
 ///
 /// # Errors
-/// None of its own.
+/// Cancellation, and those of the Lanczos iteration and the Rayleigh-Ritz step.
 pub(in crate::ops::eigsh) fn solve(
     ctx: &Context,
     operator: &Operator<'_, f64>,
@@ -158,8 +164,9 @@ mod tests {
         found.values
     }
 
-    /// Rayleigh quotients whose residuals are 1e-10 of the norm are wrong by the square of that over a gap, 1e-20 / 1e-9 at the
-    /// worst here, and by the rounding of a product and a sum of n terms: some eps of the norm, 1e-14 is fifty.
+    /// Compares values. Rayleigh quotients whose residuals are 1e-10 of the norm are wrong by the square of that
+    /// over a gap, at worst 1e-20 / 1e-9 here, and by the rounding of a product and a sum of n terms: some eps of
+    /// the norm, and 1e-14 is fifty.
     fn compare(found: &[f64], expected: &[f64], norm: f64) {
         assert_eq!(found.len(), expected.len());
         for (i, (x, y)) in found.iter().zip(expected).enumerate() {
@@ -194,7 +201,8 @@ mod tests {
         }
     }
 
-    /// With a resolution a group that the last wanted value is in comes whole: 9 of the hypercube, though 5 were asked for.
+    /// With a resolution, the whole group of the last wanted value is found: 9 of the hypercube, though 5 were
+    /// requested.
     #[test]
     fn ties_come_whole() {
         let graph = generate::hypercube(9).unwrap();
@@ -202,7 +210,7 @@ mod tests {
         compare(&values_of(&operator, 5, 1e-6), &[2.0; 9], operator.bounds(0).norm);
     }
 
-    /// The matrix of no edges has nothing beside its null space.
+    /// The matrix of a graph without edges has only its null space.
     #[test]
     fn nothing_beside_the_null_space() {
         let graph = Graph::from_edges(5, &[], &Conventions::default()).unwrap();
@@ -210,7 +218,7 @@ mod tests {
         assert!(values_of(&operator, 3, 0.0).is_empty());
     }
 
-    /// An indefinite matrix is found out by a pivot, whatever its bounds say.
+    /// An indefinite matrix is detected by a pivot, whatever its bounds say.
     #[test]
     fn indefinite_matrices_are_refused() {
         let operator = Operator::<f64>::from_csr(vec![0, 1, 2], vec![1, 0], vec![1.0, 1.0]).unwrap();

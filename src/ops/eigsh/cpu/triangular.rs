@@ -1,8 +1,9 @@
-//! Solving with a supernodal Cholesky factor, for a few right sides at once: as fast as memory hands over L.
+//! Solves with a supernodal Cholesky factor for a few right-hand sides at once, as fast as memory delivers L.
 //!
-//! A subtree of the elimination tree meets the rest of the matrix in the rows below its root alone. So subtrees go side by side, each
-//! in a copy of its own rows and those; what is above them follows, or precedes, alone. Where the tree is cut depends upon L
-//! alone, and so does every bit of a solution.
+//! A subtree of the elimination tree shares only the rows below its root with the rest of the matrix. So subtrees
+//! are processed in parallel, each in a copy of its own rows and those; the nodes above them follow (or, in the
+//! backward solve, precede) sequentially. The cut of the tree depends only on L, and so does every bit of a
+//! solution.
 
 use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
@@ -10,31 +11,31 @@ use crate::shape::to_u32;
 use faer::sparse::linalg::cholesky::supernodal::SymbolicSupernodalCholesky;
 use std::ops::Range;
 
-/// A subtree goes by itself if it has at most this share of L (its reciprocal) ...
+/// A subtree becomes a part if its share of L is at most the reciprocal of this ...
 const PARTS: usize = 32;
-/// ... and at least this share: its rows are copied.
+/// ... and more than the reciprocal of this, because its rows are copied.
 const CRUMBS: usize = 4096;
-/// Columns that are taken together: the rows below are read and written once for all of them.
+/// The number of columns processed together, so that the rows below are read and written once for all of them.
 const TOGETHER: usize = 4;
 
-/// A supernode: columns of L whose rows below the diagonal block are the same.
+/// A supernode: columns of L with the same rows below the diagonal block.
 #[derive(Debug)]
 struct Node {
-    /// Its first row, counted from the first one of its part.
+    /// The first row, relative to the first row of the part if the node is in one.
     first: usize,
     columns: usize,
-    /// The places of the rows below, in `Triangular::rows`.
+    /// The range of the rows below, in `Triangular::rows`.
     rows: Range<usize>,
-    /// Of its values, column-major with the diagonal block on top.
+    /// The range of the values, which are column-major with the diagonal block on top.
     values: Range<usize>,
 }
 
-/// Supernodes that need no others to begin with.
+/// A subtree: supernodes that depend on no others in the forward solve.
 #[derive(Debug)]
 struct Part {
     nodes: Range<usize>,
     own: Range<usize>,
-    /// The rows of others that it changes and reads, ascending.
+    /// The rows outside of the part that it changes and reads, ascending.
     outer: Vec<u32>,
 }
 
@@ -42,12 +43,13 @@ struct Part {
 #[derive(Debug)]
 pub(super) struct Triangular {
     nodes: Vec<Node>,
-    /// Rows below the diagonal blocks: in a part counted from its first one, those of others behind its own; elsewhere as they are.
+    /// The rows below the diagonal blocks. In a part they are relative to its first row, with the outer rows
+    /// after its own; in other nodes they are absolute.
     rows: Vec<u32>,
     parts: Vec<Part>,
-    /// The nodes of no part, ascending.
+    /// The nodes outside of all parts, ascending.
     top: Vec<usize>,
-    /// The most rows below a node.
+    /// The largest number of rows below a node.
     tallest: usize,
 }
 
@@ -69,7 +71,7 @@ impl Triangular {
         let parent =
             |node: &Node| rows.get(node.rows.clone()).and_then(<[u32]>::first).map(|&row| owner[row as usize] as usize);
         let parents: Vec<Option<usize>> = nodes.iter().map(parent).collect();
-        // The work, the number and the first of each subtree's nodes.
+        // For each subtree: its work, its number of nodes and its first node.
         let mut work: Vec<usize> = nodes.iter().map(|node| node.values.len()).collect();
         let mut sizes = vec![1; count];
         let mut firsts: Vec<usize> = (0..count).collect();
@@ -99,7 +101,7 @@ impl Triangular {
         cut
     }
 
-    /// Makes a part of a subtree.
+    /// Makes a part from a subtree.
     fn take(&mut self, nodes: Range<usize>) {
         let root = &self.nodes[nodes.end - 1];
         let own = self.nodes[nodes.start].first..root.first + root.columns;
@@ -120,7 +122,7 @@ impl Triangular {
         self.parts.push(Part { nodes, own, outer });
     }
 
-    /// `x` becomes `(L L')^-1 x`: a row of numbers for each row of L.
+    /// Computes `x <- (L L')^-1 x`, with a row of `W` values for each row of L.
     pub(super) fn solve<const W: usize>(&self, values: &[f64], x: &mut [[f64; W]]) {
         f64::in_lanes(Solve { cut: self, values, x });
     }
@@ -194,7 +196,7 @@ impl<const W: usize> Task<f64> for Solve<'_, W> {
     }
 }
 
-/// `L x = b` for the columns of one supernode; the rows below are changed.
+/// Solves `L x = b` for the columns of one supernode, and updates the rows below.
 #[inline(always)]
 fn forward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64; W]], scratch: &mut [[f64; W]]) {
     let (columns, height) = (node.columns, node.columns + rows.len());
@@ -239,7 +241,7 @@ fn forward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64; 
     }
 }
 
-/// `L' x = b` for the columns of one supernode, the rows below being known.
+/// Solves `L' x = b` for the columns of one supernode, given the rows below.
 #[inline(always)]
 fn backward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64; W]], scratch: &mut [[f64; W]]) {
     let (columns, height) = (node.columns, node.columns + rows.len());
@@ -280,8 +282,8 @@ fn backward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64;
     }
 }
 
-/// Adds multiples of columns of L, `height` apart, from one of its rows on. A closure would not be inlined, and be without its
-/// instructions.
+/// Adds multiples of columns of L, `height` apart, from one of its rows on. A closure would not be inlined, and
+/// would lose the SIMD instructions.
 #[inline(always)]
 fn add_columns<const W: usize>(to: &mut [[f64; W]], l: &[f64], height: usize, row: usize, by: [[f64; W]; TOGETHER]) {
     let [a, b, c, d] = [0, 1, 2, 3].map(|i| &l[i * height + row..][..to.len()]);
@@ -293,7 +295,7 @@ fn add_columns<const W: usize>(to: &mut [[f64; W]], l: &[f64], height: usize, ro
     }
 }
 
-/// Adds the products of columns of L with numbers, likewise.
+/// Adds the products of columns of L with values, likewise.
 #[inline(always)]
 fn add_products<const W: usize>(
     sums: &mut [[f64; W]; TOGETHER],

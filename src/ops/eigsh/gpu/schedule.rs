@@ -1,20 +1,21 @@
-//! The polynomials of a batch as the kernels take them, each problem at its own step.
+//! The polynomials of a batch in the form that the kernels read, where each problem has its own number of steps.
 
 use crate::ops::eigsh::space::{FilterPlan, Step};
 
-/// The plans of all problems, step by step, as the kernels have them: a row of the problems' coefficients a step.
+/// The plans of all problems, step by step: one row of the problems' coefficients per step.
 pub(super) struct Schedule {
-    /// Steps of the longest.
+    /// The number of steps of the longest plan.
     pub(super) degree: usize,
-    /// The first column that any of them takes.
+    /// The first column that takes part in any plan.
     pub(super) from: usize,
     pub(super) steps: Vec<[f32; 4]>,
-    /// Who is deflated after a step, in Y and in Y_before.
+    /// The problems that are deflated after each step, in Y and in Y_before.
     pub(super) deflations: [Vec<[f32; 4]>; 2],
 }
 
 impl Schedule {
-    /// A plan that is over is kept for one step, so that both blocks hold it, and then left alone while the others go on.
+    /// Builds the tables. A finished plan takes one more step that keeps its result, so that both blocks hold it;
+    /// then its problem is skipped while the others continue.
     pub(super) fn of(plans: &[Option<FilterPlan>]) -> Self {
         let degree = plans.iter().flatten().map(|own| own.steps.len()).max().unwrap_or(0);
         let from = plans.iter().flatten().map(|own| own.from).min().unwrap_or(0);
@@ -40,7 +41,7 @@ impl Schedule {
     }
 }
 
-/// A step's coefficients as a kernel has them.
+/// Returns a step's coefficients as a kernel reads them.
 fn factors(Step { product, own, before }: Step, place: f32) -> [f32; 4] {
     #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
     let [product, own, before] = [product, own, before].map(|x: f64| x as f32);

@@ -1,4 +1,4 @@
-//! Every operation of a space, on every adapter, beside the same in f64.
+//! Compares every operation of a space, on every adapter, with the same in f64.
 
 use super::{Cuts, GpuSpace, SCRATCH};
 use crate::context::Context;
@@ -18,7 +18,8 @@ use nalgebra::{DMatrix, DVector};
 
 /// The unit roundoff of f32.
 const UNIT: f64 = 1.0 / (1 << 24) as f64;
-/// Columns of the blocks: slabs of three and two vectors where two are forced, the last with one column of padding.
+/// The columns of the blocks: slabs of three and two vectors if two are forced, the last with one column of
+/// padding.
 const WIDTH: usize = 19;
 
 fn path(nodes: u32) -> Graph {
@@ -31,8 +32,8 @@ fn complete(nodes: u32) -> Graph {
     Graph::from_edges(nodes as usize, &edges, &Conventions::default()).unwrap()
 }
 
-/// A path, a hub with 3000 leaves, weights with isolated nodes and small components, one node, as many nodes as the block has
-/// columns.
+/// A path, a hub with 3000 leaves, weights with isolated nodes and small components, a single node, and a graph
+/// with as many nodes as the block has columns.
 fn graphs() -> GraphBatch {
     let conventions = Conventions::default();
     let star: Vec<(u32, u32)> = (1..=3000).map(|leaf| (0, leaf)).collect();
@@ -53,7 +54,7 @@ fn graphs() -> GraphBatch {
     .unwrap()
 }
 
-/// A in f64, row by row, as the operator stores it; and its known null vectors.
+/// The rows of A in f64, as the operator stores them, and its known null vectors.
 struct Truth {
     rows: Vec<Vec<(usize, f64)>>,
     null: Vec<DVector<f64>>,
@@ -98,14 +99,14 @@ impl Truth {
         }
     }
 
-    /// The largest absolute row sum.
+    /// Returns the largest absolute row sum.
     fn norm(&self) -> f64 {
         self.rows.iter().map(|row| row.iter().map(|(_, a)| a.abs()).sum()).fold(0.0, f64::max)
     }
 
-    /// The filter, and a bound on its error in f32 of a column of norm 1: a step rounds its operands by a unit, and what that
-    /// becomes in m more steps is at most m + 1 times itself (Chebyshev's second kind) where nothing grows beyond 1. Roundings
-    /// are independent.
+    /// Applies the filter, and bounds its error in f32 for a column of norm 1: a step rounds its operands by a
+    /// unit, and m more steps amplify that at most m + 1 times (Chebyshev polynomials of the second kind) if
+    /// nothing grows beyond 1. Roundings are independent.
     fn filter(&self, x: &DMatrix<f64>, steps: &[Step]) -> (DMatrix<f64>, f64) {
         let (mut x, mut before) = (x.clone(), DMatrix::zeros(x.nrows(), x.ncols()));
         let mut bound = 0.0;
@@ -131,7 +132,7 @@ fn spaces<'g>(gpu: &'g Gpu, operator: &Operator<'_, f32>) -> [GpuSpace<'g>; 2] {
     [GpuSpace::new(gpu, operator, WIDTH).unwrap(), GpuSpace::cut(gpu, operator, WIDTH, finer).unwrap()]
 }
 
-/// Two forms of each space, whose bits have to be the same.
+/// Checks two cuts of each space, whose bits must agree.
 fn on_spaces(gpu: &Gpu, check: impl Fn(&mut GpuSpace<'_>, &[Truth])) {
     let graphs = graphs();
     for normalization in [Normalization::Combinatorial, Normalization::Symmetric] {
@@ -164,7 +165,8 @@ fn random_blocks_are_orthogonal_to_the_null_space() {
                     DMatrix::from_fn(x.nrows(), WIDTH, |i, j| uniforms(i as u32, j as u32 / 4, 7)[j % 4] as f32 as f64);
                 let size = columns_norm(&plain);
                 truth.deflate(&mut plain);
-                // A sum of n products of about n^-1/2, and one rounding of each number: 16 units of the column's norm.
+                // A sum of n products of about n^-1/2, and one rounding of each value: 16 units of the column's
+                // norm.
                 assert!(columns_norm(&(&x - plain)) <= 16.0 * UNIT * size, "problem {problem}");
                 for v in &truth.null {
                     assert!((v.transpose() * &x).amax() <= 16.0 * UNIT * size, "problem {problem}");
@@ -179,7 +181,8 @@ fn filters_are_polynomials() {
     on_each_adapter(module_path!(), "filters_are_polynomials", |gpu| {
         on_spaces(gpu, |space, truths| {
             let columns = 5..WIDTH;
-            // An odd and an even number of steps; the second problem keeps its block, and the first columns of all keep theirs.
+            // An odd and an even number of steps; the second problem keeps its block, and all keep their first
+            // columns.
             for degree in [1, 2, 13] {
                 space.randomize(degree as u64).unwrap();
                 let steps = |(problem, truth): (usize, &Truth)| {
@@ -208,7 +211,8 @@ fn filters_are_polynomials() {
     });
 }
 
-/// What is wanted of a complete graph is damped by 1e-15 beside its null vector, along which rounding errors would drown it.
+/// The wanted vectors of a complete graph are damped by 1e-15 relative to its null vector, along which rounding
+/// errors would dominate.
 #[test]
 fn the_null_space_does_not_come_back() {
     on_each_adapter(module_path!(), "the_null_space_does_not_come_back", |gpu| {
@@ -221,7 +225,7 @@ fn the_null_space_does_not_come_back() {
         let steps = Filter { damped: (1.2, 2.0), wanted: 1.0 }.steps(20);
         space.filter(&[Some(FilterPlan { from: 0, steps: steps.clone(), deflate_every: 4 })]).unwrap();
         let after = read(&mut space, 0);
-        // Beside the null space A is 300/299: the block becomes a multiple of itself.
+        // Outside of the null space A is 300/299: the block becomes a multiple of itself.
         let (want, bound) = truth.filter(&before, &steps);
         assert!(
             columns_norm(&(&after - &want)) <= (bound + 1e-3) * columns_norm(&want),
@@ -250,7 +254,7 @@ fn grams_are_those_of_f64() {
                 let of_xx = worst(&own.xx, x.transpose() * &x, 1.0);
                 let of_xax = worst(&own.xax, x.transpose() * ax, truth.norm().max(f64::MIN_POSITIVE));
                 eprintln!("  problem {problem}: X'X {of_xx:.1e}, X'AX {of_xax:.1e}");
-                // A's own rounding is 8 units of its norm, as in a filter.
+                // The rounding of A itself is 8 units of its norm, as in a filter.
                 let epsilon = GpuSpace::GRAM_EPSILON;
                 assert!(of_xx <= epsilon && of_xax <= epsilon + 8.0 * UNIT, "{problem}: {of_xx:e}, {of_xax:e}");
             }
@@ -258,7 +262,7 @@ fn grams_are_those_of_f64() {
     });
 }
 
-/// Several levels of sums, and terms of one sign and size, whose rounding errors do not cancel: the worst there is.
+/// Several levels of sums, and terms of one sign and size, whose rounding errors do not cancel: the worst case.
 #[test]
 fn long_sums_keep_their_digits() {
     on_each_adapter(module_path!(), "long_sums_keep_their_digits", |gpu| {
@@ -303,7 +307,8 @@ fn rotations_turn_blocks_and_measure_residuals() {
                     continue;
                 };
                 let want = &before * q;
-                // A product with as many terms as there are columns: the root of that many units of the terms' sizes.
+                // A product with as many terms as there are columns: the root of that many units of the terms'
+                // sizes.
                 let unit = 2.0 * (WIDTH as f64).sqrt() * UNIT * columns_norm(&before) * q.norm();
                 assert!(columns_norm(&(&after - &want)) <= unit, "problem {problem}");
                 let away =
@@ -322,7 +327,7 @@ fn rotations_turn_blocks_and_measure_residuals() {
     });
 }
 
-/// A batch through the driver: what a space is for. Values beside closed forms, many of them equal.
+/// Runs a batch through the driver and compares the values with closed forms, many of them equal.
 #[test]
 fn an_iteration_finds_the_pairs() {
     on_each_adapter(module_path!(), "an_iteration_finds_the_pairs", |gpu| {
@@ -357,7 +362,7 @@ fn an_iteration_finds_the_pairs() {
                 );
                 assert!(found.converged >= 8, "{family:?} {which:?}: {found:?}");
                 for (value, want) in found.values.iter().zip(want) {
-                    // A value is within its residual of the matrix's, and its quotient's own rounding.
+                    // A value is within its residual of the matrix's, plus the rounding of its own quotient.
                     let allowed = targets[problem].tolerance + GpuSpace::GRAM_EPSILON * targets[problem].bounds.norm;
                     assert!((value - want).abs() <= allowed, "{family:?} {which:?}: {value}, not {want}");
                 }
@@ -377,7 +382,8 @@ fn what_does_not_fit_is_refused() {
         let mut space = GpuSpace::new(gpu, &operator, 8).unwrap();
         space.randomize(1).unwrap();
         let refused = |error: crate::Error| assert!(matches!(error.kind(), ErrorKind::Shape { .. }), "{error}");
-        // Before there are Gram matrices, of another width, for another number of problems.
+        // Errors: a rotation before the Gram matrices, one of another width, and plans for another number of
+        // problems.
         let turn = |width: usize| Some(Rotation { q: DMatrix::identity(width, width), values: vec![0.0; width] });
         refused(space.rotate(&[turn(8)]).unwrap_err());
         space.grams().unwrap();
@@ -386,7 +392,8 @@ fn what_does_not_fit_is_refused() {
     });
 }
 
-/// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether: what each kernel says of itself.
+/// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total; the counts are those
+/// of the kernels' headers.
 #[test]
 fn the_loops_of_every_kernel_fit_lavapipe() {
     let chunk = super::CHUNK;

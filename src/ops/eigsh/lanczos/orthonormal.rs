@@ -1,43 +1,45 @@
-//! A new block of the basis becomes orthonormal within itself, or is found to be nothing.
+//! Makes a new block of the basis orthonormal within itself, or detects that vectors of it vanish.
 
 use super::Search;
 use faer::Mat;
 use std::ops::Range;
 
-/// A new vector that is smaller than that, beside the map, is made of rounding errors.
-const NOTHING: f64 = 100.0 * f64::EPSILON;
+/// The norm, relative to that of the map, below which a new vector consists of rounding errors.
+const NEGLIGIBLE: f64 = 100.0 * f64::EPSILON;
 
-/// Of the square of a vector so much must be left when its block's others have been taken out: rounding errors along the old columns
-/// grow tenfold for each hundredth.
+/// The share of a vector's squared norm that must be left after the other vectors of its block are projected out:
+/// rounding errors along the old columns grow tenfold for each factor of a hundredth.
 const INDEPENDENT: f64 = 1e-4;
 
 impl Search<'_> {
-    /// Makes the new columns orthonormal by the Cholesky factor of their products, twice (Yamamoto, Nakatsukasa, Yanagisawa and Fukaya
-    /// 2015); none where they are not independent enough. Returns their products with what they were.
+    /// Makes the new columns orthonormal by the Cholesky factor of their products, twice (Yamamoto, Nakatsukasa,
+    /// Yanagisawa and Fukaya 2015); `None` if they are not independent enough. Returns the products of the new
+    /// columns with the original ones.
     pub(super) fn by_gram(&mut self, new: Range<usize>, along: &Mat<f64>) -> Option<Mat<f64>> {
         let width = new.len();
         let gram = self.basis.gram(new.clone());
         for j in 0..width {
             let old: f64 = along.col(j).iter().map(|x| x * x).sum();
             let size = (old + gram[(j, j)]).sqrt();
-            // A maximum would lose what is not a number.
+            // A maximum would ignore NaN.
             self.norm = if size > self.norm || !size.is_finite() { size } else { self.norm };
         }
-        let least = 100.0 * NOTHING * self.norm;
+        let least = 100.0 * NEGLIGIBLE * self.norm;
         let enough = |r: &Mat<f64>, j| r[(j, j)] > least && r[(j, j)].powi(2) > INDEPENDENT * gram[(j, j)];
         if new.end > self.dimension {
             return None;
         }
         let first = cholesky(&gram).filter(|r| (0..width).all(|j| enough(r, j)))?;
         self.basis.rotate(new.clone(), inverse(&first).as_ref(), new.start, 0..0);
-        // These are the unit matrix but for rounding.
+        // This Gram matrix is the identity up to rounding.
         let second = cholesky(&self.basis.gram(new.clone())).unwrap_or_else(|| Mat::identity(width, width));
         self.basis.rotate(new.clone(), inverse(&second).as_ref(), new.start, 0..0);
         Some(second * first)
     }
 
-    /// Makes the new columns orthonormal, one after the other. Those that are nothing become random; where the space has no more
-    /// dimensions they are left away. Returns how many there are then, and their products with what they were.
+    /// Makes the new columns orthonormal, one after the other. Those that vanish are replaced by random ones, or
+    /// dropped if the space has no more dimensions. Returns the remaining number, and the products of the new
+    /// columns with the original ones.
     pub(super) fn one_by_one(&mut self, new: Range<usize>, along: &mut Mat<f64>) -> (usize, Mat<f64>) {
         let width = new.len();
         let mut coupling: Mat<f64> = Mat::zeros(width, width);
@@ -62,11 +64,11 @@ impl Search<'_> {
             if from != kept {
                 self.basis.copy(from, kept);
             }
-            if square.sqrt() <= NOTHING * self.norm {
+            if square.sqrt() <= NEGLIGIBLE * self.norm {
                 self.draw(kept);
             } else {
                 if square < INDEPENDENT * before {
-                    // What is left has the rounding errors of what was taken: they may lie along the old columns.
+                    // The rest has the rounding errors of what was removed: they may be along the old columns.
                     let more = self.basis.orthogonalize(kept + 1, 1);
                     self.basis.deflate(self.null, kept..kept + 1);
                     (0..new.start).for_each(|i| along[(i, j)] += more[(i, 0)]);
@@ -82,7 +84,7 @@ impl Search<'_> {
     }
 }
 
-/// The upper triangular factor of a small positive definite matrix.
+/// Returns the upper triangular factor of a small positive definite matrix.
 fn cholesky(matrix: &Mat<f64>) -> Option<Mat<f64>> {
     let n = matrix.nrows();
     let mut r = Mat::<f64>::zeros(n, n);
@@ -98,7 +100,7 @@ fn cholesky(matrix: &Mat<f64>) -> Option<Mat<f64>> {
     Some(r)
 }
 
-/// The inverse of a small upper triangular matrix.
+/// Returns the inverse of a small upper triangular matrix.
 fn inverse(r: &Mat<f64>) -> Mat<f64> {
     let n = r.nrows();
     let mut x = Mat::<f64>::zeros(n, n);

@@ -8,7 +8,7 @@ use crate::ops::sparse::Operator;
 use crate::ops::sparse::cpu::{Combination, Rows};
 use nalgebra::DMatrix;
 
-/// A tolerance that leaves values, whose errors are quadratic in it, to rounding alone.
+/// A tolerance that leaves only rounding errors in values, whose errors are quadratic in it.
 const TOLERANCE: f64 = 1e-10;
 
 fn request(end: End, wanted: usize) -> Request {
@@ -26,7 +26,7 @@ fn request(end: End, wanted: usize) -> Request {
     }
 }
 
-/// Pairs of an operator, its own null space known; the tolerance is relative to the norm.
+/// Computes pairs of an operator with its known null space; the tolerance is relative to the norm.
 fn pairs_of(operator: &Operator<'_, f64>, mut request: Request) -> Pairs {
     let n = operator.rows();
     request.absolute = TOLERANCE * operator.bounds(0).norm;
@@ -40,8 +40,9 @@ fn pairs_of(operator: &Operator<'_, f64>, mut request: Request) -> Pairs {
     pairs
 }
 
-/// Orthonormal to rounding: Gram-Schmidt twice leaves some eps for each vector of a basis, 1e-13 is a thousand. Residuals are those
-/// of the operator: what the relation says, and the rounding of as many products as a vector has gone through, 1e-12 of the norm.
+/// Checks that vectors are orthonormal up to rounding: Gram-Schmidt twice leaves some eps for each vector of a
+/// basis, and 1e-13 is about a thousand. Residuals are those of the operator: the relation's, plus the rounding
+/// of the products that a vector has gone through, 1e-12 of the norm.
 fn check(operator: &Operator<'_, f64>, pairs: &Pairs) {
     let n = operator.rows();
     let column = |j: usize| &pairs.vectors[j * n..(j + 1) * n];
@@ -66,8 +67,8 @@ fn check(operator: &Operator<'_, f64>, pairs: &Pairs) {
     }
 }
 
-/// The values are those: their error is the square of the residual over a gap that is a thousandth of the norm or more, and rounding:
-/// 1e-12 of the norm is more than both.
+/// Compares values: their error is the square of the residual over a gap of at least a thousandth of the norm,
+/// plus rounding; 1e-12 of the norm exceeds both.
 fn compare(found: &[f64], expected: &[f64], norm: f64) {
     assert_eq!(found.len(), expected.len());
     for (i, (x, y)) in found.iter().zip(expected).enumerate() {
@@ -89,7 +90,8 @@ fn family(family: Family, wanted: usize, block: usize) -> Pairs {
     smallest
 }
 
-/// Multiplicities 1, 7, 21, ...: a third search at the least for one vector, none for what a block of twelve sees.
+/// Multiplicities 1, 7, 21, ...: one vector needs at least a third search, a block of twelve sees the first
+/// groups at once.
 #[test]
 fn hypercube_has_its_multiplicities() {
     for block in [1, 2, 4, 12] {
@@ -99,7 +101,7 @@ fn hypercube_has_its_multiplicities() {
     family(Family::Hypercube { dimension: 10 }, 16, 4);
 }
 
-/// Four equal values and eight.
+/// Groups of four and of eight equal values.
 #[test]
 fn torus_has_its_multiplicities() {
     for block in [1, 4] {
@@ -107,7 +109,8 @@ fn torus_has_its_multiplicities() {
     }
 }
 
-/// Values of one level, of two and of few: a Krylov space ends after as many steps, long before it has what is wanted.
+/// Graphs with one, two or few distinct values: a Krylov space ends after that many steps, long before it has the
+/// wanted pairs.
 #[test]
 fn invariant_subspaces_are_left() {
     for block in [1, 3] {
@@ -117,14 +120,15 @@ fn invariant_subspaces_are_left() {
     }
 }
 
-/// The path has no two equal values: one search for a block of two, and one more to be sure for a single vector.
+/// A path has simple values only: a block of two needs one search, a single vector another one to be sure.
 #[test]
 fn simple_values_need_no_second_look() {
     assert_eq!(family(Family::Path { nodes: 300 }, 6, 2).searches, 1);
     assert_eq!(family(Family::Path { nodes: 300 }, 6, 1).searches, 2);
 }
 
-/// Three components of different sizes, one of them a single node: as many null vectors, none of which is found again.
+/// Three components of different sizes, one of them a single node: there are three null vectors, and none is
+/// found again.
 #[test]
 fn components_are_left_out() {
     let (path, ring) = ((0..29).map(|i| (i, i + 1)), (0..20).map(|i| (30 + i, 30 + (i + 1) % 20)));
@@ -141,7 +145,7 @@ fn components_are_left_out() {
     }
 }
 
-/// A dense symmetric matrix with both signs, its values by nalgebra's QR iteration.
+/// A dense symmetric matrix with values of both signs, compared with nalgebra's QR iteration.
 #[test]
 fn indefinite_matrices_at_both_ends() {
     for n in [1, 2, 3, 10, 47, 150] {
@@ -167,7 +171,8 @@ fn indefinite_matrices_at_both_ends() {
     }
 }
 
-/// Half of the values are 3, and half are -3: one level at either end, each of many more vectors than a basis has.
+/// Half of the values are 3 and half are -3: one value at either end, with many more vectors than the basis
+/// holds.
 #[test]
 fn a_group_larger_than_the_basis() {
     let n = 200_u32;
@@ -193,7 +198,7 @@ fn ties_come_along() {
     }
 }
 
-/// The same bits whatever the number of threads.
+/// Bits are the same for any number of threads.
 #[test]
 fn threads_do_not_matter() {
     let graph = Family::Grid { rows: 50, columns: 41 }.graph().unwrap();
@@ -205,7 +210,7 @@ fn threads_do_not_matter() {
     assert_eq!(run(1), run(3));
 }
 
-/// A search that runs out of products says how far it came.
+/// A search that runs out of products returns the pairs it has and how many converged.
 #[test]
 fn products_run_out() {
     let graph = Family::Path { nodes: 2000 }.graph().unwrap();

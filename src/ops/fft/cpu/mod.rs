@@ -1,4 +1,4 @@
-//! The CPU's transforms: rustfft and realfft, lines side by side on all threads.
+//! Transforms on the CPU: rustfft and realfft, with the lines distributed over all threads.
 
 mod plans;
 
@@ -11,17 +11,17 @@ use realfft::{ComplexToReal, RealToComplex};
 use rustfft::{Fft, FftNum};
 use std::sync::Arc;
 
-/// Elements that are worth a task of their own: some microseconds of work.
+/// The number of elements that are worth a task: some microseconds of work.
 const TASK: usize = 1 << 13;
-/// Lines that are taken out of a strided array together: what a line of the cache holds of complex f32.
+/// The number of lines that are gathered together from a strided array: a cache line holds this many complex f32.
 const BLOCK: usize = 8;
 
-/// The precisions as rustfft needs them, and the transforms: as methods they are compiled here, once, and not anew in every crate that
-/// calls them.
+/// The precisions that rustfft supports, with their transforms. Being methods, the transforms are compiled once in this
+/// crate and not again in every crate that calls them.
 pub(super) trait Working: Real + FftNum {
-    /// Complex to complex; the inverse divides by the length.
+    /// Computes complex transforms; the inverse divides by the length.
     fn complex(plans: &Plans<Self>, kind: Kind, n: usize, lines: Lines, from: &[Complex<Self>]) -> Vec<Complex<Self>>;
-    /// Real to half of a spectrum.
+    /// Transforms reals to half of a spectrum, each line multiplied by the window if there is one.
     fn forward(
         plans: &Plans<Self>,
         n: usize,
@@ -29,7 +29,7 @@ pub(super) trait Working: Real + FftNum {
         from: &[Self],
         window: Option<&[Self]>,
     ) -> Vec<Complex<Self>>;
-    /// And back.
+    /// Transforms half of a spectrum to reals, divided by the length.
     fn backward(plans: &Plans<Self>, n: usize, lines: Lines, from: &[Complex<Self>]) -> Vec<Self>;
 }
 
@@ -48,20 +48,20 @@ macro_rules! working {
 }
 working!(f32, f64);
 
-/// What transforms lines that lie one after the other.
+/// A transform of contiguous lines.
 trait Engine<I, O>: Sync {
-    /// Elements of a line, before and after.
+    /// Returns the numbers of elements of a line before and after the transform.
     fn lengths(&self) -> [usize; 2];
-    /// Room to work in.
+    /// The scratch memory of one thread.
     type Scratch: Send;
     fn scratch(&self) -> Self::Scratch;
-    /// Transforms whole lines.
+    /// Transforms whole lines, `from` into `to`.
     fn run(&self, from: &[I], to: &mut [O], scratch: &mut Self::Scratch);
 }
 
 struct Whole<F> {
     fft: Arc<dyn Fft<F>>,
-    /// For the way back.
+    /// The factor of an inverse transform.
     scale: Option<F>,
 }
 
@@ -109,7 +109,7 @@ impl<F: Working> Engine<F, Complex<F>> for Forward<'_, F> {
                     line.iter_mut().zip(from.iter().zip(window)).for_each(|(line, (x, w))| *line = *x * *w);
                 }
             }
-            // Every slice has the length that the plan asks for, so there is nothing to go wrong.
+            // Every slice has the length that the plan expects, so this cannot fail.
             let done = self.fft.process_with_scratch(line, to, scratch);
             debug_assert!(done.is_ok());
         }
@@ -136,7 +136,7 @@ impl<F: Working> Engine<Complex<F>, F> for Backward<F> {
         let [before, after] = self.lengths();
         for (from, to) in from.chunks_exact(before).zip(to.chunks_exact_mut(after)) {
             line.iter_mut().zip(from).for_each(|(line, z)| *line = *z * self.scale);
-            // What no real signal has is not looked at.
+            // A real signal has no imaginary parts here, so they are ignored.
             line[0].im = F::zero();
             if after.is_multiple_of(2) {
                 line[before - 1].im = F::zero();
@@ -163,7 +163,7 @@ fn backward<F: Working>(plans: &Plans<F>, n: usize, lines: Lines, from: &[Comple
     every(&Backward { fft: plans.real_inverse(n), scale: <F as Real>::from_f64(1.0 / n as f64) }, lines, from)
 }
 
-/// All lines, in parallel where there is enough to do.
+/// Transforms all lines, in parallel if there is enough work.
 fn every<I, O, E: Engine<I, O>>(engine: &E, lines: Lines, from: &[I]) -> Vec<O>
 where
     I: bytemuck::Pod + Send + Sync,
@@ -171,7 +171,7 @@ where
 {
     let [before, after] = engine.lengths();
     let Lines { inner, outer } = lines;
-    // Pages that nobody has touched: each is made by the thread that first writes to it.
+    // The pages are untouched: each is mapped by the thread that first writes to it.
     let mut to = zeroed::<O>(inner * outer * after);
     if to.is_empty() {
         return to;
@@ -180,7 +180,7 @@ where
         side_by_side(engine, from, &mut to);
         return to;
     }
-    // Lines one after the other, transformed; then back to their strides, block after block.
+    // Each block is gathered into contiguous lines, transformed, and scattered back to its strides.
     let (block_in, block_out) = (inner * before, inner * after);
     if outer >= parallel::threads() {
         let run = (TASK / block_in.max(block_out)).max(1);
@@ -202,7 +202,7 @@ where
     to
 }
 
-/// Lines that lie one after the other.
+/// Transforms contiguous lines.
 fn side_by_side<I: Send + Sync, O: Send + Sync, E: Engine<I, O>>(engine: &E, from: &[I], to: &mut [O]) {
     let [before, after] = engine.lengths();
     let lines = (TASK / before.max(after)).max(1);
@@ -213,7 +213,7 @@ fn side_by_side<I: Send + Sync, O: Send + Sync, E: Engine<I, O>>(engine: &E, fro
     parallel::for_each_with(tasks, || engine.scratch(), |scratch, _, (to, from)| engine.run(from, to, scratch));
 }
 
-/// One block of strided lines, by one thread.
+/// Transforms one block of strided lines on one thread.
 fn strided<I: bytemuck::Pod, O: bytemuck::Pod, E: Engine<I, O>>(
     engine: &E,
     inner: usize,
@@ -236,7 +236,7 @@ fn strided<I: bytemuck::Pod, O: bytemuck::Pod, E: Engine<I, O>>(
     }
 }
 
-/// One block of strided lines, by all threads.
+/// Transforms one block of strided lines on all threads.
 fn all_threads<I, O, E: Engine<I, O>>(engine: &E, inner: usize, from: &[I], to: &mut [O])
 where
     I: bytemuck::Pod + Send + Sync,
@@ -261,7 +261,7 @@ where
     });
 }
 
-/// `count` lines from `first` on, one after the other.
+/// Gathers `count` strided lines, starting with line `first`, into contiguous ones.
 fn take<I: Copy>(from: &[I], inner: usize, first: usize, lines: &mut [I], count: usize) {
     let before = lines.len() / count;
     for (e, row) in from.chunks_exact(inner).enumerate() {

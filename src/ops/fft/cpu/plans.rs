@@ -1,15 +1,16 @@
-//! The library's plans, kept from call to call: their tables of sines take as long as the transform of a few lines.
+//! A cache of rustfft and realfft plans: making a plan's sine tables takes as long as transforming a few lines.
 
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftNum, FftPlanner};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Plans of one kind that are kept, as many as pocketfft keeps.
+/// The most plans of one kind in the cache, as many as pocketfft caches.
 const MOST: usize = 16;
-/// Their points altogether, 32 MiB of tables in f32; the last plan is kept whatever its length.
+/// The most points of one kind's plans in total, which is 32 MiB of tables in f32. The latest plan stays whatever its
+/// length.
 const POINTS: usize = 1 << 22;
 
-/// Plans of one kind, the last used last.
+/// The plans of one kind in order of use, the latest at the end.
 struct Last<P: ?Sized>(Mutex<Vec<(usize, Arc<P>)>>);
 
 impl<P: ?Sized> Default for Last<P> {
@@ -19,7 +20,7 @@ impl<P: ?Sized> Default for Last<P> {
 }
 
 impl<P: ?Sized> Last<P> {
-    /// The plan for `n` points, made if there is none.
+    /// Returns the plan for `n` points, making it if it is not in the cache.
     fn get(&self, n: usize, make: impl FnOnce() -> Arc<P>) -> Arc<P> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         {
@@ -29,7 +30,7 @@ impl<P: ?Sized> Last<P> {
                 return Arc::clone(&kept[kept.len() - 1].1);
             }
         }
-        // Without the lock: a long plan holds nobody up.
+        // The lock is released, so that making a long plan blocks no other thread.
         let plan = make();
         let mut kept = lock();
         kept.retain(|(length, _)| *length != n);
@@ -43,7 +44,7 @@ impl<P: ?Sized> Last<P> {
     }
 }
 
-/// The plans of one precision, kept by a context.
+/// The cached plans of one precision, which a context owns.
 pub(in super::super) struct Plans<F> {
     forward: Last<dyn Fft<F>>,
     inverse: Last<dyn Fft<F>>,
@@ -92,12 +93,12 @@ mod tests {
         for n in 2..=MOST {
             kept.get(n, || Arc::new(n));
         }
-        // Found, not made again, and now the last used; the next drives out the one after it.
+        // The plan is reused and becomes the latest; the next insertion evicts plan 2.
         assert!(Arc::ptr_eq(&first, &kept.get(1, || Arc::new(0))));
         kept.get(100, || Arc::new(100));
         assert_eq!(lengths(&kept).len(), MOST);
         assert!(lengths(&kept).ends_with(&[1, 100]) && !lengths(&kept).contains(&2));
-        // Longer than all that may be kept: it stays alone.
+        // A plan above the limit on points evicts all others and stays alone.
         kept.get(POINTS + 1, || Arc::new(0));
         assert_eq!(lengths(&kept), [POINTS + 1]);
         kept.get(7, || Arc::new(7));

@@ -1,37 +1,38 @@
-//! f32 as the sum of two f16, on the CPU: the arithmetic of the device's three products of f16, number by number the same but for the
-//! order of sums.
+//! f32 split into the sum of two f16, on the CPU. The arithmetic is that of the device's three products of f16, element
+//! by element, except for the order of the sums.
 //!
-//! A row of op(A) is scaled by a power of two so that its largest magnitude is in [2^14, 2^15), a column of op(B) likewise:
-//! `x = hi + lo` with hi the nearest f16 (11 bits) and lo the nearest to what is left, so that `|x - hi - lo|` is at most 2^-22
-//! |x| or, where lo is subnormal, 2^-25. Of `(hi + lo)(hi + lo)` the product of the two lo is left out: 2^-22 of the whole.
-//! Products of two f16 are exact in f32.
+//! Each row of op(A) is scaled by a power of two so that its largest magnitude is in [2^14, 2^15), and each column of
+//! op(B) likewise. Then `x = hi + lo`, where hi is the nearest f16 (11 bits) and lo is the nearest f16 to the
+//! remainder, so that `|x - hi - lo|` is at most 2^-22 |x| or, where lo is subnormal, 2^-25. The product of the two lo
+//! in `(hi + lo)(hi + lo)` is left out: 2^-22 of the whole. Products of two f16 are exact in f32.
 
 use super::super::{Activation, Given, Problem};
 use super::Operands;
 use crate::parallel;
 use half::f16;
 
-/// Numbers that a thread adds at a time.
-const PIECE: usize = 1 << 15;
+/// The number of elements that a thread adds at a time.
+const CHUNK: usize = 1 << 15;
 
-/// What `x` becomes, both parts as f32 numbers.
+/// Returns the high and low parts of `x`, both as f32.
 fn halves(x: f32) -> (f32, f32) {
     let high = f16::from_f32(x).to_f32();
     (high, f16::from_f32(x - high).to_f32())
 }
 
-/// The power of two that takes the largest of these magnitudes to [2^14, 2^15); 1 of zeros and of what is not finite.
+/// Returns the power of two that scales the largest of these magnitudes to [2^14, 2^15); 1 if all are zero or one is
+/// not finite.
 fn scale(numbers: impl Iterator<Item = f32>) -> f64 {
     let largest = numbers.fold(0.0_f32, |most, x| if x.abs() > most { x.abs() } else { most });
     if largest == 0.0 || !largest.is_finite() {
         return 1.0;
     }
-    // The exponent alone, of a number that is normal in f64.
+    // Keep the exponent alone; the value is normal in f64.
     let power = f64::from_bits(f64::from(largest).to_bits() & 0x7ff0_0000_0000_0000);
     16384.0 / power
 }
 
-/// A factor in two parts, and the scale of each row of op(A), or column of op(B).
+/// A factor split into high and low parts, with the scale of each row of op(A) or column of op(B).
 struct Parts {
     high: Vec<f32>,
     low: Vec<f32>,
@@ -39,7 +40,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Of a batch of stored matrices, `rows x cols`, whose rows (else columns) share a scale.
+    /// Splits a batch of stored matrices, `rows x cols`, whose rows (or else columns) share a scale.
     fn of(numbers: &[f32], rows: usize, cols: usize, by_rows: bool) -> Self {
         let (size, scaled) = (rows * cols, if by_rows { rows } else { cols });
         let mut parts = Self {
@@ -65,7 +66,7 @@ impl Parts {
                 (high[e], low[e]) = halves(scaled);
             }
         };
-        let run = (PIECE / size).max(1);
+        let run = (CHUNK / size).max(1);
         let tasks = numbers.chunks(run * size).zip(parts.scales.chunks_mut(run * scaled));
         let tasks = tasks.zip(parts.high.chunks_mut(run * size).zip(parts.low.chunks_mut(run * size)));
         parallel::for_each(tasks, |_, ((from, scales), (high, low))| {
@@ -78,23 +79,23 @@ impl Parts {
     }
 }
 
-/// All products of a batch.
+/// Computes all products of a batch.
 pub(in crate::ops::matmul) fn gemm(problem: &Problem, operands: Operands<'_, f32>) -> Vec<f32> {
     let Problem { m, n, k, a, b, batch, .. } = *problem;
     if m * n * k * batch == 0 || problem.alpha == 0.0 {
-        // Sums of nothing.
+        // There are no terms to split.
         return super::gemm(problem, operands);
     }
     let stored = |given: Given, rows: usize, cols: usize| if given.transposed { (cols, rows) } else { (rows, cols) };
     let (of_a, of_b) = (stored(a, m, k), stored(b, k, n));
-    // A row of op(A) is a column of A where it is transposed, a column of op(B) a row of B.
+    // Where A is transposed, a row of op(A) is a column of A; where B is transposed, a column of op(B) is a row of B.
     let left = Parts::of(operands.a, of_a.0, of_a.1, !a.transposed);
     let right = Parts::of(operands.b, of_b.0, of_b.1, b.transposed);
     let plain = Problem { alpha: 1.0, c: None, bias: None, activation: Activation::None, ..*problem };
     let product = |a: &[f32], b: &[f32]| super::gemm(&plain, Operands { a, b, c: &[], bias: &[] });
     let mut out = product(&left.high, &right.high);
     for small in [product(&left.high, &right.low), product(&left.low, &right.high)] {
-        parallel::for_each(out.chunks_mut(PIECE).zip(small.chunks(PIECE)), |_, (out, small)| {
+        parallel::for_each(out.chunks_mut(CHUNK).zip(small.chunks(CHUNK)), |_, (out, small)| {
             out.iter_mut().zip(small).for_each(|(out, x)| *out += x);
         });
     }
@@ -108,7 +109,7 @@ pub(in crate::ops::matmul) fn gemm(problem: &Problem, operands: Operands<'_, f32
             *x = back;
         }
     };
-    let run = (PIECE / m).max(1);
+    let run = (CHUNK / m).max(1);
     parallel::for_each(out.chunks_mut(run * m), |i, out| {
         (i * run..).zip(out.chunks_mut(m)).for_each(|(column, out)| of_column(column, out));
     });

@@ -1,23 +1,23 @@
-//! Batches of small products in vectors: a column of a result is a few of them, which stay in registers.
+//! Batches of small products with SIMD: a column of a result is a few vectors, which stay in registers.
 //!
-//! A column that is no whole number of vectors is read and written in whole ones all the same: what is read too much is the next
-//! column, whose lanes nobody looks at, and what is written too much is overwritten by the next column. Only the end of an array goes
-//! through a copy with room behind it.
+//! A column that does not fill its last vector is still read and written in whole vectors. The excess lanes read the
+//! next column and are ignored; the excess lanes written are overwritten by the next column. Only the end of an array
+//! goes through a padded copy.
 
 use super::super::Problem;
 use super::{Work, Working};
 use crate::lanes::{Task, Vector};
 use crate::parallel;
 
-/// Numbers of a block of results: whole matrices of the orders 2, 3, 4, 6, 8, 12, 16 and 24 fill it. Collected from all threads, its
-/// pages are touched first by those who fill them, and nobody clears them before.
+/// The number of elements of a block of results: whole matrices of the orders 2, 3, 4, 6, 8, 12, 16 and 24 fill it. The
+/// threads that fill a block touch its pages first, and the pages are not cleared before.
 const BLOCK: usize = 9216;
-/// Numbers of a chunk of results where matrices do not fill a block.
+/// The number of elements of a chunk of results where matrices do not fill a block.
 const CHUNK: usize = 8192;
-/// The most vectors of a column.
+/// The most vectors in a column.
 const VECTORS: usize = 8;
 
-/// Rows that as many vectors as there are kernels for can hold, on this machine.
+/// Returns the most rows of a result that the kernels take on this machine: the lanes of `VECTORS` vectors.
 pub(super) fn most_rows<T: Working>() -> usize {
     T::in_lanes(Lanes) * VECTORS
 }
@@ -39,7 +39,7 @@ pub(super) fn gemm<T: Working>(work: &Work<'_, T>) -> Vec<T> {
     let zero = T::from_f64(0.0);
     if BLOCK.is_multiple_of(size) && size * batch >= 8 * BLOCK {
         let each = BLOCK / size;
-        // Blocks of a fixed length are written whole; the last one's rest is cut off.
+        // Blocks of a fixed length are written whole; the excess of the last one is truncated.
         let mut out = vec![zero; batch.div_ceil(each) * BLOCK];
         parallel::for_each(out.chunks_mut(BLOCK), |block, out| {
             let first = block * each;
@@ -60,7 +60,7 @@ pub(super) fn gemm<T: Working>(work: &Work<'_, T>) -> Vec<T> {
     out
 }
 
-/// Results from matrix `first` on.
+/// A block of results, starting at matrix `first`.
 struct Block<'a, 'b, T> {
     work: &'a Work<'b, T>,
     first: usize,
@@ -86,7 +86,7 @@ impl<T: Working> Task<T> for Block<'_, '_, T> {
 }
 
 impl<T: Working> Block<'_, '_, T> {
-    /// `ROWS` vectors a column, `COLUMNS` columns at a time.
+    /// Computes a block with `ROWS` vectors per column, `COLUMNS` columns at a time.
     #[inline(always)]
     fn all<V: Vector<Scalar = T>, const ROWS: usize, const COLUMNS: usize>(self, token: V::Token) {
         let Self { work, first, out } = self;
@@ -130,7 +130,7 @@ impl<T: Working> Block<'_, '_, T> {
     }
 }
 
-/// The transpose of a `rows x cols` matrix.
+/// Writes the transpose of a `rows x cols` matrix.
 #[inline(always)]
 fn transpose<T: Copy>(from: &[T], rows: usize, cols: usize, to: &mut [T]) {
     for (j, column) in from.chunks_exact(rows).take(cols).enumerate() {
@@ -138,7 +138,8 @@ fn transpose<T: Copy>(from: &[T], rows: usize, cols: usize, to: &mut [T]) {
     }
 }
 
-/// `out = alpha A B`, columns of A and of the result `m` numbers apart, with room behind the last.
+/// Computes `out = alpha A B`, where the columns of A and of the result are `m` elements apart, with padding after the
+/// last.
 #[inline(always)]
 fn product<V: Vector, const ROWS: usize, const COLUMNS: usize>(
     token: V::Token,
@@ -167,7 +168,7 @@ fn columns<V: Vector, const ROWS: usize, const COLUMNS: usize>(
     [zero, alpha]: [V; 2],
     out: &mut [V::Scalar],
 ) {
-    // Loops, no closures: what is not inlined runs without the vectors' instructions.
+    // Loops are used instead of closures: code that is not inlined is compiled without the vector instructions.
     let mut others: [&[V::Scalar]; COLUMNS] = [&[]; COLUMNS];
     for (j, other) in others.iter_mut().enumerate() {
         *other = &b[j * k..(j + 1) * k];

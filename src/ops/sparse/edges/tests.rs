@@ -1,4 +1,4 @@
-//! The device's rows beside the host's graph, which comes by another way.
+//! Compares the device's rows with the host's graph, which is built independently.
 
 use super::{Listed, bits, csr, laplacian};
 use crate::device::Gpu;
@@ -10,7 +10,7 @@ use crate::ops::random::uniforms;
 use crate::ops::sparse::Operator;
 use crate::ops::sparse::gpu::Slab;
 
-/// Edges of a batch, as the host takes them.
+/// The edges of a batch, as the host takes them.
 #[derive(Clone)]
 struct Case {
     node_offsets: Vec<usize>,
@@ -27,7 +27,7 @@ impl Case {
         GraphBatch::from_edge_list(list, &Conventions::default()).unwrap()
     }
 
-    /// With the edges as the device takes them.
+    /// Calls `then` with the edges as the device takes them.
     fn listed<T>(&self, then: impl FnOnce(Listed<'_>) -> T) -> T {
         let sources: Vec<u32> = self.edges.iter().map(|e| e.0).collect();
         let targets: Vec<u32> = self.edges.iter().map(|e| e.1).collect();
@@ -37,8 +37,8 @@ impl Case {
     }
 }
 
-/// Random edges with duplicates in both directions, self-loops, and weights of 0 among few values; nodes without edges; a hub;
-/// nothing at all; more than one block of everything, and more nodes than 16 bits number.
+/// Random edges with duplicates in both directions, self-loops, and weights of 0 among few values; nodes
+/// without edges; a hub; no edges; more than one block of every array, and more nodes than 16 bits can number.
 fn cases() -> Vec<Case> {
     let random = |first: u32, nodes: u32, edges: u32, seed: u64| {
         (0..edges).map(move |i| {
@@ -124,7 +124,8 @@ fn laplacians_from_edges_are_those_of_the_host() {
                             let term = -scale(row) * weight * scale(column) * f64::from(x[column]);
                             (sum, size) = (sum + term, size + term.abs());
                         }
-                        // As for a product (sparse/gpu), and 4 units of the degrees that are made here, summed in 84 steps.
+                        // The bound of a product (sparse/gpu), plus 4 units for the degrees computed here,
+                        // which are summed in 84 steps.
                         let allowed = 4.0 * (f64::sqrt(84.0) + 4.0 + f64::sqrt(84.0)) * 2.0_f64.powi(-24) * size;
                         assert!((f64::from(y[row]) - sum).abs() <= allowed, "row {row}: {}, not {sum}", y[row]);
                     }
@@ -152,8 +153,9 @@ fn digits_cover_every_number() {
     assert_eq!([0, 1, 15, 16, 255, 256, u32::MAX].map(bits), [0, 1, 4, 5, 8, 9, 32]);
 }
 
-/// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations altogether. Loops by stride: 2^32 elements in
-/// 65,535 workgroups of 64 are 1024 an invocation, 32 times that in bounds.wgsl, whose rows are a quarter of it at most.
+/// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. Loops by stride:
+/// 2^32 elements in 65,535 workgroups of 64 are 1024 per invocation, and 32 times that in bounds.wgsl, whose
+/// rows are at most a quarter of them.
 #[test]
 fn the_loops_of_every_kernel_fit_lavapipe() {
     let digits = 2 * 16 + 64 + 16;

@@ -1,4 +1,4 @@
-//! Products on every adapter beside sums in f64.
+//! Compares products on every adapter with sums in f64.
 
 use super::{Most, Resident, Slab, lanes_of, product as on_device};
 use crate::device::Gpu;
@@ -9,13 +9,13 @@ use crate::ops::random::uniforms;
 use crate::ops::sparse::Operator;
 use crate::ops::sparse::kernels::MOST_LANES;
 
-/// Numbers in [-1, 1) that differ.
+/// Distinct values in [-1, 1).
 fn noise(count: usize, seed: u64) -> Vec<f32> {
     (0..u32::try_from(count).unwrap()).map(|i| uniforms(i, 0, seed)[0] as f32).collect()
 }
 
-/// A hub with 3000 leaves, a weighted random graph with isolated nodes, one node, and rows on either side of the length at which rows
-/// are cut.
+/// A hub with 3000 leaves, a weighted random graph with isolated nodes, a single node, and rows on either side
+/// of the length at which rows are cut.
 fn graphs() -> GraphBatch {
     let conventions = Conventions::default();
     let star: Vec<(u32, u32)> = (1..=3000).map(|leaf| (0, leaf)).collect();
@@ -36,7 +36,7 @@ fn graphs() -> GraphBatch {
     .unwrap()
 }
 
-/// `A x` for one column, and `|A| |x|`, in f64, from what the operator stores.
+/// Computes `A x` for one column, and `|A| |x|`, in f64, from the operator's stored values.
 fn product(operator: &Operator<'_, f32>, x: &[f64]) -> Vec<(f64, f64)> {
     let mut out = Vec::new();
     for problem in 0..operator.problems() {
@@ -67,8 +67,9 @@ fn check(gpu: &Gpu, operator: &Operator<'_, f32>, width: usize) {
     for column in 0..width {
         let of = |data: &[f32]| data.iter().skip(column).step_by(width).map(|&x| f64::from(x)).collect::<Vec<_>>();
         for (row, (found, (truth, size))) in of(&y).into_iter().zip(product(operator, &of(&x))).enumerate() {
-            // Four roundings a term, and as many additions as lie one behind the other: 3000 entries are 12 segments of 64 fours. They
-            // are independent: the root of that many units of 2^-24, with a factor of 4 for 100,000 numbers.
+            // Each term has four roundings, and the longest chain of additions has 64 fours and 12 segments for
+            // 3000 entries. They are independent: the root of that many units of 2^-24, with a factor of 4 for
+            // 100,000 values.
             let tolerance = 4.0 * f64::sqrt(4.0 + 64.0 + 12.0) * 2.0_f64.powi(-24) * size;
             assert!((found - truth).abs() <= tolerance, "row {row}, column {column} of {width}: {found}, not {truth}");
         }
@@ -95,7 +96,7 @@ fn products_are_those_of_f64() {
     });
 }
 
-/// The same bits for every width of slabs and every size of buffers.
+/// Bits are the same for every width of slabs and every size of buffers.
 #[test]
 fn products_do_not_depend_upon_the_cut() {
     on_each_adapter(module_path!(), "products_do_not_depend_upon_the_cut", |gpu| {
@@ -140,14 +141,14 @@ fn columns_are_spread_evenly_over_slabs() {
             let lanes = lanes_of(width, most);
             assert_eq!(lanes.iter().sum::<u32>() as usize, width.div_ceil(4));
             assert!(lanes.iter().all(|&l| (1..=most).contains(&l)) && lanes.is_sorted_by(|a, b| a >= b));
-            // What the kernels of Gram matrices are made for.
+            // The kernels for Gram matrices exist for such pairs of widths only.
             assert!(lanes.first().zip(lanes.last()).is_none_or(|(a, b)| a - b <= 1), "{lanes:?}");
         }
     }
 }
 
-/// lavapipe cuts the loops of an invocation off in silence after 65,535 iterations. A row or segment takes 256 / 4 + 3, whatever its
-/// matrix; the eighth of the segments of a row of 10^8 entries still fits.
+/// lavapipe silently cuts off the loops of an invocation after 65,535 iterations. A row or segment takes 256 /
+/// 4 + 3, whatever its matrix; an eighth of the segments of a row of 10^8 entries still fits.
 #[test]
 fn the_loops_of_every_kernel_fit_lavapipe() {
     let segment = super::super::chunks::SEGMENT;

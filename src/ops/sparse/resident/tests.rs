@@ -1,4 +1,4 @@
-//! The public face of products on a device.
+//! Tests the public interface of products on a device.
 
 use super::OnDevice;
 use crate::array::Array;
@@ -50,8 +50,8 @@ fn operators_stay_on_the_device() {
                     assert!(y.is_resident() && y.shape() == shape);
                     let y = y.to_host(&ctx).unwrap();
                     for (found, want) in y.as_slice().iter().zip(truth.as_slice()) {
-                        // Two sums in f32 of as many as 900 terms of size 1 or less, and an own term of as many: their errors are
-                        // within 40 units of 2^-24 of that, whatever their order.
+                        // Two f32 sums of up to 900 terms of size 1 or less, plus a diagonal term of at most
+                        // that size: in any order their errors are within 40 units of 2^-24 of that.
                         let unit = if normalization == Normalization::Combinatorial { 900.0 } else { 30.0 };
                         assert!((found - want).abs() <= 40.0 * unit * f32::EPSILON / 2.0, "{found}, not {want}");
                     }

@@ -1,4 +1,4 @@
-//! Randomized block Lanczos, one matrix at a time, by faer's products and QR.
+//! Randomized block Lanczos, one matrix at a time, with faer's products and QR.
 
 use super::super::{PROMISE, Problem, TruncatedOptions};
 use super::dense::{Factors, certified, departure, nan_max, write};
@@ -23,7 +23,7 @@ pub(in super::super) struct Sampled<T> {
     pub(in super::super) certificates: Vec<Certificate>,
 }
 
-/// The k leading triplets of every matrix of `a`.
+/// Computes the k leading triplets of every matrix of `a`.
 pub(in super::super) fn truncated<T: Real>(
     problem: &Problem,
     a: &[T],
@@ -39,7 +39,7 @@ pub(in super::super) fn truncated<T: Real>(
 }
 
 impl<F: Real> Sampled<F> {
-    /// T is F: the only two precisions there are.
+    /// Casts from F to T, which the caller has made sure are the same type.
     fn cast<T: Real>(self) -> Sampled<T> {
         let Self { u, s, vh, residual, certificates } = self;
         let [u, s, vh, residual] = [u, s, vh, residual].map(bytemuck::allocation::cast_vec);
@@ -47,7 +47,7 @@ impl<F: Real> Sampled<F> {
     }
 }
 
-/// [`every`] compiled here, once, and not anew in every crate that calls it.
+/// Calls [`every`] here, so that it is compiled once and not again in every crate that calls it.
 fn in_f32(problem: &Problem, a: &[f32], k: usize, options: TruncatedOptions, cancel: &Cancel) -> Sampled<f32> {
     every(problem, a, k, options, cancel)
 }
@@ -87,18 +87,19 @@ fn every<F: Working>(problem: &Problem, a: &[F], k: usize, options: TruncatedOpt
     all
 }
 
-/// What is left of a triplet beside its singular value: its value is right to the square of that over the gap, its vectors to it
-/// over the gap.
+/// The residual that a triplet may have, relative to its singular value. The error of its value is then the square of
+/// that over the gap, and the error of its vectors is that over the gap.
 const RESIDUAL: f64 = 1e-8;
 
 /// The blocks of a basis before it is compressed to one.
 const BLOCKS: usize = 5;
 
-/// k triplets of the tall matrix B, `|B - P S Q'|_F / |B|_F`, and the certificate.
+/// Computes k triplets of the tall matrix B, `|B - P S Q'|_F / |B|_F`, and the certificate. Returns `None` if it is
+/// cancelled, or if the decomposition of the small matrix fails.
 ///
-/// Block Lanczos bidiagonalisation (Golub, Luk and Overton 1981) from a random block, every block orthogonalized against all
-/// before it, the basis compressed to its leading singular vectors when it is full (Baglama and Reichel 2006). Nothing comes of it where
-/// it is cancelled.
+/// Block Lanczos bidiagonalization (Golub, Luk and Overton 1981) starts from a random block and orthogonalizes every
+/// block against all before it. When the basis is full, it is compressed to its leading singular vectors (Baglama and
+/// Reichel 2006).
 fn project<F: Working>(
     b: &Mat<F>,
     k: usize,
@@ -107,14 +108,14 @@ fn project<F: Working>(
 ) -> Option<(Factors<F>, f64, Certificate)> {
     let (long, short) = b.shape();
     let norm = frobenius(b.as_ref());
-    // What products of that length leave in the working precision, as a length.
+    // The residual that the rounding of products of that length leaves in the working precision, as a length.
     let rounding = |largest: f64| F::EPSILON * (8.0 * norm + super::super::as_f64(long).sqrt() * largest);
     let width = k.saturating_add(options.oversample).min(short);
     let mut random = Random { seed: options.seed, next: 0 };
-    let mut right = beside(Mat::zeros(short, 0).as_ref(), random.block(short, width), &mut random);
+    let mut right = orthonormal_complement(Mat::zeros(short, 0).as_ref(), random.block(short, width), &mut random);
     let images = product(b.as_ref(), right.as_ref());
-    let mut left = beside(Mat::zeros(long, 0).as_ref(), images.clone(), &mut random);
-    // B right = left small, and left's last columns are the newest ones.
+    let mut left = orthonormal_complement(Mat::zeros(long, 0).as_ref(), images.clone(), &mut random);
+    // B right = left small, and the last columns of left are the newest.
     let mut small = product(left.transpose(), images.as_ref());
     let mut newest = width;
     let mut passes = 1;
@@ -127,8 +128,8 @@ fn project<F: Working>(
         let z = product(b.transpose(), left.subcols(size - newest, newest));
         let room = short - size;
         let block = if room < newest { random.block(short, room) } else { z.clone() };
-        let next = beside(right.as_ref(), block, &mut random);
-        // B' left = right small' + next (next' z) in the newest columns: what a triplet misses.
+        let next = orthonormal_complement(right.as_ref(), block, &mut random);
+        // B' left = right small' + next (next' z) in the newest columns; the last term is what a triplet misses.
         let missed = product(next.transpose(), z.as_ref());
         let largest = found.s.first().copied().unwrap_or(0.0);
         let misses = |j: usize| {
@@ -136,7 +137,7 @@ fn project<F: Working>(
                 |i: usize| (0..newest).map(|t| missed[(i, t)].to_f64() * found.p[(size - newest + t, j)]).sum::<f64>();
             (0..missed.nrows()).map(|i| row(i).powi(2)).sum::<f64>().sqrt()
         };
-        // Half of what the certificate asks for.
+        // Half of what the certificate allows.
         let found_all = (0..k).all(|j| 2.0 * misses(j) <= (RESIDUAL * found.s[j]).max(rounding(largest)));
         if found_all || room == 0 || passes >= options.passes {
             let (p, q) = (
@@ -151,7 +152,7 @@ fn project<F: Working>(
             small = Mat::from_fn(width, width, |i, j| F::from_f64(if i == j { found.s[i] } else { 0.0 }));
         }
         let images = product(b.as_ref(), next.as_ref());
-        let more = beside(left.as_ref(), images.clone(), &mut random);
+        let more = orthonormal_complement(left.as_ref(), images.clone(), &mut random);
         (right, left) = (joined(&right, &next), joined(&left, &more));
         let column = product(left.transpose(), images.as_ref());
         let before = small.ncols();
@@ -164,11 +165,12 @@ fn project<F: Working>(
         passes += 1;
     };
 
-    // The products above have left columns of other lengths, and `p . B q` is off by the product of what both vectors are off by.
-    // Among values that rounding cannot tell apart, descending order is made by taking the smallest so far.
+    // The products above have changed the lengths of the columns. The error of `p . B q` is the product of the errors
+    // of both vectors. Among values that rounding cannot separate, taking the smallest so far makes the order
+    // descending.
     normalize(&mut p);
     normalize(&mut q);
-    // Both sides: one of them is rounding alone, and only the other one sees what the basis misses.
+    // Both sides are measured: one of them is only rounding, and only the other one sees what the basis misses.
     let (back, forth) = (product(b.transpose(), p.as_ref()), product(b.as_ref(), q.as_ref()));
     let mut least = f64::INFINITY;
     let mut value = |j: usize| {
@@ -216,7 +218,7 @@ fn frobenius<F: Working>(x: MatRef<'_, F>) -> f64 {
     x.col_iter().map(|column| column.iter().map(|x| x.to_f64().powi(2)).sum::<f64>()).sum::<f64>().sqrt()
 }
 
-/// Random blocks, one column after the other.
+/// The random numbers of blocks, one column after the other.
 struct Random {
     seed: u64,
     next: usize,
@@ -230,8 +232,9 @@ impl Random {
     }
 }
 
-/// An orthonormal basis of the block beside a basis; columns of which rounding alone is left are random directions there.
-fn beside<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, random: &mut Random) -> Mat<F> {
+/// Returns an orthonormal basis of the part of `block` that is orthogonal to `basis`. Columns of which only rounding is
+/// left are replaced by random directions in that space.
+fn orthonormal_complement<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, random: &mut Random) -> Mat<F> {
     let (rows, cols) = block.shape();
     let length = |x: &Mat<F>, j: usize| x.col(j).iter().map(|x| x.to_f64().powi(2)).sum::<f64>().sqrt();
     let largest = (0..cols).map(|j| length(&block, j)).fold(0.0, f64::max);
@@ -257,6 +260,6 @@ fn beside<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, random: &mut Random) 
         }
         q = taken_off(q).qr().compute_thin_Q();
     }
-    // What was little beside its column is a direction with as much of the basis again.
+    // A direction that was small relative to its column may, once normalized, have a component in the basis again.
     taken_off(q).qr().compute_thin_Q()
 }

@@ -1,4 +1,4 @@
-//! One matrix at a time, by faer: QR where it is tall, bidiagonalisation, divide and conquer.
+//! One matrix at a time, by faer: QR if it is tall, bidiagonalization, divide and conquer.
 
 use super::super::{PROMISE, Problem};
 use super::{Matrices, Scaled, Working, not_finite};
@@ -10,15 +10,17 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{Accum, Mat, MatRef, Par};
 
-/// From this length of the shorter side on one matrix is worth all threads. A matrix's result depends upon its shape alone.
+/// The length of the shorter side from which one matrix is worth all threads. The choice, and with it a matrix's
+/// result, depends only on the matrix's shape.
 const PARALLEL_FROM: usize = 512;
 
-/// What f32 may leave as a residual, 12 eps: the promise keeps room in every norm, and values stay within 2 eps s_max of the true ones.
-/// f64 does what is worse: deflated too early, one in a hundred of graded matrices was left with 16 eps, and with values as far
-/// off (faer 0.24.4, 2026-11-22, the families of tests/dense/svd.rs); others come to 9.5 at most, random ones to 3.
+/// The largest residual that f32 may leave, 12 eps: this leaves room below the promise in every norm, and values stay
+/// within 2 eps s_max of the true ones. Matrices with a larger one are solved in f64: with premature deflation, one in
+/// a hundred graded matrices was left with 16 eps, and with values as far off (faer 0.24.4, 2026-11-22, the families of
+/// tests/dense/svd.rs). Others reach 9.5 eps at most, random ones 3.
 const WELL: f64 = 12.0 * f32::EPSILON as f64;
 
-/// B = P diag(s) Q'.
+/// The factors of B = P diag(s) Q'.
 pub(super) struct Factors<F> {
     /// `(long, short)`, or square.
     pub(super) p: Mat<F>,
@@ -27,13 +29,13 @@ pub(super) struct Factors<F> {
     pub(super) q: Mat<F>,
 }
 
-/// The matrices of `a`, each by itself.
+/// Solves the matrices of `a`, each by itself.
 pub(super) fn solve<F: Working>(a: &[F], out: Matrices<'_, F>) {
     let Matrices { problem, mut u, mut s, mut vh, certificates } = out;
     let [u_len, s_len, vh_len] = problem.shapes().map(|shape| shape.matrix_len());
     let size = problem.rows * problem.cols;
     for (i, certificate) in certificates.iter_mut().enumerate() {
-        // Of U and Vh there is nothing where they are not wanted.
+        // U and Vh are empty if they are not wanted.
         let (own_u, rest_u) = u.split_at_mut(u_len.min(u.len()));
         let (own_s, rest_s) = s.split_at_mut(s_len);
         let (own_vh, rest_vh) = vh.split_at_mut(vh_len.min(vh.len()));
@@ -42,7 +44,7 @@ pub(super) fn solve<F: Working>(a: &[F], out: Matrices<'_, F>) {
     }
 }
 
-/// One matrix: U, S and Vh are written, U and Vh where they have room.
+/// Solves one matrix. Writes S, and U and Vh if they have room.
 fn solve_one<F: Working>(problem: &Problem, a: &[F], u: &mut [F], s: &mut [F], vh: &mut [F]) -> Certificate {
     let scaled = Scaled::of(problem, a);
     if !scaled.finite {
@@ -57,11 +59,11 @@ fn solve_one<F: Working>(problem: &Problem, a: &[F], u: &mut [F], s: &mut [F], v
     if s.iter().all(|x| x.to_f64().is_finite()) {
         return certificate;
     }
-    // A singular value may be too large for the precision although every element is not.
+    // A singular value may be too large for the precision although no element is.
     Certificate { status: Status::NotConverged, residual: f64::INFINITY, ..certificate }
 }
 
-/// The decomposition of the tall matrix B with its certificate; in f64 where f32 does not do well.
+/// Decomposes the tall matrix B and certifies the result; repeats it in f64 if f32 is not accurate enough.
 pub(super) fn certified<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<(Certificate, Factors<F>)> {
     let solved = factor(b, left, par).map(|factors| {
         let (factors, images) = refined(b, factors, par);
@@ -74,7 +76,7 @@ pub(super) fn certified<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option
     solved
 }
 
-/// The same in f64, narrowed.
+/// Does the same in f64 and narrows the result.
 fn in_f64<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<(Certificate, Factors<F>)> {
     let wide = Mat::from_fn(b.nrows(), b.ncols(), |i, j| b[(i, j)].to_f64());
     let (Factors { p, s, q }, _) = refined(&wide, factor(&wide, left, par)?, par);
@@ -83,8 +85,9 @@ fn in_f64<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<(Certificate,
     Some((certificate(b, &factors, &images(b, &factors.q, par), par), factors))
 }
 
-/// Columns of length 1, and singular values `p . B q`, which are off by the product of what both vectors are off by; with B Q. Divide
-/// and conquer leaves values off by 80 eps s_max (f32, 100 x 100, faer 0.24.4).
+/// Scales the columns to length 1 and replaces the singular values by `p . B q`, whose error is the product of the
+/// errors of both vectors. Also returns B Q. Divide and conquer leaves values off by 80 eps s_max (f32, 100 x 100, faer
+/// 0.24.4).
 fn refined<F: Working>(b: &Mat<F>, mut factors: Factors<F>, par: Par) -> (Factors<F>, Mat<F>) {
     if F::ON_DEVICE {
         // Divide and conquer in f32 leaves `|U'U - I|` three to five times LAPACK's (n = 150 to 300, 2026-11-23).
@@ -98,7 +101,7 @@ fn refined<F: Working>(b: &Mat<F>, mut factors: Factors<F>, par: Par) -> (Factor
     for (j, value) in s.iter_mut().enumerate() {
         let own = sum(images.col_as_slice(j), p.col_as_slice(j), |y, p| y * p);
         if own < 0.0 {
-            // Of a value that rounding alone has left; its vector may have either sign.
+            // Only rounding is left of such a value; its vector may have either sign.
             p.col_as_slice_mut(j).iter_mut().for_each(|x| *x = -*x);
         }
         *value = F::from_f64(own.abs());
@@ -106,7 +109,7 @@ fn refined<F: Working>(b: &Mat<F>, mut factors: Factors<F>, par: Par) -> (Factor
     descending(factors, images)
 }
 
-/// B Q.
+/// Computes B Q.
 fn images<F: Working>(b: &Mat<F>, q: &Mat<F>, par: Par) -> Mat<F> {
     let mut images = Mat::zeros(b.nrows(), q.ncols());
     let (short, one) = (b.ncols(), F::from_f64(1.0));
@@ -118,7 +121,7 @@ fn images<F: Working>(b: &Mat<F>, q: &Mat<F>, par: Par) -> Mat<F> {
     images
 }
 
-/// The decomposition of the tall matrix B, with `left` columns of P.
+/// Decomposes the tall matrix B, with `left` columns of P.
 fn factor<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<Factors<F>> {
     let (long, short) = b.shape();
     let mut s = vec![F::from_f64(0.0); short];
@@ -132,7 +135,7 @@ fn factor<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<Factors<F>> {
     Some(Factors { p, s, q })
 }
 
-/// Singular values in descending order, and the columns that belong to them.
+/// Sorts the singular values in descending order, with the columns that belong to them.
 fn descending<F: Working>(factors: Factors<F>, images: Mat<F>) -> (Factors<F>, Mat<F>) {
     let Factors { p, s, q } = &factors;
     if s.is_sorted_by(|a, b| a.to_f64() >= b.to_f64()) {
@@ -145,7 +148,7 @@ fn descending<F: Working>(factors: Factors<F>, images: Mat<F>) -> (Factors<F>, M
     (Factors { p: taken(p), s, q: taken(q) }, taken(&images))
 }
 
-/// The certificate of what is handed out.
+/// Certifies the factors that are returned.
 fn certificate<F: Working>(b: &Mat<F>, factors: &Factors<F>, images: &Mat<F>, par: Par) -> Certificate {
     let Factors { p, s, q } = factors;
     let mut residual = 0.0;
@@ -165,7 +168,7 @@ fn certificate<F: Working>(b: &Mat<F>, factors: &Factors<F>, images: &Mat<F>, pa
     )
 }
 
-/// `max |X'X - I|`.
+/// Returns `max |X'X - I|`.
 pub(super) fn departure<F: Working>(x: MatRef<'_, F>, par: Par) -> f64 {
     let n = x.ncols();
     let mut gram = Mat::<F>::zeros(n, n);
@@ -174,12 +177,12 @@ pub(super) fn departure<F: Working>(x: MatRef<'_, F>, par: Par) -> f64 {
     (0..n).flat_map(|j| (0..=j).map(move |i| (i, j))).map(|(i, j)| entry(i, j)).fold(0.0, nan_max)
 }
 
-/// The larger, or NaN if there is one.
+/// Returns the larger, or NaN if there is one.
 pub(super) fn nan_max(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// U, S and Vh from P, S and Q.
+/// Writes U, S and Vh from P, S and Q.
 pub(super) fn write<F: Working>(
     problem: &Problem,
     factors: &Factors<F>,
@@ -193,7 +196,7 @@ pub(super) fn write<F: Working>(
         *out = F::from_f64(x.to_f64() * scale);
     }
     let (left, right) = if problem.wide() { (q, p) } else { (p, q) };
-    // Both are column-major, and Vh is the right one's transpose.
+    // Both bases are column-major, and Vh is the transpose of the right one.
     for (out, column) in u.chunks_exact_mut(problem.rows.max(1)).zip(left.col_iter()) {
         out.iter_mut().zip(column.iter()).for_each(|(out, x)| *out = *x);
     }

@@ -1,5 +1,5 @@
-//! Small matrices, one a SIMD lane: Householder QR, one-sided Jacobi on the rows of R, U by a second QR (see
-//! [`super::super::svd`]). A lane never sees its neighbours, and rotates no further once its own columns are orthogonal.
+//! Small matrices, one per SIMD lane: Householder QR, one-sided Jacobi on the rows of R, U by a second QR (see
+//! [`super::super::svd`]). A lane never sees its neighbors, and stops rotating once its own columns are orthogonal.
 
 use super::super::{PROMISE, Problem};
 use super::reflect::{Reflections, dot, missing};
@@ -7,22 +7,26 @@ use super::{Matrices, Scale, Working, not_finite};
 use crate::lanes::{Task, Vector};
 use crate::ops::certificate::{Certificate, Status};
 
-/// The longest shorter side of matrices that are solved in lanes, and the most elements of their basis. Beside faer, f32,
-/// AVX-512, two threads on a loaded machine, ratios (`benches/results/2026-11-21-svd-cpu.md`): 64 x 64 half the time of 65 x 65,
-/// 256 x 64 two thirds of 257 x 64, 2048 x 8 a fifth of 2049 x 8; what is thinner stays in the cache for longer.
+/// The largest shorter side of matrices that are solved in lanes, and the most elements of their basis. Thin matrices
+/// may have more elements, because they stay in the cache for longer. Ratios to faer's time (f32, AVX-512, two threads
+/// on a loaded machine, `benches/results/2026-11-21-svd-cpu.md`): 64 x 64 takes half the time of 65 x 65, 256 x 64 two
+/// thirds of 257 x 64, 2048 x 8 a fifth of 2049 x 8.
 const SHORT: usize = 64;
 const ELEMENTS: usize = 1 << 14;
 const THIN: usize = 16;
 const THIN_ELEMENTS: usize = 1 << 16;
 
-/// Fewer matrices than this leave too many lanes empty where the shorter side is beyond [`THIN`]: a group of 16 takes 4 ms at 64
-/// x 64, whatever is in it, one matrix by itself 0.7 ms (AVX-512, 2026-11-21).
+/// The fewest matrices that are worth a group if the shorter side is beyond [`THIN`]: fewer leave too many lanes empty.
+/// A group of 16 takes 4 ms at 64 x 64, however many of its lanes are used; one matrix by itself takes 0.7 ms (AVX-512,
+/// 2026-11-21).
 const LANES_FOR: usize = 6;
 
-/// Convergence is quadratic at the end: what takes more does not converge. Seen: 4 to 10.
+/// The most sweeps. Convergence is quadratic at the end, so a matrix that takes more does not converge. 4 to 10 were
+/// observed.
 const MAX_SWEEPS: u32 = 30;
 
-/// Whether the matrices of that batch are solved in lanes. It depends upon its shape alone, and so does every bit of a result.
+/// Returns whether the matrices of that batch are solved in lanes. This depends only on the shape of the batch, and so
+/// does every bit of a result.
 pub(super) fn takes(problem: &Problem) -> bool {
     let (long, short) = (problem.long(), problem.short());
     let most = if short <= THIN { THIN_ELEMENTS } else { ELEMENTS };
@@ -30,7 +34,7 @@ pub(super) fn takes(problem: &Problem) -> bool {
     short > 0 && short <= SHORT && worth_it && long.saturating_mul(problem.left()) <= most
 }
 
-/// The matrices of `a`, as many at once as there are lanes.
+/// Solves the matrices of `a`, as many at once as there are lanes.
 pub(super) fn solve<F: Working>(a: &[F], out: Matrices<'_, F>) {
     F::in_lanes(Group { a, out });
 }
@@ -64,7 +68,7 @@ impl<F: Working> Task<F> for Group<'_, F> {
     }
 }
 
-/// Everything that a group of matrices needs, one matrix a lane; all column-major.
+/// The working memory of a group of matrices, one matrix per lane; all arrays are column-major.
 struct Work<V: Vector> {
     token: V::Token,
     long: usize,
@@ -77,9 +81,9 @@ struct Work<V: Vector> {
     y: Vec<V>,
     /// `(short, short)`: the rows of R.
     w: Vec<V>,
-    /// `(short, short)`.
+    /// `(short, short)`: V.
     v: Vec<V>,
-    /// `(long, left)`.
+    /// `(long, left)`: P.
     p: Vec<V>,
     s: Vec<V>,
     reflections: Reflections<V>,
@@ -125,13 +129,13 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
                 };
             }
         }
-        let (sweeps, restless) = self.rotate();
+        let (sweeps, still_rotating) = self.rotate();
         self.order();
         self.multiply();
         self.x.copy_from_slice(&self.y);
         self.reflections.factor(&mut self.x, long);
         self.reflections.form(&self.x, &mut self.p, long);
-        // Among values that rounding cannot tell apart, descending order is made by taking the smallest so far.
+        // Among values that rounding cannot separate, taking the smallest so far makes the order descending.
         let mut least = self.reflections.betas[0].abs();
         for (s, beta) in self.s.iter_mut().zip(&self.reflections.betas) {
             let beta = beta.abs();
@@ -140,7 +144,11 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         }
         let (residual, orthogonality) = self.certify();
         self.store(out, &scales, |lane| Certificate {
-            status: if restless.as_slice()[lane].to_f64() == 0.0 { Status::Converged } else { Status::NotConverged },
+            status: if still_rotating.as_slice()[lane].to_f64() == 0.0 {
+                Status::Converged
+            } else {
+                Status::NotConverged
+            },
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
             sweeps: sweeps.as_slice()[lane].to_f64() as u32,
             residual: residual.as_slice()[lane].to_f64(),
@@ -148,7 +156,7 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         });
     }
 
-    /// B, each matrix in its lane; lanes without one are 0, as are those that are not finite.
+    /// Loads B, each matrix into its lane. Lanes without a matrix are 0, as are those whose matrix is not finite.
     #[inline(always)]
     fn load(&mut self, problem: &Problem, a: &[F]) -> Vec<Scale> {
         let (long, short) = (self.long, self.short);
@@ -171,22 +179,22 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         scales
     }
 
-    /// Sweeps over all pairs of columns of W until no lane rotates any (Hestenes 1958). Returns the sweeps of each lane, and 1 for those
-    /// that still rotated in the last one.
+    /// Makes sweeps over all pairs of columns of W until no lane rotates any pair (Hestenes 1958). Returns the sweeps
+    /// of each lane, and 1 in the lanes that still rotated in the last one.
     #[inline(always)]
     fn rotate(&mut self) -> (V, V) {
         let n = self.short;
         let (zero, one, half) = (self.number(0.0), self.number(1.0), self.number(0.5));
-        // Two columns count as orthogonal at the rounding of their inner product.
+        // Two columns count as orthogonal if their inner product is within its rounding.
         #[expect(clippy::cast_precision_loss, reason = "a small count")]
         let tolerance = self.number(F::EPSILON * (n as f64).sqrt().max(4.0));
         let missing = self.number(missing::<F>());
         let mut squares = vec![zero; n];
-        let (mut sweeps, mut restless) = (zero, one);
+        let (mut sweeps, mut still_rotating) = (zero, one);
         for _ in 0..MAX_SWEEPS {
-            sweeps += restless;
+            sweeps += still_rotating;
             let mut rotated = zero;
-            // Within a sweep the squares are kept up to date; a sweep without a rotation has the true ones.
+            // Within a sweep the squares are updated; a sweep without a rotation has the exact ones.
             for (square, column) in squares.iter_mut().zip(self.w.chunks_exact(n)) {
                 *square = dot(column, column, zero);
             }
@@ -219,15 +227,16 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
                     }
                 }
             }
-            restless = rotated;
+            still_rotating = rotated;
             if !rotated.any(zero.lt(rotated)) {
                 break;
             }
         }
-        (sweeps, restless)
+        (sweeps, still_rotating)
     }
 
-    /// V: the columns of W by descending length, each of length 1; those that are missing completed to an orthonormal basis.
+    /// Writes V: the columns of W by descending length, each scaled to length 1. Missing columns are completed to an
+    /// orthonormal basis.
     #[inline(always)]
     fn order(&mut self) {
         let n = self.short;
@@ -265,12 +274,12 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         }
     }
 
-    /// Y = B V.
+    /// Computes Y = B V.
     #[inline(always)]
     fn multiply(&mut self) {
         let (long, short) = (self.long, self.short);
         let zero = self.number(0.0);
-        // Four columns of Y at once: each element of B is read for all of them.
+        // Four columns of Y at once, so that each element of B is read once for all of them.
         for j in (0..short).step_by(4) {
             let column = |t: usize| (j + t).min(short - 1);
             for i in 0..long {
@@ -288,7 +297,7 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         }
     }
 
-    /// `max_j |B v_j - s_j p_j| / |B|_1`, and the larger of `max |P'P - I|` and `max |V'V - I|`.
+    /// Returns `max_j |B v_j - s_j p_j| / |B|_1`, and the larger of `max |P'P - I|` and `max |V'V - I|`.
     #[inline(always)]
     fn certify(&self) -> (V, V) {
         let (long, zero) = (self.long, self.number(0.0));
@@ -308,7 +317,7 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         (residual.sqrt() / divisor, self.departure(&self.p, long).max(self.departure(&self.v, self.short)))
     }
 
-    /// `max |Q'Q - I|`.
+    /// Returns `max |Q'Q - I|`.
     #[inline(always)]
     fn departure(&self, q: &[V], rows: usize) -> V {
         let (zero, one) = (self.number(0.0), self.number(1.0));
@@ -322,14 +331,14 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         most
     }
 
-    /// Each lane to its own matrix's place.
+    /// Stores the results of each lane in the slices of its matrix.
     #[inline(always)]
     fn store(&self, out: Matrices<'_, F>, scales: &[Scale], certificate: impl Fn(usize) -> Certificate) {
         let Matrices { problem, u, s, vh, certificates } = out;
         let [u_len, s_len, vh_len] = problem.shapes().map(|shape| shape.matrix_len());
         let wide = problem.wide();
         for (lane, scale) in scales.iter().enumerate() {
-            // Of U and Vh there is nothing where they are not wanted.
+            // U and Vh are empty if they are not wanted.
             let part = |len: usize, kept: usize| (lane * len).min(kept)..((lane + 1) * len).min(kept);
             let (own_u, own_vh) = (part(u_len, u.len()), part(vh_len, vh.len()));
             let (u, s, vh) = (&mut u[own_u], &mut s[lane * s_len..(lane + 1) * s_len], &mut vh[own_vh]);
@@ -344,7 +353,7 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
             for (out, x) in u.iter_mut().zip(left) {
                 *out = x.as_slice()[lane];
             }
-            // Vh is the right one's transpose.
+            // Vh is the transpose of the right basis.
             let vectors = right.len() / rows;
             for (i, out) in vh.chunks_exact_mut(vectors).enumerate() {
                 for (j, out) in out.iter_mut().enumerate() {
@@ -352,7 +361,7 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
                 }
             }
             let mut own = certificate(lane).judged_by(PROMISE, self.long, F::EPSILON);
-            // A singular value may be too large for the precision although every element is not.
+            // A singular value may be too large for the precision although no element is.
             if !s[0].to_f64().is_finite() {
                 own = Certificate { status: Status::NotConverged, residual: f64::INFINITY, ..own };
             }

@@ -1,4 +1,8 @@
-//! The CPU's singular value decomposition, in the precision of the input: small matrices one a SIMD lane, larger ones by faer.
+//! The CPU's singular value decomposition, in the precision of the input: small matrices one per SIMD lane, larger ones
+//! by faer.
+//!
+//! Shorter sides up to 64 take QR and one-sided Jacobi in lanes, longer ones faer, and again in f64 where its f32 is
+//! not good enough.
 
 mod block_lanczos;
 mod dense;
@@ -15,17 +19,18 @@ use crate::parallel;
 use faer::Mat;
 use std::sync::Arc;
 
-/// The precisions as the algorithms here need them.
+/// A precision, with the traits that the algorithms here need.
 trait Working: Real + faer::traits::RealField {}
 impl Working for f32 {}
 impl Working for f64 {}
 
-/// The algorithm for a problem.
+/// Returns the algorithm for a problem.
 pub(super) fn algorithm(problem: &Problem) -> &'static str {
-    if group::takes(problem) { "a matrix a SIMD lane" } else { "faer" }
+    if group::takes(problem) { "one matrix per SIMD lane" } else { "faer" }
 }
 
-/// All matrices of `a`; without U and Vh unless `vectors`. What is left out because it was cancelled stays 0.
+/// Decomposes all matrices of `a`; computes U and Vh only if `vectors`. Results that are not computed because of a
+/// cancellation stay 0.
 pub(super) fn svd<T: Real>(problem: &Problem, a: &[T], vectors: bool, cancel: &Cancel) -> Parts<T> {
     let [u, s, vh] = problem.shapes().map(|shape| shape.len());
     let kept = |len| if vectors { len } else { 0 };
@@ -56,7 +61,7 @@ struct Matrices<'a, T> {
 }
 
 impl<'a, T: Real> Matrices<'a, T> {
-    /// T is F: the only two precisions there are.
+    /// Casts from T to F, which the caller has made sure are the same type.
     fn cast<F: Working>(self) -> Matrices<'a, F> {
         let Self { problem, u, s, vh, certificates } = self;
         let (u, s) = (bytemuck::cast_slice_mut(u), bytemuck::cast_slice_mut(s));
@@ -64,7 +69,7 @@ impl<'a, T: Real> Matrices<'a, T> {
     }
 }
 
-/// [`batch`] compiled here, once, and not anew in every crate that calls it.
+/// Calls [`batch`] here, so that it is compiled once and not again in every crate that calls it.
 fn in_f32(a: &[f32], out: Matrices<'_, f32>, cancel: &Cancel) {
     batch(a, out, cancel);
 }
@@ -73,7 +78,7 @@ fn in_f64(a: &[f64], out: Matrices<'_, f64>, cancel: &Cancel) {
     batch(a, out, cancel);
 }
 
-/// Matrices that go to a thread together where they are solved in lanes: as many as the widest vectors have.
+/// The matrices that a thread takes together if they are solved in lanes: as many as the widest vectors have lanes.
 const GROUP: usize = 16;
 
 fn batch<F: Working>(a: &[F], out: Matrices<'_, F>, cancel: &Cancel) {
@@ -96,10 +101,10 @@ fn batch<F: Working>(a: &[F], out: Matrices<'_, F>, cancel: &Cancel) {
     });
 }
 
-/// `all` in pieces of `len`, the last one of what is left; where nothing is kept, empty ones.
-fn cut<F>(mut all: &mut [F], len: usize, pieces: usize) -> Vec<&mut [F]> {
-    let mut parts = Vec::with_capacity(pieces);
-    for _ in 0..pieces {
+/// Splits `all` into slices of `len`, the last one with what is left; the slices are empty if `all` is.
+fn cut<F>(mut all: &mut [F], len: usize, count: usize) -> Vec<&mut [F]> {
+    let mut parts = Vec::with_capacity(count);
+    for _ in 0..count {
         let (own, rest) = all.split_at_mut(len.min(all.len()));
         parts.push(own);
         all = rest;
@@ -107,9 +112,10 @@ fn cut<F>(mut all: &mut [F], len: usize, pieces: usize) -> Vec<&mut [F]> {
     parts
 }
 
-/// A matrix of the batch as the solvers see it: tall, scaled by a power of two so that its largest element is in [1, 2).
+/// A matrix of the batch as the solvers see it: tall, scaled by a power of two so that its largest element is in [1,
+/// 2).
 struct Scaled<F> {
-    /// `(long, short)`.
+    /// The matrix, `(long, short)`.
     b: Mat<F>,
     scale: f64,
     finite: bool,
@@ -135,7 +141,7 @@ impl<F: Working> Scaled<F> {
     }
 }
 
-/// The power of two at or below the largest magnitude, 1 of a zero matrix; and whether all numbers are finite.
+/// The power of two at or below the largest magnitude (1 for a zero matrix), and whether all numbers are finite.
 struct Scale {
     by: f64,
     finite: bool,
@@ -143,18 +149,18 @@ struct Scale {
 
 impl Scale {
     fn of<F: Working>(numbers: impl Iterator<Item = F>) -> Self {
-        // Magnitudes order as their bits do, NaN and infinity above all.
+        // Magnitudes are ordered as their bits are, with NaN and infinity above all.
         let largest = f64::from_bits(numbers.map(|x| x.to_f64().abs().to_bits()).max().unwrap_or(0));
         if !largest.is_finite() {
             return Self { by: 1.0, finite: false };
         }
-        // The exponent alone; that of a subnormal is taken as the smallest normal number's, which leaves its reciprocal finite.
+        // The exponent alone; a subnormal counts as the smallest normal number, which leaves its reciprocal finite.
         let by = f64::from_bits(largest.max(F::SMALLEST).to_bits() & 0x7ff0_0000_0000_0000);
         Self { by: if largest == 0.0 { 1.0 } else { by }, finite: true }
     }
 }
 
-/// What stands for the results of a matrix that is not finite.
+/// Fills the results of a matrix that is not finite, and returns its certificate.
 fn not_finite<F: Working>(u: &mut [F], s: &mut [F], vh: &mut [F]) -> Certificate {
     s.fill(F::from_f64(f64::NAN));
     u.fill(F::from_f64(0.0));

@@ -1,11 +1,11 @@
-//! Householder reflections, one matrix a lane.
+//! Householder reflections, one matrix per lane.
 
 use super::Working;
 use crate::lanes::Vector;
 
-/// The QR of tall matrices, beside the reflections themselves, which stand in the place of the matrices: that of column j is
-/// `I - tau v v'`, v from row j down; above it stands R, whose diagonal is beta. tau = 2 / v'v, so that it is a reflection to
-/// rounding.
+/// The numbers of the QR of tall matrices that are stored apart from the reflections. The reflections replace the
+/// matrices: that of column j is `I - tau v v'`, with v from row j down; above it is R, whose diagonal is beta.
+/// `tau = 2 / v'v` makes it a reflection to within rounding.
 pub(super) struct Reflections<V: Vector> {
     token: V::Token,
     pub(super) betas: Vec<V>,
@@ -20,7 +20,8 @@ impl<F: Working, V: Vector<Scalar = F>> Reflections<V> {
         Self { token, betas: zeros.clone(), taus: zeros }
     }
 
-    /// X = Q R in place, of `rows` rows (Golub and Van Loan 5.2). What is no column any more is not reflected.
+    /// Factorizes X = Q R in place, with `rows` rows (Golub and Van Loan 5.2). Columns that are missing are not
+    /// reflected.
     #[inline(always)]
     pub(super) fn factor(&mut self, x: &mut [V], rows: usize) {
         let number = |x: f64| V::splat(self.token, F::from_f64(x));
@@ -45,7 +46,7 @@ impl<F: Working, V: Vector<Scalar = F>> Reflections<V> {
         }
     }
 
-    /// Columns of Q, as many as there is room for, with the signs that make R's diagonal positive.
+    /// Forms as many columns of Q as there is room for, with the signs that make R's diagonal positive.
     #[inline(always)]
     pub(super) fn form(&self, x: &[V], q: &mut [V], rows: usize) {
         let number = |x: f64| V::splat(self.token, F::from_f64(x));
@@ -53,7 +54,7 @@ impl<F: Working, V: Vector<Scalar = F>> Reflections<V> {
         for (column, q) in q.chunks_exact_mut(rows).enumerate() {
             q.fill(zero);
             q[column] = self.betas.get(column).map_or(one, |beta| V::select(beta.lt(zero), -one, one));
-            // A reflection further down than the column's one number leaves it as it is.
+            // A reflection that starts below the column's only nonzero element leaves the column unchanged.
             for j in (0..=column.min(self.betas.len() - 1)).rev() {
                 reflect(&x[j * rows + j..(j + 1) * rows], self.taus[j], &mut q[j..], zero);
             }
@@ -61,7 +62,7 @@ impl<F: Working, V: Vector<Scalar = F>> Reflections<V> {
     }
 }
 
-/// `x - tau v (v' x)`.
+/// Computes `x - tau v (v' x)` in place.
 #[inline(always)]
 fn reflect<V: Vector>(v: &[V], tau: V, x: &mut [V], zero: V) {
     let product = tau * dot(v, x, zero);
@@ -70,7 +71,7 @@ fn reflect<V: Vector>(v: &[V], tau: V, x: &mut [V], zero: V) {
     }
 }
 
-/// The inner product, in four sums: one would wait for each of its own additions.
+/// Returns the inner product, in four sums: a single sum would wait for each of its additions.
 #[inline(always)]
 pub(super) fn dot<V: Vector>(x: &[V], y: &[V], zero: V) -> V {
     let mut sums = [zero; 4];
@@ -87,7 +88,8 @@ pub(super) fn dot<V: Vector>(x: &[V], y: &[V], zero: V) -> V {
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-/// Squared lengths from here down are nothing beside an element of 1, and their products are far from underflow.
+/// Returns the squared length up to which a column is missing: such lengths are negligible relative to an element of 1,
+/// and their products are far from underflow.
 pub(super) fn missing<F: Working>() -> f64 {
     (F::EPSILON / 128.0).powi(2)
 }

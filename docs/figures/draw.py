@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Draws the figures of the documentation as SVG, for light and dark backgrounds, from files that commands have written.
+
+    fiedler encode examples/data/karate.txt -o karate.npz
+    python3 docs/figures/draw.py encoding karate.npz examples/data/karate.txt > docs/figures/encoding.svg
+
+    python3 benches/chart.py --only eigh --batches 1,16,256,4096 > eigh.jsonl
+    python3 docs/figures/draw.py speedup eigh.jsonl "two cores of an AMD EPYC, 2026-11-23" > docs/figures/speedup.svg
+
+    fiedler doctor --quick --json --adapter llvmpipe > llvmpipe.json    # likewise for each adapter; the CPU is in all of them
+    python3 docs/figures/draw.py accuracy llvmpipe.json swiftshader.json > docs/figures/accuracy.svg
+
+    python3 docs/figures/draw.py floors > docs/figures/floors.svg       # from the sources of this repository
+
+`encoding` needs NumPy.
+"""
+import json, math, pathlib, re, sys
+from xml.sax.saxutils import escape
+
+STYLE = """
+text { font: 13px system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328 }
+.title { font-size: 16px; font-weight: 600 } .quiet { fill: #59636e } .small { font-size: 11.5px } .mono { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 12px }
+.axis { stroke: #d1d9e0; stroke-width: 1; fill: none } .rule { stroke: #59636e; stroke-width: 1.5; stroke-dasharray: 5 4; fill: none }
+.edge { stroke: #8c959f; stroke-opacity: .45; stroke-width: 1 } .ring { stroke: #ffffff; stroke-width: 1.5 }
+.box { fill: #f6f8fa; stroke: #d1d9e0 } .room { fill: #ddf4ff; stroke: #54aeff }
+.l0 { stroke: #9ec5ee } .l1 { stroke: #5a9de0 } .l2 { stroke: #1f6fc4 } .l3 { stroke: #0a3f7d }
+.f0 { fill: #9ec5ee } .f1 { fill: #5a9de0 } .f2 { fill: #1f6fc4 } .f3 { fill: #0a3f7d }
+.line { fill: none; stroke-width: 2.25; stroke-linejoin: round; stroke-linecap: round }
+.one { fill: #d1572a } .two { fill: #1f6fc4 } .three { fill: #2f8f5b }
+@media (prefers-color-scheme: dark) {
+text { fill: #e6edf3 } .quiet { fill: #9198a1 } .axis { stroke: #3d444d } .rule { stroke: #9198a1 } .edge { stroke: #9198a1 } .ring { stroke: #0d1117 }
+.box { fill: #151b23; stroke: #3d444d } .room { fill: #0d2a47; stroke: #316dca }
+.l0 { stroke: #2b5d94 } .l1 { stroke: #4689d0 } .l2 { stroke: #7ab4ee } .l3 { stroke: #c4e0fb }
+.f0 { fill: #2b5d94 } .f1 { fill: #4689d0 } .f2 { fill: #7ab4ee } .f3 { fill: #c4e0fb }
+.one { fill: #f0855a } .two { fill: #6cb0f5 } .three { fill: #5fc48d }
+}
+"""
+
+
+class Drawing:
+    """An SVG of a size in pixels."""
+
+    def __init__(self, width, height, title):
+        self.size, self.title, self.parts = (width, height), title, []
+
+    def add(self, text):
+        self.parts.append(text)
+
+    def text(self, x, y, text, kind="", anchor="start"):
+        self.add(f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{escape(text)}</text>')
+
+    def line(self, x0, y0, x1, y1, kind="axis"):
+        self.add(f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" class="{kind}"/>')
+
+    def circle(self, x, y, r, kind, title=""):
+        inside = f"<title>{escape(title)}</title>" if title else ""
+        self.add(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r}" class="{kind}">{inside}</circle>')
+
+    def box(self, x, y, width, height, kind):
+        self.add(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="5" class="{kind}"/>')
+
+    def path(self, points, kind):
+        self.add(f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" class="{kind}"/>')
+
+    def __str__(self):
+        width, height = self.size
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+                f'aria-label="{escape(self.title)}">\n<title>{escape(self.title)}</title>\n<style>{STYLE}</style>\n' + "\n".join(self.parts) + "\n</svg>")
+
+
+def encoding(archive, edges):
+    """The nodes of a graph at the second and third eigenvector of its Laplacian, colored by the sign of the second (the Fiedler vector)."""
+    import numpy as np
+
+    found = np.load(archive)
+    vectors, values = found["eigenvectors"], found["eigenvalues"][0]
+    ids = found["node_ids"] if "node_ids" in found else np.arange(len(vectors))
+    index = {str(name): i for i, name in enumerate(ids)}
+    pairs = [line.split()[:2] for line in pathlib.Path(edges).read_text().splitlines() if line.strip() and line[0] not in "#%"]
+    pairs = [(index[a], index[b]) for a, b in pairs if a in index and b in index]
+    drawing = Drawing(560, 400, "Zachary's karate club at two Laplacian eigenvectors")
+    x, y = vectors[:, 1], vectors[:, 2]
+    across = lambda t: 40 + 480 * (t - x.min()) / (x.max() - x.min())
+    down = lambda t: 345 - 285 * (t - y.min()) / (y.max() - y.min())
+    drawing.text(20, 26, drawing.title, "title")
+    drawing.line(across(0.0), 44, across(0.0), 358, "rule")
+    for a, b in pairs:
+        drawing.line(across(x[a]), down(y[a]), across(x[b]), down(y[b]), "edge")
+    for i in range(len(x)):
+        drawing.circle(across(x[i]), down(y[i]), 6, ("one" if x[i] < 0 else "two") + " ring", f"node {ids[i]}: {x[i]:.3f}, {y[i]:.3f}")
+    drawing.text(20, 385, f"Right: the Fiedler vector (eigenvalue {values[1]:.3f}), 0 where dashed. Up: the next vector ({values[2]:.3f}).", "quiet small")
+    return drawing
+
+
+def decades(low, high):
+    """The powers of ten from `low` to `high`, and 2 and 5 times each."""
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [m * 10.0**e for e in exponents for m in (1, 2, 5) if low <= m * 10.0**e <= high]
+
+
+def speedup(lines, machine):
+    """How many times as fast as the faster of the peers `fiedler` is, against the order of the matrices, a line for each batch size."""
+    rows, peers = {}, set()
+    for line in pathlib.Path(lines).read_text().splitlines():
+        row = json.loads(line)
+        operation, kind, n, batch = re.fullmatch(r"(\w+)/(\w+)/n=(\d+)/batch=(\d+)", row["workload"]).groups()
+        rows.setdefault((int(batch), int(n)), {})[row["peer"].split()[0]] = row["us"]
+        peers.add(row["peer"])
+    ratio = {key: min(us for name, us in own.items() if name != "fiedler") / own["fiedler"] for key, own in rows.items()}
+    batches, orders = sorted({b for b, _ in ratio}), sorted({n for _, n in ratio})
+    names = " and ".join(sorted(p.split("+")[0] for p in peers if not p.startswith("fiedler")))
+    drawing = Drawing(640, 412, f"{operation} in batches: speedup over the faster of NumPy and PyTorch")
+    low, high = min(0.5, min(ratio.values())), 1.15 * max(ratio.values())
+    across = lambda n: 60 + 470 * (math.log(n) - math.log(orders[0])) / (math.log(orders[-1]) - math.log(orders[0]))
+    down = lambda r: 330 - 270 * (math.log(r) - math.log(low)) / (math.log(high) - math.log(low))
+    drawing.text(20, 26, drawing.title, "title")
+    for tick in decades(low, high):
+        drawing.line(60, down(tick), 530, down(tick), "rule" if tick == 1 else "axis")
+        drawing.text(52, down(tick) + 4, f"{tick:g}×", "quiet small", "end")
+    for n in orders:
+        drawing.text(across(n), 350, str(n), "quiet small", "middle")
+    drawing.text(295, 370, "order n of the matrices", "quiet small", "middle")
+    ends = []
+    for shade, batch in enumerate(batches):
+        points = [(across(n), down(ratio[batch, n])) for n in orders if (batch, n) in ratio]
+        drawing.path(points, f"line l{shade}")
+        for (x, y), n in zip(points, [n for n in orders if (batch, n) in ratio]):
+            drawing.circle(x, y, 3, f"f{shade}", f"n = {n}, batch {batch}: {ratio[batch, n]:.2f} times as fast")
+        ends.append((points[0][1], shade, batch, points[-1]))
+    # Labels at the right end of each line, at least 16 pixels apart.
+    last = -math.inf
+    for y, shade, batch, (x, end) in sorted(ends, key=lambda own: own[3][1]):
+        at = max(end + 4, last + 16)
+        drawing.text(x + 9, at, f"batch of {batch:,}" if batch > 1 else "one matrix", "small")
+        last = at
+    drawing.text(20, 390, f"f32 on {machine}; {names}.", "quiet small")
+    drawing.text(20, 405, "fiedler's times include its certificates. Dashed: as fast as the faster peer.", "quiet small")
+    return drawing
+
+
+def accuracy(*reports):
+    """The errors of the self-test as shares of what is promised, a row for each operation and a mark for each adapter."""
+    shares, sides = {}, []
+    for report in reports:
+        for check in json.loads(pathlib.Path(report).read_text())["checks"]:
+            side = {"cpu": "CPU"}.get(check["on"], check["on"].split(" ")[0])
+            if check["error"] is None or not check["promised"]:
+                continue
+            if side not in sides:
+                sides.append(side)
+            own = shares.setdefault(check["family"], {})
+            own[side] = max(own.get(side, 0.0), check["error"] / check["promised"])
+    rows = sorted(shares, key=lambda family: -max(shares[family].values()))
+    floor, left, right = 1e-4, 130, 600
+    drawing = Drawing(640, 92 + 24 * len(rows), "Errors of the self-test as shares of what is promised")
+    across = lambda share: left + (right - left) * (math.log10(max(share, floor)) - math.log10(floor)) / -math.log10(floor)
+    drawing.text(20, 26, drawing.title, "title")
+    bottom = 50 + 24 * len(rows)
+    for exponent in range(-4, 1):
+        drawing.line(across(10.0**exponent), 42, across(10.0**exponent), bottom, "rule" if exponent == 0 else "axis")
+        label = {0: "promised", -4: "≤ 0.0001"}.get(exponent, f"{10.0**exponent:g}")
+        drawing.text(across(10.0**exponent), bottom + 16, label, "quiet small", "middle")
+    for i, family in enumerate(rows):
+        y = 58 + 24 * i
+        drawing.text(left - 14, y + 4, family, "mono", "end")
+        for j, (side, kind) in enumerate(zip(sides, ("one", "two", "three"))):
+            if side in shares[family]:
+                drawing.circle(across(shares[family][side]), y + 5 * j - 5, 4.5, kind + " ring", f"{family} on {side}: {shares[family][side]:.2g} of what is promised")
+    x = 20
+    for side, kind in zip(sides, ("one", "two", "three")):
+        drawing.circle(x + 5, bottom + 31, 5, kind)
+        drawing.text(x + 16, bottom + 35, side, "quiet small")
+        x += 34 + 6.4 * len(side)
+    return drawing
+
+
+FLOORS = [
+    (8, "the command", ["cli:main", "cli:commands"]),
+    (7, "measuring, self-test", ["cli:bench", "cli:doctor"]),
+    (5, "encodings, files", ["encode", "io"]),
+    (4, "mathematics, stored results", ["ops", "cache"]),
+    (3, "where data is", ["context", "array", "graph"]),
+    (2, "costs", ["policy"]),
+    (1, "wgpu", ["device"]),
+    (0, "words, sizes, threads", ["error", "cancel", "shape", "forms", "lanes", "parallel", "extensions", "profile"]),
+]
+
+
+def floors():
+    """The rooms of the house as they stand in the sources, each with its lines of code, floor above floor."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+
+    def lines(room):
+        package, _, name = room.rpartition(":")
+        source = root / package / "src"
+        files = [source / f"{name}.rs", *(source / name).rglob("*.rs")]
+        return sum(len(file.read_text().splitlines()) for file in files if file.exists())
+
+    drawing = Drawing(720, 66 + 52 * len(FLOORS), "The floors: each may import any floor below it, and none above")
+    drawing.text(20, 26, drawing.title, "title")
+    for i, (floor, what, rooms) in enumerate(FLOORS):
+        y = 44 + 52 * i
+        drawing.box(20, y, 680, 46, "box")
+        drawing.text(34, y + 28, str(floor), "title")
+        drawing.text(56, y + 28, what, "quiet small")
+        sizes = [lines(room) for room in rooms]
+        assert all(sizes), f"a room of floor {floor} has no file: {dict(zip(rooms, sizes))}"
+        # As wide as the name needs, and beyond it by the number of lines.
+        names = [room.rpartition(":")[2] for room in rooms]
+        least = [7.6 * max(len(name), 3) + 12 for name in names]
+        spare = 464 - sum(least) - 6 * (len(rooms) - 1)
+        x = 228
+        for name, own, size in zip(names, least, sizes):
+            width = own + spare * math.sqrt(size) / sum(map(math.sqrt, sizes))
+            drawing.box(x, y + 5, width, 36, "room")
+            drawing.text(x + width / 2, y + 21, name, "mono", "middle")
+            drawing.text(x + width / 2, y + 35, f"{size:,}", "quiet small", "middle")
+            x += width + 6
+    drawing.text(20, 58 + 52 * len(FLOORS), "Numbers are lines of Rust. The library has floors 0 to 5, the command the floors above.", "quiet small")
+    return drawing
+
+
+if __name__ == "__main__":
+    figures = {"encoding": encoding, "speedup": speedup, "accuracy": accuracy, "floors": floors}
+    if len(sys.argv) < 2 or sys.argv[1] not in figures:
+        sys.exit(__doc__)
+    print(figures[sys.argv[1]](*sys.argv[2:]))

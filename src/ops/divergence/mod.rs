@@ -130,8 +130,8 @@ impl DivergenceOptions {
 /// use fiedler::{Context, Shape};
 ///
 /// let (ctx, options) = (Context::cpu(), DivergenceOptions::default());
-/// let p = Array::from_vec(Shape::new(1, 2, 1), vec![0.5_f32, 0.5])?; // one histogram per row
-/// let q = Array::from_vec(Shape::new(1, 2, 1), vec![0.25_f32, 0.75])?;
+/// let p = Array::from_vec(Shape::new(2, 1, 1), vec![0.5_f32, 0.5])?; // one histogram per column
+/// let q = Array::from_vec(Shape::new(2, 1, 1), vec![0.25_f32, 0.75])?;
 /// let found = divergence(&ctx, Divergence::KullbackLeibler, &p, &q, &options)?.to_host(&ctx)?;
 /// let wanted = 0.5 * 2.0_f32.ln() + 0.5 * (2.0_f32 / 3.0).ln();
 /// assert!((found.as_slice()[0] - wanted).abs() < 1e-6);

@@ -1,15 +1,15 @@
 //! Fourier transforms of any length, batched, along any axis.
 //!
-//! On the device, `plan` decides by arithmetic, once per length: one pass (a product of 2, 3, 5, 7, 11, 13 up to 4096,
-//! or 2048 where a workgroup has only 16 KiB), two passes (the length as a rectangle, without transposes), or
+//! On the device, `plan` decides by arithmetic, once per length: one pass (a product of 2, 3, 5, 7, 11, 13 up to
+//! 4096, or 2048 where a workgroup has only 16 KiB), two passes (the length as a rectangle, without transposes), or
 //! Bluestein's chirp with the cheapest padded length, in one dispatch where it fits, else in four. All of it is one
 //! kernel, `fft/pass.wgsl`: in-place Cooley-Tukey stages in workgroup memory, digits reversed on the way in. Lengths
 //! and radices are uniform data, so one pipeline serves every length; powers of two have their own (form `known`),
 //! which reads the input in the first stage and writes the output in the last. Windows, scaling, chirps and the
 //! folding of real transforms happen in its loads and stores, and are compiled in rather than decided by a branch,
-//! because software adapters run both branches. A point is a complex number (`point_single.wgsl`) or, on software adapters
-//! where there is room, two points of two transforms (`point_pair.wgsl`): they access four numbers in the time of one.
-//! Axes are strides. `tables` are computed in f64 and kept with the device.
+//! because software adapters run both branches. A point is a complex number (`point_single.wgsl`) or, on software
+//! adapters where there is room, two points of two transforms (`point_pair.wgsl`): they access four numbers in the
+//! time of one. Axes are strides. `tables` are computed in f64 and kept with the device.
 //!
 //! The CPU uses rustfft and realfft, whose plans the context keeps.
 

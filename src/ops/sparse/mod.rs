@@ -80,7 +80,7 @@ fn call<T: Real>((rows, entries): (usize, usize), cols: usize, resident: bool) -
 /// // The Laplacian of a path, times (0, 1, 4, 9): minus the second differences inside.
 /// let (ctx, graph) = (Context::cpu(), path(4)?);
 /// let l = Operator::<f32>::laplacian(graph.view(), Normalization::Combinatorial)?;
-/// let y = spmm(&ctx, &l, &Array::from_vec(Shape::new(4, 1, 1), vec![0.0, 1.0, 4.0, 9.0])?)?.to_host(&ctx)?;
+/// let y = spmm(&ctx, &l, &Array::from_vec(Shape::new(1, 4, 1), vec![0.0, 1.0, 4.0, 9.0])?)?.to_host(&ctx)?;
 /// assert_eq!(y.as_slice(), [-1.0, -2.0, -2.0, 5.0]);
 /// # Ok::<(), fiedler::Error>(())
 /// ```

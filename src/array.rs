@@ -1,5 +1,5 @@
-//! Batches of matrices, on the host or on the device. They are column-major, the batch slowest, so
-//! that converting from and to nalgebra rearranges nothing.
+//! Batches of matrices, on the host or on the device. The matrices of a batch are stored one after the other, each
+//! column-major. This is nalgebra's order, so conversions rearrange no elements.
 
 mod scalar;
 mod storage;
@@ -15,7 +15,7 @@ use crate::shape::{Layout, Shape};
 use nalgebra::{DMatrix, DMatrixView};
 use std::sync::Arc;
 
-/// A batch of matrices of one shape. It is cheap to clone and never changes.
+/// A batch of matrices of one shape. An array is cheap to clone and immutable.
 #[derive(Clone, Debug)]
 pub struct Array<T = f32> {
     shape: Shape,
@@ -24,7 +24,7 @@ pub struct Array<T = f32> {
 }
 
 impl<T: Scalar> Array<T> {
-    /// Creates an array from elements in column-major order, the batch slowest.
+    /// Creates an array from the elements of the matrices, one matrix after the other, each column-major.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Shape`] if `data` does not have `shape.len()` elements.
@@ -36,10 +36,10 @@ impl<T: Scalar> Array<T> {
         Ok(Self::from_storage(shape, Storage::host(data)))
     }
 
-    /// Creates an array from matrices of one shape.
+    /// Creates an array from matrices of equal shape.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if they differ in shape.
+    /// [`crate::ErrorKind::Shape`] if the matrices differ in shape.
     pub fn from_matrices(matrices: &[DMatrix<T>]) -> Result<Self> {
         let (rows, cols) = matrices.first().map_or((0, 0), DMatrix::shape);
         let shape = Shape::new(rows, cols, matrices.len());
@@ -59,17 +59,18 @@ impl<T: Scalar> Array<T> {
         Self { shape, storage, choice: None }
     }
 
-    /// Returns this array, as the result of an operation that ran where `choice` says.
+    /// Returns this array with `choice` attached, which says where and why the operation that computed it ran.
     pub(crate) fn chosen(self, choice: &Arc<Choice>) -> Self {
         Self { choice: Some(Arc::clone(choice)), ..self }
     }
 
-    /// Returns an array that was computed from this one on the same side. It carries this array's choice.
+    /// Returns an array that was computed from this array on the same side. The new array has the choice of this array.
     pub(crate) fn made<U: Scalar>(&self, shape: Shape, storage: Storage<U>) -> Array<U> {
         Array { shape, storage, choice: self.choice.clone() }
     }
 
-    /// Returns where the operation that made the array ran, and why; `None` if no operation made it.
+    /// Returns where and why the operation that computed the array ran, or `None` if the array is not the result of an
+    /// operation.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.choice.as_deref()
@@ -91,11 +92,11 @@ impl<T: Scalar> Array<T> {
         matches!(self.storage, Storage::Device(_))
     }
 
-    /// Returns the same array on the device of `ctx`, so that operations on it transfer nothing.
+    /// Returns the same array on the device of `ctx`. Operations on the returned array do not need to upload it.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NoAdapter`] without a device, [`crate::ErrorKind::Domain`] for f64 and
-    /// complex f64, which stay on the host; device errors.
+    /// [`crate::ErrorKind::NoAdapter`] if `ctx` has no device; [`crate::ErrorKind::Domain`] for f64 and complex f64,
+    /// which stay on the host, and for an array on the device of another context; device errors.
     pub fn to_device(&self, ctx: &Context) -> Result<Self> {
         if !T::ON_DEVICE {
             return Err(Error::domain(
@@ -113,24 +114,25 @@ impl<T: Scalar> Array<T> {
         Ok(Self { shape: self.shape, storage: Storage::Device(buffer), choice: self.choice.clone() })
     }
 
-    /// Starts to read the array back to the host, without waiting. To read several arrays, start all
-    /// of them before you wait for the first.
+    /// Starts to read the array back to the host, without waiting. To read several arrays, start all reads before you
+    /// wait for the first.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] if the array is on another context's device; device errors.
+    /// [`crate::ErrorKind::Domain`] if the array is on the device of another context; device errors.
     pub fn read(&self, ctx: &Context) -> Result<ArrayRead<T>> {
         Ok(ArrayRead { shape: self.shape, incoming: self.storage.read(ctx)?, choice: self.choice.clone() })
     }
 
-    /// Returns the same array on the host. It waits for the device if the array is there.
+    /// Returns the same array on the host. If the array is on the device, waits for the device.
     ///
     /// # Errors
-    /// Device errors. An operation that was only recorded may report its error here first.
+    /// Device errors. An error of an earlier operation may be reported here, because operations are recorded and run
+    /// later.
     pub fn to_host(&self, ctx: &Context) -> Result<HostArray<T>> {
         self.read(ctx)?.wait()
     }
 
-    /// Does the same as [`Array::to_host`] for callers that cannot block.
+    /// Returns the same array on the host, as [`Array::to_host`] does, for callers that cannot block.
     ///
     /// # Errors
     /// The same as for [`Array::to_host`].
@@ -139,7 +141,7 @@ impl<T: Scalar> Array<T> {
     }
 }
 
-/// Reads two arrays back to the host. Both reads begin before it waits for either.
+/// Reads two arrays back to the host. Both reads begin before either is waited for.
 pub(crate) fn both_to_host<A: Scalar, B: Scalar>(
     ctx: &Context,
     a: &Array<A>,
@@ -166,7 +168,7 @@ impl<T: Scalar> ArrayRead<T> {
         Ok(HostArray::of(self.shape, self.incoming.wait()?, self.choice))
     }
 
-    /// Does the same as [`ArrayRead::wait`] for callers that cannot block.
+    /// Awaits the array, for callers that cannot block as [`ArrayRead::wait`] does.
     ///
     /// # Errors
     /// Device errors.
@@ -176,19 +178,20 @@ impl<T: Scalar> ArrayRead<T> {
 }
 
 impl Array<f32> {
-    /// Wraps the first `shape.len()` elements of a buffer that other code (Burn, CubeCL, wgpu itself) made on the
-    /// device of `ctx`. Work that this code submits to the queue before an operation here is done before the operation.
+    /// Wraps the first `shape.len()` elements of a buffer that other code, such as Burn or CubeCL, created on the
+    /// device of `ctx`. Work that the other code submits to the queue before an operation of this crate is executed
+    /// before the operation.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NoAdapter`] without a device; [`crate::ErrorKind::Shape`] if the buffer
-    /// is too short or lacks the usages STORAGE and COPY_SRC.
+    /// [`crate::ErrorKind::NoAdapter`] if `ctx` has no device; [`crate::ErrorKind::Shape`] if the buffer is too short
+    /// or lacks one of the usages STORAGE and COPY_SRC.
     pub fn from_wgpu(ctx: &Context, shape: Shape, buffer: WgpuBuffer) -> Result<Self> {
         let buffer = ctx.gpu()?.adopt_buffer(buffer.0, shape.len())?;
         Ok(Self::from_storage(shape, Storage::device(buffer)))
     }
 }
 
-/// A batch of matrices of one shape on the host, which nalgebra views without a copy.
+/// A batch of matrices of one shape on the host. [`HostArray::matrix`] returns nalgebra views without a copy.
 #[derive(Clone, Debug)]
 pub struct HostArray<T> {
     shape: Shape,
@@ -197,7 +200,7 @@ pub struct HostArray<T> {
 }
 
 impl<T: Scalar> HostArray<T> {
-    /// Keeps the elements of the shape and drops those that filled up the last word.
+    /// Creates the array from `data`, without the elements at the end that only pad the last 32-bit word.
     fn of(shape: Shape, mut data: Arc<Vec<T>>, choice: Option<Arc<Choice>>) -> Self {
         if data.len() > shape.len() {
             Arc::make_mut(&mut data).truncate(shape.len());
@@ -211,13 +214,13 @@ impl<T: Scalar> HostArray<T> {
         self.shape
     }
 
-    /// Returns the same as [`Array::choice`].
+    /// Returns where and why the operation that computed the array ran, as [`Array::choice`] does.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.choice.as_deref()
     }
 
-    /// Returns the elements, column-major, the batch slowest.
+    /// Returns the elements of the matrices, one matrix after the other, each column-major.
     #[must_use]
     pub fn as_slice(&self) -> &[T] {
         &self.data
@@ -226,7 +229,7 @@ impl<T: Scalar> HostArray<T> {
     /// Returns matrix `i` of the batch.
     ///
     /// # Panics
-    /// If there is no such matrix, as indexing does.
+    /// If `i` is not below the number of matrices.
     #[must_use]
     pub fn matrix(&self, i: usize) -> DMatrixView<'_, T> {
         let n = self.shape.matrix_len();
@@ -243,10 +246,10 @@ pub struct Ragged<T = f32> {
 }
 
 impl<T: Real> Ragged<T> {
-    /// Creates a batch from the elements of all matrices, each column-major, one after the other.
+    /// Creates a batch from the elements of the matrices, one matrix after the other, each column-major.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if `data` does not have as many elements as the layout.
+    /// [`crate::ErrorKind::Shape`] if `data` does not have `layout.len()` elements.
     pub fn from_vec(layout: Layout, data: Vec<T>) -> Result<Self> {
         if data.len() != layout.len() {
             let expected = format!("{} numbers for {} matrices", layout.len(), layout.batch());
@@ -255,12 +258,13 @@ impl<T: Real> Ragged<T> {
         Ok(Self { layout: Arc::new(layout), storage: Storage::host(data), choice: None })
     }
 
-    /// Creates the result of an operation that ran where `choice` says.
+    /// Creates the result of an operation. `choice` says where and why the operation ran.
     pub(crate) fn from_storage(layout: Arc<Layout>, storage: Storage<T>, choice: Arc<Choice>) -> Self {
         Self { layout, storage, choice: Some(choice) }
     }
 
-    /// Returns where the operation that made the batch ran, and why; `None` if no operation made it.
+    /// Returns where and why the operation that computed the batch ran, or `None` if the batch is not the result of an
+    /// operation.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.choice.as_deref()
@@ -270,13 +274,13 @@ impl<T: Real> Ragged<T> {
         &self.storage
     }
 
-    /// Returns the orders and where each matrix is stored.
+    /// Returns the order and the offset of each matrix.
     #[must_use]
     pub fn layout(&self) -> &Arc<Layout> {
         &self.layout
     }
 
-    /// Returns the elements of all matrices. It waits for the device if they are there.
+    /// Returns the elements of all matrices. If the elements are on the device, waits for the device.
     ///
     /// # Errors
     /// Device errors.
@@ -284,7 +288,7 @@ impl<T: Real> Ragged<T> {
         self.storage.to_vec(ctx)
     }
 
-    /// Does the same as [`Ragged::to_host`] for callers that cannot block.
+    /// Returns the elements of all matrices, as [`Ragged::to_host`] does, for callers that cannot block.
     ///
     /// # Errors
     /// Device errors.

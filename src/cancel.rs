@@ -1,4 +1,4 @@
-//! Stopping work that has begun.
+//! A switch to stop work that has begun.
 
 use crate::error::{ErrorKind, Result};
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A switch that ends the operations of every [`Context`](crate::Context) that was given a clone of it.
 ///
-/// An operation checks the switch when it begins, before every dispatch on a device, and on the CPU between its
-/// matrices, chunks and iterations. Once the switch is set, the operation ends with [`ErrorKind::Cancelled`]. What it
-/// had computed is dropped; what was stored before stays.
+/// An operation checks the switch at its start. On a device, it also checks before every dispatch, and on the CPU
+/// between matrices, chunks and iterations. Once the switch is set, the operation ends with [`ErrorKind::Cancelled`].
+/// The unfinished results of the operation are dropped. Results that were stored earlier are kept.
 ///
 /// ```
 /// use fiedler::{Backend, Cancel, Context, ErrorKind, ops};
@@ -31,24 +31,24 @@ impl Cancel {
         Self::default()
     }
 
-    /// Asks all work under this switch to end. Returns at once.
+    /// Requests that all work under this switch end. Returns without waiting for the work to end.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Lets work begin again. Call it only after all the work that was asked to end has ended: work
-    /// that still runs would go on.
+    /// Clears the request, so that new work can run. Call this only after all canceled work has ended, because work
+    /// that has not yet noticed the request would continue.
     pub fn reset(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Returns whether work was asked to end.
+    /// Returns whether work was requested to end.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Fails once work was asked to end.
+    /// Fails if work was requested to end.
     ///
     /// # Errors
     /// [`ErrorKind::Cancelled`].

@@ -1,4 +1,4 @@
-//! The context that every operation takes: the device, if there is one, the policy and the budget.
+//! The context that every operation takes as its first argument.
 
 mod builder;
 
@@ -14,8 +14,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The device, if there is one, the policy that chooses between it and the CPU, and the byte budget.
-/// It is cheap to clone.
+/// The device, if there is one, the policy that chooses between the device and the CPU, and the byte budget. A context
+/// is cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Context {
     gpu: Option<Arc<Gpu>>,
@@ -25,31 +25,33 @@ pub struct Context {
     extensions: Arc<Extensions>,
     stopwatch: Stopwatch,
     cancel: Cancel,
-    /// The context's own threads, if it has any.
+    /// The thread pool of this context, or `None` if the context uses rayon's global pool.
     threads: Option<Arc<rayon::ThreadPool>>,
 }
 
 impl Context {
-    /// Creates a context with the CPU and the best adapter of this machine, or with the CPU alone if there is none.
+    /// Creates a context with the CPU and the best adapter of this machine, or with only the CPU if the machine has no
+    /// adapter.
     ///
-    /// `FIEDLER_BACKEND`, `FIEDLER_ADAPTER` and `FIEDLER_MEMORY_BUDGET` (bytes, or with K, M, G) override the defaults.
+    /// The environment variables `FIEDLER_BACKEND`, `FIEDLER_ADAPTER` and `FIEDLER_MEMORY_BUDGET` (in bytes, or with
+    /// the suffix K, M or G) override the defaults.
     ///
     /// # Errors
-    /// [`ErrorKind::NoAdapter`] if the environment asks for an adapter that is not there; [`ErrorKind::Domain`] if a
-    /// variable cannot be understood; device errors.
+    /// [`ErrorKind::NoAdapter`] if the environment names an adapter that the machine does not have;
+    /// [`ErrorKind::Domain`] if the value of an environment variable is invalid; device errors.
     pub fn new() -> Result<Self> {
         Self::builder().environment()?.build()
     }
 
-    /// Creates a context for the CPU alone, with the built-in defaults. It reads nothing, so
-    /// creating one costs nothing.
+    /// Creates a context for the CPU only, with the built-in defaults. Creating it costs nothing, because no file or
+    /// environment variable is read.
     #[must_use]
     pub fn cpu() -> Self {
         ContextBuilder::default().backend(Backend::Cpu).tuned(false).cpu_alone(None)
     }
 
-    /// Creates a context on a wgpu device that was opened outside this crate.
-    /// [`ContextBuilder::build_on`] does the same with options.
+    /// Creates a context on a wgpu device that was opened outside this crate. [`ContextBuilder::build_on`] also accepts
+    /// options.
     ///
     /// # Errors
     /// The same as for [`ContextBuilder::build_on`].
@@ -63,30 +65,30 @@ impl Context {
         ContextBuilder::default()
     }
 
-    /// Returns this context with another setting of where operations run.
+    /// Returns this context with `backend` as the setting of where operations run.
     #[must_use]
     pub fn with_backend(&self, backend: Backend) -> Self {
         Self { policy: Policy { backend, ..self.policy.clone() }, ..self.clone() }
     }
 
-    /// Returns the number of CPU threads that operations share: this context's own
-    /// ([`ContextBuilder::threads`]), or those of rayon's global pool.
+    /// Returns the number of CPU threads that operations share. The threads belong to this context if
+    /// [`ContextBuilder::threads`] was set, otherwise to rayon's global pool.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads.as_ref().map_or_else(rayon::current_num_threads, |pool| pool.current_num_threads())
     }
 
-    /// Returns the switch that ends the work of this context.
+    /// Returns the switch that cancels the work of this context.
     #[must_use]
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
     }
 
-    /// Runs work for the CPU on this context's threads.
+    /// Runs `work` on this context's CPU threads.
     ///
     /// # Errors
-    /// [`ErrorKind::Cancelled`] if the switch is set before the work or after it, because canceled
-    /// work may be incomplete.
+    /// [`ErrorKind::Cancelled`] if the context was canceled before or during the work, because the result may then be
+    /// incomplete.
     pub(crate) fn on_host<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
         self.cancel.check()?;
         let made = self.on_threads(work)?;
@@ -94,7 +96,8 @@ impl Context {
         Ok(made)
     }
 
-    /// Runs work that is either completed or not begun, such as taking a chunk of a stream, on this context's threads.
+    /// Runs `work` on this context's threads without checking for cancellation. This is for work that must not be left
+    /// half done, such as adding a chunk of a stream.
     pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.threads {
             Some(pool) => pool.install(work),
@@ -108,31 +111,31 @@ impl Context {
         &self.policy
     }
 
-    /// Returns the adapter in use.
+    /// Returns the adapter in use, if there is one.
     #[must_use]
     pub fn adapter(&self) -> Option<&Adapter> {
         self.gpu.as_deref().map(Gpu::adapter)
     }
 
-    /// Returns why there is no adapter, if there is none.
+    /// Returns the reason why the context has no adapter, or `None` if it has one.
     #[must_use]
     pub fn without_adapter_because(&self) -> Option<&str> {
         self.without_gpu.as_deref()
     }
 
-    /// Returns the byte budget of working memory, which holds for the device as well as for the host.
+    /// Returns the byte budget for working memory. The same budget applies separately to the device and to the host.
     #[must_use]
     pub fn memory_budget(&self) -> u64 {
         self.budget
     }
 
-    /// Returns where `workload` would run, and why; `fits` says whether the device's kernels can take it.
+    /// Returns where `workload` would run, and why. `fits` says whether the device's kernels can handle the workload.
     #[must_use]
     pub fn explain(&self, workload: &Workload, fits: bool) -> Choice {
         self.policy.choose(workload, fits && self.gpu.is_some())
     }
 
-    /// Returns the counters of the device's buffer pool; all are zero without a device.
+    /// Returns the counters of the device's buffer pool. All counters are zero if there is no device.
     #[must_use]
     pub fn pool(&self) -> PoolCounters {
         self.gpu.as_ref().map(|gpu| gpu.counters()).unwrap_or_default()
@@ -145,8 +148,8 @@ impl Context {
         }
     }
 
-    /// Returns where the time went since the last call, after all recorded work is done; `None` if no profile was
-    /// requested ([`ContextBuilder::profile`]).
+    /// Waits until all recorded work is done, and returns the profile of the time since the last call of this function.
+    /// Returns `None` if no profile was requested ([`ContextBuilder::profile`]).
     ///
     /// # Errors
     /// Device errors.
@@ -164,13 +167,13 @@ impl Context {
         }))
     }
 
-    /// Books one of the program's own stages in the profile, for this thread and that time. It does
+    /// Records a stage of the calling program in the profile. The stage ran on the current thread during `time`. Does
     /// nothing if no profile was requested.
     pub fn stage(&self, stage: &'static str, time: Range<Instant>) {
         self.stopwatch.own(stage, time);
     }
 
-    /// Submits what is recorded and waits until all of it is done.
+    /// Submits the recorded work and waits until all submitted work is done.
     ///
     /// # Errors
     /// Device errors.
@@ -178,7 +181,7 @@ impl Context {
         self.gpu.as_ref().map_or(Ok(()), |gpu| gpu.wait())
     }
 
-    /// Destroys the device, as a driver reset would, to test what a program does then (feature `testing`).
+    /// Destroys the device, as a driver reset would, to test how a program handles the loss (feature `testing`).
     #[cfg(feature = "testing")]
     pub fn destroy_device(&self) {
         if let Some(gpu) = &self.gpu {
@@ -186,7 +189,8 @@ impl Context {
         }
     }
 
-    /// Returns what calls keep for later ones, one value of each type.
+    /// Returns the value of type `T` that calls on this context share, such as a table. The first call creates the
+    /// value.
     pub(crate) fn extension<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         self.extensions.get()
     }
@@ -194,7 +198,7 @@ impl Context {
     /// Returns the device that holds `buffer`.
     ///
     /// # Errors
-    /// [`ErrorKind::Domain`] if that is another context's device.
+    /// [`ErrorKind::Domain`] if `buffer` is on the device of another context.
     pub(crate) fn gpu_of<T: Element>(&self, buffer: &Buffer<T>) -> Result<&Arc<Gpu>> {
         match &self.gpu {
             Some(gpu) if gpu.owns(buffer) => Ok(gpu),
@@ -204,7 +208,7 @@ impl Context {
         }
     }
 
-    /// Returns the device, for operations that were told to use it.
+    /// Returns the device.
     pub(crate) fn gpu(&self) -> Result<&Arc<Gpu>> {
         self.gpu.as_ref().ok_or_else(|| {
             let found = self.without_gpu.iter().cloned().collect();

@@ -1,16 +1,17 @@
-//! The error type. Each kind says what was wanted and what was found. Nothing panics for what a caller can cause.
+//! The error type. Each kind states what was expected and what was found. No function of this crate panics because of a
+//! situation that its caller can cause, unless its documentation says so.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The result of everything here that can fail.
+/// The result type of every fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error, one word wide. [`Error::kind`] returns its [`ErrorKind`].
+/// An error, which has the size of a pointer. [`Error::kind`] returns its [`ErrorKind`].
 #[derive(Debug)]
 pub struct Error(Box<ErrorKind>);
 
-/// The kinds of [`Error`]. Each carries what was wanted and what was found.
+/// The kinds of [`Error`]. Each kind states what was expected and what was found.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -21,77 +22,77 @@ pub enum ErrorKind {
         /// The adapters that this machine has.
         found: Vec<String>,
     },
-    /// The device is gone; a new context works again.
+    /// The device was lost. A new context can be created.
     DeviceLost {
         /// The driver's reason.
         message: String,
     },
     /// The device refused an allocation, or the byte budget has no room for it.
     OutOfMemory {
-        /// The bytes that were requested.
+        /// The number of bytes that were requested.
         wanted: u64,
-        /// The bytes that the budget or the device still allows.
+        /// The number of bytes that the budget or the device still allows.
         allowed: u64,
     },
     /// The call needs more than the device or the chosen method allows.
     Limit {
-        /// The limit, and what it applies to.
+        /// The name of the limit, and what the limit applies to.
         what: String,
-        /// What was needed.
+        /// The amount that was needed.
         needed: u64,
-        /// What is allowed.
+        /// The amount that is allowed.
         allowed: u64,
     },
-    /// A shader that the device refuses, or that disagrees with its Rust declaration. This is a bug in this crate.
+    /// The device refused a shader, or a shader disagrees with its Rust declaration. This is a bug in this crate.
     Kernel {
         /// The kernel's name.
         kernel: &'static str,
-        /// The overrides in force.
+        /// The override values of the variant.
         variant: String,
         /// The compiler's message, with the WGSL line if there is one.
         message: String,
     },
-    /// The device reported an error that is none of the above.
+    /// The device reported an error of a kind that no other variant covers.
     Device {
         /// The device's message.
         message: String,
     },
-    /// Operands whose shapes do not fit together.
+    /// The shapes of the operands are not compatible.
     Shape {
         /// The operation.
         operation: &'static str,
         /// The shape that the operation expects.
         expected: String,
-        /// The shape that it got.
+        /// The shape that the operation received.
         found: String,
     },
     /// The work was stopped by its [`Cancel`](crate::Cancel).
     Cancelled,
-    /// A value outside an operation's domain.
+    /// A value is outside the domain of an operation.
     Domain {
         /// The operation.
         operation: &'static str,
-        /// What the operation expects and what it got.
+        /// What the operation expects and what it received.
         what: String,
     },
-    /// Matrices of a batch that did not reach the promised accuracy; see [`crate::ops::Certificate`].
+    /// Some matrices of a batch did not reach the promised accuracy. See [`crate::ops::Certificate`].
     Uncertified {
-        /// The number of those matrices.
+        /// The number of matrices that did not reach the accuracy.
         count: usize,
         /// The number of matrices in the batch.
         of: usize,
-        /// The index of the first of those matrices.
+        /// The index of the first of the `count` matrices.
         first: usize,
-        /// The status of the first, in words.
+        /// The status of the first of the `count` matrices, in words.
         status: &'static str,
     },
-    /// A file whose content is not as expected.
+    /// The content of a file is not as expected.
     Parse {
         /// The file.
         path: PathBuf,
-        /// The line, counted from 1, if there is one.
+        /// The number of the line, counted from 1, if the error belongs to a line.
         line: Option<u64>,
-        /// What was expected there.
+        /// What was expected at this line, or in the file.
         expected: String,
         /// What was found.
         found: String,
@@ -108,20 +109,21 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// Returns which kind of error this is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.0
     }
 
-    /// Returns whether the device failed, and not the caller: the same work may succeed on the CPU or on a new context.
+    /// Returns whether the device caused the error. If so, the same work may succeed on the CPU or on a new context.
     #[must_use]
     pub fn is_device(&self) -> bool {
         use ErrorKind as K;
         matches!(*self.0, K::DeviceLost { .. } | K::OutOfMemory { .. } | K::Kernel { .. } | K::Device { .. })
     }
 
-    /// Returns whether there was too little memory: the same work may succeed in smaller batches.
+    /// Returns whether the device or the byte budget had too little memory. If so, the same work may succeed in smaller
+    /// batches.
     #[must_use]
     pub fn is_out_of_memory(&self) -> bool {
         matches!(*self.0, ErrorKind::OutOfMemory { .. })
@@ -137,13 +139,13 @@ impl Error {
         ErrorKind::Shape { operation, expected: expected.into(), found: found.into() }.into()
     }
 
-    /// Returns an [`ErrorKind::Limit`]: there is more of what `what` counts than the byte budget holds.
+    /// Returns an [`ErrorKind::Limit`] for a call that needs more of `what` than the byte budget allows.
     pub(crate) fn budget(what: impl fmt::Display, needed: u64, allowed: u64) -> Self {
         let what = format!("{what}; a larger FIEDLER_MEMORY_BUDGET allows them");
         ErrorKind::Limit { what, needed, allowed }.into()
     }
 
-    /// Returns an [`ErrorKind::Domain`] of `operation`: `what` says what was expected and what was found.
+    /// Returns an [`ErrorKind::Domain`] for `operation`. `what` states what was expected and what was found.
     #[must_use]
     pub fn domain(operation: &'static str, what: impl Into<String>) -> Self {
         ErrorKind::Domain { operation, what: what.into() }.into()
@@ -158,10 +160,10 @@ impl Error {
     }
 }
 
-/// The name of the limit that the byte budget sets on device memory.
+/// The description of the limit on device memory, for error messages.
 pub(crate) const DEVICE_BYTES: &str = "bytes of device memory (FIEDLER_MEMORY_BUDGET)";
 
-/// Checks limits `(what, needed, allowed)` on what `of` names.
+/// Checks `limits` on `of`. Each limit is a triple of its name, the amount needed and the amount allowed.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] for the first limit that is exceeded.

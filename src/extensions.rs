@@ -1,5 +1,5 @@
-//! Values that calls keep for later calls of the same context, one of each type: plans, tables. None
-//! of them changes a result.
+//! Values, such as plans and tables, that calls store for later calls on the same context, one value of each type. No
+//! result depends on whether a value is already stored.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Extensions(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 
 impl Extensions {
-    /// Returns the value of that type, which the first call creates.
+    /// Returns the value of type `T`. The first call for `T` creates the value.
     pub(crate) fn get<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let mut extensions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = extensions.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
-        // A value is stored under its own type.
+        // The downcast always succeeds, because every value is stored under its own type.
         Arc::clone(found).downcast().unwrap_or_default()
     }
 }

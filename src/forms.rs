@@ -1,18 +1,19 @@
-//! The forms of kernels. Some families do the same work in several forms, and each adapter uses the one that suits it.
+//! The forms of kernels. Some kernel families have several forms that do the same work, and each adapter uses the form
+//! that is fastest there.
 
 /// The forms of one-sided Jacobi, which [`eigh`](crate::ops::eigen::eigh) and [`svd`](crate::ops::svd::svd) use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JacobiForm {
-    /// A matrix in the registers of one invocation; `eigh` only.
+    /// The matrix is in the registers of one invocation. Only `eigh` has this form.
     Tiny,
-    /// A pair of columns per lane of a subgroup; `eigh` only.
+    /// Each lane of a subgroup has a pair of columns. Only `eigh` has this form.
     Lane,
-    /// A matrix in the registers of a workgroup; `eigh` only.
+    /// The matrix is in the registers of a workgroup. Only `eigh` has this form.
     Register,
-    /// A matrix in workgroup memory.
+    /// The matrix is in workgroup memory.
     Workgroup,
-    /// A matrix in global memory, in blocks of columns.
+    /// The matrix is in global memory and is processed in blocks of columns.
     Blocked,
 }
 
@@ -20,15 +21,16 @@ pub enum JacobiForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MatmulForm {
-    /// Several matrices per workgroup.
+    /// Several matrices are multiplied per workgroup.
     Tiny,
-    /// Tiles of 64 rows and columns.
+    /// A workgroup computes a tile of 64 rows and 64 columns.
     Tile64,
-    /// Tiles of 128 rows and columns.
+    /// A workgroup computes a tile of 128 rows and 128 columns.
     Tile128,
-    /// No workgroup memory, for software adapters.
+    /// The kernel uses no workgroup memory. This form is for software adapters.
     Direct,
-    /// Matrix units, used only if [`ContextBuilder::kernels`](crate::ContextBuilder::kernels) names this form.
+    /// The kernel uses matrix units. This form runs only if [`ContextBuilder::kernels`](crate::ContextBuilder::kernels)
+    /// names it.
     Cooperative,
 }
 
@@ -36,13 +38,13 @@ pub enum MatmulForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FftForm {
-    /// One kernel for every length.
+    /// One kernel handles every length.
     General,
-    /// Kernels for known lengths.
+    /// The radices of the transform's length are compiled into the kernel.
     Known,
-    /// Long passes, if workgroups have the memory.
+    /// A pass handles more values per workgroup, if the workgroup memory is large enough.
     Long,
-    /// Narrow workgroups, for software adapters.
+    /// The workgroups have few invocations. This form is for software adapters.
     Narrow,
 }
 
@@ -63,7 +65,7 @@ pub enum KernelForm {
 impl JacobiForm {
     const ALL: [Self; 5] = [Self::Tiny, Self::Lane, Self::Register, Self::Workgroup, Self::Blocked];
 
-    /// Returns the form's name, as a [`Choice`](crate::policy::Choice) has it.
+    /// Returns the form's name, as it appears in [`Choice::algorithm`](crate::policy::Choice::algorithm).
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -79,7 +81,7 @@ impl JacobiForm {
 impl MatmulForm {
     const ALL: [Self; 5] = [Self::Tiny, Self::Tile64, Self::Tile128, Self::Direct, Self::Cooperative];
 
-    /// Returns the form's name, as a [`Choice`](crate::policy::Choice) has it.
+    /// Returns the form's name, as it appears in [`Choice::algorithm`](crate::policy::Choice::algorithm).
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -95,7 +97,7 @@ impl MatmulForm {
 impl FftForm {
     const ALL: [Self; 4] = [Self::General, Self::Known, Self::Long, Self::Narrow];
 
-    /// Returns the form's name, as a [`Choice`](crate::policy::Choice) has it.
+    /// Returns the form's name, as it appears in [`Choice::algorithm`](crate::policy::Choice::algorithm).
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -114,7 +116,7 @@ impl KernelForm {
         jacobi.chain(MatmulForm::ALL.map(Self::Matmul)).chain(FftForm::ALL.map(Self::Fft))
     }
 
-    /// Returns the form `name` of the family `family`.
+    /// Returns the form with the given name in the given family, if there is one.
     #[must_use]
     pub fn named(family: &str, name: &str) -> Option<Self> {
         Self::all().find(|form| form.family() == family && form.name() == name)

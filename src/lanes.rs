@@ -1,23 +1,24 @@
-//! Vectors of reals that hold one matrix per lane: the CPU solves as many small matrices at once as its registers are
-//! wide. The instruction set is detected at run time (pulp): AVX-512, AVX2 with FMA, NEON, or one lane.
+//! SIMD vectors of reals, used to process one matrix per lane. The CPU solves as many small matrices at once as a
+//! register has lanes. pulp detects the instruction set at run time, which is AVX-512, AVX2 with FMA, NEON, or scalar
+//! code with one lane.
 //!
-//! A lane never sees its neighbors: its result has the same bits whatever they contain.
+//! No lane affects another, so the result of a lane has the same bits regardless of the contents of the other lanes.
 
 use pulp::{Arch, Simd, WithSimd};
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// A scalar that vectors hold in their lanes.
+/// A scalar type that can be the element of a vector.
 pub trait SimdScalar: Copy + PartialOrd + Send + Sync + 'static {
-    /// Runs `task` with the widest vectors that this machine has.
+    /// Runs `task` with the widest vectors of this machine.
     fn in_lanes<K: Task<Self>>(task: K) -> K::Output;
     /// Runs `task` with vectors of one lane, as a machine without SIMD does.
     #[cfg(test)]
     fn in_one_lane<K: Task<Self>>(task: K) -> K::Output;
 }
 
-/// Work on vectors of any width. Everything that it calls on them must be inlined into it, or it
-/// would run without the instructions that it was meant for.
+/// Work on vectors of any width. Every function that the task calls on vectors must be inlined into the task, because a
+/// function that is not inlined is compiled without the SIMD instructions.
 pub trait Task<T> {
     /// The result.
     type Output;
@@ -44,14 +45,14 @@ pub trait Vector:
     type Scalar: Copy;
     /// Proof that the instructions are available.
     type Token: Copy + Send + Sync;
-    /// A truth value per lane.
+    /// A type with one truth value per lane.
     type Mask: Copy;
     /// The number of lanes.
     const LANES: usize;
 
     /// Returns a vector with the same value in every lane.
     fn splat(token: Self::Token, x: Self::Scalar) -> Self;
-    /// Loads the first values of a slice.
+    /// Loads the first `LANES` values of a slice.
     ///
     /// # Panics
     /// If the slice has fewer values than there are lanes.
@@ -65,35 +66,35 @@ pub trait Vector:
     fn as_slice(&self) -> &[Self::Scalar];
     /// Returns the values for writing, lane by lane.
     fn as_mut_slice(&mut self) -> &mut [Self::Scalar];
-    /// Returns `self * b + c`, rounded once if the machine can.
+    /// Returns `self * b + c`, rounded only once if the machine has fused multiply-add.
     #[must_use]
     fn mul_add(self, b: Self, c: Self) -> Self;
-    /// Returns `c - self * b`, rounded once if the machine can.
+    /// Returns `c - self * b`, rounded only once if the machine has fused multiply-add.
     #[must_use]
     fn neg_mul_add(self, b: Self, c: Self) -> Self;
     /// Returns the square root.
     #[must_use]
     fn sqrt(self) -> Self;
-    /// Returns the magnitude.
+    /// Returns the absolute value.
     #[must_use]
     fn abs(self) -> Self;
-    /// Returns the larger of two values. The result is unspecified if one is NaN.
+    /// Returns the larger of two values in each lane. The result is unspecified if either value is NaN.
     #[must_use]
     fn max(self, other: Self) -> Self;
-    /// Returns the lanes where `self < other`.
+    /// Returns a mask that is set in the lanes where `self < other`.
     fn lt(self, other: Self) -> Self::Mask;
-    /// Returns the lanes where `self <= other`.
+    /// Returns a mask that is set in the lanes where `self <= other`.
     fn le(self, other: Self) -> Self::Mask;
-    /// Returns the lanes where both masks are set.
+    /// Returns a mask that is set in the lanes where both masks are set.
     fn and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
-    /// Returns `a` where the mask is set, else `b`.
+    /// Returns `a` in the lanes where the mask is set, and `b` in the other lanes.
     #[must_use]
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
     /// Returns whether the mask is set in any lane.
     fn any(self, mask: Self::Mask) -> bool;
-    /// Runs `f` with the instructions of these vectors, on whichever thread calls this.
+    /// Runs `f` on the current thread with the SIMD instructions of these vectors.
     fn with_instructions<R>(token: Self::Token, f: impl FnOnce() -> R) -> R;
-    /// Returns the sum over the lanes, in an order that depends only on their count.
+    /// Returns the sum over the lanes. The order of the additions depends only on the number of lanes.
     fn sum(self) -> Self::Scalar;
 }
 
@@ -221,7 +222,7 @@ macro_rules! laned {
             }
             #[inline(always)]
             fn abs(self) -> Self {
-                // pulp's own `abs` is composed of calls that are not inlined with AVX-512.
+                // With AVX-512, pulp's `abs` calls functions that are not inlined.
                 self.max(-self)
             }
             #[inline(always)]

@@ -1,6 +1,6 @@
-//! Laplacian positional encodings of graphs, and the batched linear algebra, Fourier transforms and statistics that
-//! other spectral features are made of: on any GPU through wgpu, and on the CPU where that is faster or there is no
-//! GPU.
+//! Laplacian positional encodings of graphs, and the batched linear algebra, Fourier transforms and statistics from
+//! which other spectral features are built. Everything runs on any GPU through wgpu, and on the CPU where that is
+//! faster or where there is no GPU.
 //!
 //! ```
 //! use fiedler::prelude::*;
@@ -17,8 +17,8 @@
 //! # Ok::<(), fiedler::Error>(())
 //! ```
 //!
-//! Operations work on batches: an [`Array`] is a batch of matrices of one [`Shape`], a [`Ragged`](array::Ragged)
-//! array one of square matrices of different orders.
+//! Operations work on batches. An [`Array`] is a batch of matrices of one [`Shape`], and a [`Ragged`](array::Ragged)
+//! array is a batch of square matrices of different orders.
 //!
 //! ```
 //! use fiedler::prelude::*;
@@ -35,15 +35,17 @@
 //!
 //! # How it hangs together
 //!
-//! - A [`Context`] is an opened adapter, or the CPU alone, with a thread pool, a memory budget and a pool of buffers.
-//!   Programs make one and pass it to every call.
-//! - Every call is weighed by a cost model, which `fiedler tune` (or [`policy`]) measures on the machine. The result
-//!   carries its [`Choice`](policy::Choice): where it was computed and why. [`Backend`] forces a side.
-//! - What is computed on the device stays there: an [`Array`] is on the host or on the device, and a chain of
-//!   operations transfers nothing. Operations record their work and return at once; [`Array::to_host`] waits.
-//! - Every decomposition has a certificate for each matrix: [`ops::Status`], the residual `max_j |A v_j - l_j v_j|_2
-//!   / |A|_1`, and the departure from orthogonality `max |V'V - I|`. A bad matrix does not affect the others; `ok()`
-//!   turns it into an error.
+//! - A [`Context`] is an opened adapter, or only the CPU, with a thread pool, a memory budget and a pool of buffers. A
+//!   program creates one context and passes it to every call.
+//! - For every call, a cost model chooses between the CPU and the device. `fiedler tune` (or [`policy`]) measures the
+//!   rates of the model on the machine. Every result has a [`Choice`](policy::Choice), which says where and why the
+//!   result was computed. [`Backend`] forces one side.
+//! - An [`Array`] is on the host or on the device. Results that are computed on the device stay on the device, so a
+//!   chain of operations transfers nothing in between. Operations record their work and return at once.
+//!   [`Array::to_host`] waits.
+//! - Every decomposition has a certificate for each matrix. A certificate consists of the residual `max_j |A v_j - l_j
+//!   v_j|_2 / |A|_1`, the departure from orthogonality `max |V'V - I|`, and an [`ops::Status`]. A matrix that fails
+//!   does not affect the others. `ok()` returns an error if any matrix failed.
 //!
 //! # Where to go
 //!
@@ -58,17 +60,18 @@
 //!
 //! # Conventions
 //!
-//! - Matrices are column-major, the batch slowest. This is nalgebra's order, so nothing is rearranged between the
-//!   two.
+//! - The matrices of a batch are stored one after the other, each column-major. This is nalgebra's order, so
+//!   conversions rearrange no elements.
 //! - Eigenvalues ascend. Eigenvectors are columns of unit 2-norm. Only the lower triangle of symmetric input is read.
-//! - f32 runs anywhere; f64 runs on the CPU and is never narrowed unless you ask for it.
-//! - The random-walk Laplacian `I - D^-1 W` is solved through the symmetric matrix that is similar to it; its vectors
-//!   are `D^-1/2 v`, scaled to unit norm.
-//! - Encodings are canonical: the same graph has the same vectors on every machine, including ties
+//! - f32 runs on the CPU and on the device. f64 runs only on the CPU and is never narrowed to f32 unless you request
+//!   it.
+//! - The eigenvectors of the random-walk Laplacian `I - D^-1 W` are `D^-1/2 v`, scaled to unit norm, where `v` are the
+//!   eigenvectors of the similar symmetric matrix.
+//! - Encodings are canonical. The same graph has the same vectors on every machine, even for repeated eigenvalues
 //!   ([`encode::SpectralEncoder`]).
 //! - [`graph::Conventions`] sets how a Laplacian treats directions, self-loops, duplicate edges and isolated nodes.
-//! - Operations on the device are recorded and return at once; reading waits. The same adapter, driver and input give
-//!   the same bits.
+//! - Operations on the device are recorded and return at once, and reading a result waits. The same adapter, driver and
+//!   input give the same bits.
 
 #![warn(unreachable_pub, clippy::print_stdout)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss))]
@@ -91,7 +94,7 @@ pub mod policy;
 mod profile;
 mod shape;
 
-/// The guides of the repository, compiled in.
+/// The guides of the repository, included in this documentation.
 pub mod _guides {
     #[doc = include_str!("../docs/library.md")]
     pub mod library {}
@@ -115,8 +118,8 @@ pub use policy::Backend;
 pub use profile::{Clock, KernelTime, Profile, StageTime};
 pub use shape::{Axis, Layout, Shape};
 
-/// The names that most programs use: `use fiedler::prelude::*;`. It omits `Error` and `Result`,
-/// because most programs have their own.
+/// The names that most programs use, for `use fiedler::prelude::*;`. The prelude omits `Error` and `Result`, because
+/// most programs define these names themselves.
 pub mod prelude {
     pub use crate::array::Array;
     pub use crate::context::Context;

@@ -1,13 +1,15 @@
 //! Parallel work on the threads of the current pool.
 //!
-//! Every closure that is passed to one of rayon's iterators compiles its own tree of tasks, which
-//! was a quarter of this library's code (2026-11-23). Here the threads take one item after another
-//! from a list, and only the closures' own code is compiled anew.
+//! For every closure that is passed to a rayon iterator, the compiler generates a separate copy of rayon's
+//! task-splitting code. These copies were a quarter of this library's code (2026-11-23). With the functions of this
+//! module, the threads take one item after another from a list, so only the code of the closure is compiled for each
+//! use.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Calls `work` with every index below `count`. Free threads take the indices in ascending order.
+/// Calls `work` once with every index below `count`. A thread that becomes free takes the next index, in ascending
+/// order.
 ///
 /// # Panics
 /// If `work` panics, after all threads have ended.
@@ -34,7 +36,7 @@ pub(crate) fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// Calls both closures, in parallel if a thread is free, and returns their results.
+/// Calls both closures, in parallel if another thread is free, and returns their results.
 pub(crate) fn both<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
     let (mut a, mut b) = (Some(a), Some(b));
     let (mut of_a, mut of_b) = (None, None);
@@ -49,7 +51,7 @@ fn join(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
     rayon::join(a, b);
 }
 
-/// Returns the number of threads that share work.
+/// Returns the number of threads in the current pool.
 pub(crate) fn threads() -> usize {
     rayon::current_num_threads()
 }
@@ -75,15 +77,16 @@ pub(crate) fn map<X: Send, R: Send>(items: impl IntoIterator<Item = X>, work: im
     made.iter().filter_map(taken).collect()
 }
 
-/// Returns the results of `work` for every index below `count`. A thread takes `run` consecutive indices at a time,
-/// which suits work that takes less than a microsecond per index.
+/// Returns the results of `work` for every index below `count`, in order. A thread takes `run` consecutive indices at a
+/// time, which is efficient if the work for one index takes less than a microsecond.
 pub(crate) fn map_runs<R: Send>(count: usize, run: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let of_run = |_, first: usize| (first..(first + run).min(count)).map(&work).collect();
     let made: Vec<Vec<R>> = map((0..count).step_by(run), of_run);
     made.into_iter().flatten().collect()
 }
 
-/// Does the same as [`for_each`], with a value that is made at most once per thread, such as scratch memory.
+/// Calls `work` with every item and its index, as [`for_each`] does, and with a value such as scratch memory, which
+/// `make` creates at most once per thread.
 pub(crate) fn for_each_with<X: Send, S: Send>(
     items: impl IntoIterator<Item = X>,
     make: impl Fn() -> S + Sync,
@@ -143,7 +146,7 @@ mod tests {
         }
     }
 
-    /// Nested work shares the threads.
+    /// Nested parallel work runs on the same threads.
     #[test]
     fn nested() {
         on(2, || {

@@ -1,30 +1,30 @@
-//! Shapes of batches, and where their matrices are stored. Matrices are column-major, the batch
-//! slowest: nalgebra's order.
+//! The shapes of batches, and the offsets of their matrices. The matrices of a batch are stored one after the other,
+//! each column-major, as in nalgebra.
 
 use std::fmt;
 
-/// The shape of a batch of equal matrices: `batch` matrices of `rows x cols`.
+/// The shape of a batch of `batch` matrices, each with `rows` rows and `cols` columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The rows of each matrix.
+    /// The number of rows of each matrix.
     pub rows: usize,
-    /// The columns of each matrix.
+    /// The number of columns of each matrix.
     pub cols: usize,
     /// The number of matrices.
     pub batch: usize,
 }
 
 impl Shape {
-    /// Creates the shape of `batch` matrices of `rows x cols`.
+    /// Creates the shape of `batch` matrices with `rows` rows and `cols` columns each.
     #[must_use]
     pub const fn new(rows: usize, cols: usize, batch: usize) -> Self {
         Self { rows, cols, batch }
     }
 
-    /// Returns the number of elements of one matrix.
+    /// Returns the number of elements in one matrix.
     #[must_use]
     pub const fn matrix_len(&self) -> usize {
-        // This saturates: no array has that many elements, so a shape that overflows fits none.
+        // The product saturates. A shape that overflows matches no array, because no array has `usize::MAX` elements.
         self.rows.saturating_mul(self.cols)
     }
 
@@ -50,27 +50,27 @@ impl fmt::Display for Shape {
 /// An axis of a batch of matrices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Axis {
-    /// From row to row, down each column, where the elements are contiguous.
+    /// The axis from row to row, down each column. Elements along this axis are contiguous in memory.
     #[default]
     Rows,
-    /// From column to column, along each row.
+    /// The axis from column to column, along each row.
     Cols,
-    /// From matrix to matrix.
+    /// The axis from matrix to matrix of the batch.
     Batch,
 }
 
-/// A ragged batch of square matrices, stored one after the other: their orders, and where each begins.
+/// The orders and offsets of square matrices of different orders that are stored one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     orders: Vec<u32>,
     /// The offset of each matrix's elements, followed by the total number of elements.
     elements: Vec<usize>,
-    /// The offset of each matrix's rows in arrays by row, followed by the total number of rows.
+    /// The offset of each matrix in arrays with one element per row, followed by the total number of rows.
     rows: Vec<usize>,
 }
 
 impl Layout {
-    /// Creates the layout of square matrices of these orders.
+    /// Creates the layout of square matrices with the given orders.
     #[must_use]
     pub fn new(orders: impl IntoIterator<Item = u32>) -> Self {
         let orders: Vec<u32> = orders.into_iter().collect();
@@ -78,7 +78,7 @@ impl Layout {
         let (mut e, mut r) = (0_usize, 0_usize);
         for &n in &orders {
             let n = n as usize;
-            // This saturates: no array has that many elements, so a layout that overflows fits none.
+            // The sums saturate. A layout that overflows matches no array, because no array has `usize::MAX` elements.
             (e, r) = (e.saturating_add(n.saturating_mul(n)), r.saturating_add(n));
             elements.push(e);
             rows.push(r);
@@ -122,20 +122,20 @@ impl Layout {
         self.orders.iter().copied().max().unwrap_or(0)
     }
 
-    /// Returns the range of the elements of matrix `i`.
+    /// Returns the index range of the elements of matrix `i`.
     #[must_use]
     pub fn elements(&self, i: usize) -> std::ops::Range<usize> {
         self.elements[i]..self.elements[i + 1]
     }
 
-    /// Returns the range of the rows of matrix `i` in arrays by row.
+    /// Returns the index range of matrix `i` in arrays with one element per row.
     #[must_use]
     pub fn rows(&self, i: usize) -> std::ops::Range<usize> {
         self.rows[i]..self.rows[i + 1]
     }
 
-    /// Returns the longest run of matrices from `begin` on that has at most `most` elements, or else
-    /// matrix `begin` alone.
+    /// Returns the longest range of consecutive matrices that starts at `begin` and has at most `most` elements in
+    /// total. If matrix `begin` alone exceeds `most`, returns the range of this one matrix.
     #[must_use]
     pub fn batch_from(&self, begin: usize, most: u64) -> std::ops::Range<usize> {
         let start = self.elements[begin];
@@ -145,8 +145,8 @@ impl Layout {
     }
 }
 
-/// Converts a count to the type that kernels take. The contents of a binding are below 2^31 bytes. A count that exceeds
-/// 32 bits becomes the largest u32, which no limit allows.
+/// Converts a count to the integer type that kernels use. A count that exceeds 32 bits becomes the largest u32, which
+/// exceeds every limit, because a binding has less than 2^31 bytes.
 pub(crate) fn to_u32(count: impl TryInto<u32>) -> u32 {
     count.try_into().unwrap_or(u32::MAX)
 }

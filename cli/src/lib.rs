@@ -1,5 +1,5 @@
-//! The command `fiedler`, and the parts that only it needs: measuring a machine ([`mod@bench`]) and testing its
-//! adapters ([`doctor`]).
+//! The command `fiedler`, and the modules that only the command needs: measuring a machine ([`mod@bench`]) and testing
+//! its adapters ([`doctor`]).
 //!
 //! The operations, encodings and file formats are in the library, the crate `fiedler`.
 

@@ -1,4 +1,4 @@
-//! The command `fiedler`: it reads the command line, writes files and prints one report.
+//! The command `fiedler`, which reads the command line, writes files and prints one report.
 
 use std::process::ExitCode;
 
@@ -9,11 +9,11 @@ fn main() -> ExitCode {
     fiedler_cli::run()
 }
 
-/// Disables Mesa's device-select layer where no desktop can be reached.
+/// Disables Mesa's device-select layer if no desktop can be reached.
 ///
 /// The layer asks the Wayland server which GPU shows the desktop. On a machine without a desktop, libwayland complains
 /// about `XDG_RUNTIME_DIR` on standard error, and no setting silences it. The command shows nothing on a desktop, so it
-/// loses nothing. If the user selects a device through the layer, the layer stays enabled.
+/// does not need the layer. If the user selects a device through the layer, the layer stays enabled.
 #[cfg(target_os = "linux")]
 fn quiet_without_desktop() {
     let said = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -27,7 +27,7 @@ fn quiet_without_desktop() {
         unsafe_code,
         reason = "this is the first thing that main does: there is no other thread to read the environment"
     )]
-    // SAFETY: neither this program nor a library that it has called has started a thread yet.
+    // SAFETY: at this point, neither this program nor any library that it called has started a thread.
     unsafe {
         std::env::set_var("NODEVICE_SELECT", "1");
     }

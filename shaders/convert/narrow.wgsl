@@ -1,4 +1,4 @@
-// Converts pairs of f32 to words of two f16. Needs shared/half.wgsl.
+// Converts pairs of f32 to words that hold two f16 each. Needs shared/half.wgsl.
 
 const WIDTH: u32 = 64;
 

@@ -1,4 +1,4 @@
-// Converts words of two f16 to f32. Needs shared/half.wgsl.
+// Converts words that hold two f16 each to f32. Needs shared/half.wgsl.
 
 const WIDTH: u32 = 64;
 

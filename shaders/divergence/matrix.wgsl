@@ -1,6 +1,6 @@
 // divergences[i + n j] = D(p_i, p_j) for all pairs of the n histograms of an entry of the batch. A workgroup computes a
-// tile of 16 x 16 pairs, 16 bins at a time; an invocation has one pair. A symmetric divergence is computed once per
-// pair, and written twice. Loops of an invocation: bins begin to end, and a 16th of that.
+// tile of 16 x 16 pairs, 16 bins at a time, and each invocation computes one pair. A symmetric divergence is computed
+// once for each pair, and written twice. Loops of an invocation: bins begin to end, and a 16th of that.
 
 const TILE: u32 = 16;
 
@@ -14,7 +14,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read> totals: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> divergences: array<u32>;
 
-// 17 elements per row, so that neighbors in a column are in different banks.
+// A row has 17 elements, so that neighboring elements of a column are in different banks.
 var<workgroup> rows: array<f32, 272>;
 var<workgroup> columns: array<f32, 272>;
 
@@ -25,7 +25,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) l
     let tile = place % (params.tiles * params.tiles);
     let row_tile = tile % params.tiles;
     let column_tile = tile / params.tiles;
-    // This is uniform over the workgroup.
+    // The condition is uniform over the workgroup.
     if params.symmetric == 0u || row_tile <= column_tile {
         let n = params.histograms;
         let row = row_tile * TILE + lane.x;
@@ -38,14 +38,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) l
         let of_q = bitcast<f32>(select(0x3f800000u, totals[j].x, known));
         let factor = balance(of_p, of_q);
         let smoothing = params.smoothing * of_p;
-        // This invocation loads bin lane.x of the tile's histograms lane.y.
+        // This invocation loads bin lane.x of histogram lane.y, for the rows and for the columns of the tile.
         let from_row = base + min(row_tile * TILE + lane.y, n - 1u);
         let from_column = base + min(column_tile * TILE + lane.y, n - 1u);
         let load_row = from_row * params.bins;
         let load_column = from_column * params.bins;
         let shift_row = params.unit - bitcast<i32>(totals[from_row].y);
         let shift_column = params.unit - bitcast<i32>(totals[from_column].y);
-        // A sum of sums of 256 bins, each made of sums of 16, so that errors do not grow with the bins.
+        // Sums of 16 bins are added to sums of 256 bins, which are added to the total, so that errors do not grow with
+        // the number of bins.
         var sum = 0.0;
         var block = 0.0;
         var hole = false;

@@ -1,6 +1,6 @@
-// Shares of a histogram without subnormal numbers, which a device may flush when it loads or multiplies one. Entries
-// are read as bits, and scaled by a power of two so that the total of a histogram is 1 to 2 times 2^`unit`, which is
-// about 2^100. So entries down to 2^-225 of the total are normal.
+// The shares of a histogram are computed without subnormal numbers, because a device may flush a subnormal number when
+// it loads or multiplies one. Entries are read as bits, and scaled by a power of two so that the total of a histogram
+// is between 1 and 2 times 2^`unit`, which is about 2^100. So entries down to 2^-225 times the total are normal.
 
 const NAN: u32 = 0x7fc00000u;
 const INFINITY: u32 = 0x7f800000u;
@@ -9,8 +9,9 @@ fn finite(bits: u32) -> bool { return (bits & 0x7fffffffu) < INFINITY; }
 
 fn power_of_two(e: i32) -> f32 { return bitcast<f32>(u32(e + 127) << 23u); }
 
-// Returns a number that is not negative times 2^shift, from its bits; a subnormal one is normalized by its leading bit.
-// A result below 2^-125 becomes 2^-125 instead of 0, and one beyond f32 becomes its largest power of two.
+// Returns a number that is not negative, given by its bits, times 2^`shift`. A subnormal number is normalized by its
+// leading bit. A positive result below 2^-125 becomes 2^-125, and a result beyond f32 becomes the largest power of two
+// in f32.
 fn scaled(bits: u32, shift: i32) -> f32 {
     let size = bits & 0x7fffffffu;
     if size == 0u { return 0.0; }

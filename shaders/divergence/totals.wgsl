@@ -1,8 +1,9 @@
-// totals[i] = the sum of histogram i, as the bits of a number from 1 to 2 and an exponent; or 1 and 0 if histograms are
-// not normalized. It is the bits of a NaN if an entry is negative or not finite or, with `normalize`, the sum is not
-// positive. A team of TEAM invocations takes a histogram, and a dispatch takes its bins begin to end. `fresh` marks the
-// first dispatch and `last` the last one; in between a total is two sums. Loops of an invocation: (end - begin) / TEAM
-// and a 32nd of that. Needs divergence/scaled.wgsl.
+// totals[i] is the sum of histogram i: x holds the bits of a number from 1 to 2, and y holds an exponent. If histograms
+// are not normalized, the number is 1 and the exponent is 0. The number is NaN if an entry is negative or not finite or
+// if, with `normalize`, the sum is not positive. A team of TEAM invocations sums one histogram, and a dispatch sums the
+// bins `begin` to `end`. `fresh` marks the first dispatch and `last` the last dispatch; before the last dispatch ends,
+// a total consists of two sums. Loops of an invocation: (end - begin) / TEAM and a 32nd of that. Needs
+// divergence/scaled.wgsl.
 
 override TEAM: u32 = 64;
 override WIDTH: u32 = 64;
@@ -13,8 +14,8 @@ struct Params { bins: u32, begin: u32, end: u32, count: u32, first: u32, fresh: 
 @group(0) @binding(1) var<storage, read> histograms: array<u32>;
 @group(0) @binding(2) var<storage, read_write> totals: array<vec2<u32>>;
 
-// There are two sums: of entries from 2^-20 on, times 2^-64, and of smaller ones, times 2^64. Neither overflows or
-// loses subnormal entries.
+// There are two sums. Entries from 2^-20 on are multiplied by 2^-64, and smaller entries by 2^64, so that neither sum
+// overflows or loses subnormal entries. SMALL has the bits of 2^-20.
 const SMALL: u32 = 0x35800000u;
 
 var<workgroup> sums: array<vec2<f32>, WIDTH>;
@@ -64,8 +65,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             if params.last != 0u {
                 words = vec2<u32>(0x3f800000u, 0u);
                 if params.normalize != 0u {
-                    // The sum of small entries is scaled 2^128 times as much as that of the large ones, which this
-                    // reverts.
+                    // The sum of small entries is scaled 2^128 times as much as the sum of large entries; this factor
+                    // is reverted here.
                     let large = total.x > 0.0;
                     let bits = bitcast<u32>(select(total.y, total.x + (total.y * power_of_two(-64)) * power_of_two(-64), large));
                     let exponent = i32(bits >> 23u) - 127 + select(-64, 64, large);

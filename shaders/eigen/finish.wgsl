@@ -1,11 +1,11 @@
-// Ends a one-sided Jacobi: computes eigenvectors v_j = w_j / |w_j|, eigenvalues by Rayleigh quotient on A itself, their
-// ascending order, and the certificate. One workgroup per matrix, n <= CAPACITY, V in workgroup memory, one invocation
-// per column.
+// Finishes a one-sided Jacobi: computes the eigenvectors v_j = w_j / |w_j|, the eigenvalues as Rayleigh quotients of A
+// itself, their ascending order, and the certificate. One workgroup per matrix, n <= CAPACITY, V in workgroup memory,
+// one invocation per column.
 //
 // With g_j = |w_j| - s as a first approximation, r = A v_j - g_j v_j and d = v_j' r, the Rayleigh quotient is g_j + d
 // and the residual of the pair is sqrt(|r|^2 - d^2). This takes one pass over A, and no large numbers cancel.
 //
-// w:            W in, V out.
+// w:            on input W, on output V.
 // certificates: residual max_j |A v_j - l_j v_j| / |A|_1, orthogonality max |V'V - I|, sweeps, status (0 Converged,
 //               1 NotConverged, 2 NonFinite).
 
@@ -29,7 +29,7 @@ var<workgroup> columns: array<vec4<f32>, CAPACITY * STRIDE>;
 var<workgroup> row_of_a: array<vec4<f32>, STRIDE>;
 var<workgroup> quotients: array<f32, CAPACITY>;
 var<workgroup> shared_order: u32;
-// Maxima of numbers that are not negative, taken on their bits.
+// Maxima of nonnegative numbers, computed on their bits.
 var<workgroup> residual: atomic<u32>;
 var<workgroup> departure: atomic<u32>;
 
@@ -92,7 +92,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     if lane < n {
         quotients[lane] = guess + correction;
-        // An eigenvalue may be too large for f32 although no element is.
+        // An eigenvalue may overflow in f32 although no element does.
         if magnitude_bits((guess + correction) * unscale) >= INFINITE { atomicMax(&residual, INFINITE); }
         atomicMax(&residual, magnitude_bits(sqrt(max(remainder - correction * correction, 0.0))));
         for (var other = lane; other < n; other += 1u) {
@@ -113,8 +113,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             let x = quotients[other];
             if x < own || (x == own && other < lane) { rank += 1u; }
         }
-        // Nothing is known of a matrix that is not finite: its values are NaN, made from bits at run time, and its
-        // vectors 0.
+        // If the matrix is not finite, its values are NaN, made from bits at run time, and its vectors are 0.
         if finite { values[m.rows + rank] = own * unscale; }
         else { values[m.rows + lane] = bitcast<f32>(0x7fc00000u | min(params.first, 1u)); }
         for (var row = 0u; row < n && params.vectors != 0u; row += 1u) {

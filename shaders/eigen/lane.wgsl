@@ -1,8 +1,8 @@
-// The parts of eigen/lane_N that need no unrolling: the eigendecomposition by LANES lanes of a subgroup, in the order
-// of shared/ring.wgsl. A subgroup holds one matrix or more. A matrix that is done is rotated no more, and waits for the
-// others without a change to any bit.
+// The code of eigen/lane_N that needs no unrolling: the eigendecomposition by LANES lanes of a subgroup, in the order
+// of shared/ring.wgsl. A subgroup holds one or more matrices. A matrix that is done is no longer rotated. It waits for
+// the other matrices, and none of its bits change.
 //
-// Loops of an invocation: LANES + 1 iterations a sweep, and about N and LANES to finish.
+// Loops of an invocation: LANES + 1 iterations per sweep, and about N + LANES to finish.
 
 // Returns rows 4 q to 4 q + 3 of a column of A, with zeros beyond the order.
 fn quad(m: Matrix, column: u32, q: u32) -> vec4<f32> {
@@ -31,5 +31,5 @@ fn peak(x: vec4<f32>) -> u32 {
     return max(max(bits.x, bits.y), max(bits.z, bits.w));
 }
 
-// Returns the maximum over the lanes of a number that is not negative, taken on its bits.
+// Returns the maximum of x over the lanes, computed on the bits of x, which is not negative.
 fn most_of(x: f32) -> f32 { return bitcast<f32>(most(bitcast<u32>(x))); }

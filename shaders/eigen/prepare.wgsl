@@ -1,9 +1,9 @@
-// Computes W = 2^-e A + s I for every matrix of a ragged batch, from the lower triangle of A: scaled so that the
-// largest element of A is in [1, 2), and shifted so that W is safely positive definite. A matrix with a NaN or an
+// Computes W = 2^-e A + s I for every matrix of a ragged batch, from the lower triangle of A. The scale 2^-e brings the
+// largest element of A into [1, 2), and the shift s makes W safely positive definite. A matrix with a NaN or an
 // infinity is marked, and its W is 0. One workgroup per matrix.
 //
-// state: flags and sweeps (see shared/state.wgsl), then as bits of f32 the scale 2^-e, the shift s, and the norm
-// |2^-e A|_1.
+// state: the flags and sweeps (see shared/state.wgsl), and then, as bits of f32, the scale 2^-e, the shift s, and the
+// norm |2^-e A|_1.
 // Shift: Gershgorin's lower bound plus a twentieth of the norm, so that no column of W is short.
 
 override WIDTH: u32 = 64;
@@ -16,7 +16,7 @@ struct Params { first: u32 }
 @group(0) @binding(3) var<storage, read_write> w: array<f32>;
 @group(0) @binding(4) var<storage, read_write> state: array<vec4<u32>>;
 
-// Maxima of numbers that are not negative, taken on their bits: the order of the lanes does not matter.
+// Maxima of nonnegative numbers, computed on their bits, so that the order of the lanes does not matter.
 var<workgroup> peak: atomic<u32>;
 var<workgroup> norm: atomic<u32>;
 var<workgroup> lift: atomic<u32>;

@@ -1,5 +1,6 @@
 // Copies `len` elements starting at `begin` from each block of `own` elements. One invocation per element of the
-// result; if a dispatch has too few, each invocation continues in steps of their count.
+// result. If a dispatch has fewer invocations, each invocation copies several elements, in steps of the number of
+// invocations.
 
 struct Params { own: u32, begin: u32, len: u32, total: u32 }
 

@@ -1,9 +1,9 @@
 // The whole eigendecomposition of a small matrix in one kernel, in registers. It does what eigen/prepare, jacobi/* and
-// eigen/finish (see there) do for a larger matrix, with the same results. The unrolled halves are eigen/tiny_N (an
-// invocation per matrix) and eigen/lane_N (a lane per pair of columns). An order below N is padded with columns that
-// are orthogonal from the start.
+// eigen/finish do for a larger matrix (see these files), with the same results. The unrolled code is in eigen/tiny_N
+// (one invocation per matrix) and eigen/lane_N (one lane per pair of columns). A matrix of an order below N is padded
+// with columns that are orthogonal from the start.
 
-// vectors: whether they are stored. They are computed in any case, because the certificate is of them.
+// vectors: whether the eigenvectors are stored. They are computed in any case, because the certificate needs them.
 struct Params { first: u32, count: u32, sweeps: u32, vectors: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -21,18 +21,18 @@ fn entry(m: Matrix, i: u32, j: u32) -> f32 {
     return x;
 }
 
-// Returns, for one column, from the sum of its magnitudes and its diagonal element: its part in |A|_1, and how far
-// Gershgorin's disc reaches below zero.
+// Returns, for a column with the given sum of magnitudes and the given diagonal element, its contribution to |A|_1 and
+// the distance by which its Gershgorin disc reaches below zero.
 fn disc(sum: f32, center: f32) -> vec2<f32> { return vec2<f32>(sum, max(sum - abs(center) - center, 0.0)); }
 
-// Returns one row's share of |r|^2 and v'r, where r = A v - g v.
+// Returns the contribution of one row to |r|^2 and to v'r, where r = A v - g v.
 fn remainder(product: f32, guess: f32, v: f32) -> vec2<f32> {
     let r = product - guess * v;
     return vec2<f32>(r * r, r * v);
 }
 
-// A column's eigenvalue, and the bits of its residual: those of infinity if the value is beyond f32 although no element
-// is.
+// The eigenvalue of a column, and the bits of its residual. They are the bits of infinity if the eigenvalue overflows
+// in f32 although no element does.
 struct Pair { value: f32, residual: u32 }
 
 fn pair_of(guess: f32, sums: vec2<f32>, unscale: f32) -> Pair {

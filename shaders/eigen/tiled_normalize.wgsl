@@ -1,5 +1,6 @@
-// Replaces w_j by v_j = w_j / |w_j|, and computes |w_j| - s, a first approximation of its eigenvalue. One workgroup per
-// column. First of the kernels that end the decomposition of a large matrix; eigen/finish.wgsl has the mathematics.
+// Replaces w_j by v_j = w_j / |w_j|, and computes |w_j| - s, a first approximation of the eigenvalue of v_j. One
+// workgroup per column. First of the kernels that finish the decomposition of a large matrix; eigen/finish.wgsl
+// explains the mathematics.
 // Loop iterations of an invocation: n / 32 + 72.
 
 @group(0) @binding(0) var<uniform> params: Tiles;

@@ -1,5 +1,5 @@
-// Computes the rank of every eigenvalue among those of its matrix, and stores the values in that order. One invocation
-// per column. Nothing is known of a matrix that is not finite: its values are NaN, made from bits at run time.
+// Computes the rank of every eigenvalue among the eigenvalues of its matrix, and stores the eigenvalues in ascending
+// order. One invocation per column. If a matrix is not finite, its values are NaN, made from bits at run time.
 // Loop iterations of an invocation: n.
 
 @group(0) @binding(0) var<uniform> params: Tiles;

@@ -1,9 +1,9 @@
-// Computes a tile of r_j = (A - g_j I) v_j, ROWS rows of COLUMNS columns, and sums it to its share of |r_j|^2 and of
-// v_j' r_j. Each invocation has four rows of four columns. Sums are made of partial sums of COLUMNS products, and the
-// g_j term is subtracted in the partial sum of the diagonal: many small numbers added to a large one in turn may all be
-// rounded to one side, as at the center of a star.
+// Computes a tile of r_j = (A - g_j I) v_j, ROWS rows of COLUMNS columns, and the tile's contribution to |r_j|^2 and to
+// v_j' r_j. Each invocation computes four rows of four columns. Each sum consists of partial sums of COLUMNS products,
+// and the g_j term is subtracted in the partial sum that contains the diagonal. Otherwise, if many small numbers were
+// added to a large one in turn, all might be rounded in the same direction, as at the center of a star graph.
 //
-// sums: |r_j|^2 and v_j' r_j, for each tile of rows, for each column.
+// sums: |r_j|^2 and v_j' r_j for each tile of rows and each column.
 // Loop iterations of an invocation: n / COLUMNS (1 + 4 + 2 + COLUMNS) + 8 + 16.
 
 @group(0) @binding(0) var<uniform> params: Tiles;

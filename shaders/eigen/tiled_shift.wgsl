@@ -1,5 +1,5 @@
-// Computes W = 2^-e A + s I and the matrix's state, as prepare does, with one workgroup per tile of ROWS rows. Last of
-// the three kernels that prepare large matrices.
+// Computes W = 2^-e A + s I and the matrix's state, as eigen/prepare.wgsl does, with one workgroup per tile of ROWS
+// rows. Last of the three kernels that prepare large matrices.
 // Loop iterations of an invocation: 2 params.groups + n.
 
 @group(0) @binding(0) var<uniform> params: Tiles;

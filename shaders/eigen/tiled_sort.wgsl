@@ -1,5 +1,5 @@
-// Sorts V's columns in the order of their eigenvalues, in place: each workgroup has a few whole rows in its memory at a
-// time. Writes zeros if the matrix is not finite.
+// Sorts V's columns in the order of their eigenvalues, in place. Each workgroup holds a few whole rows in workgroup
+// memory at a time. If the matrix is not finite, writes zeros.
 // Loop iterations of an invocation: 2 SLOTS / WIDTH.
 
 @group(0) @binding(0) var<uniform> params: Tiles;

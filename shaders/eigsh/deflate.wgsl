@@ -1,7 +1,8 @@
-// Computes X - V (V'X). Each column of V is supported on one component of a graph: row r belongs to the vector
-// labels[r] with the entry values[r], and `along` is V'X. A row that belongs to no vector has the label NONE. A
-// row that is a whole vector by itself has the label ALONE and becomes 0. Each workgroup takes one chunk of
-// rows, (first row, end, problem, -). The columns that take part are defined as in sparse/advance.wgsl.
+// Computes X - V (V'X) in the columns and problems that the coefficients select, as in sparse/advance.wgsl. Each
+// column of V is supported on one component of a graph: row r belongs to the vector labels[r] and has the entry
+// values[r] in it. `along` is V'X. A row that belongs to no vector has the label NONE. A row that is the only one
+// of its vector has the label ALONE and becomes 0. Each workgroup processes one chunk of rows, which is (first
+// row, end row, problem, -).
 //
 // Loop iterations: rows of a chunk (512) * LANES / 64.
 

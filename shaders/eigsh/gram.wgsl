@@ -1,7 +1,7 @@
-// Computes X'X and X'AX, summed over the rows of a chunk: one chunk per workgroup, one 4 x 4 tile per
-// invocation. `left` has 4 LEFT columns; `right` and its image under A have 4 RIGHT. A chunk is (first row,
-// end, problem, -). Each group of 16 rows is summed separately, so that the rounding error grows with the
-// number of groups and not with the number of rows.
+// Computes X'X and X'AX, summed over the rows of a chunk. A workgroup processes one chunk, and each invocation
+// computes one 4 x 4 tile. `left` has 4 LEFT columns; `right` and `image`, its product with A, have 4 RIGHT
+// columns. A chunk is (first row, end row, problem, -). Each group of 16 rows is summed separately, so that the
+// rounding error grows with the number of groups and not with the number of rows.
 //
 // Loop iterations: rows of a chunk (512) and its groups of 16.
 
@@ -41,7 +41,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         xx += some_xx;
         xy += some_xy;
     }
-    // Both tiles are stored by rows: row 4 i + r of X'X, then that of X'AX.
+    // Both tiles are stored row by row, first X'X and then X'AX. An invocation writes the rows 4 i to 4 i + 3 of
+    // its columns.
     let tile = 4u * LEFT * RIGHT;
     let place = (slot - params.base) * 2u * tile + 4u * i * RIGHT + j;
     sums[place] = xx[0];

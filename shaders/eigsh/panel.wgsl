@@ -1,5 +1,5 @@
-// Copies rows of a slab of 4 `lanes` columns into a panel of 4 `total` columns, next to the columns of the
-// other slabs.
+// Copies rows of a slab, which has 4 * lanes columns, into a panel, which has 4 * total columns, next to the
+// columns of the other slabs.
 //
 // Loop iterations: vectors of an invocation.
 

@@ -1,5 +1,5 @@
-// Sums over ranges of slots, in the order of the slots; a slot has `size` elements. Output first + k sums the
-// slots begin..end of ranges[first + k] = (begin, end). `sums` holds the slots from `base` on.
+// Adds ranges of slots, in the order of the slots. A slot has `size` elements. Output first + k is the sum of the
+// slots begin..end, where ranges[first + k] = (begin, end). The first slot in `sums` is slot `base`.
 //
 // Loop iterations: 16 slots per output, for each output of an invocation.
 

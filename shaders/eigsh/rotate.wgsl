@@ -1,8 +1,8 @@
 // Replaces a slab of X by X Q and computes the squares of the columns of AX Q - X Q diag(values), summed over a
-// chunk of rows: one chunk per workgroup, LANES invocations per row of the slab. The whole rows of X and AX are
-// in panels of `total` vectors per row, which start at row `row`. A chunk is (first row, end, problem, -). For
-// each problem, `values` starts with a vector whose x says whether the problem is rotated, followed by the
-// eigenvalues.
+// chunk of rows. A workgroup processes one chunk, and LANES invocations process each row of the slab. Whole rows
+// of X and AX are in panels, which have `total` vectors per row and start at row `row`. A chunk is (first row, end
+// row, problem, -). For each problem, `values` starts with a vector whose x is nonzero if the problem is rotated;
+// the eigenvalues follow.
 //
 // Loop iterations: rows of a chunk (512) / 8, times (1 + total).
 
@@ -31,7 +31,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let total = params.total;
     let own = chunk.z * (total + 1u);
     let value = values[own + 1u + params.offset + part];
-    // No rows for a problem that is not rotated.
+    // A problem that is not rotated has no rows to process.
     let end = select(chunk.x, chunk.y, values[own].x != 0.0);
     var square = vec4<f32>(0.0);
     for (var row = chunk.x + lane / LANES; row < end; row += TEAMS) {

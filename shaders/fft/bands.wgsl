@@ -1,6 +1,6 @@
-// Sums power over bands of frequencies, or computes the mean frequency by power. Each workgroup has one line and one
-// band. The order of the sums is fixed: each invocation adds every WIDTH-th element, then halves are added. Iterations
-// of an invocation: the bins of a band / WIDTH. Needs shared/real.wgsl.
+// Sums the power in bands of frequencies, or computes the power-weighted mean frequency. Each workgroup has one line
+// and one band. The order of the sums is fixed: each invocation adds every WIDTH-th element, then the sums of the
+// invocations are added pairwise. Iterations of an invocation: the bins of a band / WIDTH. Needs shared/real.wgsl.
 
 override WIDTH: u32 = 64;
 
@@ -16,7 +16,7 @@ var<workgroup> part: array<vec2<f32>, WIDTH>;
 
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    // In the output, bands take the position of the bins.
+    // The output has the layout of the input, with bands instead of bins.
     let own = params.first + id.x;
     let line = own / params.inner;
     let begin = line / params.bands * params.bins * params.inner + own % params.inner;
@@ -34,7 +34,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     }
     if lane == 0u {
         var result = part[0].x;
-        // The mean of silence is 0. A sum that is not finite becomes the result.
+        // The mean of silence is 0. A sum that is not finite is the result itself.
         if params.centroid == 1u && magnitude_bits(result) < INFINITE {
             let nothing = result == 0.0;
             result = select(part[0].y / select(result, 1.0, nothing) * params.unit, 0.0, nothing);

@@ -2,9 +2,10 @@
 
 @group(0) @binding(2) var<storage, read> input: array<vec2<f32>>;
 
-// The imaginary parts at frequency 0 and, for an even number of reals, at the last frequency are ignored, as in numpy.
+// The imaginary parts at frequency 0 and, for an even number of reals, at the last frequency are ignored, as in NumPy.
 fn load(address: u32, place: u32) -> vec2<f32> {
-    // The address of the mirrored position. The distance may be negative: u32 arithmetic wraps.
+    // The address of the mirrored position. The distance to it may be negative, which is correct because u32 arithmetic
+    // wraps.
     let mirrored = address + (params.whole - 2u * place) * params.in_stride;
     if FOLD {
         var z = input[address];

@@ -1,4 +1,5 @@
-// Real input: single values, or pairs of them along the axis; multiplied by a window if there is one.
+// Real input: single values, or pairs of values along the axis. If there is a window, they are multiplied by the
+// window.
 
 @group(0) @binding(2) var<storage, read> input: array<f32>;
 @group(0) @binding(3) var<storage, read> window: array<f32>;

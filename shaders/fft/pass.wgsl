@@ -1,37 +1,37 @@
-// One pass of Fourier transforms, one or several per workgroup, in place in workgroup memory (Cooley and Tukey, An
-// algorithm for the machine calculation of complex Fourier series, Math. Comp. 1965). The digits are reversed by the
-// positions at which elements are stored on input.
+// One pass of Fourier transforms. Each workgroup computes one or several transforms in place in workgroup memory
+// (Cooley and Tukey, An algorithm for the machine calculation of complex Fourier series, Math. Comp. 1965). The digits
+// of the indices are reversed on input, by the positions at which elements are stored in workgroup memory.
 //
-// A stage of radix R, after stages with the product N, takes points j, j + N, ..., multiplies the q-th by exp(-2 pi i q
-// (j mod N) / (N R)), transforms them, and stores them back. In reverse order, with the twiddle factors applied after
-// the transform, the stages take elements in natural order and leave them in the order that the forward stages expect.
-// So a convolution needs no digit reversal.
+// A stage of radix R, where N is the product of the radices of the stages before it, takes the R points j, j + N, ...,
+// multiplies the q-th of these points by exp(-2 pi i q (j mod N) / (N R)), transforms the points, and stores them back.
+// If the stages run in reverse order and apply the twiddle factors after the transform, they take elements in natural
+// order and leave them in the order that the forward stages expect. A convolution therefore needs no digit reversal.
 //
-// The radices of the stages and all lengths are parameters: one kernel serves every length. Powers of two have separate
-// kernels, whose first stage reads from the input and whose last stage writes to the output. Every other condition that
-// selects code is an override, because software adapters execute both sides of a branch.
+// The radices of the stages and all lengths are parameters, so one kernel serves every length. Powers of two have
+// separate kernels, whose first stage reads from the input and whose last stage writes to the output. Every other
+// condition that selects code is an override, because software adapters execute both sides of a branch.
 //
-// A point is a complex value, or the two values of two transforms, which software adapters read and write in the time
-// of one.
+// A point is one complex value, or two complex values of two transforms, which software adapters read and write in the
+// time of one value.
 //
-// Loops test at their end, because software adapters would run their body once more than needed. Needs
-// generated/fft/butterflies.wgsl, fft/complex.wgsl, fft/point_single.wgsl or fft/point_pair.wgsl, one of
+// Loops test their condition at the end: with a test at the beginning, software adapters run the body once more than
+// needed. Needs generated/fft/butterflies.wgsl, fft/complex.wgsl, fft/point_single.wgsl or fft/point_pair.wgsl, one of
 // fft/from_*.wgsl and one of fft/to_*.wgsl. Twiddle factors come from tables made in f64, or are products of at most
 // four such values. A root between two passes is a product of two table values, or of at most five such products.
 //
 // Iterations: one per stage; within each, and on input and output, one per WIDTH butterflies or elements.
 
 override WIDTH: u32 = 64;
-// The points that a workgroup holds.
+// The number of points that a workgroup holds.
 override POINTS: u32 = 2048;
-// The radices of a length that is compiled in: of the first stage, of those between, of the last; 0 where there is
-// none.
+// The radices of the first, the middle and the last stage if they are compiled in; 0 if they are parameters or there is
+// no such stage.
 override FIRST: u32 = 0;
 override MIDDLE: u32 = 0;
 override LAST: u32 = 0;
 // Whether adjacent addresses are spread over the banks of workgroup memory.
 override SPREAD: bool = true;
-// What is done in addition to transforming, one bit for each override below.
+// What a pass does in addition to transforming. Each override below is one bit.
 override FLAGS: u32 = 0;
 // The input, or the output, is conjugated.
 override CONJUGATE_IN: bool = (FLAGS & 1u) != 0u;
@@ -41,7 +41,7 @@ override CHIRP_IN: bool = (FLAGS & 4u) != 0u;
 override CHIRP_OUT: bool = (FLAGS & 8u) != 0u;
 // Elements are multiplied by the filter when stored, or between two transforms.
 override FILTER: bool = (FLAGS & 16u) != 0u;
-// Elements are multiplied by the roots of the whole length: this is the first of two passes.
+// Elements are multiplied by the roots of unity of the whole length, because this is the first of two passes.
 override TURN: bool = (FLAGS & 32u) != 0u;
 override TURN_EACH: bool = TURN && LAST == 0u;
 // Elements are transformed twice, and filtered and conjugated in between.
@@ -61,29 +61,32 @@ override STORE_ACROSS: bool = (FLAGS & 4096u) != 0u;
 override CONJUGATE_FIRST: bool = (FLAGS & 8192u) != 0u;
 // Elements are multiplied by the window when loaded.
 override WINDOW: bool = (FLAGS & 16384u) != 0u;
-// Not all elements exist, or not all are wanted.
+// Not all elements exist in the input, or not all are wanted in the output.
 override PARTIAL_INPUT: bool = (FLAGS & 32768u) != 0u;
 override PARTIAL_OUTPUT: bool = (FLAGS & 65536u) != 0u;
 
 struct Pass {
     // The first workgroup of this dispatch.
     first: u32,
-    // The number of transforms, each of `length`; `group` of them per workgroup, or `group` pairs.
+    // The number of transforms, the length of each, and the number of transforms (or of pairs) per workgroup.
     count: u32, length: u32, group: u32,
     // The radices as hexadecimal digits, the first stage lowest, 16 encoded as 15.
     radices: u32, stages: u32,
-    // Transform t has the digits t mod digit_0, t / digit_0 mod digit_1, and the rest.
+    // Transform t has three digits: t mod digit_0, t / digit_0 mod digit_1, and the remaining quotient.
     digit_0: u32, digit_1: u32,
-    // A transform starts at the sum of its digits times these values; its elements are one step apart.
+    // A transform starts at the sum of its first digit times in_0, its second times in_1 and its third times in_2. Its
+    // elements are in_step apart. The same holds for the output.
     in_0: u32, in_1: u32, in_2: u32, in_step: u32,
     out_0: u32, out_1: u32, out_2: u32, out_step: u32,
-    // The position of element e along the axis: e * step + (digit 1) * digit.
+    // The position along the axis of element e: e times in_place_step, plus the transform's second digit times
+    // in_place_digit. The same holds for the output.
     in_place_step: u32, in_place_digit: u32, out_place_step: u32, out_place_digit: u32,
-    // Along the axis: the elements that exist (zeros beyond), those that are wanted, and the distance between two.
+    // Along the axis: the number of elements that exist (zeros follow), the number that is wanted, and the distances
+    // between adjacent elements of the input and of the output.
     given: u32, kept: u32, in_stride: u32, out_stride: u32,
-    // The length along the axis of the folded or unfolded spectrum.
+    // The length of the spectrum along the axis before it is folded, or after it is unfolded.
     whole: u32,
-    // The offsets of the tables: twiddle factors of the stages, positions of elements on input, chirp, filter, fine and
+    // The offsets of the tables: twiddle factors of the stages, input positions of elements, chirp, filter, fine and
     // coarse roots of the whole length, and roots for folding.
     twiddles: u32, order: u32, chirp: u32, filtered: u32, roots: u32, folds: u32,
     scale: f32,
@@ -92,7 +95,8 @@ struct Pass {
 @group(0) @binding(0) var<uniform> params: Pass;
 @group(0) @binding(1) var<storage, read> tables: array<vec2<f32>>;
 
-// Each root of the whole length is a product of one of the first 4096 and one whose exponent is a multiple of 4096.
+// Each root of the whole length is a product of one of the first 4096 roots and a root whose exponent is a multiple of
+// 4096.
 const FINE: u32 = 4096u;
 
 var<workgroup> points: array<Point, POINTS>;
@@ -108,7 +112,8 @@ struct Stage { number: u32, stride: u32 }
 // second point.
 struct Place { begin: u32, stride: u32, twiddle: u32 }
 
-// A transform of the batch: where it starts in an array, its position along the axis, and its digit 1.
+// A transform of the batch: the index of its first element in the array, that element's position along the axis, and
+// the transform's second digit.
 struct Line { begin: u32, place: u32, digit: u32 }
 
 // Returns the quotient of integers below 2^21 from a product, which is cheaper than a division and as exact.
@@ -134,7 +139,7 @@ fn next(now: Stage, mirrored: bool) -> Stage {
     return Stage(now.number + 1u, now.stride * radix_of(now.number));
 }
 
-// Returns the transform of the workgroup, and the butterfly or element of it, that index i stands for.
+// Converts index i to (transform of the workgroup, butterfly or element of the transform).
 fn own(i: u32, each: u32, across: bool) -> vec2<u32> {
     if across {
         let along = small(i, params.group);
@@ -155,11 +160,11 @@ fn place_of(one: u32, b: u32, radix: u32, stride: u32) -> Place {
     return Place(one * params.length + turn * stride * radix + rest, stride, params.twiddles + stride - 1u + rest);
 }
 
-// Returns the position of butterfly b of the first stage; its points are adjacent.
+// Returns the position of the first point of butterfly b in the first stage. The points of the butterfly are adjacent.
 fn reversed(b: u32, radix: u32) -> u32 { return u32(tables[params.order + b].x) * radix; }
 
-// The complex values of a half-warp take 16 banks. Addresses that are 16 or 256 apart are spread over them; the mapping
-// is one to one among 16 adjacent addresses.
+// The complex values of a half-warp take 16 banks. Addresses that are 16 or 256 apart are spread over the banks; among
+// 16 adjacent addresses, the mapping is one to one.
 fn bank(address: u32) -> u32 {
     if SPREAD { return address ^ ((address >> 4u) & 15u) ^ ((address >> 8u) & 15u); }
     return address;
@@ -279,7 +284,7 @@ fn store_all() {
     }
 }
 
-// Applies the filter between two transforms; the digits of its table are reversed.
+// Applies the filter between two transforms. The filter's table is in digit-reversed order.
 fn filter_all() {
     let count = params.group * params.length;
     var i = lane;

@@ -11,7 +11,7 @@ fn mirror(p: Point) -> Point { return vec4<f32>(conjugate(p.xy), conjugate(p.zw)
 // Returns the point times -i.
 fn quarter(p: Point) -> Point { return vec4<f32>(p.y, -p.x, p.w, -p.z); }
 
-// The last transform of an odd number is paired with itself.
+// If the number of transforms is odd, the last one is paired with itself.
 fn other(line: u32) -> u32 { return min(line + 1u, params.count - 1u); }
 
 fn exists(two: u32) -> bool { return 2u * (group * params.group + two) < params.count; }

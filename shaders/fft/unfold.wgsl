@@ -1,5 +1,5 @@
-// Unfolds the transforms of pairs of reals into spectra, where the transforms took more than one pass. One invocation
-// per element. Needs fft/complex.wgsl.
+// Unfolds the transforms of pairs of reals into spectra, if the transforms took more than one pass. One invocation per
+// element. Needs fft/complex.wgsl.
 
 override WIDTH: u32 = 256;
 

@@ -1,5 +1,5 @@
 // Blocked one-sided Jacobi, third of three kernels: computes [Wi Wj] <- [Wi Wj] Q for every pair of blocks that has
-// something to rotate. Each workgroup takes TILE rows of one pair, and each invocation four rows of four columns.
+// columns to rotate. Each workgroup computes TILE rows of one pair, and each invocation four rows of four columns.
 //
 // Loop iterations of an invocation: 20 + 2 + PAIR + 20.
 

@@ -1,8 +1,8 @@
 // Blocked one-sided Jacobi, first of three kernels: computes the inner products of the columns of every pair of blocks
 // of a round (Bischof 1987; Arbenz and Slapnicar 1995; Becka, Oksa and Vajtersic 2002; the schedule is that of MAGMA's
-// zgesvj_batched). Each workgroup takes CHUNK rows of one pair, and the next kernel adds the chunks in their order.
+// zgesvj_batched). Each workgroup handles CHUNK rows of one pair, and the next kernel adds the chunks in their order.
 //
-// grams: PAIR x PAIR numbers for each chunk of each pair of each matrix, from params.first on.
+// grams: PAIR x PAIR numbers for each chunk of each pair of each matrix, starting with the matrix params.first.
 // Loop iterations of an invocation: 2 + CHUNK / TILE (1 + 8 + QUADS).
 
 @group(0) @binding(0) var<uniform> params: Round;
@@ -30,7 +30,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let blocks = blocks_of(players, params.round, pair);
     let end = min((chunk + 1u) * CHUNK, m.order);
 
-    // Each invocation computes the products of four columns with four.
+    // Each invocation computes the inner products of four columns with four columns.
     let x = lane / 8u;
     let y = lane % 8u;
     var sums: mat4x4<f32>;

@@ -1,10 +1,11 @@
 // Blocked one-sided Jacobi, second of three kernels: makes one sweep of two-sided Jacobi on the inner products G of a
-// pair of blocks, and collects its rotations in Q. One workgroup per pair, with G and Q in workgroup memory. A round of
-// the tournament has BLOCK disjoint pairs of columns; each invocation rotates one 2 x 2 block of G from both sides, and
-// two rows of a pair of columns of Q.
+// pair of blocks, and collects the rotations in Q. One workgroup per pair of blocks, with G and Q in workgroup memory.
+// A round of the tournament has BLOCK disjoint pairs of columns. In each round, each invocation rotates one 2 x 2 block
+// of G from both sides, and two rows of a pair of columns of Q.
 //
 // grams: on input, the inner products in params.chunks chunks; on output, Q in the first chunk, row by row.
-// marks: the marks of the pair, see jacobi/blocked.wgsl. The third kernel skips a pair whose columns are orthogonal.
+// marks: the marks of the pair of blocks (jacobi/blocked.wgsl). The third kernel skips a pair whose columns are
+// orthogonal.
 // Loop iterations of an invocation: 16 + 4 chunks + 3 PAIR.
 
 @group(0) @binding(0) var<uniform> params: Round;
@@ -13,7 +14,7 @@
 @group(0) @binding(3) var<storage, read_write> grams: array<f32>;
 @group(0) @binding(4) var<storage, read_write> marks: array<u32>;
 
-// Odd, so that a row and a column both run through all banks.
+// PITCH is odd so that the elements of a row, and also those of a column, are spread over all banks.
 const PITCH: u32 = PAIR + 1u;
 const WIDTH: u32 = BLOCK * BLOCK;
 
@@ -33,8 +34,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let players = players_of(m.order);
     let word = state[m.place].x;
     if (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) != 0u || params.round + 1u >= players || pair >= players / 2u { return; }
-    // An inner product of n terms is rounded by about the root of n, in eps. Angles beyond a quarter of that are
-    // rotated, too.
+    // The rounding error of an inner product of n terms is about sqrt(n) eps. Two columns are rotated if their cosine
+    // is above a quarter of that.
     let rounding = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));
     let tolerance = 1.1920929e-7 * max(4.0, 0.25 * sqrt(f32(m.order)));
 
@@ -87,7 +88,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let lower = vec2<f32>(right.x * c - right.y * d, right.y * c + right.x * d);
         var first = left.x * upper - left.y * lower;
         var second = left.y * upper + left.x * lower;
-        // The elements that were rotated away are 0.
+        // The rotation makes these elements 0 up to rounding.
         if p == q && left.y != 0.0 {
             first.y = 0.0;
             second.x = 0.0;

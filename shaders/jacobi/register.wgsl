@@ -1,8 +1,8 @@
-// The parts of jacobi/register_N that need no unrolling: one-sided Jacobi in registers, in the order of
+// The code of jacobi/register_N that needs no unrolling: one-sided Jacobi in registers, in the order of
 // shared/ring.wgsl.
 //
-// For square matrices that are safely positive definite: squared norms are updated through a sweep, not measured again
-// for each pair.
+// Only for square matrices that are safely positive definite, because the squared norms are updated during a sweep and
+// not computed again for each pair.
 
 struct Params { first: u32, sweeps: u32 }
 

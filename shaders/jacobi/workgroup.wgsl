@@ -1,17 +1,18 @@
 // Makes sweeps of one-sided Jacobi: rotates pairs of columns of W until all are orthogonal (Hestenes 1958; Demmel and
-// Veselic 1992). If W = A + s I at first, then W = V diag(lambda + s) in the end, up to rounding: a column's direction
-// is an eigenvector, and no V is stored.
+// Veselic 1992). If W = A + s I at the start, then W = V diag(lambda + s) at the end, up to rounding. The direction of
+// each column is then an eigenvector, and no separate V is stored.
 //
 // One workgroup per matrix, n <= CAPACITY, W in workgroup memory. A round of the round-robin tournament has n / 2
-// disjoint pairs with LANES invocations each, and each invocation takes every LANES-th group of four rows. A dispatch
-// makes at most params.sweeps sweeps: W and the state go back to memory, so that the next dispatch can continue.
+// disjoint pairs of columns with LANES invocations each, and each invocation handles every LANES-th group of four rows.
+// A dispatch makes at most params.sweeps sweeps, and then writes W and the state back to memory, so that the next
+// dispatch can continue.
 //
-// Loop iterations of an invocation and sweep: n (1 + 2 ceil(n / 4 / LANES) + LANES), see ops/jacobi/gpu.rs.
+// Loop iterations of an invocation in a sweep: n (1 + 2 ceil(n / 4 / LANES) + LANES), see ops/jacobi/gpu.rs.
 
 override CAPACITY: u32 = 32;
 override LANES: u32 = 4;
 override PAIRS: u32 = 16;
-// The distance from one column to the next, in groups of four rows: odd, so that columns start in different banks.
+// The distance from one column to the next, in groups of four rows. It is odd so that columns start in different banks.
 override STRIDE: u32 = 9;
 
 struct Params { first: u32, sweeps: u32 }
@@ -53,14 +54,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 
     let pair = lane / LANES;
     let part = lane % LANES;
-    // An odd order is completed by a ghost, whose partner rests.
+    // An odd order is completed by a ghost, and the partner of the ghost is not rotated.
     let players = n + n % 2u;
-    // Two columns count as orthogonal if their inner product is within its rounding.
+    // Two columns count as orthogonal if their inner product is at most its own rounding error.
     let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(n)));
     for (var sweep = 0u; sweep < params.sweeps && n > 1u && (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) == 0u; sweep += 1u) {
         if lane == 0u { atomicStore(&rotations, 0u); }
         for (var round = 0u; round + 1u < players; round += 1u) {
-            // The last player stays, and the others go round.
+            // The last player keeps its position, and the others rotate.
             var one = players - 1u;
             var two = round;
             if pair > 0u {

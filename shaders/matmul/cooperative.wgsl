@@ -1,8 +1,9 @@
 enable f16;
 enable wgpu_cooperative_matrix;
-// Computes 4 x 4 fragments of a product of f16 per workgroup on matrix units, with sums in f32. Each of four subgroups
-// has 2 x 2 fragments. DEPTH terms at a time are in workgroup memory, with the rows (columns) of each term contiguous,
-// so that op(A) is read by columns and op(B) by rows. Needs matmul/fragment_8.wgsl or matmul/fragment_16.wgsl.
+// Each workgroup computes 4 x 4 fragments of a product of f16 on matrix units, with sums in f32. Each of its four
+// subgroups has 2 x 2 fragments. Workgroup memory holds DEPTH terms at a time. The elements of op(A), and those of
+// op(B), that belong to the same term are contiguous, so that op(A) is read by columns and op(B) by rows. Needs
+// matmul/fragment_8.wgsl or matmul/fragment_16.wgsl.
 //
 // Iterations of an invocation:
 // ceil(span / DEPTH) (1 + 2 DEPTH SIDE / WIDTH + DEPTH / FRAGMENT) + CORNER / LANES + 4 (1 + FOURS / LANES).
@@ -17,7 +18,7 @@ const SIDE: u32 = 4u * FRAGMENT;
 const DEPTH: u32 = 32;
 // Eight elements of padding, so that the terms start in different banks.
 const PITCH: u32 = SIDE + 8u;
-// The elements of a fragment, and the groups of four among them.
+// The number of elements in a fragment, and the number of groups of four elements.
 const CORNER: u32 = FRAGMENT * FRAGMENT;
 const FOURS: u32 = CORNER / 4u;
 
@@ -30,7 +31,7 @@ const FOURS: u32 = CORNER / 4u;
 
 var<workgroup> left: array<f16, DEPTH * PITCH>;
 var<workgroup> right: array<f16, DEPTH * PITCH>;
-// One fragment of each subgroup, by columns.
+// One fragment of each subgroup, column-major.
 var<workgroup> made: array<f32, 4u * CORNER>;
 
 @compute @workgroup_size(WIDTH)

@@ -14,7 +14,7 @@ override B_ALONG: bool = true;
 fn a_at(at: u32) -> f32 { return number(a[word_of(at)], at); }
 fn b_at(at: u32) -> f32 { return number(b[word_of(at)], at); }
 
-// Returns the rows row..row+4 of op(A), m x k, in column p; zeros beyond it.
+// Returns the rows row..row+4 in column p of op(A), which is m x k. Elements beyond the matrix are 0.
 fn four_of_a(base: u32, m: u32, k: u32, row: u32, p: u32) -> vec4<f32> {
     let step = select(1u, k, A_ALONG);
     let at = base + select(p * m + row, row * k + p, A_ALONG);
@@ -26,7 +26,7 @@ fn four_of_a(base: u32, m: u32, k: u32, row: u32, p: u32) -> vec4<f32> {
     return x;
 }
 
-// Returns the columns column..column+4 of op(B), k x n, in row p; zeros beyond it.
+// Returns the columns column..column+4 in row p of op(B), which is k x n. Elements beyond the matrix are 0.
 fn four_of_b(base: u32, n: u32, k: u32, column: u32, p: u32) -> vec4<f32> {
     let step = select(1u, k, B_ALONG);
     let at = base + select(p * n + column, column * k + p, B_ALONG);

@@ -1,6 +1,6 @@
-// The lines along which f32 is scaled before it is split into f16: rows of op(A) or columns of op(B), counted through
-// the batch. A workgroup has 8 lines and one chunk of their terms, with 32 invocations per line. Needs
-// shared/real.wgsl.
+// The lines along which f32 is scaled before it is split into f16: rows of op(A) or columns of op(B), numbered
+// consecutively through the batch. A workgroup has 8 lines and one chunk of their terms, with 32 invocations per line.
+// Needs shared/real.wgsl.
 
 // Whether the terms of a line are contiguous.
 override ALONG: bool = false;
@@ -8,8 +8,8 @@ override ALONG: bool = false;
 const LINES: u32 = 8;
 const LANES: u32 = 32;
 
-// `first` is the first unit of a dispatch. A unit is 8 of the `all` lines, of which a matrix has `lines`, and one of
-// the chunks of their terms.
+// `first` is the index of the first workgroup of a dispatch, `lines` the number of lines per matrix, and `all` the
+// number of lines in total. A line has `terms` terms in `chunks` chunks of `chunk` terms.
 struct Params { first: u32, lines: u32, all: u32, terms: u32, chunk: u32, chunks: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;

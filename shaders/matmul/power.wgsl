@@ -1,7 +1,7 @@
 // Scaling by powers of two that exceed the range of one factor. Needs shared/real.wgsl.
 
-// Returns the value with these bits times 2^by, rounded once. It works on bits because a compiler may combine two
-// factors into one that is infinite, and drivers flush subnormal values to 0.
+// Returns the value with the given bits times 2^by, rounded once. The function works on bits because a compiler may
+// combine two factors into one that is infinite, and drivers flush subnormal values to 0.
 fn scaled(bits: u32, by: i32) -> f32 {
     let sign = bits & 0x80000000u;
     let size = bits & 0x7fffffffu;
@@ -9,7 +9,7 @@ fn scaled(bits: u32, by: i32) -> f32 {
     var number = size;
     var power = by;
     if size < 0x800000u {
-        // A subnormal value is `size` units of 2^-149.
+        // A subnormal value is `size` times 2^-149.
         number = bitcast<u32>(f32(size));
         power = by - 149;
     }

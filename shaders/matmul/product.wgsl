@@ -1,10 +1,10 @@
-// Definitions that the kernels of products share: elements in words, and the steps that turn a sum into a result,
-// `C = act(alpha op(A) op(B) + beta C + bias)`. Needs shared/real.wgsl and shared/half.wgsl.
+// Definitions that the kernels of products share: access to elements in words, and the steps that turn a sum into a
+// result, `C = act(alpha op(A) op(B) + beta C + bias)`. Needs shared/real.wgsl and shared/half.wgsl.
 
 // Whether elements are f16, two to a word, or f32. Sums are f32 in both cases.
 override HALF: bool = false;
-// Whether results are sums times alpha. This is compiled in because adapters on a CPU execute what a condition at run
-// time would skip.
+// Whether results are sums times alpha, with nothing added or applied. This is compiled in because adapters on a CPU
+// also execute code that a condition at run time would skip.
 override PLAIN: bool = false;
 
 // Activations.
@@ -14,14 +14,14 @@ const GELU: u32 = 2;
 const TANH: u32 = 3;
 const SIGMOID: u32 = 4;
 
-// What a bias is added along.
+// Whether there is a bias, and whether it has one value per row or per column.
 const NO_BIAS: u32 = 0;
 const BIAS_OF_ROWS: u32 = 1;
 const BIAS_OF_COLUMNS: u32 = 2;
 
-// `first` is the first unit of a dispatch. The strides are the elements from one matrix of a batch to the next, 0 where
-// one matrix serves all. A unit sums over `span` of the k terms, so a result has `parts` units. Where `raw` is set, the
-// sums are stored unchanged, in f32, part by part, starting at part `skip`.
+// `first` is the index of the first workgroup of a dispatch (in sum.wgsl, of its first word). A stride is the number of
+// elements from one matrix of a batch to the next, or 0 if one matrix serves all. A sum of k terms has `parts` parts of
+// `span` terms. If `raw` is not 0, the sums are stored unchanged, in f32, part by part, starting at part `skip`.
 struct Params {
     first: u32, m: u32, n: u32, k: u32,
     a_stride: u32, b_stride: u32, c_stride: u32, bias_stride: u32,
@@ -40,8 +40,8 @@ fn number(word: u32, index: u32) -> f32 {
     return bitcast<f32>(word);
 }
 
-// Returns tanh to a few ulp of 1; the built-in may be off by 1e-5. Small arguments use the series, whose next term is
-// below 2^-24 there.
+// Returns tanh to a few ulp of 1; the built-in may be off by 1e-5. For small arguments the function uses a series whose
+// next term is below 2^-24.
 fn tangent(x: f32) -> f32 {
     let bounded = clamp(x, -1.0, 1.0);
     let s = bounded * bounded;
@@ -67,7 +67,7 @@ fn activated(x: f32) -> f32 {
     return select(1.0, t, x < 0.0) / (1.0 + t);
 }
 
-// Returns the result of a sum at a row and a column of a matrix.
+// Returns the result that belongs to a sum at a row and a column of a matrix.
 fn finished(sum: f32, matrix: u32, row: u32, column: u32) -> f32 {
     var x = params.alpha * sum;
     if PLAIN { return x; }

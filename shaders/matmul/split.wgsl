@@ -1,6 +1,6 @@
-// Splits f32 into the sum of two f16: x 2^s = high + low, where s scales the largest magnitude of a line to
-// [2^14, 2^15). Words hold two f16. The terms of a line are contiguous and fill whole words; what is beyond the terms
-// is 0. Needs matmul/lines.wgsl, matmul/power.wgsl and shared/half.wgsl.
+// Splits f32 into the sum of two f16: x 2^s = high + low, where s scales the largest magnitude of a line to [2^14,
+// 2^15). A word holds two f16. The terms of a line are contiguous and fill whole words; if their number is odd, the
+// last half of a word is 0. Needs matmul/lines.wgsl, matmul/power.wgsl and shared/half.wgsl.
 //
 // Iterations of an invocation: chunks / 32 + 5 + chunk / 64.
 
@@ -15,7 +15,7 @@
 fn exponent_for(bits: u32) -> i32 {
     if bits == 0u || bits >= INFINITE { return 0; }
     if bits >= 0x800000u { return 141 - i32(bits >> 23u); }
-    // A subnormal value is `bits` units of 2^-149.
+    // A subnormal value is `bits` times 2^-149.
     return 290 - i32(bitcast<u32>(f32(bits)) >> 23u);
 }
 

@@ -1,24 +1,25 @@
-// Each workgroup computes a tile of 8 SIDE rows and columns of a product, each invocation 8 x 8 of it in registers.
-// Workgroup memory holds two halves of DEPTH terms each: while one half is multiplied, the next terms are loaded
-// through registers into the other. There is one barrier per step.
+// Each workgroup computes a tile of 8 SIDE rows and columns of a product, and each invocation computes 8 x 8 elements
+// of the tile in registers. Workgroup memory holds two halves of DEPTH terms each: while one half is multiplied, the
+// next terms are loaded through registers into the other. There is one barrier per step.
 //
 // Iterations of an invocation: ceil(span / DEPTH) (1 + DEPTH).
 
 override SIDE: u32 = 16;
 override DEPTH: u32 = 8;
 
-// The groups of four rows, or columns, of a tile, of a step, and of both halves.
+// The number of groups of four rows (or columns) in a tile, and the numbers of groups of four elements in a step and in
+// both halves of workgroup memory.
 override FOURS: u32 = 2u * SIDE;
 override STEP: u32 = DEPTH * 2u * SIDE;
 override STORED: u32 = 2u * DEPTH * 2u * SIDE;
-// The groups of four of each factor that an invocation loads: one or two.
+// The number of groups of four elements of each factor that an invocation loads per step: one or two.
 override LOADS: u32 = DEPTH * 2u / SIDE;
 
 var<workgroup> left: array<vec4<f32>, STORED>;
 var<workgroup> right: array<vec4<f32>, STORED>;
 
 // Returns the position of term p of a group of four. The XOR with the term lets invocations that load the terms of one
-// group write to different banks, while those that read the groups of one term still read adjacent ones.
+// group write to different banks, while invocations that read the groups of one term still read adjacent groups.
 fn place_of(p: u32, four: u32) -> u32 { return p * FOURS + (four ^ (p & 7u)); }
 
 // Returns the (term, group of four) that an invocation loads; adjacent invocations load what is contiguous in memory.
@@ -36,8 +37,8 @@ fn main(
     let m = params.m;
     let n = params.n;
     let k = params.k;
-    // Tiles are numbered in strips of eight rows, column by column: tiles that run at the same time share their factors
-    // in the cache.
+    // Tiles are numbered in strips of eight rows of tiles, column by column, so that tiles that run at the same time
+    // share their factors in the cache.
     let down = (m + 8u * SIDE - 1u) / (8u * SIDE);
     let across = (n + 8u * SIDE - 1u) / (8u * SIDE);
     let unit = params.first + group.x;
@@ -69,7 +70,7 @@ fn main(
 
     for (var step = 0u; step <= steps; step += 1u) {
         let ahead = begin + step * DEPTH;
-        // The factors for step `step`; nothing beyond the last step.
+        // The factors for step `step`, or zeros after the last step.
         next_a = vec4<f32>(0.0); next_b = next_a; more_a = next_a; more_b = next_a;
         if ahead + of_a.x < end { next_a = four_of_a(base_a, m, k, row + 4u * of_a.y, ahead + of_a.x); }
         if ahead + of_b.x < end { next_b = four_of_b(base_b, n, k, column + 4u * of_b.y, ahead + of_b.x); }

@@ -1,10 +1,10 @@
-// Each workgroup computes several small products, each invocation 4 x 4 of a result: `together` matrices at once, with
-// `depth` terms of their sums at a time in workgroup memory. Both sides of a result are at most 32.
+// Each workgroup computes `together` small products, and each invocation computes 4 x 4 elements of a result. Workgroup
+// memory holds `depth` terms of the sums at a time. A result has at most 32 rows and 32 columns.
 //
 // Iterations of an invocation: ceil(k / depth) (1 + 2 ceil(ROOM / WIDTH) + depth).
 
-// The order where all three sides are equal, so that a compiler divides by constants; 0 where the parameters give the
-// sides.
+// The order of the matrices if m, n and k are equal, so that the compiler can divide by constants; 0 if m, n and k are
+// parameters.
 override ORDER: u32 = 0;
 override WIDTH: u32 = 128;
 override ROOM: u32 = 512;

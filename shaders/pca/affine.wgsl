@@ -1,10 +1,11 @@
-// Computes (X - before) W + after for every matrix: X (rows, inner), W (inner, cols). One workgroup computes a tile of
-// 16 x 16, one invocation an element.
+// Computes (X - before) W + after for every matrix X of a batch, where X is (rows, inner) and W is (inner, cols). A
+// workgroup computes a tile of 16 x 16 elements, and each invocation computes one element.
 //
 // Loop iterations: ceil(inner / 16) 17.
 
 const TILE: u32 = 16u;
-// One column more than the tile has, so that neighbors are in different banks.
+// The distance between adjacent rows of a tile in workgroup memory: one more than TILE, so that the elements of a
+// column are in different banks.
 const STRIDE: u32 = 17u;
 
 struct Params { first: u32, rows: u32, inner: u32, cols: u32 }

@@ -1,10 +1,10 @@
-// numbers[i] = four random numbers made of the words 4 i to 4 i + 3 from the stream's position on. They are bits: no
-// arithmetic that adapters may do differently touches a number, except for the law's last product and sum. One
-// invocation makes a vector of four; its loops are the ten rounds of one block, or of two if the position is within a
-// block.
-//   WORDS:     the words
-//   UNIFORM:   min(offset + factor u, below), u the upper 24 bits
-//   NORMAL:    offset + factor x, x standard normal by the inverse of its distribution, in integers
+// Makes random numbers: numbers[i] holds four numbers, made of the words 4 i to 4 i + 3 after the position of the
+// stream. The numbers are handled as bits: no arithmetic in which adapters may differ is applied to the numbers, except
+// for the last product and sum of a law. One invocation makes a vector of four numbers. Its loops are the ten rounds of
+// one block, or of two blocks if the position is within a block. The values of LAW mean:
+//   WORDS:     the words unchanged
+//   UNIFORM:   min(offset + factor u, below), where u is made of the upper 24 bits of the word
+//   NORMAL:    offset + factor x, where x is standard normal by the inverse of its distribution, in integers
 //              (src/ops/random/quantile.rs)
 //   BERNOULLI: 1 if `some` is set and the word is at most `last`, else 0
 
@@ -47,7 +47,7 @@ fn standard_normal(word: u32) -> f32 {
     let r = m << 6u;
     let step = upper_half(r, interval.y - upper_half(r, interval.z - upper_half(r, interval.w)));
     let x = interval.x - ((step + 8u) >> 4u);
-    // Rounded to 24 bits here, so that the conversion is exact.
+    // x is rounded to 24 bits here, so that the conversion is exact.
     let cut = 8u - min(8u, countLeadingZeros(x));
     let n = (x + ((1u << cut) >> 1u)) >> cut;
     let size = f32(n) * bitcast<f32>((98u + cut) << 23u);

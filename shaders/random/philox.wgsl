@@ -1,5 +1,5 @@
-// Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011). WGSL has no 64-bit product, so it is made of 16-bit halves.
-// It uses integers alone, so every adapter makes the same words.
+// Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011). WGSL has no 64-bit product, so products are made of 16-bit
+// halves. Only integers are used, so every adapter makes the same words.
 
 // Returns the upper half of a * b.
 fn upper_half(a: u32, b: u32) -> u32 {
@@ -21,7 +21,7 @@ fn philox_round(x: vec4<u32>, key: vec2<u32>) -> vec4<u32> {
     );
 }
 
-// Returns the block of a counter, its lowest word first.
+// Returns the block of four random words for a counter. The lowest word of the counter comes first.
 fn philox(counter: vec4<u32>, start: vec2<u32>) -> vec4<u32> {
     var x = counter;
     var key = start;

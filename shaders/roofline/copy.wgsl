@@ -1,4 +1,4 @@
-// made = given, one vector of four per invocation: the ceiling of memory. No loops.
+// Copies `given` to `made`, one vector of four per invocation, to measure the ceiling of memory. No loops.
 
 override WIDTH: u32 = 256;
 

@@ -1,4 +1,4 @@
-// How a decomposition of a matrix ended: the last number of its certificate, with the codes of `Status` in
+// The status of a decomposition, which is the last number of its certificate. The codes are those of `Status` in
 // src/ops/certificate.rs.
 
 const CONVERGED: f32 = 0.0;
@@ -8,9 +8,9 @@ const NON_FINITE: f32 = 2.0;
 // The spacing of f32 at 1. Residuals and departures from orthogonality are promised in multiples of it.
 const EPSILON: f32 = 1.1920929e-7;
 
-// Returns the certificate: the largest residual over the norm, the departure from orthogonality, sweeps, status.
-// Residual and departure are passed as bits, in which infinity and NaN can be detected whatever a compiler assumes
-// about numbers. Both are promised to be at most promise order EPSILON.
+// Returns the certificate: the largest residual divided by the norm, the departure from orthogonality, the number of
+// sweeps, and the status. The residual and the departure are passed as bits, because infinity and NaN can be detected
+// in bits whatever a compiler assumes about numbers. Both are promised to be at most promise * order * EPSILON.
 fn judge(
     order: u32, promise: f32, norm: f32, residual: u32, departure: u32, sweeps: u32, orthogonal: bool, finite: bool,
 ) -> vec4<f32> {

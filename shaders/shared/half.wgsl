@@ -1,5 +1,5 @@
-// f16 as bits, two to a word: unpack2x16float and pack2x16float leave infinities, NaN and values beyond 65504
-// unspecified.
+// Conversions of f16 values that are stored as bits, two to a word. The built-ins unpack2x16float and pack2x16float are
+// not used, because their results are unspecified for infinities, NaN and values beyond 65504.
 
 // Returns the value of the lower 16 bits. Subnormals of f16 are normal numbers of f32.
 fn widen(half: u32) -> f32 {
@@ -15,7 +15,7 @@ fn narrow(x: f32) -> u32 {
     let bits = bitcast<u32>(x);
     let size = bits & 0x7fffffffu;
     let normal = (size + 0xfffu + ((size >> 13u) & 1u) - (112u << 23u)) >> 13u;
-    // Below 2^-14 the unit is 2^-24, whatever the exponent.
+    // Below 2^-14, the spacing of f16 is 2^-24 regardless of the exponent.
     let shift = clamp(126u - min(size >> 23u, 112u), 14u, 25u);
     let whole = (size & 0x7fffffu) | 0x800000u;
     let down = whole >> shift;

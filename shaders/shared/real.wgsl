@@ -1,5 +1,5 @@
-// Arithmetic that is tighter than WGSL requires; and tests on bits, because a compiler may assume that NaN does not
-// occur.
+// Arithmetic that is more accurate than WGSL requires, and tests on bits, which are needed because a compiler may
+// assume that NaN does not occur.
 
 // Returns 1 / sqrt(x) for x > 0. The built-in may be 2 ulp off; one Newton step repairs it.
 fn reciprocal_sqrt(x: f32) -> f32 {
@@ -7,8 +7,7 @@ fn reciprocal_sqrt(x: f32) -> f32 {
     return y * (1.5 - 0.5 * x * y * y);
 }
 
-// Returns the bits of |x|. They are ordered as the magnitudes are, and from 0x7f800000 on they stand for no finite
-// number.
+// Returns the bits of |x|. The bits have the same order as the magnitudes; from 0x7f800000 on they are infinity or NaN.
 fn magnitude_bits(x: f32) -> u32 { return bitcast<u32>(x) & 0x7fffffffu; }
 
 const INFINITE: u32 = 0x7f800000u;
@@ -16,6 +15,6 @@ const INFINITE: u32 = 0x7f800000u;
 // Returns 2^e for -126 <= e <= 127.
 fn power_of_two(e: i32) -> f32 { return bitcast<f32>(u32(e + 127) << 23u); }
 
-// Returns the factor that scales numbers whose largest magnitude has these bits to [1, 2). Zeros are scaled by 1; the
-// exponent of a subnormal is taken as that of the smallest normal number.
+// Returns the factor that scales numbers to a largest magnitude in [1, 2), given the bits of their largest magnitude.
+// Zeros are scaled by 1; the exponent of a subnormal is taken as that of the smallest normal number.
 fn scale_of(bits: u32) -> f32 { return select(power_of_two(-clamp(i32(bits >> 23u) - 127, -126, 126)), 1.0, bits == 0u); }

@@ -1,15 +1,17 @@
-// One-sided Jacobi with the columns of W in registers, a pair of them at each place. In eigen/lane_N a place is a lane
-// of a subgroup; in jacobi/register_N it is four invocations of a workgroup.
+// One-sided Jacobi with the columns of W in registers. The columns are arranged in a ring of places, with a pair of
+// columns at each place. In eigen/lane_N, a place is a lane of a subgroup; in jacobi/register_N, it is four invocations
+// of a workgroup.
 //
 // The modulus ordering (Luk and Park, On parallel Jacobi orderings, SIAM J. Sci. Stat. Comput. 10, 1989): among m = 2 p
 // players, those with i + j = k mod m meet in round k, and the two that would meet themselves, s and s + p, meet each
 // other. In even rounds, k = 2 s, place 0 has s and s + p, and place d has s - d and s + d. In odd rounds, k = 2 s + 1,
-// place d has s - d and s + 1 + d. So one column of each pair stays and one moves to a neighbor (a ring as in Zhou and
-// Brent, J. Parallel Distrib. Comput. 42, 1997): y comes from the next place, then x from the previous one, and place 0
-// exchanges its two. After p such double rounds every pair has met, and s has grown by p.
+// place d has s - d and s + 1 + d. So one column of each pair stays at its place, and the other moves to a neighboring
+// place (a ring as in Zhou and Brent, J. Parallel Distrib. Comput. 42, 1997): the columns y move in from the next
+// place, then the columns x move in from the previous place, and place 0 exchanges its two columns. After p such double
+// rounds, every pair has met, and s has grown by p.
 
-// Returns the columns at a place before an even round, where s is 0 or p. A column beyond the order is a ghost, all
-// zeros, and is never rotated.
+// Returns the columns at a place before an even round in which s is 0 or p. A column whose index is beyond the order is
+// a ghost: it consists of zeros and is never rotated.
 fn columns_at(place: u32, pairs: u32, s: u32) -> vec2<u32> {
     let m = 2u * pairs;
     let x = (s + m - place) % m;

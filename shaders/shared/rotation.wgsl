@@ -1,7 +1,7 @@
 // The rotation of one-sided Jacobi. Needs shared/real.wgsl.
 
-// Squared norms up to this are taken as 0: at their size a product no longer has eight digits, and values that are
-// scaled to 1 are never so small unless they are rounding.
+// Squared norms up to this bound count as 0. At this size, a product no longer has eight digits, and in data that is
+// scaled to 1, values are this small only if they are rounding errors.
 const NEGLIGIBLE: f32 = 1e-35;
 
 // Returns |cos| of the angle between two columns with the squared norms x, y and the inner product z; 0 if either is
@@ -11,9 +11,9 @@ fn cosine(x: f32, y: f32, z: f32) -> f32 {
     return select(0.0, abs(z), some) * reciprocal_sqrt(select(1.0, x, some)) * reciprocal_sqrt(select(1.0, y, some));
 }
 
-// Returns the rotation that makes the columns orthogonal: (c, s), where c x_i - s y_i and s x_i + c y_i are the new
-// columns. It is (1, 0) if they are orthogonal to `tolerance` already. There is no branch, so that a compiler may
-// interleave the rotations of disjoint pairs.
+// Returns the rotation that makes the columns orthogonal as (c, s), where c x_i - s y_i and s x_i + c y_i are the new
+// columns. The rotation is (1, 0) if the columns are already orthogonal to `tolerance`. The function has no branch, so
+// that a compiler may interleave the rotations of disjoint pairs.
 fn rotation(x: f32, y: f32, z: f32, tolerance: f32) -> vec2<f32> {
     let turns = cosine(x, y, z) > tolerance;
     let zeta = (y - x) / (2.0 * select(1.0, z, turns));
@@ -28,7 +28,7 @@ fn rotation(x: f32, y: f32, z: f32, tolerance: f32) -> vec2<f32> {
     return select(vec2<f32>(1.0, 0.0), vec2<f32>(c, s) * (1.5 - 0.5 * (c * c + s * s)), turns);
 }
 
-// Returns the squared norms after that rotation. A rotation by almost nothing changes them by almost nothing.
+// Returns the squared norms after the rotation `turn`. A rotation by a tiny angle changes the norms only slightly.
 fn turned_squares(x: f32, y: f32, z: f32, turn: vec2<f32>) -> vec2<f32> {
     let change = turn.y / turn.x * z;
     return vec2<f32>(x - change, y + change);

@@ -1,5 +1,5 @@
-// What the kernels of one decomposition tell each other about a matrix. The first word of its state holds the flags
-// below and, from bit 8 on, the sweeps so far. Each decomposition defines the other three words.
+// The state of a matrix, which the kernels of one decomposition share. Its first word holds the flags below and, from
+// bit 8 on, the number of sweeps so far. Each decomposition defines the other three words.
 
 const FLAG_ORTHOGONAL: u32 = 1u;
 const FLAG_NON_FINITE: u32 = 2u;

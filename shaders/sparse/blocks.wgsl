@@ -1,4 +1,4 @@
-// Blocks of 1024 elements: one block per workgroup, with 64 invocations that take 16 adjacent elements each.
+// Each workgroup processes one block of 1024 elements with 64 invocations, each of which takes 16 adjacent elements.
 
 const INVOCATIONS: u32 = 64u;
 const EACH: u32 = 16u;

@@ -1,6 +1,6 @@
-// Writes both entries of every edge: (source, target) and (target, source). Self-loops and edges of weight 0
-// are dropped: they get the row `nodes`, behind all others. A weight is stored as the complement of its bits,
-// which ascends as the weight descends.
+// Writes both entries of every edge: (source, target) and (target, source). Self-loops and edges of weight 0 are
+// dropped: their entries get the row index `nodes`, which sorts after all rows. A weight is stored as the complement of
+// its bits, which ascends as the weight descends.
 //
 // Loop iterations: edges of an invocation.
 

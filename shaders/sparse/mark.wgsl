@@ -1,5 +1,5 @@
-// Marks each sorted entry that is the first of its row and column and within the matrix. One more element, 0,
-// is at the end.
+// Marks each sorted entry that is within the matrix and is the first with its row and column: 1 for a marked entry,
+// otherwise 0. An additional 0 follows the last entry.
 //
 // Loop iterations: entries of an invocation.
 

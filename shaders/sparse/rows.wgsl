@@ -1,6 +1,6 @@
-// Sums over the entries of rows: LANES invocations per row, each with four columns of a row-major slab of 4
-// LANES columns; TEAMS rows per workgroup. The order of a sum is fixed and the same for every slab: entries in
-// groups of four adjacent ones, then the groups in order.
+// Computes sums over the entries of rows. A workgroup has TEAMS rows, with LANES invocations per row. Each invocation
+// has four columns of a row-major slab of 4 LANES columns. The order of a sum is fixed and the same for every slab: the
+// terms of four adjacent entries are added first, then the groups of four in order.
 //
 // Loop iterations of an invocation and row: entries / 4 + 3.
 
@@ -9,7 +9,7 @@ override TEAMS: u32 = 8;
 override WEIGHTED: bool = false;
 override SCALED: bool = false;
 
-// The term of (W S x) that one entry contributes.
+// Returns the term that one entry contributes to W S x.
 fn term(entry: u32, part: u32) -> vec4<f32> {
     let column = columns[entry];
     let value = x[column * LANES + part];

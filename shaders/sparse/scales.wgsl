@@ -1,6 +1,6 @@
-// Computes the diagonals d and S of a Laplacian from degrees. With weights, the degree is the first component
-// of `degrees` (sums of W x for x = 1); otherwise it is the length of the row. If NORMALIZED, d = 1 and S =
-// D^-1/2, with d = ISOLATED and S = 0 where the degree is 0. Otherwise d = D, and S is not used.
+// Computes the diagonals d and S of a Laplacian from degrees. If WEIGHTED, the degree is the first component of
+// `degrees`, which is W x for x = 1; otherwise it is the number of entries in the row. If NORMALIZED, d = 1 and S =
+// D^-1/2, except that d = ISOLATED and S = 0 where the degree is 0. Otherwise d is the degree, and S is not used.
 //
 // Loop iterations: rows of an invocation.
 

@@ -1,5 +1,5 @@
-// Sums over rows, or over segments of long rows, written to slots. An item is (slot, first entry, end of its
-// entries, -). See rows.wgsl.
+// Computes the sums over rows, or over segments of long rows, and writes each sum to its slot. An item is (slot, first
+// entry, end of the entries, unused). See rows.wgsl.
 
 struct Params { first: u32, end: u32 }
 

@@ -1,4 +1,4 @@
-// Copies a slab into the columns from `first` on of a row-major block of `width` columns.
+// Copies a slab into a row-major block of `width` columns, starting at column `first`.
 //
 // Loop iterations: vectors of an invocation.
 

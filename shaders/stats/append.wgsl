@@ -1,5 +1,6 @@
-// Copies rows `begin` to `begin + count` of every series to the tail, after the `held` elements that each series'
-// `room` there already has. Consecutive invocations copy consecutive rows of a series.
+// Copies `count` rows of every series, from row `begin` on, to the tail. The tail has room for `room` elements of each
+// series, and the first `held` elements of this room are already in use. Consecutive invocations copy consecutive rows
+// of a series.
 //
 // Loop iterations: elements of an invocation.
 

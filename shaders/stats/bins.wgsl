@@ -1,6 +1,7 @@
-// Counts how many of 16384 elements of a series fall into each bin. A workgroup takes one part of a series and counts
-// the bins `window` to `window + 2048`. With the first window it also counts the elements below, above, and NaNs, and
-// stores them after the bins. `ends` holds the keys of the bins' lower edges, then that of the last upper edge.
+// Counts the elements of a series in each bin. A workgroup counts a part of 16384 elements of one series, in the bins
+// `window` to `window + 2048`. If `window` is 0, the workgroup also counts the elements below the first edge, the
+// elements above the last edge, and NaNs, and stores these three counts after the counts of the bins. `ends` holds the
+// keys of the lower edges of all bins, then the key of the upper edge of the last bin.
 //
 // Loop iterations: 9 + 64 * (1 + 25) + 9.
 
@@ -34,7 +35,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         } else if key > ends[params.bins] {
             atomicAdd(&seen[WINDOW + 1u], 1u);
         } else {
-            // The last bin whose lower edge is not above the element.
+            // Bisection finds the last bin whose lower edge is not above the element.
             var low = 0u;
             var high = params.bins;
             while low + 1u < high {

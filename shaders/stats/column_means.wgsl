@@ -1,4 +1,5 @@
-// Computes the columns' means from shifts, offsets and the exponents of their units; NaN if an element is not finite.
+// Computes the means of columns from shifts, offsets and the exponents of the offsets. If an element of a column is not
+// finite, the mean of this column is NaN.
 //
 // Loop iterations: columns of an invocation.
 

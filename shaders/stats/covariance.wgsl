@@ -1,6 +1,6 @@
-// Computes covariances, or correlations if CORRELATION is set, from products about the mean: the whole matrix from its
-// lower triangle. A column with an element that is not finite is NaN throughout; with fewer than two rows everything is
-// NaN. Covariances are in units of 4^`exponent`.
+// Computes covariances, or correlations if CORRELATION is set, from products about the mean. The products are a lower
+// triangle; the result is the whole matrix. If a column has an element that is not finite, all results of this column
+// are NaN. With fewer than two rows, all results are NaN. Covariances are in units of 4^`exponent`.
 //
 // Loop iterations: elements of an invocation.
 
@@ -44,8 +44,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
                     bits = bitcast<u32>(select(clamp(both / (sqrt(one) * sqrt(other)), -1.0, 1.0), 1.0, i == j));
                 }
             } else {
-                // The unit is applied in two halves: the unit and what is between may leave the range of f32 even if
-                // the result does not.
+                // The unit is applied in two halves, because the whole unit or an intermediate result may leave the
+                // range of f32 even if the result does not.
                 let unit = clamp(i32(means[units + i] + means[units + j]) - 2 * params.exponent, -252, 252);
                 bits = bitcast<u32>(both / params.divisor * power_of_two(unit / 2) * power_of_two(unit - unit / 2));
             }

@@ -1,6 +1,6 @@
-// One round of a radix selection: counts how often each value of an 8-bit digit occurs among the keys that start with
-// the digits found so far, for up to 8 ranks at once. A workgroup takes a part of 16384 elements of a series and eight
-// of its ranks; counts[part][series][rank][256].
+// One round of a radix selection, for up to 8 ranks at once. For each rank, counts how often each value of an 8-bit
+// digit occurs among the keys that start with the digits found for this rank so far. A workgroup counts a part of 16384
+// elements of a series for eight ranks of this series. The counts are stored as counts[part][series][rank][256].
 //
 // Loop iterations: 8 + 64 * 9 + 8.
 
@@ -11,7 +11,7 @@ struct Params { first: u32, series: u32, from_series: u32, len: u32, inner: u32,
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<f32>;
-// The digits that are known, and the rank among the keys that start with them.
+// For each rank, x holds the known digits, and y the rank among the keys that start with these digits.
 @group(0) @binding(2) var<storage, read> sought: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> counts: array<u32>;
 
@@ -27,7 +27,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let first_rank = unit % bundles * RANKS;
     let ranks = min(RANKS, params.ranks - first_rank);
     for (var k = lane; k < RANKS * 256u; k += 256u) { atomicStore(&seen[k], 0u); }
-    // All digits above this one are known; in the first round none is.
+    // All digits above the current digit are known; in the first round no digit is known.
     var mask = 0u;
     if params.shift < 24u { mask = 0xffffffffu << (params.shift + 8u); }
     if lane < ranks { known[lane] = sought[own * params.ranks + first_rank + lane].x & mask; }

@@ -1,8 +1,8 @@
-// Needs shared/real.wgsl. The distance of an element from its column's shift in units of 2^exponent, the exponent of
-// the largest distance of its node. Nothing overflows on the way, because from 2^100 on both are multiplied by 2^-16
-// first.
+// Needs shared/real.wgsl. Returns the distance of an element from the shift of its column, in units of 2^`exponent`.
+// The exponent is that of the largest distance in the node. If it is 100 or more, the element and the shift are first
+// multiplied by 2^-16, so that no intermediate result overflows.
 
-// The exponent of columns whose elements all equal the shift; that of all other columns is at least -126.
+// The exponent of a column whose elements all equal the shift. The exponent of any other column is at least -126.
 const NONE: i32 = -127;
 
 fn distance(number: f32, shift: f32, exponent: i32) -> f32 {

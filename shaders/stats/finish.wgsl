@@ -1,11 +1,12 @@
-// Computes the statistics of moments: mean, variance divided by count - ddof, skewness and excess kurtosis (biased),
-// extremes, counts.
+// Computes the statistics of every series from its moments: mean, variance (divided by count - ddof), biased skewness,
+// biased excess kurtosis, extremes and count.
 //
 // Loop iterations: series of an invocation.
 
 override WIDTH: u32 = 64;
 
-// `nan` has the bits of a NaN, `infinity` those of infinity: a compiler may assume that constants are finite.
+// `nan` has the bits of a NaN, and `infinity` has the bits of infinity. Both are parameters because a compiler may
+// assume that constants are finite.
 struct Params { series: u32, ddof: u32, nan: u32, infinity: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -32,7 +33,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
 
         let up = power_of_two(node.lowered);
         let down = power_of_two(-node.lowered);
-        // Clamped to the extremes, so rounding cannot make it infinite.
+        // The mean is clamped to the extremes, so that rounding cannot make it infinite.
         let between = min(max(node.shift + node.offset, node.least * down), node.most * down) * up;
         var middle = bitcast<u32>(between);
         if more { middle = positive; }

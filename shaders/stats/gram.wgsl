@@ -1,6 +1,6 @@
-// Sums the products of columns about their means, in their units, over leaves of 1024 rows. A workgroup computes a tile
-// of 4 SIDE columns in the lower triangle, an invocation 4 x 4 elements of it. Every sixteen rows are summed
-// separately. An element that is not finite counts as the mean.
+// Sums the products of columns about their means over leaves of 1024 rows, in the units of the columns. A workgroup
+// computes a tile of the lower triangle that is 4 SIDE columns high and wide, and an invocation computes 4 x 4 elements
+// of the tile. Each group of sixteen rows is summed separately. An element that is not finite counts as the mean.
 //
 // Loop iterations: 64 (1 + 16 + 64 / SIDE).
 
@@ -20,7 +20,7 @@ struct Params { first: u32, cols: u32, matrices: u32, len: u32, begin: u32, end:
 var<workgroup> down: array<vec4<f32>, SIDE * 16>;
 var<workgroup> across: array<vec4<f32>, SIDE * 16>;
 
-// Returns the element of that row and column about the mean, scaled.
+// Returns the scaled distance of an element from the mean of its column; 0 outside the matrix.
 fn centered(matrix: u32, column: u32, row: u32, end: u32, node: u32) -> f32 {
     if column >= params.cols || row >= end { return 0.0; }
     let number = x[(matrix * params.cols + column) * params.len + row];
@@ -44,7 +44,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var sums = mat4x4<f32>();
     for (var from_row = begin; from_row < end; from_row += TOGETHER) {
         workgroupBarrier();
-        // Rows are neighbors in memory, columns in the tile.
+        // Neighboring rows are adjacent in memory, and neighboring columns are adjacent in the tile.
         for (var k = lane; k < 4u * SIDE * TOGETHER; k += SIDE * SIDE) {
             let row = k % TOGETHER;
             let column = k / TOGETHER;

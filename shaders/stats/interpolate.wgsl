@@ -1,6 +1,7 @@
-// Computes quantiles from their neighbors: sought[series][2 q] is the element below, and its z has the bits of the
-// fraction of the distance to the element above, which is stored next. Its w says that the series is empty. If GUARDED,
-// the last entry of a series is its greatest key, which shows a NaN.
+// Interpolates quantiles between neighboring elements. sought[series][2 q].x is the key of the element below quantile
+// q, and sought[series][2 q + 1].x is the key of the element above. Of sought[series][2 q], z holds the bits of the
+// fraction of the distance between both elements, and w is not 0 if the series is empty. If GUARDED, the last entry of
+// a series holds the greatest key of the series, which shows whether the series has a NaN.
 //
 // Loop iterations: quantiles of an invocation.
 
@@ -37,7 +38,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             } else if high_infinite {
                 bits = high_bits;
             } else if !low_infinite {
-                // The distance between ends of opposite signs may exceed the largest number.
+                // The distance between elements of opposite signs may exceed the largest finite number.
                 var value = below * (1.0 - part) + above * part;
                 if low.x >= 0x80000000u || high.x <= 0x80000000u {
                     value = select(above - (above - below) * (1.0 - part), below + (above - below) * part, part < 0.5);

@@ -1,6 +1,7 @@
-// Merges the products of neighboring nodes about their common mean: nodes 2 k and 2 k + 1 of `left` become node k of
-// the result; a last node without a neighbor is copied. Units are powers of two: the result has the larger unit of the
-// two nodes. All nodes have `rows` rows, the last one `rows_of_last`. If PAIR, `left` and `right` hold one node each.
+// Merges the products of neighboring nodes about their common mean. Nodes 2 k and 2 k + 1 of `left` become node k of
+// the result; a last node without a neighbor is copied. Units are powers of two, and the result has the larger unit of
+// the two nodes. Every node has `rows` rows, except that the last node has `rows_of_last`. If PAIR, `left` and `right`
+// hold one node each, and these two nodes are merged.
 //
 // Loop iterations: vectors of an invocation.
 

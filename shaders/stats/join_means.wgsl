@@ -1,4 +1,5 @@
-// Merges the means that belong to join.wgsl, with their flags and the exponents of their units.
+// Merges the means that belong to the products of join.wgsl, with the flags and the exponents of the units of the
+// means.
 //
 // Loop iterations: columns of an invocation.
 

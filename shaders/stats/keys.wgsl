@@ -1,4 +1,4 @@
-// Maps numbers to integers in the same order: NaN is above all, -0 is 0.
+// Maps numbers to integers that have the same order. NaN becomes the greatest integer, and -0 the same integer as 0.
 
 const KEY_OF_NAN: u32 = 0xffffffffu;
 

@@ -1,7 +1,7 @@
-// Computes the moments of leaves: two passes over 4096 elements of a series, the second while they are in a cache. A
-// workgroup takes 8 series with 32 invocations each. Neighboring invocations take neighbors along the series or, if
-// ACROSS, the same element of neighboring series. An invocation sums every sixteen elements separately. Element i of
-// series s is at (s / inner * len + i) * inner + s % inner.
+// Computes the moments of leaves in two passes over 4096 elements of a series. The second pass runs while the elements
+// are in a cache. A workgroup reduces a leaf of 8 series, with 32 invocations for each series. Neighboring invocations
+// read neighboring elements of a series or, if ACROSS, the same element of neighboring series. An invocation sums each
+// group of sixteen elements separately. Element i of series s is at index (s / inner * len + i) * inner + s % inner.
 //
 // Loop iterations: 2 * (128 + 8) and 2 * 5.
 
@@ -108,7 +108,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     if part == 0u && wanted < params.series {
         let p = numbers[place];
-        // The offset was rounded: moments about the rounded mean become moments about the exact mean.
+        // The offset was rounded, so the moments about the rounded mean are converted to moments about the exact mean.
         let off = p.x / n;
         let words = words_of(Node(
             vec2<u32>(count, 0u), seen, exponent,

@@ -1,7 +1,8 @@
-// Computes the means of columns over leaves of 1024 rows: offsets from the columns' shifts in units of 2^exponent, a
-// flag for an element that is not finite, and that exponent, which is that of the leaf's largest distance from the
-// shift. A workgroup takes 8 columns with 32 invocations each, and passes twice over its rows, the second time while
-// they are in a cache. Node k of matrix m holds the offsets of its columns, then flags of 1 or 0, then exponents.
+// Computes the means of columns over leaves of 1024 rows. A mean is an offset from the shift of the column, in units of
+// 2^exponent, where the exponent is that of the largest distance from the shift in the leaf. A flag says whether the
+// column has an element that is not finite. A workgroup reduces 8 columns, with 32 invocations for each column, in two
+// passes over the rows of a leaf. The second pass runs while the rows are in a cache. Node k of matrix m holds the
+// offsets of the columns of m, then the flags (1 or 0), then the exponents.
 //
 // Loop iterations: 2 * (32 + 5).
 
@@ -31,7 +32,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let begin = params.begin + leaf * LEAF_ROWS;
     let end = min(begin + LEAF_ROWS, params.end);
     let shift = shifts[s];
-    // Halves, because a distance may exceed f32. A subnormal difference counts as a difference.
+    // Elements are halved, because a distance may exceed f32. The second component is 1 if any element differs from the
+    // shift, even by a subnormal number.
     var reach = vec2<u32>(0u);
     for (var row = begin + part; row < end; row += LANES) {
         let number = x[s * params.len + row];

@@ -1,5 +1,5 @@
-// Merges neighboring nodes: node k of the result is made of nodes 2 k and 2 k + 1 of `left`; a last node without a
-// neighbor is copied. If PAIR, `left` and `right` hold one node each.
+// Merges neighboring nodes. Nodes 2 k and 2 k + 1 of `left` become node k of the result; a last node without a neighbor
+// is copied. If PAIR, `left` and `right` hold one node each, and these two nodes are merged.
 //
 // Loop iterations: nodes of an invocation.
 

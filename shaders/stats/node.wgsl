@@ -1,14 +1,16 @@
-// The moments of some elements of a series, and how two of them merge (Chan, Golub and LeVeque 1979; Pébay 2008).
+// A node, which holds the moments of some elements of a series, and the merge of two nodes (Chan, Golub and LeVeque
+// 1979; Pébay 2008).
 //
-// The mean is shift + offset, where the shift is common to a series. Sums of powers of distances from the mean are in
-// units of 2^exponent, so that none overflows if its distances do not. Elements that are not finite are in the flags
-// alone.
+// The mean is shift + offset, where the shift is usually common to all nodes of a series. Distances from the mean are
+// in units of 2^exponent, so that the sums of their powers do not overflow if the distances do not. Elements that are
+// not finite affect only the flags and the count.
 //
-// If an element or the shift is 2^100 or more, then shift, offset and exponent are those of all elements times 2^-16,
-// so that neither distances nor sums overflow; what the smallest elements lose by it is negligible next to these.
+// If an element or the shift is 2^100 or more, then shift, offset and exponent describe the elements times 2^-16, so
+// that neither distances nor sums overflow. The digits that the smallest elements lose by this factor are negligible
+// next to the largest elements.
 
 struct Node {
-    // Two words, the lower one first.
+    // Two 32-bit words, the lower word first.
     count: vec2<u32>,
     flags: u32,
     exponent: i32,
@@ -19,7 +21,7 @@ struct Node {
     least: f32,
     most: f32,
     shift: f32,
-    // 16 if elements are multiplied by 2^-16, else 0.
+    // The value is 16 if elements are multiplied by 2^-16, and 0 otherwise.
     lowered: i32,
 }
 
@@ -38,7 +40,8 @@ fn node_of(a: vec4<u32>, b: vec4<u32>, c: vec4<u32>) -> Node {
         bitcast<f32>(c.x), bitcast<f32>(c.y), bitcast<f32>(c.z), bitcast<i32>(c.w));
 }
 
-// Stored as integers, because a small integer in an f32 would be a subnormal number, which a device may flush.
+// A node is stored as integers, because a small integer in an f32 would be a subnormal number, which a device may
+// flush.
 fn words_of(node: Node) -> mat_of_words {
     return mat_of_words(
         vec4<u32>(node.count, node.flags, bitcast<u32>(node.exponent)),
@@ -49,8 +52,8 @@ fn words_of(node: Node) -> mat_of_words {
 
 struct mat_of_words { a: vec4<u32>, b: vec4<u32>, c: vec4<u32> }
 
-// Returns a number minus the shift. The select separates this difference from the next one, so that a compiler cannot
-// combine the two.
+// Returns a number minus the shift; both are multiplied by 2^-16 if `far`. The `select` separates this difference from
+// the subtraction that follows in the caller, so that a compiler cannot combine the two.
 fn distance_from(number: f32, shift: f32, far: bool) -> f32 {
     let low = power_of_two(-LOWERED);
     return select(number - shift, number * low - shift * low, far);

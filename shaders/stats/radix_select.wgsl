@@ -1,4 +1,4 @@
-// Finds the digit of the key at a rank, and the rank among the keys that have this digit.
+// For each rank, finds the next digit of the key at this rank, and the rank among the keys that have this digit.
 //
 // Loop iterations: 256 for each rank of an invocation.
 

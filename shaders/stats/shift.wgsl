@@ -1,5 +1,5 @@
-// Computes a value near every series: the mean of the finite elements among its first 64 from row `begin` on; 0 if
-// there are none.
+// Computes a value near the elements of every series: the mean of the finite elements among the first 64 elements from
+// row `begin` on, or 0 if none of these elements is finite.
 //
 // Loop iterations: 64 for each series of an invocation.
 
@@ -25,7 +25,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             let number = x[base + row * params.inner];
             if magnitude_bits(number) < INFINITE {
                 if count == 0.0 { first = number; }
-                // A share of each, so that the sum of the largest numbers does not overflow.
+                // Each difference is divided by the size of the sample before it is added, so that the sum of large
+                // numbers does not overflow.
                 sum += (number - first) * (1.0 / f32(SAMPLE));
                 count += 1.0;
             }

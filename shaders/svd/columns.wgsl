@@ -1,8 +1,9 @@
-// For kernels that work by columns: GROUPS columns per workgroup and LANES invocations per column, each with every
-// LANES-th row. The matrices are column-major and all of one shape; unit `first + workgroup` is block unit % blocks of
-// matrix unit / blocks.
+// Functions for kernels that work by columns, with GROUPS columns per workgroup and LANES invocations per column. Each
+// invocation handles every LANES-th row of its column. The matrices are column-major and have the same shape. With
+// u = first + w, workgroup w of a dispatch handles block u % blocks of matrix u / blocks, where `blocks` is the number
+// of blocks of GROUPS columns in a matrix.
 //
-// Loop iterations of an invocation and pass over a column: ceil(rows / LANES), and LANES for a reduction.
+// Loop iterations of an invocation: ceil(rows / LANES) for a pass over a column, and LANES for a reduction.
 
 override LANES: u32 = 16;
 override GROUPS: u32 = 8;
@@ -10,7 +11,7 @@ override GROUPS: u32 = 8;
 var<workgroup> partial_sums: array<f32, LANES * GROUPS>;
 var<workgroup> partial_peaks: array<u32, LANES * GROUPS>;
 
-// Returns the sum over the lanes of a column, in their order, to each of them.
+// Returns to every lane of a column the sum of x over the lanes of that column, added in the order of the lanes.
 fn sum_over_lanes(lane: u32, x: f32) -> f32 {
     workgroupBarrier();
     partial_sums[lane] = x;
@@ -21,7 +22,7 @@ fn sum_over_lanes(lane: u32, x: f32) -> f32 {
     return sum;
 }
 
-// Returns the maximum over the lanes of a column to each of them.
+// Returns to every lane of a column the maximum of x over the lanes of that column.
 fn max_over_lanes(lane: u32, x: u32) -> u32 {
     workgroupBarrier();
     partial_peaks[lane] = x;

@@ -1,6 +1,6 @@
-// Computes the certificate of every matrix from what other kernels left: the norm of B by columns, residuals by
-// columns, and departures from orthonormality by tiles. One workgroup per matrix; iterations: 2 ceil(short / WIDTH) +
-// ceil(tiles / WIDTH) for P and V.
+// Computes the certificate of every matrix from the results of other kernels: the norms of the columns of B, the
+// residuals of the columns, and the departures from orthonormality of the tiles. One workgroup per matrix; iterations:
+// 2 ceil(short / WIDTH) + ceil(tiles / WIDTH) for P and V.
 //
 // certificates: residual, orthogonality, sweeps, status (0 Converged, 1 NotConverged, 2 NonFinite).
 
@@ -9,7 +9,7 @@ const PROMISE: f32 = 15.0;
 
 override WIDTH: u32 = 64;
 
-// of_p, of_v: the tiles of the Gram matrices.
+// of_p, of_v: the numbers of tiles of the Gram matrices of P and V.
 struct Params { first: u32, long: u32, short: u32, of_p: u32, of_v: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -20,7 +20,7 @@ struct Params { first: u32, long: u32, short: u32, of_p: u32, of_v: u32 }
 @group(0) @binding(5) var<storage, read> departures_of_v: array<f32>;
 @group(0) @binding(6) var<storage, read_write> certificates: array<vec4<f32>>;
 
-// Maxima of numbers that are not negative, taken on their bits.
+// Maxima of nonnegative numbers, computed on their bits.
 var<workgroup> norm: atomic<u32>;
 var<workgroup> residual: atomic<u32>;
 var<workgroup> departure: atomic<u32>;

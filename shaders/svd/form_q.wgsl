@@ -1,7 +1,7 @@
-// Forms the first `left` columns of Q of X = Q R (svd/panel.wgsl): applies the reflections begins..ends, the last
-// first, to columns that start as those of the identity, with the sign that makes R's diagonal positive. A matrix that
-// is not finite gets columns of 0. If only matrices with a missing column are wanted and none is missing, the result is
-// X itself.
+// Forms the first `left` columns of Q in X = Q R (svd/panel.wgsl). The columns start as columns of the identity, with
+// the signs that make the diagonal of R positive, and the reflections begins..ends are applied to them, the last one
+// first. A matrix that is not finite gets columns of 0. If `optional` is not 0 and the matrix has no missing column,
+// the result is X itself.
 //
 // Iterations: (ends - begins) (2 ceil(long / LANES) + LANES) + ceil(long / LANES).
 
@@ -15,7 +15,7 @@ struct Params { first: u32, long: u32, short: u32, left: u32, begins: u32, ends:
 @group(0) @binding(4) var<storage, read> taus: array<f32>;
 @group(0) @binding(5) var<storage, read_write> q: array<f32>;
 
-// 0: only zeros, 1: a copy, 2: the reflections.
+// The columns to write: 0 for zeros, 1 for a copy of X, 2 for the product of the reflections.
 var<workgroup> what: u32;
 
 @compute @workgroup_size(LANES * GROUPS)

@@ -1,5 +1,5 @@
-// Computes max |Q'Q - I| of every tile of the upper triangle, Q (long, left); 0 below it. One workgroup per tile, one
-// invocation per element.
+// Computes max |Q'Q - I| for every tile of the upper triangle, where Q is (long, left). Tiles below the diagonal get 0.
+// One workgroup per tile, one invocation per element.
 //
 // Iterations: ceil(long / TILE) (1 + TILE / 4) + TILE.
 
@@ -26,7 +26,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) p
     let stride = TILE / 4u + 1u;
     if place.x == 0u && place.y == 0u { atomicStore(&departure, 0u); }
     var sum = 0.0;
-    // The tiles below the diagonal would add nothing new.
+    // Q'Q is symmetric, so the tiles below the diagonal are skipped.
     let end = select(params.long, 0u, one > other);
     for (var k = 0u; k < end; k += TILE) {
         workgroupBarrier();

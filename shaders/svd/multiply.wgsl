@@ -1,4 +1,5 @@
-// Computes Y = B V, with B (long, short) as given, scaled. One workgroup per tile of Y, one invocation per element.
+// Computes Y = B V, where B (long, short) is read from the matrix as given and scaled. One workgroup per tile of Y, one
+// invocation per element.
 //
 // Iterations: ceil(short / TILE) (1 + TILE).
 
@@ -12,7 +13,7 @@ struct Params { first: u32, long: u32, short: u32, wide: u32 }
 @group(0) @binding(3) var<storage, read> v: array<f32>;
 @group(0) @binding(4) var<storage, read_write> y: array<f32>;
 
-// One column more than the tile has, so that neighbors are in different banks.
+// Each row has one element more than the tile, so that neighbors are in different banks.
 var<workgroup> left: array<f32, TILE * (TILE + 1)>;
 var<workgroup> right: array<f32, TILE * (TILE + 1)>;
 

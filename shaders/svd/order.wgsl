@@ -1,5 +1,5 @@
-// Sorts the columns of W by descending length and scales each to length 1, or 0 if it is missing. Stores whether any
-// column is missing.
+// Sorts the columns of W by descending length and scales each column to length 1. A missing column becomes 0. Stores
+// whether any column is missing.
 // Iterations: 2 ceil(short / LANES) + LANES.
 
 struct Params { first: u32, short: u32 }
@@ -26,7 +26,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             if length > square || (length == square && other < column) { before += 1.0; }
         }
     }
-    // A count, which is exact in any order.
+    // The sum is a count, so it is exact in any order.
     let rank = u32(sum_over_lanes(lane, before));
     if column < n {
         var inverse = 0.0;
@@ -34,7 +34,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         for (var i = part; i < n; i += LANES) {
             x[(matrix * n + rank) * n + i] = w[(matrix * n + column) * n + i] * inverse;
         }
-        // If any column is missing, the shortest is.
+        // If any column is missing, then the shortest one is missing.
         if rank + 1u == n && part == 0u { state[matrix].z = select(1u, 0u, square > MISSING); }
     }
 }

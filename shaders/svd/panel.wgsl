@@ -1,9 +1,10 @@
 // Computes the Householder QR of the columns begins..ends of X (long, short): X = Q R (Golub and Van Loan 5.2). One
 // workgroup per matrix.
 //
-// The reflection of column j is I - tau v v', with v = x - beta e_j from row j down stored in place of x; above it is
-// R, whose diagonal is beta. tau = 2 / v'v is computed from the stored v, so that it is a reflection to within
-// rounding, however imprecise the square root was. A column that is missing (state.wgsl) is not reflected.
+// The reflection of column j is I - tau v v', where v = x - beta e_j is stored in place of x from row j down. R is
+// stored above v, and its diagonal in betas. tau = 2 / v'v is computed from the stored v, so that I - tau v v' is a
+// reflection to within rounding, however imprecise the square root was. A column that is missing (state.wgsl) is not
+// reflected.
 //
 // Iterations for b columns: b (ceil(long / LANES) + LANES + (1 + ceil(b / GROUPS)) (2 ceil(long / LANES) + LANES)), see
 // ops/svd/gpu.rs.
@@ -29,7 +30,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let part = lane % LANES;
     for (var j = params.begins; j < params.ends; j += 1u) {
         let own = base + j * long;
-        // Every group of lanes does the same, so that each lane has the sum. Rows belong to lanes by their remainder.
+        // Every group of lanes computes the same sum, so that each lane has it. Row i belongs to the lane i % LANES of
+        // a group.
         var square = 0.0;
         for (var i = j + (part + LANES - j % LANES) % LANES; i < long; i += LANES) {
             if i > j { square += x[own + i] * x[own + i]; }
@@ -48,7 +50,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             tau = 2.0 / norm;
             tau = tau * (2.0 - 0.5 * norm * tau);
         }
-        // All invocations have read the diagonal.
+        // Wait until all invocations have read the diagonal.
         storageBarrier();
         workgroupBarrier();
         if lane == 0u {

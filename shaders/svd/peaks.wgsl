@@ -1,4 +1,4 @@
-// Computes the largest magnitude of every column of B (A, or its transpose if A is wide), as bits.
+// Computes the largest magnitude in every column of B as bits. B is A, or the transpose of A if A is wide.
 
 struct Params { first: u32, long: u32, short: u32, wide: u32 }
 

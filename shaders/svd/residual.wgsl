@@ -1,5 +1,6 @@
 // Computes the singular values, and |B v_j - s_j p_j| of each, from Y = B V and P. The values are the diagonal of R in
-// B V = P R. Among values that rounding cannot separate, taking the smallest so far makes the order descending.
+// B V = P R. Values that rounding cannot separate may be out of order, so each value is replaced by the smallest value
+// up to it.
 //
 // Iterations: ceil(short / LANES) + ceil(long / LANES) + 2 LANES.
 
@@ -41,10 +42,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     square = sum_over_lanes(lane, square);
     if column < n && part == 0u {
         let own = value * unscale;
-        // Nothing is known of a matrix that is not finite: its values are NaN, made from bits at run time.
+        // If the matrix is not finite, its values are NaN, made from bits at run time.
         if finite { values[matrix * n + column] = own; }
         else { values[matrix * n + column] = bitcast<f32>(0x7fc00000u | min(params.first, 1u)); }
-        // A value may be too large for f32 although no element is.
+        // A value may overflow in f32 although no element does.
         residuals[matrix * n + column] = select(sqrt(square), 3.0e38, magnitude_bits(own) >= INFINITE);
     }
 }

@@ -1,5 +1,5 @@
-// Computes the state of every matrix: its scale, a power of two that takes its largest element into [1, 2), and whether
-// it is finite. One workgroup per matrix; iterations: ceil(short / WIDTH).
+// Computes the state of every matrix: its scale, which is the power of two that brings its largest element into [1, 2),
+// and whether the matrix is finite. One workgroup per matrix; iterations: ceil(short / WIDTH).
 
 override WIDTH: u32 = 64;
 

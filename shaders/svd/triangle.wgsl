@@ -1,4 +1,4 @@
-// Copies the rows of R to columns, W = R', from X = Q R (svd/panel.wgsl). Iterations: ceil(short / LANES).
+// Copies the rows of R in X = Q R (svd/panel.wgsl) to the columns of W = R'. Iterations: ceil(short / LANES).
 
 struct Params { first: u32, long: u32, short: u32 }
 

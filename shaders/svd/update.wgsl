@@ -1,4 +1,4 @@
-// Applies the reflections begins..ends of a panel (svd/panel.wgsl) to the columns of X behind it, in their order.
+// Applies the reflections begins..ends of a panel (svd/panel.wgsl) to the columns of X after the panel, in their order.
 //
 // Iterations: (ends - begins) (2 ceil(long / LANES) + LANES).
 

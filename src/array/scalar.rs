@@ -1,11 +1,11 @@
-//! The types that an array may hold, and those that the solvers may compute in.
+//! The types that an array may contain, and the types in which the solvers compute.
 
 use half::f16;
 use num_complex::Complex;
 use std::borrow::Cow;
 
 mod private {
-    /// The sealed set of types that an array may hold.
+    /// The sealed set of types that an array may contain.
     pub trait Stored {}
     impl Stored for f32 {}
     impl Stored for f64 {}
@@ -14,7 +14,7 @@ mod private {
     impl Stored for num_complex::Complex<f32> {}
     impl Stored for num_complex::Complex<f64> {}
 
-    /// The bounds that the CPU's solvers need; they are not part of the public interface.
+    /// The trait bounds that the CPU solvers need, which are not part of the public interface.
     pub trait Sealed:
         crate::lanes::SimdScalar
         + faer::traits::RealField
@@ -31,46 +31,49 @@ mod private {
     impl Sealed for f64 {}
 }
 
-/// The types that an array may hold: f32, f64, complex numbers of these, f16, which is only for
-/// storage and not for computation, and u32, for random words.
+/// The types that an array may contain, which are f32, f64, complex numbers of these, f16 and u32. f16 is only for
+/// storage, not for computation, and u32 is for random words.
 pub trait Scalar: private::Stored + nalgebra::Scalar + bytemuck::Pod + Send + Sync {
-    /// Whether the device's kernels take the type.
+    /// Whether the device's kernels support the type.
     const ON_DEVICE: bool;
     /// The type's name.
     const NAME: &'static str;
-    /// Converts what a device sent back: words of 32 bits, whatever they mean. There may be one
-    /// element more than were sent if two elements share a word.
+    /// Converts the 32-bit words that were read back from a device to elements. If two elements share a word, the
+    /// result may have one element more than was sent.
     #[doc(hidden)]
     fn from_device(words: Vec<f32>) -> Vec<Self>;
-    /// Converts to what a device can be sent; empty for types that stay on the host.
+    /// Converts elements to the 32-bit words that are sent to a device. The result is empty for types that stay on the
+    /// host.
     #[doc(hidden)]
     fn for_device(data: &[Self]) -> Cow<'_, [f32]>;
-    /// Returns the number of 32-bit words that `len` elements take.
+    /// Returns the number of 32-bit words that `len` elements occupy.
     #[doc(hidden)]
     #[must_use]
     fn words(len: usize) -> usize;
 }
 
-/// The working precisions. f32 runs on the CPU and on every adapter; f64 is never narrowed, and runs on the CPU.
+/// The types in which operations compute. f32 runs on the CPU and on every adapter. f64 runs only on the CPU and is
+/// never narrowed to f32.
 pub trait Real: Scalar + private::Sealed {
-    /// The relative spacing at 1: LAPACK's ulp.
+    /// The distance from 1 to the next larger value, which LAPACK calls `ulp`.
     const EPSILON: f64;
     /// The smallest positive normal number.
     const SMALLEST: f64;
-    /// Returns the nearest value.
+    /// Returns the value of this type that is nearest to `x`.
     #[must_use]
     fn from_f64(x: f64) -> Self;
     /// Returns the same value in f64.
     #[must_use]
     fn to_f64(self) -> f64;
-    /// Returns `self * b + c`, rounded once. It must be inlined into code that has such an instruction.
+    /// Returns `self * b + c`, rounded only once. To be fast, it must be inlined into code that is compiled with a
+    /// fused multiply-add instruction.
     #[doc(hidden)]
     #[must_use]
     fn fused(self, b: Self, c: Self) -> Self;
-    /// Returns the values in f64, borrowed if they are in it already.
+    /// Returns the values as f64. f64 input is borrowed, not copied.
     #[doc(hidden)]
     fn all_to_f64(data: &[Self]) -> Cow<'_, [f64]>;
-    /// Returns f32 values in this precision, borrowed if they are in it already.
+    /// Converts f32 values to this type. If the type is f32, the values are borrowed, not copied.
     #[doc(hidden)]
     fn widened(data: &[f32]) -> Cow<'_, [Self]>;
 }
@@ -107,7 +110,7 @@ impl Scalar for Complex<f32> {
     const ON_DEVICE: bool = true;
     const NAME: &'static str = "complex f32";
     fn from_device(words: Vec<f32>) -> Vec<Self> {
-        // This makes no copy, unless the capacity is odd.
+        // The cast makes no copy unless the capacity of the vector is odd.
         bytemuck::allocation::try_cast_vec(words)
             .unwrap_or_else(|(_, words)| bytemuck::allocation::pod_collect_to_vec(&words))
     }

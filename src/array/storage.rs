@@ -1,4 +1,4 @@
-//! Where the elements of an array are stored, and how they get to the other side.
+//! The storage of the elements of an array, and the transfers between host and device.
 
 use super::Scalar;
 use crate::context::Context;
@@ -6,11 +6,12 @@ use crate::device::{Buffer, Gpu, Read, Shared};
 use crate::error::Result;
 use std::sync::Arc;
 
-/// The elements of an array, on the side where they are stored.
+/// The elements of an array, on the host or on the device.
 #[derive(Clone, Debug)]
 pub(crate) enum Storage<T> {
     Host(Arc<Vec<T>>),
-    /// Words of 32 bits, whose meaning `T` defines ([`Buffer::cast`]).
+    /// Words of 32 bits, which [`Buffer::cast`] can view as elements of another type. `T` defines the meaning of the
+    /// words.
     Device(Shared<f32>),
 }
 
@@ -19,7 +20,7 @@ impl<T: Scalar> Storage<T> {
         Self::Host(Arc::new(data))
     }
 
-    /// Wraps a buffer that was written on a device and is not written any more.
+    /// Wraps a buffer on a device that will not be written any more.
     pub(crate) fn device(buffer: Buffer<f32>) -> Self {
         Self::Device(buffer.share())
     }
@@ -32,10 +33,11 @@ impl<T: Scalar> Storage<T> {
         })
     }
 
-    /// Returns the elements on `gpu`, the context's device. It uploads them if they are on the host.
+    /// Returns the elements on `gpu`, the context's device. If the elements are on the host, uploads them.
     ///
     /// # Errors
-    /// [`ErrorKind::Domain`](crate::ErrorKind::Domain) if they are on another context's device; device errors.
+    /// [`ErrorKind::Domain`](crate::ErrorKind::Domain) if the elements are on the device of another context; device
+    /// errors.
     pub(crate) fn on_device(&self, ctx: &Context, gpu: &Gpu) -> Result<Shared<f32>> {
         match self {
             Self::Device(buffer) => ctx.gpu_of(buffer).map(|_| buffer.clone()),
@@ -43,7 +45,7 @@ impl<T: Scalar> Storage<T> {
         }
     }
 
-    /// Returns the elements. It waits for the device if they are there.
+    /// Returns the elements on the host. If the elements are on the device, waits for the device.
     pub(crate) fn to_vec(&self, ctx: &Context) -> Result<Arc<Vec<T>>> {
         self.read(ctx)?.wait()
     }

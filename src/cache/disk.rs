@@ -1,10 +1,10 @@
-//! The entries in a folder, one file each. A file appears entirely or not at all, is checked when it
-//! is read, and is evicted by its time of last use.
+//! The entries on disk, with one file per entry in a folder. A file is written atomically and checked when it is read.
+//! The least recently used files are evicted first.
 //!
-//! Several processes may use one folder. A file is written under another name and renamed, so no
-//! reader sees a part of one. If two processes write one key, the last one wins, with the same
-//! bytes. A file that another process evicts counts as absent. Nothing is synced: a file that a
-//! power failure left empty or short fails its check, and is computed again.
+//! Several processes may use one folder. A file is written under a temporary name and then renamed, so no reader sees
+//! an incomplete file. If two processes write an entry with the same key, the second file replaces the first, which has
+//! the same content. A file that another process has evicted counts as absent. Files are not synced to disk. If a power
+//! failure leaves a file empty or too short, the file fails its check, and the entry is computed again.
 
 use super::Key;
 use std::fs::{self, File};
@@ -15,20 +15,22 @@ use std::time::{Duration, SystemTime};
 const MAGIC: [u8; 8] = *b"FIEDLER\x1a";
 /// The version of the header.
 const VERSION: u32 = 1;
-/// The header: magic, version, key, length of the value, BLAKE3 of the value.
+/// The size in bytes of the header, which consists of the magic, the version, the key, the length of the value, and the
+/// BLAKE3 hash of the value.
 const HEADER: usize = 8 + 4 + 32 + 8 + 32;
 const ENDING: &str = ".entry";
 const TEMPORARY: (&str, &str) = (".fiedler-", ".tmp");
-/// A temporary file older than this belongs to no living writer.
+/// The age after which a temporary file is considered abandoned by its writer.
 const ABANDONED: Duration = Duration::from_secs(3600);
-/// The folder is listed again after this many files, because other processes write to it too.
+/// The number of files written after which the folder is listed again, because other processes may also write to the
+/// folder.
 const LISTED_EVERY: u32 = 32;
 
-/// The result of a search for an entry.
+/// The result of searching for an entry.
 pub(super) enum Looked {
     Found(Vec<u8>),
     Absent,
-    /// The entry was there, but was not as expected. It was removed, if that was possible.
+    /// The entry exists, but its content is not as expected. The file was removed, if possible.
     Damaged(PathBuf, String),
     Refused(PathBuf, io::Error),
 }
@@ -38,7 +40,8 @@ pub(super) enum Looked {
 pub(super) struct Folder {
     path: PathBuf,
     most_bytes: u64,
-    /// The bytes of its entries, as far as they are known.
+    /// The number of bytes of all entries, as of the last listing and the writes of this process since then, or `None`
+    /// if the folder was not listed yet.
     bytes: Option<u64>,
     written: u32,
 }
@@ -62,16 +65,17 @@ impl Folder {
         self.path.join(format!("{key}{ENDING}"))
     }
 
-    /// Finds and checks an entry, and sets its time of last use.
+    /// Finds and checks an entry, and sets its time of last use to now.
     pub(super) fn get(&self, key: &Key) -> Looked {
         let path = self.file(key);
-        // Something that is not a file is not opened: a pipe would never end.
+        // Only a regular file is opened, because reading a pipe could block forever.
         let file = match fs::metadata(&path)
             .and_then(|found| if found.is_file() { File::open(&path).map(Some) } else { Ok(None) })
         {
             Ok(Some(file)) => file,
             Ok(None) => return Looked::Refused(path, io::Error::other("it is no file")),
-            // A folder that does not exist, or that is a file, has no entries. Writing will report what is wrong.
+            // If the folder does not exist or is not a folder, the entry is absent. The next write will report the
+            // problem.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Looked::Absent;
             }
@@ -79,7 +83,8 @@ impl Folder {
         };
         match checked(&file, key) {
             Ok(Ok(value)) => {
-                // This is the time of last use. If it cannot be set, the entry is evicted earlier.
+                // The modification time is the time of last use. If setting it fails, the entry is only evicted
+                // earlier.
                 let _ = file.set_modified(SystemTime::now());
                 Looked::Found(value)
             }
@@ -92,8 +97,8 @@ impl Folder {
         }
     }
 
-    /// Writes an entry after evicting others to make room. Returns how many were evicted, and
-    /// whether there was room at all.
+    /// Writes an entry, after evicting other entries if necessary. Returns the number of entries that were evicted, and
+    /// whether the entry fits within the limit at all.
     pub(super) fn put(&mut self, key: &Key, value: &[u8]) -> io::Result<(u64, bool)> {
         let size = (HEADER + value.len()) as u64;
         if size > self.most_bytes {
@@ -106,13 +111,13 @@ impl Folder {
         file.write_all(&header(key, value))?;
         file.write_all(value)?;
         let _ = file.as_file().set_modified(SystemTime::now());
-        // The file is closed first, because Windows does not rename open files.
+        // The file is closed before the rename, because Windows does not rename open files.
         let (file, place) = file.into_parts();
         drop(file);
         let path = self.file(key);
         if let Err(error) = place.persist(&path) {
-            // On systems other than Unix, another process may have the file open. That is as good,
-            // because the entry is there.
+            // On systems other than Unix, the rename fails if another process has the file of the same entry open. This
+            // is not an error, because the entry already exists.
             if !path.is_file() {
                 return Err(error.error);
             }
@@ -122,8 +127,9 @@ impl Folder {
         Ok((evicted, true))
     }
 
-    /// Removes the least recently used entries until another of `size` bytes fits and an eighth of the limit stays
-    /// free, so that a full folder is not listed for every file.
+    /// Ensures that another entry of `size` bytes fits within the limit. If it does not fit, removes the least recently
+    /// used entries until, with the new entry, an eighth of the limit is free. The free space avoids listing a full
+    /// folder for every new file.
     fn make_room(&mut self, size: u64) -> io::Result<u64> {
         if self.most_bytes == u64::MAX {
             return Ok(0);
@@ -144,7 +150,7 @@ impl Folder {
                 }
                 match fs::remove_file(&entry.path) {
                     Ok(()) => evicted += 1,
-                    // Another process removed it first.
+                    // Another process has already removed the file.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                     Err(error) => return Err(error),
                 }
@@ -155,14 +161,14 @@ impl Folder {
         Ok(evicted)
     }
 
-    /// Lists the entries. It removes temporary files that a killed process left.
+    /// Lists the entries, and removes temporary files that were left by a killed process.
     fn list(&self) -> io::Result<Vec<Listed>> {
         let mut entries = Vec::new();
         for found in fs::read_dir(&self.path)? {
             let found = found?;
             let name = found.file_name();
             let name = name.to_string_lossy();
-            // A file that vanishes meanwhile counts as absent.
+            // A file that another process removes during the listing counts as absent.
             let Ok(metadata) = found.metadata() else { continue };
             let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             if is_entry(&name) {
@@ -174,7 +180,7 @@ impl Folder {
         Ok(entries)
     }
 
-    /// Removes every entry, every temporary file, and the folder if nothing else is in it.
+    /// Removes every entry and every temporary file. Also removes the folder if it contains nothing else.
     pub(super) fn remove(&mut self) -> io::Result<()> {
         self.bytes = None;
         let found = match fs::read_dir(&self.path) {
@@ -192,7 +198,7 @@ impl Folder {
                 }
             }
         }
-        // This fails, as it should, if there are other files in the folder.
+        // The removal fails, as intended, if the folder contains other files.
         let _ = fs::remove_dir(&self.path);
         Ok(())
     }
@@ -218,7 +224,8 @@ fn header(key: &Key, value: &[u8]) -> [u8; HEADER] {
     header
 }
 
-/// Returns the value of an entry's file, or what is wrong with it. Errors are those of the system.
+/// Reads and checks an entry's file. Returns the value, or a text that says what is wrong with the file. The outer
+/// error is an error of the operating system.
 fn checked(mut file: &File, key: &Key) -> io::Result<Result<Vec<u8>, String>> {
     let length = file.metadata()?.len();
     let Some(length) = length.checked_sub(HEADER as u64).and_then(|length| usize::try_from(length).ok()) else {
@@ -226,8 +233,8 @@ fn checked(mut file: &File, key: &Key) -> io::Result<Result<Vec<u8>, String>> {
     };
     let mut found = [0; HEADER];
     file.read_exact(&mut found)?;
-    // This is the header as far as it is known without the value. If the length is not the file's,
-    // the value is not read.
+    // The first fields of the header are known without the value, so they are compared first. If the stored length
+    // disagrees with the file's length, the value is not read.
     let told = header(key, &[]);
     let wanted = [&told[..44], &(length as u64).to_le_bytes()].concat();
     for (name, range) in [("magic", 0..8), ("version", 8..12), ("key", 12..44), ("length", 44..52)] {

@@ -1,15 +1,15 @@
-//! The entries in memory; the least recently used are evicted first.
+//! The entries in memory. The least recently used entries are evicted first.
 
 use super::{Key, Value};
 use std::collections::{BTreeMap, HashMap};
 
-/// Entries within a limit on their count and one on their bytes.
+/// Entries in memory, with a maximum number of entries and a maximum number of bytes.
 #[derive(Debug)]
 pub(super) struct Memory {
     most_entries: usize,
     most_bytes: u64,
     entries: HashMap<Key, (Value, u64)>,
-    /// The keys by time of last use, which no two entries share.
+    /// The keys, ordered by the time of last use. No two entries have the same time.
     used: BTreeMap<u64, Key>,
     now: u64,
     bytes: u64,
@@ -38,7 +38,8 @@ impl Memory {
         Some(value.clone())
     }
 
-    /// Stores a value and returns how many entries were evicted. A value that exceeds the limits by itself is not kept.
+    /// Stores a value and returns the number of entries that were evicted. A value that alone exceeds a limit is not
+    /// stored.
     pub(super) fn put(&mut self, key: Key, value: Value) -> u64 {
         self.remove(&key);
         let size = value.len() as u64;

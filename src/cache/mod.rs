@@ -1,7 +1,9 @@
-//! Results that were computed before, in memory and on disk, under a hash of everything that they depend on.
+//! Stores results in memory and on disk, so that they need not be computed again. The key of a result is a hash of
+//! everything on which the result depends.
 //!
-//! This floor knows keys and bytes, and not what they mean: [`encode`](crate::encode) makes both. A cache never fails
-//! its user: what cannot be read or written is reported once, counted, and computed again.
+//! The cache stores bytes under keys and does not interpret either. [`encode`](crate::encode) creates both. A cache
+//! never causes a computation to fail. If an entry cannot be read or written, the cache logs a warning the first time
+//! and counts the failure, and the result is computed again.
 //!
 //! ```
 //! use fiedler::{Context, cache::Cache, encode::SpectralEncoder, graph::molecules};
@@ -30,31 +32,31 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A stored value: bytes.
+/// A stored value, as bytes.
 pub type Value = Arc<[u8]>;
 
 /// The default limit of the disk cache, in bytes.
 const DEFAULT_BYTES: u64 = 1 << 30;
 
-/// What a cache has counted since it was created.
+/// The counters of a cache since it was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Values found in memory.
+    /// The number of values found in memory.
     pub memory_hits: u64,
-    /// Values found on disk.
+    /// The number of values found on disk.
     pub disk_hits: u64,
-    /// Values searched for and not found.
+    /// The number of values that were searched for but not found.
     pub misses: u64,
-    /// Entries that were evicted to make room, in memory and on disk.
+    /// The number of entries that were evicted to make room, in memory and on disk.
     pub evictions: u64,
-    /// Files that were not as expected and were dropped.
+    /// The number of entries that were dropped because their content was not as expected.
     pub damaged: u64,
-    /// Files that the system refused to read or write.
+    /// The number of times that the operating system refused to read or write a file.
     pub refused: u64,
     /// The number of entries in memory.
     pub entries: usize,
-    /// The bytes of the entries in memory.
+    /// The number of bytes of the entries in memory.
     pub bytes: u64,
 }
 
@@ -66,11 +68,11 @@ impl Counters {
     }
 }
 
-/// A store of computed results, which threads may share. A new cache keeps nothing:
-/// [`Cache::memory`] and [`Cache::disk`] give it room.
+/// A store of computed results, which threads may share. A new cache stores nothing until [`Cache::memory`] or
+/// [`Cache::disk`] sets a limit.
 #[derive(Debug)]
 pub struct Cache {
-    /// The entries on disk, which are in memory too if there is room.
+    /// The entries on disk, if a folder was set. Entries on disk may also be in memory.
     disk: Option<Mutex<Disk>>,
     memory: Mutex<Memory>,
     clear_every: Option<u64>,
@@ -80,12 +82,12 @@ pub struct Cache {
 #[derive(Debug)]
 struct Disk {
     folder: Folder,
-    /// Whether to write. After a refusal nothing more is written, because a full disk will not be
-    /// emptier for the next file.
+    /// Whether to write entries. After the operating system refuses a write, no more entries are written, because a
+    /// full disk would also refuse the next file.
     writable: bool,
 }
 
-/// The counters, and which kinds of warning were given: each is given once.
+/// The counters, and flags that say which warnings were logged, because each kind of warning is logged only once.
 #[derive(Debug, Default)]
 struct State {
     counters: Counters,
@@ -101,34 +103,34 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// Creates a cache that keeps nothing yet.
+    /// Creates a cache that stores nothing yet.
     #[must_use]
     pub fn new() -> Self {
         let memory = Mutex::new(Memory::new(0, 0));
         Self { disk: None, memory, clear_every: None, state: Mutex::default() }
     }
 
-    /// Keeps at most `entries` entries and `bytes` bytes in memory; the least recently used are evicted first.
+    /// Stores at most `entries` entries and `bytes` bytes in memory. The least recently used entries are evicted first.
     #[must_use]
     pub fn memory(mut self, entries: usize, bytes: u64) -> Self {
         self.memory = Mutex::new(Memory::new(entries, bytes));
         self
     }
 
-    /// Keeps entries in `folder`, which is created with the first entry: one file each, at most `bytes` bytes in total
-    /// ([`u64::MAX`]: no limit). Several processes may share it.
+    /// Stores entries in `folder`, with one file per entry and at most `bytes` bytes in total. [`u64::MAX`] means no
+    /// limit. The folder is created with the first entry. Several processes may share a folder.
     #[must_use]
     pub fn disk(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
         self.disk = Some(Mutex::new(Disk { folder: Folder::new(folder.into(), bytes), writable: true }));
         self
     }
 
-    /// Does the same as [`Cache::disk`] in the user's folder: `FIEDLER_CACHE_DIR`, or else the
-    /// system's cache folder for this user. The limit is `FIEDLER_CACHE_BYTES` (default 1G; 0 keeps
-    /// nothing). If no folder can be found, it warns and keeps nothing.
+    /// Stores entries on disk, as [`Cache::disk`] does, in the folder `FIEDLER_CACHE_DIR` or, if that is not set, in
+    /// this user's cache folder. The limit is `FIEDLER_CACHE_BYTES` (default 1G), where 0 means that nothing is stored
+    /// on disk. If there is no folder, logs a warning and stores nothing on disk.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if the bytes cannot be understood.
+    /// [`Domain`](crate::ErrorKind::Domain) if the value of `FIEDLER_CACHE_BYTES` is invalid.
     pub fn user_disk(self) -> Result<Self> {
         let said = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let bytes = match said("FIEDLER_CACHE_BYTES").map(|text| text.to_string_lossy().into_owned()) {
@@ -148,8 +150,8 @@ impl Cache {
         }
     }
 
-    /// Forgets what is in memory after every `calls` calls that use the cache, for training loops whose graphs change
-    /// from epoch to epoch; 0 means never. The disk stays as it is.
+    /// Removes all entries from memory after every `calls` calls that use the cache, for training loops whose graphs
+    /// change from epoch to epoch. 0 means never. Entries on disk are kept.
     #[must_use]
     pub fn clear_every(mut self, calls: u64) -> Self {
         self.clear_every = Some(calls).filter(|&calls| calls > 0);
@@ -162,7 +164,7 @@ impl Cache {
         self.disk.as_ref().map(|disk| locked(disk).folder.path().to_owned())
     }
 
-    /// Returns what is stored for the key.
+    /// Returns the value that is stored under `key`, if there is one.
     #[must_use]
     pub fn get(&self, key: &Key) -> Option<Value> {
         if let Some(value) = locked(&self.memory).get(key) {
@@ -187,7 +189,7 @@ impl Cache {
         None
     }
 
-    /// Stores a value in memory and on disk, if each has room for it.
+    /// Stores a value in memory and on disk. Each is skipped if the value exceeds its limit.
     pub fn put(&self, key: Key, value: &Value) {
         let mut evicted = locked(&self.memory).put(key, value.clone());
         let mut refused = None;
@@ -209,20 +211,20 @@ impl Cache {
         }
     }
 
-    /// Reports that the key's value is useless: its reader found another length than it must have.
+    /// Reports that the value of `key` is unusable because it does not have the expected length.
     pub(crate) fn of_no_use(&self, key: &Key) {
         self.damaged(Path::new(&key.to_string()), &"its value is of another length");
     }
 
-    /// Forgets what is in memory. The disk stays as it is.
+    /// Removes all entries from memory. Entries on disk are kept.
     pub fn clear(&self) {
         locked(&self.memory).clear();
     }
 
-    /// Removes every entry from the disk, and the folder if nothing else is in it. It also forgets what is in memory.
+    /// Removes all entries from disk and from memory. Also removes the folder if it contains nothing else.
     ///
     /// # Errors
-    /// [`Io`](crate::ErrorKind::Io) if the system refuses.
+    /// [`Io`](crate::ErrorKind::Io) if the operating system refuses.
     pub fn clear_disk(&self) -> Result<()> {
         self.clear();
         let Some(disk) = &self.disk else { return Ok(()) };
@@ -230,7 +232,7 @@ impl Cache {
         disk.folder.remove().map_err(|error| Error::io("empty", disk.folder.path(), error))
     }
 
-    /// Counts a call for [`Cache::clear_every`]. Code that uses the cache calls this at the end of each of its calls.
+    /// Counts a call for [`Cache::clear_every`]. A function that uses the cache must call this at its end.
     pub fn call_ended(&self) {
         let Some(every) = self.clear_every else { return };
         let calls = {
@@ -243,7 +245,7 @@ impl Cache {
         }
     }
 
-    /// Returns what the cache has counted so far.
+    /// Returns the counters so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
         let (entries, bytes) = {
@@ -273,7 +275,8 @@ impl Cache {
     }
 }
 
-/// Locks a mutex. What a panicking thread left is consistent: no lock is held over a call that could panic half-way.
+/// Locks a mutex, even if a thread panicked while it held the lock. The data is still consistent, because no lock is
+/// held during a call that could panic and leave the data incomplete.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

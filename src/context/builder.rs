@@ -1,4 +1,4 @@
-//! How a context is built: with which adapter, which rates and which budget.
+//! The builder of a context, which sets the adapter, the rates, the budget and other options.
 
 use super::Context;
 use crate::cancel::Cancel;
@@ -10,10 +10,11 @@ use crate::profile::Stopwatch;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The default byte budget: a quarter of the memory of the smallest discrete GPU in use, and harmless on a CPU.
+/// The default byte budget. It is a quarter of the memory of the smallest discrete GPU in common use, and small enough
+/// for the memory of any host.
 const DEFAULT_BUDGET: u64 = 2 << 30;
 
-/// The rates, and whether the CPU's and the device's were measured on this machine.
+/// The rates, and two flags that say whether the CPU's rates and the device's rates were measured on this machine.
 type Rated = (Rates, [bool; 2]);
 
 /// A builder of a [`Context`].
@@ -63,19 +64,20 @@ impl Default for ContextBuilder {
 }
 
 impl ContextBuilder {
-    /// Selects the adapter whose name or driver contains this, ignoring case. A software adapter
-    /// must be selected this way. `NAME#1` selects the second match, and `pci:0000:41:00.0` the
-    /// adapter at that PCI address ([`Adapter::pci`]).
+    /// Selects the first adapter whose name or driver contains `name`, ignoring case. A software adapter must be
+    /// selected this way. `NAME#1` selects the second match, and `pci:0000:41:00.0` the adapter at that PCI address
+    /// ([`Adapter::pci`]).
     #[must_use]
     pub fn adapter(mut self, name: impl Into<String>) -> Self {
         self.adapter = Some(name.into());
         self
     }
 
-    /// Shares the device of another context and the kernels that are compiled there. If that context has no device,
-    /// this one searches for none, as with [`device(false)`](ContextBuilder::device). The new context has its own
-    /// buffers, memory budget, switch ([`ContextBuilder::cancel`]) and profile, so that a program may give each of its
-    /// requests a switch and still compile nothing twice. Neither context accepts device arrays of the other.
+    /// Shares the device and the compiled kernels of another context. If `other` has no device, the new context does
+    /// not search for one, as with [`device(false)`](ContextBuilder::device). The new context has separate buffers and
+    /// a separate memory budget, cancel switch ([`ContextBuilder::cancel`]) and profile. A program can therefore give
+    /// each of its requests a separate switch without compiling any kernel twice. Neither context accepts device arrays
+    /// of the other.
     #[must_use]
     pub fn device_of(mut self, other: &Context) -> Self {
         self.shared = other.gpu.clone();
@@ -90,30 +92,30 @@ impl ContextBuilder {
         self
     }
 
-    /// Sets the most bytes of working memory, for the device as well as for the host.
+    /// Sets the maximum number of bytes of working memory. The limit applies separately to the device and to the host.
     #[must_use]
     pub fn memory_budget(mut self, bytes: u64) -> Self {
         self.budget = Some(bytes);
         self
     }
 
-    /// Sets the number of CPU threads that operations share (0: one per core). Without it they use
-    /// rayon's global pool, whose size `RAYON_NUM_THREADS` sets. No result depends on the number,
-    /// except through the side that [`Backend::Auto`] chooses.
+    /// Sets the number of CPU threads that operations share; 0 means one thread per core. By default, operations use
+    /// rayon's global pool, whose size is set by `RAYON_NUM_THREADS`. The number of threads does not affect any result,
+    /// except that it may change the side that [`Backend::Auto`] chooses.
     #[must_use]
     pub fn threads(mut self, count: usize) -> Self {
         self.threads = Some(count);
         self
     }
 
-    /// Sets the switch that ends the work of the context and of every clone of it.
+    /// Sets the switch that cancels the work of the context and of all its clones.
     #[must_use]
     pub fn cancel(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
         self
     }
 
-    /// Sets whether the shaders keep their run-time checks (default: in debug builds).
+    /// Sets whether the shaders keep their run-time checks. By default, they do so in debug builds only.
     #[must_use]
     pub fn checked(mut self, yes: bool) -> Self {
         self.checked = yes;
@@ -128,55 +130,56 @@ impl ContextBuilder {
         self
     }
 
-    /// Sets whether to book where the time goes, for [`Context::profile`]. Kernels are measured with
-    /// timestamps, which cost a pass for each dispatch, or, if the adapter has none, with the host's
-    /// clock, which costs a submission and a wait for each dispatch.
+    /// Sets whether to record how long each kernel and each stage takes, for [`Context::profile`]. Kernels are timed
+    /// with the adapter's timestamps, which require a separate pass for each dispatch. If the adapter has no
+    /// timestamps, kernels are timed with the host's clock, which requires a submission and a wait for each dispatch.
     #[must_use]
     pub fn profile(mut self, yes: bool) -> Self {
         self.profile = yes;
         self
     }
 
-    /// Sets whether kernels are measured with the adapter's timestamps (default), or with the host's
-    /// clock as if it had none.
+    /// Sets whether kernels are timed with the adapter's timestamps (the default). Otherwise they are timed with the
+    /// host's clock, as on an adapter without timestamps.
     #[must_use]
     pub fn timestamps(mut self, yes: bool) -> Self {
         self.timestamps = yes;
         self
     }
 
-    /// Sets whether the policy weighs a software adapter as if it were a discrete GPU, to exercise
-    /// its choices on a machine without one.
+    /// Sets whether the policy treats a software adapter as a discrete GPU, to test the choices of the policy on a
+    /// machine without a GPU.
     #[must_use]
     pub fn software_as_gpu(mut self, yes: bool) -> Self {
         self.software_as_gpu = yes;
         self
     }
 
-    /// Sets the kernel forms that may be used, for tests and measurements. A family without a form in this list is not
-    /// restricted. Work that none of the allowed forms can do is beyond the device.
+    /// Sets the kernel forms that may be used, for tests and measurements. If the list has no form of a family, all
+    /// forms of that family may be used. Work that no allowed form can do cannot run on the device.
     #[must_use]
     pub fn kernels(mut self, forms: &[KernelForm]) -> Self {
         self.kernels = forms.to_vec();
         self
     }
 
-    /// Sets whether to read what `fiedler tune` measured on this machine (default: yes).
+    /// Sets whether to read the rates that `fiedler tune` measured on this machine (default: yes).
     #[must_use]
     pub fn tuned(mut self, yes: bool) -> Self {
         self.tuned = yes;
         self
     }
 
-    /// Sets whether to search for an adapter if neither a name nor [`Backend::Gpu`] asks for one (default: yes). The
-    /// CPU finishes a small job in less time than a device takes to open: a tenth of a second to one.
+    /// Sets whether to search for an adapter if neither [`ContextBuilder::adapter`] nor [`Backend::Gpu`] requests one
+    /// (default: yes). Opening a device takes between a tenth of a second and one second, and the CPU finishes a small
+    /// job in less time.
     #[must_use]
     pub fn device(mut self, yes: bool) -> Self {
         self.device = yes;
         self
     }
 
-    /// Sets the rates by which times are predicted and kernel forms chosen, instead of the measured
+    /// Sets the rates from which the cost model predicts times and chooses kernel forms. They replace the measured
     /// rates and the defaults.
     #[must_use]
     pub fn rates(mut self, rates: Rates) -> Self {
@@ -184,8 +187,8 @@ impl ContextBuilder {
         self
     }
 
-    /// Sets whether opening the device fails, as a driver might refuse it, to test what is reported
-    /// then (feature `testing`).
+    /// Sets whether opening the device fails, as if the driver refused it, to test how the failure is reported (feature
+    /// `testing`).
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn fail_to_open(mut self, yes: bool) -> Self {
@@ -193,8 +196,8 @@ impl ContextBuilder {
         self
     }
 
-    /// Makes the kernel of that name wrong, as a driver's compiler might: sums of floating-point
-    /// values become differences, and stored f32 values become a sixteenth too large. It tests the
+    /// Makes the kernel with the given name compute wrong results, as a faulty driver compiler might. Sums of
+    /// floating-point values become differences, and stored f32 values become a sixteenth too large. This tests the
     /// checks that detect wrong results (feature `testing`).
     #[cfg(feature = "testing")]
     #[must_use]
@@ -203,10 +206,10 @@ impl ContextBuilder {
         self
     }
 
-    /// Takes from the environment what has not been set before.
+    /// Sets every option that is not yet set from its environment variable, if it has one.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if a variable cannot be understood.
+    /// [`Domain`](crate::ErrorKind::Domain) if the value of an environment variable is invalid.
     pub fn environment(mut self) -> Result<Self> {
         let said = |name: &'static str| std::env::var(name).ok().filter(|value| !value.is_empty());
         if self.adapter.is_none() {
@@ -230,11 +233,12 @@ impl ContextBuilder {
         Ok(self)
     }
 
-    /// Builds the context and opens the device, if one is wanted.
+    /// Builds the context and opens the device, if the options request a device.
     ///
     /// # Errors
-    /// [`NoAdapter`](crate::ErrorKind::NoAdapter) if a named adapter, or under [`Backend::Gpu`] any GPU, is not there;
-    /// [`Domain`](crate::ErrorKind::Domain) if the system cannot start that many threads; device errors.
+    /// [`NoAdapter`](crate::ErrorKind::NoAdapter) if the machine does not have the named adapter or, with
+    /// [`Backend::Gpu`], has no GPU; [`Domain`](crate::ErrorKind::Domain) if the system cannot start the requested
+    /// number of threads; device errors.
     pub fn build(self) -> Result<Context> {
         let pool = self.pool()?;
         if self.backend == Some(Backend::Cpu) {
@@ -259,10 +263,10 @@ impl ContextBuilder {
         }
     }
 
-    /// Builds the context on a wgpu device that the caller owns; no adapter is chosen.
+    /// Builds the context on a wgpu device that the caller owns. No adapter is searched for.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if the system cannot start that many threads.
+    /// [`Domain`](crate::ErrorKind::Domain) if the system cannot start the requested number of threads.
     pub fn build_on(self, device: WgpuDevice) -> Result<Context> {
         let pool = self.pool()?;
         let rates = self.rated(Some(&device.describe()));
@@ -270,8 +274,8 @@ impl ContextBuilder {
         Ok(self.assemble(Some(gpu), rates, None, pool))
     }
 
-    /// Opens the chosen adapter and returns its rates too: which kernel forms are slower there is
-    /// known before it is opened.
+    /// Opens the selected adapter and returns the device with its rates. The rates are read first, because they say
+    /// which kernel forms are slower on the adapter, and opening needs that list.
     fn open(&self) -> Result<(Arc<Gpu>, Rated)> {
         if let Some(gpu) = &self.shared {
             let rates = self.rated(Some(gpu.adapter()));
@@ -283,7 +287,7 @@ impl ContextBuilder {
         Ok((gpu, rates))
     }
 
-    /// Builds a context for the CPU alone, as the caller asked for.
+    /// Builds a context for the CPU only, at the request of the caller.
     pub(super) fn cpu_alone(&self, threads: Option<Arc<rayon::ThreadPool>>) -> Context {
         self.assemble(None, self.rated(None), Some("the CPU alone was asked for".to_owned()), threads)
     }
@@ -302,7 +306,7 @@ impl ContextBuilder {
         Context { gpu, policy, budget, without_gpu, extensions: Arc::default(), stopwatch, cancel, threads }
     }
 
-    /// Starts the context's own threads, if a number of them was set.
+    /// Creates the thread pool of the context, if a number of threads was set.
     fn pool(&self) -> Result<Option<Arc<rayon::ThreadPool>>> {
         let Some(count) = self.threads else { return Ok(None) };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
@@ -310,7 +314,7 @@ impl ContextBuilder {
         Ok(Some(Arc::new(pool)))
     }
 
-    /// Returns the class of the adapter in the policy.
+    /// Returns the class that the policy gives to the adapter.
     fn class(&self, adapter: Option<&Adapter>) -> DeviceClass {
         match adapter.map(|adapter| adapter.class) {
             None if !self.device => DeviceClass::Unopened,
@@ -321,8 +325,8 @@ impl ContextBuilder {
         }
     }
 
-    /// Returns the rates, and which of them were measured on this machine. The rates are those set in the builder,
-    /// those stored, or the defaults of the class.
+    /// Returns the rates, and flags that say which of them were measured on this machine. The rates are those set in
+    /// the builder, else those stored by `fiedler tune`, else the defaults of the adapter's class.
     fn rated(&self, adapter: Option<&Adapter>) -> Rated {
         if let Some(rates) = &self.rates {
             return (rates.clone(), [true; 2]);
@@ -353,7 +357,8 @@ impl ContextBuilder {
     }
 }
 
-/// Parses bytes from `123`, `64K`, `512M`, `2G` (powers of 1024; `KiB` and `KB` mean the same as `K`).
+/// Parses a number of bytes from a text such as `123`, `64K`, `512M` or `2G`. The units are powers of 1024, and `KiB`
+/// and `KB` mean the same as `K`.
 #[must_use]
 pub fn bytes_from(text: &str) -> Option<u64> {
     let text = text.trim();

@@ -1,4 +1,4 @@
-//! The adapters of the machine, what each offers, and the choice among them.
+//! The adapters of the machine, the features and limits of each, and the selection of one.
 
 use crate::error::{ErrorKind, Result};
 use crate::forms::KernelForm;
@@ -10,46 +10,48 @@ use wgpu::{Backends, DeviceType, Features};
 pub struct Adapter {
     /// The driver's name for the adapter.
     pub name: String,
-    /// The index among the machine's adapters of the same name, from 0: `NAME#1` is the second one.
+    /// The index, from 0, among the machine's adapters with the same name. `NAME#1` selects the second of these
+    /// adapters.
     pub index: usize,
     /// The PCI address, such as `0000:41:00.0`, if the driver reports it.
     pub pci: Option<String>,
     /// `vulkan`, `metal` or `dx12`.
     pub backend: String,
-    /// The driver, with its version if it reports one.
+    /// The driver's name, with the version if the driver reports one.
     pub driver: String,
     /// `discrete`, `integrated`, `virtual`, `software` or `other`.
     pub class: &'static str,
     /// Whether the adapter is a program on the CPU. Such an adapter is never chosen unless it is named.
     pub software: bool,
-    /// The smallest and the largest subgroup, in invocations.
+    /// The sizes of the smallest and of the largest subgroup, in invocations.
     pub subgroup_size: [u32; 2],
-    /// The optional features that are used if the adapter offers them: `f16`, `f64`, `subgroups`,
-    /// `timestamps`, `pipeline-cache`, `immediates`; and `matrix-units` (for f16 with sums in f32),
-    /// which are used only when asked for by name.
+    /// The optional features that are used if the adapter offers them: `f16`, `f64`, `subgroups`, `timestamps`,
+    /// `pipeline-cache`, `immediates`; and `matrix-units` (f16 products with f32 sums), which is used only if the
+    /// caller requests the kernel form by name.
     pub features: Vec<&'static str>,
     /// The limits that matter to the kernels of this crate.
     pub limits: AdapterLimits,
-    /// How many loop iterations one invocation may run in a dispatch before the driver silently cuts it off.
+    /// The maximum number of loop iterations that one invocation may run in a dispatch before the driver silently ends
+    /// the loop.
     pub loop_budget: u32,
-    /// The order, 16 or 8, of the f16 matrices that a subgroup may multiply on the device's matrix
-    /// units, with sums in f32.
+    /// The order, 16 or 8, of the f16 matrices that a subgroup may multiply on the device's matrix units with f32 sums,
+    /// or `None` if the device has no such units.
     pub(crate) cooperative: Option<u32>,
-    /// The kernel forms that may be used. A family without a form in this list is not restricted.
+    /// The kernel forms that may be used. If the list has no form of a family, all forms of that family may be used.
     pub(super) kernels: Vec<KernelForm>,
-    /// The forms that were measured to be slower than others.
+    /// The kernel forms that were measured to be slower than other forms.
     pub(super) slower: Vec<Slower>,
-    /// A rough kernel rate in flop/s. It bounds the work of one submission and serves no other purpose.
+    /// A rough estimate of the kernel rate in flop/s, used only to bound the work of one submission.
     pub(super) rate: f64,
 }
 
-/// A kernel form that was measured to be slower than another form for the same work, with the sizes
-/// for which it is slower.
+/// A kernel form that was measured to be slower than another form for the same work, and the sizes for which it is
+/// slower.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slower {
     /// The slower form.
     pub form: KernelForm,
-    /// The smallest and the largest of those sizes.
+    /// The smallest and the largest size for which the form is slower.
     pub sizes: [f64; 2],
 }
 
@@ -57,41 +59,42 @@ pub struct Slower {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct AdapterLimits {
-    /// The bytes of workgroup memory.
+    /// The maximum number of bytes of workgroup memory.
     pub workgroup_storage: u32,
-    /// The invocations of a workgroup.
+    /// The maximum number of invocations in a workgroup.
     pub workgroup_invocations: u32,
-    /// The workgroups along one dimension of a dispatch.
+    /// The maximum number of workgroups along one dimension of a dispatch.
     pub workgroups_per_dimension: u32,
-    /// The bytes that one storage binding may cover.
+    /// The maximum number of bytes that one storage binding may cover.
     pub storage_binding: u64,
-    /// The bytes of one buffer.
+    /// The maximum number of bytes in one buffer.
     pub buffer: u64,
-    /// The storage buffers of one kernel.
+    /// The maximum number of storage buffers that one kernel may bind.
     pub storage_buffers: u32,
-    /// The alignment in bytes of a uniform's offset in its buffer.
+    /// The alignment, in bytes, that the offset of a uniform in its buffer must have.
     pub uniform_alignment: u32,
 }
 
-/// A wgpu device that was opened outside this crate (Burn and CubeCL share wgpu 30), from which to make a context.
+/// A wgpu device that was opened outside this crate, for example by Burn or CubeCL, which also use wgpu 30. A context
+/// can be made from such a device.
 ///
 /// The context replaces the device's callbacks for device loss and uncaptured errors.
 #[derive(Clone, Debug)]
 pub struct WgpuDevice {
-    /// The adapter that the device comes from.
+    /// The adapter on which the device was opened.
     pub adapter: wgpu::Adapter,
     /// The device.
     pub device: wgpu::Device,
-    /// The device's queue. Work that was submitted to it earlier completes first.
+    /// The device's queue. Work that other code submits to the queue earlier is executed first.
     pub queue: wgpu::Queue,
 }
 
-/// A wgpu buffer that is owned outside this crate, on the device of a context, from which to make an
-/// array. It is read, never written.
+/// A wgpu buffer that is owned outside this crate, on the device of a context. An array made from the buffer reads it
+/// and never writes it.
 #[derive(Clone, Debug)]
 pub struct WgpuBuffer(pub wgpu::Buffer);
 
-/// The optional features that are requested if the adapter has them, with the names shown to users.
+/// The features that are requested if the adapter offers them, each with the name that users see.
 const OPTIONAL: [(&str, Features); 6] = [
     ("f16", Features::SHADER_F16),
     ("f64", Features::SHADER_F64),
@@ -101,7 +104,7 @@ const OPTIONAL: [(&str, Features); 6] = [
     ("immediates", Features::IMMEDIATES),
 ];
 
-/// Returns those of the features in `offered` that are worth requesting.
+/// Returns the features in `offered` that this crate can use.
 pub(super) fn wanted_features(offered: Features) -> Features {
     OPTIONAL.iter().fold(Features::empty(), |all, (_, f)| all | *f) & offered
 }
@@ -113,12 +116,12 @@ fn instance() -> wgpu::Instance {
     wgpu::Instance::new(descriptor)
 }
 
-/// The wgpu feature for matrix units. It is experimental in wgpu: a device has it only if it was
-/// opened with it, here or outside this crate.
+/// The wgpu feature for matrix units. The feature is experimental in wgpu, so a device has it only if the code that
+/// opened the device requested it, in this crate or outside.
 pub(super) const MATRIX_UNITS: Features = Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
 
-/// Returns the order of the matrices that the matrix units multiply in the types that the kernels
-/// use; the larger one if there are two.
+/// Returns the order of the matrices that the matrix units can multiply with f16 factors and f32 sums. If both orders,
+/// 16 and 8, are available, returns 16.
 fn cooperative(raw: &wgpu::Adapter, features: Features) -> Option<u32> {
     use wgpu::CooperativeScalarType::{F16, F32};
     if !features.contains(MATRIX_UNITS | Features::SHADER_F16 | Features::SUBGROUP) {
@@ -132,7 +135,7 @@ fn cooperative(raw: &wgpu::Adapter, features: Features) -> Option<u32> {
     [16, 8].into_iter().find(|&order| has(order))
 }
 
-/// Returns the adapters of the machine with their descriptions, best first.
+/// Returns the adapters of the machine with their descriptions, the best adapter first.
 pub(super) fn enumerate() -> Vec<(wgpu::Adapter, Adapter)> {
     let raw = pollster::block_on(instance().enumerate_adapters(Backends::all()));
     let mut all: Vec<_> = raw.into_iter().map(|a| (Adapter::describe(&a, a.features(), &a.limits()), a)).collect();
@@ -144,7 +147,7 @@ pub(super) fn enumerate() -> Vec<(wgpu::Adapter, Adapter)> {
     all.into_iter().map(|(facts, raw)| (raw, facts)).collect()
 }
 
-/// Returns the adapter that `name` selects, or the best one that is not software.
+/// Returns the adapter that `name` selects or, without a name, the best adapter that is not software.
 pub(super) fn choose(name: Option<&str>) -> Result<(wgpu::Adapter, Adapter)> {
     let mut all = enumerate();
     let known: Vec<Named<'_>> = all.iter().map(|(_, facts)| facts.named()).collect();
@@ -169,9 +172,9 @@ struct Named<'a> {
     pci: Option<&'a str>,
 }
 
-/// Returns the index of the adapter that `text` selects. `pci:ADDRESS` selects by the PCI address,
-/// whose domain 0000 may be left out. Any other text matches a part of the name or driver, ignoring
-/// case; a suffix `#N` skips the first N matches.
+/// Returns the index of the adapter that `text` selects. `pci:ADDRESS` selects by PCI address; the domain 0000 may be
+/// omitted. Any other text selects the first adapter whose name or driver contains the text, ignoring case. With a
+/// suffix `#N`, the first N matches are skipped.
 fn select(adapters: &[Named<'_>], text: &str) -> Option<usize> {
     let text = text.to_lowercase();
     if let Some(address) = text.strip_prefix("pci:") {
@@ -186,7 +189,7 @@ fn select(adapters: &[Named<'_>], text: &str) -> Option<usize> {
     adapters.iter().enumerate().filter(|(_, a)| fits(a)).nth(number).map(|(place, _)| place)
 }
 
-/// Describes in words what `text` asks [`select`] for.
+/// Describes in words the adapter that [`select`] looks for when given `text`.
 fn wanted(text: &str) -> String {
     match (text.strip_prefix("pci:"), text.rsplit_once('#')) {
         (Some(address), _) => format!("an adapter at the PCI address {address}"),
@@ -198,13 +201,14 @@ fn wanted(text: &str) -> String {
 }
 
 impl Adapter {
-    /// Returns all adapters of this machine, best first.
+    /// Returns all adapters of this machine, the best adapter first.
     #[must_use]
     pub fn all() -> Vec<Self> {
         enumerate().into_iter().map(|(_, facts)| facts).collect()
     }
 
-    /// Describes an adapter with the features and limits of the adapter or, if it is opened already, of its device.
+    /// Describes an adapter. `features` and `limits` are those of the adapter or, if the adapter is already opened,
+    /// those of its device.
     pub(super) fn describe(raw: &wgpu::Adapter, features: Features, limits: &wgpu::Limits) -> Self {
         let info = raw.get_info();
         let (class, rate) = match info.device_type {
@@ -216,7 +220,7 @@ impl Adapter {
         };
         let cooperative = cooperative(raw, features);
         let optional = OPTIONAL.iter().filter(|(_, f)| features.contains(*f)).map(|(name, _)| *name);
-        // Mesa 22.3.6's lavapipe silently ends the loops of an invocation after 65,535 iterations in total.
+        // The lavapipe of Mesa 22.3.6 silently ends the loops of an invocation after 65,535 iterations in total.
         let loop_budget = if info.name.contains("llvmpipe") { 65_535 } else { 1 << 24 };
         Self {
             backend: info.backend.to_string().to_lowercase(),
@@ -249,41 +253,43 @@ impl Adapter {
         Named { name: &self.name, driver: &self.driver, pci: self.pci.as_deref() }
     }
 
-    /// Returns whether this form of a kernel, one of several for the same work, may be used.
+    /// Returns whether this form of a kernel may be used.
     pub(crate) fn uses(&self, form: KernelForm) -> bool {
         self.asks(form) || self.kernels.iter().all(|other| other.family() != form.family())
     }
 
-    /// Returns whether this form may be used and was not measured to be slower than another one for work of that size.
+    /// Returns whether this form may be used and was not measured to be slower than another form for work of the given
+    /// size.
     pub(crate) fn prefers(&self, form: KernelForm, size: f64) -> bool {
         let slower = |s: &Slower| s.form == form && s.sizes[0] <= size && size <= s.sizes[1];
         self.uses(form) && !self.slower.iter().any(slower)
     }
 
-    /// Returns what `choose` selects from the forms that are preferred for work of that size. If it selects nothing,
-    /// returns what it selects from all forms that may be used.
+    /// Returns what `choose` selects from the forms that are preferred for work of the given size. If `choose` selects
+    /// nothing, returns what `choose` selects from all forms that may be used.
     pub(crate) fn form<T>(&self, size: f64, choose: impl Fn(&dyn Fn(KernelForm) -> bool) -> Option<T>) -> Option<T> {
         choose(&|form| self.prefers(form, size)).or_else(|| choose(&|form| self.uses(form)))
     }
 
-    /// Returns whether the driver compiles a long kernel without loops in seconds. SwiftShader's compiler takes minutes
-    /// where others take a second (2026-11-22, one stage of 16 points with guarded reads and writes).
+    /// Returns whether the driver compiles a long kernel without loops within seconds. SwiftShader's compiler needs
+    /// minutes for a kernel that other compilers translate in a second (measured on 2026-11-22 with one 16-point FFT
+    /// stage with guarded reads and writes).
     pub(crate) fn compiles_long_kernels(&self) -> bool {
         !(self.software && self.name.contains("SwiftShader"))
     }
 
-    /// Returns whether the caller asked for this form by name.
+    /// Returns whether the caller requested this form by name.
     pub(crate) fn asks(&self, form: KernelForm) -> bool {
         self.kernels.contains(&form)
     }
 
-    /// Returns the subgroup size in invocations, if shaders may use subgroups and all have the same size.
+    /// Returns the subgroup size in invocations, if shaders may use subgroups and all subgroups have the same size.
     pub(crate) fn subgroup(&self) -> Option<u32> {
         let [least, most] = self.subgroup_size;
         (least == most && self.features.contains(&"subgroups")).then_some(least)
     }
 
-    /// Returns the rank of the adapter's class; smaller is better.
+    /// Returns the rank of the adapter's class. A smaller rank is better.
     fn rank(&self) -> usize {
         ["discrete", "integrated", "virtual", "other", "software"].iter().position(|c| *c == self.class).unwrap_or(9)
     }
@@ -293,7 +299,7 @@ impl Adapter {
 mod tests {
     use super::{Named, select, wanted};
 
-    /// Two equal cards, and a third adapter with another name whose driver reports no address.
+    /// Two equal cards, and a third adapter that has another name and whose driver reports no PCI address.
     const ADAPTERS: [Named<'static>; 3] = [
         Named { name: "NVIDIA H200", driver: "NVIDIA 580.1", pci: Some("0000:41:00.0") },
         Named { name: "NVIDIA H200", driver: "NVIDIA 580.1", pci: Some("0001:41:00.0") },

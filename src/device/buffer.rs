@@ -1,5 +1,5 @@
-//! Typed, device-resident arrays. A buffer is one entire wgpu buffer (WebGPU judges hazards by entire buffers) and
-//! returns to its pool when its last user drops it.
+//! Typed, device-resident arrays. Each array occupies an entire wgpu buffer, because WebGPU tracks reads and writes per
+//! buffer, not per range. When the last handle of an array is dropped, the wgpu buffer returns to its pool.
 
 use super::pool::{Lease, Pool, Usage};
 use crate::error::{Error, Result};
@@ -26,8 +26,9 @@ elements!(
 );
 elements!(half::f16 = "f16");
 
-/// A device-resident array of `len` elements. This is its only handle, so kernels may write it. Its content is
-/// undefined before it is written. [`Buffer::share`] turns it into an array with many handles that none can write.
+/// A device-resident array of `len` elements. A `Buffer` is the only handle of its array, so kernels may write the
+/// array. The content is undefined until a kernel or a copy writes it. [`Buffer::share`] turns the `Buffer` into a
+/// [`Shared`], which can be cloned and is read-only.
 #[derive(Debug)]
 pub(crate) struct Buffer<T> {
     pub(super) lease: Arc<Lease>,
@@ -35,7 +36,7 @@ pub(crate) struct Buffer<T> {
     of: PhantomData<T>,
 }
 
-/// A [`Buffer`] with many handles: kernels can read it, and none can write it any more.
+/// A [`Buffer`] that may have many handles. Kernels can read the array but no longer write it.
 #[derive(Debug)]
 pub(crate) struct Shared<T>(Buffer<T>);
 
@@ -54,8 +55,8 @@ pub(crate) struct CastMut<'a, T> {
 }
 
 impl<T> Buffer<T> {
-    /// Returns a second handle. Only this module may make one: nothing writes through it, or it
-    /// lives while this one is borrowed.
+    /// Returns a second handle to the same array. Only this module may call this function. The module ensures either
+    /// that no handle is used for writing, or that the second handle exists only while the first is borrowed.
     fn alias(&self) -> Self {
         Self { lease: Arc::clone(&self.lease), len: self.len, of: PhantomData }
     }
@@ -101,7 +102,7 @@ impl<T> Deref for Shared<T> {
 }
 
 impl<T: Element> Shared<T> {
-    /// Does the same as [`Buffer::cast`].
+    /// Views the shared array as elements of another type, as [`Buffer::cast`] does.
     pub(crate) fn cast<U: Element>(self) -> Shared<U> {
         Shared(self.0.cast())
     }
@@ -124,27 +125,27 @@ impl<T: Element> Buffer<T> {
         Ok(Self { lease: Arc::new(pool.foreign(raw)), len, of: PhantomData })
     }
 
-    /// Views the same bits as elements of another type. Bytes at the end that do not fill an element are left out.
+    /// Views the same bits as elements of another type. Bytes at the end that do not fill a whole element are omitted.
     pub(crate) fn cast<U: Element>(self) -> Buffer<U> {
         Buffer { lease: self.lease, len: self.len * size_of::<T>() / size_of::<U>(), of: PhantomData }
     }
 
-    /// Gives up the right to write.
+    /// Makes the array read-only, so that it can have many handles.
     pub(crate) fn share(self) -> Shared<T> {
         Shared(self)
     }
 
-    /// Does the same as [`Buffer::cast`] for reading a borrowed buffer.
+    /// Borrows the array for reading, viewed as elements of another type, as [`Buffer::cast`] does.
     pub(crate) fn cast_ref<U: Element>(&self) -> CastRef<'_, U> {
         CastRef { buffer: self.alias().cast(), of: PhantomData }
     }
 
-    /// Does the same as [`Buffer::cast`] for writing a borrowed buffer.
+    /// Borrows the array for writing, viewed as elements of another type, as [`Buffer::cast`] does.
     pub(crate) fn cast_mut<U: Element>(&mut self) -> CastMut<'_, U> {
         CastMut { buffer: self.alias().cast(), of: PhantomData }
     }
 
-    /// Keeps the first `len` elements, or all if there are fewer.
+    /// Shortens the array to its first `len` elements, or keeps all elements if the array has fewer than `len`.
     pub(crate) fn first(self, len: usize) -> Self {
         Self { len: len.min(self.len), ..self }
     }
@@ -164,22 +165,22 @@ impl<T: Element> Buffer<T> {
     }
 }
 
-/// Returns the bytes that an array of `len` elements takes on the device.
+/// Returns the number of bytes that an array of `len` elements occupies on the device.
 fn bytes_of<T>(len: usize) -> u64 {
     (len.max(1) as u64).saturating_mul(size_of::<T>() as u64)
 }
 
-/// What a variable is bound to.
+/// The value or buffer that is bound to a WGSL variable.
 #[derive(Debug)]
 pub(crate) enum Bound<'a> {
     /// The bytes of a uniform struct.
     Uniform(&'a [u8]),
-    /// A buffer, and how many of its bytes the array covers.
+    /// A buffer, and the number of its bytes that the array covers.
     Buffer(&'a Arc<Lease>, u64),
 }
 
-/// Fails to compile if a [`Buffer`] can be cloned: a kernel could read through one handle what it
-/// writes through the other.
+/// Fails to compile if [`Buffer`] implements `Clone`. With two handles, a kernel could read an array through one handle
+/// and write the same array through the other.
 #[cfg(test)]
 const _: fn() = || {
     trait NotClone<Which> {

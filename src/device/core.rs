@@ -1,4 +1,4 @@
-//! An opened device and the state that belongs to it, which recording and reading use.
+//! An opened device with the state that recording and reading share.
 
 use super::adapter::Adapter;
 use super::faults::Faults;
@@ -16,13 +16,13 @@ pub(super) struct Core {
     pub(super) faults: Faults,
     pub(super) pool: Arc<Pool>,
     pub(super) pipelines: Pipelines,
-    /// The timestamps, if they are requested and the adapter has them.
+    /// The timestamp queries, if timestamps were requested and the adapter supports them.
     pub(super) timing: Option<Timing>,
     pub(super) stopwatch: Stopwatch,
 }
 
 impl Core {
-    /// Returns whether the host's clock times the dispatches.
+    /// Returns whether dispatches are timed with the host's clock.
     pub(super) fn by_wall_clock(&self) -> bool {
         self.stopwatch.runs() && self.timing.is_none()
     }

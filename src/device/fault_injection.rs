@@ -1,16 +1,17 @@
-//! Makes a kernel wrong on purpose, as a driver's compiler might, to test the checks that detect wrong results.
+//! Makes a kernel compute wrong results on purpose, as a faulty driver compiler might, to test the checks that detect
+//! wrong results.
 
 use super::shader::validate;
 use naga::valid::FunctionInfo;
 use naga::{AddressSpace, Arena, BinaryOperator, Block, Expression, Function, Handle, Literal, Module, Range, Scalar};
 use naga::{ScalarKind, Span, Statement};
 
-/// Whether to spoil a store, given its pointer and its value.
+/// A predicate on a store's pointer and value that says whether to spoil the store.
 type Numbers<'a> = &'a dyn Fn(Handle<Expression>, Handle<Expression>) -> bool;
 
-/// Turns every sum of floating-point values into a difference, and enlarges every f32 value that is
-/// stored in a buffer by a sixteenth, because two wrong signs may make a right one. Returns the
-/// number of changes: none in a kernel that counts and sorts.
+/// Turns every sum of floating-point values into a difference. Because two wrong signs may cancel, also enlarges every
+/// f32 value that is stored in a buffer by a sixteenth. Returns the number of changes, which is 0 for a kernel that has
+/// no floating-point sums and stores no f32 values.
 pub(super) fn spoil(module: &mut Module) -> usize {
     let Ok(info) = validate(module) else { return 0 };
     let (types, mut count) = (module.types.clone(), 0);
@@ -37,7 +38,7 @@ pub(super) fn spoil(module: &mut Module) -> usize {
     count
 }
 
-/// Returns the statements, with the values that they store enlarged by a sixteenth.
+/// Returns the statements of `block` with every stored value that `numbers` accepts enlarged by a sixteenth.
 fn enlarged(block: &Block, all: &mut Arena<Expression>, numbers: Numbers<'_>, count: &mut usize) -> Block {
     let mut out = Block::with_capacity(block.len());
     for (statement, &span) in block.span_iter() {

@@ -1,19 +1,19 @@
-//! The faults that the device reports only through callbacks: its loss, and errors that no scope
-//! caught. Nothing here panics.
+//! The faults that the device reports only through callbacks, which are the loss of the device and errors that no error
+//! scope caught. No code in this file panics.
 
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What ends the work of one context: the faults of its device, and its own switch.
+/// The conditions that end the work of one context, which are a fault of its device and a request to cancel.
 #[derive(Clone, Debug)]
 pub(crate) struct Faults {
     cancel: Cancel,
     seen: Arc<Seen>,
 }
 
-/// The faults of a device so far. A loss is permanent; an uncaught error is reported once.
+/// The faults of a device so far. A loss is permanent. An uncaught error is reported once.
 #[derive(Debug, Default)]
 struct Seen {
     any: AtomicBool,
@@ -22,7 +22,7 @@ struct Seen {
 }
 
 impl Faults {
-    /// Installs the callbacks. They replace those of a device that was opened outside this crate.
+    /// Installs the callbacks. If the device was opened outside this crate, they replace its previous callbacks.
     pub(crate) fn watch(device: &wgpu::Device, cancel: Cancel) -> Self {
         let seen = Arc::<Seen>::default();
         let on_loss = Arc::clone(&seen);
@@ -38,26 +38,26 @@ impl Faults {
         Self { cancel, seen }
     }
 
-    /// Returns the faults of the same device for another context.
+    /// Returns a handle to the faults of the same device for another context.
     pub(super) fn for_context(&self, cancel: Cancel) -> Self {
         Self { cancel, seen: Arc::clone(&self.seen) }
     }
 
-    /// Makes every later operation on the device fail with this reason.
+    /// Makes every later operation on the device fail with `message` as the reason.
     pub(super) fn set_lost(&self, message: String) {
         self.seen.set_lost(message);
     }
 
-    /// Polls the device, then does the same as [`Faults::check`]. wgpu hands out invalid resources on a lost device
-    /// without an error, and reports the loss only when it is polled.
+    /// Polls the device, then checks for faults as [`Faults::check`] does. On a lost device, wgpu creates invalid
+    /// resources without an error and reports the loss only when the device is polled.
     pub(super) fn ask(&self, device: &wgpu::Device) -> Result<()> {
-        // What the poll itself reports is the loss, which `check` returns.
+        // The result is ignored: the poll can only report the loss of the device, and `check` reports that too.
         let _ = device.poll(wgpu::PollType::Poll);
         self.check()
     }
 
-    /// Fails if the work was canceled, if the device is lost, or if there was an error that no scope caught. It is
-    /// called before every operation and before the result of any read is trusted.
+    /// Fails if the work was canceled, if the device is lost, or if an error occurred that no error scope caught. This
+    /// function is called before every operation and before the result of any read is used.
     pub(crate) fn check(&self) -> Result<()> {
         self.cancel.check()?;
         if !self.seen.any.load(Ordering::Acquire) {
@@ -80,7 +80,7 @@ impl Seen {
     }
 }
 
-/// Converts the device's error into this crate's error; `bytes` is the size of the requested allocation.
+/// Converts a wgpu error into an error of this crate. `bytes` is the size of the allocation that was requested.
 pub(crate) fn error_of(error: &wgpu::Error, bytes: u64) -> Error {
     match error {
         wgpu::Error::OutOfMemory { .. } => ErrorKind::OutOfMemory { wanted: bytes, allowed: 0 }.into(),
@@ -88,13 +88,13 @@ pub(crate) fn error_of(error: &wgpu::Error, bytes: u64) -> Error {
     }
 }
 
-/// Runs `work` inside error scopes and returns its result with the error that they caught.
+/// Runs `work` inside error scopes. Returns the result of `work` and the error that the scopes caught, if any.
 pub(crate) fn scoped<T>(device: &wgpu::Device, work: impl FnOnce() -> T) -> (T, Option<wgpu::Error>) {
     let guards = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::Validation]
         .map(|filter| device.push_error_scope(filter));
     let result = work();
     let mut caught = None;
-    // Scopes close innermost first.
+    // The innermost scope must be closed first.
     for guard in guards.into_iter().rev() {
         caught = pollster::block_on(guard.pop()).or(caught);
     }

@@ -1,13 +1,13 @@
-//! Removes from a module the code that a variant's overrides rule out, so that a driver compiles
-//! only what can run. Otherwise each variant of a kernel would be as long as all variants together,
-//! because drivers inline every call before they search for dead code.
+//! Removes from a module the code that cannot run with a variant's override values, so that the driver does not compile
+//! this code. Drivers inline every call before they search for dead code. Without the removal, they would process the
+//! code of all variants of a kernel each time they compile one variant.
 
 use naga::compact::{KeepUnused, compact};
 use naga::{Block, Expression, Function, Handle, Literal, Module, Statement};
 
-/// Removes the branches that are never taken from every function, and then everything unused from
-/// the module. The overrides must be resolved. The results of calls are not examined: a branch is
-/// removed only if its condition is made of overrides and constants.
+/// Removes from every function the branches that are never taken, and then removes everything that is unused from the
+/// module. The overrides must be resolved. A branch is removed only if its condition consists of overrides and
+/// constants, because the results of function calls are not examined.
 pub(super) fn fold(mut module: Module) -> Module {
     let functions: Vec<(Handle<Function>, Block)> =
         module.functions.iter().map(|(handle, f)| (handle, folded(&module, f, &f.body))).collect();
@@ -15,7 +15,7 @@ pub(super) fn fold(mut module: Module) -> Module {
         module.entry_points.iter().map(|e| folded(&module, &e.function, &e.function.body)).collect();
     for (handle, body) in functions {
         let function = module.functions.get_mut(handle);
-        // The names would keep the removed expressions.
+        // The list of named expressions would keep the removed expressions alive.
         function.named_expressions.clear();
         function.body = body;
     }
@@ -51,7 +51,7 @@ fn folded(module: &Module, function: &Function, block: &Block) -> Block {
             Statement::Block(block) => out.push(Statement::Block(inner(block)), *span),
             other => out.push(other.clone(), *span),
         }
-        // No statement may follow one that leaves the block.
+        // naga accepts no statement after one that leaves the block.
         if let Some(Statement::Return { .. } | Statement::Break | Statement::Continue) = out.last() {
             break;
         }
@@ -59,7 +59,7 @@ fn folded(module: &Module, function: &Function, block: &Block) -> Block {
     out
 }
 
-/// Returns the value of a condition, if it is known.
+/// Returns the value of a condition, if the value is known before the kernel runs.
 fn settled(module: &Module, function: &Function, condition: Handle<Expression>) -> Option<bool> {
     match function.expressions[condition] {
         Expression::Literal(Literal::Bool(yes)) => Some(yes),
@@ -75,7 +75,7 @@ fn settled(module: &Module, function: &Function, condition: Handle<Expression>) 
 mod tests {
     use crate::device::shader::Shader;
 
-    /// Returns the statements of a module's functions as text, nested statements included.
+    /// Returns the statements of a test module's functions as text, including nested statements.
     fn statements(overrides: &[(&'static str, f64)]) -> String {
         let source = "override DEPTH: u32 = 0;
             override DEEP: bool = DEPTH > 2u;
@@ -96,11 +96,11 @@ mod tests {
     fn only_what_may_run_is_left() {
         let count = |text: &str, what: &str| text.matches(what).count();
         let (none, one, deep) = (statements(&[]), statements(&[("DEPTH", 1.0)]), statements(&[("DEPTH", 3.0)]));
-        // The loop's own condition and the one that depends on data remain.
+        // Two conditions remain in each variant, which are the loop's condition and the condition that depends on data.
         for text in [&none, &one, &deep] {
             assert_eq!(count(text, "If {"), 2, "{text}");
         }
-        // The `return` of `main`, and that of the function that it calls.
+        // The count includes the `return` of `main` and, if `main` calls `first`, the `return` of `first`.
         assert_eq!([&none, &one, &deep].map(|text| count(text, "Return {")), [1, 2, 1]);
         assert_eq!([&none, &one, &deep].map(|text| count(text, "Call {")), [0, 1, 0]);
         assert_eq!([&none, &one, &deep].map(|text| count(text, "Store {")), [2, 3, 3]);

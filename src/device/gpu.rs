@@ -1,4 +1,4 @@
-//! An opened adapter: its device, queue, pool, compiled kernels and open recording.
+//! An opened adapter, with its device, queue, pool, compiled kernels and open recording.
 
 use super::adapter::{self, Adapter, Slower, WgpuDevice};
 use super::buffer::Element;
@@ -19,33 +19,34 @@ use crate::profile::{Clock, Stopwatch};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The cached constants take at most the byte budget divided by this.
+/// The divisor of the byte budget that gives one limit on the total size of the cached constants.
 const CONSTANTS_SHARE: u64 = 32;
-/// The most bytes that the cached constants take.
+/// The maximum number of bytes of all cached constants together, regardless of the byte budget.
 const CONSTANTS: u64 = 64 << 20;
 
 /// The options for opening a device.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceOptions {
-    /// The most bytes that the buffers of this device may take.
+    /// The maximum number of bytes that the buffers of this device may occupy.
     pub(crate) budget: u64,
     /// Whether to keep the driver's run-time checks in the shaders.
     pub(crate) checked: bool,
-    /// Whether to fill every buffer that the pool lends.
+    /// Whether the pool fills every buffer that it lends with a large value, so that tests detect reads of undefined
+    /// content.
     pub(crate) poison: bool,
-    /// The switch that ends the device's work.
+    /// The switch with which the caller cancels the work on the device.
     pub(crate) cancel: Cancel,
-    /// Whether to book where the time goes.
+    /// Whether to record how long each activity takes.
     pub(crate) profile: bool,
-    /// Whether to measure each kernel with timestamps, if the adapter has them.
+    /// Whether to time each kernel with timestamps, if the adapter supports timestamps.
     pub(crate) timestamps: bool,
-    /// The kernel forms that may be used. A family without a form in this list is not restricted.
+    /// The kernel forms that may be used. If the list has no form of a family, all forms of that family may be used.
     pub(crate) kernels: Vec<KernelForm>,
-    /// The forms that were measured to be slower than others on this adapter.
+    /// The kernel forms that were measured to be slower than other forms on this adapter.
     pub(crate) slower: Vec<Slower>,
-    /// For tests: whether opening the device fails.
+    /// Whether opening the device fails on purpose, for tests.
     pub(crate) refused: bool,
-    /// For tests: the name of the kernel that is made wrong.
+    /// The name of the kernel that is made to compute wrong results, for tests.
     pub(crate) spoiled: Option<String>,
 }
 
@@ -57,16 +58,16 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Selects the adapter of that name, or the best one that is not software.
+    /// Selects the adapter with the given name or, without a name, the best adapter that is not software.
     ///
     /// # Errors
-    /// [`ErrorKind::NoAdapter`] if there is none.
+    /// [`ErrorKind::NoAdapter`] if there is no such adapter.
     pub(crate) fn new(name: Option<&str>) -> Result<Self> {
         let (raw, adapter) = adapter::choose(name)?;
         Ok(Self { raw, adapter })
     }
 
-    /// Returns what the adapter offers.
+    /// Returns the description of the adapter.
     pub(crate) fn adapter(&self) -> &Adapter {
         &self.adapter
     }
@@ -82,9 +83,9 @@ impl WgpuDevice {
 /// Returns the acknowledgment that wgpu requires to open a device with matrix units.
 #[expect(unsafe_code, reason = "wgpu has matrix units as an experiment alone")]
 fn with_matrix_units() -> wgpu::ExperimentalFeatures {
-    // SAFETY: this acknowledges that wgpu's own code for matrix units may be wrong. One kernel uses them, and only when
-    // it is asked for by name. Everything that it loads and stores on matrix units is entirely within its own arrays in
-    // workgroup memory, and every subgroup reaches those calls.
+    // SAFETY: the call acknowledges that wgpu's code for matrix units may be wrong. Only one kernel uses matrix units,
+    // and it runs only if the caller requests it by name. All its matrix loads and stores stay within the kernel's
+    // arrays in workgroup memory, and every subgroup executes them.
     unsafe { wgpu::ExperimentalFeatures::enabled() }
 }
 
@@ -93,7 +94,7 @@ fn with_matrix_units() -> wgpu::ExperimentalFeatures {
 pub(crate) struct Gpu {
     core: Core,
     recording: Mutex<Recording>,
-    /// The cached read-only arrays, keyed by their content.
+    /// The cached read-only arrays. The key of an array identifies its content.
     constants: Mutex<HashMap<Vec<u64>, Shared<f32>>>,
 }
 
@@ -104,7 +105,7 @@ impl Gpu {
         let required_limits = raw.limits();
         let mut required_features = adapter::wanted_features(raw.features());
         let mut experimental_features = wgpu::ExperimentalFeatures::disabled();
-        // Matrix units are enabled only for callers who asked for them by name.
+        // Matrix units are enabled only for callers who request them by name.
         let cooperative = KernelForm::Matmul(MatmulForm::Cooperative);
         if options.kernels.contains(&cooperative) && facts.cooperative.is_some() {
             required_features |= adapter::MATRIX_UNITS;
@@ -139,7 +140,8 @@ impl Gpu {
         Self::new(adapter, (device, queue), faults, options, None)
     }
 
-    /// Returns the same device for another context, which shares the compiled kernels and has its own buffers.
+    /// Returns the same device for use by another context. The contexts share the compiled kernels, but each has its
+    /// own buffers.
     pub(crate) fn for_context(&self, options: DeviceOptions) -> Arc<Self> {
         let Core { adapter, device, queue, faults, pipelines, .. } = &self.core;
         let faults = faults.for_context(options.cancel.clone());
@@ -171,34 +173,34 @@ impl Gpu {
         })
     }
 
-    /// Returns what this device is and allows.
+    /// Returns the description of the adapter, as opened.
     pub(crate) fn adapter(&self) -> &Adapter {
         &self.core.adapter
     }
 
-    /// Returns the open recording. Other callers wait until it is dropped, so the dispatches of one
-    /// operation are consecutive.
+    /// Returns the open recording, locked. Other callers wait until the returned value is dropped, so the dispatches of
+    /// one operation are consecutive.
     pub(crate) fn record(&self) -> Recorder<'_> {
         Recorder::new(&self.core, self.recording.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Submits what is recorded and starts to read `buffer` back, without waiting.
+    /// Submits the recorded work and starts to read `buffer` back, without waiting.
     pub(crate) fn read<T: Element>(&self, buffer: &Buffer<T>) -> Result<Read<T>> {
         self.record().read(buffer)
     }
 
-    /// Returns whether `buffer` belongs to this device and this pool.
+    /// Returns whether `buffer` belongs to the pool of this device.
     pub(crate) fn owns<T: Element>(&self, buffer: &Buffer<T>) -> bool {
         Arc::ptr_eq(&buffer.lease.pool, &self.core.pool)
     }
 
-    /// Wraps the first `len` elements of a buffer that was made on this device outside this crate.
+    /// Wraps the first `len` elements of a buffer that was created on this device outside this crate.
     pub(crate) fn adopt_buffer<T: Element>(&self, raw: wgpu::Buffer, len: usize) -> Result<Buffer<T>> {
         Buffer::adopt(&self.core.pool, raw, len)
     }
 
-    /// Returns a cached read-only buffer. `key` identifies its content: on the first use of `key`, this uploads the
-    /// result of `make`. The buffer stays cached if it is small compared with the byte budget.
+    /// Returns a cached read-only buffer. `key` identifies the content. On the first use of `key`, the result of `make`
+    /// is uploaded. The buffer stays cached if it is small compared with the byte budget.
     pub(crate) fn constant<T: Element>(&self, key: &[u64], make: impl FnOnce() -> Vec<T>) -> Result<Shared<T>> {
         if let Some(found) = self.constants().get(key) {
             return Ok(found.clone().cast());
@@ -227,7 +229,8 @@ impl Gpu {
     pub(crate) fn trim(&self) {
         self.constants().clear();
         self.core.pool.trim();
-        // Memory returns to the driver when the device is polled. Whatever the poll reports shows in `faults`.
+        // Memory returns to the driver only when the device is polled. The result is ignored because `faults` records
+        // whatever the poll reports.
         let _ = self.core.device.poll(wgpu::PollType::Poll);
     }
 
@@ -236,19 +239,19 @@ impl Gpu {
         self.core.pool.counters()
     }
 
-    /// Submits what is recorded and waits until all of it is done.
+    /// Submits the recorded work and waits until all submitted work is done.
     pub(crate) fn wait(&self) -> Result<()> {
         let mut recorder = self.record();
         recorder.flush()?;
         recorder.wait()
     }
 
-    /// Returns the stopwatch that books where the time goes.
+    /// Returns the stopwatch, which records how long each activity takes.
     pub(crate) fn stopwatch(&self) -> &Stopwatch {
         &self.core.stopwatch
     }
 
-    /// Waits until all work is done and booked, and returns the clock that measured it.
+    /// Waits until all work is done and its times are recorded, and returns the kind of clock that measured the times.
     pub(crate) fn booked(&self) -> Result<Clock> {
         self.wait()?;
         let Some(timing) = &self.core.timing else { return Ok(Clock::Wall) };

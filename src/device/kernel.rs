@@ -1,5 +1,6 @@
-//! Kernels as structs whose fields are their WGSL variables. Reads are shared borrows and writes are mutable borrows,
-//! so the borrow checker enforces WebGPU's rule that a buffer written in a dispatch is bound nowhere else in it.
+//! Kernels as structs whose fields are their WGSL variables. A variable that a kernel reads is a shared borrow, and a
+//! variable that a kernel writes is a mutable borrow. The borrow checker therefore enforces WebGPU's rule that a buffer
+//! written in a dispatch has no other binding in the same dispatch.
 
 use super::buffer::{Bound, Element};
 use super::shader::{Overrides, Reflection, Shader, VarKind};
@@ -8,30 +9,30 @@ use crate::shape::to_u32;
 
 /// The Rust counterpart of a WGSL `struct` in the uniform address space.
 pub(crate) trait Uniform: bytemuck::Pod {
-    /// The members' names and offsets in bytes.
+    /// The name and the offset in bytes of each member.
     const MEMBERS: &'static [(&'static str, usize)];
 
-    /// Returns the kind that naga must find for it.
+    /// Returns the variable kind that naga must find in the WGSL for this struct.
     fn kind() -> VarKind {
         let members = Self::MEMBERS.iter().map(|&(name, offset)| (name.to_owned(), to_u32(offset))).collect();
         VarKind::Uniform { size: to_u32(size_of::<Self>()), members }
     }
 }
 
-/// A field of a kernel: the name of the WGSL variable and what is bound to it.
+/// A field of a kernel, which consists of the name of the WGSL variable and the value or buffer that is bound to it.
 #[derive(Debug)]
 pub(crate) struct Slot<'a> {
     pub(crate) name: &'static str,
     pub(crate) bound: Bound<'a>,
 }
 
-/// What is known about a kernel before anything is bound.
+/// The WGSL of a kernel and the Rust types of its variables, without any bound values.
 #[derive(Debug)]
 pub(crate) struct Declaration {
     /// The kernel's WGSL.
     pub(crate) shader: Shader,
-    /// Returns the name and kind of every field, which are compared with the WGSL before the first
-    /// dispatch, and by `cargo test` without a device.
+    /// A function that returns the name and kind of every field. These are compared with the WGSL before the first
+    /// dispatch and, without a device, by `cargo test`.
     pub(crate) signature: fn() -> Vec<(&'static str, VarKind)>,
 }
 
@@ -56,33 +57,33 @@ impl Declaration {
 /// A kernel and its shipped variants.
 #[derive(Debug)]
 pub(crate) struct Shipped {
-    /// The declarations: one, or one for each order of a kernel whose WGSL is generated.
+    /// The declarations. There is one declaration, or one for each order if the WGSL of the kernel is generated.
     pub(crate) declarations: &'static [Declaration],
-    /// Returns the overrides of each variant.
+    /// A function that returns the override values of each variant.
     pub(crate) variants: fn() -> Vec<Vec<(&'static str, f64)>>,
 }
 
-/// A compute shader and everything it binds. Each field has the name of its WGSL variable. The device floor takes it as
-/// `&dyn Kernel`, because code that is generic over the kernel would be compiled a hundred times.
+/// A compute shader with everything that it binds. Each field has the name of its WGSL variable. The device floor
+/// accepts kernels as `&dyn Kernel`, because generic code would be compiled once for each of about a hundred kernels.
 pub(crate) trait Kernel {
-    /// Returns what all dispatches of this kernel share.
+    /// Returns the declaration, which all dispatches of this kernel share.
     fn declaration(&self) -> &'static Declaration;
 
     /// Returns the fields of this dispatch.
     fn slots(&self) -> Vec<Slot<'_>>;
 }
 
-/// Returns the kind of a storage array that is only read.
+/// Returns the variable kind of a storage array that is only read.
 pub(crate) fn read_kind<T: Element>() -> VarKind {
     VarKind::Read(T::WGSL.to_owned())
 }
 
-/// Returns the kind of a storage array that is written.
+/// Returns the variable kind of a storage array that is written.
 pub(crate) fn write_kind<T: Element>() -> VarKind {
     VarKind::Write(T::WGSL.to_owned())
 }
 
-/// Declares a uniform struct whose member names and offsets are compared with the WGSL's.
+/// Declares a uniform struct. The names and offsets of its members are compared with those in the WGSL.
 macro_rules! uniform {
     ($(#[$meta:meta])* $vis:vis struct $name:ident { $($field:ident: $ty:ty),* $(,)? }) => {
         $(#[$meta])* #[repr(C)] #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
@@ -94,9 +95,9 @@ macro_rules! uniform {
     };
 }
 
-/// Declares the kernels of one family and a test that needs no device. The test checks that every
-/// shipped variant agrees with its WGSL and that each of naga's back ends accepts it. `variants`
-/// names a function that lists the overrides of every shipped variant.
+/// Declares the kernels of one family and a test that needs no device. The test checks that every shipped variant
+/// agrees with its WGSL and that each of naga's back ends accepts it. The word after `variants` names a function that
+/// returns the override values of every shipped variant.
 ///
 /// ```text
 /// kernels! {
@@ -190,8 +191,8 @@ macro_rules! kernels {
     };
 }
 
-/// Declares a test that checks that constants have the same values here as in the family's WGSL, which states them
-/// under the same names. It needs `kernels!` in the same module.
+/// Declares a test that each of the named constants has the same value in Rust as in the WGSL of the kernel family,
+/// where the constant has the same name. The macro must be used in the same module as `kernels!`.
 macro_rules! mirrors {
     ($($name:ident = $value:expr),+ $(,)?) => {
         #[cfg(test)]

@@ -1,15 +1,16 @@
-//! Test only: compares the constants that are stated in both Rust and WGSL, as naga reads them.
+//! Compares constants that are stated in both Rust and WGSL. Used only in tests. The values in the WGSL are read by
+//! naga.
 
 use super::{Declaration, Shipped};
 use crate::device::shader::Overrides;
 use naga::{Expression, Literal, Module};
 use std::collections::HashMap;
 
-/// Checks that the WGSL of at least one of these kernels has a `const` of that name, or an `override` with a default,
-/// and that it has this value in every kernel that has it.
+/// Checks that the WGSL of at least one of the kernels declares `name`, as a `const` or as an `override` with a
+/// default, and that `name` has the given value in every kernel that declares it.
 ///
 /// # Panics
-/// If the check fails.
+/// Panics if the check fails.
 pub(crate) fn check_constant(kernels: &[Shipped], name: &str, value: f64) {
     let mut seen = 0;
     for kernel in kernels.iter().flat_map(|kernel| kernel.declarations) {
@@ -20,8 +21,8 @@ pub(crate) fn check_constant(kernels: &[Shipped], name: &str, value: f64) {
     assert!(seen > 0, "no kernel's WGSL has a constant {name}");
 }
 
-/// Returns the numeric and boolean (1 and 0) values of a kernel's `const`s and, with these
-/// overrides, of its `override`s, by name.
+/// Returns the values of a kernel's `const`s and, with the given overrides, of its `override`s. The keys are the names,
+/// and the boolean values are represented by 1 and 0.
 pub(crate) fn constants(kernel: &Declaration, overrides: Overrides<'_>) -> HashMap<String, f64> {
     let parsed = naga::front::wgsl::parse_str(kernel.shader.source).unwrap_or_else(|e| panic!("{e}"));
     let settled = kernel.shader.resolve(overrides).unwrap_or_else(|e| panic!("{e}")).0;

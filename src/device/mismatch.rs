@@ -1,6 +1,6 @@
-//! Test only: checks that every disagreement between a kernel's Rust and its WGSL is caught before a
-//! device sees it, with a message that names the culprit, and that a variant which exceeds an
-//! adapter's limits is refused before its driver sees it.
+//! Tests that every disagreement between the Rust and the WGSL of a kernel is detected before a device receives the
+//! kernel, with a message that names the variable. Also tests that a variant that exceeds the limits of an adapter is
+//! refused before the driver receives it.
 
 use super::adapter::{Adapter, AdapterLimits};
 use super::pipelines::check_limits;
@@ -12,7 +12,7 @@ uniform! {
     struct Pair { count: u32, factor: f32 }
 }
 
-/// The correct kernel: `y[i] = factor x[i]`.
+/// The correct kernel, which computes `y[i] = factor x[i]`.
 const RIGHT: &str = "
 override WIDTH: u32 = 64;
 override TILE: u32 = 16;
@@ -28,7 +28,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ";
 
-/// Declares a kernel with this signature, by default that of the correct kernel, regardless of its WGSL.
+/// Declares a kernel with the given WGSL and signature, which need not agree. The default is the signature of the
+/// correct kernel.
 macro_rules! kernel {
     ($name:ident, $wgsl:expr) => {
         kernel!($name, $wgsl, [("params", Pair::kind()), ("x", read_kind::<f32>()), ("y", write_kind::<f32>())]);
@@ -41,12 +42,12 @@ macro_rules! kernel {
     };
 }
 
-/// Returns the verdict on the kernel before a device sees it.
+/// Returns the result of the checks that a kernel must pass before a device receives it.
 fn judged(kernel: &Declaration, overrides: Overrides<'_>) -> Result<(), Error> {
     kernel.agree(&kernel.shader.reflect(overrides)?, overrides)
 }
 
-/// Returns the message for a kernel that must be refused, with its name and variant.
+/// Checks that the kernel is refused with an error that contains its name, and returns the message.
 fn refused(kernel: &Declaration, overrides: Overrides<'_>) -> String {
     let name = kernel.shader.name;
     let error = judged(kernel, overrides).expect_err(name);
@@ -75,7 +76,7 @@ fn a_uniform_with_other_members() {
     for message in [refused(&A_KERNEL, &[]), refused(&B_KERNEL, &[]), refused(&C_KERNEL, &[])] {
         assert!(message.contains("`params`") && message.contains("factor"), "{message}");
     }
-    // WGSL aligns vec3 members to 16 bytes and Rust to 4, so the offsets differ.
+    // WGSL aligns vec3 members to 16 bytes, and Rust aligns them to 4 bytes, so the offsets differ.
     const PADDED: &str = "
         struct Padded { count: u32, direction: vec3<f32> }
         @group(0) @binding(0) var<uniform> params: Padded;
@@ -151,7 +152,7 @@ fn main() { let = 1; }";
     assert!(refused(&SCALAR_KERNEL, &[]).contains("`params`"));
 }
 
-/// Returns an adapter with the lowest limits that WebGPU guarantees.
+/// Returns an adapter with the minimum limits that WebGPU guarantees.
 fn small_adapter() -> Adapter {
     Adapter {
         cooperative: None,

@@ -1,9 +1,9 @@
-//! The device floor: the only room that names wgpu or naga. It knows buffers, kernels, submissions
-//! and faults, but no mathematics.
+//! The device floor, which handles buffers, kernels, submissions and faults, and contains no mathematics. Only this
+//! module uses wgpu and naga.
 //!
-//! Inside, `gpu` uses `recorder` and `read`, and `recorder` uses `submit`. All of these use `core`,
-//! which contains `pool`, `pipelines`, `faults` and `timing`. `pipelines` uses `kernel`, `kernel`
-//! uses `shader` and `buffer`, and `buffer` uses `pool`.
+//! Within this module, `gpu` uses `recorder` and `read`, and `recorder` uses `submit`. All four use `core`, which
+//! contains `pool`, `pipelines`, `faults` and `timing`. `pipelines` uses `kernel`, `kernel` uses `shader` and `buffer`,
+//! and `buffer` uses `pool`.
 
 mod adapter;
 mod buffer;

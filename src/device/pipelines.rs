@@ -1,4 +1,4 @@
-//! A cache of compiled kernels, one pipeline for each variant.
+//! A cache of compiled kernels, with one pipeline for each variant.
 
 use super::adapter::Adapter;
 #[cfg(feature = "testing")]
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A kernel's family and name, and the bits of its overrides. Names are unique only within a family.
+/// A kernel's family, its name, and the bits of its override values. Names are unique only within a family.
 type Key = (&'static str, &'static str, Vec<(&'static str, u64)>);
 
 /// A compiled variant of a kernel.
@@ -31,12 +31,12 @@ pub(super) struct Pipeline {
 pub(super) struct Pipelines {
     device: wgpu::Device,
     faults: Faults,
-    /// Whether the driver keeps its run-time checks of indices, loops and divisions, as it does in tests.
+    /// Whether the shaders keep their run-time checks of indices, loops and divisions, as in tests.
     checked: bool,
     /// The compiled variants, shared by the contexts of a device.
     compiled: Arc<Mutex<HashMap<Key, Arc<Pipeline>>>>,
     stopwatch: Stopwatch,
-    /// The name of a kernel that is made wrong on purpose.
+    /// The name of a kernel that is made to compute wrong results on purpose.
     spoiled: Option<String>,
 }
 
@@ -52,15 +52,16 @@ impl Pipelines {
         Self { device, faults, checked, compiled: Arc::default(), stopwatch, spoiled }
     }
 
-    /// Shares the variants that another context on the same device has compiled, if both compile alike.
+    /// Shares the variants that another context on the same device has compiled, if both contexts compile with the same
+    /// settings.
     pub(super) fn for_context(self, other: &Self) -> Self {
         let alike = (self.checked, &self.spoiled) == (other.checked, &other.spoiled);
         let compiled = if alike { Arc::clone(&other.compiled) } else { self.compiled };
         Self { compiled, ..self }
     }
 
-    /// Returns the compiled variant. The first call reflects, compares with the Rust declaration,
-    /// checks limits and compiles.
+    /// Returns the compiled variant. The first call for a variant reads the WGSL, compares it with the Rust
+    /// declaration, checks the adapter's limits and compiles.
     pub(super) fn get(
         &self,
         kernel: &Declaration,
@@ -91,7 +92,7 @@ impl Pipelines {
         }
         kernel.agree(&reflection, overrides)?;
         check_limits(shader, &reflection, overrides, adapter)?;
-        // If the device was lost earlier, that is not the fault of this kernel.
+        // Checks first whether the device was lost earlier, so that the loss is not attributed to this kernel.
         self.faults.ask(&self.device)?;
         let pipeline = self.compile(shader, reflection, overrides)?;
         self.stopwatch.end("compile", shader.name, began);
@@ -130,7 +131,7 @@ impl Pipelines {
         if let Some(error) = caught {
             return Err(shader.error(overrides, error.to_string()));
         }
-        // On Vulkan a pipeline that fails to compile also loses the device (gfx-rs/wgpu#10027).
+        // On Vulkan, a pipeline that fails to compile also causes the loss of the device (gfx-rs/wgpu#10027).
         self.faults.check().map_err(|e| shader.error(overrides, format!("while compiling, {e}")))?;
         let bindings = reflection.variables.into_iter().map(|v| (v.name, v.binding)).collect();
         Ok(Pipeline { name, raw, layout, workgroup_size: reflection.workgroup_size, bindings })
@@ -141,9 +142,9 @@ impl Pipelines {
         if self.checked {
             return self.device.create_shader_module(descriptor);
         }
-        // SAFETY: the shaders are part of this crate. They keep indices within their arrays, end
-        // their loops and never divide by zero, which the suite shows with every check on. Buffers
-        // are bound at the sizes that the kernels are given.
+        // SAFETY: the shaders are part of this crate. They keep all indices within the arrays, end all loops and never
+        // divide by zero, as the test suite shows with every check enabled. Each buffer is bound with the size that its
+        // kernel expects.
         unsafe { self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) }
     }
 }
@@ -162,7 +163,7 @@ fn layout_entry(variable: &Variable) -> wgpu::BindGroupLayoutEntry {
     }
 }
 
-/// Refuses a variant that exceeds the adapter's limits before the driver sees it.
+/// Refuses a variant that exceeds the adapter's limits. This happens before the driver receives the variant.
 pub(super) fn check_limits(
     shader: &Shader,
     reflection: &Reflection,

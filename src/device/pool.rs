@@ -1,8 +1,9 @@
-//! The buffer pool: size classes, reuse after submission, a byte budget, counters.
+//! The buffer pool, with size classes, reuse of returned buffers, a byte budget and counters.
 //!
-//! A lease returns when its last handle is dropped. The recorder keeps the handles of what it has recorded until it
-//! submits, so the queue's order makes reuse safe. New buffers are zero, reused ones are not; a poisoned pool (in
-//! tests) fills the buffers that it lends with a large finite value, so that no code relies on either.
+//! A buffer returns to the pool when the last handle of its lease is dropped. The recorder keeps the handles of all
+//! recorded buffers until it submits, so the order of the queue makes reuse safe. A new buffer contains zeros, and a
+//! reused buffer contains old data. To ensure that no code relies on either, a poisoned pool (in tests) fills the
+//! buffers that it lends with a large finite value.
 
 use super::faults::{Faults, error_of, scoped};
 use crate::error::{ErrorKind, Result};
@@ -11,19 +12,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wgpu::BufferUsages;
 
-/// The bytes that a pool holds, and how often it could reuse a buffer.
+/// The number of bytes that a pool has allocated, and the number of times that it could reuse a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolCounters {
-    /// The bytes of all buffers that exist.
+    /// The number of bytes of all allocated buffers, whether in use or not.
     pub allocated: u64,
-    /// The bytes on loan.
+    /// The number of bytes of the buffers in use.
     pub in_use: u64,
-    /// The number of requests served from a returned buffer.
+    /// The number of requests that were served with a returned buffer.
     pub reused: u64,
-    /// The most bytes that existed at one time.
+    /// The maximum of `allocated` so far.
     pub peak: u64,
-    /// The byte budget.
+    /// The maximum number of bytes that the pool may allocate.
     pub budget: u64,
 }
 
@@ -45,12 +46,13 @@ impl Usage {
     }
 }
 
-/// A wgpu buffer on loan from its pool; dropping the last handle returns it.
+/// A wgpu buffer that is borrowed from its pool. It returns to the pool when the last handle is dropped.
 #[derive(Debug)]
 pub(crate) struct Lease {
     pub(super) raw: wgpu::Buffer,
     pub(super) id: u64,
-    /// The pool that the buffer returns to. For a buffer owned outside this crate, it only identifies the device.
+    /// The pool to which the buffer returns. If the buffer is owned outside this crate, the pool only identifies the
+    /// device.
     pub(super) pool: Arc<Pool>,
 }
 
@@ -60,7 +62,8 @@ impl Drop for Lease {
     }
 }
 
-/// The value that a poisoned pool fills with: 1e30, finite because WGSL may assume that NaN and infinity do not occur.
+/// The value with which a poisoned pool fills its buffers. It is finite because WGSL implementations may assume that
+/// NaN and infinity do not occur.
 const POISON: f32 = 1e30;
 
 #[derive(Debug)]
@@ -80,14 +83,15 @@ struct State {
     lent: HashMap<u64, (u64, Usage)>,
     counters: PoolCounters,
     next_id: u64,
-    /// The bind groups, keyed by what they bind. They keep their buffers alive, so a trim drops them.
+    /// The bind groups, keyed by what they bind. Bind groups keep their buffers alive, so a trim drops all bind groups.
     bind_groups: HashMap<BindKey, wgpu::BindGroup>,
 }
 
-/// The address of a pipeline, and the lease's id and the bytes of each binding.
+/// The address of a pipeline and, for each binding, the id of the lease and the number of bytes.
 pub(super) type BindKey = (usize, Vec<(u64, u64)>);
 
-/// The most bind groups that are cached: beyond this, older ones are worth less than their memory.
+/// The maximum number of cached bind groups. A full cache is cleared, because many old bind groups are not worth their
+/// memory.
 const BIND_GROUPS: usize = 4096;
 
 impl Pool {
@@ -122,7 +126,7 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a buffer of at least `bytes` bytes, either a returned one or a new one.
+    /// Lends a buffer of at least `bytes` bytes, which is either reused or new.
     pub(super) fn lend(self: &Arc<Self>, bytes: u64, usage: Usage) -> Result<Lease> {
         self.faults.check()?;
         if bytes > self.max_buffer {
@@ -142,15 +146,16 @@ impl Pool {
         };
         let lease = Lease { raw, id, pool: Arc::clone(self) };
         if self.poison && usage == Usage::Storage {
-            // This is safe before work recorded earlier runs: a lease is lent again only after its
-            // recorded uses are submitted.
+            // This write is executed before work that is recorded but not yet submitted. That is safe, because a buffer
+            // is lent again only after all its recorded uses are submitted.
             let values = vec![POISON; usize::try_from(class / 4).unwrap_or(0)];
             self.queue.write_buffer(&lease.raw, 0, bytemuck::cast_slice(&values));
         }
         Ok(lease)
     }
 
-    /// Reserves room within the budget. Returns a returned buffer, if there is one, and the id of the loan.
+    /// Reserves `class` bytes within the budget. Returns a free buffer of that size class, if there is one, and the id
+    /// of the lease.
     fn reserve(&self, class: u64, usage: Usage) -> Result<(Option<wgpu::Buffer>, u64)> {
         let mut state = self.state();
         let found = state.free.get_mut(&(class, usage)).and_then(Vec::pop);
@@ -176,8 +181,8 @@ impl Pool {
         made
     }
 
-    /// Creates a buffer. If the device is out of memory, it frees everything unused and tries once more. The pool is
-    /// not locked meanwhile, because a poll may run callbacks that return buffers.
+    /// Creates a buffer. If the device is out of memory, frees every unused buffer and tries once more. The pool stays
+    /// unlocked during the call, because a poll may run callbacks that return buffers.
     fn create(&self, class: u64, usage: Usage) -> Result<wgpu::Buffer> {
         let descriptor =
             wgpu::BufferDescriptor { label: None, size: class, usage: usage.flags(), mapped_at_creation: false };
@@ -190,7 +195,8 @@ impl Pool {
                 return Err(error);
             }
             self.trim();
-            // Memory is freed only when the device is polled. Whatever the poll itself reports shows in `faults`.
+            // Memory is freed only when the device is polled. The result is ignored because `faults` records whatever
+            // the poll reports.
             let _ = self.device.poll(wgpu::PollType::Poll);
             make()
         });
@@ -198,14 +204,15 @@ impl Pool {
         made
     }
 
-    /// Wraps a buffer owned outside this crate, with an id of this pool. It is not counted and never lent.
+    /// Wraps a buffer that is owned outside this crate and gives it an id of this pool. Such a buffer is not counted
+    /// and never lent to another user.
     pub(super) fn foreign(self: &Arc<Self>, raw: wgpu::Buffer) -> Lease {
         let mut state = self.state();
         state.next_id += 1;
         Lease { raw, id: state.next_id, pool: Arc::clone(self) }
     }
 
-    /// Takes back a lent buffer. The pool does not track foreign buffers, so it ignores them.
+    /// Accepts the return of a lent buffer. Buffers that are owned outside this crate are ignored.
     fn put_back(&self, raw: &wgpu::Buffer, id: u64) {
         let mut state = self.state();
         if let Some((class, usage)) = state.lent.remove(&id) {
@@ -223,7 +230,7 @@ impl Pool {
         self.state().counters
     }
 
-    /// Returns the bind group for `key`, which `make` makes the first time.
+    /// Returns the bind group for `key`. On the first call with `key`, `make` creates the bind group.
     pub(super) fn bind_group(&self, key: BindKey, make: impl FnOnce() -> wgpu::BindGroup) -> wgpu::BindGroup {
         let mut state = self.state();
         if state.bind_groups.len() >= BIND_GROUPS {
@@ -234,7 +241,7 @@ impl Pool {
 }
 
 impl State {
-    /// Makes room for `class` more bytes within the budget, by freeing unused buffers if necessary.
+    /// Ensures that the budget has room for `class` more bytes, and frees unused buffers if necessary.
     fn make_room(&mut self, class: u64) -> Result<()> {
         let PoolCounters { budget, in_use, .. } = self.counters;
         if self.counters.allocated + class > budget {
@@ -247,7 +254,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes back the reservation of a buffer that could not be created.
+    /// Cancels the reservation for a buffer that could not be created.
     fn give_up(&mut self, id: u64) {
         if let Some((class, _)) = self.lent.remove(&id) {
             self.counters.in_use -= class;
@@ -263,7 +270,7 @@ impl State {
     }
 }
 
-/// Rounds up to a size class. There are two for each power of two, 2^k and 3 * 2^(k-1); the smallest is 192 bytes.
+/// Rounds `bytes` up to a size class. The size classes are 2^k and 3 * 2^(k-1), and the smallest class is 192 bytes.
 pub(crate) fn size_class(bytes: u64) -> u64 {
     let power = bytes.max(256).next_power_of_two();
     let middle = power / 4 * 3;

@@ -1,4 +1,5 @@
-//! Reading back: a read begins without waiting, and is then waited for, polled or awaited.
+//! Reading arrays back from the device. Starting a read does not block. The caller then blocks until the data arrives,
+//! or polls or awaits the read as a future.
 
 use super::buffer::Element;
 use super::core::Core;
@@ -21,7 +22,7 @@ pub(crate) struct Read<T> {
     lease: Arc<Lease>,
     len: usize,
     mapping: Arc<Mutex<Mapping>>,
-    /// Whether a thread polls the device for a task that awaits.
+    /// Whether a thread is polling the device on behalf of a task that awaits the read.
     driven: bool,
     stopwatch: Stopwatch,
     of: PhantomData<fn() -> T>,
@@ -34,7 +35,7 @@ struct Mapping {
 }
 
 impl<T: Element> Read<T> {
-    /// Starts to map the staging buffer that the submitted copy fills.
+    /// Starts to map the staging buffer, which an already submitted copy fills.
     pub(super) fn begin(core: &Core, lease: Arc<Lease>, len: usize) -> Self {
         let mapping = Arc::new(Mutex::new(Mapping::default()));
         let told = Arc::clone(&mapping);
@@ -49,7 +50,7 @@ impl<T: Element> Read<T> {
             });
         });
         if let Some(error) = caught {
-            // The callback receives the refusal too; this only logs the message.
+            // The callback receives this error too, so only the message is logged here.
             log::error!("a read cannot begin: {error}");
         }
         let (device, faults) = (core.device.clone(), core.faults.clone());
@@ -64,7 +65,7 @@ impl<T: Element> Read<T> {
                 return result;
             }
             let wait = wgpu::PollType::Wait { submission_index: None, timeout: Some(Duration::from_secs(1)) };
-            // A time-out is not a fault: the work goes on, and a lost device shows in `faults`.
+            // A timeout is not an error because the work continues. The loss of the device is recorded in `faults`.
             let began = self.stopwatch.begin();
             let _ = self.device.poll(wait);
             self.stopwatch.end("wait", "", began);
@@ -72,7 +73,7 @@ impl<T: Element> Read<T> {
         }
     }
 
-    /// Returns the array, if it has arrived.
+    /// Returns the array or the error, if the read is complete.
     fn take(&mut self) -> Option<Result<Vec<T>>> {
         let done = self.mapping.lock().unwrap_or_else(PoisonError::into_inner).done.take()?;
         Some(self.finish(done))
@@ -80,7 +81,7 @@ impl<T: Element> Read<T> {
 
     fn finish(&self, done: Result<(), wgpu::BufferAsyncError>) -> Result<Vec<T>> {
         let began = self.stopwatch.begin();
-        // A lost device may still report that it mapped the buffer; the report is trusted only if the device is alive.
+        // A lost device may still report that it mapped the buffer, so the loss is checked first.
         self.faults.check()?;
         done.map_err(|e| ErrorKind::Device { message: format!("reading back: {e}") })?;
         let view = self
@@ -100,7 +101,7 @@ impl<T: Element> Read<T> {
 impl<T: Element> Future for Read<T> {
     type Output = Result<Vec<T>>;
 
-    /// Never blocks: a separate thread waits for the device and wakes the task.
+    /// Returns without blocking. A separate thread waits for the device and wakes the task.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         self.mapping.lock().unwrap_or_else(PoisonError::into_inner).waker = Some(context.waker().clone());
         if let Some(result) = self.take() {
@@ -114,8 +115,8 @@ impl<T: Element> Future for Read<T> {
             let (device, mapping) = (self.device.clone(), Arc::clone(&self.mapping));
             let drive = move || {
                 let _ = device.poll(wgpu::PollType::wait_indefinitely());
-                // The task is woken once more in case the device was lost and never calls back. Nothing is locked
-                // meanwhile, because an executor may run the task at once.
+                // Wakes the task once more, in case the device was lost and never calls back. The lock is released
+                // before the call to `wake`, because an executor may run the task at once.
                 let waker = mapping.lock().unwrap_or_else(PoisonError::into_inner).waker.take();
                 waker.into_iter().for_each(Waker::wake);
             };
@@ -129,7 +130,7 @@ impl<T: Element> Future for Read<T> {
 }
 
 impl<T> Drop for Read<T> {
-    /// Unmaps the staging buffer before it returns to the pool, even if the read was never waited for.
+    /// Unmaps the staging buffer before the buffer returns to the pool, even if nothing waited for the read.
     fn drop(&mut self) {
         let ((), _) = scoped(&self.device, || self.lease.raw.unmap());
     }

@@ -1,5 +1,6 @@
-//! Work as a list: dispatches and copies are recorded, then encoded and submitted together. A submission is cut before
-//! it grows past about 100 ms of work (because of watchdogs), and only a few are in flight at once.
+//! Records dispatches and copies in a list, then encodes and submits them together. Because of the watchdogs of
+//! operating systems, a submission contains at most about 100 ms of work unless a single dispatch needs longer. Only a
+//! few submissions are in flight at a time.
 
 use super::Buffer;
 use super::buffer::{Bound, Element};
@@ -17,50 +18,50 @@ use std::collections::VecDeque;
 use std::sync::{Arc, MutexGuard};
 use wgpu::util::StagingBelt;
 
-/// The estimated seconds of one submission, well under the 2 s after which Windows resets a device.
+/// The maximum estimated duration of one submission in seconds, well under the 2 s after which Windows resets a device.
 const SUBMISSION_SECONDS: f64 = 0.1;
-/// The most submissions in flight while another one is recorded: one runs and two wait.
+/// The maximum number of submissions in flight while another one is recorded, of which one runs and two wait.
 const IN_FLIGHT: usize = 3;
-/// The bytes of one staging buffer of the upload ring.
+/// The size in bytes of one staging buffer of the upload ring.
 const STAGING: u64 = 4 << 20;
-/// The most bytes staged in one submission. Together with the submissions in flight, it bounds the ring.
+/// The maximum number of bytes staged in one submission. Together with [`IN_FLIGHT`], this bounds the size of the ring.
 const STAGED: u64 = 8 << 20;
-/// The bytes of the uniforms of one submission.
+/// The size in bytes of the buffer for the uniforms of one submission.
 const UNIFORMS: u64 = 64 << 10;
 
-/// How much of a kernel runs. The workgroup size comes from the WGSL.
+/// The number of workgroups of a dispatch. The workgroup size is stated in the WGSL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Grid {
-    /// This many workgroups along x.
+    /// The number of workgroups along x.
     Workgroups(u32),
-    /// As many workgroups along x as cover this many invocations, or as many as one dispatch may
-    /// have, in which case the kernel strides.
+    /// The number of invocations, from which the number of workgroups along x is computed. If one dispatch cannot have
+    /// enough workgroups, the maximum number runs, and the kernel loops with a stride over the rest.
     Invocations(u32),
 }
 
-/// The units of work that one dispatch takes, see [`Recorder::ranges`].
+/// The consecutive workgroups of a larger work that one dispatch runs. [`Recorder::ranges`] creates these ranges.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DispatchRange {
-    /// The first unit, counted from the start of the entire work.
+    /// The index of the first workgroup, counted from the start of the entire work.
     pub(crate) first: u32,
     pub(crate) count: u32,
-    /// The operations of all units of the range.
+    /// The number of operations of all workgroups of the range.
     pub(crate) flops: f64,
 }
 
 impl DispatchRange {
-    /// Returns the unit after the last one.
+    /// Returns the index after that of the last workgroup.
     pub(crate) fn end(&self) -> u32 {
         self.first + self.count
     }
 
-    /// Returns a grid of one workgroup per unit.
+    /// Returns the grid that runs the workgroups of the range.
     pub(crate) fn grid(&self) -> Grid {
         Grid::Workgroups(self.count)
     }
 }
 
-/// What is recorded and not yet submitted. It keeps the buffers that it names alive.
+/// The work that is recorded but not yet submitted. A recording keeps the buffers that it uses alive.
 #[derive(Debug)]
 pub(super) struct Recording {
     commands: Vec<Command>,
@@ -98,13 +99,14 @@ impl<'a> Recorder<'a> {
         Self { core, open }
     }
 
-    /// Returns an array of `len` elements. Its content is undefined.
+    /// Returns an array of `len` elements with undefined content.
     pub(crate) fn array<T: Element>(&mut self, len: usize) -> Result<Buffer<T>> {
         self.with_room(|core| Buffer::lend(&core.pool, len))
     }
 
-    /// Returns what `lend` borrows from the pool. If there is no room, it submits the recording and tries again,
-    /// because the recording keeps the buffers that it names alive, including those of operations that were given up.
+    /// Returns what `lend` borrows from the pool. If the pool has no room, submits the recording and tries again. The
+    /// submission frees the buffers that only the recording keeps alive, including those of operations that failed
+    /// before they were complete.
     fn with_room<L>(&mut self, lend: impl Fn(&Core) -> Result<L>) -> Result<L> {
         match lend(self.core) {
             Err(error) if error.is_out_of_memory() && !self.open.commands.is_empty() => {
@@ -115,8 +117,8 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Returns an array that holds `data`. The data is staged now and copied on the device in the
-    /// order of the recording.
+    /// Returns an array that contains `data`. The call copies the data into staging memory. The copy from there to the
+    /// array is recorded, and runs in the order of the recording.
     pub(crate) fn upload<T: Element>(&mut self, data: &[T]) -> Result<Buffer<T>> {
         let buffer = self.array(data.len())?;
         let mut offset = 0;
@@ -130,8 +132,8 @@ impl<'a> Recorder<'a> {
         Ok(buffer)
     }
 
-    /// Copies bytes into the staging ring and records their copy into `to`, as the first command if
-    /// `first`, else as the last.
+    /// Copies bytes into the staging ring and records the copy from there into `to`. If `first` is true, this copy
+    /// becomes the first command of the recording, otherwise the last.
     fn stage(&mut self, bytes: &[u8], to: &Arc<Lease>, to_offset: u64, first: bool) -> Result<()> {
         let Some(size) = wgpu::BufferSize::new(bytes.len() as u64) else { return Ok(()) };
         self.core.faults.check()?;
@@ -161,7 +163,8 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Records one dispatch, of about `flops` operations, of the variant of `kernel` that `overrides` selects.
+    /// Records one dispatch of the variant of `kernel` that `overrides` selects. `flops` is the estimated number of
+    /// operations.
     pub(crate) fn dispatch(
         &mut self,
         kernel: &dyn Kernel,
@@ -189,8 +192,8 @@ impl<'a> Recorder<'a> {
         }
         let slots = kernel.slots();
         if slots.iter().any(|slot| matches!(slot.bound, Bound::Uniform(_))) {
-            // The uniform buffer is lent before the timed stage begins, so that a flush for it is
-            // not counted in the stage.
+            // The uniform buffer is borrowed before the timed stage begins, because borrowing it may flush, and the
+            // time of a flush must not be counted in this stage.
             self.uniform_lease()?;
         }
         let began = self.core.stopwatch.begin();
@@ -226,13 +229,12 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Splits `count` units of about `flops` operations each into ranges that one dispatch may take,
-    /// one workgroup per unit.
+    /// Splits `count` workgroups of about `flops` operations each into ranges that are small enough for one dispatch.
     pub(crate) fn ranges(&self, count: u32, flops: f64) -> impl Iterator<Item = DispatchRange> + use<> {
         self.ranges_of(u32::MAX, count, flops)
     }
 
-    /// Does the same as [`Recorder::ranges`], with at most `most` units in each range.
+    /// Splits the workgroups as [`Recorder::ranges`] does, with at most `most` workgroups in each range.
     pub(crate) fn ranges_of(&self, most: u32, count: u32, flops: f64) -> impl Iterator<Item = DispatchRange> + use<> {
         let by_time = (SUBMISSION_SECONDS * self.core.adapter.rate / flops.max(1.0)).clamp(1.0, 65_535.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 1..=65535")]
@@ -280,7 +282,7 @@ impl<'a> Recorder<'a> {
         Ok(lease)
     }
 
-    /// Appends to this submission's uniforms and returns their buffer and the offset in it.
+    /// Appends `bytes` to the uniforms of this submission. Returns the uniform buffer and the offset of `bytes` in it.
     fn push_uniform(&mut self, bytes: &[u8]) -> Result<(Arc<Lease>, u32)> {
         let lease = self.uniform_lease()?;
         let offset = self.open.uniforms.len();
@@ -290,11 +292,11 @@ impl<'a> Recorder<'a> {
         Ok((lease, to_u32(offset)))
     }
 
-    /// Submits what is recorded.
+    /// Submits the recorded work.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.core.faults.check()?;
         if self.open.commands.is_empty() {
-            // These are the uniforms of dispatches that were given up.
+            // Any uniforms present are left over from dispatches that failed while they were recorded.
             self.open.uniforms.clear();
             return Ok(());
         }
@@ -302,7 +304,7 @@ impl<'a> Recorder<'a> {
             let uniforms = std::mem::take(&mut self.open.uniforms);
             let staged = self.stage(&uniforms, &lease, 0, true);
             if staged.is_err() {
-                // The recording is kept for a later try.
+                // The recording is kept so that a later flush can try again.
                 self.open.uniforms = uniforms;
                 return staged;
             }
@@ -321,19 +323,19 @@ impl<'a> Recorder<'a> {
         });
         core.stopwatch.end(if core.by_wall_clock() { "submit and wait" } else { "submit" }, "", began);
         if let Some(error) = caught {
-            // Arrays that were promised do not exist, so nothing on this device can be trusted any more.
+            // The results of the refused submission do not exist, so no array on this device can be trusted any more.
             core.faults.set_lost(format!("a submission was refused: {error}"));
         }
         self.open.in_flight.push_back(submission);
         while self.open.in_flight.len() > IN_FLIGHT {
             self.wait_oldest()?;
         }
-        // Returns finished staging buffers to the ring.
+        // The poll returns finished staging buffers to the ring.
         let _ = core.device.poll(wgpu::PollType::Poll);
         core.faults.check()
     }
 
-    /// Waits until everything submitted is done.
+    /// Waits until all submitted work is done.
     pub(crate) fn wait(&mut self) -> Result<()> {
         while !self.open.in_flight.is_empty() {
             self.wait_oldest()?;
@@ -349,7 +351,7 @@ impl<'a> Recorder<'a> {
         polled.map(drop).map_err(|e| self.device_error(&e.to_string()))
     }
 
-    /// Submits what is recorded and starts to read `buffer` back, without waiting.
+    /// Submits the recorded work and starts to read `buffer` back, without waiting.
     pub(crate) fn read<T: Element>(&mut self, buffer: &Buffer<T>) -> Result<Read<T>> {
         let lease = Arc::new(self.with_room(|core| core.pool.lend(buffer.bytes(), Usage::Readback))?);
         self.open.commands.push(Command::Copy {
@@ -364,12 +366,13 @@ impl<'a> Recorder<'a> {
         Ok(Read::begin(self.core, lease, buffer.len()))
     }
 
-    /// Returns the device's fault if there is one, else an error with that message.
+    /// Returns the device's fault if there is one, otherwise an error with the given message.
     fn device_error(&self, message: &str) -> Error {
         self.fault_or(ErrorKind::Device { message: message.to_owned() }.into())
     }
 
-    /// Returns the device's fault if there is one, because it is then the cause of `error`; else `error`.
+    /// Returns the device's fault if there is one, because the fault is then the cause of `error`. Otherwise returns
+    /// `error`.
     fn fault_or(&self, error: Error) -> Error {
         self.core.faults.ask(&self.core.device).err().unwrap_or(error)
     }
@@ -379,7 +382,7 @@ fn limit(kernel: &str, what: &str, needed: u64, allowed: u64) -> Error {
     ErrorKind::Limit { what: format!("{what} of kernel {kernel}"), needed, allowed }.into()
 }
 
-/// Converts bytes of a chunk, which fit every address space.
+/// Converts a number of bytes that is small enough for every address space.
 fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }

@@ -1,4 +1,5 @@
-//! WGSL text and what naga reads from it. Only the WGSL states bindings, layouts and workgroup sizes.
+//! The WGSL text of a kernel and the information that naga reads from it. Bindings, layouts and workgroup sizes are
+//! stated only in the WGSL.
 
 use super::fold::fold;
 use crate::error::{Error, ErrorKind, Result};
@@ -7,33 +8,34 @@ use naga::common::wgsl::TypeContext as _;
 use naga::valid::{Capabilities, ModuleInfo, ValidationError, ValidationFlags, Validator};
 use naga::{AddressSpace, ShaderStage, StorageAccess, TypeInner};
 
-/// The values of a kernel's WGSL `override`s, which define its variant. An override that is left out keeps its default.
+/// The values of a kernel's WGSL `override`s, which define its variant. An override that is not listed keeps its
+/// default.
 pub(crate) type Overrides<'a> = &'a [(&'static str, f64)];
 
-/// WGSL text: the files under `shared` and the kernel's own file. WGSL is order-free at module
-/// scope, so joining is enough.
+/// The WGSL text of a kernel, which joins files under `shared` with the kernel's file. The order of the files does not
+/// matter, because WGSL allows declarations at module scope in any order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shader {
     /// The module that declares the kernel.
     pub(crate) family: &'static str,
     /// The kernel's name, unique within the module.
     pub(crate) name: &'static str,
-    /// The joined text.
+    /// The text of all files, joined.
     pub(crate) source: &'static str,
 }
 
-/// What naga reads from the WGSL once its overrides are resolved.
+/// The information that naga reads from the WGSL after the overrides are resolved.
 #[derive(Debug)]
 pub(crate) struct Reflection {
     pub(crate) workgroup_size: [u32; 3],
-    /// The bytes of workgroup memory that the entry point uses.
+    /// The number of bytes of workgroup memory that the entry point uses.
     pub(crate) workgroup_storage: u32,
     pub(crate) variables: Vec<Variable>,
     /// The module of the variant, without the code that never runs.
     pub(crate) module: naga::Module,
 }
 
-/// A bound variable of the WGSL.
+/// A WGSL variable with a binding.
 #[derive(Debug)]
 pub(crate) struct Variable {
     pub(crate) name: String,
@@ -41,19 +43,20 @@ pub(crate) struct Variable {
     pub(crate) kind: VarKind,
 }
 
-/// How a variable is bound, with the type on which Rust and WGSL must agree.
+/// The address space, access and type of a bound variable, on which Rust and WGSL must agree.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum VarKind {
-    /// A `var<uniform>` of a struct, with its size and its members' names and offsets, in bytes.
+    /// A `var<uniform>` of a struct, with the size of the struct and the name and offset of each member. The size and
+    /// the offsets are in bytes.
     Uniform { size: u32, members: Vec<(String, u32)> },
-    /// A `var<storage, read>` of an array of this element.
+    /// A `var<storage, read>` of an array, with the WGSL name of the element type.
     Read(String),
-    /// A `var<storage, read_write>` of an array of this element.
+    /// A `var<storage, read_write>` of an array, with the WGSL name of the element type.
     Write(String),
 }
 
 impl Shader {
-    /// Returns the module with this variant's overrides resolved, and naga's analysis of it.
+    /// Returns the module with the given overrides resolved, and naga's analysis of the module.
     pub(super) fn resolve(&self, overrides: Overrides<'_>) -> Result<(naga::Module, ModuleInfo)> {
         let fail = |message: String| self.error(overrides, message);
         let module = naga::front::wgsl::parse_str(self.source)
@@ -123,7 +126,7 @@ pub(super) fn validate(module: &naga::Module) -> std::result::Result<ModuleInfo,
     Validator::new(ValidationFlags::all(), capabilities).validate(module).map_err(Box::new)
 }
 
-/// Formats a variant for error messages.
+/// Formats the override values of a variant for error messages.
 pub(super) fn variant_text(overrides: Overrides<'_>) -> String {
     let pairs: Vec<_> = overrides.iter().map(|(name, value)| format!("{name}={value}")).collect();
     format!("({})", pairs.join(", "))

@@ -1,11 +1,11 @@
-//! The step from a list of commands to the queue.
+//! Encodes lists of commands and submits them to the queue.
 
 use super::core::Core;
 use super::pipelines::Pipeline;
 use super::pool::Lease;
 use std::sync::Arc;
 
-/// A recorded dispatch or copy. It keeps the buffers that it names alive.
+/// A recorded dispatch or copy. A command keeps the buffers that it uses alive.
 #[derive(Debug)]
 pub(super) enum Command {
     Dispatch {
@@ -13,7 +13,7 @@ pub(super) enum Command {
         bind_group: wgpu::BindGroup,
         uniform_offset: Option<u32>,
         workgroups: u32,
-        /// The estimated operations, and the bytes of the bound arrays.
+        /// The estimated number of operations, and the number of bytes of the bound arrays.
         work: (f64, u64),
         _keep: Vec<Arc<Lease>>,
     },
@@ -33,7 +33,7 @@ impl Command {
     }
 }
 
-/// Submits the commands together, or one at a time if the host's clock times the dispatches.
+/// Submits the commands together or, if dispatches are timed with the host's clock, one dispatch at a time.
 pub(super) fn submit(core: &Core, commands: &[Command]) -> wgpu::SubmissionIndex {
     if core.by_wall_clock() {
         return one_by_one(core, commands);
@@ -46,12 +46,12 @@ pub(super) fn submit(core: &Core, commands: &[Command]) -> wgpu::SubmissionIndex
     submission
 }
 
-/// Submits every dispatch alone, waits for it, and books it with the time that passed.
+/// Submits every dispatch alone, waits for the dispatch, and records the time that passed.
 fn one_by_one(core: &Core, commands: &[Command]) -> wgpu::SubmissionIndex {
     for run in commands.chunk_by(|a, b| !a.is_dispatch() && !b.is_dispatch()) {
         let begin = core.stopwatch.now();
         let submission_index = Some(core.queue.submit([encode(core, run)]));
-        // An error here is reported to the next caller that waits.
+        // The result is ignored because the next caller that waits receives the same error.
         let _ = core.device.poll(wgpu::PollType::Wait { submission_index, timeout: None });
         if let [Command::Dispatch { pipeline, work, .. }, ..] = run {
             core.stopwatch.kernel(pipeline.name, *work, begin, core.stopwatch.now());
@@ -60,7 +60,7 @@ fn one_by_one(core: &Core, commands: &[Command]) -> wgpu::SubmissionIndex {
     core.queue.submit([])
 }
 
-/// Encodes one command buffer. Consecutive dispatches share a pass, unless each is timed.
+/// Encodes one command buffer. Consecutive dispatches share a pass, unless each dispatch is timed.
 fn encode(core: &Core, commands: &[Command]) -> wgpu::CommandBuffer {
     let mut encoder = core.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("fiedler") });
     for run in commands.chunk_by(|a, b| core.timing.is_none() && a.is_dispatch() && b.is_dispatch()) {

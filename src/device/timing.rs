@@ -1,4 +1,4 @@
-//! The device time of every kernel, from timestamps at both ends of its pass.
+//! Measures the device time of every kernel with timestamps at the start and the end of its pass.
 
 use crate::profile::Stopwatch;
 use std::collections::VecDeque;
@@ -9,9 +9,9 @@ pub(super) struct Timing(Mutex<State>);
 
 struct State {
     profiler: GpuProfiler,
-    /// The flops and bound bytes of the dispatches since the last submission.
+    /// The number of operations and of bound bytes of each dispatch since the last submission.
     open: Vec<(f64, u64)>,
-    /// The same for submissions that have not been booked, with the host time at which each was submitted.
+    /// The host time and the contents of `open` at each submission whose times are not yet recorded.
     submitted: VecDeque<(f64, Vec<(f64, u64)>)>,
 }
 
@@ -27,7 +27,8 @@ impl Timing {
         if !device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return None;
         }
-        // The profiler must allow more open frames than submissions in flight, or it drops the oldest.
+        // The profiler must allow more open frames than there are submissions in flight, because otherwise it drops the
+        // oldest frame.
         let settings = GpuProfilerSettings { max_num_pending_frames: 64, ..Default::default() };
         let profiler = GpuProfiler::new(device, settings).ok()?;
         Some(Self(Mutex::new(State { profiler, open: Vec::new(), submitted: VecDeque::new() })))
@@ -56,7 +57,8 @@ impl Timing {
         self.state().profiler.resolve_queries(encoder);
     }
 
-    /// Closes the frame of a submission made at the host time `host`, and books the frames that have ended.
+    /// Closes the profiler frame of a submission that was made at the host time `host`, and records the times of all
+    /// frames that have ended.
     pub(super) fn submitted(&self, host: f64, period: f32, stopwatch: &Stopwatch) {
         let mut state = self.state();
         let work = std::mem::take(&mut state.open);
@@ -67,7 +69,7 @@ impl Timing {
         state.book(period, stopwatch);
     }
 
-    /// Books all frames that have ended.
+    /// Records the times of all frames that have ended.
     pub(super) fn book(&self, period: f32, stopwatch: &Stopwatch) {
         self.state().book(period, stopwatch);
     }

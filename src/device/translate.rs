@@ -1,5 +1,6 @@
-//! Test only: checks that every shipped variant of a kernel agrees with its Rust declaration and that naga's SPIR-V,
-//! MSL, HLSL and GLSL ES 3.1 writers accept it, so that a shader which only Vulkan accepts fails without any device.
+//! Checks that every shipped variant of a kernel agrees with its Rust declaration, and that naga's SPIR-V, MSL, HLSL
+//! and GLSL ES 3.1 writers accept the variant. Used only in tests. A shader that only Vulkan accepts fails these checks
+//! without any device.
 
 use super::shader::{Overrides, validate};
 use super::{Declaration, Shipped};
@@ -10,7 +11,7 @@ use naga::{Module, ShaderStage, valid::ModuleInfo};
 /// Checks all variants of one kernel.
 ///
 /// # Panics
-/// Panics with the kernel, the variant and the back end's message if anything is refused.
+/// If a variant is refused. The message contains the kernel, the variant and the message of naga's back end.
 pub(crate) fn check_kernel(&Shipped { declarations, variants }: &Shipped) {
     let variants = variants();
     assert!(!variants.is_empty(), "{} ships no variant", declarations[0].shader.name);
@@ -21,7 +22,7 @@ fn check_variants(kernel: &Declaration, variants: &[Vec<(&'static str, f64)>]) {
     for overrides in variants {
         let reflection = kernel.shader.reflect(overrides).unwrap_or_else(|e| panic!("{e}"));
         kernel.agree(&reflection, overrides).unwrap_or_else(|e| panic!("{e}"));
-        // This is the module that drivers are given.
+        // This is the module that is passed to the driver.
         let module = reflection.module;
         let info = validate(&module).unwrap_or_else(|e| panic!("{}: {e:?}", kernel.shader.name));
         for (language, result) in [
@@ -30,7 +31,7 @@ fn check_variants(kernel: &Declaration, variants: &[Vec<(&'static str, f64)>]) {
             ("HLSL", to_hlsl),
             ("GLSL ES 3.1", to_glsl),
         ] {
-            // SPIR-V has matrix units, and MSL has those for 8 x 8 matrices.
+            // SPIR-V supports matrix units of all sizes, but MSL supports only 8 x 8 matrices.
             let source = kernel.shader.source;
             let small = language == "MSL" && source.contains("coop_mat8x8");
             if language != "SPIR-V" && source.contains("enable wgpu_cooperative_matrix;") && !small {
@@ -55,7 +56,7 @@ fn to_spirv(module: &Module, info: &ModuleInfo) -> Result<usize, String> {
 fn to_msl(module: &Module, info: &ModuleInfo) -> Result<usize, String> {
     let mut options = msl::Options { fake_missing_bindings: true, ..Default::default() };
     if module.types.iter().any(|(_, t)| matches!(t.inner, naga::TypeInner::CooperativeMatrix { .. })) {
-        // The first version with matrix units.
+        // MSL 2.3 is the first version that supports matrix units.
         options.lang_version = (2, 3);
     }
     msl::write_string(module, info, &options, &msl::PipelineOptions::default())

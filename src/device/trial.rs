@@ -1,5 +1,5 @@
-//! Test only: runs unit tests that need a device on every adapter, each in its own process, as the
-//! suite under `tests/` does.
+//! Runs unit tests that need a device on every adapter, with a separate process for each adapter, as the suite under
+//! `tests/` does. Used only in tests.
 
 use super::{Adapter, Chosen, DeviceOptions, Gpu};
 use crate::error::ErrorKind;
@@ -7,13 +7,13 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-/// The environment variable that names the adapter to the process that runs a trial.
+/// The environment variable that tells the process of a trial the name of its adapter.
 const TRIAL: &str = "FIEDLER_UNIT_TRIAL";
-/// What a trial's process prints if its adapter is absent.
+/// The text that the process of a trial prints if its adapter is absent.
 const ABSENT: &str = "fiedler: this adapter is absent";
-/// The environment variable with the adapters whose absence is a failure.
+/// The environment variable that lists the adapters without which the test fails.
 const REQUIRE: &str = "FIEDLER_REQUIRE_ADAPTERS";
-/// Where Chromium's packages install SwiftShader.
+/// The paths at which Chromium's packages install SwiftShader.
 const SWIFTSHADER: [&str; 4] = [
     "/usr/lib/chromium/vk_swiftshader_icd.json",
     "/usr/lib64/chromium-browser/vk_swiftshader_icd.json",
@@ -21,8 +21,8 @@ const SWIFTSHADER: [&str; 4] = [
     "/usr/lib/chromium-browser/vk_swiftshader_icd.json",
 ];
 
-/// Runs `body` once for each adapter. `body` is the entire test at the path of `module` and `test`
-/// (`module_path!()` and the function's name).
+/// Runs `body` once for each adapter. `body` must be the entire test function. `module` is its `module_path!()`, and
+/// `test` is its name.
 ///
 /// # Panics
 /// If the body panics, or if a required adapter is absent.

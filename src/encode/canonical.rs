@@ -1,37 +1,40 @@
-//! Canonical signs and bases: one answer for one graph, whichever solver found the vectors.
+//! Canonical signs and bases, which make the encoding of a graph independent of the solver that computed the
+//! eigenvectors.
 //!
-//! An eigenvector is free in its sign, and the vectors of a repeated eigenvalue are free up to a rotation. Here a
-//! rule that depends only on the space that the vectors span removes this freedom: the basis of a tie group is the
-//! pivoted Cholesky factor of the group's projector `P = V V'`. Its column for the pivot row `p` is
-//! `P e_p / sqrt(P_pp)`. What is left of `P` after taking that column out is treated in the same way, and the pivot
-//! is always the largest diagonal entry left. `P` is never formed: reflecting `V` so that the pivot row becomes
-//! `(r, 0, ..., 0)` gives the same columns and keeps full accuracy.
+//! The sign of an eigenvector is arbitrary, and so is the orthonormal basis of the eigenspace of a repeated eigenvalue.
+//! This module chooses a basis by a rule that depends only on the space that the vectors span: the basis of a tie group
+//! is the pivoted Cholesky factor of the group's projector `P = V V'`. The pivot is always the row with the largest
+//! remaining diagonal entry. The first column, with the pivot row `p`, is `P e_p / sqrt(P_pp)`; the next column is
+//! computed in the same way from `P` minus the outer product of this column with itself. `P` is never formed. Instead,
+//! `V` is reflected so that its pivot row becomes `(r, 0, ..., 0)`, which gives the same columns with full accuracy.
 //!
-//! The vectors must be orthonormal, so those of a random-walk Laplacian are treated before their scaling by `D^-1/2`.
-//! A group must be whole, because no rule makes the basis of a part of an eigenspace unique. A caller that needs `k`
-//! columns solves for the group that contains the `k`-th and cuts afterwards.
+//! The vectors must be orthonormal, so the vectors of a random-walk Laplacian are made canonical before they are scaled
+//! by `D^-1/2`. A tie group must be complete, because no rule gives a unique basis if only some vectors of an
+//! eigenspace are known. A caller that needs `k` columns therefore solves for the whole group that contains the `k`-th
+//! column and discards the excess columns afterwards.
 
-/// Rows whose norms are within this factor of the largest count as tied, and the lowest index wins.
+/// The relative tolerance within which the norms of two rows are considered equal. Among equal rows, the lowest index
+/// is the pivot.
 ///
-/// Symmetric nodes have equal norms up to the solver's error, about `1e-6 / gap` in f32 for vectors of unit norm:
-/// 1e-2 stays above that for every gap down to `1e-4`. It need not be larger, and a smaller value gains nothing: a
-/// pivot within 1 % of the largest is as stable as the largest, and two solvers can differ only if a norm falls
-/// within their error of the threshold, wherever that is. On all graphs of MUTAG and those of PROTEINS up to 60
-/// nodes, a backward error of 3 eps |L| moved no vector beyond that noise for thresholds from 1e-3 to 2e-2; at 1e-4,
-/// and at 5e-2 and more, some flipped (2026-11-20). (No rule is without such a threshold: there is no continuous
-/// choice of a basis for every subspace.)
+/// Symmetric nodes have rows of equal norms up to the solver's error, which in f32 is about `1e-6 / gap` for vectors of
+/// unit norm; 1e-2 exceeds this error for every gap down to `1e-4`. A larger tolerance is not needed, and a smaller one
+/// has no advantage: a pivot within 1 % of the largest is as stable as the largest, and the results of two solvers can
+/// differ only if a norm is within their error of the threshold, regardless of the threshold's value. On all graphs of
+/// MUTAG and the graphs of PROTEINS with up to 60 nodes, a backward error of 3 eps |L| changed no vector by more than
+/// that error for tolerances from 1e-3 to 2e-2; at 1e-4, and at 5e-2 and above, some vectors flipped (2026-11-20).
+/// (Every rule has such a threshold, because no continuous function assigns a basis to every subspace.)
 const TIE: f64 = 1e-2;
 
-/// Replaces the columns of `group` (column-major, `n` rows) by the canonical basis of the space that they span, or by
-/// its first `wanted` vectors; the remaining columns are arbitrary. The columns are orthonormal, or a projection of
-/// such.
+/// Replaces the first `wanted` columns of `group` by the first `wanted` vectors of the canonical basis of the space
+/// that all columns span. The other columns become arbitrary. `group` is column-major with `n` rows, and its columns
+/// must be orthonormal or a projection of orthonormal columns.
 ///
-/// Each column's pivot entry is positive, no entry of a lower index is as large, and no entry at all is larger by
-/// more than the tolerance. For one column this is the sign rule (the entry of largest magnitude is positive, the
-/// lowest index among those within tolerance). Later columns satisfy it too: an entry is at most the norm of its row
-/// over the columns that remain, the pivot row has the largest of these norms within tolerance, and the reflection
-/// puts the whole of that norm, positive, into the pivot entry. Columns come out with unit 2-norm. Columns that are
-/// zero or not finite stay as they are.
+/// In each resulting column, the pivot entry is positive, entries at lower indices are smaller in magnitude, and no
+/// entry exceeds the pivot entry by more than the tolerance. For a single column, this is the sign rule: the entry of
+/// largest magnitude is positive, and within the tolerance the lowest index counts. Later columns also satisfy the
+/// rule, for three reasons: an entry is at most the norm of its row over the remaining columns, the pivot row has the
+/// largest of these norms within the tolerance, and the reflection makes the pivot entry equal to its row's norm. The
+/// resulting columns have unit 2-norm. Columns that are zero or not finite are unchanged.
 pub(super) fn canonical_basis(group: &mut [f64], n: usize, wanted: usize) {
     if n == 0 || !group.iter().all(|x| x.is_finite()) {
         return;
@@ -49,7 +52,7 @@ pub(super) fn canonical_basis(group: &mut [f64], n: usize, wanted: usize) {
     }
 }
 
-/// Returns the lowest row whose norm over these columns is the largest, within [`TIE`]; `None` if all are zero.
+/// Returns the lowest row whose norm over these columns is the largest within [`TIE`], or `None` if all rows are zero.
 fn pivot_row(columns: &[f64], n: usize) -> Option<usize> {
     let mut squares = vec![0.0; n];
     for column in columns.chunks_exact(n) {
@@ -60,28 +63,28 @@ fn pivot_row(columns: &[f64], n: usize) -> Option<usize> {
     squares.iter().position(|&s| s > 0.0 && s >= enough)
 }
 
-/// Returns whether the sign of a single vector's canonical form is open. Its entries, each times the row's `scale`,
-/// are known to `error` times that scale; the sign is open if the lowest entry among the largest has another sign for
-/// some choice within that error.
+/// Returns whether the sign of a single vector in canonical form is uncertain. Each entry, multiplied by the `scale` of
+/// its row, has an error of at most `error` times that scale. The sign is uncertain if perturbations within these
+/// errors can change the sign of the pivot, which is the lowest of the largest entries.
 pub(super) fn sign_in_doubt(column: &[f64], error: f64, scale: impl Fn(usize) -> f64) -> bool {
     let entries = || column.iter().enumerate().map(|(row, x)| (x * scale(row), (error * scale(row)).abs()));
-    // The largest magnitude is between these.
+    // The largest magnitude is between `least` and `most`.
     let least = entries().map(|(x, e)| x.abs() - e).fold(0.0, f64::max);
     let most = entries().map(|(x, e)| x.abs() + e).fold(0.0, f64::max);
     let mut sign = 0.0;
     for (x, e) in entries() {
         if x.abs() + e < (1.0 - TIE) * least {
-            continue; // not the pivot, whatever the errors are
+            continue; // The entry cannot be the pivot.
         }
         if sign != 0.0 && sign != x.signum() || x.abs() <= e {
             return true;
         }
         sign = x.signum();
         if x.abs() - e >= (1.0 - TIE) * most {
-            return false; // the pivot at the latest
+            return false; // A later entry cannot be the pivot.
         }
     }
-    // Whichever entry is the pivot, its sign is this one.
+    // All entries that may be the pivot have this sign.
     sign == 0.0
 }
 
@@ -90,7 +93,8 @@ fn reflect(columns: &mut [f64], n: usize, pivot: usize) {
     let mut x: Vec<f64> = columns.chunks_exact(n).map(|column| column[pivot]).collect();
     let tail: f64 = x[1..].iter().map(|y| y * y).sum();
     let r = (x[0] * x[0] + tail).sqrt();
-    // x becomes the Householder vector x - r e_1. If x_1 > 0, the difference is rewritten, so that nothing cancels.
+    // x becomes the Householder vector x - r e_1. If x[0] > 0, the difference x[0] - r is rewritten to avoid
+    // cancellation.
     x[0] = if x[0] > 0.0 { -tail / (x[0] + r) } else { x[0] - r };
     let square = x[0] * x[0] + tail;
     if square > 0.0 {
@@ -110,7 +114,7 @@ mod tests {
     use super::*;
     use nalgebra::DMatrix;
 
-    /// Makes each group of `values` in `vectors` canonical, and returns the groups.
+    /// Replaces each tie group of `vectors` by its canonical basis and returns the group of each of the `values`.
     fn canonicalise(values: &[f64], vectors: &mut [f64], n: usize, resolution: f64) -> Vec<u32> {
         let mut group = 0;
         let near = |i: usize| i > 0 && values[i] - values[i - 1] <= resolution;
@@ -128,12 +132,12 @@ mod tests {
         groups
     }
 
-    /// A generator of reproducible numbers in (-1, 1).
+    /// A generator of reproducible pseudorandom numbers in (-1, 1).
     struct Noise(u64);
 
     impl Noise {
         fn next(&mut self) -> f64 {
-            // Knuth's MMIX generator; its upper 53 bits.
+            // Knuth's MMIX generator, of which the upper 53 bits are used.
             self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
         }
@@ -154,7 +158,7 @@ mod tests {
         l
     }
 
-    /// Returns graphs, with their names, most of whose eigenvalues are repeated, integers or far apart.
+    /// Returns graphs and their names. Most eigenvalues of these graphs are repeated, integers or well separated.
     fn symmetric_graphs() -> Vec<(&'static str, DMatrix<f64>)> {
         let complete = |n: usize| laplacian(n, (0..n).flat_map(|a| (0..a).map(move |b| (b, a))));
         vec![
@@ -180,7 +184,8 @@ mod tests {
         (order.iter().map(|&i| found.eigenvalues[i]).collect(), found.eigenvectors.select_columns(&order))
     }
 
-    /// Returns the same eigenspaces with other bases: each group's columns are mixed by a random orthogonal matrix.
+    /// Returns different bases of the same eigenspaces: the columns of each group are multiplied by a random orthogonal
+    /// matrix.
     fn mixed(vectors: &DMatrix<f64>, groups: &[u32], noise: &mut Noise) -> DMatrix<f64> {
         let mut out = vectors.clone();
         let mut start = 0;
@@ -207,7 +212,7 @@ mod tests {
             for round in 0..20 {
                 let mut got = mixed(&vectors, &groups, &mut noise);
                 canonicalise(&values, got.as_mut_slice(), n, 1e-8);
-                // f64 rounding, times the condition of the pivots: 1e-12 is 4500 epsilons.
+                // The tolerance allows for f64 rounding times the condition of the pivots: 1e-12 is 4500 epsilons.
                 let error = largest(&(&got - &want));
                 assert!(error <= 1e-12, "{name}, round {round}: differs by {error:e}");
             }
@@ -225,8 +230,8 @@ mod tests {
             for round in 0..20 {
                 let mut got = mixed(&vectors, &groups, &mut noise).map(|x| x + 1e-7 * noise.next());
                 canonicalise(&values, got.as_mut_slice(), n, 1e-8);
-                // 1e-7 per entry, over pivots that are no smaller than sqrt(1 / n), a few columns deep: a hundredfold
-                // at most.
+                // The noise of 1e-7 per entry is divided by pivots of at least sqrt(1 / n) in a few successive columns,
+                // so it grows by a factor of at most 100.
                 let error = largest(&(&got - &want));
                 assert!(error <= 1e-5, "{name}, round {round}: differs by {error:e}");
             }
@@ -268,7 +273,8 @@ mod tests {
                     let pivot = (0..n).find(|&i| p[(i, i)] >= 0.99 * 0.99 * largest_left).unwrap();
                     let factor = p.column(pivot) / p[(pivot, pivot)].sqrt();
                     let error = (&factor - got.column(column)).amax();
-                    // Cholesky works with squares: half of the 16 digits would be the worst, this keeps most.
+                    // Cholesky computes with squares. In the worst case it would lose half of the 16 digits; here it
+                    // loses few.
                     assert!(error <= 1e-10, "{name}, column {column}: differs by {error:e}");
                     p -= &factor * factor.transpose();
                 }
@@ -283,12 +289,12 @@ mod tests {
             let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
             x.iter().map(|x| x / norm).collect::<Vec<_>>()
         };
-        // (given, the entry that must come out positive)
+        // Each pair contains a vector and the index of the entry that must be positive in its canonical form.
         for (given, positive) in [
             (unit(&[0.1, -3.0, 2.0]), 1),
             (unit(&[-1.0, 1.0, -1.0, 1.0]), 0),
-            (unit(&[-1.0, 1.000_001, 0.0]), 0), // a tie but for noise: the lowest index
-            (unit(&[-0.9, 1.0, 0.0]), 1),       // no tie
+            (unit(&[-1.0, 1.000_001, 0.0]), 0), // equal up to noise: the lowest index counts
+            (unit(&[-0.9, 1.0, 0.0]), 1),       // not a tie
             (vec![-1.0], 0),
         ] {
             for sign in [1.0, -1.0] {
@@ -296,13 +302,13 @@ mod tests {
                 canonical_basis(&mut got, given.len(), 1);
                 let want = given.iter().map(|x| x * given[positive].signum());
                 assert!(got[positive] > 0.0);
-                // One division by a norm that is 1 but for rounding.
+                // The only rounding is a division by a norm that is 1 up to rounding.
                 assert!(got.iter().zip(want).all(|(a, b)| (a - b).abs() <= 1e-15), "{given:?} gave {got:?}");
             }
         }
     }
 
-    /// A sign that is not in doubt is the one that comes out, whatever the errors are.
+    /// If a sign is reported as certain, no perturbation within the error changes the sign of the canonical form.
     #[test]
     fn signs_within_their_error() {
         let ones = |_: usize| 1.0;
@@ -344,11 +350,11 @@ mod tests {
         let mut one = [-1.0];
         assert_eq!(canonicalise(&[3.0], &mut one, 1, 0.0), [0]);
         assert_eq!(one, [1.0]);
-        // The whole space: whatever basis comes in, the unit vectors come out, in order.
+        // If the group spans the whole space, any basis becomes the unit vectors in order.
         let mut all = Noise(3).orthogonal(7);
         canonical_basis(all.as_mut_slice(), 7, 7);
         assert!(largest(&(all - DMatrix::identity(7, 7))) <= 1e-14); // 45 epsilons of f64
-        // Padding stays padding, and a column that is not finite spoils no other.
+        // A column of padding stays zero, and a column that is not finite does not affect other columns.
         let mut padded = vec![0.0, -1.0, 0.0, 0.0, f64::NAN, 0.0];
         canonicalise(&[0.0, 1.0, 2.0], &mut padded, 2, 0.1);
         assert_eq!(padded[..4], [0.0, 1.0, 0.0, 0.0]);

@@ -1,5 +1,5 @@
-//! Turns a dense eigendecomposition into the [`Candidates`] of an encoding: which columns are needed, and which
-//! results of f32 leave something for f64 to decide.
+//! Converts a dense eigendecomposition to the [`Candidates`] of an encoding. This includes the choice of the columns
+//! that are needed and of the f32 results that must be recomputed in f64.
 
 use super::canonical::sign_in_doubt;
 use super::pairs::{Candidates, Selection};
@@ -12,22 +12,24 @@ use crate::ops::eigen::Certificate;
 use crate::ops::sparse::Operator;
 use std::ops::Range;
 
-/// Returns the columns of an f64 decomposition that an encoding uses: the selected ones and those that are too close
-/// to them to be left out. `values` is the whole spectrum, ascending.
+/// Returns the range of columns of an f64 decomposition that an encoding needs: the selected columns, and adjacent
+/// columns whose values are so close that the vectors must be separated together with the selected ones. `values` is
+/// the whole spectrum in ascending order.
 pub(super) fn needed(settings: &Settings, graph: GraphRef<'_>, values: &[f64]) -> Range<usize> {
     let null = null_vectors(graph, settings.normalization);
     closed(&Selection::new(settings, null, values.len()), null, values)
 }
 
-/// Returns the number of known null vectors: the components, except isolated nodes whose diagonal is 1.
+/// Returns the number of known null vectors: one for each component, except isolated nodes whose diagonal entry is 1.
 fn null_vectors(graph: GraphRef<'_>, normalization: Normalization) -> usize {
     let ones = normalization != Normalization::Combinatorial && graph.conventions().isolated == IsolatedDiagonal::One;
     let alone = if ones { graph.degrees().iter().filter(|&&d| d == 0.0).count() } else { 0 };
     graph.components().count - alone
 }
 
-/// Extends the selection among all values as far as [`CLOSE`] neighbors go. A range that reaches the null space
-/// includes it.
+/// Returns the selection as a range of the whole spectrum. The range is extended at both ends as long as the relative
+/// distance to the next value is at most [`CLOSE`]. If the extended range is that close to the null space, the range
+/// includes the null space.
 fn closed(selection: &Selection, null: usize, values: &[f64]) -> Range<usize> {
     if selection.others.is_empty() {
         return 0..0;
@@ -44,8 +46,8 @@ fn closed(selection: &Selection, null: usize, values: &[f64]) -> Range<usize> {
     if start == null && null > 0 && close(null) { 0..end } else { start..end }
 }
 
-/// Returns the candidates of an f64 decomposition. `values` is the whole spectrum, ascending; `vectors` has the
-/// [`needed`] columns.
+/// Returns the candidates from an f64 decomposition. `values` is the whole spectrum in ascending order; of `vectors`,
+/// only the [`needed`] columns are used.
 pub(super) fn candidates(
     selection: &Selection,
     operator: &Operator<'_, f64>,
@@ -58,8 +60,8 @@ pub(super) fn candidates(
     let values = values[range.start.max(null)..range.end.max(null)].to_vec();
     let columns = &vectors[range.start * n..range.end * n];
     let (first, vectors) = if range.start < null {
-        // Null vectors and those of small values are mixed, so the known ones are taken out. The others stay in the
-        // order of their values.
+        // The computed null vectors are mixed with the vectors of small values, so the known null space is removed from
+        // these columns. The other columns keep the order of their values.
         let mixed = (null + small(&values, operator.bounds(0).upper)).min(range.len());
         let (mixed, others) = columns.split_at(mixed * n);
         (0, [complement(mixed, n, &operator.null), others.to_vec()].concat())
@@ -71,15 +73,17 @@ pub(super) fn candidates(
     Candidates { values, vectors, selected, apart: true, next: None, status: solved.status, iterated: false }
 }
 
-/// The backward error of a device's decomposition, relative to the spectrum's bound. Its residuals are at most 2 eps
-/// of f32 on molecules and on LAPACK's families; the same again is added for the matrix's own rounding.
+/// The backward error of a device's decomposition, relative to the bound of the spectrum. The residuals are at most 2
+/// eps of f32 on molecules and on LAPACK's families of test matrices; another 2 eps allow for the rounding of the
+/// matrix itself.
 const ERROR: f64 = 4.0 * f32::EPSILON as f64;
-/// Values closer than this, relative to the bound, are left to f64. Beyond it, the error of vectors is about 1e-4,
-/// which is the difference that the sides may have. (At 1e-4 one of 20,000 molecules differed by 5.8e-4; 2026-11-22.)
+/// The distance between two values, relative to the bound of the spectrum, up to which the graph is solved again in
+/// f64. Above this distance, the error of the vectors is about 1e-4, which is the allowed difference between the CPU
+/// and the device. (With 1e-4 instead, one of 20,000 molecules differed by 5.8e-4; 2026-11-22.)
 const TOO_CLOSE: f64 = 2e-3;
 
-/// Returns the candidates of an f32 decomposition; `None` if any decision about it is within its error: which values
-/// are tied, which are selected, which way a vector points.
+/// Returns the candidates from an f32 decomposition. Returns `None` if the f32 error may change which values are tied,
+/// which values are selected, or the sign of a vector.
 pub(super) fn decided<T: Real>(
     selection: &Selection,
     operator: &Operator<'_, f64>,
@@ -91,7 +95,8 @@ pub(super) fn decided<T: Real>(
     let bound = operator.bounds(0).upper;
     let rest: Vec<f64> = values[null..].iter().map(|x| x.to_f64()).collect();
     let selected = selection.others.clone();
-    // The distance of each value from the next on either side; the null space is a neighbor of the first.
+    // The distance of a value from the next smaller value. If there is a null space, 0 is the next smaller value of the
+    // first.
     let below = |i: usize| {
         if i > 0 {
             rest[i] - rest[i - 1]

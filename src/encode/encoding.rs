@@ -1,16 +1,16 @@
-//! The result of an encoder: k eigenpairs of every graph, padded, with certificates.
+//! The result of an encoder: k eigenpairs for every graph, padded to a common shape, with certificates.
 
 use crate::array::Real;
 use crate::ops::{Certificate, Status};
 use nalgebra::{DMatrixView, Dyn};
 
-/// A row-major view of one graph's rows of an array.
+/// A view of the rows of a row-major array that belong to one graph.
 pub type RowMajor<'a, T = f32> = nalgebra::MatrixView<'a, T, Dyn, Dyn, Dyn, Dyn>;
 
-/// The spectral encodings of a batch of graphs. Arrays are row-major; columns beyond a graph's pairs are masked:
-/// value NaN, vector 0, tie group -1, mask 0.
+/// The spectral encodings of a batch of graphs. Arrays are row-major. If a graph has fewer than k pairs, the remaining
+/// columns are masked: the eigenvalue is NaN, the vector 0, the tie group -1 and the mask 0.
 ///
-/// Eigenvalues and eigenvectors are of type `T`: f32, or f64 from
+/// Eigenvalues and eigenvectors have the type `T`, which is f32, or f64 in the result of
 /// [`SpectralEncoder::encode_f64`](super::SpectralEncoder::encode_f64).
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -19,30 +19,34 @@ pub struct Encoding<T = f32> {
     pub k: usize,
     /// The number of steps of the random walk; 0 if none were requested.
     pub walk_steps: usize,
-    /// `(graphs, k)`: ascending within a graph.
+    /// The eigenvalues, with shape `(graphs, k)`, ascending within a graph.
     pub eigenvalues: Vec<T>,
-    /// `(nodes, k)`: unit 2-norm columns within a graph.
+    /// The eigenvectors, with shape `(nodes, k)`. Within a graph, each column has unit 2-norm.
     pub eigenvectors: Vec<T>,
-    /// `(graphs + 1)`: the offset of each graph's first row, and the number of rows at the end.
+    /// The index of each graph's first node, followed by the total number of nodes; `(graphs + 1)` values.
     pub node_offsets: Vec<i64>,
-    /// `(graphs)`: `max_j |L v_j - l_j v_j|_2 / |L|_1` over the pairs, measured in f64 on the pairs as they are here.
+    /// The residual `max_j |L v_j - l_j v_j|_2 / |L|_1` of each graph's pairs. It is computed in f64 from the stored
+    /// pairs.
     pub residual: Vec<f32>,
-    /// `(graphs)`: `max |V'V - I|` over the pairs, of the symmetric similar if L is the random walk's.
+    /// The departure from orthogonality `max |V'V - I|` of each graph's pairs. For a random-walk Laplacian, it is
+    /// computed from the vectors of the similar symmetric Laplacian.
     pub orthogonality: Vec<f32>,
-    /// `(graphs)`: the code of a [`Status`] each.
+    /// The code of the [`Status`] of each graph.
     pub status: Vec<u8>,
-    /// `(graphs)`: the number of connected components.
+    /// The number of connected components of each graph.
     pub components: Vec<i64>,
-    /// `(graphs, k)`: pairs with the same number are tied, and their vectors are the canonical basis of the space
-    /// they span. The known null space is a separate group; other values are tied if their square roots are within
-    /// 1e-10 of the square root of the spectrum's bound.
+    /// The tie group of each pair, with shape `(graphs, k)`. Pairs of the same group are tied, and their vectors are
+    /// the canonical basis of the space that they span. The known null space is a separate group; other values are tied
+    /// if the difference between their square roots is at most 1e-10 times the square root of the bound of the
+    /// spectrum.
     pub tie_group: Vec<i64>,
-    /// `(graphs)`: 1 if the tie group farthest from the wanted end of the spectrum, or the null space, has more pairs
-    /// than are here.
+    /// Whether each graph's encoding contains only some pairs of a tie group (1) or only complete groups (0). An
+    /// incomplete group is either the null space or the group farthest from the wanted end of the spectrum.
     pub tie_cut: Vec<u8>,
-    /// `(graphs, k)`: 1 where there is a pair.
+    /// The mask with shape `(graphs, k)`, which is 1 for every pair that exists.
     pub mask: Vec<u8>,
-    /// `(nodes, walk_steps)`: the diagonals of the powers 1, 2, ... of D^-1 W.
+    /// The return probabilities with shape `(nodes, walk_steps)`, which are the diagonals of the powers 1, 2, ... of
+    /// D^-1 W.
     pub random_walk: Vec<f32>,
 }
 
@@ -53,28 +57,29 @@ impl<T: Real> Encoding<T> {
         self.status.len()
     }
 
-    /// Returns the eigenvalues of graph `i`: `k` values, NaN beyond the graph's own.
+    /// Returns the `k` eigenvalues of graph `i`. If the graph has fewer than `k` pairs, the remaining values are NaN.
     ///
     /// # Panics
-    /// If there is no graph `i`, as indexing does.
+    /// If the batch has no graph `i`.
     #[must_use]
     pub fn eigenvalues(&self, i: usize) -> &[T] {
         &self.eigenvalues[i * self.k..(i + 1) * self.k]
     }
 
-    /// Returns the eigenvectors of graph `i`: `(n, k)`.
+    /// Returns the eigenvectors of graph `i` as an `(n, k)` matrix, where n is the number of nodes.
     ///
     /// # Panics
-    /// If there is no graph `i`, as indexing does.
+    /// If the batch has no graph `i`.
     #[must_use]
     pub fn eigenvectors(&self, i: usize) -> RowMajor<'_, T> {
         self.rows(&self.eigenvectors, i, self.k)
     }
 
-    /// Returns the random walk's return probabilities of graph `i`: `(n, walk_steps)`.
+    /// Returns the return probabilities of the random walk on graph `i` as an `(n, walk_steps)` matrix, where n is the
+    /// number of nodes.
     ///
     /// # Panics
-    /// If there is no graph `i`, as indexing does.
+    /// If the batch has no graph `i`.
     #[must_use]
     pub fn random_walk(&self, i: usize) -> RowMajor<'_> {
         self.rows(&self.random_walk, i, self.walk_steps)
@@ -83,7 +88,7 @@ impl<T: Real> Encoding<T> {
     /// Returns the certificate of graph `i`.
     ///
     /// # Panics
-    /// If there is no graph `i`, as indexing does.
+    /// If the batch has no graph `i`.
     #[must_use]
     pub fn certificate(&self, i: usize) -> Certificate {
         Certificate {
@@ -94,7 +99,7 @@ impl<T: Real> Encoding<T> {
         }
     }
 
-    /// Returns the number of graphs whose status is not Converged.
+    /// Returns the number of graphs whose status is not `Converged`.
     #[must_use]
     pub fn uncertified(&self) -> usize {
         self.status.iter().filter(|&&s| s != Status::Converged as u8).count()

@@ -1,4 +1,4 @@
-//! Encodings of graphs: which operations make one, and in which order.
+//! Encodings of graphs. An encoder combines several operations into one call.
 
 mod canonical;
 mod dense;

@@ -1,6 +1,6 @@
-//! Turns the eigenpairs that a solver found for one graph's Laplacian into those of its encoding: the known null
-//! space, separation of close values, tie groups, canonical vectors, certificate. In f64, on the host, the same for
-//! every solver.
+//! Converts the eigenpairs that a solver found for the Laplacian of a graph to the pairs of its encoding. The steps
+//! are: add the known null space, separate close values, find tie groups, make the vectors canonical, and compute the
+//! certificate. All steps run in f64 on the host and are the same for every solver.
 
 use super::canonical::canonical_basis;
 use super::separate::{CLOSE, is_due, separate, small};
@@ -18,30 +18,30 @@ use std::ops::Range;
 /// The encoding of one graph.
 #[derive(Debug)]
 pub(super) struct Pairs<T> {
-    /// The eigenvalues: as many as there are, at most k.
+    /// The eigenvalues, at most k of them.
     pub(super) values: Vec<T>,
-    /// A column for each value, column-major.
+    /// The eigenvectors as the columns of a column-major matrix, one for each value.
     pub(super) vectors: Vec<T>,
     pub(super) tie_group: Vec<i64>,
-    /// Whether a tie group continues beyond the k pairs.
+    /// Whether only some pairs of a tie group are among the k pairs.
     pub(super) tie_cut: bool,
     pub(super) certificate: Certificate,
     pub(super) components: usize,
-    /// The return probabilities: `(n, walk_steps)`.
+    /// The return probabilities, with shape `(n, walk_steps)`.
     pub(super) random_walk: Vec<f32>,
 }
 
-/// The pairs of a spectrum that an encoding contains.
+/// The pairs of the spectrum that an encoding contains.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Selection {
-    /// The number of vectors of the known null space, which are the first pairs.
+    /// The number of vectors of the known null space in the encoding. They are its first pairs.
     pub(super) known: usize,
-    /// The range of the other pairs, which follow, counted from the smallest.
+    /// The range of the other pairs, as indices into the spectrum without the null space, in ascending order.
     pub(super) others: Range<usize>,
 }
 
 impl Selection {
-    /// Selects from a spectrum of n values, of which `null` are known to be 0.
+    /// Selects pairs from a spectrum of n values. `null` is the number of values that are known to be 0.
     pub(super) fn new(settings: &Settings, null: usize, n: usize) -> Self {
         let (k, rest) = (settings.k, n - null);
         let zeros = if settings.drop_trivial { 0 } else { null };
@@ -58,26 +58,27 @@ impl Selection {
     }
 }
 
-/// The pairs that a solver found in addition to the known null space.
+/// The pairs that a solver found, without the known null space.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
-    /// Adjacent values of the spectrum, ascending; tie groups are whole, as far as the solver could make them.
+    /// Adjacent values of the spectrum in ascending order. Tie groups are complete if the solver could complete them.
     pub(super) values: Vec<f64>,
-    /// A column for each value, column-major, orthonormal, orthogonal to the null space.
+    /// The vectors as the columns of a column-major matrix, one for each value. They are orthonormal and orthogonal to
+    /// the null space.
     pub(super) vectors: Vec<f64>,
-    /// The range of them that the encoding contains.
+    /// The range of `values` that the encoding contains.
     pub(super) selected: Range<usize>,
-    /// Whether they are separated as far as f64 can.
+    /// Whether the solver separated the values as far as f64 allows.
     pub(super) apart: bool,
-    /// The next larger value, if one is known.
+    /// The next value of the spectrum after the last of `values`, if it is known.
     pub(super) next: Option<f64>,
-    /// The status with which the solver ended.
+    /// The status that the solver returned.
     pub(super) status: Status,
-    /// Whether the solver is an iteration, which determines the bounds that its residuals are judged by.
+    /// Whether the solver is iterative. This determines the limits for the measures of the certificate.
     pub(super) iterated: bool,
 }
 
-/// Computes the encoding of one graph; `operator` is the Laplacian that was solved, in f64.
+/// Computes the encoding of one graph. `operator` is the Laplacian in f64 whose pairs the solver found.
 pub(super) fn pairs<T: Real>(
     settings: &Settings,
     graph: GraphRef<'_>,
@@ -146,7 +147,7 @@ pub(super) fn pairs<T: Real>(
     Pairs { values, vectors, tie_group, tie_cut, certificate, components, random_walk }
 }
 
-/// Returns the encoding of a graph whose Laplacian is not finite.
+/// Returns the encoding of a graph whose decomposition contains values that are not finite.
 pub(super) fn not_finite<T: Real>(
     settings: &Settings,
     graph: GraphRef<'_>,
@@ -164,12 +165,13 @@ pub(super) fn not_finite<T: Real>(
     }
 }
 
-/// Any solver here distinguishes values from this share of the spectrum's bound on from 0.
+/// The value, relative to the bound of the spectrum, above which every solver here reliably distinguishes an eigenvalue
+/// from 0.
 const DOUBTFUL: f64 = 1e-5;
 
-/// Returns whether these values are distinguished from 0. The error of a Rayleigh quotient is at most the square of
-/// its vector's residual over the distance from the values beyond its own (Temple 1928), and the residual itself if
-/// that distance is not known.
+/// Returns whether all these values are certainly not 0. The error of a Rayleigh quotient is at most r^2 / d, where r
+/// is the residual of its vector and d is the distance to the next larger value `beyond` (Temple 1928). If `beyond` is
+/// not known, the error is at most r.
 fn is_told_from_zero(operator: &Operator<'_, f64>, values: &[f64], columns: &[f64], beyond: Option<f64>) -> bool {
     let residuals = operator.residuals(values, columns);
     values.iter().zip(residuals).all(|(&value, residual)| {
@@ -178,19 +180,19 @@ fn is_told_from_zero(operator: &Operator<'_, f64>, values: &[f64], columns: &[f6
     })
 }
 
-/// Converts a number to the encoding's type, with one sign of zero.
+/// Converts a number to the type of the encoding. Negative zero becomes positive zero.
 fn stored<T: Real>(x: f64) -> T {
     T::from_f64(x) + T::from_f64(0.0)
 }
 
-/// The vectors of the encoding, and the measures of them.
+/// The vectors of the encoding and the measures of their accuracy.
 struct Finished<T> {
     vectors: Vec<T>,
     residual: f64,
     orthogonality: f64,
 }
 
-/// Turns the canonical basis into the vectors of the requested Laplacian, and measures them.
+/// Converts the canonical basis to the vectors of the requested Laplacian and measures their accuracy.
 fn finish<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: &[T], mut basis: Vec<f64>) -> Finished<T> {
     let n = graph.nodes();
     let orthogonality = orthogonality::<T>(&basis, n, values.len());
@@ -203,7 +205,7 @@ fn finish<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: &[T], mut b
     Finished { vectors, residual, orthogonality }
 }
 
-/// Computes `max |V'V - I|` of the columns rounded to T, as the encoding has them.
+/// Computes `max |V'V - I|`, where V contains the columns rounded to T, as the encoding stores them.
 fn orthogonality<T: Real>(basis: &[f64], n: usize, columns: usize) -> f64 {
     let column = |j: usize| basis[j * n..(j + 1) * n].iter().map(|&x| T::from_f64(x).to_f64());
     let mut worst = 0.0;
@@ -211,14 +213,15 @@ fn orthogonality<T: Real>(basis: &[f64], n: usize, columns: usize) -> f64 {
         for i in 0..=j {
             let product: f64 = column(i).zip(column(j)).map(|(x, y)| x * y).sum();
             let away = (product - f64::from(u8::from(i == j))).abs();
-            // A NaN is kept.
+            // If a difference is NaN, the result is NaN.
             worst = if away.is_nan() || away > worst { away } else { worst };
         }
     }
     worst
 }
 
-/// Computes D^-1/2 v, scaled to unit 2-norm, again with a positive entry of largest magnitude.
+/// Replaces each column v by D^-1/2 v, scaled to unit 2-norm and with the sign for which the entry of largest magnitude
+/// is positive.
 fn to_random_walk(basis: &mut [f64], n: usize, scale: &[f64]) {
     for column in basis.chunks_exact_mut(n.max(1)) {
         column.iter_mut().zip(scale).for_each(|(x, s)| *x *= s);
@@ -226,7 +229,7 @@ fn to_random_walk(basis: &mut [f64], n: usize, scale: &[f64]) {
     }
 }
 
-/// Computes `max_j |L v_j - l_j v_j|_2 / |L|_1` of the encoding's pairs.
+/// Computes `max_j |L v_j - l_j v_j|_2 / |L|_1` for the pairs of the encoding.
 fn residual<T: Real>(laplacian: &Laplacian<'_>, values: &[T], vectors: &[T]) -> f64 {
     let n = laplacian.order();
     let norm = laplacian.norm_1();

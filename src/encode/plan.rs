@@ -1,5 +1,5 @@
-//! Decides which graphs are solved together, and where. It decides on the whole data set, so that a graph's side, and
-//! with it every bit of its encoding, does not depend on how the set is cut.
+//! Decides which graphs are solved together and on which side. The decision is based on the whole data set, so the side
+//! of a graph, and therefore every bit of its encoding, does not depend on how the data set is divided into chunks.
 
 use super::settings::{Method, Settings};
 use crate::context::Context;
@@ -11,44 +11,45 @@ use crate::policy::{Choice, Family, Side, Workload};
 use crate::shape::to_u32;
 use std::collections::BTreeMap;
 
-/// Graphs that are solved together.
+/// A group of graphs that are solved together.
 #[derive(Debug)]
 pub(super) struct Chunk {
     pub(super) graphs: Vec<usize>,
     pub(super) side: Side,
-    /// Whether they are iterated as sparse matrices instead of decomposed as dense ones.
+    /// Whether the graphs are solved by an iteration on sparse matrices instead of a decomposition of dense matrices.
     pub(super) sparse: bool,
-    /// Whether their edges have weights other than 1.
+    /// Whether the edges of the graphs have weights other than 1.
     pub(super) weighted: bool,
 }
 
-/// The chunks, and the choice for all of them together.
+/// All chunks, and the choice that summarizes their sides.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) chunks: Vec<Chunk>,
     pub(super) choice: Choice,
 }
 
-/// Returns the bytes of working memory for a graph of n nodes. CPU: the matrix, its scaled copy, the basis, the
-/// solver's scratch, the result and the certificate's products, n^2 numbers of f64 each. Device: A, W and W read back
-/// in f32, and W on the host.
+/// Returns the number of bytes of working memory for a graph with n nodes. On the CPU, the matrix, its scaled copy, the
+/// basis, the solver's scratch memory, the result and the products for the certificate need n^2 f64 values each. On the
+/// device, A, W and the copy of W for reading back need n^2 f32 values each, and so does W on the host.
 fn working_bytes(nodes: usize, side: Side) -> u64 {
     let square = (nodes as u64).saturating_mul(nodes as u64);
     square.saturating_mul(if side == Side::Cpu { 48 } else { 16 })
 }
 
-/// Returns the bytes of the graphs themselves, which stay in memory in addition to the chunks.
+/// Returns the number of bytes of the graphs themselves. They stay in memory in addition to the chunks.
 fn graph_bytes(graphs: &GraphBatch) -> u64 {
     let entry = if graphs.weights().is_some() { 8 } else { 4 };
     8 * (graphs.nodes() + graphs.len()) as u64 + entry * graphs.entries() as u64
 }
 
-/// Returns whether a graph is iterated: if a dense matrix costs more than an iteration's products and restarts.
+/// Returns whether a graph is solved by iteration. This is the case if a dense decomposition costs more than the
+/// products and restarts of an iteration.
 ///
-/// On the CPU, the dense matrix takes this many times as long as the iteration (medians, k = 4, 8, 16, 32,
-/// 2026-11-21): 0.6 to 2.3 at n = 300 (larger for meshes and trees, smaller for many pairs of random graphs), 0.9 to
-/// 4.0 at n = 400 for k up to 16, and 0.9 to 5.6 at n = 500, for k = 32 too. Below, at most 4 ms per graph could be
-/// saved, and the dense result is more accurate.
+/// The ratio of the time of the dense decomposition to the time of the iteration on the CPU (medians, k = 4, 8, 16, 32,
+/// 2026-11-21) was 0.6 to 2.3 at n = 300 (large for meshes and trees, small for many pairs of random graphs), 0.9 to
+/// 4.0 at n = 400 for k up to 16, and 0.9 to 5.6 at n = 500 for all k. For smaller graphs, the iteration could save at
+/// most 4 ms per graph, and the dense result is more accurate.
 fn is_sparse(settings: &Settings, n: usize) -> bool {
     let k = settings.k;
     match settings.method {
@@ -58,17 +59,18 @@ fn is_sparse(settings: &Settings, n: usize) -> bool {
     }
 }
 
-/// The order from which `auto` iterates; each pair adds five.
+/// The order from which `auto` uses the iteration. Each requested pair raises this order by five.
 const SPARSE_FROM: usize = 300;
 
-/// Returns the bytes of an iteration on a graph of n nodes: three blocks, the vectors read back, and what is computed
-/// from them.
+/// Returns the number of bytes that an iteration on a graph with n nodes needs: three blocks of vectors, the vectors
+/// that are read back, and the arrays that are computed from these vectors.
 fn sparse_bytes(settings: &Settings, nodes: usize) -> u64 {
     (nodes as u64).saturating_mul((settings.k as u64 + 8).saturating_mul(2 * 12 + 24))
 }
 
-/// Plans chunks of at most an eighth of the budget that the graphs leave: two chunks are in flight on the device, its
-/// pool rounds sizes up, and the upload ring and the host's copies need memory too.
+/// Divides the graphs into chunks. Each chunk needs at most an eighth of the memory budget that remains after the
+/// graphs: two chunks are in flight on the device, the memory pool rounds sizes up, and the upload ring and the copies
+/// on the host also need memory.
 pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> Result<Plan> {
     let limit = device_order_limit(ctx) as usize;
     let orders: Vec<usize> = graphs.iter().map(|graph| graph.nodes()).collect();
@@ -87,8 +89,8 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
     let sizes: Vec<(usize, usize)> = graphs.iter().map(|graph| (graph.nodes(), graph.entries())).collect();
     let (choice, sides) = choose(ctx, settings, &sizes);
     let mut sorted: Vec<usize> = (0..orders.len()).collect();
-    // Kernels for weights may round differently from those for implied weights of 1, so the two kinds of graphs share
-    // no chunk.
+    // Kernels with weights may round differently than kernels with implied weights of 1, so a chunk contains either
+    // weighted or unweighted graphs.
     let weighted: Vec<bool> = graphs.iter().map(|graph| graph.is_weighted()).collect();
     sorted.sort_by_key(|&i| (sparse[i], weighted[i], orders[i]));
     let most = ctx.memory_budget().saturating_sub(graph_bytes(graphs)) / 8;
@@ -123,9 +125,10 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
     Ok(Plan { chunks, choice })
 }
 
-/// Returns a side for each graph of these sizes (nodes, entries), and the choice for the whole: where most of the
-/// time goes. Graphs that are decomposed are assigned by size class, half an octave wide, whose members take about as
-/// long; a graph that is iterated is assigned individually.
+/// Returns the side of each graph and the choice for all graphs together, whose side is that of the part that takes
+/// longest. `sizes` contains the number of nodes and entries of each graph. Graphs that are solved by dense
+/// decomposition are assigned together in size classes, within which the order varies by a factor of at most sqrt(2),
+/// so that they take about the same time. Graphs that are solved by iteration are assigned individually.
 pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)]) -> (Choice, Vec<Side>) {
     let limit = device_order_limit(ctx) as usize;
     let mut classes: BTreeMap<(bool, u32), Vec<usize>> = BTreeMap::new();
@@ -155,14 +158,21 @@ pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)
     (together(ctx, &parts), sides)
 }
 
-/// Returns the work of encode on the CPU in addition to the solver's: canonical vectors, ties, the certificate. It is
-/// in flop at the rate of the policy's defaults, 2e10 per second and thread, at which it takes 12 us per graph, 80 ns
-/// for each element of the vectors and 4 ns for each entry and pair.
+/// Returns the work that an encoding causes on the CPU in addition to the solver: canonical vectors, tie groups and the
+/// certificate. The unit is flop at the default rate of the policy, 2e10 flop/s per thread. At this rate, the work
+/// takes 12 us per graph, 80 ns for each element of the vectors, and 4 ns for each combination of an entry and a pair.
 ///
-/// All of encode took, in microseconds of a thread per graph for k = 8 and 16 (2026-11-22, a busy machine, least of
-/// five): 39 and 56 for molecules of 23 nodes, where 8 is predicted without this and 36 and 53 with it; 67 and 97 for
-/// 40 nodes and 120 entries, predicted 29, and 70 and 99; 254 and 374 for 100 nodes and 240 entries, predicted 450,
-/// and 534 and 605. The last prediction is too large in the solver's part, which finds only k vectors.
+/// The table shows the measured time of a whole encoding, in microseconds of one thread per graph (2026-11-22, busy
+/// machine, minimum of five), and the prediction without and with this work, each for k = 8 and k = 16. The prediction
+/// without this work does not depend on k.
+///
+/// | nodes | entries | measured | predicted without | predicted with |
+/// | ---: | ---: | ---: | ---: | ---: |
+/// | 23 (molecules) | | 39, 56 | 8 | 36, 53 |
+/// | 40 | 120 | 67, 97 | 29 | 70, 99 |
+/// | 100 | 240 | 254, 374 | 450 | 534, 605 |
+///
+/// The last prediction is too large because the solver computes only k vectors.
 fn host_flops(k: usize, (nodes, entries): (usize, usize)) -> f64 {
     let [k, nodes, entries] = [k.min(nodes), nodes, entries].map(|count| count as f64);
     2.4e5 + k * (1600.0 * nodes + 80.0 * entries)
@@ -182,7 +192,8 @@ fn joined(a: Workload, b: Workload) -> Workload {
     }
 }
 
-/// Combines the choices into one: the sums for both sides, and everything else from the part that takes longest.
+/// Combines several choices into one. The times of both sides are the sums over all choices; everything else comes from
+/// the choice with the longest time.
 fn together(ctx: &Context, parts: &[Choice]) -> Choice {
     let Some(first) = parts.iter().max_by(|a, b| a.seconds().total_cmp(&b.seconds())) else {
         return ctx.explain(&Workload { family: Family::Encode, ..Workload::default() }, true);

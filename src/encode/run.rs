@@ -1,4 +1,4 @@
-//! The work of one call: submits chunks to their sides, finishes the results and writes them into the encoding.
+//! Executes one call: submits chunks to their sides, finishes the results and writes them to the encoding.
 
 use super::encoding::Encoding;
 use super::pairs::{Pairs, Selection, not_finite, pairs};
@@ -19,22 +19,22 @@ use crate::parallel;
 use crate::policy::{Backend, Side};
 use std::collections::VecDeque;
 
-/// A chunk that has been submitted.
+/// A chunk that has been submitted to its side.
 struct Submitted {
     indices: Vec<usize>,
     graphs: GraphBatch,
     solution: Solution,
 }
 
-/// The solution of a chunk. The precision follows the side: the CPU computes in f64.
+/// The solution of a chunk. A dense decomposition is in f32 on the device and in f64 on the CPU.
 enum Solution {
     Gpu(EighRead<f32>),
     Cpu(EighRead<f64>),
-    /// The iterated pairs, and whether they are in f64.
+    /// The pairs that an iteration found, and whether they are in f64.
     Sparse(Vec<Solved>, bool),
 }
 
-/// The result for a graph: its pairs, or `None` if f32 leaves something open.
+/// The result for a graph: its pairs, or `None` if a decision is within the error of f32.
 type Finished<T> = Result<Option<Pairs<T>>>;
 
 pub(super) struct Run<'a, T> {
@@ -43,19 +43,19 @@ pub(super) struct Run<'a, T> {
     pub(super) graphs: &'a GraphBatch,
     pub(super) encoding: Encoding<T>,
     pub(super) done: usize,
-    /// The number of graphs that the CPU solved again.
+    /// The number of graphs that the CPU solved again in f64.
     pub(super) again: usize,
 }
 
 impl<T: Real> Run<'_, T> {
-    /// Computes these chunks, and waits for them.
+    /// Solves the chunks and waits until they are finished.
     pub(super) fn through(&mut self, chunks: Vec<Chunk>, progress: &mut impl FnMut(Progress)) -> Result<()> {
         let mut queue = VecDeque::from(chunks);
         let mut in_flight: Option<Submitted> = None;
         while let Some(chunk) = queue.pop_front() {
             match self.submit(chunk) {
                 Ok(submitted) => {
-                    // The device works on this chunk while the host finishes the one before.
+                    // The device works on this chunk while the host finishes the previous chunk.
                     if let Some(before) = in_flight.replace(submitted) {
                         self.collect(before)?;
                         progress(Progress { done: self.done, total: self.graphs.len() });
@@ -84,7 +84,7 @@ impl<T: Real> Run<'_, T> {
         }
     }
 
-    /// Submits a chunk; returns it with the error if that fails.
+    /// Submits a chunk. If this fails, returns the chunk together with the error.
     fn submit(&self, chunk: Chunk) -> Result<Submitted, (Chunk, Error)> {
         let graphs = self.graphs.select(&chunk.graphs);
         let solution = match chunk.side {
@@ -110,18 +110,18 @@ impl<T: Real> Run<'_, T> {
         eigh_uncertified(&ctx, &laplacian::<U>(&ctx, graphs, solved)?, &needed)?.read(&ctx)
     }
 
-    /// Iterates on the sparse Laplacians of a chunk.
+    /// Solves the graphs of a chunk by iteration on their sparse Laplacians.
     fn iterate<U: Real>(&self, graphs: &GraphBatch, backend: Backend, starts: &[Solved]) -> Result<Vec<Solved>> {
         let operators = Operator::<U>::laplacians(graphs, sparse::solved_normalization(self.settings.normalization))?;
         let wanted: Vec<_> = (0..operators.problems())
             .map(|i| sparse::wanted(self.settings, operators.null_vectors_of(i), operators.order(i)))
             .collect();
-        // The tolerance follows the precision of the encoding, whichever precision computes it.
+        // The tolerance depends on the precision of the encoding and not on the precision of the iteration.
         let options = EigshOptions::default().tolerance(ITERATED.residual::<T>());
         Ok(solve_each(&self.ctx.with_backend(backend), &operators, &wanted, &options, starts)?.0)
     }
 
-    /// Waits for a chunk and writes its graphs' encodings. Solves again what a device leaves open.
+    /// Waits for a chunk and writes the encodings of its graphs. Graphs that f32 cannot decide are solved again in f64.
     fn collect(&mut self, submitted: Submitted) -> Result<()> {
         let Submitted { indices, graphs, solution } = submitted;
         let decompose = |run: &Self, chosen: &GraphBatch, _: &[usize]| {
@@ -150,7 +150,7 @@ impl<T: Real> Run<'_, T> {
         }
     }
 
-    /// Writes the finished graphs, and the results of `again` for those that are not.
+    /// Writes the results of all graphs. For the graphs that are not finished, it calls `again` to compute the results.
     fn write_all(
         &mut self,
         indices: &[usize],
@@ -173,7 +173,8 @@ impl<T: Real> Run<'_, T> {
         Ok(())
     }
 
-    /// Returns the pairs of a graph whose Laplacian was decomposed; those of f32 only if nothing is left open.
+    /// Returns the pairs of a graph from the decomposition of its Laplacian, or `None` if a decision is within the
+    /// error of f32.
     fn decomposed<U: Real>(&self, graph: GraphRef<'_>, solved: &HostEigh<U>, i: usize) -> Finished<T> {
         let (values, vectors) = (&solved.values[solved.layout.rows(i)], &solved.vectors[solved.layout.elements(i)]);
         let certificate = solved.certificates[i];
@@ -193,7 +194,8 @@ impl<T: Real> Run<'_, T> {
         Ok(candidates.map(|found| pairs(self.settings, graph, &operator, selection.known, found)))
     }
 
-    /// Returns the pairs of a graph whose Laplacian was iterated; those of f32 only if nothing is left open.
+    /// Returns the pairs of a graph from an iteration on its Laplacian, or `None` if a decision is within the error of
+    /// f32.
     fn iterated(&self, graph: GraphRef<'_>, found: &Solved, in_f64: bool) -> Finished<T> {
         let operator = self.operator(graph)?;
         let selection = Selection::new(self.settings, operator.null_vectors(), graph.nodes());
@@ -202,13 +204,13 @@ impl<T: Real> Run<'_, T> {
         Ok((!open).then(|| pairs(self.settings, graph, &operator, selection.known, candidates)))
     }
 
-    /// Returns the Laplacian that is solved, in f64.
+    /// Returns the Laplacian whose pairs are computed, in f64.
     fn operator<'g>(&self, graph: GraphRef<'g>) -> Result<Operator<'g, f64>> {
         Operator::laplacian(graph, sparse::solved_normalization(self.settings.normalization))
     }
 
-    /// Returns the factors that turn vectors of the symmetric form into those of the random walk's; `None` for other
-    /// Laplacians.
+    /// Returns the row factors that convert vectors of the symmetric Laplacian to vectors of the random-walk Laplacian,
+    /// or `None` if a different Laplacian is requested.
     fn similarity(&self, graph: GraphRef<'_>) -> Option<Vec<f64>> {
         let normalization = self.settings.normalization;
         (normalization == Normalization::RandomWalk).then(|| Laplacian::new(graph, normalization).similarity_scale())
@@ -234,7 +236,7 @@ impl<T: Real> Run<'_, T> {
     }
 }
 
-/// Applies `one` to each graph in parallel, and stops if the context is cancelled.
+/// Applies `one` to all graphs in parallel. Returns an error if the context is cancelled.
 fn each<P: Send>(ctx: &Context, graphs: &GraphBatch, one: impl Fn(usize) -> Result<P> + Sync + Send) -> Result<Vec<P>> {
     let unless_cancelled = |graph| ctx.cancel().check().and_then(|()| one(graph));
     ctx.on_host(|| parallel::map(0..graphs.len(), |_, graph| unless_cancelled(graph)).into_iter().collect())

@@ -1,13 +1,14 @@
-//! Separates close small eigenvalues of a Laplacian by a Rayleigh-Ritz step that never subtracts nearly equal
-//! numbers.
+//! Separates small, close eigenvalues of a Laplacian by a Rayleigh-Ritz step in which no nearly equal numbers are
+//! subtracted.
 //!
-//! A decomposition in f64 has an error of some eps |L|. Eigenvalues below that, which belong to weakly joined
-//! clusters, come out as noise, and their vectors are mixed with each other and with the known null space. The space
-//! that they span together is accurate, because the rest of the spectrum is far away. Inside it the quadratic form is
-//! a sum over edges, `v'Lw = sum W_ij (y_i - y_j) (z_i - z_j)`, with `y = v` and `z = w`, or `D^-1/2 v` and
-//! `D^-1/2 w` for the normalized form. Vectors that are constant on a cluster have differences of rounding alone
-//! there, and the squares of these, eps^2, enter the sum. So every entry of the small matrix is accurate relative to
-//! its diagonal, and Jacobi's method preserves that (Demmel and Veselic 1992).
+//! A decomposition in f64 has an error of a few eps |L|. Eigenvalues below this error, which occur if clusters of the
+//! graph are weakly connected, are noise in the result, and their vectors are mixed with each other and with the known
+//! null space. However, the space that these vectors span together is accurate, because the rest of the spectrum is far
+//! away. Within this space, the quadratic form is a sum over edges, `v'Lw = sum W_ij (y_i - y_j) (z_i - z_j)`, where `y
+//! = v` and `z = w`, or `y = D^-1/2 v` and `z = D^-1/2 w` for the normalized Laplacian. If a vector is constant on a
+//! cluster, its differences within the cluster are only rounding errors, and the sum contains their squares, which are
+//! of order eps^2. Every entry of the small matrix is therefore accurate relative to its diagonal, and Jacobi's method
+//! preserves this accuracy (Demmel and Veselic 1992).
 
 use crate::graph::{GraphRef, IsolatedDiagonal};
 use crate::ops::Normalization;
@@ -15,23 +16,26 @@ use crate::ops::sparse::NullSpace;
 use crate::parallel;
 use nalgebra::DMatrix;
 
-/// Values closer than this, relative to the spectrum's bound, are separated here. The error of an f64 solver's
-/// vectors is some 1e-15 over the distance: 1e-8 from here on, which f32 does not show.
+/// The distance between two values, relative to the bound of the spectrum, up to which they are separated here. The
+/// error of the vectors of an f64 solver is about 1e-15 divided by the relative distance, so it is at most 1e-8 for
+/// larger distances, which is invisible in f32.
 pub(super) const CLOSE: f64 = 1e-7;
-/// Values larger than this, relative to the bound, are as accurate from the decomposition itself: two of them that
-/// are no tie (`ops::ties`) are 2e-11 of the bound apart, ten thousand times its rounding.
+/// The bound, relative to the bound of the spectrum, above which the decomposition itself is accurate enough. Two
+/// values above it that are not tied (`ops::ties`) differ by at least 2e-11 of the spectrum's bound, which is ten
+/// thousand times the rounding error.
 const SMALL: f64 = 1e-2;
 
-/// Returns whether these values, ascending, and a null space at 0 if there is one, have small neighbors that a
-/// decomposition does not separate well enough.
+/// Returns whether the spectrum contains small neighboring values that a decomposition does not separate well enough.
+/// `values` are ascending; `null` says whether there is also a null space, whose value is 0.
 pub(super) fn is_due(values: &[f64], null: bool, bound: f64) -> bool {
     let close = |gap: f64| gap <= CLOSE * bound;
     null && values.first().is_some_and(|&first| close(first))
         || values.windows(2).any(|pair| pair[0] <= SMALL * bound && close(pair[1] - pair[0]))
 }
 
-/// Returns how many of these values, ascending, go through the step: the small ones, and those close to the last of
-/// them. The work grows with the cube of this number (all 1200 values of a graph of 1200 nodes: 21 s, 2026-11-22).
+/// Returns the number of values that are separated together: the small values, and larger values that are close to the
+/// last small one. `values` are ascending. The work grows with the cube of this number (21 s for all 1200 values of a
+/// graph with 1200 nodes, 2026-11-22).
 pub(super) fn small(values: &[f64], bound: f64) -> usize {
     let small = values.partition_point(|&value| value <= SMALL * bound);
     if small == 0 {
@@ -41,13 +45,13 @@ pub(super) fn small(values: &[f64], bound: f64) -> usize {
     small + values[small - 1..].windows(2).take_while(close).count()
 }
 
-/// Replaces orthonormal columns by the eigenvectors of the Laplacian within the space that they span, ascending.
-/// Returns the values.
+/// Replaces orthonormal columns by the Ritz vectors of the Laplacian in the space that the columns span, and returns
+/// the Ritz values in ascending order.
 pub(super) fn separate(graph: GraphRef<'_>, normalization: Normalization, columns: &mut [f64]) -> Vec<f64> {
     let n = graph.nodes().max(1);
     let m = columns.len() / n;
     let (values, q) = jacobi(form(graph, normalization, columns, m));
-    // In place, row by row: a row of V Q needs only the same row of V.
+    // V Q is computed in place, row by row, because a row of V Q depends only on the same row of V.
     let mut row = vec![0.0; m];
     for i in 0..n {
         for (j, to) in row.iter_mut().enumerate() {
@@ -58,8 +62,8 @@ pub(super) fn separate(graph: GraphRef<'_>, normalization: Normalization, column
     values
 }
 
-/// The number of rows of a graph that are summed together. It fixes the order of the sums, whatever the number of
-/// threads.
+/// The number of rows of a graph that are summed together. Because it is fixed, the order of the sums does not depend
+/// on the number of threads.
 const ROWS: usize = 1 << 12;
 
 /// Computes `V'LV` as a sum over edges.
@@ -97,12 +101,13 @@ fn form(graph: GraphRef<'_>, normalization: Normalization, columns: &[f64], m: u
     all
 }
 
-/// The number of sweeps after which a small matrix counts as diagonal, whatever is left: it takes 6 to 10.
+/// The maximum number of sweeps, after which the matrix is treated as diagonal. Convergence takes 6 to 10 sweeps.
 const SWEEPS: usize = 40;
 
-/// Computes the eigenvalues, ascending, and eigenvectors of a small positive semidefinite matrix by Jacobi's method
-/// (Golub and Van Loan, Matrix Computations, 8.5). It stops at entries that are negligible relative to *their own*
-/// diagonal, so small values keep their digits.
+/// Computes the eigenvalues, in ascending order, and the eigenvectors of a small positive semidefinite matrix by
+/// Jacobi's method (Golub and Van Loan, Matrix Computations, 8.5). The iteration stops when each off-diagonal entry is
+/// negligible relative to the two diagonal entries in *its own* row and column, so small eigenvalues are computed to
+/// high relative accuracy.
 fn jacobi(mut a: DMatrix<f64>) -> (Vec<f64>, DMatrix<f64>) {
     let m = a.nrows();
     let mut q = DMatrix::<f64>::identity(m, m);
@@ -119,7 +124,8 @@ fn jacobi(mut a: DMatrix<f64>) -> (Vec<f64>, DMatrix<f64>) {
                 let t = if tau >= 0.0 { 1.0 } else { -1.0 } / (tau.abs() + tau.hypot(1.0));
                 let c = 1.0 / t.hypot(1.0);
                 rotate(&mut a, &mut q, (i, j), (c, t * c));
-                // The rotation's result for these three entries, without the rounding of the general formula.
+                // These are the results of the rotation for these entries, without the rounding errors of the general
+                // formula.
                 (a[(i, i)], a[(j, j)]) = (x - t * xy, y + t * xy);
                 (a[(i, j)], a[(j, i)]) = (0.0, 0.0);
             }
@@ -133,7 +139,7 @@ fn jacobi(mut a: DMatrix<f64>) -> (Vec<f64>, DMatrix<f64>) {
     (order.iter().map(|&i| a[(i, i)].max(0.0)).collect(), q.select_columns(&order))
 }
 
-/// Rotates rows and columns i and j of A, and columns i and j of Q.
+/// Rotates rows i and j and columns i and j of A, and columns i and j of Q.
 fn rotate(a: &mut DMatrix<f64>, q: &mut DMatrix<f64>, (i, j): (usize, usize), (c, s): (f64, f64)) {
     for l in 0..a.nrows() {
         let (x, y) = (a[(l, i)], a[(l, j)]);
@@ -147,8 +153,9 @@ fn rotate(a: &mut DMatrix<f64>, q: &mut DMatrix<f64>, (i, j): (usize, usize), (c
     }
 }
 
-/// Returns orthonormal columns that span the given orthonormal columns' space without the known null space, which it
-/// contains. They are fewer by the number of null vectors.
+/// Returns an orthonormal basis of the orthogonal complement of the known null space within the space of `columns`. The
+/// columns must be orthonormal, and their space must contain the null space. The number of returned columns is smaller
+/// by the number of null vectors.
 pub(super) fn complement(columns: &[f64], n: usize, null: &NullSpace<f64>) -> Vec<f64> {
     let mut left: Vec<Vec<f64>> = columns.chunks_exact(n.max(1)).map(<[f64]>::to_vec).collect();
     let count = left.len().saturating_sub(null.len());
@@ -156,8 +163,8 @@ pub(super) fn complement(columns: &[f64], n: usize, null: &NullSpace<f64>) -> Ve
     left.iter_mut().for_each(|column| null.deflate(column));
     let square = |x: &Vec<f64>| x.iter().map(|x| x * x).sum::<f64>();
     for _ in 0..count {
-        // The longest column is chosen: if s columns span r dimensions, its square is at least r / s of a unit
-        // vector's.
+        // The longest column is chosen. If s columns that are projections of unit vectors span r dimensions, the
+        // squared norm of the longest is at least r / s.
         let longest = (0..left.len()).max_by(|&i, &j| square(&left[i]).total_cmp(&square(&left[j])).then(j.cmp(&i)));
         let Some(longest) = longest else { break };
         let mut chosen = left.swap_remove(longest);

@@ -3,7 +3,7 @@
 use crate::ops::eigen::Which;
 use crate::ops::laplacian::Normalization;
 
-/// The settings of a [`SpectralEncoder`](super::SpectralEncoder), whose methods explain them.
+/// The settings of a [`SpectralEncoder`](super::SpectralEncoder). The encoder's methods document them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) k: usize,
@@ -12,19 +12,19 @@ pub(super) struct Settings {
     pub(super) drop_trivial: bool,
     pub(super) walk_steps: usize,
     pub(super) method: Method,
-    /// The number that errors give the first graph.
+    /// The number by which error messages refer to the first graph.
     pub(super) first_graph: usize,
 }
 
-/// How the pairs of a graph are computed.
+/// The method by which the pairs of a graph are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// The method that is faster at each graph's order and k.
+    /// For each graph, the method that is faster for its order and k.
     #[default]
     Auto,
-    /// The dense decomposition.
+    /// The dense eigendecomposition.
     Exact,
-    /// The iteration on the sparse Laplacian, [`crate::ops::eigsh()`]: k pairs to a residual of 2e-6. The encoding
-    /// states the residual that was reached.
+    /// The iteration on the sparse Laplacian, [`crate::ops::eigsh()`], which computes k pairs with residuals of at most
+    /// 2e-6. The encoding contains the actual residual.
     Fast,
 }

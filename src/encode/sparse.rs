@@ -1,5 +1,5 @@
-//! Turns the pairs that an iteration found on a sparse Laplacian into the [`Candidates`] of an encoding. Only the
-//! wanted end of the spectrum is available, and the null space is known without being solved for.
+//! Converts the pairs that an iteration on a sparse Laplacian found to the [`Candidates`] of an encoding. The iteration
+//! finds only pairs at the wanted end of the spectrum, and the null space is known in advance and is not computed.
 
 use super::canonical::sign_in_doubt;
 use super::pairs::{Candidates, Selection};
@@ -9,7 +9,8 @@ use crate::ops::eigsh::{Solved, Wanted};
 use crate::ops::sparse::Operator;
 use crate::ops::{Normalization, Status};
 
-/// Returns the Laplacian whose pairs are computed: for the random walk's, its symmetric similar.
+/// Returns the Laplacian whose pairs are computed. For the random-walk Laplacian, this is the symmetric Laplacian,
+/// which is similar to it.
 pub(super) fn solved_normalization(normalization: Normalization) -> Normalization {
     match normalization {
         Normalization::RandomWalk => Normalization::Symmetric,
@@ -17,19 +18,20 @@ pub(super) fn solved_normalization(normalization: Normalization) -> Normalizatio
     }
 }
 
-/// Returns what an iteration must compute in addition to a null space of dimension `null`, in a graph of n nodes.
+/// Returns the pairs that an iteration must compute for a graph with n nodes, in addition to a null space of dimension
+/// `null`.
 pub(super) fn wanted(settings: &Settings, null: usize, n: usize) -> Wanted {
     let count = Selection::new(settings, null, n).others.len();
     Wanted { count, most: settings.k, which: settings.which, separate: true }
 }
 
-/// Returns the pairs that were found, ascending.
+/// Returns the pairs that an iteration found, in ascending order of their values.
 pub(super) fn candidates(settings: &Settings, selection: &Selection, n: usize, found: &Solved) -> Candidates {
     let m = found.values.len();
     let taken = m.min(selection.others.len());
     let (values, vectors, selected) = match settings.which {
         Which::Smallest => (found.values.clone(), found.vectors.clone(), 0..taken),
-        // Iterations return pairs from the wanted end inward.
+        // An iteration returns the largest pairs first, so their order is reversed.
         Which::Largest => (
             found.values.iter().rev().copied().collect(),
             found.vectors.chunks_exact(n.max(1)).rev().flatten().copied().collect(),
@@ -40,11 +42,11 @@ pub(super) fn candidates(settings: &Settings, selection: &Selection, n: usize, f
     Candidates { values, vectors, selected, apart: found.reached, next, status: Status::Converged, iterated: true }
 }
 
-/// The largest error of an f32 vector, as a share of its length, that is not doubtful.
+/// The largest error of an f32 vector, relative to the norm of the vector, with which the pair is accepted.
 const ERROR: f64 = 1e-2;
 
-/// Returns whether any decision about the f32 pairs of an iteration is within their error: which values are tied,
-/// which are selected, which way a vector points.
+/// Returns whether the error of the f32 pairs of an iteration may change which values are tied, which values are
+/// selected, or the sign of a vector.
 pub(super) fn is_doubtful(
     candidates: &Candidates,
     found: &Solved,
@@ -53,7 +55,7 @@ pub(super) fn is_doubtful(
 ) -> bool {
     let (n, values) = (operator.rows(), &candidates.values);
     let null = operator.null_vectors() > 0;
-    // The values contain the rounding to f32, whatever the residuals say.
+    // The values contain the error of rounding to f32, even if the residuals are smaller.
     let residual =
         found.residuals.iter().copied().fold(4.0 * f64::from(f32::EPSILON) * operator.bounds(0).norm, f64::max);
     let before = |i: usize| {
@@ -71,8 +73,8 @@ pub(super) fn is_doubtful(
     };
     candidates.selected.clone().any(|i| {
         let column = &candidates.vectors[i * n..(i + 1) * n];
-        // The neighbor of the inner end is known only for the smallest pairs; otherwise only the end's own residual
-        // is available.
+        // The value beyond the innermost pair is known only for the smallest pairs. For the largest pairs, the distance
+        // to this value is not taken into account.
         let error = residual / before(i).min(after(i));
         error > ERROR
             || error.is_nan()

@@ -1,4 +1,4 @@
-//! Laplacian encodings: k eigenpairs of every graph of a batch.
+//! Laplacian encodings: k eigenpairs of the Laplacian of every graph in a batch.
 
 use super::encoding::Encoding;
 use super::plan::{Plan, choose, plan};
@@ -18,40 +18,40 @@ use std::sync::Arc;
 /// The progress of an encoding.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// The number of graphs that are done.
+    /// The number of graphs that have been encoded.
     pub done: usize,
     /// The total number of graphs.
     pub total: usize,
 }
 
-/// Where an encoding ran.
+/// A report of where an encoding ran.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// The choice for all graphs together, with its reason. Each graph runs on the side that is faster for graphs of
-    /// about its size.
+    /// The choice for all graphs together, with its reason. The side of each graph is the side that is faster for
+    /// graphs of about the same size.
     pub choice: Choice,
-    /// The number of graphs solved on the CPU.
+    /// The number of graphs that were solved on the CPU.
     pub on_cpu: usize,
-    /// The number of graphs solved on the device.
+    /// The number of graphs that were solved on the device.
     pub on_gpu: usize,
-    /// The number of graphs that were solved on the device and again on the CPU in f64, because a decision, such as
-    /// whether two values are tied, was within the error of f32.
+    /// The number of graphs that were solved on the device and then again on the CPU in f64, because a decision, such
+    /// as whether two values are tied, was within the error of f32.
     pub again: usize,
-    /// The number of graphs that were found in a cache.
+    /// The number of graphs whose encodings were found in a cache.
     pub stored: usize,
-    /// The number of chunks that the remaining graphs were cut into.
+    /// The number of chunks into which the remaining graphs were divided.
     pub chunks: usize,
 }
 
-/// An encoder that computes k eigenpairs of the Laplacian of every graph. By default they are the smallest of the
-/// symmetric normalized Laplacian, including its zero modes.
+/// An encoder that computes k eigenpairs of the Laplacian of every graph. By default, it computes the pairs with the
+/// smallest eigenvalues of the symmetric normalized Laplacian, including its zero modes.
 ///
-/// Vectors are canonical. Eigenvalues that f64 cannot separate are one tie group, whose basis is the pivoted Cholesky
-/// factor of the group's projector. In every vector, the entry of largest magnitude is positive; of several within
-/// 1 %, the one with the lowest index counts. The null space is known in advance, a vector for each connected
-/// component, and is a separate group. Whatever a device's f32 leaves open is decided in f64 on the host: see
-/// [`Report::again`].
+/// Vectors are canonical. Eigenvalues that f64 cannot separate form a tie group, whose basis is the pivoted Cholesky
+/// factor of the group's projector. In every vector, the entry of largest magnitude is positive; among entries within 1
+/// % of the largest, the one with the lowest index counts. The null space is known in advance, with one vector for each
+/// connected component, and is a separate group. If the f32 results of a device leave a decision uncertain, the graph
+/// is solved again in f64 on the host; see [`Report::again`].
 ///
 /// ```
 /// use fiedler::{Context, encode::SpectralEncoder, graph::{Conventions, Graph}};
@@ -64,7 +64,7 @@ pub struct Report {
 pub struct SpectralEncoder(Settings, Stores);
 
 impl SpectralEncoder {
-    /// Returns an encoder of `k` pairs per graph.
+    /// Returns an encoder that computes `k` pairs per graph.
     #[must_use]
     pub fn new(k: usize) -> Self {
         let normalization = Normalization::Symmetric;
@@ -74,54 +74,54 @@ impl SpectralEncoder {
         Self(settings, Stores::default())
     }
 
-    /// Selects the Laplacian. The random walk's is solved through its symmetric similar.
+    /// Selects the Laplacian. The pairs of the random-walk Laplacian are computed from the similar symmetric Laplacian.
     #[must_use]
     pub fn laplacian(mut self, normalization: Normalization) -> Self {
         self.0.normalization = normalization;
         self
     }
 
-    /// Selects the end of the spectrum.
+    /// Selects the end of the spectrum from which pairs are computed.
     #[must_use]
     pub fn which(mut self, which: Which) -> Self {
         self.0.which = which;
         self
     }
 
-    /// Sets whether to leave out the zero modes: one for each connected component (none for an isolated node whose
-    /// diagonal is 1).
+    /// Sets whether to omit the zero modes. There is one zero mode for each connected component, except isolated nodes
+    /// whose diagonal entry is 1.
     #[must_use]
     pub fn drop_trivial(mut self, yes: bool) -> Self {
         self.0.drop_trivial = yes;
         self
     }
 
-    /// Also computes the diagonals of the first `steps` powers of D^-1 W.
+    /// Also computes the return probabilities of a random walk: the diagonals of the first `steps` powers of D^-1 W.
     #[must_use]
     pub fn walk_steps(mut self, steps: usize) -> Self {
         self.0.walk_steps = steps;
         self
     }
 
-    /// Sets the number that errors give the first graph. The default is 0; a TUDataset needs 1, because its file
-    /// counts from there.
+    /// Sets the number by which error messages refer to the first graph. The default is 0; for a TUDataset, use 1,
+    /// because its file counts graphs from 1.
     #[must_use]
     pub fn first_graph(mut self, number: usize) -> Self {
         self.0.first_graph = number;
         self
     }
 
-    /// Selects how the pairs are computed.
+    /// Selects the method by which the pairs are computed.
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.0.method = method;
         self
     }
 
-    /// Searches `cache` before computing, and stores what is computed there: cache blocks of a data set, or single
-    /// graphs if no cache of this encoder has a disk. Several caches are searched in the order in which they were
-    /// added, and earlier ones receive what a later one has. The encoding is the same, bit by bit, whatever was
-    /// found.
+    /// Adds a cache. An encoding is looked up in `cache` before it is computed, and computed encodings are stored in
+    /// it. The stored elements are cache blocks of several graphs, or single graphs if no cache of this encoder has a
+    /// disk. Several caches are searched in the order in which they were added; if an encoding is found in one of them,
+    /// it is also stored in the earlier ones. Every bit of the result is the same whether or not encodings are found.
     ///
     /// ```
     /// use fiedler::{Context, cache::Cache, encode::SpectralEncoder, graph::molecules};
@@ -141,16 +141,16 @@ impl SpectralEncoder {
         self
     }
 
-    /// Returns the side on which [`SpectralEncoder::encode`] would spend most of its time, the predicted times of
-    /// both sides, and the reason.
+    /// Returns the side on which [`SpectralEncoder::encode`] would spend most of its time, the predicted times for both
+    /// sides, and the reason for the choice.
     #[must_use]
     pub fn choose(&self, ctx: &Context, graphs: &GraphBatch) -> Choice {
         let sizes: Vec<_> = graphs.iter().map(|graph| (graph.nodes(), graph.entries())).collect();
         choose(ctx, &self.0, &sizes).0
     }
 
-    /// Returns [`SpectralEncoder::choose`]'s choice for `graphs` graphs with `nodes` nodes and `entries` entries
-    /// each.
+    /// Returns the choice that [`SpectralEncoder::choose`] would make for `graphs` graphs that each have `nodes` nodes
+    /// and `entries` entries.
     #[must_use]
     pub fn choose_alike(&self, ctx: &Context, (nodes, entries): (usize, usize), graphs: usize) -> Choice {
         choose(ctx, &self.0, &vec![(nodes, entries); graphs]).0
@@ -159,17 +159,18 @@ impl SpectralEncoder {
     /// Encodes every graph.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] if a graph is directed or memory does not hold the encoding;
-    /// [`crate::ErrorKind::Limit`] if a graph is too large for the byte budget or, with [`Backend::Gpu`], for the
+    /// [`crate::ErrorKind::Domain`] if a graph is directed or there is not enough memory for the encoding;
+    /// [`crate::ErrorKind::Limit`] if a graph is too large for the memory budget or, with [`Backend::Gpu`], for the
     /// device; device errors.
     pub fn encode(&self, ctx: &Context, graphs: &GraphBatch) -> Result<Encoding> {
         self.encode_with(ctx, graphs, |_| ()).map(|(encoding, _)| encoding)
     }
 
-    /// Encodes every graph as [`SpectralEncoder::encode`] does, reports progress, and returns where it ran.
+    /// Encodes every graph as [`SpectralEncoder::encode`] does, reports the progress, and also returns where the
+    /// encoding ran.
     ///
     /// # Errors
-    /// As for [`SpectralEncoder::encode`].
+    /// The same as for [`SpectralEncoder::encode`].
     pub fn encode_with(
         &self,
         ctx: &Context,
@@ -180,10 +181,11 @@ impl SpectralEncoder {
     }
 
     /// Encodes every graph as [`SpectralEncoder::encode_with`] does, but in f64 on the CPU: eigenvalues and
-    /// eigenvectors are not rounded to f32. Pairs of an iteration have residuals of 1e-10 instead of 2e-6.
+    /// eigenvectors are not rounded to f32. If a graph is solved by iteration, the tolerance of the residuals is 1e-10
+    /// instead of 2e-6.
     ///
     /// # Errors
-    /// As for [`SpectralEncoder::encode`]; [`crate::ErrorKind::Domain`] under [`Backend::Gpu`].
+    /// The same as for [`SpectralEncoder::encode`], and [`crate::ErrorKind::Domain`] with [`Backend::Gpu`].
     ///
     /// ```
     /// use fiedler::{Context, encode::SpectralEncoder, graph::generate::path};
@@ -234,7 +236,7 @@ impl SpectralEncoder {
         Ok((run.encoding, Report { choice, on_cpu, on_gpu, again: run.again, stored, chunks }))
     }
 
-    /// Returns an encoding in which everything is masked.
+    /// Returns an encoding in which all pairs of all graphs are masked.
     fn empty<T: Real>(&self, graphs: &GraphBatch) -> Result<Encoding<T>> {
         let Settings { k, walk_steps, .. } = self.0;
         let (count, nodes) = (graphs.len(), graphs.nodes());
@@ -258,7 +260,7 @@ impl SpectralEncoder {
     }
 }
 
-/// Returns `rows x columns` copies of `value`, or an error if memory does not hold them.
+/// Returns `rows * columns` copies of `value`, or an error if there is not enough memory.
 fn filled<T: Copy>(rows: usize, columns: usize, value: T) -> Result<Vec<T>> {
     let length = rows.saturating_mul(columns);
     let mut all = Vec::new();

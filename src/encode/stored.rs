@@ -1,17 +1,20 @@
-//! Stored encodings: which cache blocks a data set has, what each depends on, and what is left to compute.
+//! Looks up and stores encodings in caches: how a data set is divided into cache blocks, what the key of a block
+//! contains, and which graphs remain to be computed.
 //!
-//! A data set is cut into *cache blocks*, runs of graphs as they are listed, by content alone: never by the budget,
-//! the side or the time, so that any later call finds them again. A block ends before it would hold more than
-//! [`BLOCK_WORK`] or [`BLOCK_NODES`]; a graph beyond either is a block by itself. So a data set of small graphs is a
-//! few files of some megabytes, and a large graph is one file; a set that grew at its end keeps its blocks. If no
-//! cache has a disk, each graph is its own block, because batches in training are drawn anew each time.
+//! A data set is divided into *cache blocks*, which are runs of consecutive graphs. The division depends only on the
+//! settings and the graphs, and not on the memory budget or on time, so that later calls find the same blocks. A block
+//! ends before it would exceed [`BLOCK_WORK`] or [`BLOCK_NODES`]; a single graph that exceeds either limit is a
+//! separate block. A data set of small graphs is therefore stored in a few files of several megabytes each, and a large
+//! graph in one file. If graphs are appended to a data set, its blocks before the last stay the same. If no cache has a
+//! disk, each graph is a separate block, because training draws new batches each time.
 //!
-//! PROTEINS, k = 8, two cores, AVX-512 (2026-11-21, medians): computed in 64 ms; hashed, found, checked and copied in
-//! 0.7 ms as 6 blocks on disk, and in 2.3 ms graph by graph in memory. These are 1.1 % and 3.6 % of the time saved,
-//! including hashing.
+//! For PROTEINS with k = 8 on two cores with AVX-512 (2026-11-21, medians), computing takes 64 ms. Hashing, finding,
+//! checking and copying take 0.7 ms in total for 6 blocks on disk, and 2.3 ms for single graphs in memory. This is 1.1
+//! % and 3.6 % of the time saved.
 //!
-//! A key covers everything that any bit of the encoding depends on. It includes how each graph is solved, which is
-//! chosen on the whole set, so a set that is found in part gives the bits of one that is computed at once.
+//! A key contains everything that affects any bit of an encoding. This includes how each graph is solved, which is
+//! chosen for the whole data set. Therefore, a data set that is partly found in a cache has the same bits as one that
+//! is computed in a single call.
 
 use super::encoding::Encoding;
 use super::plan::Chunk;
@@ -25,36 +28,37 @@ use crate::policy::Side;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The version of the numerics: a change that may move a bit of any encoding needs a new number.
+/// The version of the numerical results. A change that may alter any bit of an encoding requires a new number.
 const NUMERICS: u64 = 9;
-/// The meaning and the layout of the stored values.
+/// A description of the meaning and the layout of the stored values.
 const DOMAIN: &str = "fiedler 2026-11-22 spectral encodings of a run of graphs, native byte order";
-/// The largest sum of [`work`] over the graphs of a block: about 60 ms of one core (9 n^3 flop at the 2e10 flop/s of
-/// `policy::Rates`).
+/// The maximum sum of [`work`] over the graphs of a block. It corresponds to about 60 ms on one core (9 n^3 flop at the
+/// 2e10 flop/s of `policy::Rates`).
 const BLOCK_WORK: u64 = 1 << 27;
-/// The largest number of nodes in a block: 2 MiB of vectors at k = 8.
+/// The maximum number of nodes in a block. At k = 8, the vectors of these nodes take 2 MiB.
 const BLOCK_NODES: usize = 1 << 16;
-/// The work that is computed before finished blocks are stored: about a second of one core, enough for many cores.
+/// The maximum work of a call, after which its finished blocks are stored. It takes about a second on one core, which
+/// is enough work to occupy many cores.
 const CALL_WORK: u64 = 1 << 31;
 
-/// The caches that an encoder searches, first to last, before it computes.
+/// The caches that an encoder searches before it computes, in this order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stores(Vec<Arc<Cache>>);
 
-/// The part of a data set that is left to compute.
+/// The graphs of a data set that were not found in a cache and must be computed.
 pub(super) struct Left {
     /// The number of graphs that were found in a cache.
     pub(super) found: usize,
     pub(super) calls: Vec<Call>,
 }
 
-/// Chunks that are computed together, and the blocks that are complete when they are done.
+/// Chunks that are computed together, and the cache blocks that are complete after the chunks are computed.
 pub(super) struct Call {
     pub(super) chunks: Vec<Chunk>,
     pub(super) blocks: Vec<CacheBlock>,
 }
 
-/// A run of graphs, and the key of its encoding.
+/// A run of consecutive graphs and the key under which their encoding is stored.
 pub(super) struct CacheBlock {
     graphs: Range<usize>,
     key: Key,
@@ -65,7 +69,7 @@ impl Stores {
         self.0.push(cache);
     }
 
-    /// Writes what is stored into the encoding, and sorts the remaining chunks into calls.
+    /// Copies the blocks that are found in a cache to the encoding, and divides the remaining chunks into calls.
     pub(super) fn find<T: Real>(
         &self,
         settings: &Settings,
@@ -106,7 +110,7 @@ impl Stores {
             }
         }
         for Chunk { graphs, side, sparse, weighted } in chunks {
-            // A part of a chunk is within the budget, because the chunk was.
+            // A subset of a chunk's graphs fits the memory budget, because the whole chunk does.
             for (call, own) in parts(&graphs, &call_of) {
                 calls[call].chunks.push(Chunk { graphs: own, side, sparse, weighted });
             }
@@ -114,7 +118,7 @@ impl Stores {
         Left { found, calls }
     }
 
-    /// Stores the blocks of a call that is done.
+    /// Stores the blocks of a finished call in all caches.
     pub(super) fn keep<T: Real>(&self, call: &[CacheBlock], graphs: &GraphBatch, encoding: &mut Encoding<T>) {
         for block in call {
             let value = Value::from(arrays(encoding, graphs, &block.graphs).map(|array| &*array).concat());
@@ -126,8 +130,8 @@ impl Stores {
         self.0.iter().for_each(|cache| cache.call_ended());
     }
 
-    /// Copies the block from the first cache that has it, and stores it in the caches before that one. Returns
-    /// whether any has it.
+    /// Copies a block from the first cache that contains it to the encoding, and stores the block in all earlier
+    /// caches. Returns whether any cache contains the block.
     fn look_up<T: Real>(&self, block: &CacheBlock, graphs: &GraphBatch, encoding: &mut Encoding<T>) -> bool {
         for (place, cache) in self.0.iter().enumerate() {
             let Some(value) = cache.get(&block.key) else { continue };
@@ -149,24 +153,26 @@ impl Stores {
     }
 }
 
-/// Groups the graphs of a chunk by the call that computes them; graphs without a call are left out.
+/// Groups the graphs of a chunk by the call that computes them. Graphs without a call were found in a cache and are
+/// omitted.
 fn parts(graphs: &[usize], call_of: &[usize]) -> Vec<(usize, Vec<usize>)> {
     let mut all: Vec<(usize, usize)> = graphs.iter().map(|&graph| (call_of[graph], graph)).collect();
     all.retain(|(call, _)| *call != usize::MAX);
-    // The sort is stable: within a call the graphs stay in the order of the chunk, by size.
+    // The sort is stable, so within a call the graphs keep the order of the chunk, which is by size.
     all.sort_by_key(|(call, _)| *call);
     all.chunk_by(|a, b| a.0 == b.0).map(|part| (part[0].0, part.iter().map(|(_, graph)| *graph).collect())).collect()
 }
 
-/// How a graph is solved, which determines the bits of its encoding.
+/// The side and the method by which a graph is solved. Both affect the bits of its encoding.
 #[derive(Clone, Copy)]
 struct Route {
     side: Side,
     sparse: bool,
 }
 
-/// Returns the work of a graph in units of n^3 of the dense method. It depends on settings and content alone, as the
-/// blocks do. An iteration is some hundred products with a block of 2 k columns.
+/// Returns the work for a graph, where n^3 is the work of the dense method. Like the division into blocks, it depends
+/// only on the settings and the graph. An iteration is estimated as about a hundred products with a block of 2 k
+/// columns.
 fn work(settings: &Settings, graphs: &GraphBatch, graph: usize, sparse: bool) -> u64 {
     let (first, end) = (graphs.node_offsets()[graph], graphs.node_offsets()[graph + 1]);
     let (nodes, entries) = ((end - first) as u64, (graphs.row_offsets()[end] - graphs.row_offsets()[first]) as u64);
@@ -177,7 +183,7 @@ fn work(settings: &Settings, graphs: &GraphBatch, graph: usize, sparse: bool) ->
     }
 }
 
-/// Cuts the graphs into the runs of the blocks.
+/// Divides the graphs into runs, one for each cache block.
 fn runs(graphs: &GraphBatch, work: impl Fn(usize) -> u64, one_by_one: bool) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let (mut sum, mut nodes) = (u64::MAX, 0_usize);
@@ -195,7 +201,7 @@ fn runs(graphs: &GraphBatch, work: impl Fn(usize) -> u64, one_by_one: bool) -> V
     runs
 }
 
-/// A task that returns the number of lanes of this machine's vectors.
+/// A task that returns the number of lanes of the machine's SIMD vectors.
 struct Width;
 
 impl Task<f64> for Width {
@@ -205,16 +211,18 @@ impl Task<f64> for Width {
     }
 }
 
-/// Returns the beginning of the keys of all blocks. Every field is named, so that a new one is not forgotten.
+/// Returns the hasher with the part of the key that all blocks share. The patterns name every field, so that the
+/// compiler reports a new field.
 fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHasher {
-    // The method is contained in the routes.
+    // The method is not included, because the routes determine how each graph is solved.
     let Settings { k, normalization, which, drop_trivial, walk_steps, method: _, first_graph: _ } = *settings;
-    // The others had their effect when the graph was made.
+    // The other conventions affect only how the graph is built, so the rows of the graph reflect them.
     let Conventions { degree, symmetrization: _, self_loops: _, duplicates: _, isolated, zero_degree_scale } =
         conventions;
     let mut key = KeyHasher::new(DOMAIN);
     key.number(NUMERICS).bytes(env!("CARGO_PKG_VERSION").as_bytes());
-    // Several machines may share a folder. The width of vectors determines whether products are fused.
+    // Several machines may share a cache folder. The width of SIMD vectors determines whether products use fused
+    // multiply-add.
     key.number(f64::in_lanes(Width) as u64)
         .bytes(std::env::consts::ARCH.as_bytes())
         .number(u64::from(cfg!(target_endian = "big")));
@@ -225,12 +233,12 @@ fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHas
     key
 }
 
-/// Returns the key of one block: its graphs, row by row, and how each is solved.
+/// Returns the key of one block, which contains the rows of its graphs and how each graph is solved.
 fn key(common: &KeyHasher, ctx: &Context, graphs: &GraphBatch, run: Range<usize>, routes: &[Route]) -> Key {
     let mut key = common.clone();
     let nodes = graphs.node_offsets()[run.start]..graphs.node_offsets()[run.end];
     let entries = graphs.row_offsets()[nodes.start]..graphs.row_offsets()[nodes.end];
-    // Differences, because the offsets count through the whole batch.
+    // Differences between offsets are hashed, because the offsets themselves refer to the whole batch.
     let differences = |offsets: &[usize]| -> Vec<u8> {
         offsets.windows(2).flat_map(|pair| ((pair[1] - pair[0]) as u64).to_ne_bytes()).collect()
     };
@@ -241,13 +249,13 @@ fn key(common: &KeyHasher, ctx: &Context, graphs: &GraphBatch, run: Range<usize>
     key.bytes(bytemuck::cast_slice(graphs.weights().map_or(&[][..], |weights| &weights[entries])));
     let routes = &routes[run];
     key.bytes(&routes.iter().flat_map(|route| [route.side as u8, route.sparse.into()]).collect::<Vec<u8>>());
-    // Different adapters give different bits, and so do the kernel forms that an adapter is allowed.
+    // Results may differ between adapters, and between the kernel forms that are allowed on an adapter.
     let adapter = ctx.adapter().filter(|_| routes.iter().any(|route| route.side == Side::Gpu));
     key.bytes(adapter.map(|adapter| format!("{adapter:?}")).unwrap_or_default().as_bytes());
     key.finish()
 }
 
-/// Returns the bytes of all arrays that belong to a run of graphs: what is stored of it, in this order.
+/// Returns the bytes of all arrays of the encoding for a run of graphs. A cache stores these bytes in this order.
 fn arrays<'a, T: Real>(encoding: &'a mut Encoding<T>, graphs: &GraphBatch, run: &Range<usize>) -> [&'a mut [u8]; 10] {
     let nodes = graphs.node_offsets()[run.start]..graphs.node_offsets()[run.end];
     let (k, steps) = (encoding.k, encoding.walk_steps);

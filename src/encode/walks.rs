@@ -1,33 +1,35 @@
-//! Random-walk encodings: the probability that a walk is back where it began.
+//! Random-walk encodings: the probabilities that a random walk is back at its start after each number of steps.
 
 use crate::graph::GraphRef;
 use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
 
-/// The number of walks computed together: a row of their block is two cache lines. (Preferential attachment, 10,000
-/// nodes, 16 steps, two cores: 3.3 s with 4, 2.4 with 8, 1.9 with 16, 6.2 with 32, 2.9 with 64; 2026-11-22.)
+/// The number of walks that are computed together as columns of a block. A row of the block is two cache lines.
+/// (Preferential attachment, 10,000 nodes, 16 steps, two cores: 3.3 s with 4 walks, 2.4 s with 8, 1.9 s with 16, 6.2 s
+/// with 32, 2.9 s with 64; 2026-11-22.)
 const WIDTH: usize = 16;
-/// The number of walks for graphs whose blocks would exceed [`BLOCK_BYTES`] at [`WIDTH`].
+/// The number of walks that are computed together if the blocks would exceed [`BLOCK_BYTES`] with [`WIDTH`] walks.
 const NARROW: usize = 4;
-/// The largest size of a thread's two blocks; for larger graphs, one walk is computed at a time.
+/// The maximum size in bytes of the two blocks of a thread. For graphs that exceed it even with [`NARROW`] walks, walks
+/// are computed one at a time.
 const BLOCK_BYTES: usize = 32 << 20;
-/// The reciprocal of the share of the nodes beyond which all rows are taken: a list of them would cost more than it
-/// saves.
+/// The divisor of the number of nodes that gives the limit for lists of reached rows. If more rows have been reached,
+/// all rows are visited, because a list would cost more than it saves.
 const FILLED: usize = 2;
-/// The least number of entries and rows, times steps, for one thread: some 20 us of work.
+/// The minimum work for one thread, as the number of entries and rows times the number of steps. It takes about 20 us.
 const LEAST_WORK: usize = 16 * 1024;
 
-/// Computes the diagonals of the powers 1 to `steps` of `D^-1 W`, `(n, steps)` row-major, in f64, and rounds them to
-/// f32. A node of degree 0 has zeros; weights count. W is symmetric.
+/// Computes the diagonals of the powers 1 to `steps` of `D^-1 W` in f64 and rounds them to f32. The result is a
+/// row-major `(n, steps)` matrix. Rows of nodes with degree 0 are zero. Edge weights are used, and W must be symmetric.
 ///
-/// The diagonals are those of the powers of the similar `S = D^-1/2 W D^-1/2`, so half of the steps are enough: with
-/// `u_t = S^t e_i` they are `u_t . u_t` for the power 2t and `u_t . u_(t+1)` for the power 2t + 1. The walks of
-/// consecutive nodes are computed together, as the columns of a block, and only rows that one of them can have
-/// reached are visited. (Dwivedi et al., Graph Neural Networks with Learnable Structural and Positional
-/// Representations, 2022, use the same diagonals.)
+/// The diagonals equal those of the powers of the similar matrix `S = D^-1/2 W D^-1/2`, so only half of the steps must
+/// be computed: with `u_t = S^t e_i`, the diagonal entry is `u_t . u_t` for the power 2t and `u_t . u_(t+1)` for the
+/// power 2t + 1. The walks of consecutive nodes are computed together as the columns of a block, and only the rows that
+/// at least one of these walks can have reached are visited. (Dwivedi et al., Graph Neural Networks with Learnable
+/// Structural and Positional Representations, 2022, use the same diagonals.)
 ///
-/// The terms of a column's sums are added in the order of the rows, and a row that the column has not reached adds 0.
-/// So its bits depend neither on the other columns nor on the width.
+/// The terms of each column's sums are added in the order of the rows, and a row that a column has not reached
+/// contributes 0. The bits of a column therefore depend neither on the other columns nor on the width of the block.
 pub(super) fn return_probabilities(graph: GraphRef<'_>, steps: usize) -> Vec<f32> {
     let mut out = vec![0.0; graph.nodes() * steps];
     if !out.is_empty() {
@@ -42,10 +44,10 @@ pub(super) fn return_probabilities(graph: GraphRef<'_>, steps: usize) -> Vec<f32
     out
 }
 
-/// The matrix `D^-1/2 W D^-1/2` by rows.
+/// The rows of the matrix `D^-1/2 W D^-1/2`.
 struct Similar<'a> {
     graph: GraphRef<'a>,
-    /// The offset of each row's first entry, and the number of entries at the end.
+    /// The offset of each row's first entry, followed by the total number of entries.
     starts: Vec<usize>,
     entries: Vec<f64>,
 }
@@ -61,14 +63,14 @@ impl<'a> Similar<'a> {
         Self { graph, starts, entries }
     }
 
-    /// Returns the columns and the entries of a row.
+    /// Returns the column and the value of each entry in a row.
     #[inline(always)]
     fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
         let entries = &self.entries[self.starts[row]..self.starts[row + 1]];
         self.graph.neighbors(row).iter().map(|&column| column as usize).zip(entries.iter().copied())
     }
 
-    /// Computes all walks, W at a time.
+    /// Computes the walks of all nodes in blocks of W walks.
     fn walks<const W: usize>(&self, steps: usize, out: &mut [f32]) {
         let n = self.graph.nodes();
         let least = 1 + LEAST_WORK / ((self.entries.len() + n) * steps);
@@ -84,7 +86,7 @@ impl<'a> Similar<'a> {
     }
 }
 
-/// Two blocks of W columns. Rows that have not been reached are 0.
+/// Two blocks of W columns. Rows that no walk has reached are 0.
 struct Blocks<const W: usize> {
     here: Vec<[f64; W]>,
     next: Vec<[f64; W]>,
@@ -105,14 +107,15 @@ impl<const W: usize> Blocks<W> {
     }
 }
 
-/// The rows in which a column may be nonzero, ascending.
+/// The rows in which any column of a block may be nonzero, in ascending order.
 #[derive(Default)]
 struct Reached {
     rows: Vec<usize>,
 }
 
 impl Reached {
-    /// Becomes the rows that are one step from `from`, or all rows if `from` has filled up.
+    /// Replaces the list by the rows that are one step from the rows of `from`, or by all rows if `from` exceeds the
+    /// limit that [`FILLED`] sets.
     fn step(&mut self, from: &Self, similar: &Similar<'_>, is_reached: &mut [bool]) {
         let n = is_reached.len();
         if from.rows.len() > n / FILLED {
@@ -136,7 +139,7 @@ impl Reached {
     }
 }
 
-/// The walks of W nodes, starting with node `first`.
+/// The task that computes the walks of up to W consecutive nodes, starting with node `first`.
 struct Walk<'a, const W: usize> {
     similar: &'a Similar<'a>,
     blocks: &'a mut Blocks<W>,
@@ -148,7 +151,7 @@ struct Walk<'a, const W: usize> {
 impl<const W: usize> Task<f64> for Walk<'_, W> {
     type Output = ();
 
-    /// Uses arrays; the vector type only selects the instructions.
+    /// The computation uses arrays; the vector type only selects the instruction set.
     #[inline(always)]
     fn run<V: Vector<Scalar = f64>>(self, _: V::Token) {
         let Self { similar, blocks, first, steps, out } = self;
@@ -162,11 +165,11 @@ impl<const W: usize> Task<f64> for Walk<'_, W> {
         before.rows.clear();
         (0..count).for_each(|column| here[first + column][column] = 1.0);
         for step in (0..steps).step_by(2) {
-            // `next` holds the values of two steps ago.
+            // `next` contains the values of two steps ago, which are set to zero.
             before.rows.iter().for_each(|&row| next[row] = [0.0; W]);
             before.step(reached, similar, is_reached);
             let mut sums = [[0.0; W]; 2];
-            // This is a loop and not a closure, which would be compiled without the vectors' instructions.
+            // This is a loop because a closure would be compiled without the SIMD instructions of this function.
             for &row in &before.rows {
                 let mut sum = [0.0; W];
                 for (column, entry) in similar.row(row) {
@@ -205,7 +208,7 @@ mod tests {
         Graph::from_weighted_edges(nodes, edges, &Conventions::default()).unwrap()
     }
 
-    /// Compares with the powers of the dense matrix.
+    /// Checks the result against the powers of the dense matrix.
     fn right(graph: &Graph, steps: usize) {
         let n = graph.view().nodes();
         let w = DMatrix::from_fn(n, n, |i, j| graph.view().weight(i, j));
@@ -215,7 +218,7 @@ mod tests {
         for t in 0..steps {
             power *= &p;
             for i in 0..n {
-                // One rounding to f32, after square roots that are exact to 1e-16.
+                // The result is rounded to f32 once; the error of the square roots, about 1e-16, is negligible.
                 let (got, want) = (f64::from(got[i * steps + t]), power[(i, i)]);
                 assert!(
                     (got - want).abs() <= f64::from(f32::EPSILON) * want.max(1e-30),
@@ -226,8 +229,8 @@ mod tests {
         }
     }
 
-    /// Returns a path that ends in a star, a triangle with weights, and isolated nodes: blocks that fill up and
-    /// blocks that do not.
+    /// Returns a graph that consists of a path with a star at its end, a weighted triangle, and isolated nodes. Some
+    /// blocks of this graph exceed the limit for lists of reached rows, and others do not.
     fn mixed() -> Graph {
         let path = (0..60).map(|i| (i, i + 1, 1.0));
         let star = (61..80).map(|i| (60, i, 0.25));

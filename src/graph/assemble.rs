@@ -1,5 +1,5 @@
-//! Builds compressed sparse rows from listed edges: counting sorts, graph by graph, so that scratch memory is one
-//! graph's.
+//! Builds the compressed sparse rows of graphs from listed edges with counting sorts. The graphs are built one after
+//! the other, so the scratch memory is that of a single graph.
 
 use super::refusal::{Reason, Refusal};
 use super::{Conventions, Duplicates, EdgeList, GraphBatch, SelfLoops, Symmetrization};
@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 
 pub(super) const BUILD: &str = "graph from edges";
 
-/// An edge of the current graph, and why it is refused.
+/// A refused edge of the current graph as its row, its column and the reason.
 type Refused = (usize, usize, Reason);
 
-/// The entries of some rows, each with its column and, if weights matter, its weight.
+/// The entries of consecutive rows. Each entry has a column and, if the graphs are weighted, a weight.
 #[derive(Default)]
 struct Rows {
     offsets: Vec<usize>,
@@ -20,7 +20,8 @@ struct Rows {
 
 pub(super) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<GraphBatch, Refusal> {
     check(&edges)?;
-    // Weights other than 1 come from the list, from summed duplicates, and from summing or halving two directions.
+    // Only three sources can produce weights other than 1: the list itself, the sum of duplicates, and the sum or mean
+    // of both directions.
     let weighted = edges.weights.is_some()
         || conventions.duplicates == Duplicates::Sum
         || matches!(conventions.symmetrization, Symmetrization::Sum | Symmetrization::Mean);
@@ -46,7 +47,7 @@ pub(super) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<Gra
     }
     let Rows { offsets: row_offsets, mut columns, mut weights } = out;
     columns.shrink_to_fit();
-    // A graph whose weights are all 1 equals the unweighted one, and its matrices are the same.
+    // If all weights are 1, none are stored: the graphs and their matrices are the same as without weights.
     #[expect(clippy::float_cmp, reason = "exactly 1 is what an unweighted edge has")]
     let weights = weights.iter().any(|&weight| weight != 1.0).then(|| {
         weights.shrink_to_fit();
@@ -55,7 +56,7 @@ pub(super) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<Gra
     Ok(GraphBatch { node_offsets, row_offsets, columns, weights, conventions: *conventions })
 }
 
-/// Checks what holds for every list: nodes in range, and finite weights that are not negative.
+/// Checks the requirements for all lists: every node exists, and every weight is finite and not negative.
 fn check(edges: &EdgeList) -> Result<()> {
     let nodes = edges.nodes();
     for (edge, (&source, &target)) in edges.source.iter().zip(&edges.target).enumerate() {
@@ -73,8 +74,8 @@ fn check(edges: &EdgeList) -> Result<()> {
     Ok(())
 }
 
-/// Groups the list by source, keeping the listed order, and returns it with its node offsets. The list is freed on
-/// return.
+/// Groups the list by source and returns the node offsets and the groups. Within a group, edges keep the order in which
+/// they are listed. The memory of the list is freed on return.
 fn group_by_source(edges: EdgeList, weighted: bool) -> (Vec<usize>, Rows) {
     let EdgeList { node_offsets, source, target, weights } = edges;
     let nodes = node_offsets.last().copied().unwrap_or(0);
@@ -94,7 +95,8 @@ fn group_by_source(edges: EdgeList, weighted: bool) -> (Vec<usize>, Rows) {
     (node_offsets, Rows { offsets, columns, weights: sorted })
 }
 
-/// Computes where each bucket starts when the keys are sorted. `offsets` are zeros, one for each bucket and one more.
+/// Computes the start of each bucket of a counting sort by these keys. `offsets` must contain a zero for each bucket
+/// and one additional zero.
 fn count_starts(offsets: &mut [usize], keys: impl Iterator<Item = usize>) {
     for key in keys {
         offsets[key] += 1;
@@ -105,7 +107,8 @@ fn count_starts(offsets: &mut [usize], keys: impl Iterator<Item = usize>) {
     }
 }
 
-/// Restores the starts after placing, which moved each to its bucket's end: the next bucket's start.
+/// Restores the starts of the buckets. While entries were placed, each start advanced to the end of its bucket, which
+/// is the start of the next bucket.
 fn ends_to_starts(offsets: &mut [usize]) {
     let last = offsets.len() - 1;
     offsets.copy_within(..last, 1);
@@ -120,8 +123,9 @@ fn check_graph(listed: &Rows, span: &[usize], first: usize, end: usize) -> Resul
 }
 
 impl Rows {
-    /// Becomes one graph's W: the listed rows of the span, sorted, with each run of duplicates merged into one entry.
-    /// Columns count from the graph's first node.
+    /// Replaces these rows by the matrix W of one graph. `span` contains the offsets of the graph's rows in `listed`.
+    /// Each row is sorted, and each run of duplicates is merged into one entry. Columns count from `first`, the graph's
+    /// first node.
     #[expect(clippy::cast_possible_truncation, reason = "columns come from u32 and only become smaller")]
     fn merge(
         &mut self,
@@ -136,7 +140,7 @@ impl Rows {
             scratch.clear();
             let weight = |entry: usize| listed.weights.get(entry).copied().unwrap_or(1.0);
             scratch.extend((pair[0]..pair[1]).map(|entry| (listed.columns[entry] as usize - first, weight(entry))));
-            // The sort is stable: duplicates keep the order in which they were listed.
+            // The sort is stable, so duplicates keep the order in which they are listed.
             scratch.sort_by_key(|entry| entry.0);
             for run in scratch.chunk_by(|a, b| a.0 == b.0) {
                 let column = run[0].0;
@@ -153,7 +157,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Becomes rows without entries; `offsets` is the number of rows plus one.
+    /// Removes all entries. `offsets` is the number of row offsets, which is the number of rows plus one.
     fn become_empty(&mut self, offsets: usize) {
         self.offsets.clear();
         self.offsets.resize(offsets, 0);
@@ -161,7 +165,7 @@ impl Rows {
         self.weights.clear();
     }
 
-    /// Becomes the transpose of a square matrix; its rows come out sorted.
+    /// Replaces these rows by the transpose of the square matrix `of`. The rows of the transpose are sorted.
     fn become_transpose(&mut self, of: &Self) {
         self.become_empty(of.offsets.len());
         count_starts(&mut self.offsets, of.columns.iter().map(|&column| column as usize));
@@ -186,7 +190,8 @@ impl Rows {
     }
 }
 
-/// Merges a run of duplicates, which is never empty, into one weight; as an error, returns a sum that overflows.
+/// Merges the weights of a nonempty run of duplicates into one weight. If their sum overflows an f32, returns the sum
+/// as an error.
 fn merged(run: &[(usize, f32)], rule: Duplicates) -> Result<f32, f64> {
     Ok(match rule {
         Duplicates::Sum => narrow(run.iter().map(|entry| f64::from(entry.1)).sum())?,
@@ -196,14 +201,14 @@ fn merged(run: &[(usize, f32)], rule: Duplicates) -> Result<f32, f64> {
     })
 }
 
-/// Rounds a sum of weights once; as an error, returns a sum that overflows.
+/// Rounds a sum of weights to f32. If the sum overflows an f32, returns the sum as an error.
 #[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is what is asked for; overflow is an error")]
 fn narrow(sum: f64) -> Result<f32, f64> {
     let weight = sum as f32;
     if weight.is_finite() { Ok(weight) } else { Err(sum) }
 }
 
-/// Appends the row of the symmetrized matrix, from the row of W and the row of its transpose.
+/// Appends a row of the symmetrized matrix. It is computed from the same row of W and of the transpose of W.
 fn append_row(
     out: &mut Rows,
     rows: &Rows,
@@ -232,7 +237,7 @@ fn append_row(
         if !weight.is_finite() {
             return Err(refused(Reason::Overflow(f64::from(own) + f64::from(other))));
         }
-        // An edge of weight 0 is no edge: it changes no matrix, and it must not join components.
+        // An edge of weight 0 is dropped, because it changes no matrix and must not connect two components.
         if weight > 0.0 {
             out.columns.push(column);
             if weighted {
@@ -244,7 +249,8 @@ fn append_row(
     Ok(())
 }
 
-/// Combines the weight of an entry with its reverse's; `None` if they have to agree and do not.
+/// Combines the weight of an entry with the weight of its reverse. Returns `None` if the rule requires equal weights
+/// and the two differ.
 #[expect(clippy::float_cmp, reason = "symmetry is exact")]
 fn combined(own: f32, other: f32, rule: Symmetrization) -> Option<f32> {
     match rule {

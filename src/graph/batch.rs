@@ -1,14 +1,14 @@
-//! One graph, and a ragged batch of graphs.
+//! A single graph, and a batch of graphs of different sizes.
 
 use super::assemble::assemble;
 use super::{Conventions, EdgeList, GraphRef, Refusal};
 use crate::error::{Error, Result};
 
-/// Many graphs of any sizes, in one compressed sparse row form.
+/// A batch of graphs of any sizes in a common compressed sparse row form.
 ///
-/// Graph g has the nodes `node_offsets[g]..node_offsets[g + 1]` of the batch; node r of the batch has the entries
-/// `row_offsets[r]..row_offsets[r + 1]` of the columns, which count from 0 within their graph and ascend in each row.
-/// Weights are finite and positive; if none are stored, each is 1.
+/// The nodes of graph g have the indices `node_offsets[g]..node_offsets[g + 1]` in the batch. The entries of node r are
+/// at `row_offsets[r]..row_offsets[r + 1]` of the columns and weights. Columns count from 0 within each graph and
+/// ascend within each row. Weights are finite and positive; if none are stored, every weight is 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphBatch {
     pub(super) node_offsets: Vec<usize>,
@@ -19,27 +19,27 @@ pub struct GraphBatch {
 }
 
 impl GraphBatch {
-    /// Builds the graphs of the listed edges under the conventions. Takes the list, to free it early: peak memory is
-    /// about twice the result.
+    /// Builds the graphs of the listed edges under the conventions. The list is passed by value so that it can be freed
+    /// early; peak memory is about twice the size of the result.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) for a node index out of range, an edge between two graphs, a weight that
-    /// is negative or not finite, and for a duplicate or an asymmetry if the conventions make it an error.
+    /// [`Domain`](crate::ErrorKind::Domain) for a node index out of range, for an edge between two graphs, for a weight
+    /// that is negative or not finite, and for a duplicate or an asymmetry that the conventions treat as an error.
     pub fn from_edge_list(edges: EdgeList, conventions: &Conventions) -> Result<Self> {
         Ok(Self::assemble(edges, conventions)?)
     }
 
-    /// Builds the graphs as [`GraphBatch::from_edge_list`] does, but returns what the conventions refuse as numbers,
-    /// for callers that have other names for the nodes.
+    /// Builds the graphs as [`GraphBatch::from_edge_list`] does. The error identifies a refused edge by node indices,
+    /// so that callers that have other names for the nodes can describe the edge.
     pub(crate) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<Self, Refusal> {
         assemble(edges, conventions)
     }
 
-    /// Joins graphs that were built one by one into a batch.
+    /// Combines graphs that were built separately into a batch.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if their conventions differ, [`Limit`](crate::ErrorKind::Limit) for more
-    /// nodes than 32 bits can number.
+    /// [`Domain`](crate::ErrorKind::Domain) if the conventions of the graphs differ; [`Limit`](crate::ErrorKind::Limit)
+    /// if there are more nodes than 32 bits can number.
     pub fn from_graphs(graphs: &[Graph]) -> Result<Self> {
         let conventions = graphs.first().map(|graph| graph.0.conventions).unwrap_or_default();
         if let Some(odd) = graphs.iter().position(|graph| graph.0.conventions != conventions) {
@@ -64,10 +64,10 @@ impl GraphBatch {
         Ok(Self { node_offsets, row_offsets, columns, weights, conventions })
     }
 
-    /// Returns the graphs at these indices, in this order.
+    /// Returns a batch of the graphs at the given indices, in the given order.
     ///
     /// # Panics
-    /// If an index is not below [`GraphBatch::len`], as indexing does.
+    /// If an index is not less than [`GraphBatch::len`].
     #[must_use]
     pub fn select(&self, indices: &[usize]) -> Self {
         let mut batch = Self {
@@ -87,7 +87,8 @@ impl GraphBatch {
             }
             batch.node_offsets.push(batch.row_offsets.len() - 1);
         }
-        // Weights of 1 are implied, whatever weights the other graphs have.
+        // If all weights of the selected graphs are 1, none are stored, even if other graphs of the original batch have
+        // weights.
         batch.weights = batch.weights.filter(|weights| weights.iter().any(|&weight| weight != 1.0));
         batch
     }
@@ -110,46 +111,46 @@ impl GraphBatch {
         self.row_offsets.len() - 1
     }
 
-    /// Returns the number of entries in all adjacency matrices together: an undirected edge counts twice.
+    /// Returns the number of entries in all adjacency matrices together. An undirected edge has two entries.
     #[must_use]
     pub fn entries(&self) -> usize {
         self.columns.len()
     }
 
-    /// Returns the offset of each graph's first node, and the number of nodes at the end; (graphs + 1) numbers.
+    /// Returns the index of each graph's first node, followed by the total number of nodes; (graphs + 1) values.
     #[must_use]
     pub fn node_offsets(&self) -> &[usize] {
         &self.node_offsets
     }
 
-    /// Returns the offset of each node's first entry, and the number of entries at the end; (nodes + 1) numbers.
+    /// Returns the offset of each node's first entry, followed by the total number of entries; (nodes + 1) values.
     #[must_use]
     pub fn row_offsets(&self) -> &[usize] {
         &self.row_offsets
     }
 
-    /// Returns the neighbors of every node, row after row, numbered from 0 within their graph.
+    /// Returns the neighbors of every node, row after row. Neighbors are numbered from 0 within their graph.
     #[must_use]
     pub fn columns(&self) -> &[u32] {
         &self.columns
     }
 
-    /// Returns the weights, parallel to the columns, if any weight is not 1.
+    /// Returns the weights, parallel to the columns, or `None` if every weight is 1.
     #[must_use]
     pub fn weights(&self) -> Option<&[f32]> {
         self.weights.as_deref()
     }
 
-    /// Returns the conventions that made the graphs and will make their Laplacians.
+    /// Returns the conventions under which the graphs were built and under which their Laplacians are built.
     #[must_use]
     pub fn conventions(&self) -> Conventions {
         self.conventions
     }
 
-    /// Returns graph `index` of the batch.
+    /// Returns the graph at `index`.
     ///
     /// # Panics
-    /// If `index` is not below [`GraphBatch::len`], as indexing does.
+    /// If `index` is not less than [`GraphBatch::len`].
     #[must_use]
     pub fn graph(&self, index: usize) -> GraphRef<'_> {
         let row_offsets = &self.row_offsets[self.node_offsets[index]..=self.node_offsets[index + 1]];
@@ -168,16 +169,16 @@ impl GraphBatch {
     }
 }
 
-/// One graph: a batch of one.
+/// One graph, which is stored as a batch of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph(GraphBatch);
 
 impl Graph {
-    /// Builds the graph of `nodes` nodes and the edges `(source, target)`, each of weight 1.
+    /// Builds a graph with `nodes` nodes and the edges `(source, target)`. Each edge has the weight 1.
     ///
     /// # Errors
-    /// As for [`GraphBatch::from_edge_list`], and [`Limit`](crate::ErrorKind::Limit) for more nodes than 32 bits can
-    /// number.
+    /// The same as for [`GraphBatch::from_edge_list`], and [`Limit`](crate::ErrorKind::Limit) if there are more nodes
+    /// than 32 bits can number.
     pub fn from_edges(nodes: usize, edges: &[(u32, u32)], conventions: &Conventions) -> Result<Self> {
         let mut list = EdgeList::new(nodes)?;
         list.reserve(edges.len());
@@ -187,10 +188,10 @@ impl Graph {
         Ok(Self(assemble(list, conventions)?))
     }
 
-    /// Builds the graph of `nodes` nodes and the edges `(source, target, weight)`.
+    /// Builds a graph with `nodes` nodes and the edges `(source, target, weight)`.
     ///
     /// # Errors
-    /// As for [`Graph::from_edges`].
+    /// The same as for [`Graph::from_edges`].
     pub fn from_weighted_edges(nodes: usize, edges: &[(u32, u32, f32)], conventions: &Conventions) -> Result<Self> {
         let mut list = EdgeList::new(nodes)?;
         list.reserve(edges.len());
@@ -200,14 +201,14 @@ impl Graph {
         Ok(Self(assemble(list, conventions)?))
     }
 
-    /// Builds the undirected unweighted graph of these rows, which ascend, have no loops and mirror each other. Any
-    /// list of its edges becomes the same graph under the default conventions.
+    /// Builds an undirected unweighted graph directly from its rows. The rows must be ascending, without self-loops,
+    /// and symmetric. Any list of the same edges gives the same graph under the default conventions.
     pub(super) fn from_rows(row_offsets: Vec<usize>, columns: Vec<u32>) -> Self {
         let node_offsets = vec![0, row_offsets.len() - 1];
         Self(GraphBatch { node_offsets, row_offsets, columns, weights: None, conventions: Conventions::default() })
     }
 
-    /// Returns the view that operations take.
+    /// Returns a view of the graph, which is the type that operations accept.
     #[must_use]
     pub fn view(&self) -> GraphRef<'_> {
         self.0.graph(0)

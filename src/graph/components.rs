@@ -1,4 +1,5 @@
-//! Connected components, by union-find. The Laplacian has as many zero eigenvalues as there are components.
+//! Finds connected components by union-find. The number of zero eigenvalues of the Laplacian equals the number of
+//! components.
 
 use super::GraphRef;
 
@@ -7,7 +8,7 @@ use super::GraphRef;
 pub struct Components {
     /// The number of components.
     pub count: usize,
-    /// The component of each node; components are numbered from 0 by their lowest nodes.
+    /// The component of each node. Components are numbered from 0 in the order of their lowest nodes.
     pub labels: Vec<u32>,
 }
 
@@ -18,7 +19,7 @@ impl Components {
         for (row, node) in (0..nodes).enumerate() {
             for &neighbor in graph.neighbors(row) {
                 let (a, b) = (root(&mut parent, node), root(&mut parent, neighbor));
-                // The lower root stays, so that roots are the components' lowest nodes.
+                // The lower root becomes the parent, so the root of a component is its lowest node.
                 parent[a.max(b) as usize] = a.min(b);
             }
         }
@@ -37,7 +38,7 @@ impl Components {
     }
 }
 
-/// Returns the root of a node's tree. Each step halves the path behind it.
+/// Returns the root of a node's tree. On the way to the root, path halving shortens the tree.
 fn root(parent: &mut [u32], mut node: u32) -> u32 {
     while parent[node as usize] != node {
         parent[node as usize] = parent[parent[node as usize] as usize];

@@ -1,28 +1,31 @@
-//! What an edge list means. Conventions are explicit values here, because no two libraries share them.
+//! The conventions that define what an edge list means. They are explicit values, because the conventions of any two
+//! libraries differ.
 
 use crate::error::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// The entries of the adjacency matrix W that a node's degree sums up. W(i, j) is the weight of the edge from i to j.
+/// Whether the degree of a node is a row sum or a column sum of the adjacency matrix W. W(i, j) is the weight of the
+/// edge from i to j.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DegreeDirection {
-    /// The edges that arrive: column sums of W.
+    /// The degree is the sum over the incoming edges: a column sum of W.
     In,
-    /// The edges that leave: row sums of W.
+    /// The degree is the sum over the outgoing edges: a row sum of W.
     Out,
 }
 
-/// How edges that are listed in one direction become an undirected graph.
+/// How W is made symmetric, so that directed edges become undirected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Symmetrization {
-    /// W stays as listed: the Laplacian is symmetric only if both directions are listed with equal weights.
+    /// W stays as listed. The Laplacian is symmetric only if both directions of every edge are listed with equal
+    /// weights.
     Keep,
-    /// W + Wᵀ; self-loops are doubled, as in the matrix sum.
+    /// W becomes W + Wᵀ. This doubles the weights of self-loops.
     Sum,
-    /// (W + Wᵀ) / 2.
+    /// W becomes (W + Wᵀ) / 2.
     Mean,
-    /// The larger of W and Wᵀ, entry by entry.
+    /// W becomes the elementwise maximum of W and Wᵀ.
     Max,
     /// An asymmetric W is an error.
     Error,
@@ -31,54 +34,55 @@ pub enum Symmetrization {
 /// The treatment of an edge from a node to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SelfLoops {
-    /// It stays on W's diagonal and counts in the degree.
+    /// The edge stays on the diagonal of W and contributes to the degree.
     Keep,
-    /// It is left out.
+    /// The edge is removed.
     Drop,
 }
 
 /// The treatment of an edge that is listed more than once in the same direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Duplicates {
-    /// The weights add up, as when a sparse matrix is made from triplets.
+    /// The weights are added, as in a sparse matrix that is built from triplets.
     Sum,
-    /// The largest weight counts, so the order of the lines does not matter.
+    /// The largest weight is used, so the order of the edges does not matter.
     Max,
-    /// The first listed edge counts.
+    /// The weight of the edge that is listed first is used.
     First,
-    /// The last listed edge counts.
+    /// The weight of the edge that is listed last is used.
     Last,
     /// An edge that is listed twice is an error.
     Error,
 }
 
-/// The diagonal entry of a normalized Laplacian where the degree is zero.
+/// The diagonal entry of a normalized Laplacian for a node of degree zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IsolatedDiagonal {
-    /// Zero: an isolated node is a component with the eigenvalue 0, like every other component.
+    /// The entry is 0. An isolated node then has the eigenvalue 0, as every other component does.
     Zero,
-    /// One: the identity minus nothing.
+    /// The entry is 1, as in the identity matrix.
     One,
 }
 
-/// The entry of D^-1/2 and D^-1 where the degree is zero. It matters only in directed graphs that are kept directed,
-/// where a node without a degree in one direction may have edges in the other.
+/// The diagonal entry of D^-1/2 and D^-1 for a node of degree zero. It matters only for graphs that stay directed, in
+/// which a node with degree zero in one direction may have edges in the other direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ZeroDegreeScale {
-    /// Zero: the edges of such a node vanish from the normalized Laplacian.
+    /// The entry is 0. The normalized Laplacian then contains none of the edges of such a node.
     Zero,
-    /// One: the edges of such a node keep their weight.
+    /// The entry is 1. The node then does not scale the weights of its edges.
     One,
 }
 
-/// How a list of edges becomes the matrix W, and W a Laplacian.
+/// How a list of edges becomes the matrix W, and how W becomes a Laplacian.
 ///
-/// The default is the undirected simple graph that spectral encodings need. An edge listed in either direction, once
-/// or more than once, counts once with its largest weight, so neither the order of the lines nor their direction
-/// matters. Self-loops are dropped, and an isolated node has the diagonal entry 0.
+/// The default is the undirected simple graph that spectral encodings need. An edge that is listed in either or both
+/// directions, any number of times, is one edge with the largest of its listed weights, so neither the order of the
+/// edges nor their direction matters. Self-loops are dropped, and the diagonal entry of an isolated node is 0.
 ///
-/// The presets reproduce the matrices of other libraries, which take edges as they are listed. They keep directions,
-/// so a list of an undirected graph must have both. For a list with one line per edge, change one field:
+/// The presets reproduce the matrices of other libraries, which use edges as they are listed. The presets keep the
+/// direction of edges, so the list of an undirected graph must contain both directions. If the list contains only one
+/// direction of each edge, change one field:
 ///
 /// ```
 /// use fiedler::graph::{Conventions, Symmetrization};
@@ -86,17 +90,17 @@ pub enum ZeroDegreeScale {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Conventions {
-    /// Whether degrees sum rows or columns.
+    /// Whether degrees are row sums or column sums.
     pub degree: DegreeDirection,
-    /// How directed input becomes undirected. This follows the treatment of [`Conventions::duplicates`].
+    /// How W is made symmetric. [`Conventions::duplicates`] is applied first.
     pub symmetrization: Symmetrization,
     /// The treatment of edges from a node to itself.
     pub self_loops: SelfLoops,
     /// The treatment of edges that are listed more than once.
     pub duplicates: Duplicates,
-    /// The diagonal of the normalized Laplacians where the degree is zero.
+    /// The diagonal entry of normalized Laplacians for a node of degree zero.
     pub isolated: IsolatedDiagonal,
-    /// The scale of the normalized Laplacians where the degree is zero.
+    /// The diagonal entry of D^-1/2 and D^-1 for a node of degree zero.
     pub zero_degree_scale: ZeroDegreeScale,
 }
 
@@ -114,8 +118,8 @@ impl Default for Conventions {
 }
 
 impl Conventions {
-    /// Returns the conventions of `scipy.sparse.csgraph.laplacian` for the sparse matrix that `coo_matrix` makes of
-    /// the list: in-degrees, the diagonal ignored, duplicates summed, isolated nodes 0.
+    /// Returns the conventions of `scipy.sparse.csgraph.laplacian`, applied to the `coo_matrix` of the list: degrees
+    /// are in-degrees, the diagonal is ignored, duplicates are summed, and the diagonal entry of isolated nodes is 0.
     #[must_use]
     pub const fn scipy() -> Self {
         Self {
@@ -128,8 +132,9 @@ impl Conventions {
         }
     }
 
-    /// Returns the conventions of `networkx.laplacian_matrix` and `networkx.normalized_laplacian_matrix` for the
-    /// `DiGraph` of the list: out-degrees that count self-loops, the last of duplicates, isolated nodes 0.
+    /// Returns the conventions of `networkx.laplacian_matrix` and `networkx.normalized_laplacian_matrix`, applied to
+    /// the `DiGraph` of the list: degrees are out-degrees and include self-loops, the last of several duplicates is
+    /// used, and the diagonal entry of isolated nodes is 0.
     #[must_use]
     pub const fn networkx() -> Self {
         Self {
@@ -142,8 +147,9 @@ impl Conventions {
         }
     }
 
-    /// Returns the conventions of `torch_geometric.utils.get_laplacian` with `None`, `'sym'` and `'rw'`: out-degrees,
-    /// self-loops removed, duplicates summed, isolated nodes 1.
+    /// Returns the conventions of `torch_geometric.utils.get_laplacian` with the normalization `None`, `'sym'` or
+    /// `'rw'`: degrees are out-degrees, self-loops are removed, duplicates are summed, and the diagonal entry of
+    /// isolated nodes is 1.
     #[must_use]
     pub const fn pyg() -> Self {
         Self {
@@ -156,9 +162,9 @@ impl Conventions {
         }
     }
 
-    /// Returns the conventions of the matrix in `dgl.lap_pe`, I - D^-1/2 W D^-1/2 with in-degrees of at least 1:
-    /// self-loops kept, duplicates summed, isolated nodes 1. DGL's matrix knows no weights; if there are any, they
-    /// replace its ones.
+    /// Returns the conventions of the matrix in `dgl.lap_pe`, I - D^-1/2 W D^-1/2, where degrees are in-degrees and at
+    /// least 1: self-loops are kept, duplicates are summed, and the diagonal entry of isolated nodes is 1. DGL's matrix
+    /// has no weights and contains ones; if the edges have weights, the weights take the place of the ones.
     #[must_use]
     pub const fn dgl() -> Self {
         Self {
@@ -172,16 +178,16 @@ impl Conventions {
     }
 }
 
-/// A library whose conventions have a name here.
+/// A library whose conventions have a named preset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Preset {
-    /// [`Conventions::scipy`].
+    /// The preset of [`Conventions::scipy`].
     Scipy,
-    /// [`Conventions::networkx`].
+    /// The preset of [`Conventions::networkx`].
     Networkx,
-    /// [`Conventions::pyg`].
+    /// The preset of [`Conventions::pyg`].
     Pyg,
-    /// [`Conventions::dgl`].
+    /// The preset of [`Conventions::dgl`].
     Dgl,
 }
 
@@ -200,7 +206,7 @@ impl Preset {
         }
     }
 
-    /// Returns the name on the command line.
+    /// Returns the name of the preset on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -224,7 +230,7 @@ impl FromStr for Preset {
     /// Parses a name: `scipy`, `networkx`, `pyg` or `dgl`.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain), with a list of the names, for any other.
+    /// [`Domain`](crate::ErrorKind::Domain), with a list of the names, for any other name.
     fn from_str(name: &str) -> Result<Self> {
         Self::ALL
             .into_iter()

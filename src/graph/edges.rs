@@ -4,8 +4,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// The edges of one graph, or of a batch of graphs, in the order in which they were listed.
 ///
-/// Nodes are numbered through the whole batch: graph g has the nodes `node_offsets[g]..node_offsets[g + 1]`. Indices
-/// and weights are checked when the list becomes a [`GraphBatch`](super::GraphBatch), not here.
+/// Nodes are numbered consecutively through the whole batch: graph g has the nodes `node_offsets[g]..node_offsets[g +
+/// 1]`. Node indices and weights are not checked here but when the list becomes a [`GraphBatch`](super::GraphBatch).
 #[derive(Clone, Debug)]
 pub struct EdgeList {
     pub(super) node_offsets: Vec<usize>,
@@ -15,19 +15,19 @@ pub struct EdgeList {
 }
 
 impl EdgeList {
-    /// Returns an empty list for one graph of `nodes` nodes.
+    /// Returns an empty list for one graph with `nodes` nodes.
     ///
     /// # Errors
-    /// [`Limit`](ErrorKind::Limit) for more nodes than 32 bits can number.
+    /// [`Limit`](ErrorKind::Limit) if there are more nodes than 32 bits can number.
     pub fn new(nodes: usize) -> Result<Self> {
         Self::batch(vec![0, nodes])
     }
 
-    /// Returns an empty list for a batch whose graph g has the nodes `node_offsets[g]..node_offsets[g + 1]`.
+    /// Returns an empty list for a batch in which graph g has the nodes `node_offsets[g]..node_offsets[g + 1]`.
     ///
     /// # Errors
-    /// [`Domain`](ErrorKind::Domain) if the offsets do not start at 0 or descend, [`Limit`](ErrorKind::Limit) for
-    /// more nodes than 32 bits can number.
+    /// [`Domain`](ErrorKind::Domain) if the first offset is not 0 or the offsets descend; [`Limit`](ErrorKind::Limit)
+    /// if there are more nodes than 32 bits can number.
     pub fn batch(node_offsets: Vec<usize>) -> Result<Self> {
         if node_offsets.first() != Some(&0) || node_offsets.windows(2).any(|pair| pair[0] > pair[1]) {
             return Err(Error::domain("edge list", "expected node offsets that start at 0 and never descend"));
@@ -40,7 +40,7 @@ impl EdgeList {
         Ok(Self { node_offsets, source: Vec::new(), target: Vec::new(), weights: None })
     }
 
-    /// Makes room for `additional` edges.
+    /// Reserves memory for `additional` more edges.
     pub fn reserve(&mut self, additional: usize) {
         self.source.reserve(additional);
         self.target.reserve(additional);
@@ -58,7 +58,7 @@ impl EdgeList {
         }
     }
 
-    /// Adds an edge with its weight. Edges that were added without one have the weight 1.
+    /// Adds an edge with a weight. Edges that were added without a weight have the weight 1.
     pub fn push_weighted(&mut self, source: u32, target: u32, weight: f32) {
         let before = self.source.len();
         self.source.push(source);
@@ -66,7 +66,7 @@ impl EdgeList {
         self.weights.get_or_insert_with(|| vec![1.0; before]).push(weight);
     }
 
-    /// Returns the offset of each graph's first node, and the number of nodes at the end; (graphs + 1) numbers.
+    /// Returns the index of each graph's first node, followed by the total number of nodes; (graphs + 1) values.
     #[must_use]
     pub fn node_offsets(&self) -> &[usize] {
         &self.node_offsets
@@ -78,13 +78,13 @@ impl EdgeList {
         &self.source
     }
 
-    /// Returns the target of each edge.
+    /// Returns the target of each edge, in the order in which the edges were listed.
     #[must_use]
     pub fn targets(&self) -> &[u32] {
         &self.target
     }
 
-    /// Returns the weight of each edge, if any was listed with one.
+    /// Returns the weight of each edge, or `None` if no edge was listed with a weight.
     #[must_use]
     pub fn weights(&self) -> Option<&[f32]> {
         self.weights.as_deref()

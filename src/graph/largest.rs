@@ -1,20 +1,21 @@
-//! The largest connected component of each graph of a batch.
+//! Extracts the largest connected component of each graph of a batch.
 
 use super::{GraphBatch, GraphRef};
 
-/// The largest connected component of every graph of a batch, and the nodes that remain.
+/// The largest connected component of every graph of a batch, and the nodes of these components.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LargestComponents {
-    /// One graph for each graph of the batch, in their order, with the nodes of its component in their order.
+    /// The largest component of each graph, in the order of the graphs. The nodes of a component keep their order.
     pub graphs: GraphBatch,
-    /// For each node that remains, its index in the original batch, counted through all graphs; ascending.
+    /// For each remaining node, its index in the original batch, where nodes are numbered through all graphs. The
+    /// indices are ascending.
     pub nodes: Vec<usize>,
 }
 
 impl GraphBatch {
-    /// Returns the connected component of each graph that has the most nodes, ignoring the direction of edges; of
-    /// several equally large ones, the one with the lowest node. A graph without nodes stays one.
+    /// Returns the connected component with the most nodes of each graph, ignoring the direction of edges. If several
+    /// components are equally large, the component with the lowest node is returned. A graph without nodes stays empty.
     ///
     /// ```
     /// use fiedler::graph::{Conventions, Graph, GraphBatch};
@@ -37,7 +38,8 @@ impl GraphBatch {
         let mut nodes = Vec::new();
         for (graph, &first) in self.iter().zip(&self.node_offsets) {
             let rows = largest(graph);
-            // The new number of each node that stays. The others are not neighbors of any node that stays.
+            // The new index of each node of the component. The values for other nodes are unused, because they are not
+            // neighbors of nodes of the component.
             let mut renamed = vec![0; graph.nodes()];
             for (&row, new) in rows.iter().zip(0..) {
                 renamed[row] = new;
@@ -52,18 +54,19 @@ impl GraphBatch {
             nodes.extend(rows.iter().map(|row| first + row));
             graphs.node_offsets.push(nodes.len());
         }
-        // Weights of 1 are implied.
+        // If all remaining weights are 1, none are stored.
         graphs.weights = graphs.weights.filter(|weights| weights.iter().any(|&weight| weight != 1.0));
         LargestComponents { graphs, nodes }
     }
 }
 
-/// Returns the nodes of the largest component, ascending.
+/// Returns the nodes of the largest component in ascending order.
 fn largest(graph: GraphRef<'_>) -> Vec<usize> {
     let components = graph.components();
     let mut sizes = vec![0_usize; components.count];
     components.labels.iter().for_each(|&label| sizes[label as usize] += 1);
-    // Components are numbered by their lowest nodes, so the first of equals counts.
+    // Components are numbered in the order of their lowest nodes, so the first of several equally large components is
+    // chosen.
     let Some(most) = sizes.iter().max() else { return Vec::new() };
     let chosen = sizes.iter().position(|size| size == most);
     (0..graph.nodes()).filter(|&node| Some(components.labels[node] as usize) == chosen).collect()

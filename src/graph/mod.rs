@@ -1,4 +1,4 @@
-//! Graphs in compressed sparse row form, one or a batch of many, and the conventions that make them from edges.
+//! Graphs in compressed sparse row form, singly or in batches, and the conventions for building them from edges.
 
 mod assemble;
 mod batch;

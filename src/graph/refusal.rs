@@ -1,14 +1,14 @@
-//! Reasons why a list of edges is no graph under its conventions, in numbers. Callers that know other names for the
-//! nodes restate them in those names.
+//! The reasons why the conventions refuse a list of edges. The reasons identify nodes by index; callers that have other
+//! names for the nodes rewrite the message with those names.
 
 use super::assemble::BUILD;
 use crate::error::Error;
 use std::fmt;
 
-/// The reason why there is no graph.
+/// The reason why no graph was built.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// The list itself is wrong.
+    /// The list itself is invalid, regardless of the conventions.
     List(Error),
     /// An edge that the conventions refuse.
     Edge(RefusedEdge),
@@ -17,23 +17,24 @@ pub(crate) enum Refusal {
 /// An edge that the conventions refuse.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RefusedEdge {
-    /// The index of the graph; `first` is its first node in the batch.
+    /// The index of the graph in the batch. `first` is the index of the graph's first node in the batch.
     pub(crate) graph: usize,
     pub(crate) first: usize,
-    /// The ends of the edge, counted from the graph's first node.
+    /// The source and the target of the edge, counted from the graph's first node.
     pub(crate) source: usize,
     pub(crate) target: usize,
     pub(crate) reason: Reason,
 }
 
-/// The fault of an edge.
+/// The reason why the conventions refuse an edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reason {
-    /// The edge is listed this many times.
+    /// The edge is a duplicate. The value is the number of times that the edge is listed.
     Duplicate(usize),
-    /// The weights of the edge and of its reverse differ; 0 stands for one that is not listed.
+    /// The weight of the edge differs from the weight of its reverse. A weight of 0 means that the direction is not
+    /// listed.
     Asymmetric(f32, f32),
-    /// The weights add up to this sum, more than 32-bit floats hold.
+    /// The sum of the weights, which is given here, overflows a 32-bit float.
     Overflow(f64),
 }
 

@@ -1,8 +1,9 @@
-//! Spectra in closed form: graphs whose Laplacians have exactly known eigenvalues, to check results against.
+//! Spectra in closed form: graphs whose Laplacian eigenvalues are known exactly, so that computed results can be
+//! checked.
 //!
-//! Sources: Brouwer and Haemers, Spectra of Graphs, 2012, 1.4 (path, ring, complete, star, hypercube) and 1.4.6
-//! (products: the eigenvalues of a Cartesian product are all sums of one eigenvalue of each factor); Chung, Spectral
-//! Graph Theory, 1997, 1.2 (the normalized ones).
+//! Sources: Brouwer and Haemers, Spectra of Graphs, 2012, section 1.4 for the path, cycle, complete graph, star and
+//! hypercube, and section 1.4.6 for Cartesian products, whose eigenvalues are all sums of one eigenvalue of each
+//! factor; Chung, Spectral Graph Theory, 1997, section 1.2 for the normalized Laplacians.
 //!
 //! ```
 //! use fiedler::graph::spectra::Family;
@@ -19,45 +20,45 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::f64::consts::PI;
 
-/// A graph whose spectrum has a closed form. The function of the same name in [`generate`] builds it, and its
+/// A graph whose spectrum has a closed form. The function in [`generate`] with the same name builds the graph; its
 /// documentation states which sizes are errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Nodes in a line.
+    /// A line of nodes.
     Path {
         /// The number of nodes.
         nodes: usize,
     },
-    /// Nodes in a ring.
+    /// A ring of nodes.
     Cycle {
-        /// The number of nodes: three or more.
+        /// The number of nodes, at least three.
         nodes: usize,
     },
-    /// The product of two paths.
+    /// The Cartesian product of two paths.
     Grid {
         /// The number of nodes in a column.
         rows: usize,
         /// The number of nodes in a row.
         columns: usize,
     },
-    /// The product of two rings.
+    /// The Cartesian product of two rings.
     Torus {
-        /// The number of nodes in a column: three or more.
+        /// The number of nodes in a column, at least three.
         rows: usize,
-        /// The number of nodes in a row: three or more.
+        /// The number of nodes in a row, at least three.
         columns: usize,
     },
-    /// All words of `dimension` bits, joined where they differ in one bit.
+    /// A hypercube: all words of `dimension` bits, where two words are joined if they differ in exactly one bit.
     Hypercube {
         /// The number of bits.
         dimension: u32,
     },
-    /// Every node joined to every other.
+    /// A graph in which every node is joined to every other node.
     Complete {
         /// The number of nodes.
         nodes: usize,
     },
-    /// Node 0 joined to every other.
+    /// A graph in which node 0 is joined to every other node.
     Star {
         /// The number of nodes.
         nodes: usize,
@@ -68,7 +69,7 @@ impl Family {
     /// Builds the graph.
     ///
     /// # Errors
-    /// As for the function of [`generate`] that builds it.
+    /// The same as for the function in [`generate`] that builds the graph.
     pub fn graph(self) -> Result<Graph> {
         match self {
             Self::Path { nodes } => generate::path(nodes),
@@ -96,8 +97,9 @@ impl Family {
         }
     }
 
-    /// Returns the spectrum of I - D^-1/2 W D^-1/2, which is also that of I - D^-1 W; a lone node's is 0. `None` for
-    /// a grid of more than one row and column: its degrees differ, so it is no product of its sides.
+    /// Returns the spectrum of I - D^-1/2 W D^-1/2, which is also the spectrum of I - D^-1 W. The eigenvalue of a
+    /// single node is 0. Returns `None` for a grid with at least two rows and two columns: its degrees differ, so its
+    /// normalized spectrum does not follow from the spectra of the two paths.
     #[must_use]
     pub fn normalized(self) -> Option<Spectrum> {
         Some(match self {
@@ -115,15 +117,15 @@ impl Family {
     }
 }
 
-/// All eigenvalues of one matrix; [`Spectrum::smallest`] and [`Spectrum::largest`] return those at either end.
+/// All eigenvalues of one matrix. [`Spectrum::smallest`] and [`Spectrum::largest`] return eigenvalues from one end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectrum(Form);
 
 #[derive(Clone, Debug, PartialEq)]
 enum Form {
-    /// Ascending values with their multiplicities.
+    /// The ascending distinct eigenvalues with their multiplicities.
     Levels(Vec<(f64, usize)>),
-    /// All sums of one value of each line, times the scale.
+    /// All sums of an eigenvalue of `one` and an eigenvalue of `other`, multiplied by `scale`.
     Sums { one: Line, other: Line, scale: f64 },
 }
 
@@ -136,7 +138,8 @@ impl Spectrum {
         Self(Form::Sums { one, other, scale })
     }
 
-    /// Returns the values 2 i scale, each as often as there are words of i bits set.
+    /// Returns the eigenvalues 2 i scale. The multiplicity of each is the number of words in which exactly i bits are
+    /// set.
     fn cube(dimension: u32, scale: f64) -> Self {
         let mut words = 1_u128;
         let levels = (0..=dimension).map(|i| {
@@ -147,7 +150,8 @@ impl Spectrum {
         Self(Form::Levels(levels.collect()))
     }
 
-    /// Returns the `k` smallest eigenvalues, ascending; all of them if there are no more. Takes k log k steps.
+    /// Returns the `k` smallest eigenvalues in ascending order, or all eigenvalues if there are fewer than `k`. The
+    /// work is of order k log k.
     #[must_use]
     pub fn smallest(&self, k: usize) -> Vec<f64> {
         match &self.0 {
@@ -159,7 +163,8 @@ impl Spectrum {
         }
     }
 
-    /// Returns the `k` largest eigenvalues, ascending; all of them if there are no more. Takes k log k steps.
+    /// Returns the `k` largest eigenvalues in ascending order, or all eigenvalues if there are fewer than `k`. The work
+    /// is of order k log k.
     #[must_use]
     pub fn largest(&self, k: usize) -> Vec<f64> {
         let mut values = match &self.0 {
@@ -179,9 +184,9 @@ fn repeated<'a>(levels: impl Iterator<Item = &'a (f64, usize)>, k: usize) -> Vec
     levels.flat_map(|&(value, times)| std::iter::repeat_n(value, times)).take(k).collect()
 }
 
-/// Returns the `k` least of the sums `sum(i, j)`, which ascend in i and in j, for i < n and j < m.
+/// Returns the `k` smallest of the values `sum(i, j)` for i < n and j < m. `sum` must be nondecreasing in i and in j.
 fn least_sums(k: usize, n: usize, m: usize, sum: impl Fn(usize, usize) -> f64) -> Vec<f64> {
-    /// Sums are finite, so their order is total.
+    /// A value of `sum` with its indices. The values are finite, so their order is total.
     #[derive(PartialEq)]
     struct Sum(f64, usize, usize);
     impl Eq for Sum {}
@@ -199,7 +204,8 @@ fn least_sums(k: usize, n: usize, m: usize, sum: impl Fn(usize, usize) -> f64) -
     if n == 0 || m == 0 {
         return found;
     }
-    // The next sum of each row that has begun; row i + 1 begins when the first sum of row i is taken.
+    // The heap contains the next sum of each row that has been started. Row i + 1 is started when the first sum of row
+    // i is removed.
     let mut next = BinaryHeap::from([Reverse(Sum(sum(0, 0), 0, 0))]);
     while found.len() < k
         && let Some(Reverse(Sum(value, i, j))) = next.pop()
@@ -215,12 +221,12 @@ fn least_sums(k: usize, n: usize, m: usize, sum: impl Fn(usize, usize) -> f64) -
     found
 }
 
-/// The ascending eigenvalues of a path or a ring: 2 - 2 cos x, written so that small ones have all their digits.
+/// The ascending eigenvalues 2 - 2 cos x of a path or a ring, computed in a form that keeps small values accurate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Line {
     Path(usize),
     Ring(usize),
-    /// Twice the eigenvalues of I - D^-1/2 W D^-1/2.
+    /// Twice the eigenvalues of I - D^-1/2 W D^-1/2 of a path.
     NormalizedPath(usize),
 }
 
@@ -232,8 +238,8 @@ impl Line {
     }
 
     fn value(self, i: usize) -> f64 {
-        // x = pi i / n; a ring has every frequency twice except the ends; the normalized path is half a ring of
-        // 2 (n - 1) nodes.
+        // For a path, x = pi i / n. A ring has every frequency twice, except 0 and, if n is even, the highest. The
+        // normalized path has the distinct frequencies of a ring of 2 (n - 1) nodes.
         let (numerator, denominator) = match self {
             Self::Path(nodes) => (i, nodes),
             Self::Ring(nodes) => (2 * i.div_ceil(2), nodes),

@@ -1,8 +1,8 @@
-//! A view of one graph, alone or in a batch.
+//! A borrowed view of one graph, which is stored alone or in a batch.
 
 use super::{Components, Conventions, DegreeDirection, Symmetrization};
 
-/// One graph's adjacency matrix W in compressed sparse row form, borrowed from a [`Graph`](super::Graph) or a
+/// The adjacency matrix W of one graph in compressed sparse row form, borrowed from a [`Graph`](super::Graph) or a
 /// [`GraphBatch`](super::GraphBatch).
 #[derive(Clone, Copy, Debug)]
 pub struct GraphRef<'a> {
@@ -19,7 +19,7 @@ impl<'a> GraphRef<'a> {
         self.row_offsets.len() - 1
     }
 
-    /// Returns the number of entries of W: an undirected edge counts twice, a self-loop once.
+    /// Returns the number of entries of W. An undirected edge has two entries, a self-loop one.
     #[must_use]
     pub fn entries(&self) -> usize {
         self.columns.len()
@@ -31,61 +31,64 @@ impl<'a> GraphRef<'a> {
         self.weights.is_some_and(|weights| weights.iter().any(|&weight| weight != 1.0))
     }
 
-    /// Returns the columns of W's row: the nodes that its edges lead to, ascending.
+    /// Returns the columns of the entries in a row of W, in ascending order. These are the targets of the node's edges.
     ///
     /// # Panics
-    /// If `row` is not below [`GraphRef::nodes`], as indexing does.
+    /// If `row` is not less than [`GraphRef::nodes`].
     #[must_use]
     pub fn neighbors(&self, row: usize) -> &'a [u32] {
         &self.columns[self.span(row)]
     }
 
-    /// Returns the weights of W's row, parallel to [`GraphRef::neighbors`]; `None` if every weight of the graph's
-    /// batch is 1.
+    /// Returns the weights of the entries in a row of W, parallel to [`GraphRef::neighbors`]. Returns `None` if every
+    /// weight in the batch that contains the graph is 1.
     ///
     /// # Panics
-    /// If `row` is not below [`GraphRef::nodes`], as indexing does.
+    /// If `row` is not less than [`GraphRef::nodes`].
     #[must_use]
     pub fn weights(&self, row: usize) -> Option<&'a [f32]> {
         self.weights.map(|weights| &weights[self.span(row)])
     }
 
-    /// Iterates over the entries of W's row, `(column, weight)`, by ascending column.
+    /// Iterates over the entries `(column, weight)` of a row of W in ascending order of the columns.
     ///
     /// # Panics
-    /// If `row` is not below [`GraphRef::nodes`], as indexing does.
+    /// If `row` is not less than [`GraphRef::nodes`].
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
         let weights = self.weights(row);
         let weight = move |position: usize| weights.map_or(1.0, |weights| f64::from(weights[position]));
         self.neighbors(row).iter().enumerate().map(move |(position, &column)| (column as usize, weight(position)))
     }
 
-    /// Returns the offset of each row's first entry and of the end, (nodes + 1) numbers, counted through the whole
-    /// batch: the first is the offset of [`GraphRef::columns`].
+    /// Returns the offset of each row's first entry, followed by the offset of the end; (nodes + 1) values. The offsets
+    /// refer to the whole batch: the first is the offset at which [`GraphRef::columns`] begins in the columns of the
+    /// batch.
     #[must_use]
     pub fn row_offsets(&self) -> &'a [usize] {
         self.row_offsets
     }
 
-    /// Returns this graph's columns, row after row.
+    /// Returns the columns of all entries of this graph, row after row.
     #[must_use]
     pub fn columns(&self) -> &'a [u32] {
         self.columns
     }
 
-    /// Returns the weights, parallel to [`GraphRef::columns`]; `None` if every weight of the graph's batch is 1.
+    /// Returns the weights, parallel to [`GraphRef::columns`]. Returns `None` if every weight in the batch that
+    /// contains the graph is 1.
     #[must_use]
     pub fn all_weights(&self) -> Option<&'a [f32]> {
         self.weights
     }
 
-    /// Returns the conventions that made the graph and will make its Laplacian.
+    /// Returns the conventions under which the graph was built and under which its Laplacian is built.
     #[must_use]
     pub fn conventions(&self) -> Conventions {
         self.conventions
     }
 
-    /// Returns the sums of W's rows or columns, as the conventions say. A self-loop that was kept counts once.
+    /// Returns the degrees, which are row sums or column sums of W depending on the conventions. A self-loop counts
+    /// once.
     #[must_use]
     pub fn degrees(&self) -> Vec<f64> {
         match self.conventions.degree {
@@ -107,14 +110,14 @@ impl<'a> GraphRef<'a> {
     /// Returns W(row, column), which is zero if there is no edge.
     ///
     /// # Panics
-    /// If `row` is not below [`GraphRef::nodes`], as indexing does.
+    /// If `row` is not less than [`GraphRef::nodes`].
     #[must_use]
     pub fn weight(&self, row: usize, column: usize) -> f64 {
         let found = self.neighbors(row).binary_search_by(|&c| (c as usize).cmp(&column));
         found.map_or(0.0, |position| self.weights(row).map_or(1.0, |weights| f64::from(weights[position])))
     }
 
-    /// Returns whether W equals its transpose, exactly. If the conventions make it so, the entries are not compared.
+    /// Returns whether W equals its transpose exactly. If the conventions guarantee this, the entries are not compared.
     #[must_use]
     #[expect(clippy::float_cmp, reason = "symmetry is exact")]
     pub fn is_symmetric(&self) -> bool {

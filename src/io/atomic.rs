@@ -1,5 +1,5 @@
-//! Files and folders that appear whole or not at all: they are written next to their destination under a temporary
-//! name, then renamed.
+//! Writes files and folders that either appear complete or do not appear at all. A file or folder is written under a
+//! temporary name next to its destination and then renamed.
 
 use crate::error::{Error, Result};
 use std::fs::File;
@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tempfile::Builder;
 
-/// The temporary paths of everything that is being written.
+/// The temporary paths of all files and folders that are being written.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes every file and folder that this process has begun to write and not finished. It is for a program that has
-/// to end at once, where nothing else would clean up.
+/// Removes every file and folder that this process has begun to write and has not finished. A program calls this
+/// function before it exits abruptly, because destructors do not run in that case.
 pub fn abandon() {
     for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-        // A path that no longer exists was finished in the meantime.
+        // If the path no longer exists, its file or folder was finished in the meantime.
         let _ = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
     }
 }
 
-/// A temporary path, which is in [`UNFINISHED`] as long as this value exists.
+/// A temporary path that stays listed in [`UNFINISHED`] until this value is dropped.
 struct Unfinished(PathBuf);
 
 impl Unfinished {
@@ -36,8 +36,8 @@ impl Drop for Unfinished {
     }
 }
 
-/// Creates or replaces a file with what `fill` writes. On an error nothing is left behind, and an existing file stays
-/// as it was.
+/// Creates or replaces the file at `path` with what `fill` writes. If there is an error, no partial file remains and an
+/// existing file is unchanged.
 pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
     let refused = |error| Error::io("write", path, own(error));
     let mut builder = builder();
@@ -55,10 +55,10 @@ pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -
     place.persist(path).map_err(|error| refused(error.error))
 }
 
-/// A function that writes one file of a folder.
+/// A function that writes the content of one file of a folder.
 pub(super) type Fill<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
-/// Creates a folder, which must not exist, with its files.
+/// Creates a folder and the files in it. The folder must not exist yet.
 pub(super) fn create_whole_folder(path: &Path, files: &[(&str, Fill<'_>)]) -> Result<()> {
     let refused = |error| Error::io("create", path, own(error));
     if path.symlink_metadata().is_ok() {
@@ -83,8 +83,8 @@ pub(super) fn create_whole_folder(path: &Path, files: &[(&str, Fill<'_>)]) -> Re
     Ok(())
 }
 
-/// Removes the temporary file's name, which the crate that creates the file adds to the system's error and which
-/// tells the user nothing.
+/// Removes the name of the temporary file from an error. The `tempfile` crate adds this name to the system's error, but
+/// the name means nothing to the user.
 fn own(error: io::Error) -> io::Error {
     if error.raw_os_error().is_some() { error } else { error.kind().into() }
 }
@@ -95,13 +95,13 @@ fn builder<'a>() -> Builder<'a, 'static> {
     builder
 }
 
-/// Returns the folder that holds the file: the current folder for a bare name.
+/// Returns the folder that contains the file. For a name without a folder, this is the current folder.
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns permissions that the process's umask then narrows. Temporary files are private to their user by default;
-/// results are not.
+/// Returns the permissions of a new file or folder; the process's umask then narrows the permissions. Without this
+/// setting, a temporary file is private to its user, and so would be the result.
 #[cfg(unix)]
 fn mode(mode: u32) -> std::fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(mode)

@@ -1,4 +1,5 @@
-//! A table with a row per node; the values of a graph are repeated for its nodes.
+//! Writes a CSV table with one row per node. A value that belongs to a whole graph is repeated in the row of each of
+//! the graph's nodes.
 
 use super::named::{Data, NamedArray, Rows};
 use crate::error::{Error, Result};
@@ -7,7 +8,7 @@ use std::io::{self, Write};
 
 const OPERATION: &str = "write csv";
 
-/// The arrays as columns, after validation.
+/// The validated arrays as the columns of a table.
 pub(super) struct Table<'a> {
     offsets: &'a [i64],
     columns: Vec<Column<'a>>,
@@ -16,14 +17,14 @@ pub(super) struct Table<'a> {
 struct Column<'a> {
     title: String,
     array: &'a NamedArray<'a>,
-    /// The number of elements from one row to the next; `place` is the column's offset within a row.
+    /// The number of array elements from one row to the next. `place` is the offset of this column within a row.
     stride: usize,
     place: usize,
 }
 
 impl<'a> Table<'a> {
-    /// Orders the columns as `graph`, `node`, `node_id` if there are ids, arrays of one axis, arrays of two; within
-    /// each kind as given.
+    /// Arranges the columns in this order: `graph`, `node`, `node_id` if there are ids, then the arrays with one axis,
+    /// then the arrays with two axes. Arrays with the same number of axes keep the order in which they are given.
     pub(super) fn new(arrays: &'a [NamedArray<'a>]) -> Result<Self> {
         let offsets = arrays.iter().find_map(|array| match array.data {
             Data::I64(offsets) if array.name == "node_offsets" => Some(offsets),
@@ -79,7 +80,7 @@ impl<'a> Table<'a> {
                     let row = if column.array.rows == Rows::Graphs { graph } else { row };
                     let place = row * column.stride + column.place;
                     match column.array.data {
-                        // `{:?}` is the shortest text that reads back as the same number, with an exponent for very
+                        // `{:?}` writes the shortest text that parses to the same number, with an exponent for very
                         // large and very small numbers.
                         Data::F32(data) => write_cell(&mut table, &mut cell, format_args!("{:?}", data[place]))?,
                         Data::F64(data) => write_cell(&mut table, &mut cell, format_args!("{:?}", data[place]))?,

@@ -1,4 +1,4 @@
-//! Detects the format of a path and reads the data set in it.
+//! Detects the format of a file or folder and reads the data set in it.
 
 use super::edge_list::{self, Listed};
 use super::lines::quoted;
@@ -14,23 +14,23 @@ use std::path::{Path, PathBuf};
 const KNOWN: &str = "a TUDataset folder (DS_A.txt with DS_graph_indicator.txt), a MatrixMarket file \
                      (%%MatrixMarket) or an edge list (two ids a line, and perhaps a weight)";
 
-/// A format that [`read`] knows.
+/// A format that [`read`] can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// A TUDataset folder: many graphs.
+    /// A TUDataset folder, which contains many graphs.
     TuDataset,
-    /// A text file with an edge per line: one graph.
+    /// A text file with one edge per line, which contains one graph.
     EdgeList,
-    /// A square sparse matrix: one graph.
+    /// A MatrixMarket file with a square sparse matrix, which is one graph.
     MatrixMarket,
 }
 
-/// The ids of the nodes in the file, in the order of the nodes.
+/// The ids that the file gives to the nodes, in the order of the nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeIds {
-    /// Integers, ascending.
+    /// Integer ids, in ascending order.
     Integers(Vec<i64>),
-    /// Words, in order of appearance.
+    /// Text ids, in the order in which they first appear.
     Text(Vec<String>),
 }
 
@@ -41,23 +41,22 @@ pub struct DataSet {
     pub name: String,
     /// The graphs.
     pub graphs: GraphBatch,
-    /// The ids of the nodes in the file, unless they are 0, 1, 2 and so on.
+    /// The ids that the file gives to the nodes. `None` if the ids are 0, 1, 2 and so on.
     pub node_ids: Option<NodeIds>,
     /// The detected format.
     pub format: Format,
-    /// What the reader did that another reader of the file might not have done: a first line read as a header, or as
-    /// an edge where that is doubtful; numbers that look like times read as weights; weights too small for an f32
-    /// counted as 0; columns and edge attributes not read. Each is a sentence that names the file, and the line where
-    /// there is one.
+    /// What the reader did that another reader of the file might not do: it read a doubtful first line as a header or
+    /// as an edge, read numbers that look like timestamps as weights, set weights too small for an f32 to 0, or skipped
+    /// columns or edge attributes. Each notice is a sentence that names the file and, where applicable, the line.
     pub notices: Vec<String>,
 }
 
-/// The options of [`read_with`] in addition to the conventions.
+/// The options of [`read_with`] other than the conventions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// The column of a TUDataset's `DS_edge_attributes.txt`, counted from 1, that holds the weights of the edges.
-    /// With `None`, every weight is 1.
+    /// The column of a TUDataset's `DS_edge_attributes.txt` that contains the edge weights, counted from 1. With
+    /// `None`, every weight is 1.
     pub edge_weight_column: Option<usize>,
 }
 
@@ -70,17 +69,17 @@ impl ReadOptions {
     }
 }
 
-/// Reads the data set at `path`, whose format it detects from content and name: a TUDataset folder (or `FOLDER/DS`,
-/// or its `DS_A.txt`), a MatrixMarket coordinate file, or an edge list.
+/// Reads the data set at `path` and detects its format from the content and the name. The path is a TUDataset folder
+/// (or `FOLDER/DS`, or the file `DS_A.txt` in it), a MatrixMarket coordinate file, or an edge list.
 ///
-/// A first line of an edge list with the numbers of nodes and edges, or one of them, is a header if the rest of the
-/// file proves it; nodes without edges are then nodes too. A first line of words names the columns. Fields are
-/// separated by white space, by commas, or by tabs or semicolons that every line has. [`DataSet::notices`] reports
-/// what is doubtful.
+/// If the first line of an edge list contains the number of nodes, the number of edges or both, and the rest of the
+/// file confirms these numbers, the line is read as a header, and nodes without edges are included. If the first line
+/// contains words, it names the columns. The fields are separated by white space or commas, or by tabs or semicolons if
+/// every line contains the same separator. [`DataSet::notices`] reports every doubtful decision.
 ///
 /// # Errors
-/// [`Parse`](crate::ErrorKind::Parse) with file, line and expectation for content that violates its format, and for
-/// graphs that the conventions refuse; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+/// [`Parse`](crate::ErrorKind::Parse), which names the file, the line and what was expected, if the content violates
+/// its format or the conventions refuse a graph; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn read(path: &Path, conventions: &Conventions) -> Result<DataSet> {
     read_with(path, conventions, &ReadOptions::default())
 }
@@ -88,7 +87,8 @@ pub fn read(path: &Path, conventions: &Conventions) -> Result<DataSet> {
 /// Reads the data set at `path` as [`read`] does, with options.
 ///
 /// # Errors
-/// As for [`read`], and [`Domain`](crate::ErrorKind::Domain) for options that the format does not use.
+/// The same as for [`read`], and [`Domain`](crate::ErrorKind::Domain) for an option that the detected format does not
+/// use.
 pub fn read_with(path: &Path, conventions: &Conventions, options: &ReadOptions) -> Result<DataSet> {
     let (format, place) = detect(path)?;
     match options.edge_weight_column {
@@ -126,11 +126,11 @@ pub fn read_with(path: &Path, conventions: &Conventions, options: &ReadOptions) 
     Ok(DataSet { name, graphs, node_ids, format, notices })
 }
 
-/// Returns the format, and the path of the file or the prefix of the TUDataset.
+/// Returns the format and the path to read: the path of the file, or the prefix of the TUDataset's files.
 fn detect(path: &Path) -> Result<(Format, PathBuf)> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => Ok((Format::TuDataset, prefix_in(path)?)),
-        // The beginning shows the format, and then the file is read again: what can be read only once is refused.
+        // The file is read once to detect its format and then again from the start, so a pipe or a device is refused.
         Ok(metadata) if !metadata.is_file() => {
             Err(Error::parse(path, None, "a file or a folder that can be read twice", "a pipe or a device"))
         }
@@ -146,7 +146,7 @@ fn detect(path: &Path) -> Result<(Format, PathBuf)> {
     }
 }
 
-/// Returns the path of the only data set in a folder, without `_A.txt`.
+/// Returns the path prefix of the only data set in the folder: the path of its `_A.txt` file without this suffix.
 fn prefix_in(folder: &Path) -> Result<PathBuf> {
     let listed = fs::read_dir(folder).map_err(|error| Error::io("list", folder, error))?;
     let mut names = Vec::new();
@@ -170,7 +170,8 @@ fn prefix_in(folder: &Path) -> Result<PathBuf> {
     Ok(prefix)
 }
 
-/// Detects the format of a file from its beginning. Anything that may be lines of ids is an edge list.
+/// Detects the format of a file from its first bytes. A file that may consist of lines of ids is taken for an edge
+/// list.
 fn sniff(path: &Path) -> Result<Format> {
     let mut head = Vec::new();
     let file = File::open(path).map_err(|error| Error::io("open", path, error))?;

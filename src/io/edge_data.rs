@@ -1,9 +1,9 @@
-//! Edge data that networkx writes after the ids of an edge: a dictionary in Python's notation.
+//! Parses the edge data that networkx writes after the two ids of an edge: a dictionary in Python syntax.
 
 use super::lines::Lines;
 use crate::error::Result;
 
-/// Splits a line that ends in a dictionary into the text before it and the dictionary.
+/// Splits a line that ends with a dictionary into the text before the dictionary and the dictionary itself.
 pub(super) fn edge_data(line: &str) -> Option<(&str, &str)> {
     if !line.ends_with('}') {
         return None;
@@ -13,8 +13,8 @@ pub(super) fn edge_data(line: &str) -> Option<(&str, &str)> {
     parted.then(|| (ids.trim_end().trim_end_matches([',', ';']).trim_end(), data))
 }
 
-/// Returns the weight in a dictionary; `None` for an empty one. Other keys are ignored: `weight` is the one that
-/// networkx's own matrices use.
+/// Returns the value of the key `weight` in a dictionary, or `None` if the dictionary is empty. Other keys are ignored,
+/// because networkx itself uses `weight` when it builds matrices.
 pub(super) fn weight(lines: &Lines, data: &str) -> Result<Option<f32>> {
     let inner = data.strip_prefix('{').unwrap_or(data);
     let inner = inner.strip_suffix('}').unwrap_or(inner).trim();
@@ -37,7 +37,7 @@ pub(super) fn weight(lines: &Lines, data: &str) -> Result<Option<f32>> {
     Err(lines.error("edge data with a weight, such as {'weight': 3.0}, or none, {}", found))
 }
 
-/// Splits the text at the first `mark` that is neither quoted nor in brackets.
+/// Splits the text at the first `mark` that is neither inside quotes nor inside brackets.
 fn cut(text: &str, mark: u8) -> (&str, Option<&str>) {
     let (mut depth, mut quote, mut escaped) = (0_u32, None, false);
     for (place, byte) in text.bytes().enumerate() {
@@ -49,7 +49,7 @@ fn cut(text: &str, mark: u8) -> (&str, Option<&str>) {
             (None, b'\'' | b'"') => quote = Some(byte),
             (None, b'(' | b'[' | b'{') => depth += 1,
             (None, b')' | b']' | b'}') => depth = depth.saturating_sub(1),
-            // An ASCII byte is never part of a longer UTF-8 sequence.
+            // An ASCII byte is never part of a multi-byte UTF-8 sequence, so the text can be split at its position.
             _ if byte == mark && depth == 0 => return (&text[..place], Some(&text[place + 1..])),
             _ => {}
         }

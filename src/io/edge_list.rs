@@ -1,6 +1,7 @@
-//! Edge lists: each line has two ids, separated by white space, a comma or a semicolon, and perhaps a weight; `#` and
-//! `%` begin comments. A first line of words names the columns ([`header`](super::header)); a first line of counts is
-//! a header if the rest proves it ([`Opening`]).
+//! Reads edge lists. Each line contains two ids and, optionally, a weight, separated by white space, commas or
+//! semicolons; `#` and `%` begin comments. If the first line consists of words, it names the columns
+//! ([`header`](super::header)). If the first line consists of counts and the rest of the file confirms them, it is a
+//! header ([`Opening`]).
 
 use super::opening::{Distinct, Opening, Reading, Rest, integer};
 use super::rows::{Layout, Row, Rows};
@@ -12,25 +13,25 @@ use crate::graph::EdgeList;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The contents of a file.
+/// The contents of an edge list file.
 pub(super) struct Listed {
     pub(super) edges: EdgeList,
-    /// What the file calls the nodes, unless that is 0, 1, 2 and so on.
+    /// The ids that the file gives to the nodes. `None` if the ids are 0, 1, 2 and so on.
     pub(super) node_ids: Option<NodeIds>,
     pub(super) notices: Vec<String>,
-    /// How the file was read.
+    /// The layout with which the file was read.
     pub(super) layout: Layout,
 }
 
-/// Reads the one graph of a file. If all ids are natural numbers, the nodes are in ascending order of id, otherwise
-/// in order of appearance.
+/// Reads the graph in an edge list file. If all ids are natural numbers, the nodes are sorted by id; otherwise they are
+/// in the order in which they first appear.
 pub(super) fn read(path: &Path) -> Result<Listed> {
     let mut error = match read_as(path, Layout::default()) {
         Err(error) if matches!(error.kind(), ErrorKind::Parse { .. }) => error,
         other => return other,
     };
-    // A line that is no row when split at white space may be one when split at tabs, and a file without edges may
-    // hold lists of neighbors.
+    // A line that cannot be parsed as a row when it is split at white space may be valid when it is split at tabs. A
+    // file that is not an edge list may be a METIS graph, whose lines are lists of neighbors.
     if let Ok(Some(Separator::Tab)) = separator::find(path) {
         match read_as(path, Layout { separator: Some(Separator::Tab), ..Layout::default() }) {
             Err(other) => error = other,
@@ -47,7 +48,8 @@ fn read_as(path: &Path, layout: Layout) -> Result<Listed> {
     }
 }
 
-/// Calls `edge` with the line and the two ids of every edge; `layout` is [`Listed::layout`].
+/// Calls `edge` with the line number and the two ids of every edge. `layout` is the [`Listed::layout`] of an earlier
+/// read.
 pub(super) fn visit(path: &Path, layout: Layout, edge: &mut dyn FnMut(u64, &str, &str)) -> Result<()> {
     let mut rows = Rows::open(path, layout)?;
     while let Some(row) = rows.advance()? {
@@ -56,7 +58,8 @@ pub(super) fn visit(path: &Path, layout: Layout, edge: &mut dyn FnMut(u64, &str,
     Ok(())
 }
 
-/// Reads a file of natural ids. Returns `None` if an id is no natural number: then the file is read again, as text.
+/// Reads a file whose ids are natural numbers. Returns `None` if an id is not a natural number; the caller then reads
+/// the file again, with the ids as text.
 fn read_integers(path: &Path, layout: Layout) -> Result<Option<Listed>> {
     let mut rows = Rows::open(path, layout)?;
     let Some((mut ids, mut weights)) = integers(&mut rows)? else { return Ok(None) };
@@ -67,7 +70,7 @@ fn read_integers(path: &Path, layout: Layout) -> Result<Option<Listed>> {
         let own = 2 * usize::from(opening.ends().is_some());
         let rest = rest_of(&names, &ids[own..], opening);
         let (reading, notice) = opening.read(path, &rest)?;
-        // A METIS graph has at least as many nodes as lines below the first.
+        // In a METIS graph, the number of nodes is at least the number of lines after the header.
         let likely = !opening.is_lone() && ids[0] >= ids.len() as u64 / 2 - 1;
         let metis = if likely { metis::find(path)? } else { None };
         notices.extend(metis.map(|metis| opening.metis_notice(path, &metis, &reading)).or(notice));
@@ -89,15 +92,15 @@ fn read_integers(path: &Path, layout: Layout) -> Result<Option<Listed>> {
     Ok(Some(Listed { edges, node_ids, notices, layout: rows.layout(headed) }))
 }
 
-/// Returns the ids of all rows, two per row, and the weights; `None` if an id is no natural number.
+/// Returns the ids of all rows, two per row, and the weights. Returns `None` if an id is not a natural number.
 fn integers(rows: &mut Rows) -> Result<Option<(Vec<u64>, Weights)>> {
     let mut ids: Vec<u64> = Vec::with_capacity(rows.lines.bytes() / 4);
     let mut weights = Weights::default();
     let mut passed_over = false;
     while let Some(row) = rows.advance()? {
         let (Some(source), Some(target)) = (integer(row.source), integer(row.target)) else {
-            // A first line of two words above numbers is a header; a number that is not natural is an id like any
-            // other.
+            // If the first line consists of two words and the lines below it of numbers, the first line is a header. A
+            // number that is not natural is not a word but an ordinary id.
             let word = |field: &str| field.parse::<f64>().is_err();
             if row.first && word(row.source) && word(row.target) {
                 passed_over = true;
@@ -115,7 +118,8 @@ fn integers(rows: &mut Rows) -> Result<Option<(Vec<u64>, Weights)>> {
     }
 }
 
-/// Describes what follows the first line; `names` includes the numbers of the first line.
+/// Describes the edges after the first line. `names` contains all distinct ids, including the numbers of the first
+/// line.
 fn rest_of(names: &[u64], ids: &[u64], opening: &Opening) -> Rest {
     let ends = opening.ends();
     let range = ids.iter().fold(None, |range: Option<(u64, u64)>, &id| {
@@ -135,7 +139,7 @@ fn rest_of(names: &[u64], ids: &[u64], opening: &Opening) -> Rest {
     Rest { edges, ids: names.len() as u64 - own, range, has, distinct }
 }
 
-/// Returns the length of a table indexed by id, if that is not much more than the length of the list itself.
+/// Returns the length of a table indexed by id, or `None` if the table would be much longer than the list itself.
 fn table_length(most: u64, listed: usize) -> Option<usize> {
     usize::try_from(most).ok().filter(|&most| most < 4 * listed + 1024).map(|most| most + 1)
 }
@@ -158,7 +162,8 @@ fn distinct(ids: &[u64]) -> Vec<u64> {
     }
 }
 
-/// Returns a function from an id to its index in `names`, which are ascending, at most `listed`, and fewer than 2^32.
+/// Returns a function that maps an id to its index in `names`. The names are ascending, and there are at most `listed`
+/// and fewer than 2^32 of them.
 #[expect(clippy::cast_possible_truncation, reason = "ids are below the table's length, places below 2^32")]
 fn numbering(names: &[u64], listed: usize) -> impl Fn(u64) -> u32 {
     let most = names.last().copied().unwrap_or(0);
@@ -175,8 +180,8 @@ fn numbering(names: &[u64], listed: usize) -> impl Fn(u64) -> u32 {
     }
 }
 
-/// Reads a file of ids that are text. `header` is `None` if nothing is known yet about the first line; if an earlier
-/// pass found it to be a header, it holds the notice about that.
+/// Reads a file whose ids are text. `header` is `None` if nothing is known yet about the first line. If an earlier pass
+/// found that the first line is a header, `header` contains the notice about the header.
 fn read_text(path: &Path, layout: Layout, header: Option<Option<String>>) -> Result<Listed> {
     let headed = header.is_some();
     let mut rows = Rows::open(path, Layout { headed, ..layout })?;
@@ -218,7 +223,8 @@ fn read_text(path: &Path, layout: Layout, header: Option<Option<String>>) -> Res
     Ok(Listed { edges, node_ids: Some(NodeIds::Text(names)), notices, layout: rows.layout(headed) })
 }
 
-/// Decides how the first line is read, given edges between words. If it is an edge, its ids are the first pair.
+/// Decides how to read the first line of a file whose ids are text. If the first line may be an edge, its ids are the
+/// first pair.
 fn read_opening(
     opening: &mut Opening,
     path: &Path,

@@ -1,4 +1,4 @@
-//! Writes one graph as an edge list or as a MatrixMarket file that the readers here and other programs read.
+//! Writes one graph as an edge list or as a MatrixMarket file. Both this library and other programs can read the files.
 
 use super::atomic::write_whole;
 use crate::error::{Error, Result};
@@ -6,18 +6,19 @@ use crate::graph::GraphRef;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes a graph into `path`. `.txt` is an edge list as SNAP has it: a header of `#` comments, then a line per edge
-/// with two node numbers from 0 on, separated by a tab, and a weight if there are weights. `.mtx` is a MatrixMarket
-/// coordinate file. The edges of a symmetric graph are listed once. `comment` goes into the header, line by line. The
-/// file appears whole or not at all.
+/// Writes a graph to `path`. With the extension `.txt`, the file is an edge list in the style of SNAP: a header of `#`
+/// comments, then one line per edge with two tab-separated node numbers that count from 0, and a weight if the graph
+/// has weights. With the extension `.mtx`, it is a MatrixMarket coordinate file. Each edge of a symmetric graph is
+/// listed once. `comment` is added to the header, line by line. The file is either written completely or not at all.
 ///
-/// An edge list knows only nodes that have edges: nodes without any are not in it, and the reader renumbers the
-/// others. Returns the number of nodes lost in this way, which is 0 for MatrixMarket, because that format states its
-/// order.
+/// An edge list contains only nodes that have edges, so a reader of the file does not see the isolated nodes and
+/// renumbers the other nodes. Returns the number of nodes that are lost in this way. For MatrixMarket this number is 0,
+/// because that format states the order of the matrix.
 ///
 /// # Errors
-/// [`Domain`](crate::ErrorKind::Domain) for an unknown extension, and for a graph without edges as an edge list,
-/// which would be no list at all; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+/// [`Domain`](crate::ErrorKind::Domain) for an unknown extension, and for a graph without edges that would be written
+/// as an edge list, because the file would list nothing; [`Io`](crate::ErrorKind::Io) if the operating system reports
+/// an error.
 pub fn write_graph(path: &Path, graph: GraphRef<'_>, comment: &str) -> Result<usize> {
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
     let edges = Edges::new(graph);
@@ -38,11 +39,11 @@ pub fn write_graph(path: &Path, graph: GraphRef<'_>, comment: &str) -> Result<us
     }
 }
 
-/// The entries that a file lists.
+/// The entries of the adjacency matrix that a file lists.
 struct Edges<'a> {
     graph: GraphRef<'a>,
-    /// Whether the graph is symmetric. If so, only entries on or below the diagonal are listed, as MatrixMarket
-    /// requires.
+    /// Whether the graph is symmetric. For a symmetric graph, only the entries on or below the diagonal are listed, as
+    /// MatrixMarket requires.
     symmetric: bool,
 }
 
@@ -51,7 +52,7 @@ impl<'a> Edges<'a> {
         Self { graph, symmetric: graph.is_symmetric() }
     }
 
-    /// Returns the listed columns of a row and their weights.
+    /// Returns the columns and weights of the entries that the file lists for a row.
     fn row(&self, row: usize) -> (&'a [u32], Option<&'a [f32]>) {
         let columns = self.graph.neighbors(row);
         let listed = if self.symmetric { columns.partition_point(|&c| c as usize <= row) } else { columns.len() };
@@ -72,8 +73,8 @@ impl<'a> Edges<'a> {
         alone.into_iter().filter(|&alone| alone).count()
     }
 
-    /// Writes a line for each entry: its row and column, counted from `first`, and its weight. `transposed` puts the
-    /// column first.
+    /// Writes one line for each entry: its row and its column, both counted from `first`, and its weight. If
+    /// `transposed` is true, the column precedes the row.
     fn write(&self, out: &mut dyn Write, first: usize, space: u8, transposed: bool) -> io::Result<()> {
         let mut line = Vec::with_capacity(64);
         for row in 0..self.graph.nodes() {
@@ -86,7 +87,7 @@ impl<'a> Edges<'a> {
                 line.push(space);
                 push_number(&mut line, right);
                 if let Some(weights) = weights {
-                    // The shortest digits that read back as the same f32.
+                    // `{}` writes the shortest digits that parse to the same f32.
                     write!(line, "{}{}", char::from(space), weights[place])?;
                 }
                 line.push(b'\n');
@@ -97,7 +98,7 @@ impl<'a> Edges<'a> {
     }
 }
 
-/// Appends decimal digits, several times faster than `write!`.
+/// Appends a number in decimal digits. This is several times faster than `write!`.
 fn push_number(line: &mut Vec<u8>, mut number: usize) {
     let mut digits = [0; 20];
     let mut start = digits.len();
@@ -117,7 +118,8 @@ fn edge_list(out: &mut dyn Write, edges: &Edges<'_>, comment: &str) -> io::Resul
         writeln!(out, "# {line}")?;
     }
     writeln!(out, "# Nodes: {} Edges: {}", edges.graph.nodes(), edges.count())?;
-    // The lower node first, as people write an undirected edge; a directed one goes from its row to its column.
+    // An undirected edge is written with its lower node first, as is customary. A directed edge is written as row,
+    // column.
     edges.write(out, 0, b'\t', edges.symmetric)
 }
 

@@ -1,41 +1,43 @@
-//! Headers of words, which tell by name what each column of an edge list holds.
+//! Parses header lines whose words name the columns of an edge list.
 
-/// Names of the id columns, bare or with one of `AFFIXES` before or after; compared without case and punctuation
-/// ([`bare`]).
+/// Names of the source and target columns. Each name may have one of `AFFIXES` as a prefix or suffix. Names are
+/// compared without regard to case and punctuation ([`bare`]).
 const SOURCES: [&str; 3] = ["source", "src", "from"];
 const TARGETS: [&str; 6] = ["target", "tgt", "dst", "dest", "destination", "to"];
 const AFFIXES: [&str; 5] = ["nodeid", "node", "vertex", "name", "id"];
 
-/// Names that mean the id columns only in pairs: a stem with each of two ends, or two letters.
+/// Names that identify the id columns only as a pair: a stem with both endings of a pair in `ENDS`, such as `node1` and
+/// `node2`, or a pair of letters.
 const STEMS: [&str; 8] = ["node", "nodeid", "id", "vertex", "v", "user", "protein", "gene"];
 const ENDS: [(&str, &str); 3] = [("1", "2"), ("0", "1"), ("a", "b")];
 const LETTERS: [(&str, &str); 2] = [("u", "v"), ("i", "j")];
 
-/// Names of the weight column in addition to `weight`.
+/// Names of the weight column other than `weight`.
 const WEIGHTS: [&str; 10] =
     ["weights", "edgeweight", "wt", "value", "val", "strength", "score", "combinedscore", "similarity", "rating"];
 
-/// The index of a column that does not exist.
+/// The index that stands for a column that does not exist.
 pub(super) const NO_COLUMN: usize = usize::MAX;
 
-/// What a header says about the rows.
+/// What a header says about the columns of the rows.
 #[derive(Clone, Copy)]
 pub(super) enum Header {
-    /// Two or three columns, by position.
+    /// The rows have two or three columns in the order source, target, weight.
     InOrder,
-    /// Three columns, by position.
+    /// The rows have three columns in the order source, target, weight.
     Three,
-    /// The number of columns, and the indices of the two ids and the weight.
+    /// The rows have `columns` columns; `places` contains the indices of the source, the target and the weight.
     Named { columns: usize, places: [usize; 3] },
 }
 
 /// A line of words that may be a header.
 pub(super) struct Words {
-    /// Whether its words alone show that it is a header and no edge.
+    /// Whether the words alone prove that the line is a header and not an edge.
     pub(super) certain: bool,
-    /// Whether no field is a number.
+    /// Whether none of the fields is a number.
     pub(super) wordy: bool,
-    /// What the header says; as an error, how its names contradict each other or their positions.
+    /// What the line says if it is a header. The error describes how the column names contradict each other or their
+    /// positions.
     pub(super) header: Result<Header, String>,
 }
 
@@ -53,17 +55,19 @@ impl Words {
     }
 }
 
-/// The indices of the columns with known names.
+/// The indices of the columns that have known names.
 struct Roles {
     source: Option<usize>,
     target: Option<usize>,
     weight: Option<usize>,
-    /// Whether the names of the id columns are hardly ids themselves; `node1` may be one.
+    /// Whether both id columns have names that are unlikely to be ids, such as `source` and `target`. A name such as
+    /// `node1` may also be an id.
     plain: bool,
 }
 
 impl Roles {
-    /// Finds the roles of the columns; as an error, two columns with the same right to a role.
+    /// Finds the source, target and weight columns by their names. The error contains the indices of two columns that
+    /// match the same role equally well.
     fn of(names: &[String]) -> Result<Self, [usize; 2]> {
         let (mut source, mut target) =
             (best(names, |name| id_rank(name, &SOURCES))?, best(names, |name| id_rank(name, &TARGETS))?);
@@ -87,7 +91,7 @@ impl Roles {
         let both = self.source.is_some() && self.target.is_some();
         match fields.len() {
             _ if self.plain => true,
-            // In an edge, the third field would be a weight.
+            // If the line were an edge, its third field would be a weight and not a word.
             3 => wordy && (both || fields.iter().all(|field| !field.is_empty())),
             columns => columns > 3 && wordy && both,
         }
@@ -100,7 +104,7 @@ impl Roles {
             if (source, target) == (0, 1) && columns <= 3 {
                 return Ok(in_order);
             }
-            // A third column with an unknown name may still hold the weight.
+            // If there are three columns, the third may contain the weight even if its name is unknown.
             let weight = self.weight.or((columns == 3 && source.max(target) == 1).then_some(2)).unwrap_or(NO_COLUMN);
             return Ok(Header::Named { columns, places: [source, target, weight] });
         }
@@ -112,13 +116,14 @@ impl Roles {
     }
 }
 
-/// Returns a name in lower case without punctuation.
+/// Returns the name in lower case and without punctuation.
 fn bare(field: &str) -> String {
     let mark = |c: &char| matches!(c, '_' | '-' | ' ' | '.' | '"' | '\'');
     field.chars().filter(|c| !mark(c)).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns the index of the name with the least rank; as an error, two names of the same rank.
+/// Returns the index of the name with the lowest rank, or `None` if no name has a rank. The error contains the indices
+/// of two names that share the lowest rank.
 fn best(names: &[String], rank: impl Fn(&str) -> Option<u8>) -> Result<Option<usize>, [usize; 2]> {
     let ranked = names.iter().enumerate().filter_map(|(place, name)| Some((rank(name)?, place)));
     let mut ranked: Vec<(u8, usize)> = ranked.collect();
@@ -130,7 +135,7 @@ fn best(names: &[String], rank: impl Fn(&str) -> Option<u8>) -> Result<Option<us
     }
 }
 
-/// Returns 0 for a known name, 1 for one with an affix.
+/// Returns the rank of a column name: 0 for a known name and 1 for a known name with an affix.
 fn id_rank(name: &str, known: &[&str]) -> Option<u8> {
     let affixed = |affix: &str| {
         [name.strip_prefix(affix), name.strip_suffix(affix)].into_iter().flatten().any(|core| known.contains(&core))
@@ -138,7 +143,7 @@ fn id_rank(name: &str, known: &[&str]) -> Option<u8> {
     if known.contains(&name) { Some(0) } else { AFFIXES.iter().any(|affix| affixed(affix)).then_some(1) }
 }
 
-/// Returns the columns of a pair of names.
+/// Returns the indices of the source and target columns if their names form a known pair.
 fn pair(names: &[String]) -> Option<(usize, usize)> {
     let place = |wanted: &str| names.iter().position(|name| name == wanted);
     let numbered =
@@ -147,7 +152,7 @@ fn pair(names: &[String]) -> Option<(usize, usize)> {
     numbered.chain(letters).find_map(|(one, other)| Some((place(&one)?, place(&other)?)))
 }
 
-/// Returns the notice about the named columns that are not used.
+/// Returns the notice that lists the named columns that are not used.
 pub(super) fn ignored(fields: &[String], places: [usize; 3]) -> Option<String> {
     const SHOWN: usize = 4;
     let others = fields.iter().enumerate().filter(|(place, name)| !places.contains(place) && !name.is_empty());

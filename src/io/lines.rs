@@ -1,4 +1,4 @@
-//! Text files line by line, through one buffer, with the current line's number for errors.
+//! Reads a text file line by line through one buffer and counts the lines, so that errors can name the line.
 
 use super::magic;
 use crate::error::{Error, Result};
@@ -7,26 +7,27 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The maximum length of a line. No format here has longer ones; the bound keeps a binary file from filling memory.
+/// The maximum length of a line in bytes. No supported format has longer lines; the limit prevents a binary file from
+/// filling the memory.
 const LONGEST_LINE: usize = 1 << 20;
 const CHUNK: usize = 1 << 18;
 
 const LINE_ENDS: &str = "lines that end in LF or CR LF";
 const CR_ALONE: &str = "lines that end in CR alone, as on a Mac of old; convert them to LF";
 
-/// The lines of a file, without their ends (LF or CR LF) and without a byte order mark.
+/// A reader of the lines of a file. The lines exclude the line ends (LF or CR LF) and a byte order mark.
 pub(super) struct Lines {
     file: File,
     path: PathBuf,
     buffer: Vec<u8>,
-    /// The current line's start and end. The unread bytes are those from `next` to `filled`.
+    /// The start and end of the current line in the buffer. The unread bytes are at `next..filled`.
     line: (usize, usize),
     next: usize,
     filled: usize,
     at_end: bool,
-    /// The current line's number, from 1; 0 before the first.
+    /// The number of the current line, counted from 1; 0 before the first line is read.
     number: u64,
-    /// The number of weights that were too small for an f32.
+    /// The number of weights that were too small for an f32 and became 0.
     vanished: Cell<u64>,
 }
 
@@ -38,7 +39,7 @@ impl Lines {
         Ok(Self { file, path, buffer, line: (0, 0), next: 0, filled: 0, at_end: false, number: 0, vanished })
     }
 
-    /// Advances to the next line; returns false if there is none.
+    /// Advances to the next line. Returns false at the end of the file.
     pub(super) fn advance(&mut self) -> Result<bool> {
         let mut searched = self.next;
         if self.number == 0 && self.filled == 0 && !self.at_end {
@@ -80,7 +81,8 @@ impl Lines {
         Ok(true)
     }
 
-    /// Reads more bytes behind the unread ones. Returns by how much the unread part moved to the front.
+    /// Moves the unread bytes to the front of the buffer and reads more bytes after them. Returns the distance in bytes
+    /// by which the unread bytes moved.
     fn fill(&mut self) -> Result<usize> {
         let moved = self.next;
         self.buffer.copy_within(self.next..self.filled, 0);
@@ -116,13 +118,13 @@ impl Lines {
         std::str::from_utf8(self.line()).map_err(|_| self.unexpected("UTF-8 text"))
     }
 
-    /// Returns the file's length in bytes, an upper bound for what its text can hold; 0 if the system does not know
-    /// it.
+    /// Returns the length of the file in bytes, or 0 if the system does not know the length. Callers use it to bound
+    /// the number of entries in the file.
     pub(super) fn bytes(&self) -> usize {
         self.file.metadata().ok().and_then(|metadata| usize::try_from(metadata.len()).ok()).unwrap_or(0)
     }
 
-    /// Returns the current line's number, from 1.
+    /// Returns the number of the current line, counted from 1.
     pub(super) fn at(&self) -> u64 {
         self.number
     }
@@ -132,17 +134,17 @@ impl Lines {
         &self.path
     }
 
-    /// Returns an error at a line that was read before.
+    /// Returns a parse error for an earlier line.
     pub(super) fn error_at(&self, line: u64, expected: impl Into<String>, found: impl Into<String>) -> Error {
         Error::parse(&self.path, Some(line), expected, found)
     }
 
-    /// Returns an error at the current line.
+    /// Returns a parse error for the current line.
     pub(super) fn error(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
         Error::parse(&self.path, (self.number > 0).then_some(self.number), expected, found)
     }
 
-    /// Returns an error that shows the current line.
+    /// Returns a parse error that quotes the current line.
     pub(super) fn unexpected(&self, expected: impl Into<String>) -> Error {
         self.error(expected, quoted(self.line()))
     }
@@ -175,7 +177,7 @@ impl Lines {
         Ok(weight)
     }
 
-    /// Returns the notice about weights that were read as 0 but are not 0; `None` if there are none.
+    /// Returns the notice about nonzero weights that were read as 0, or `None` if there are none.
     pub(super) fn vanished(&self) -> Option<String> {
         let subject = match self.vanished.get() {
             0 => return None,
@@ -187,13 +189,13 @@ impl Lines {
     }
 }
 
-/// Returns whether a number has a digit other than 0 before its exponent: then it is not 0, even if it is too small
+/// Returns whether a number has a nonzero digit before its exponent. Such a number is not 0, even if it is too small
 /// for an f64.
 fn has_digits(field: &[u8]) -> bool {
     field.iter().take_while(|byte| !matches!(byte, b'e' | b'E')).any(|byte| matches!(byte, b'1'..=b'9'))
 }
 
-/// Returns text as an error shows it; bytes that are no text are not shown.
+/// Returns the text in the form in which errors quote it. Bytes that are not text are not shown.
 pub(super) fn quoted(bytes: &[u8]) -> String {
     const SHOWN: usize = 60;
     if bytes.is_empty() {
@@ -209,7 +211,7 @@ pub(super) fn quoted(bytes: &[u8]) -> String {
     }
 }
 
-/// Parses a decimal number without a sign.
+/// Parses a natural number in decimal digits, without a sign.
 pub(super) fn natural(field: &[u8]) -> Option<u64> {
     if field.is_empty() {
         return None;
@@ -220,7 +222,7 @@ pub(super) fn natural(field: &[u8]) -> Option<u64> {
     })
 }
 
-/// Returns the fields of a line, which white space separates.
+/// Returns the fields of a line. The fields are separated by white space.
 pub(super) fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
 }

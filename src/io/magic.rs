@@ -1,8 +1,9 @@
-//! Names of formats that are not read here, recognized by how a file begins, so that no error shows the file's bytes.
+//! Recognizes unsupported formats by their first bytes, so that an error names the format and does not quote binary
+//! data.
 
 use super::lines::natural;
 
-/// The number of bytes examined at a file's beginning: a tar archive has its mark at byte 257.
+/// The number of bytes that are examined at the start of a file. A tar archive has its signature at byte 257.
 pub(super) const LOOKED_AT: usize = 4096;
 
 const UNPACK: &str = "decompress it first";
@@ -11,7 +12,7 @@ const TABLE: &str = "write an edge list of it, as CSV: two ids a line, and perha
 const LIST: &str = "write an edge list of it: two ids a line, and perhaps a weight";
 const NETWORKX: &str = "networkx reads it, and its write_edgelist(graph, path, data=False) writes an edge list";
 
-/// Beginnings of binary formats, the name of each format, and a remedy where one is known.
+/// The first bytes of binary formats, each with the name of the format and a remedy if one is known.
 const BINARIES: &[(&[u8], &str, &str)] = &[
     (b"\x93NUMPY", "a NumPy array (.npy)", ARRAY),
     (b"\x1f\x8b", "a gzip file", UNPACK),
@@ -34,8 +35,8 @@ const BINARIES: &[(&[u8], &str, &str)] = &[
     (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
 ];
 
-/// Beginnings of text that is no line of ids, in lower case with one space between words, each with its format and
-/// remedy.
+/// The beginnings of text formats that do not consist of lines of ids, each with the name of the format and a remedy.
+/// The beginnings are in lower case with one space between words.
 const TEXTS: &[(&str, &str, &str)] = &[
     ("%pdf-", "a PDF document", ""),
     ("graph [", "GML", NETWORKX),
@@ -47,14 +48,14 @@ const TEXTS: &[(&str, &str, &str)] = &[
 
 const BINARY: Named = ("a binary file", "");
 
-/// Returns the foreign format that begins with these bytes, and the remedy after a semicolon; `None` for what may be
-/// lines of text.
+/// Returns the name of the unsupported format that begins with these bytes, followed by a semicolon and the remedy.
+/// Returns `None` if the bytes may be lines of ids.
 pub(super) fn name(head: &[u8]) -> Option<String> {
     named(head).map(with_way_out)
 }
 
-/// Returns the same for a file that is read as lines: below the first line, a byte that no text has is an error at
-/// its own line.
+/// Returns the same as [`name`] for a file that is read line by line. Below the first line, a byte that cannot occur in
+/// text is not considered here, because it causes an error at its own line.
 pub(super) fn name_of_lines(head: &[u8]) -> Option<String> {
     let first = head.iter().take_while(|&&byte| byte != b'\n');
     known(head).or_else(|| first.copied().any(is_control).then_some(BINARY)).map(with_way_out)
@@ -64,7 +65,7 @@ fn with_way_out((name, way_out): Named) -> String {
     if way_out.is_empty() { name.to_owned() } else { format!("{name}; {way_out}") }
 }
 
-/// Returns the format's name alone, for callers that expect something other than a graph.
+/// Returns the name of the format without a remedy, for callers that do not expect a graph.
 pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
     named(head).map(|(name, _)| name)
 }
@@ -77,24 +78,24 @@ fn known(head: &[u8]) -> Option<Named> {
     binary(head, head.iter().any(|&byte| is_control(byte))).or_else(|| markup(head))
 }
 
-/// Returns whether this byte occurs in no text.
+/// Returns whether the byte is a control character that does not occur in text.
 pub(super) fn is_control(byte: u8) -> bool {
     byte < b' ' && !byte.is_ascii_whitespace()
 }
 
 type Named = (&'static str, &'static str);
 
-/// Recognizes binary formats. `odd` says whether there are bytes that no text has; without them, a beginning of
-/// letters is a word: `PAR1` is also a gene.
+/// Recognizes binary formats. `odd` says whether the bytes include control characters. If not, a signature that
+/// consists of letters is ignored, because it may be an ordinary word; for example, `PAR1` is also the name of a gene.
 fn binary(head: &[u8], odd: bool) -> Option<Named> {
     if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
         return Some(archive(head));
     }
-    // A pickle of protocol 2 or later begins with its protocol.
+    // A pickle of protocol 2 or later begins with the byte 0x80 and the protocol number.
     if let [0x80, 2..=5, ..] = head {
         return Some(("a Python pickle", "networkx.write_edgelist(graph, path, data=False) writes an edge list"));
     }
-    // The length of the header, then the header, which is JSON.
+    // A safetensors file begins with the length of its header, followed by the header, which is JSON.
     if let Some((length, [b'{', ..])) = head.split_first_chunk::<8>()
         && u64::from_le_bytes(*length) < 1 << 32
     {
@@ -107,7 +108,7 @@ fn binary(head: &[u8], odd: bool) -> Option<Named> {
     BINARIES.iter().find(|(start, ..)| is(start)).map(|&(_, name, way_out)| (name, way_out))
 }
 
-/// Returns what a zip archive is, which the name of its first member shows.
+/// Identifies the kind of a zip archive from the name of its first member.
 fn archive(head: &[u8]) -> Named {
     let length = head.get(26..28).map_or(0, |bytes| usize::from(bytes[0]) | usize::from(bytes[1]) << 8);
     let member = head.get(30..30 + length).unwrap_or_default();
@@ -154,8 +155,8 @@ fn markup(head: &[u8]) -> Option<Named> {
     TEXTS.iter().find(|(start, ..)| words.starts_with(start)).map(|&(_, name, way_out)| (name, way_out))
 }
 
-/// Returns whether the first line that is no comment (`c`) states a problem, as `p edge 5 4` does: no edge has four
-/// fields.
+/// Returns whether the text is a DIMACS graph: its first line that is not a comment (`c`) states a problem, such as `p
+/// edge 5 4`. Such a line cannot be an edge, because no edge has four fields.
 fn is_dimacs(text: &str) -> bool {
     let mut lines = text.lines().map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
     let problem = lines.find(|words| words.first().is_some_and(|&word| word != "c"));
@@ -167,7 +168,8 @@ fn is_dimacs(text: &str) -> bool {
     })
 }
 
-/// Returns the format that has this extension but no recognizable beginning.
+/// Returns the name of a format that only the file extension identifies, because its files have no recognizable first
+/// bytes.
 pub(super) fn name_of_ending(ending: &str) -> Option<String> {
     let name = match ending.to_ascii_lowercase().as_str() {
         "g6" => "graph6",

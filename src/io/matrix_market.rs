@@ -1,4 +1,4 @@
-//! MatrixMarket coordinate files, read as streams: <https://math.nist.gov/MatrixMarket/formats.html>.
+//! Reads MatrixMarket coordinate files line by line: <https://math.nist.gov/MatrixMarket/formats.html>.
 
 use super::lines::{Lines, fields, natural, quoted};
 use super::weights::{STAMPS, timestamps};
@@ -14,7 +14,8 @@ const BANNER: &str = "a banner `%%MatrixMarket matrix coordinate <real|integer|p
 pub struct SparseRows {
     /// The number of columns.
     pub width: usize,
-    /// The offset of each row's first entry, and the number of entries at the end: (rows + 1) numbers from 0.
+    /// The offset of the first entry of each row, followed by the total number of entries. The length is (number of
+    /// rows + 1), and the first offset is 0.
     pub row_offsets: Vec<usize>,
     /// The column of each entry, ascending within a row.
     pub columns: Vec<u32>,
@@ -22,8 +23,9 @@ pub struct SparseRows {
     pub values: Vec<f64>,
 }
 
-/// Reads a square matrix as edges. Row i, column j of the matrix is the edge from i to j; an entry of a symmetric
-/// file stands for both directions. Also returns notices about weights that may be times or are too small.
+/// Reads a square matrix as a list of edges. The entry in row i and column j is the edge from i to j; an entry of a
+/// symmetric file stands for both directions. Also returns notices about weights that may be timestamps or that are too
+/// small for an f32.
 pub(super) fn read(path: &Path) -> Result<(EdgeList, Vec<String>)> {
     let start = |lines: &Lines, (order, width): (usize, usize), entries| {
         if order != width {
@@ -50,18 +52,18 @@ pub(super) fn read(path: &Path) -> Result<(EdgeList, Vec<String>)> {
     Ok((edges, stamps.then(|| timestamps(path)).into_iter().chain(vanished.into_inner()).collect()))
 }
 
-/// Calls `entry` with the line, row and column of every entry, counted from 0; entries of a symmetric file come in
-/// both directions.
+/// Calls `entry` with the line, row and column of every entry. Rows and columns count from 0. For a symmetric file,
+/// both directions of each entry are passed.
 pub(super) fn visit_entries(path: &Path, entry: &mut dyn FnMut(u64, usize, usize)) -> Result<()> {
     let push = |_: &mut (), line, row: u32, column: u32, _: Option<()>| entry(line, row as usize, column as usize);
     visit(path, |_, _, _| Ok(()), |_, _| Ok(()), push)
 }
 
-/// Reads the matrix in a MatrixMarket coordinate file, of any shape. Entries listed more than once are added up; a
-/// pattern's entries are 1.
+/// Reads the matrix in a MatrixMarket coordinate file. The matrix may have any shape. If an entry is listed more than
+/// once, its values are added. In a `pattern` file, each entry has the value 1.
 ///
 /// # Errors
-/// [`Parse`](crate::ErrorKind::Parse) with line and expectation for content that violates the format;
+/// [`Parse`](crate::ErrorKind::Parse), which names the line and what was expected, if the content violates the format;
 /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn read_matrix(path: &Path) -> Result<SparseRows> {
     type Entry = (u32, u32, f64);
@@ -70,7 +72,7 @@ pub fn read_matrix(path: &Path) -> Result<SparseRows> {
         all.push((row, column, value.unwrap_or(1.0)));
     };
     let ((rows, width), mut entries) = visit(path, start, |lines, value| lines.number(value), push)?;
-    // The sort is stable: entries listed twice are added in the order of the file.
+    // The sort is stable, so the values of an entry that is listed more than once are added in the order of the file.
     entries.sort_by_key(|&(row, column, _)| (row, column));
     let mut matrix = SparseRows { width, row_offsets: vec![0; rows + 1], columns: Vec::new(), values: Vec::new() };
     let mut last = None;
@@ -91,11 +93,12 @@ pub fn read_matrix(path: &Path) -> Result<SparseRows> {
     Ok(matrix)
 }
 
-/// Reads a matrix as [`read_matrix`] does, if it is symmetric and no entry's magnitude exceeds `largest`.
+/// Reads a symmetric matrix as [`read_matrix`] does. The magnitude of each entry must be at most `largest`.
 ///
 /// # Errors
-/// As for [`read_matrix`], and [`Parse`](crate::ErrorKind::Parse) at the line of an entry without its equal across
-/// the diagonal, or beyond `largest`; rows and columns count from 1, as in the file.
+/// The same as for [`read_matrix`], and [`Parse`](crate::ErrorKind::Parse) for a matrix that is not square, for an
+/// entry that differs from its mirror image across the diagonal, or for an entry whose magnitude exceeds `largest`. The
+/// error for an entry names its line; rows and columns are counted from 1, as in the file.
 pub fn read_symmetric_matrix(path: &Path, largest: f64) -> Result<SparseRows> {
     let matrix = read_matrix(path)?;
     let rows = matrix.row_offsets.len() - 1;
@@ -137,8 +140,8 @@ fn shape(rows: usize, columns: usize) -> String {
     format!("{rows} rows and {columns} columns")
 }
 
-/// Passes every entry of the file, and both directions of a symmetric one's, to `push`, with the state that `start`
-/// makes of the shape and an expected number of entries.
+/// Passes every entry of the file to `push`; for a symmetric file, both directions of each entry are passed. `push`
+/// also receives the state that `start` creates from the shape and the expected number of entries.
 fn visit<S, T: Copy>(
     path: &Path,
     start: impl FnOnce(&Lines, (usize, usize), usize) -> Result<S>,
@@ -151,7 +154,8 @@ fn visit<S, T: Copy>(
     if symmetric && rows != width {
         return Err(lines.error("a square matrix, as symmetric ones are", shape(rows, width)));
     }
-    // The size line is only a claim, so the file's length bounds it: the shortest entry takes four bytes.
+    // The number in the size line may be wrong, so it is capped by the length of the file: the shortest entry takes
+    // four bytes.
     let room = entries.min(lines.bytes() / 4 + 1).saturating_mul(if symmetric { 2 } else { 1 });
     let mut all = start(&lines, (rows, width), room)?;
     let mut found = 0;
@@ -189,7 +193,8 @@ fn visit<S, T: Copy>(
     Ok(all)
 }
 
-/// Reads the first line. Returns whether the entries have no values, and whether they stand for both directions.
+/// Reads the first line. Returns whether the entries have no values (`pattern`), and whether each entry stands for both
+/// directions (`symmetric`).
 fn banner(lines: &mut Lines) -> Result<(bool, bool)> {
     if !lines.advance()? {
         return Err(lines.error(BANNER, "an empty file"));
@@ -214,7 +219,7 @@ fn banner(lines: &mut Lines) -> Result<(bool, bool)> {
     }
 }
 
-/// Reads the size line: the numbers of rows, of columns and of the entries that follow.
+/// Reads the size line: the number of rows, the number of columns and the number of entries that follow.
 fn size(lines: &mut Lines) -> Result<((usize, usize), usize)> {
     const EXPECTED: &str = "a size line of rows, columns and entries";
     while lines.advance()? {
@@ -243,7 +248,7 @@ fn size(lines: &mut Lines) -> Result<((usize, usize), usize)> {
     Err(lines.error(EXPECTED, "the end"))
 }
 
-/// Converts an index that counts from 1 to one that counts from 0.
+/// Converts an index that counts from 1 to an index that counts from 0.
 fn index(lines: &Lines, field: &[u8], order: usize) -> Result<u32> {
     let number = natural(field).filter(|&number| (1..=order as u64).contains(&number));
     let index = number.and_then(|number| u32::try_from(number - 1).ok());

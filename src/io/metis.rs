@@ -1,5 +1,5 @@
-//! METIS graphs: a line of counts, then a line of neighbors for each node. Like edge lists, they are lines of
-//! numbers, and only the whole file distinguishes the two:
+//! Recognizes METIS graphs: a line of counts, followed by a line of neighbors for each node. Both METIS graphs and edge
+//! lists consist of lines of numbers, so only the whole file shows which of the two it is:
 //! <https://karypis.github.io/glaros/files/sw/metis/manual.pdf>.
 
 use super::lines::{Lines, fields, natural};
@@ -12,7 +12,7 @@ pub(super) struct Metis {
     line: u64,
     pub(super) nodes: u64,
     pub(super) edges: u64,
-    /// The count of numbers before the neighbors in a line: the node's size and weights.
+    /// The number of values that precede the neighbors in a node's line: the node's size and weights.
     before: usize,
     /// Whether a weight follows each neighbor.
     weighted: bool,
@@ -47,7 +47,8 @@ impl Metis {
         (nodes > 0 && edges > 0).then_some(Self { line: lines.at(), nodes, edges, before, weighted: flag(0) })
     }
 
-    /// Returns the neighbors in a node's line, ascending; `None` if it is no such line.
+    /// Returns the neighbors in the line of the given node, in ascending order, or `None` if the line does not have the
+    /// form of a node's line.
     fn neighbors(&self, line: &[u8], node: u64) -> Option<Vec<u64>> {
         let numbers: Vec<u64> = fields(line).map(natural).collect::<Option<_>>()?;
         let (step, numbers) = (1 + usize::from(self.weighted), numbers.get(self.before..)?);
@@ -61,13 +62,13 @@ impl Metis {
     }
 }
 
-/// Returns the counts if the file is certainly a METIS graph: it has one line per node, the lists have two entries
-/// per edge, and they are symmetric.
+/// Returns the header if the file is certainly a METIS graph: it has one line per node, the neighbor lists contain two
+/// entries per edge in total, and the lists are symmetric.
 pub(super) fn find(path: &Path) -> Result<Option<Metis>> {
     let mut lines = Lines::open(path)?;
     let mut head: Option<Metis> = None;
     let mut lists: Vec<Vec<u64>> = Vec::new();
-    // The counts of neighbors that come later in the file than their node, and of those that came before.
+    // The number of neighbors with a higher number than their node, and the number of neighbors with a lower one.
     let (mut forward, mut backward) = (0_u64, 0_u64);
     while lines.advance()? {
         let line = lines.line().trim_ascii();
@@ -88,7 +89,7 @@ pub(super) fn find(path: &Path) -> Result<Option<Metis>> {
             continue;
         }
         let list = metis.neighbors(line, node).filter(|_| node <= metis.nodes);
-        // Most edge lists end the search here, within their first lines.
+        // For most edge lists, the search ends here within the first few lines.
         let Some(list) = list.filter(|list| knows_back(&lists, list, node)) else { return Ok(None) };
         let earlier = list.partition_point(|&other| other < node);
         backward += earlier as u64;
@@ -99,7 +100,7 @@ pub(super) fn find(path: &Path) -> Result<Option<Metis>> {
     Ok(head.filter(whole))
 }
 
-/// Returns whether every earlier node in a node's list has that node in its own list.
+/// Returns whether each earlier node in the list of `node` also has `node` in its own list.
 fn knows_back(lists: &[Vec<u64>], list: &[u64], node: u64) -> bool {
     let of = |other: u64| usize::try_from(other - 1).ok().and_then(|place| lists.get(place));
     list.iter()

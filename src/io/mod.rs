@@ -1,5 +1,5 @@
-//! Files: reads data sets of graphs and arrays, writes graphs and arrays. Every error names the file, the line and
-//! what was expected there.
+//! File input and output: reads data sets of graphs and arrays, and writes graphs and arrays. Every parse error names
+//! the file, the line if there is one, and what was expected there.
 
 mod atomic;
 mod csv;

@@ -1,22 +1,22 @@
-//! Named arrays, as files hold them.
+//! Arrays with names, in the form in which files store them.
 
 use crate::error::{Error, Result};
 use half::f16;
 use num_complex::Complex;
 use std::io::{self, Write};
 
-/// What an array's first axis counts. Only arrays whose rows are graphs or nodes can be columns of a table.
+/// What the first axis of an array counts. Only an array with a row per graph or per node can be a column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rows {
-    /// The graphs of the batch.
+    /// The first axis counts the graphs of the batch.
     Graphs,
-    /// The nodes of the batch, graph after graph.
+    /// The first axis counts the nodes of the batch, graph after graph.
     Nodes,
-    /// Something else.
+    /// The first axis counts something else.
     Other,
 }
 
-/// The elements of an array, row-major.
+/// The elements of an array in row-major order.
 #[derive(Clone, Copy, Debug)]
 pub enum Data<'a> {
     /// 32-bit floats.
@@ -25,33 +25,33 @@ pub enum Data<'a> {
     F64(&'a [f64]),
     /// 16-bit floats.
     F16(&'a [f16]),
-    /// Complex numbers of 32-bit floats.
+    /// Complex numbers with 32-bit float components.
     C64(&'a [Complex<f32>]),
-    /// Complex numbers of 64-bit floats.
+    /// Complex numbers with 64-bit float components.
     C128(&'a [Complex<f64>]),
     /// 64-bit signed integers.
     I64(&'a [i64]),
     /// Bytes.
     U8(&'a [u8]),
-    /// Words.
+    /// Text.
     Text(&'a [String]),
 }
 
-/// An array and its name in the file.
+/// An array and the name under which a file stores it.
 #[derive(Clone, Debug)]
 pub struct NamedArray<'a> {
-    /// The name.
+    /// The name of the array.
     pub name: &'static str,
-    /// What its first axis counts.
+    /// What the first axis of the array counts.
     pub rows: Rows,
-    /// Its length along each axis.
+    /// The length of the array along each axis.
     pub shape: Vec<usize>,
-    /// Its elements.
+    /// The elements of the array.
     pub data: Data<'a>,
 }
 
 impl NamedArray<'_> {
-    /// Returns an error unless the shape fits the number of elements.
+    /// Returns an error unless the product of the lengths in the shape equals the number of elements.
     pub(super) fn check(&self) -> Result<()> {
         let product = self.shape.iter().try_fold(1_usize, |product, &length| product.checked_mul(length));
         if product == Some(self.data.len()) {
@@ -76,7 +76,8 @@ impl Data<'_> {
         }
     }
 
-    /// Writes numbers in little-endian order, and words as NumPy does: in UTF-32, zero-padded to the same width.
+    /// Writes numbers in little-endian order. Text is written as NumPy writes it: in UTF-32, with every string
+    /// zero-padded to the same width.
     pub(super) fn write_little_endian(&self, out: &mut impl Write) -> io::Result<()> {
         match self {
             Self::F32(data) => write_each(out, data, |number, bytes| bytes.extend(number.to_le_bytes())),
@@ -102,7 +103,7 @@ impl Data<'_> {
     }
 }
 
-/// Returns the number of characters in the longest word, at least 1: NumPy has no width of 0.
+/// Returns the number of characters in the longest string, but at least 1, because NumPy has no strings of width 0.
 pub(super) fn text_width(words: &[String]) -> usize {
     words.iter().map(|word| word.chars().count()).max().unwrap_or(0).max(1)
 }

@@ -1,4 +1,4 @@
-//! NumPy's array files: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
+//! Reads and writes NumPy's array files: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
 use super::magic;
 use super::named::{Data, NamedArray, text_width};
@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// A vector, a matrix or a batch of matrices from a file, row-major.
+/// A vector, a matrix or a batch of matrices that was read from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Npy {
-    /// The shape: (length), (rows, columns) or (batch, rows, columns).
+    /// The shape: `[length]`, `[rows, columns]` or `[batch, rows, columns]`.
     pub shape: Vec<usize>,
-    /// The elements, the last axis fastest.
+    /// The elements in row-major order: the last axis varies fastest.
     pub data: NpyData,
 }
 
-/// The elements of an [`Npy`], in the precision of the file; integers and booleans are 64-bit floats.
+/// The elements of an [`Npy`] in the precision of the file. Integers and booleans are converted to 64-bit floats.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NpyData {
     /// 32-bit floats.
@@ -29,14 +29,14 @@ pub enum NpyData {
     F64(Vec<f64>),
     /// 16-bit floats.
     F16(Vec<f16>),
-    /// Complex numbers of 32-bit floats.
+    /// Complex numbers with 32-bit float components.
     C64(Vec<Complex<f32>>),
-    /// Complex numbers of 64-bit floats.
+    /// Complex numbers with 64-bit float components.
     C128(Vec<Complex<f64>>),
 }
 
 impl NpyData {
-    /// Returns the type's name in NumPy.
+    /// Returns NumPy's name of the element type.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -49,18 +49,18 @@ impl NpyData {
     }
 }
 
-/// Reads an .npy file of numbers with one, two or three axes, in either byte order and in C or Fortran order.
-/// Integers and booleans become 64-bit floats.
+/// Reads an .npy file of numbers with one, two or three axes. The file may use either byte order, and C or Fortran
+/// order. Integers and booleans are converted to 64-bit floats.
 ///
 /// # Errors
-/// [`Parse`](crate::ErrorKind::Parse) for another type, an integer that no 64-bit float equals, another number of
-/// axes, a file that is shorter or longer than its header says, and a file that is no .npy file;
-/// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+/// [`Parse`](crate::ErrorKind::Parse) if the element type is not supported, a 64-bit float cannot represent an integer
+/// exactly, the number of axes is not supported, the file is shorter or longer than its header says, or the file is not
+/// an .npy file; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn read_npy(path: &Path) -> Result<Npy> {
     NpyFile::open(path)?.read()
 }
 
-/// An .npy file whose header has been read: its shape and type are known before its elements are read.
+/// An .npy file whose header has been read. Its shape and element type are known before the elements are read.
 #[derive(Debug)]
 pub struct NpyFile {
     path: PathBuf,
@@ -69,10 +69,10 @@ pub struct NpyFile {
 }
 
 impl NpyFile {
-    /// Reads the header.
+    /// Opens an .npy file and reads its header.
     ///
     /// # Errors
-    /// [`Parse`](crate::ErrorKind::Parse) for a file that is no .npy file; [`Io`](crate::ErrorKind::Io) if the
+    /// [`Parse`](crate::ErrorKind::Parse) if the file is not an .npy file; [`Io`](crate::ErrorKind::Io) if the
     /// operating system reports an error.
     pub fn open(path: &Path) -> Result<Self> {
         let error = |expected: &str, found: String| Error::parse(path, None, expected, found);
@@ -101,14 +101,14 @@ impl NpyFile {
         }
     }
 
-    /// Returns the lengths along the axes, the last axis fastest.
+    /// Returns the length of each axis.
     #[must_use]
     pub fn shape(&self) -> &[usize] {
         &self.header.shape
     }
 
-    /// Returns the elements' type as NumPy names it, such as float32 or int64, or as the file states it if NumPy has
-    /// no such name.
+    /// Returns NumPy's name of the element type, such as float32 or int64. If NumPy has no such name, returns the type
+    /// string of the file.
     #[must_use]
     pub fn type_name(&self) -> String {
         let descr = self.header.descr.as_str();
@@ -127,11 +127,11 @@ impl NpyFile {
     /// Reads the elements.
     ///
     /// # Errors
-    /// As for [`read_npy`].
+    /// The same as for [`read_npy`].
     pub fn read(self) -> Result<Npy> {
         let Self { path, mut reader, header } = self;
         let error = |expected: String, found: String| Error::parse(&path, None, expected, found);
-        // The byte order, then the kind and the width of an element.
+        // The type string consists of the byte order, the kind of an element and the width of an element.
         let (big, kind) = match header.descr.split_at_checked(1) {
             Some(("<", kind)) => (false, kind),
             Some((">", kind)) => (true, kind),
@@ -189,7 +189,7 @@ impl NpyFile {
     }
 }
 
-/// Decodes the elements, the last axis fastest.
+/// Decodes the elements and returns them in row-major order.
 fn elements<T: Copy, const N: usize>(
     bytes: &[u8],
     shape: &[usize],
@@ -200,17 +200,17 @@ fn elements<T: Copy, const N: usize>(
     if fortran_order { to_row_major(shape, all) } else { all }
 }
 
-/// The bytes of a file's elements, and the header that describes them.
+/// The bytes of a file's elements and the header that describes the elements.
 struct Raw<'a> {
     path: &'a Path,
     bytes: &'a [u8],
     header: &'a Header,
-    /// Whether the highest byte comes first.
+    /// Whether the elements are stored with the most significant byte first (big-endian).
     big: bool,
 }
 
-/// Converts integers to floats that equal them; beyond 2^53 not every integer has such a float. `read` takes the
-/// lowest byte first.
+/// Converts integers to equal floats. Returns an error if an integer has no equal float, which is possible above 2^53.
+/// `read` decodes an integer from bytes in little-endian order.
 fn integers<const N: usize>(read: impl Fn([u8; N]) -> i128, raw: &Raw<'_>) -> Result<NpyData> {
     let one = |mut bytes: [u8; N]| {
         if raw.big {
@@ -233,12 +233,12 @@ fn integers<const N: usize>(read: impl Fn([u8; N]) -> i128, raw: &Raw<'_>) -> Re
     all.into_iter().enumerate().map(float).collect::<Result<_>>().map(NpyData::F64)
 }
 
-/// Returns the complex number of a real and an imaginary part.
+/// Decodes a complex number from the bytes of its real and imaginary parts.
 fn pair<T, const N: usize>(parts: &[[u8; N]], part: impl Fn([u8; N]) -> T) -> Complex<T> {
     Complex::new(part(parts[0]), part(parts[1]))
 }
 
-/// Reorders elements with the first axis fastest into elements with the last axis fastest.
+/// Reorders elements from Fortran order (the first axis varies fastest) to row-major order.
 fn to_row_major<T: Copy>(shape: &[usize], data: Vec<T>) -> Vec<T> {
     let (batch, rows, columns) = match *shape {
         [batch, rows, columns] => (batch, rows, columns),
@@ -268,7 +268,7 @@ impl Header {
         let quote = descr.chars().next().filter(|quote| "'\"".contains(*quote));
         let descr = match quote {
             Some(quote) => descr[1..].split(quote).next()?,
-            // A list is a type with fields; the error shows it up to its first closing bracket.
+            // A list describes a type with fields. The error shows the list up to its first closing bracket.
             None => descr.split_inclusive(']').next()?,
         };
         let order = value(text, "fortran_order")?;
@@ -283,20 +283,20 @@ impl Header {
     }
 }
 
-/// Returns the text that follows a key.
+/// Returns the text that follows a key of the header's dictionary.
 fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let after = |quote: char| text.split_once(&format!("{quote}{key}{quote}"));
     let (_, rest) = after('\'').or_else(|| after('"'))?;
     Some(rest.trim_start().strip_prefix(':')?.trim_start())
 }
 
-/// Writes an array as a separate file.
+/// Writes an array as an .npy file.
 pub(super) fn write(out: &mut impl Write, array: &NamedArray<'_>) -> io::Result<()> {
     write_header(out, &type_string(&array.data), &array.shape)?;
     array.data.write_little_endian(out)
 }
 
-/// Returns the array protocol's type string.
+/// Returns the type string of NumPy's array protocol.
 fn type_string(data: &Data<'_>) -> String {
     match data {
         Data::F32(_) => "<f4".into(),
@@ -310,10 +310,10 @@ fn type_string(data: &Data<'_>) -> String {
     }
 }
 
-/// Writes the header of version 1, padded so that elements begin at a multiple of 64 bytes.
+/// Writes a header of format version 1, padded so that the elements begin at a multiple of 64 bytes.
 fn write_header(out: &mut impl Write, type_name: &str, shape: &[usize]) -> io::Result<()> {
     let lengths: Vec<String> = shape.iter().map(ToString::to_string).collect();
-    // Python writes a tuple of one element with a comma.
+    // Python writes a tuple of one element with a trailing comma.
     let shape = if shape.len() == 1 { format!("{},", lengths[0]) } else { lengths.join(", ") };
     let text = format!("{{'descr': '{type_name}', 'fortran_order': False, 'shape': ({shape}), }}");
     let before = MAGIC.len() + 4;

@@ -1,4 +1,5 @@
-//! NumPy's archive: a zip file with an .npy file per array, stored and not compressed, so that reading is a copy.
+//! Writes NumPy's archive format: a zip file with one .npy file per array. The .npy files are not compressed, so that a
+//! reader only has to copy them.
 
 use super::named::{Data, NamedArray, text_width};
 use super::npy;
@@ -11,7 +12,7 @@ pub(super) fn write(out: &mut (impl Write + Seek), arrays: &[NamedArray<'_>]) ->
     let mut archive = ZipWriter::new(out);
     let written = write_all(&mut archive, arrays);
     if written.is_err() {
-        // On drop, it would try to finish the archive and print an error to standard error.
+        // If the archive were dropped, it would try to finish the file and print an error to standard error.
         std::mem::forget(archive);
     }
     written
@@ -21,9 +22,10 @@ fn write_all(archive: &mut ZipWriter<impl Write + Seek>, arrays: &[NamedArray<'_
     for array in arrays {
         let options = FileOptions::default()
             .compression_method(CompressionMethod::Stored)
-            // No time is stored, so that the same arrays make the same file.
+            // The modification time is fixed, so that the same arrays always produce the same file.
             .last_modified_time(DateTime::default())
-            // zip64 from 4 GiB on; the .npy header takes less than the 64 KiB reserved for it.
+            // zip64 is required for members of 4 GiB or more. The bound reserves 64 KiB for the .npy header, which is
+            // always smaller.
             .large_file(bytes(array) >= (1 << 32) - (1 << 16));
         archive.start_file(format!("{}.npy", array.name), options).map_err(io_error)?;
         npy::write(&mut *archive, array)?;

@@ -1,5 +1,5 @@
-//! Decides what the first line of an edge list is: an edge, a header of counts, or a header of words. The rest of the
-//! file decides, and where a doubt remains, a notice says how the line was read.
+//! Decides whether the first line of an edge list is an edge, a header of counts, or a header of words. The decision
+//! depends on the rest of the file. If it remains doubtful, a notice says how the line was read.
 
 use super::lines::{Lines, natural, quoted};
 use super::metis::Metis;
@@ -7,39 +7,42 @@ use super::rows::{A_ROW, Form};
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// With fewer edges than this, the numbers of a first edge may equal the counts by chance.
+/// The number of edges below which the numbers of a first edge may equal the counts by chance.
 const FEW: u64 = 10;
 
-/// The first line that is neither a comment nor a header of known words.
+/// The first line that is neither a comment nor a header of words.
 pub(super) struct Opening {
     pub(super) line: u64,
     text: String,
     fields: usize,
-    /// Its fields, padded with zeros, if all of them are natural numbers as [`integer`] reads them.
+    /// The fields of the line, padded with zeros; `None` unless all fields are natural numbers that [`integer`]
+    /// accepts.
     numbers: Option<[u64; 3]>,
-    /// Why it is no edge, if it is none: the next line has another form.
+    /// The error that explains why the line cannot be an edge, which is that the next line has a different form; `None`
+    /// if the line may be an edge.
     pub(super) misfit: Option<Error>,
 }
 
-/// The edges after the first line.
+/// A description of the edges after the first line.
 pub(super) struct Rest {
     pub(super) edges: u64,
     /// The number of distinct ids.
     pub(super) ids: u64,
-    /// The least and the greatest id, if all ids are numbers.
+    /// The least and the greatest id; `None` if an id is not a number.
     pub(super) range: Option<(u64, u64)>,
-    /// Whether the first and the last number of the first line occur among these ids.
+    /// Whether the two numbers in [`Opening::ends`] are ids of these edges. If the ids are text, this says whether the
+    /// source and the target of the first line are.
     pub(super) has: [bool; 2],
-    /// The edges without directions and repetitions, if the first line may count those
+    /// The distinct edges, ignoring their direction; `None` if the first line cannot be a count of distinct edges
     /// ([`Opening::may_count_fewer`]).
     pub(super) distinct: Option<Distinct>,
 }
 
-/// The distinct edges of a list, regardless of direction.
+/// The distinct edges of a list, where an edge and its reverse are the same edge.
 pub(super) struct Distinct {
     /// The number of distinct edges.
     edges: u64,
-    /// Whether each is listed once in each direction, and each loop once.
+    /// Whether every edge is listed exactly once in each direction, and every self-loop exactly once.
     mirrored: bool,
 }
 
@@ -62,14 +65,15 @@ impl Distinct {
 
 /// How the first line is read.
 pub(super) enum Reading {
-    /// As an edge like any other.
+    /// The line is an ordinary edge.
     Edge,
-    /// As a header, with the id of the first node and the number of nodes if the rest of the file proves them.
+    /// The line is a header. If all ids of the file are within the stated number of consecutive ids, the value contains
+    /// the id of the first node and the number of nodes.
     Header(Option<(u64, u64)>),
 }
 
-/// Parses a natural number without leading zeros, at most [`i64::MAX`]. `007` is a word, because it is not the same
-/// id as `7`.
+/// Parses a natural number that is at most [`i64::MAX`] and has no leading zeros. `007` is not accepted as a number,
+/// because it is a different id than `7`.
 pub(super) fn integer(field: &str) -> Option<u64> {
     let number = natural(field.as_bytes())?;
     (number <= i64::MAX.cast_unsigned() && (!field.starts_with('0') || field.len() == 1)).then_some(number)
@@ -90,17 +94,18 @@ impl Opening {
         Self { line, text: text.chars().take(60).collect(), fields, numbers, misfit: None }
     }
 
-    /// Returns whether the line is a number and nothing else, and so no edge.
+    /// Returns whether the line is a single number, and therefore not an edge.
     pub(super) fn is_lone(&self) -> bool {
         self.fields == 1 && self.numbers.is_some()
     }
 
-    /// Returns whether the line may be a header of both counts, `nodes edges` or `nodes nodes edges`.
+    /// Returns whether the line may be a header with the number of nodes and the number of edges, as `nodes edges` or
+    /// `nodes nodes edges`.
     pub(super) fn may_be_header(&self) -> bool {
         self.claim().is_some()
     }
 
-    /// Returns the numbers of nodes and edges that the line states if it is a header of both.
+    /// Returns the number of nodes and the number of edges that the line states, if it may be a header with both.
     fn claim(&self) -> Option<(u64, u64)> {
         match (self.fields, self.numbers?) {
             (2, [nodes, edges, _]) => Some((nodes, edges)),
@@ -109,18 +114,18 @@ impl Opening {
         }
     }
 
-    /// Returns whether the line may count fewer than `edges` because both directions are listed, or some edges more
-    /// than once.
+    /// Returns whether the number of edges that the line states may be smaller than `edges`, the number of listed
+    /// edges, because both directions are listed or some edges are listed more than once.
     pub(super) fn may_count_fewer(&self, edges: u64) -> bool {
         self.claim().is_some_and(|(_, claimed)| claimed < edges && edges <= 2 * claimed)
     }
 
-    /// Returns the numbers that [`Rest::has`] describes.
+    /// Returns the two numbers of the first line that [`Rest::has`] describes.
     pub(super) fn ends(&self) -> Option<[u64; 2]> {
         self.claim().map(|(nodes, edges)| [nodes, edges])
     }
 
-    /// Returns the error for a file that has nothing but this line.
+    /// Returns the error for a file that contains only this line.
     pub(super) fn alone(&self, lines: &Lines) -> Error {
         if self.is_lone() {
             lines.error_at(self.line, A_ROW, self.shown())
@@ -137,13 +142,14 @@ impl Opening {
         format!("{}:{}: `{}` {what}", path.display(), self.line, self.text)
     }
 
-    /// Returns the notice that the first line, of words or of numbers above words, was read as an edge although its
-    /// ids occur nowhere else.
+    /// Returns the notice that the first line was read as an edge although its ids occur in no other line. The ids are
+    /// words, or the ids of the other lines are words.
     pub(super) fn unknown_ids(&self, path: &Path) -> String {
         self.notice(path, "was read as an edge, though neither id occurs again; if it is a header, put # before it.")
     }
 
-    /// Decides what the line is, given the rest of the file, and returns the notice about it, if there is one.
+    /// Decides what the line is from a description of the rest of the file. Also returns a notice if there is something
+    /// to report.
     pub(super) fn read(&mut self, path: &Path, rest: &Rest) -> Result<(Reading, Option<String>)> {
         if self.is_lone() {
             return self.read_lone(path, rest);
@@ -157,7 +163,8 @@ impl Opening {
         let first = rest.first_of(nodes);
         let fits = first.is_some() || nodes == rest.ids;
         let proved = match distinct {
-            // A list of edges in both directions does not begin with an edge in one direction.
+            // If the other lines list every edge in both directions, the first line cannot be an edge, because its
+            // reverse is not listed.
             Some(distinct) => {
                 distinct.mirrored || self.misfit.is_some() || (rest.edges >= FEW && rest.has != [true; 2])
             }
@@ -182,8 +189,9 @@ impl Opening {
         Ok((Reading::Edge, doubtful.then(|| self.notice(path, what))))
     }
 
-    /// Returns whether the first of few edges may equal the counts by chance. As an edge it is then a plausible one,
-    /// between ids like the others or to the only id that they lack.
+    /// Returns whether the first line may be an edge whose numbers equal the counts by chance. This is possible only if
+    /// there are few edges and the line is plausible as an edge: both numbers are ids of other edges, or one of them is
+    /// the only id that the other edges lack.
     fn is_by_chance(&self, rest: &Rest, nodes: u64) -> bool {
         let likely = match rest.first_of(nodes) {
             Some(first) => first == 1 && !rest.has[0] && rest.ids + 1 == nodes,
@@ -215,7 +223,7 @@ impl Opening {
         self.notice(path, what)
     }
 
-    /// Returns the notice that the lines may also be those of a METIS graph.
+    /// Returns the notice that the file may also be a METIS graph.
     pub(super) fn metis_notice(&self, path: &Path, metis: &Metis, reading: &Reading) -> String {
         let read = if matches!(reading, Reading::Edge) { "the first edge" } else { "the header" };
         let what = format!(
@@ -227,7 +235,7 @@ impl Opening {
         self.notice(path, what)
     }
 
-    /// Reads a lone number as a count of edges or of nodes.
+    /// Reads a first line that is a single number as the number of edges or the number of nodes.
     fn read_lone(&mut self, path: &Path, rest: &Rest) -> Result<(Reading, Option<String>)> {
         let number = self.numbers.map_or(0, |numbers| numbers[0]);
         let first = rest.first_of(number);
@@ -256,7 +264,8 @@ impl Opening {
         Ok((Reading::Header(nodes), Some(self.notice(path, what))))
     }
 
-    /// Returns an error if the stated number of nodes is implausible: no memory is spent on a mere claim.
+    /// Returns an error if the stated number of nodes is implausibly large, so that a wrong number does not allocate
+    /// memory.
     fn check_nodes(&self, path: &Path, rest: &Rest, nodes: Option<(u64, u64)>) -> Result<()> {
         let most = rest.edges.saturating_mul(64).saturating_add(1 << 24);
         match nodes {
@@ -270,8 +279,8 @@ impl Opening {
 }
 
 impl Rest {
-    /// Returns the first id if all ids are among `nodes` ids that count from 0 or from 1. If they fit both, it is 1,
-    /// because no id is 0.
+    /// Returns the first id if all ids fit into `nodes` consecutive ids that begin at 0 or at 1. If both fit, returns
+    /// 1, because the id 0 does not occur.
     fn first_of(&self, nodes: u64) -> Option<u64> {
         let (least, greatest) = self.range?;
         match least {

@@ -1,4 +1,4 @@
-//! Describes, in the file's terms, an edge that the conventions refuse: by its ids and the lines where it is listed.
+//! Describes an edge that the conventions refuse by the ids in the file and by the lines that list the edge.
 
 use super::data_set::{Format, NodeIds};
 use super::opening::integer;
@@ -8,22 +8,22 @@ use crate::error::{Error, Result};
 use crate::graph::{Reason, RefusedEdge};
 use std::path::Path;
 
-/// A file, with what is needed to name its nodes and to find them in it again.
+/// A file and the information that is needed to name its nodes and to find their lines again.
 pub(super) struct Source<'a> {
     pub(super) format: Format,
-    /// The file, or the prefix of a TUDataset.
+    /// The path of the file, or the path prefix of a TUDataset.
     pub(super) place: &'a Path,
     pub(super) node_ids: Option<&'a NodeIds>,
-    /// How an edge list was read.
+    /// The layout with which an edge list was read.
     pub(super) layout: Layout,
 }
 
-/// The maximum number of lines that an error names.
+/// The maximum number of line numbers that an error lists.
 const LINES: usize = 4;
 
 impl Source<'_> {
-    /// Returns the error, at the edge's line. The file is read again to find that line, so that valid graphs keep no
-    /// line numbers.
+    /// Returns the error for a refused edge, at the line that lists the edge. The file is read again to find this line,
+    /// so that no line numbers are stored while valid graphs are read.
     pub(super) fn refuse(&self, edge: &RefusedEdge) -> Error {
         let (source, target) = (edge.first + edge.source, edge.first + edge.target);
         let file = match self.format {
@@ -77,8 +77,8 @@ impl Source<'_> {
         Error::parse(&file, at, expected, found)
     }
 
-    /// Calls `found` with each line that lists the edge, and with each that lists its reverse (then with true). A
-    /// loop is not its own reverse.
+    /// Calls `found` with the number of each line that lists the edge (and false) and of each line that lists its
+    /// reverse (and true). A self-loop has no reverse.
     fn visit(&self, source: usize, target: usize, found: &mut dyn FnMut(u64, bool)) -> Result<()> {
         let mut nodes = |line, a: usize, b: usize| {
             if (a, b) == (source, target) {
@@ -107,7 +107,7 @@ impl Source<'_> {
         }
     }
 
-    /// Returns what the file calls a node.
+    /// Returns the name of a node in the terms of the file.
     fn name(&self, node: usize) -> String {
         match (self.format, self.node_ids) {
             (Format::EdgeList, Some(NodeIds::Text(ids))) => format!("node {:?}", ids[node]),
@@ -118,14 +118,14 @@ impl Source<'_> {
     }
 }
 
-/// Describes an edge whose reverse is not listed, with its weight unless that is 1.
+/// Describes an edge whose reverse is not listed. The description includes the weight unless it is 1.
 fn without_reverse(edge: &str, weight: f32) -> String {
     #[expect(clippy::float_cmp, reason = "exactly 1 is what an unweighted edge has")]
     let weight = if weight == 1.0 { String::new() } else { format!(" of weight {weight}") };
     format!("{edge}{weight}, whose reverse is not listed")
 }
 
-/// Formats line numbers for a sentence.
+/// Formats line numbers as a part of a sentence.
 fn lines(all: &[u64]) -> String {
     let numbers: Vec<String> = all.iter().take(LINES).map(ToString::to_string).collect();
     match &numbers[..] {

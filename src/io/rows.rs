@@ -1,4 +1,4 @@
-//! Reads the lines of an edge list that are edges, and decides what else its first line may be.
+//! Reads the edges of an edge list, one per line, and decides what its first line may be other than an edge.
 
 use super::edge_data::{self, edge_data};
 use super::header::{self, Header, NO_COLUMN, Words};
@@ -9,46 +9,47 @@ use crate::error::{Error, Result};
 use csv::StringRecord;
 use std::path::Path;
 
-/// The expectation that errors state for a row.
+/// What errors say about the expected form of a row.
 pub(super) const A_ROW: &str = "two ids and perhaps a weight, parted by white space, commas or semicolons";
 
-/// What is known about a file before it is read.
+/// What is known about an edge list before it is read.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Layout {
     /// Whether the first line is a header of counts.
     pub(super) headed: bool,
-    /// The separator of the fields; `None` if the lines show it.
+    /// The separator of the fields; `None` if the separator is detected from the lines.
     pub(super) separator: Option<Separator>,
 }
 
-/// A reader of the lines that are edges.
+/// A reader of the rows of an edge list: the lines that are edges.
 pub(super) struct Rows {
     pub(super) lines: Lines,
     form: Form,
-    /// The number of rows so far.
+    /// The number of rows that have been read.
     count: usize,
-    /// The header of words, and the notice about the columns that it leaves unread.
+    /// The header of words, if there is one. `notice` is the notice about the columns that the header names and that
+    /// are not read.
     header: Option<Header>,
     pub(super) notice: Option<String>,
-    /// What the first line says if it is a header, which numbers below it would show.
+    /// What the first line says if it is a header. The line is a header if the next row contains numbers.
     pending: Option<Result<Header, String>>,
-    /// The first line that is neither a comment nor a header of words. It is also a row, unless it is a lone number
-    /// or a header.
+    /// The first line that is neither a comment nor a header of words. This line is also returned as a row, unless it
+    /// is a single number or the layout says that it is a header of counts.
     pub(super) opening: Option<Opening>,
     layout: Layout,
-    /// Whether the whole file has been searched for its separator.
+    /// Whether the whole file has been searched to determine its separator.
     surveyed: bool,
-    /// The fields of a line with quotes, without the quotes.
+    /// The fields of a line that contains quotes, with the quotes removed.
     unquoted: StringRecord,
 }
 
-/// The structure of a line's fields.
+/// The form of a line: how it is divided into fields.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Form {
     separator: Separator,
-    /// The number of fields; 0 before the first edge.
+    /// The number of fields in each line; 0 before the first edge is read.
     pub(super) columns: usize,
-    /// Whether the third field is a dictionary, `{}` or `{'weight': 3.0}`, as networkx writes it.
+    /// Whether the third field is a dictionary as networkx writes it, such as `{}` or `{'weight': 3.0}`.
     pub(super) data: bool,
 }
 
@@ -56,7 +57,7 @@ pub(super) struct Row<'a> {
     pub(super) source: &'a str,
     pub(super) target: &'a str,
     pub(super) weight: Option<f32>,
-    /// Whether it is the first row, with no header before it.
+    /// Whether this is the first row of a file without a header.
     pub(super) first: bool,
     pub(super) line: u64,
 }
@@ -92,7 +93,7 @@ impl Rows {
         }
     }
 
-    /// Returns whether the current line, before any row, is no row itself: a header of words, or a count.
+    /// Returns whether the current line, which no row precedes, is skipped because it is a header of words or a count.
     fn is_passed_over(&mut self) -> Result<bool> {
         let separator = self.separator()?;
         let line = trimmed(self.lines.text()?, separator);
@@ -106,7 +107,7 @@ impl Rows {
                 self.header = Some(header);
                 return Ok(true);
             }
-            // The lines that follow will show whether two words are a header.
+            // If the line consists of two words, the lines below it show whether it is a header.
             let possible = fields.len() == 2 && words.wordy && self.opening.is_none();
             let telling = !matches!(words.header, Ok(Header::InOrder));
             self.pending = (possible && telling).then_some(words.header);
@@ -117,12 +118,12 @@ impl Rows {
         let opening = Opening::new(self.lines.at(), line.trim(), parts, form);
         let alone = opening.is_lone();
         self.opening = Some(opening);
-        // A number alone is no edge; the lines that follow will show whether it is a count.
+        // A single number is not an edge; the lines below it show whether it is a count.
         Ok(alone || self.layout.headed)
     }
 
-    /// Returns the separator of the current line, where no earlier line has shown it. If the line leaves a doubt, the
-    /// whole file decides.
+    /// Returns the separator of the current line if no earlier row has established it. If the line is ambiguous, the
+    /// whole file determines the separator.
     fn separator(&mut self) -> Result<Separator> {
         let line = self.lines.text()?;
         if !self.surveyed && separator::is_doubtful(line) {
@@ -162,7 +163,7 @@ impl Rows {
         Ok(Row { source: parts[0], target: parts[1], weight, first, line: self.lines.at() })
     }
 
-    /// Takes from the second row what it shows about a first row that may have been a header.
+    /// Uses the second row to decide whether the first row was a header.
     fn second(&mut self) -> Result<()> {
         let separator = self.separator()?;
         let line = trimmed(self.lines.text()?, separator);
@@ -172,10 +173,10 @@ impl Rows {
             let at = self.opening.as_ref().map_or(1, |opening| opening.line);
             self.header = Some(header.map_err(|found| contradiction(&self.lines, at, found))?);
         }
-        // If this row has another form than a first row of numbers, that one can only be a header; the rest of the
-        // file decides whether it is one.
+        // If the first row consists of numbers and this row has a different form, the first row can only be a header.
+        // The rest of the file decides whether it is a valid one.
         let (same, edge) = (form == self.form, (2..=3).contains(&form.columns));
-        // A separator may be part of an id, but not of a number.
+        // The character of a separator may occur inside a text id, but not inside a number.
         let natural = |part: &&str| natural(part.as_bytes()).is_some();
         let parted = form.separator == self.form.separator || parts[..2].iter().all(natural);
         let error = misfit(&self.lines, None, self.form, form);
@@ -190,7 +191,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Returns the layout for reading the file again.
+    /// Returns the layout with which the file can be read again.
     pub(super) fn layout(&self, headed: bool) -> Layout {
         Layout { headed, ..self.layout }
     }
@@ -204,14 +205,14 @@ impl Rows {
     }
 }
 
-/// Returns the line without the white space that no field needs. If tabs separate the fields, the first and the last
-/// may be empty.
+/// Returns the line without white space at its ends. If the fields are separated by tabs, tabs at the ends are kept,
+/// because the first and the last field may be empty.
 fn trimmed(line: &str, separator: Separator) -> &str {
     if separator == Separator::Tab { line.trim_matches(' ') } else { line.trim() }
 }
 
-/// Returns the fields at three indices and the line's form; for a line that ends in a dictionary, two ids and the
-/// dictionary.
+/// Returns the fields at three indices, and the form of the line. For a line that ends with a dictionary, the fields
+/// are the two ids and the dictionary.
 fn split<'a>(
     line: &'a str,
     separator: Separator,
@@ -228,12 +229,12 @@ fn split<'a>(
     (parts, Form { separator, columns, data: false })
 }
 
-/// Returns the form that a row must have, with 0 columns if two or three are allowed.
+/// Returns the form that a row must have. The number of columns in this form is 0 if both two and three are allowed.
 fn wanted(before: Form, header: Option<Header>, found: Form) -> Form {
     match header {
         _ if before.columns > 0 => before,
         Some(Header::Named { columns, .. }) => Form { columns, ..found },
-        // A line of three words above lines that white space separates names three columns.
+        // A header of three words means three columns if white space separates the fields of the rows.
         Some(Header::Three) if matches!(found.separator, Separator::White | Separator::Tab) => {
             Form { columns: 3, ..found }
         }
@@ -241,13 +242,13 @@ fn wanted(before: Form, header: Option<Header>, found: Form) -> Form {
     }
 }
 
-/// Parses a weight. A decimal comma is possible only if semicolons separate the fields.
+/// Parses a weight. The decimal mark may be a comma only if semicolons separate the fields.
 fn weight(lines: &Lines, field: &str, separator: Separator) -> Result<f32> {
     let point = (separator == Separator::Semicolon && field.contains(',')).then(|| decimal(field)).flatten();
     lines.weight(point.as_deref().unwrap_or(field).as_bytes())
 }
 
-/// Returns the error for the current line, whose fields do not have the form `wanted`.
+/// Returns the error for a current line whose form is not `wanted`.
 fn misfit(lines: &Lines, header: Option<Header>, wanted: Form, found: Form) -> Error {
     let expected = match (header, wanted.columns, wanted.data) {
         (Some(Header::Named { .. }), columns, false) if found.columns != columns => {
@@ -269,14 +270,14 @@ fn misfit(lines: &Lines, header: Option<Header>, wanted: Form, found: Form) -> E
     }
 }
 
-/// Returns the error for column names that do not fit together.
+/// Returns the error for column names that contradict each other.
 fn contradiction(lines: &Lines, line: u64, found: String) -> Error {
     let expected = "names for the columns of both ids, such as source and target, or the columns in the order source, \
                     target, weight";
     lines.error_at(line, expected, found)
 }
 
-/// Returns the notice about the named columns that are not used.
+/// Returns the notice that lists the named columns that are not used.
 fn note(lines: &Lines, fields: &[String], header: Header) -> Option<String> {
     let Header::Named { places, .. } = header else { return None };
     header::ignored(fields, places).map(|what| format!("{}:{}: {what}", lines.path().display(), lines.at()))

@@ -1,19 +1,19 @@
-//! Safetensors: the length of a JSON header, the header, then the elements.
+//! Writes safetensors files: the length of a JSON header, the header, and then the elements.
 //! <https://huggingface.co/docs/safetensors/index#format>
 //!
-//! This module does not use the crate of that name, so that arrays stream into the file that appears whole, and so
-//! that several entries of metadata have a fixed order. The tests read the files with that crate.
+//! This module does not use the `safetensors` crate, for two reasons: arrays are streamed into the file that is being
+//! written, and the metadata entries have a fixed order. The tests read the files with that crate.
 
 use super::named::{Data, NamedArray};
 use crate::error::{Error, ErrorKind, Result};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// The format's own limit, which its readers enforce.
+/// The maximum length of a header in bytes. The format defines this limit, and its readers enforce it.
 const LONGEST_HEADER: usize = 100_000_000;
 
-/// Returns the header, preceded by its length. Words are no tensors: each array of words is in the metadata as a JSON
-/// list.
+/// Returns the header, preceded by its length. The format has no tensors of text, so each text array is stored in the
+/// metadata as a JSON list.
 pub(super) fn header(arrays: &[NamedArray<'_>]) -> Result<Vec<u8>> {
     let mut entries = Map::new();
     let mut metadata = Map::new();
@@ -37,7 +37,7 @@ pub(super) fn header(arrays: &[NamedArray<'_>]) -> Result<Vec<u8>> {
         entries.insert("__metadata__".into(), metadata.into());
     }
     let mut text = Value::from(entries).to_string().into_bytes();
-    // The elements begin at a multiple of 8 bytes.
+    // The header is padded with spaces so that the elements begin at a multiple of 8 bytes.
     text.resize(text.len().next_multiple_of(8), b' ');
     if text.len() > LONGEST_HEADER {
         let what = "bytes of a safetensors header, which holds the node ids".to_owned();
@@ -53,14 +53,15 @@ pub(super) fn write(out: &mut impl Write, header: &[u8], arrays: &[NamedArray<'_
     tensors(arrays).into_iter().try_for_each(|(array, ..)| array.data.write_little_endian(out))
 }
 
-/// Returns the arrays of numbers with their types and element sizes, the widest first, so that each is aligned.
+/// Returns the numeric arrays with their type names and element sizes. The arrays with the widest elements come first,
+/// so that every array is aligned.
 fn tensors<'a, 'b>(arrays: &'a [NamedArray<'b>]) -> Vec<(&'a NamedArray<'b>, &'static str, usize)> {
     let typed = |array: &'a NamedArray<'b>| match array.data {
         Data::F32(_) => Some((array, "F32", 4)),
         Data::F64(_) => Some((array, "F64", 8)),
         Data::F16(_) => Some((array, "F16", 2)),
         Data::C64(_) => Some((array, "C64", 8)),
-        // The format has no wider complex numbers: `header` refuses them.
+        // The format has no complex numbers of this width; `header` refuses them.
         Data::C128(_) => None,
         Data::I64(_) => Some((array, "I64", 8)),
         Data::U8(_) => Some((array, "U8", 1)),

@@ -1,4 +1,4 @@
-//! Finds what separates the fields of an edge list. A line alone does not always show it; then the whole file does.
+//! Determines the separator of the fields in an edge list. If a single line is ambiguous, the whole file is examined.
 
 use super::edge_data::edge_data;
 use super::lines::{Lines, natural};
@@ -15,11 +15,11 @@ pub(super) enum Separator {
     Semicolon,
 }
 
-/// The indices of two ids and a weight, unless a header says otherwise.
+/// The indices of the source, the target and the weight if no header states others.
 pub(super) const IN_ORDER: [usize; 3] = [0, 1, 2];
 
 impl Separator {
-    /// Returns the separator that a line alone suggests: a comma wherever there is one.
+    /// Returns the separator that the line itself suggests: a comma if the line contains one, otherwise white space.
     pub(super) fn of(line: &str) -> Self {
         if line.contains(',') { Self::Comma } else { Self::White }
     }
@@ -34,13 +34,14 @@ impl Separator {
     }
 }
 
-/// Returns whether a line has no edge on it, nor anything else that is read.
+/// Returns whether the line is empty or a comment.
 pub(super) fn is_comment(line: &str) -> bool {
     let line = line.trim();
     line.is_empty() || line.starts_with(['#', '%'])
 }
 
-/// Returns the fields at the indices `places`, empty where there is none, and the number of fields.
+/// Returns the fields at the indices `places` and the number of fields. If the line has no field at an index, the
+/// returned field is empty.
 pub(super) fn split<'a>(
     line: &'a str,
     separator: Separator,
@@ -59,7 +60,7 @@ pub(super) fn split<'a>(
     (parts, count)
 }
 
-/// Returns all fields.
+/// Returns all fields of a line.
 pub(super) fn fields(line: &str, separator: Separator) -> Vec<String> {
     let mut all = Vec::new();
     each(line, separator, &mut StringRecord::new(), |field| all.push(field.to_owned()));
@@ -75,7 +76,7 @@ fn each<'a>(line: &'a str, separator: Separator, unquoted: &'a mut StringRecord,
     };
     if line.contains('"') {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).delimiter(mark).from_reader(line.as_bytes());
-        // Reading from memory cannot fail; a quote that is left open ends with the line.
+        // Reading from memory cannot fail; an unclosed quote ends at the end of the line.
         if let Ok(true) = reader.read_record(unquoted) {
             return unquoted.iter().map(str::trim).for_each(take);
         }
@@ -83,19 +84,20 @@ fn each<'a>(line: &'a str, separator: Separator, unquoted: &'a mut StringRecord,
     line.split(char::from(mark)).map(str::trim).for_each(take);
 }
 
-/// Returns whether more than one separator is possible for the line.
+/// Returns whether the line has more than one possible separator.
 pub(super) fn is_doubtful(line: &str) -> bool {
     let ids = ids_of(line);
     let parted_alike = || ids.split('\t').map(str::trim).eq(ids.split_ascii_whitespace());
     ids.contains(';') || (ids.trim().contains('\t') && (ids.contains(',') || !parted_alike()))
 }
 
-/// Returns the line without a dictionary, which has its own separators.
+/// Returns the line without a trailing dictionary, whose punctuation does not separate fields.
 fn ids_of(line: &str) -> &str {
     edge_data(line.trim_end()).map_or(line, |(ids, _)| ids)
 }
 
-/// Returns the separator of every line, if semicolons or tabs may be it; `None` if each line shows its own.
+/// Returns the separator of all lines if semicolons or tabs may separate the fields. Otherwise returns `None`, and each
+/// line shows its own separator.
 pub(super) fn find(path: &Path) -> Result<Option<Separator>> {
     let mut lines = Lines::open(path)?;
     let (mut survey, mut unquoted) = (Survey::new(), StringRecord::new());
@@ -105,7 +107,7 @@ pub(super) fn find(path: &Path) -> Result<Option<Separator>> {
         if is_comment(line) {
             continue;
         }
-        // A header of counts may have another separator than the edges.
+        // A header of counts may use a different separator than the edges do.
         let counts = line.split_ascii_whitespace().all(|field| natural(field.as_bytes()).is_some());
         if !(first && counts) {
             survey.see(ids_of(line), &mut unquoted);
@@ -123,18 +125,18 @@ pub(super) fn find(path: &Path) -> Result<Option<Separator>> {
     })
 }
 
-/// What a separator makes of the lines.
+/// A possible separator and the result of splitting the lines at it.
 struct Candidate {
     separator: Separator,
-    /// Whether every line has the separator between fields.
+    /// Whether every line contains the separator between two fields.
     everywhere: bool,
-    /// Whether it splits every line into two ids, or two ids and a number.
+    /// Whether the separator splits every line into two ids, or into two ids and a number.
     fits: bool,
     /// Whether both ids of every line contain a semicolon.
     holds: bool,
-    /// The number of fields of a line; 0 before the first.
+    /// The number of fields in each line; 0 before the first line.
     columns: usize,
-    /// Whether the first line has three words, which fit only as a header.
+    /// Whether the first line has three fields that are not numbers, so that it can only be a header.
     named: bool,
 }
 
@@ -146,11 +148,11 @@ impl Candidate {
     fn see(&mut self, line: &str, first: bool, unquoted: &mut StringRecord) {
         let (parts, columns) = split(line, self.separator, IN_ORDER, unquoted);
         let present = &parts[..columns.min(3)];
-        // A tab next to a comma is white space, which is allowed there.
+        // A tab next to a comma does not separate fields: it is white space, which is allowed there.
         let at_comma = |part: &str| part.starts_with(',') || part.ends_with(',');
         self.everywhere &= match self.separator {
             Separator::Tab => line.trim().contains('\t') && !line.split('\t').any(|part| at_comma(part.trim())),
-            // A quote that remains belongs to the fields of another separator.
+            // If a field still contains a quote, the quoted field was cut apart, so the line has a different separator.
             Separator::Comma | Separator::Semicolon => columns > 1 && !present.iter().any(|part| part.contains('"')),
             Separator::White => columns > 1,
         };
@@ -164,24 +166,24 @@ impl Candidate {
             && !parts[0].is_empty()
             && !parts[1].is_empty();
         self.holds &= parts[..2].iter().all(|part| part.trim_matches(';').contains(';'));
-        // A header of counts may have fewer fields than the edges.
+        // A header of counts may have fewer fields than the edges do.
         if !(first && present.iter().all(|part| natural(part.as_bytes()).is_some())) {
             self.columns = columns;
         }
     }
 }
 
-/// What the lines so far show about their separator.
+/// What the lines read so far show about their separator.
 struct Survey {
     lines: u64,
     semicolon: Candidate,
     tab: Candidate,
     comma: Candidate,
     white: Candidate,
-    /// Whether a field between tabs contains a space.
+    /// Whether any tab-separated field contains a space.
     spaced: bool,
-    /// Whether white space splits every line into numbers; `plain_numbers` is the same for the lines without a space
-    /// between tabs, once there is one.
+    /// Whether all fields of all lines are numbers if the lines are split at white space. `plain_numbers` says the same
+    /// for only those lines whose tab-separated fields contain no space; it is `None` if there is no such line.
     numbers: bool,
     plain_numbers: Option<bool>,
 }
@@ -200,7 +202,7 @@ impl Survey {
         }
     }
 
-    /// Returns whether more lines may decide more.
+    /// Returns whether further lines can still affect the result.
     fn is_open(&self) -> bool {
         self.semicolon.everywhere || self.tab.everywhere
     }
@@ -211,7 +213,7 @@ impl Survey {
         for candidate in [&mut self.semicolon, &mut self.tab, &mut self.comma, &mut self.white] {
             candidate.see(line, first, unquoted);
         }
-        // A first line of words may be a header.
+        // A first line of words may be a header, so its fields are not examined further.
         if first && !line.split_ascii_whitespace().any(is_number) {
             return;
         }
@@ -224,7 +226,7 @@ impl Survey {
         }
     }
 
-    /// Returns the separator; as an error, two that are equally possible.
+    /// Returns the separator. The error contains two separators that are equally possible.
     fn settle(&self) -> Result<Option<Separator>, [Separator; 2]> {
         let Self { semicolon, tab, comma, white, .. } = self;
         let fits = |candidate: &Candidate| candidate.fits && !(candidate.named && self.lines == 1);
@@ -232,7 +234,7 @@ impl Survey {
             return Ok(None);
         }
         if semicolon.everywhere {
-            // Ids may contain semicolons if both do.
+            // Semicolons may be part of the ids if both ids of every line contain one.
             let rival = [comma, tab, white].into_iter().find(|rival| fits(rival) && rival.holds);
             return match rival {
                 Some(rival) if fits(semicolon) => Err([semicolon.separator, rival.separator]),
@@ -243,7 +245,7 @@ impl Survey {
         if fits(comma) {
             return if fits(tab) { Err([tab.separator, comma.separator]) } else { Ok(Some(comma.separator)) };
         }
-        // Numbers contain no spaces: among numbers, a space separates fields as a tab does.
+        // Numbers contain no spaces, so if all fields are numbers, a space separates two fields as a tab does.
         if self.spaced && (self.numbers || self.plain_numbers == Some(true)) {
             return Ok(Some(white.separator));
         }
@@ -259,7 +261,7 @@ fn is_number(field: &str) -> bool {
     field.parse::<f64>().is_ok() || (field.contains(',') && decimal(field).is_some())
 }
 
-/// Returns a number with its decimal comma replaced by a point.
+/// Replaces the decimal comma of a number by a point. Returns `None` if the result is not a number.
 pub(super) fn decimal(field: &str) -> Option<String> {
     let point = field.replacen(',', ".", 1);
     (!field.contains('.') && point.parse::<f64>().is_ok()).then_some(point)

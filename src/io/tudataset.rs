@@ -1,5 +1,6 @@
-//! TUDataset folders: `DS_A.txt` has a line `r, c` per edge, and `DS_graph_indicator.txt` a graph's number per node;
-//! both count from 1. <https://chrsmrrs.github.io/datasets/docs/format/>
+//! Reads and writes TUDataset folders. `DS_A.txt` has a line `r, c` for each edge, and `DS_graph_indicator.txt` has a
+//! line with the number of the graph for each node. Nodes and graphs are counted from 1.
+//! <https://chrsmrrs.github.io/datasets/docs/format/>
 
 use super::atomic::create_whole_folder;
 use super::lines::{Lines, natural, quoted};
@@ -11,10 +12,12 @@ use std::path::{Path, PathBuf};
 pub(super) const ADJACENCY: &str = "_A.txt";
 pub(super) const INDICATOR: &str = "_graph_indicator.txt";
 
-/// The file of edge attributes. Of the format's optional files, it is the only one that changes a Laplacian.
+/// The suffix of the file with the edge attributes, which is the only optional file of the format that affects a
+/// Laplacian.
 const EDGE_ATTRIBUTES: &str = "_edge_attributes.txt";
 
-/// Returns the two files of the data set `prefix`, a path without `_A.txt`.
+/// Returns the paths of the adjacency file and the graph indicator file. `prefix` is the path of the adjacency file
+/// without `_A.txt`.
 pub(super) fn files(prefix: &Path) -> (PathBuf, PathBuf) {
     (with(prefix, ADJACENCY), with(prefix, INDICATOR))
 }
@@ -25,9 +28,9 @@ fn with(prefix: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Reads the edges as listed (undirected sets list both directions). `weight_column`, counted from 1, selects the
-/// edge attribute that holds the weights. The notices name attributes that are not used and count weights that are
-/// too small.
+/// Reads the edges as they are listed; an undirected data set lists both directions. `weight_column`, counted from 1,
+/// selects the edge attribute that contains the weights. Also returns notices, which name the unused attributes and
+/// count the weights that are too small for an f32.
 pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeList, Vec<String>)> {
     let (adjacency, indicator) = files(prefix);
     let (offsets, graphs) = read_indicator(&indicator)?;
@@ -35,7 +38,7 @@ pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeL
     let mut edges = EdgeList::batch(offsets)
         .map_err(|_| Error::parse(&indicator, None, "fewer than 2^32 nodes", format!("{nodes}")))?;
     let mut lines = Lines::open(&adjacency)?;
-    // Half of the largest possible count: the shortest line, "1,2", takes four bytes.
+    // This is half of the largest possible number of edges: the shortest line, "1,2", takes four bytes.
     edges.reserve(lines.bytes() / 8);
     let mut weights = weight_column.map(|column| Attributes::open(prefix, column)).transpose()?;
     while let Some((source, target)) = edge(&mut lines)? {
@@ -70,7 +73,7 @@ pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeL
     Ok((edges, ignored.then(notice).into_iter().chain(vanished).collect()))
 }
 
-/// Calls `found` with the line and the ends, counted from 0, of every listed edge.
+/// Calls `found` with the line number, the source and the target of every listed edge. Nodes are counted from 0.
 pub(super) fn visit(prefix: &Path, found: &mut dyn FnMut(u64, usize, usize)) -> Result<()> {
     let mut lines = Lines::open(&files(prefix).0)?;
     let index = |node: u64| usize::try_from(node).unwrap_or(usize::MAX).wrapping_sub(1);
@@ -80,7 +83,7 @@ pub(super) fn visit(prefix: &Path, found: &mut dyn FnMut(u64, usize, usize)) -> 
     Ok(())
 }
 
-/// Returns the two numbers of the next line that is not empty.
+/// Returns the two numbers of the next line that is not empty, or `None` at the end of the file.
 fn edge(lines: &mut Lines) -> Result<Option<(u64, u64)>> {
     while lines.advance()? {
         let line = lines.line().trim_ascii();
@@ -96,11 +99,11 @@ fn edge(lines: &mut Lines) -> Result<Option<(u64, u64)>> {
     Ok(None)
 }
 
-/// A column of the edge attributes, read in step with the edges.
+/// A column of the edge attributes, which is read in parallel with the edges.
 struct Attributes {
     lines: Lines,
     column: usize,
-    /// The number of columns in the first line; 0 before it.
+    /// The number of columns in the first line; 0 before the first line is read.
     columns: usize,
 }
 
@@ -113,7 +116,7 @@ impl Attributes {
         Ok(Self { lines: Lines::open(&path)?, column, columns: 0 })
     }
 
-    /// Advances to the next line that is not empty; returns false if there is none.
+    /// Advances to the next line that is not empty. Returns false at the end of the file.
     fn next_line(&mut self) -> Result<bool> {
         while self.lines.advance()? {
             if !self.lines.line().trim_ascii().is_empty() {
@@ -123,7 +126,7 @@ impl Attributes {
         Ok(false)
     }
 
-    /// Returns the weight of the edge at the current line of `edges`.
+    /// Returns the weight of the edge in the current line of `edges`.
     fn advance(&mut self, edges: &Lines) -> Result<f32> {
         if !self.next_line()? {
             let expected =
@@ -143,7 +146,7 @@ impl Attributes {
         }
     }
 
-    /// Returns an error if there are lines beyond those of the edges.
+    /// Returns an error if there are more lines of attributes than edges.
     fn end(&mut self, edges: usize) -> Result<()> {
         if self.next_line()? {
             return Err(self.lines.unexpected(format!("the end, after a line for each of the {edges} edges")));
@@ -152,7 +155,7 @@ impl Attributes {
     }
 }
 
-/// Returns the offset of each graph's first node, and the number of each node's graph.
+/// Returns the index of the first node of each graph, and the graph of each node.
 fn read_indicator(path: &Path) -> Result<(Vec<usize>, Vec<u32>)> {
     let mut lines = Lines::open(path)?;
     let mut offsets = vec![];
@@ -183,13 +186,14 @@ fn read_indicator(path: &Path) -> Result<(Vec<usize>, Vec<u32>)> {
     Ok((offsets, graphs))
 }
 
-/// Writes a data set into `folder`, which must not exist yet and whose name becomes the data set's. Each entry
-/// becomes a line, so both directions of an undirected edge are listed. The folder appears whole or not at all.
+/// Writes a data set into `folder`, which must not exist yet; the name of the folder becomes the name of the data set.
+/// Each entry of an adjacency matrix becomes a line, so both directions of an undirected edge are listed. The folder is
+/// either written completely or not at all.
 ///
 /// # Errors
-/// [`Io`](crate::ErrorKind::Io) if the folder exists or the operating system reports an error,
-/// [`Domain`](crate::ErrorKind::Domain) for what the format cannot express: weights, graphs without nodes, and a
-/// batch without graphs.
+/// [`Io`](crate::ErrorKind::Io) if the folder exists or the operating system reports an error;
+/// [`Domain`](crate::ErrorKind::Domain) for weights, graphs without nodes and a batch without graphs, which the format
+/// cannot express.
 pub fn write_tudataset(folder: &Path, graphs: &GraphBatch) -> Result<()> {
     const OPERATION: &str = "write TUDataset";
     if graphs.weights().is_some() {

@@ -1,16 +1,17 @@
-//! The weights of an edge list's edges.
+//! Collects the edge weights of an edge list.
 
 use super::lines::Lines;
 use crate::error::Result;
 use crate::graph::EdgeList;
 use std::path::Path;
 
-/// The weight of each edge, empty until an edge has one; edges without a weight weigh 1.
+/// The weights of the edges. The list is empty until an edge has a weight; edges without a weight then have the weight
+/// 1.
 #[derive(Default)]
 pub(super) struct Weights(Vec<f32>);
 
 impl Weights {
-    /// Adds the weight of the edge that follows `before` others.
+    /// Adds the weight of an edge. `before` is the number of edges before this edge.
     pub(super) fn push(&mut self, before: usize, weight: Option<f32>) {
         if weight.is_some() {
             self.0.resize(before, 1.0);
@@ -46,18 +47,18 @@ impl Weights {
         Ok(edges)
     }
 
-    /// Returns notices about weights that look like timestamps, and about weights that became 0.
+    /// Returns notices about weights that look like timestamps and about nonzero weights that became 0.
     pub(super) fn doubts(&self, lines: &Lines) -> impl Iterator<Item = String> {
         let stamps = !self.0.is_empty() && self.0.iter().all(|&weight| weight > STAMPS);
         stamps.then(|| timestamps(lines.path())).into_iter().chain(lines.vanished())
     }
 }
 
-/// A bound above which weights may be timestamps: seconds since 1970 passed it in 1973, and weights are seldom all
-/// above it.
+/// The bound above which weights may be timestamps. The number of seconds since 1970 exceeded this bound in 1973,
+/// whereas the weights of a graph seldom all exceed it.
 pub(super) const STAMPS: f32 = 1e8;
 
-/// Returns the notice that the weights may be times.
+/// Returns the notice that the weights may be timestamps.
 pub(super) fn timestamps(path: &Path) -> String {
     format!(
         "{}: the third column was read as weights, though each is beyond 1e8, as timestamps are; without that column every edge weighs 1.",

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use std::io::Write as _;
 use std::path::Path;
 
-/// Writes text into `path`. The file appears whole or not at all.
+/// Writes text to `path`. The file is either written completely or not at all.
 ///
 /// # Errors
 /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
@@ -15,17 +15,18 @@ pub fn write_text(path: &Path, text: &str) -> Result<()> {
     write_whole(path, |out| out.write_all(text.as_bytes()).map_err(|error| Error::io("write", path, error)))
 }
 
-/// Writes arrays into `path`. `.npz` and `.safetensors` hold any arrays; `.npy` holds one, without its name; `.csv`
-/// is a table with a row per node, in which the values of a graph are repeated for its nodes and a second axis
-/// becomes numbered columns. A table needs the array `node_offsets`, which says which graph a node is in, and takes
-/// the ids from `node_ids`.
+/// Writes arrays to `path`. `.npz` and `.safetensors` files can store any arrays; a `.npy` file stores one array,
+/// without its name. A `.csv` file is a table with one row per node: the values of a graph are repeated for each of its
+/// nodes, and a second axis becomes numbered columns. A table needs the array `node_offsets`, which says which graph a
+/// node belongs to, and takes the ids of the nodes from the array `node_ids`.
 ///
-/// The file appears whole or not at all, and is the same byte for byte for the same arrays.
+/// The file is either written completely or not at all. The same arrays always produce the same bytes.
 ///
 /// # Errors
-/// [`Domain`](crate::ErrorKind::Domain) for an unknown extension, for two arrays of the same name, for `.npy` unless
-/// there is exactly one array, and for what a table cannot hold; [`Shape`](crate::ErrorKind::Shape) if elements and
-/// shape do not fit; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+/// [`Domain`](crate::ErrorKind::Domain) for an unknown extension, for two arrays with the same name, for a number of
+/// arrays other than one in a `.npy` file, and for arrays that a table cannot store; [`Shape`](crate::ErrorKind::Shape)
+/// if the shape of an array does not fit the number of its elements; [`Io`](crate::ErrorKind::Io) if the operating
+/// system reports an error.
 pub fn write(path: &Path, arrays: &[NamedArray<'_>]) -> Result<()> {
     for (index, array) in arrays.iter().enumerate() {
         array.check()?;

@@ -15,14 +15,14 @@ pub enum Status {
     Converged = 0,
     /// A promised limit is exceeded, or the sweeps ran out.
     NotConverged = 1,
-    /// The matrix has a NaN or an infinity; its values are NaN and its vectors 0.
+    /// The matrix contains a NaN or an infinity. Its values in the result are NaN, and its vectors are 0.
     NonFinite = 2,
     /// The working precision cannot separate the pair from its neighbors.
     Unresolved = 3,
 }
 
 impl Status {
-    /// Returns the status that a byte of a file stands for; an unknown byte is `NotConverged`.
+    /// Returns the status that `code`, a byte read from a file, stands for. An unknown code gives `NotConverged`.
     pub(crate) fn from_code(code: u8) -> Self {
         match code {
             0 => Self::Converged,
@@ -44,10 +44,11 @@ impl Status {
     }
 }
 
-/// The limit promised for residual and departure from orthogonality of a decomposition, in units of `n eps`.
+/// The limit, in units of `n eps`, promised for the residual and for the departure from orthogonality of a
+/// decomposition.
 pub(super) const PROMISE: f64 = 10.0;
 
-/// The limits promised for the eigenpairs of an iteration. `eigsh` and the encoder both take them from here.
+/// The limits promised for eigenpairs that an iterative method computes. Both `eigsh` and the encoder use these limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Iterated;
 
@@ -55,15 +56,16 @@ pub(crate) struct Iterated;
 pub(crate) const ITERATED: Iterated = Iterated;
 
 impl Iterated {
-    /// Returns the largest `|A v - l v|_2 / |A|_1` of a converged pair. The f32 limit is four times what residuals
-    /// reach in graphs with hubs (measured, 2026-11-21). The f64 limit is far below what f32 output can show.
+    /// Returns the largest `|A v - l v|_2 / |A|_1` that a converged pair may have. The f32 limit is four times the
+    /// residuals measured in graphs with vertices of very high degree (2026-11-21). The f64 limit is far below what f32
+    /// output can show.
     pub(crate) fn residual<T: Real>(self) -> f64 {
         if T::EPSILON > 1e-10 { 2e-6 } else { 1e-10 }
     }
 
-    /// Returns the largest `|V'V - I|` of a converged block. In f32, a block is recombined by rotations in its own
-    /// precision, whose rounding amounts to some eps of a column. In f64, an iteration accepts a block whose X'X has a
-    /// condition number of up to `1e-8 / eps`.
+    /// Returns the largest `|V'V - I|` that a converged block may have. In f32, the columns of a block are recombined
+    /// by rotations in f32, whose rounding errors amount to a few eps per column. In f64, an iteration accepts a block
+    /// whose X'X has a condition number of up to `1e-8 / eps`.
     pub(crate) fn orthogonality<T: Real>(self) -> f64 {
         if T::EPSILON > 1e-10 { 1e-5 } else { 1e-8 }
     }
@@ -74,24 +76,24 @@ impl Iterated {
 pub struct Certificate {
     /// The outcome.
     pub status: Status,
-    /// The sweeps of Jacobi, or the passes of `svd_truncated`; 0 for other methods.
+    /// The number of Jacobi sweeps, or of passes of `svd_truncated`; 0 for other methods.
     pub sweeps: u32,
-    /// `max_j |A v_j - l_j v_j|_2 / |A|_1`.
+    /// The largest relative residual of a pair, `max_j |A v_j - l_j v_j|_2 / |A|_1`.
     pub residual: f64,
-    /// `max |V'V - I|` over the elements.
+    /// The departure from orthogonality, which is the largest element of `|V'V - I|`.
     pub orthogonality: f64,
 }
 
 impl Certificate {
-    /// Returns the certificate with the status that its measures imply. The limit is `10 n eps` for each (design:
-    /// LAPACK's measures divide by n eps and are promised to stay under 10). The comparison is written so that NaN
-    /// fails.
+    /// Returns the certificate with the status that follows from its residual and its orthogonality. The limit for each
+    /// is `10 n eps` (from the design: LAPACK divides the same measures by n eps and promises results below 10). A NaN
+    /// counts as exceeding the limit.
     #[must_use]
     pub(crate) fn judged(self, order: usize, epsilon: f64) -> Self {
         self.judged_by(PROMISE, order, epsilon)
     }
 
-    /// [`Certificate::judged`] with the limit `promise` instead of 10.
+    /// Does the same as [`Certificate::judged`], with the limit `promise n eps` instead of `10 n eps`.
     #[must_use]
     pub(crate) fn judged_by(self, promise: f64, order: usize, epsilon: f64) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
@@ -99,7 +101,8 @@ impl Certificate {
         self.judged_as(promise, promise)
     }
 
-    /// Returns the certificate with the status that its measures imply under these limits. NaN fails.
+    /// Returns the certificate with the status that follows from the given limits for its residual and its
+    /// orthogonality. A NaN counts as exceeding a limit.
     #[must_use]
     pub(crate) fn judged_as(self, residual: f64, orthogonality: f64) -> Self {
         let kept = self.residual <= residual && self.orthogonality <= orthogonality;

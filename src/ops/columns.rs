@@ -4,14 +4,16 @@ use crate::array::Real;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
-/// Returns how many of a sum's `n` terms a product adds up before it adds that partial sum to the total. One long sum
-/// is off by as much as the vectors of a star are, and hides their error. Each run of terms is a pass over the totals,
-/// which take longer to fetch if the matrix is large, so the runs are longer there.
+/// Returns the number of terms that a matrix product adds up before it adds their partial sum to the total, for sums of
+/// `n` terms. In a single long sum, the rounding error would be as large as the error in the eigenvectors of a star
+/// graph, and would hide that error. Each partial sum costs a pass over the totals. Such a pass is slower if the matrix
+/// is large, so the partial sums are longer there.
 pub(super) fn run_of(n: usize) -> usize {
     if n <= 512 { 16 } else { 64 }
 }
 
-/// Sums `term` over the pairs of elements, in eight partial sums that a compiler keeps side by side.
+/// Returns the sum of `term` over the pairs of elements of `a` and `b`. It uses eight partial sums, which a compiler
+/// can keep in the lanes of a vector.
 #[inline]
 pub(super) fn sum<T: Real>(a: &[T], b: &[T], term: impl Fn(f64, f64) -> f64) -> f64 {
     let mut sums = [0.0; 8];
@@ -26,8 +28,8 @@ pub(super) fn sum<T: Real>(a: &[T], b: &[T], term: impl Fn(f64, f64) -> f64) -> 
     sums.iter().sum::<f64>() + rest
 }
 
-/// Makes nearly orthonormal columns orthonormal by one step of Newton and Schulz for the polar factor,
-/// `X (3 I - X'X) / 2`, which squares the departure (Higham, Functions of Matrices, 8.6).
+/// Makes nearly orthonormal columns orthonormal by one Newton-Schulz step for the polar factor, `X (3 I - X'X) / 2`.
+/// The step squares the departure from orthonormality (Higham, Functions of Matrices, 8.6).
 pub(super) fn orthonormalize<T: Real>(x: &mut Mat<T>, par: Par) {
     let n = x.ncols();
     let mut step = Mat::<T>::zeros(n, n);
@@ -37,13 +39,13 @@ pub(super) fn orthonormalize<T: Real>(x: &mut Mat<T>, par: Par) {
     matmul(x.as_mut(), Accum::Replace, given.as_ref(), step.as_ref(), T::from_f64(1.0), par);
 }
 
-/// Scales the columns to length 1. Divide and conquer in f32 leaves lengths off by 60 eps at n = 100 to 512 (faer
-/// 0.24.4), and with them everything that is computed from the columns.
+/// Scales each column to length 1. After faer 0.24.4's divide and conquer in f32, the lengths are wrong by 60 eps at
+/// n = 100 to 512, and everything computed from the columns would inherit this error.
 pub(super) fn normalize<T: Real>(x: &mut Mat<T>) {
     for j in 0..x.ncols() {
         let column = x.col_as_slice_mut(j);
         let length = sum(column, column, |x, y| x * y).sqrt();
-        // The certificate reports a length that is 0 or NaN.
+        // A column whose length is 0 or NaN is left unchanged, and the certificate reports it.
         if length > 0.0 {
             let by = 1.0 / length;
             column.iter_mut().for_each(|x| *x = T::from_f64(x.to_f64() * by));

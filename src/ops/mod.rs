@@ -1,4 +1,5 @@
-//! The operations: mathematics on batches. Each has a device and a CPU implementation and one choice between the two.
+//! The mathematical operations on batches. Each operation has one implementation for the device and one for the CPU,
+//! and chooses between the two for each call.
 
 pub(crate) mod certificate;
 mod columns;
@@ -36,12 +37,13 @@ pub use sparse::spmm;
 pub use stats::{corr, cov, describe, histogram, quantiles};
 pub use svd::{Svd, Svdvals, Vectors, svd, svd_truncated, svdvals};
 
-/// The parallelism that is passed to faer's routines. They split sums by it, so it is a constant: the bits of a result
-/// must not depend on the number of threads. If there are fewer threads, they take the parts in turn.
+/// The parallelism that is passed to faer's routines. faer splits sums according to this value, so the value is a
+/// constant: the bits of a result must not depend on the number of threads. If there are fewer than eight threads, each
+/// thread computes several of the partial sums.
 const PARALLEL: Par = Par::Rayon(NonZeroUsize::new(8).unwrap());
 
-/// A family: its name, its kernels, and a function that tells which variants of them an adapter may be given (its
-/// limits are checked separately).
+/// A family of operations: its name, its kernels, and a function that returns whether an adapter may use a given
+/// variant of a kernel. The adapter's limits are checked separately.
 type Family = (&'static str, &'static [Shipped], fn(&Adapter, &'static str, Overrides<'_>) -> bool);
 
 /// Every family that has kernels.

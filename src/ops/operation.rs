@@ -1,5 +1,5 @@
-//! The steps that every operation shares: it describes its workload, chooses a side, refuses what cannot run, and
-//! splits a batch that does not fit on a device at once.
+//! The steps that all operations share. An operation describes its workload, chooses a side, rejects calls that cannot
+//! run, and splits a batch that does not fit on the device at once.
 
 use crate::array::Scalar;
 use crate::context::Context;
@@ -9,7 +9,7 @@ use crate::policy::{Choice, Side, Workload};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The type of the numbers that an operation computes with.
+/// The element type that an operation computes with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Precision {
     name: &'static str,
@@ -21,10 +21,10 @@ impl Precision {
         Self { name: T::NAME, on_device: T::ON_DEVICE }
     }
 
-    /// Checks that kernels compute in this precision.
+    /// Checks that the device has kernels for this precision.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if no kernel does.
+    /// [`Domain`](crate::ErrorKind::Domain) if it has none.
     pub(super) fn on_device(self, operation: &'static str) -> Result<()> {
         if self.on_device {
             return Ok(());
@@ -39,17 +39,17 @@ pub(super) trait Operation {
     /// Returns the name of the operation in errors and logs.
     fn name(&self) -> &'static str;
 
-    /// Returns the type of the numbers that the call computes with.
+    /// Returns the element type that the call computes with.
     fn precision(&self) -> Precision;
 
     /// Returns the work of the call, for the cost model.
     fn workload(&self, ctx: &Context) -> Workload;
 
-    /// Returns whether the kernels, and a device that may use `budget` bytes, can run the call. Its precision is
-    /// checked separately.
+    /// Returns whether the kernels can run the call on `gpu` with at most `budget` bytes of device memory. The
+    /// precision of the call is checked separately.
     fn fits(&self, gpu: &Gpu, budget: u64) -> bool;
 
-    /// Returns whether there is nothing to compute. If so, the host answers, whichever side was chosen.
+    /// Returns whether there is nothing to compute. If so, the CPU returns the result even if the device was chosen.
     fn is_empty(&self) -> bool {
         false
     }
@@ -60,10 +60,10 @@ pub(super) trait Operation {
         ctx.explain(&self.workload(ctx), fits)
     }
 
-    /// Returns [`Operation::choose`] if that choice can be carried out.
+    /// Returns the result of [`Operation::choose`] if the chosen side can run the call.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if a device is required that has no kernels for the precision.
+    /// [`Domain`](crate::ErrorKind::Domain) if the device is required but has no kernels for the precision.
     fn decide(&self, ctx: &Context) -> Result<Arc<Choice>> {
         let choice = self.choose(ctx);
         log::debug!("{}: {choice}", self.name());
@@ -73,12 +73,12 @@ pub(super) trait Operation {
         Ok(Arc::new(choice))
     }
 
-    /// Runs the implementation for the side that [`Operation::choose`] names; the CPU's runs on the context's threads.
-    /// Returns its result and the choice, which the result must carry.
+    /// Runs the call on the side that [`Operation::choose`] returns. The CPU's implementation runs on the threads of
+    /// the context. Returns the result together with the choice, which the caller must store in the result.
     ///
     /// # Errors
-    /// The errors of [`Operation::decide`] and of the implementation; [`NoAdapter`](crate::ErrorKind::NoAdapter) if a
-    /// device is required and there is none.
+    /// The errors of [`Operation::decide`] and of the implementation; [`NoAdapter`](crate::ErrorKind::NoAdapter) if the
+    /// device is required but there is none.
     fn run<R: Send>(
         &self,
         ctx: &Context,
@@ -96,7 +96,7 @@ pub(super) trait Operation {
     }
 }
 
-/// An [`Operation`] with the same description for every device.
+/// An [`Operation`] whose description does not depend on the device.
 pub(super) struct Call<F> {
     pub(super) name: &'static str,
     pub(super) precision: Precision,
@@ -134,8 +134,7 @@ pub(super) fn always(_: &Gpu, _: u64) -> bool {
     true
 }
 
-/// Runs `whole`. If the device has no memory for everything at once and the call is `divisible`, runs `in_batches`
-/// instead.
+/// Runs `whole`. If the device runs out of memory and the call is `divisible`, runs `in_batches` instead.
 pub(super) fn whole_or<R>(
     divisible: bool,
     whole: impl FnOnce() -> Result<R>,
@@ -150,9 +149,10 @@ pub(super) fn whole_or<R>(
     }
 }
 
-/// Runs `one` on the items below `total`, one batch after another. `cut(begin, most)` returns the batch that starts at
-/// `begin` and holds at most `most`; `size` returns how much a batch holds. When the device runs out of memory, the
-/// batches are halved. The error is returned only if a single item does not fit.
+/// Runs `one` on the items `0..total`, one batch after another. `cut(begin, most)` returns the batch that starts at
+/// item `begin` and whose size is at most `most`; `size` returns the size of a batch. When the device runs out of
+/// memory, the maximum size is reduced to half the size of the failed batch. The error is returned only if a single
+/// item does not fit.
 pub(super) fn in_batches(
     gpu: &Gpu,
     total: usize,
@@ -177,7 +177,7 @@ pub(super) fn in_batches(
     Ok(())
 }
 
-/// [`in_batches`] for items of one size.
+/// Does the same as [`in_batches`] for items of equal size. Here, the size of a batch is the number of its items.
 pub(super) fn in_equal_batches(
     gpu: &Gpu,
     total: usize,

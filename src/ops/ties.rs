@@ -1,25 +1,27 @@
-//! Which eigenvalues of a Laplacian count as equal: a rule about what f64 can separate, the same for every solver.
+//! The rule that decides which eigenvalues of a Laplacian count as equal because f64 cannot separate them. All solvers
+//! use this rule.
 //!
-//! A Laplacian is `C'C` for its weighted incidence matrix C, so its eigenvalues are the squares of singular values, and
-//! f64 computes singular values to a few eps of the largest one. The eigenvalues of weakly joined clusters, `1e-12` of
-//! the largest, are far apart by that measure, although their difference is below the rounding of the matrix itself
-//! (Demmel and Kahan 1990 give the argument for bidiagonal matrices).
+//! A Laplacian is `C'C` for its weighted incidence matrix C, so its eigenvalues are the squares of the singular values
+//! of C, and f64 computes singular values with an error of a few eps of the largest one. The eigenvalues of weakly
+//! joined clusters may be `1e-12` of the largest or less. Their square roots are far apart relative to that error, even
+//! where the eigenvalues differ by less than the rounding of the matrix itself (Demmel and Kahan 1990 give the argument
+//! for bidiagonal matrices).
 
-/// The tie tolerance. Two eigenvalues are tied if their square roots differ by at most this times the square root of
-/// the spectrum's bound.
+/// The tie tolerance. Two eigenvalues are tied if their square roots differ by at most this factor times the square
+/// root of the bound on the spectrum.
 ///
-/// If two values are only just apart, their vectors are off by a few eps over this tolerance: 1e-5 at the spectrum's
-/// far end, 1e-4 at worst.
+/// If two eigenvalues are just far enough apart not to be tied, the error of their vectors is a few eps divided by this
+/// tolerance: 1e-5 at the large end of the spectrum, and 1e-4 at worst.
 pub(crate) const TIE: f64 = 1e-10;
 
-/// Returns whether two eigenvalues are tied in a spectrum whose largest magnitude is at most `bound`; false if either
-/// is NaN.
+/// Returns whether two eigenvalues are tied, where `bound` is an upper bound on the magnitudes in their spectrum.
+/// Returns false if either eigenvalue is NaN.
 pub(crate) fn tied(a: f64, b: f64, bound: f64) -> bool {
     (a.max(0.0).sqrt() - b.max(0.0).sqrt()).abs() <= TIE * bound.max(0.0).sqrt() && !a.is_nan() && !b.is_nan()
 }
 
-/// Returns the tie group of each eigenvalue, counted from 0. A group is a chain of tied neighbors. `values` must
-/// ascend; a NaN is a separate group.
+/// Returns the index of the tie group of each eigenvalue. The groups are numbered from 0, and each group is a chain of
+/// tied neighbors. `values` must be in ascending order. Each NaN is a separate group.
 #[must_use]
 pub(crate) fn tie_groups(values: &[f64], bound: f64) -> Vec<u32> {
     let mut group = 0;
@@ -48,8 +50,8 @@ mod tests {
         assert_eq!(tie_groups(&[-1e-17, 0.0, 1e-3], 1.0), [0, 0, 1]);
     }
 
-    /// Values that result from weights of 1e-12 are not tied with each other, nor with 0. Below the square of the
-    /// tolerance all values are tied.
+    /// Eigenvalues that result from edge weights of 1e-12 are not tied with each other or with 0. All values below the
+    /// square of the tolerance are tied.
     #[test]
     fn small_values_are_told_apart_by_their_roots() {
         assert!(!tied(1e-12, 3e-12, 1.0) && !tied(0.0, 1e-18, 1.0));

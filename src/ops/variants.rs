@@ -1,5 +1,5 @@
-//! Lists every variant of every kernel that ships and compiles any one of them. `fiedler doctor --compile` compiles
-//! all.
+//! The list of all kernel variants that ship, and a method that compiles one variant. `fiedler doctor --compile`
+//! compiles all of them.
 
 use super::FAMILIES;
 use crate::context::Context;
@@ -32,14 +32,14 @@ impl KernelVariant {
         all
     }
 
-    /// Returns the family of operations, such as `eigen`.
+    /// Returns the name of the family of operations that the kernel belongs to, such as `eigen`.
     #[must_use]
     pub fn family(&self) -> &'static str {
         self.family
     }
 
-    /// Returns whether calls may use the variant on such an adapter, apart from its limits. Some variants are only for
-    /// software adapters, others for all but them.
+    /// Returns whether calls may use the variant on `adapter`, without checking the adapter's limits. Some variants are
+    /// only for software adapters, and others only for hardware adapters.
     #[must_use]
     pub fn is_for(&self, adapter: &Adapter) -> bool {
         (self.is_given)(adapter, self.declaration.shader.name, &self.overrides)
@@ -48,17 +48,17 @@ impl KernelVariant {
     /// Compiles the variant on the adapter of `ctx` and discards the result.
     ///
     /// # Errors
-    /// [`Limit`](crate::ErrorKind::Limit) if the variant needs more than the adapter has, so that calls never use it
-    /// there; [`Kernel`](crate::ErrorKind::Kernel) if the driver refuses it, which on Vulkan may lose the device too,
-    /// so compile the others on a new context; [`NoAdapter`](crate::ErrorKind::NoAdapter) if `ctx` has none;
-    /// [`Cancelled`](crate::ErrorKind::Cancelled).
+    /// [`Limit`](crate::ErrorKind::Limit) if the variant needs more than the adapter has, in which case calls never use
+    /// the variant on that adapter; [`Kernel`](crate::ErrorKind::Kernel) if the driver rejects the variant (on Vulkan,
+    /// this may also lose the device, so compile further variants on a new context);
+    /// [`NoAdapter`](crate::ErrorKind::NoAdapter) if `ctx` has no adapter; [`Cancelled`](crate::ErrorKind::Cancelled).
     pub fn compile(&self, ctx: &Context) -> Result<()> {
         ctx.cancel().check()?;
         ctx.gpu()?.compile(self.declaration, &self.overrides)
     }
 }
 
-/// Writes the family, the kernel, and in parentheses the values of its overrides: `stats Gram (SIDE=16)`.
+/// Writes the family, the kernel, and, in parentheses, the values of its overrides, as in `stats Gram (SIDE=16)`.
 impl Display for KernelVariant {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} (", self.family, self.declaration.shader.name)?;

@@ -1,10 +1,12 @@
-//! The cost model: takes a workload and returns a choice with its reason, by arithmetic and without a device.
+//! The cost model, which chooses the side on which a workload runs and states the reason. The choice is pure arithmetic
+//! and needs no device.
 //!
-//! `time = fixed cost + dispatches + bytes / bandwidth + flop / rate by size class`, for the CPU and for the device.
-//! The rates are measured on this machine ([`Tuning`]), or are the defaults of its class.
+//! The predicted time of each side is `fixed cost + dispatches + bytes / bandwidth + flop / rate`, where the rate
+//! depends on the size. The rates are either measured on this machine ([`Tuning`]) or the defaults of the device's
+//! class ([`DeviceClass`]).
 //!
-//! `resident` in the `choose_` functions says that the input is on the device. The device's results
-//! stay there, so nothing is transferred.
+//! The parameter `resident` of the `choose_` functions says whether the input is already on the device. If it is, the
+//! results of the device stay on the device too, so nothing is transferred.
 
 mod rates;
 mod stored;
@@ -20,46 +22,46 @@ pub use workload::{Family, Workload};
 use std::fmt;
 use std::sync::Arc;
 
-/// Where a caller wants operations to run.
+/// The side on which the caller wants operations to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// On the side that the cost model predicts to be faster.
+    /// Operations run on the side that the cost model predicts to be faster.
     #[default]
     Auto,
-    /// On the adapter; an error if that is impossible.
+    /// Operations run on the adapter. An operation that cannot run on the adapter returns an error.
     Gpu,
-    /// On the CPU.
+    /// Operations run on the CPU.
     Cpu,
 }
 
-/// Where one operation runs.
+/// The side on which one operation runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The CPU, with all threads.
+    /// The CPU, with all threads of the context.
     Cpu,
     /// The adapter.
     Gpu,
 }
 
-/// The class of the adapter, as the policy sees it.
+/// The class of the adapter, which determines the default rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceClass {
-    /// There is no adapter.
+    /// The machine has no adapter.
     Absent,
-    /// No adapter was searched for.
+    /// No adapter was searched for, because the search was disabled.
     Unopened,
-    /// A program on the CPU, which is never chosen automatically.
+    /// The adapter is a program on the CPU. Such an adapter is never chosen automatically.
     Software,
-    /// A device that shares the CPU's memory.
+    /// The adapter shares the CPU's memory.
     Integrated,
-    /// A device with its own memory.
+    /// The adapter has separate memory.
     Discrete,
 }
 
 impl Rates {
-    /// Returns the rates that apply before anything is measured on this machine. Those of devices
-    /// are deliberately low shares of the published rates of their class, because no GPU has been
-    /// measured yet; transfers run at half of PCIe 4.0 x16.
+    /// Returns the rates that apply before anything is measured on this machine. The default rates of devices are
+    /// deliberately low fractions of the published rates of their class, because no GPU has been measured yet. The
+    /// default rate of transfers to a discrete device is half the bandwidth of PCIe 4.0 x16.
     #[must_use]
     pub fn of(class: DeviceClass, threads: usize) -> Self {
         let (flops, transfer) = match class {
@@ -71,62 +73,66 @@ impl Rates {
     }
 }
 
-/// The factor by which repeated measurements differ. A difference below it is a tie, which the CPU wins: it compiles
-/// nothing, takes no device memory and wakes no device.
+/// The factor by which repeated measurements of the same work may differ. If the predicted times differ by less than
+/// this factor, the CPU is chosen, because using the CPU requires no compilation, occupies no device memory and wakes
+/// no device.
 const TIE: f64 = 1.1;
 
-/// The policy that chooses a side for each workload.
+/// The policy, which chooses a side for each workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// The setting of the caller.
+    /// The side that the caller wants.
     pub backend: Backend,
     /// The class of the adapter.
     pub class: DeviceClass,
     /// The rates of both sides.
     pub rates: Arc<Rates>,
-    /// Whether the CPU's and the device's rates were measured on this machine.
+    /// Whether the CPU's rates, and whether the device's rates, were measured on this machine.
     pub measured: [bool; 2],
 }
 
-/// A side, the predicted times of both sides, and the reason.
+/// The side that was chosen for a workload, with the predicted times of both sides and the reason.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
-    /// The work to do.
+    /// The workload for which the side was chosen.
     pub workload: Workload,
-    /// The side where it runs.
+    /// The side on which the workload runs.
     pub side: Side,
-    /// The predicted seconds on the CPU.
+    /// The predicted time on the CPU, in seconds.
     pub cpu_seconds: f64,
-    /// The predicted seconds on the adapter, including transfers; infinite if it cannot run there.
+    /// The predicted time on the adapter, in seconds, including transfers. It is infinite if the workload cannot run
+    /// there.
     pub gpu_seconds: f64,
-    /// The additional seconds of a first call on that side, if they were measured. They do not affect the choice.
+    /// The additional time of a first call on the chosen side, in seconds, or 0 if it was not measured. It does not
+    /// affect the choice.
     pub first_seconds: f64,
-    /// Why that side was chosen.
+    /// The reason why the side was chosen.
     pub reason: Reason,
-    /// Whether the CPU's and the device's rates were measured on this machine.
+    /// Whether the CPU's rates, and whether the device's rates, were measured on this machine.
     pub measured: [bool; 2],
 }
 
-/// Why a side was chosen.
+/// The reason why a side was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The caller asked for that side.
+    /// The caller requested the side.
     Asked,
-    /// There is no adapter.
+    /// The machine has no adapter.
     NoAdapter,
-    /// The CPU finishes the work before an adapter would be open.
+    /// No adapter was searched for, because the CPU finishes the work before an adapter would be open.
     TooLittle,
-    /// A software adapter is slower than the CPU itself.
+    /// The adapter is a software adapter, which is slower than the CPU itself.
     SoftwareAdapter,
-    /// The kernels cannot take the work, because of its precision or a matrix beyond their largest order.
+    /// The kernels do not support the precision of the work, or a matrix exceeds the largest order that the kernels
+    /// support.
     BeyondKernels,
-    /// That side is predicted to be faster.
+    /// The side is predicted to be faster.
     Faster,
 }
 
 impl Policy {
-    /// Chooses where `workload` runs; `fits` says whether the device's kernels can take it.
+    /// Chooses where `workload` runs. `fits` says whether the device's kernels can handle the workload.
     #[must_use]
     pub fn choose(&self, workload: &Workload, fits: bool) -> Choice {
         let cpu_seconds = self.rates.cpu.seconds(workload);
@@ -157,8 +163,8 @@ impl Policy {
 }
 
 impl Choice {
-    /// Returns how many times longer the other side is predicted to take. It may be below 1 if the
-    /// choice was not by time.
+    /// Returns the predicted time of the other side divided by the predicted time of the chosen side. The quotient may
+    /// be below 1 if the predicted times did not determine the choice.
     #[must_use]
     pub fn margin(&self) -> f64 {
         match self.side {
@@ -167,13 +173,14 @@ impl Choice {
         }
     }
 
-    /// Returns the algorithm, or the kernel form, that runs on that side; empty if there is only one.
+    /// Returns the name of the algorithm or of the kernel form that runs on the chosen side. The name is empty if the
+    /// side has only one.
     #[must_use]
     pub fn algorithm(&self) -> &'static str {
         self.workload.algorithms[usize::from(self.side == Side::Gpu)]
     }
 
-    /// Returns the predicted seconds on that side.
+    /// Returns the predicted time on the chosen side, in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         match self.side {

@@ -1,21 +1,24 @@
-//! What a machine does in a second: curves over sizes and items, one per family, and the fixed costs.
+//! The rates from which the cost model predicts times. They consist of fixed costs and of one curve per family, over
+//! the size and the number of items.
 
 use super::workload::{Family, Workload};
 use crate::device::Slower;
 
-/// The rates of one size of a family.
+/// The measured rates of a family at one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// The size.
     pub size: f64,
-    /// Pairs of an item count, in ascending order, and the flop/s of that many parallel items,
-    /// including a call's launches but not its transfers.
+    /// Pairs of a number of parallel items and the flop/s measured with this number of items. The time of a call
+    /// includes its launches but not its transfers. The numbers of items ascend.
     pub rates: Vec<[f64; 2]>,
 }
 
 impl Point {
-    /// Returns the seconds of `items` items per flop of one item. Between two measured counts it interpolates linearly.
-    /// Fewer items than were measured take as long as the fewest; more items run at the rate of the most.
+    /// Returns the predicted time of `items` items, in seconds, divided by the number of operations of one item.
+    /// Between two measured numbers of items, the time is interpolated linearly. Below the smallest measured number,
+    /// the time is that of the smallest number. Above the largest measured number, the rate is that of the largest
+    /// number.
     fn seconds(&self, items: f64) -> f64 {
         let after = self.rates.partition_point(|[count, _]| *count < items);
         let before = after.checked_sub(1).and_then(|i| self.rates.get(i));
@@ -30,19 +33,20 @@ impl Point {
     }
 }
 
-/// The cost of a family over the size: interpolated linearly in logarithms between points, and at
-/// the last point's rate above them.
+/// The cost of a family as a function of the size. Between two points, the cost is interpolated linearly in logarithms.
+/// Above the last point, the rate is that of the last point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
-    /// The points, in ascending order of sizes.
+    /// The measured points, in ascending order of their sizes.
     pub points: Vec<Point>,
-    /// The additional seconds of the first call, most of them for compiling its kernels.
+    /// The additional time of the first call, in seconds, most of which is spent compiling kernels.
     pub first: f64,
 }
 
 impl Curve {
-    /// Returns the seconds of `items` items of a size per flop of one item, whose flops grow with the power `power` of
-    /// the size; `None` if nothing was measured. A size below the smallest measured one takes as long as the smallest.
+    /// Returns the predicted time of `items` items of the given size, in seconds, divided by the number of operations
+    /// of one item. Returns `None` if nothing was measured. Below the smallest measured size, the time is that of the
+    /// smallest size. The number of operations is assumed to grow as `size^power`.
     fn seconds(&self, size: f64, items: f64, power: i32) -> Option<f64> {
         let after = self.points.partition_point(|point| point.size < size);
         let low = self.points.get(after.saturating_sub(1))?;
@@ -62,45 +66,47 @@ impl Curve {
 /// The curves of one side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curves {
-    /// The flop/s of a family that has no curve, with many items and with one.
+    /// The rates of families without a curve, in flop/s. The first rate is for many items, the second for one item.
     pub other: [f64; 2],
-    /// The curves of the families that have one.
+    /// The families that have a curve, each with its curve.
     pub own: Vec<(Family, Curve)>,
 }
 
 impl Curves {
-    /// Returns the same rates for every family, without curves.
+    /// Creates rates without curves. For every family, the rate is `full` with many items and `alone` with one item, in
+    /// flop/s.
     #[must_use]
     pub fn flat(full: f64, alone: f64) -> Self {
         Self { other: [full, alone], own: Vec::new() }
     }
 
-    /// Returns the curve of a family, if it has one.
+    /// Returns the curve of a family, if the family has one.
     #[must_use]
     pub fn of(&self, family: Family) -> Option<&Curve> {
         self.own.iter().find(|(own, _)| *own == family).map(|(_, curve)| curve)
     }
 
-    /// Returns the seconds of `flops` operations by the family's measured curve, launches included.
+    /// Returns the predicted time of `flops` operations from the family's measured curve, in seconds, including
+    /// launches.
     fn measured(&self, work: &Workload, flops: f64) -> Option<f64> {
         let items = work.items.max(1.0);
         Some(self.of(work.family)?.seconds(work.size, items, work.family.power())? * flops / items)
     }
 
-    /// Returns the seconds of `flops` operations without a curve, excluding launches: at least those
-    /// of one item, which cannot be split.
+    /// Returns the predicted time of `flops` operations without a curve, in seconds, excluding launches. The time is at
+    /// least that of one item, because an item cannot be split.
     fn estimated(&self, work: &Workload, flops: f64) -> f64 {
         let [full, alone] = self.other;
         (flops / full).max(flops / work.items.max(1.0) / alone)
     }
 
-    /// Returns the additional seconds of a first call.
+    /// Returns the additional time of a first call, in seconds.
     pub(super) fn first(&self, family: Family) -> f64 {
         self.of(family).map_or(0.0, |curve| curve.first)
     }
 }
 
-/// The rates by which times are predicted.
+/// The rates from which times are predicted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rates {
     /// The CPU's rates.
@@ -114,46 +120,48 @@ pub struct Rates {
 pub struct CpuRates {
     /// The number of threads.
     pub threads: f64,
-    /// The bytes/s of a copy, counting reads and writes; 0 if it was not measured.
+    /// The rate of a copy in host memory in bytes/s, counting both reads and writes, or 0 if it was not measured.
     pub copy: f64,
-    /// The flop/s of multiply-adds in registers; 0 if they were not measured.
+    /// The rate of multiply-adds in registers in flop/s, or 0 if it was not measured.
     pub fma: f64,
-    /// The bytes/s of first writes to memory that the system has just handed out; infinite if they were not measured.
+    /// The rate of the first writes to newly allocated memory pages, in bytes/s, or infinity if it was not measured.
     pub fresh: f64,
-    /// The rates of all threads together.
+    /// The rates of the families, with all threads working together.
     pub curves: Curves,
 }
 
 /// The rates of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GpuRates {
-    /// The seconds from submitting work to knowing that it is done.
+    /// The time from the submission of work until the host knows that the work is done, in seconds.
     pub round_trip: f64,
-    /// The seconds that one dispatch costs by itself.
+    /// The fixed cost of one dispatch, in seconds.
     pub dispatch: f64,
-    /// The fixed overhead, in seconds, of a host round trip of the data, excluding the per-byte cost.
+    /// The fixed overhead of transferring data to the device and results back, in seconds, in addition to the cost per
+    /// byte.
     pub handover: f64,
-    /// The bytes/s to the device.
+    /// The rate of transfers from the host to the device, in bytes/s.
     pub upload: f64,
-    /// The bytes/s from the device.
+    /// The rate of transfers from the device to the host, in bytes/s.
     pub download: f64,
-    /// The bytes/s of a copy on the device, counting reads and writes; 0 if it was not measured.
+    /// The rate of a copy on the device in bytes/s, counting both reads and writes, or 0 if it was not measured.
     pub copy: f64,
-    /// The flop/s of multiply-adds in registers; 0 if they were not measured.
+    /// The rate of multiply-adds in registers in flop/s, or 0 if it was not measured.
     pub fma: f64,
-    /// The rates of the kernels.
+    /// The rates of the families on the device.
     pub curves: Curves,
-    /// The kernel forms that were slower than another form.
+    /// The kernel forms that were measured to be slower than another form.
     pub slower: Vec<Slower>,
 }
 
-/// From this many bytes on, an allocation is mapped by the system and returned to it when it is
-/// freed: the largest value to which glibc's threshold grows.
+/// The minimum size, in bytes, of an allocation that is always mapped from the operating system and unmapped when it is
+/// freed. This is the maximum of glibc's dynamic threshold for mapped allocations.
 const MAPPED: f64 = (32_u64 << 20) as f64;
 
 impl CpuRates {
-    /// Returns the rates that apply before anything is measured on this machine: those of `eigh` in f32 in lanes of
-    /// AVX-512 on one core, n = 16 to 64, counted as 9 n^3 flop (2026-11-21). The other families count in units of it.
+    /// Returns the rates that apply before anything is measured on this machine. They are those of `eigh` in f32 for n
+    /// from 16 to 64 with AVX-512 on one core, counted as 9 n^3 flop (measured on 2026-11-21), times the number of
+    /// threads. The operation counts of the other families are scaled so that this rate applies to them too.
     #[must_use]
     pub fn default_of(threads: usize) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a count of threads")]
@@ -161,7 +169,7 @@ impl CpuRates {
         Self { threads, copy: 0.0, fma: 0.0, fresh: f64::INFINITY, curves: Curves::flat(2e10 * threads, 2e10) }
     }
 
-    /// Returns the seconds of a workload.
+    /// Returns the predicted time of a workload, in seconds.
     #[must_use]
     pub fn seconds(&self, work: &Workload) -> f64 {
         let computed = self.curves.measured(work, work.cpu_flops);
@@ -169,20 +177,22 @@ impl CpuRates {
             + self.new_pages(work.made)
     }
 
-    /// Returns the seconds of the work that the CPU does on either side, for a family without a curve that includes it.
+    /// Returns the predicted time, in seconds, of the work that the CPU does regardless of the chosen side. It is used
+    /// for families without a curve, because a measured curve includes this work.
     pub(super) fn host(&self, work: &Workload) -> f64 {
         self.curves.estimated(work, work.host_flops)
     }
 
-    /// Returns the additional seconds of results of `bytes` bytes, on either side: their memory comes from the system
-    /// and not from what the program freed before.
+    /// Returns the additional time, in seconds, of writing results of `bytes` bytes to new memory, on either side. The
+    /// memory for large results is always new, because the program returns the memory of earlier large results to the
+    /// operating system when it frees them.
     pub(super) fn new_pages(&self, bytes: f64) -> f64 {
         if bytes >= MAPPED { bytes / self.fresh } else { 0.0 }
     }
 }
 
 impl GpuRates {
-    /// Returns the rates of a device whose kernels reach `flops` flop/s and whose transfers reach `transfer` bytes/s.
+    /// Creates the rates of a device whose kernels reach `flops` flop/s and whose transfers reach `transfer` bytes/s.
     /// The costs of a dispatch and of a round trip are from gfx-rs/wgpu#5766 and arXiv 2604.02344.
     #[must_use]
     pub fn flat(flops: f64, transfer: f64) -> Self {
@@ -199,7 +209,7 @@ impl GpuRates {
         }
     }
 
-    /// Returns the seconds of a workload.
+    /// Returns the predicted time of a workload, in seconds.
     #[must_use]
     pub fn seconds(&self, work: &Workload) -> f64 {
         let measured = self.curves.measured(work, work.gpu_flops).map(|seconds| seconds.max(self.round_trip));
@@ -207,14 +217,14 @@ impl GpuRates {
         self.transfers(work) + measured.unwrap_or_else(estimated)
     }
 
-    /// Returns the seconds of a workload's transfers.
+    /// Returns the predicted time of a workload's transfers, in seconds.
     #[must_use]
     pub fn transfers(&self, work: &Workload) -> f64 {
         let handover = if work.upload > 0.0 { self.handover } else { 0.0 };
         handover + work.upload / self.upload + work.download / self.download
     }
 
-    /// Returns the seconds of a workload's launches, including the round trip.
+    /// Returns the predicted time of a workload's launches, in seconds, including the round trip.
     #[must_use]
     pub fn launches(&self, work: &Workload) -> f64 {
         self.round_trip + work.dispatches * self.dispatch

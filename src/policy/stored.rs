@@ -1,23 +1,23 @@
-//! Where tuning files are stored, how one is read, and how one is written atomically.
+//! Finds, reads and atomically writes tuning files.
 
 use super::tuning::{Machine, Tuning, parse};
 use crate::error::{Error, Result};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-/// The result of a search for a machine's rates.
+/// The result of searching for the rates of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stored {
-    /// Nothing: the machine was never measured.
+    /// No file was found, because the machine was never measured.
     Nothing,
-    /// The machine's rates.
+    /// A valid file was found, which contains these rates.
     Found(Tuning),
-    /// A file that does not hold for the machine, and why.
+    /// A file was found that cannot be used for the machine. The text says why.
     Ignored(String),
 }
 
-/// Returns the folder of this user's tuning files: `tuning` in `FIEDLER_CACHE_DIR`, or else in the
-/// system's cache folder; `None` if the user has no home.
+/// Returns the folder of this user's tuning files, which is `tuning` in `FIEDLER_CACHE_DIR` if that is set, else in
+/// this user's cache folder. Returns `None` if the user has no home folder.
 #[must_use]
 pub fn folder() -> Option<PathBuf> {
     let said = std::env::var_os("FIEDLER_CACHE_DIR").filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -26,17 +26,17 @@ pub fn folder() -> Option<PathBuf> {
 }
 
 impl Stored {
-    /// Returns what is stored for a machine in a folder.
+    /// Searches `folder` for the rates of a machine.
     #[must_use]
     pub fn of(folder: &Path, machine: &Machine) -> Self {
         let path = folder.join(machine.file_name());
-        // Reading something that is not a file, such as a pipe, could wait forever.
+        // Reading from something that is not a regular file, such as a pipe, could block forever.
         if path.exists() && !path.is_file() {
             return Self::Ignored(format!("{}: expected a file", path.display()));
         }
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
-            // There is no file below a path that is not a folder either.
+            // `NotADirectory` means that a component of the path is not a folder, so the file does not exist either.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return Self::Nothing;
             }
@@ -58,7 +58,7 @@ impl Stored {
         }
     }
 
-    /// Returns the rates. It logs a warning about a file that does not hold.
+    /// Returns the rates, if they were found. If the file cannot be used, logs a warning.
     #[must_use]
     pub fn tuning(self) -> Option<Tuning> {
         match self {
@@ -73,11 +73,11 @@ impl Stored {
 }
 
 impl Tuning {
-    /// Writes the rates into a folder, which is created if necessary. A reader finds the entire old
-    /// file or the entire new one.
+    /// Writes the rates to a file in `folder`, which is created if necessary. Another process that reads the file
+    /// meanwhile finds either the entire old file or the entire new file.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Io`] naming the file.
+    /// [`crate::ErrorKind::Io`] with the path of the file.
     pub fn save(&self, folder: &Path, machine: &Machine, date: &str) -> Result<PathBuf> {
         let path = folder.join(machine.file_name());
         let failed = |error: std::io::Error| Error::io("write", &path, error);

@@ -1,4 +1,4 @@
-//! The measured rates of one side of a machine, as a small file that people can read.
+//! Reads and writes the measured rates of the CPU or of an adapter as a small text file that people can read.
 
 use super::rates::{CpuRates, Curve, Curves, GpuRates, Point};
 use super::workload::Family;
@@ -6,19 +6,20 @@ use crate::device::Slower;
 use crate::forms::KernelForm;
 use serde_json::{Value, json};
 
-/// The version of the file format. A file of another version is rejected.
+/// The version of the file format. A file with another version is rejected.
 const FORMAT: u64 = 2;
 
-/// The machine for which the rates of a file hold. They do not hold if anything differs.
+/// The machine on which the rates of a file were measured. The rates are used only if all fields are equal to those of
+/// the current machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// The adapter's name, or `cpu`.
     pub name: String,
-    /// The driver and its version, or the model name of a CPU.
+    /// The driver and its version, or the model name of the CPU.
     pub driver: String,
-    /// The threads of the CPU; 0 for an adapter.
+    /// The number of CPU threads, or 0 for an adapter.
     pub threads: usize,
-    /// This library's version.
+    /// The version of this library.
     pub version: String,
 }
 
@@ -30,20 +31,20 @@ impl Machine {
         Self { name: name.to_owned(), driver, threads: 0, version: env!("CARGO_PKG_VERSION").to_owned() }
     }
 
-    /// Describes the CPU with this many threads.
+    /// Describes the CPU with the given number of threads.
     #[must_use]
     pub fn cpu(threads: usize) -> Self {
         Self { name: "cpu".to_owned(), driver: model(), threads, version: env!("CARGO_PKG_VERSION").to_owned() }
     }
 
-    /// Returns the name of the machine's file.
+    /// Returns the name of the tuning file for this machine.
     #[must_use]
     pub fn file_name(&self) -> String {
         let plain: String =
             self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
         let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).take(6).collect();
-        // The versions of the driver and of this library are left out: a newer version finds the
-        // file and reports that it does not hold.
+        // The versions of the driver and of this library are not part of the file name. A newer version therefore finds
+        // the file and can report that the file is outdated.
         let all = format!("{}\n{}", self.name, self.threads);
         format!("{}-{}.json", words.join("-"), &blake3::hash(all.as_bytes()).to_hex()[..8])
     }
@@ -59,14 +60,14 @@ impl Machine {
     }
 }
 
-/// Returns the processor's name if the system reports it, else the architecture.
+/// Returns the model name of the processor if the system reports it, otherwise the name of the architecture.
 fn model() -> String {
     let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = told.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split_once(':'));
     line.map_or(std::env::consts::ARCH, |(_, name)| name.trim()).to_owned()
 }
 
-/// The rates of one side.
+/// The measured rates of the CPU or of an adapter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tuning {
     /// The CPU's rates.
@@ -76,7 +77,7 @@ pub enum Tuning {
 }
 
 impl Tuning {
-    /// Returns the text of a file.
+    /// Returns the text of the tuning file for these rates.
     #[must_use]
     pub fn to_text(&self, machine: &Machine, date: &str) -> String {
         let (copy, fma) = ("copy_bytes_per_s", "fma_flop_per_s");
@@ -95,7 +96,7 @@ impl Tuning {
                 &r.curves,
             ),
         };
-        // One size per line, because people read it.
+        // Each size is on a separate line, so that people can read the file.
         let own: Vec<String> = curves
             .own
             .iter()
@@ -123,12 +124,12 @@ impl Tuning {
     }
 }
 
-/// Rounds to four digits; more were not measured.
+/// Rounds to four significant digits, because the measurements are not more precise.
 fn rounded(x: f64) -> f64 {
     format!("{x:.3e}").parse().unwrap_or(x)
 }
 
-/// Parses the machine and the rates from a file's text.
+/// Parses the machine and the rates from the text of a tuning file.
 ///
 /// # Errors
 /// A message that says what is wrong with the text.

@@ -1,18 +1,18 @@
-//! The work of an operation, as the cost model knows it.
+//! The description of an operation's work for the cost model.
 
 use std::fmt;
 
-/// Declares the measured families: what the size is, the name in workloads and files, and the
-/// approximate power of the size with which the operations grow.
+/// Declares the measured families. For each family it states the meaning of the size, the name in workloads and files,
+/// and the approximate exponent `p` such that the number of operations grows as `size^p`.
 macro_rules! families {
     ($($(#[$doc:meta])+ $family:ident = $name:literal ^ $power:literal,)+) => {
-        /// Operations whose costs follow one curve.
+        /// A family of operations whose costs follow one curve.
         ///
-        /// The enum is exhaustive, so that a new family fails to compile wherever its workloads are needed.
+        /// The enum is exhaustive, so that a new family causes a compile error wherever its workloads must be defined.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub enum Family {
             $($(#[$doc])+ $family,)+
-            /// Operations without their own curve.
+            /// Operations that have no curve.
             #[default]
             Other,
         }
@@ -30,7 +30,7 @@ macro_rules! families {
                 }
             }
 
-            /// Returns the approximate power of the size with which the operations grow.
+            /// Returns the approximate exponent `p` such that the number of operations grows as `size^p`.
             pub(super) fn power(self) -> i32 {
                 match self {
                     $(Self::$family => $power,)+
@@ -42,34 +42,35 @@ macro_rules! families {
 }
 
 families! {
-    /// Eigenvalues and eigenvectors of symmetric matrices; the size is their order.
+    /// Eigenvalues and eigenvectors of symmetric matrices. The size is the order of a matrix.
     Eigh = "eigh" ^ 3,
-    /// Eigenvalues alone of symmetric matrices; the size is their order.
+    /// Eigenvalues of symmetric matrices, without eigenvectors. The size is the order of a matrix.
     Eigvalsh = "eigvalsh" ^ 3,
-    /// Singular values and vectors; the size is the shorter side.
+    /// Singular values and vectors. The size is the smaller dimension of a matrix.
     Svd = "svd" ^ 3,
-    /// Complex Fourier transforms; the size is their length.
+    /// Complex Fourier transforms. The size is the length of a transform.
     Fft = "fft" ^ 1,
-    /// Fourier transforms of reals and their inverses; the size is their length.
+    /// Fourier transforms of real data, and their inverses. The size is the length of a transform.
     Rfft = "rfft" ^ 1,
-    /// Products of matrices; the size is the cube root of a product's number of multiplications.
+    /// Products of dense matrices. The size is the cube root of the number of multiplications in one product.
     Matmul = "gemm" ^ 3,
-    /// Covariances and correlations; the size is the number of columns.
+    /// Covariances and correlations. The size is the number of columns.
     Cov = "cov" ^ 2,
-    /// Dense Laplacians; the size is the number of nodes of a graph.
+    /// Dense Laplacians. The size is the number of nodes in a graph.
     Laplacian = "laplacian" ^ 2,
-    /// Products of sparse and dense matrices; the size is the number of rows.
+    /// Products of a sparse and a dense matrix. The size is the number of rows of the sparse matrix.
     Spmm = "spmm" ^ 1,
-    /// A few eigenpairs of sparse matrices; the size is the number of rows.
+    /// A few eigenpairs of sparse matrices. The size is the number of rows of a matrix.
     Eigsh = "eigsh" ^ 1,
-    /// Moments, minimum and maximum; the size is the number of elements of a series.
+    /// Moments, minimum and maximum. The size is the number of elements in a series.
     Describe = "describe" ^ 1,
-    /// Encodings of graphs, from the edges to the canonical vectors; the size is the number of nodes of a graph.
+    /// Encodings of graphs, from the edges to the canonical vectors. The size is the number of nodes in a graph.
     Encode = "encode" ^ 3,
 }
 
 impl Family {
-    /// Returns the family of that name. `matmul` also names products, and `stats` moments.
+    /// Returns the family with the given name, if there is one. `matmul` is an additional name of [`Family::Matmul`],
+    /// and `stats` of [`Family::Describe`].
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         match name {
@@ -86,40 +87,42 @@ impl fmt::Display for Family {
     }
 }
 
-/// The work of an operation. The counts are those of the algorithms; [`Rates`](super::Rates) say
-/// what they cost on a machine.
+/// The work of an operation. The counts depend only on the algorithms. [`Rates`](super::Rates) state the costs on a
+/// machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Workload {
     /// The family whose curve the costs follow.
     pub family: Family,
-    /// The position on that curve: see [`Family`].
+    /// The size of one item, whose meaning [`Family`] states.
     pub size: f64,
-    /// The number of items that may be processed in parallel: matrices, transforms, series. A value
-    /// below 1 counts as 1.
+    /// The number of items, such as matrices, transforms or series, that may be processed in parallel. A value below 1
+    /// counts as 1.
     pub items: f64,
-    /// The floating-point operations of the CPU's algorithm for all items.
+    /// The number of floating-point operations of the CPU's algorithm for all items. Operations that run faster or
+    /// slower than those of dense decompositions are weighted accordingly.
     pub cpu_flops: f64,
-    /// The floating-point operations of the device's algorithm for all items.
+    /// The number of floating-point operations of the device's algorithm for all items.
     pub gpu_flops: f64,
-    /// The floating-point operations, or work that takes as long, that the CPU does on either side in addition to the
-    /// algorithm. Measured curves include them in their rates.
+    /// The additional work that the CPU does regardless of the chosen side, expressed as the number of floating-point
+    /// operations that take the same time. The rates of a measured curve already include this work.
     pub host_flops: f64,
-    /// The bytes that have to go to the device.
+    /// The number of bytes that are transferred to the device.
     pub upload: f64,
-    /// The bytes that come back from it.
+    /// The number of bytes that are transferred from the device.
     pub download: f64,
-    /// The bytes of the results, which the CPU writes where it makes them.
+    /// The number of bytes of the results, which the CPU writes to memory if it computes them.
     pub made: f64,
     /// The number of dispatches.
     pub dispatches: f64,
-    /// The names of the CPU's algorithm and of the device's algorithm or kernel form; empty if there is only one.
+    /// The name of the CPU's algorithm, and the name of the device's algorithm or kernel form. A name is empty if the
+    /// side has only one algorithm.
     pub algorithms: [&'static str; 2],
 }
 
 impl Workload {
-    /// Returns the workload with the transfers of the input (`given`) and of the results (`made`),
-    /// in bytes. `resident` means the same in every family: the input is on the device, and what the
-    /// device makes of it stays there, so neither is transferred.
+    /// Returns the workload with the transfers of an input of `given` bytes and of results of `made` bytes. If
+    /// `resident` is true, the input is already on the device and the results stay on the device, so neither is
+    /// transferred. This holds for every family.
     pub(crate) fn transferring(self, resident: bool, given: f64, made: f64) -> Self {
         let (upload, download) = if resident { (0.0, 0.0) } else { (given, made) };
         Self { upload: self.upload + upload, download, made, ..self }

@@ -1,4 +1,4 @@
-//! Bookkeeping while work goes on: sums by kernel and stage, and events for the trace.
+//! Records the times of kernels and stages while work runs, as sums for the table and as events for the trace.
 
 use super::{Clock, Event, KernelTime, Profile, StageTime, Track};
 use std::collections::BTreeMap;
@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 use std::time::Instant;
 
-/// The most events that are kept for a trace, about 30 MB of JSON. The sums go on.
+/// The maximum number of events in a trace, which is about 30 MB of JSON. Further events are added only to the sums.
 const EVENTS: usize = 1 << 18;
 
-/// Books stages and kernels if a profile was requested; otherwise it does nothing and reads no clock.
+/// Records the times of stages and kernels if a profile was requested. Otherwise it does nothing and reads no clock.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stopwatch(Option<Arc<Book>>);
 
 #[derive(Debug)]
 struct Book {
-    /// The zero of all times.
+    /// The instant that corresponds to time 0.
     zero: Instant,
     state: Mutex<State>,
 }
@@ -27,8 +27,8 @@ struct State {
     stages: Vec<StageTime>,
     events: Vec<Event>,
     left_out: u64,
-    /// The offset from the device's clock to the host's: the smallest with which no dispatch begins
-    /// before it was submitted.
+    /// The number of seconds to add to a time of the device's clock to get a time of the host's clock. The offset is
+    /// the smallest for which no dispatch begins before its submission.
     offset: Option<f64>,
     threads: Vec<ThreadId>,
     since: f64,
@@ -45,19 +45,20 @@ impl Stopwatch {
         self.0.is_some()
     }
 
-    /// Returns the time at which a stage begins, if a profile was requested.
+    /// Returns the current time, if a profile was requested. Called when a stage begins.
     pub(crate) fn begin(&self) -> Option<Instant> {
         self.0.as_ref().map(|_| Instant::now())
     }
 
-    /// Books a stage that serves the device; `detail` appears only in the trace.
+    /// Records a stage of this library's work for the device, which began at `began` and ends now. `detail` appears
+    /// only in the trace.
     pub(crate) fn end(&self, stage: &'static str, detail: &str, began: Option<Instant>) {
         if let Some(began) = began {
             self.book(stage, detail, false, began..Instant::now());
         }
     }
 
-    /// Books one of the program's own stages.
+    /// Records a stage of the calling program.
     pub(crate) fn own(&self, stage: &'static str, time: Range<Instant>) {
         self.book(stage, "", true, time);
     }
@@ -81,12 +82,13 @@ impl Stopwatch {
         state.event(Event { name, track, begin, end, work: None });
     }
 
-    /// Returns the seconds of the host's clock, for [`Stopwatch::kernel`].
+    /// Returns the current time of the host's clock in seconds, for [`Stopwatch::kernel`].
     pub(crate) fn now(&self) -> f64 {
         self.0.as_ref().map_or(0.0, |book| book.seconds(Instant::now()))
     }
 
-    /// Records that work which begins at `device` by the device's clock was submitted at `host` by the host's clock.
+    /// Records that work was submitted at the time `host` of the host's clock and began at the time `device` of the
+    /// device's clock.
     pub(crate) fn aligned(&self, host: f64, device: f64) {
         if let Some(book) = &self.0 {
             let mut state = book.state();
@@ -95,10 +97,11 @@ impl Stopwatch {
         }
     }
 
-    /// Books a dispatch from `begin` to `end` by the device's clock.
+    /// Records a dispatch that ran from `begin` to `end` by the device's clock. `work` is the number of operations and
+    /// of bound bytes.
     pub(crate) fn kernel(&self, kernel: &str, work: (f64, u64), begin: f64, end: f64) {
         let Some(book) = &self.0 else { return };
-        // A driver whose clock runs backwards measures nothing.
+        // If the driver's clock ran backwards, the time counts as 0.
         let end = end.max(begin);
         let mut state = book.state();
         if !state.kernels.contains_key(kernel) {
@@ -114,8 +117,8 @@ impl Stopwatch {
         state.event(Event { name: kernel.to_owned(), track: Track::Device, begin, end, work: Some(work) });
     }
 
-    /// Returns what was booked since the last call, if a profile was requested. Fields that the book
-    /// does not know are left empty.
+    /// Returns the times that were recorded since the last call, if a profile was requested. The caller fills in the
+    /// adapter, the clock and the memory.
     pub(crate) fn take(&self) -> Option<Profile> {
         let book = self.0.as_ref()?;
         let now = book.seconds(Instant::now());
@@ -153,7 +156,7 @@ impl Book {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the seconds since zero, which are negative before it.
+    /// Returns the seconds from `zero` to `at`, which are negative if `at` is earlier.
     fn seconds(&self, at: Instant) -> f64 {
         match at.checked_duration_since(self.zero) {
             Some(after) => after.as_secs_f64(),
@@ -171,7 +174,7 @@ impl State {
         }
     }
 
-    /// Returns the track of this thread.
+    /// Returns the track of the current thread.
     fn thread(&mut self) -> Track {
         let own = std::thread::current().id();
         Track::Host(self.threads.iter().position(|known| *known == own).unwrap_or_else(|| {
@@ -209,18 +212,19 @@ mod tests {
     #[test]
     fn the_devices_clock_is_laid_upon_the_hosts() {
         let watch = Stopwatch::new(true);
-        // Two submissions, at 1 s and 2 s, have dispatches that begin at 1000.5 and 1001.2 by the device's clock. The
-        // second one waited the shortest, so it determines the offset.
+        // Two submissions, at 1 s and 2 s by the host's clock, have dispatches that begin at 1000.5 s and 1001.2 s by
+        // the device's clock. The dispatch of the second submission waited for the shorter time, so it determines the
+        // offset.
         watch.aligned(1.0, 1000.5);
         watch.kernel("A", (4.0, 8), 1000.5, 1000.9);
         watch.aligned(2.0, 1001.2);
         watch.kernel("B", (0.0, 0), 1001.2, 1001.1);
         let profile = watch.take().expect("a profile");
         let begins: Vec<f64> = profile.events.iter().map(|event| event.begin).collect();
-        // Sums near 1000 are rounded in f64.
+        // Times near 1000 have rounding errors in f64.
         assert!((begins[0] - 1.3).abs() < 1e-9 && (begins[1] - 2.0).abs() < 1e-9, "{begins:?}");
         assert!(profile.events.iter().all(|event| event.track == Track::Device));
-        // A clock that runs backwards measures nothing.
+        // Dispatch B ended before it began by the device's clock, so its time counts as 0.
         assert_eq!((profile.kernels[1].kernel.as_str(), profile.kernels[1].seconds), ("B", 0.0));
         assert_eq!((profile.kernels[0].flops, profile.kernels[0].bound_bytes), (4.0, 8));
     }

@@ -1,4 +1,5 @@
-//! Where the time of a context went: kernels on the device, stages on the host, memory; as a table or a Chrome trace.
+//! The profile of a context, with the times of kernels on the device and of stages on the host, and the memory used. It
+//! can be shown as a table or as a Chrome trace.
 
 mod book;
 mod show;
@@ -6,97 +7,100 @@ mod trace;
 
 pub(crate) use book::Stopwatch;
 
-/// The clock that measures the device's times.
+/// The clock with which kernels are timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Clock {
-    /// The device's own timestamps at both ends of every dispatch.
+    /// The device's timestamps at the start and the end of every dispatch.
     Timestamps,
-    /// The host's clock around every dispatch, which is submitted alone and waited for. Every time
-    /// includes the cost of a submission.
+    /// The host's clock. Every dispatch is submitted alone and waited for, so every time includes the cost of a
+    /// submission.
     Wall,
-    /// There is no device: everything ran on the CPU.
+    /// No clock was used, because there is no device and everything ran on the CPU.
     Absent,
 }
 
-/// What a kernel did on the device.
+/// The times and the work of one kernel on the device.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct KernelTime {
     /// The kernel's name.
     pub kernel: String,
-    /// The number of its dispatches.
+    /// The number of dispatches of the kernel.
     pub calls: u64,
-    /// The total seconds of device time.
+    /// The total device time in seconds.
     pub seconds: f64,
-    /// The operations, as the kernel's caller estimates them to cut work into submissions.
+    /// The total number of operations, as estimated by the code that dispatches the kernel.
     pub flops: f64,
-    /// The bytes of the arrays bound to its dispatches, counting entire arrays each time. A dispatch that works on a
-    /// part of an array moves fewer bytes; one that reads an array several times moves more.
+    /// The total number of bytes of the arrays bound to the dispatches, counting entire arrays for each dispatch. A
+    /// dispatch that uses only some elements of an array moves fewer bytes, and a dispatch that reads an array several
+    /// times moves more.
     pub bound_bytes: u64,
 }
 
-/// The time of a stage of work on the host.
+/// The time of one stage of work on the host.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StageTime {
-    /// The stage: one of the program's own ([`crate::Context::stage`]), or one of those that serve the device: `open`,
-    /// `compile` (pipelines, at their first use), `allocate`, `upload`, `record`, `submit`, `wait`, `read back`.
+    /// The name of the stage. It is either a stage of the calling program ([`crate::Context::stage`]) or one of this
+    /// library's stages, which are `open`, `compile` (pipelines, at their first use), `allocate`, `upload`, `record`,
+    /// `submit`, `wait` and `read back`.
     pub stage: &'static str,
-    /// Whether it is one of the program's own stages, which contain the others.
+    /// Whether the stage belongs to the calling program. Such a stage contains stages of this library.
     pub own: bool,
-    /// How often it ran.
+    /// The number of times that the stage ran.
     pub calls: u64,
-    /// The total seconds of all threads.
+    /// The total time of all threads in the stage, in seconds.
     pub seconds: f64,
 }
 
-/// Where the time went since the context was made, or since the last profile was taken.
+/// The times of kernels and stages since the context was created, or since the last profile was taken.
 ///
-/// `Display` writes a table, sorted by device time; [`Profile::chrome_trace`] is for `chrome://tracing` and Perfetto.
+/// `Display` writes a table, sorted by device time. [`Profile::chrome_trace`] writes a trace for `chrome://tracing` and
+/// Perfetto.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Profile {
     /// The adapter, if there is one.
     pub adapter: Option<String>,
-    /// The clock that measures the device's times.
+    /// The clock with which kernels are timed.
     pub clock: Clock,
-    /// The kernels by device time, the longest first.
+    /// The kernels, in descending order of device time.
     pub kernels: Vec<KernelTime>,
-    /// The stages on the host, in the order in which each first began; the program's own stages come
-    /// before those within them.
+    /// The stages on the host. The stages of the calling program come first, then those of this library. Within each
+    /// group, the stages are in the order in which they were first recorded.
     pub stages: Vec<StageTime>,
-    /// The seconds by the host's clock from the beginning to this profile.
+    /// The time that this profile covers, in seconds by the host's clock.
     pub wall: f64,
-    /// The most bytes that the device's buffers took at one time since the context was made.
+    /// The maximum number of bytes of all device buffers at one time since the context was created.
     pub peak_bytes: u64,
     /// The byte budget.
     pub budget: u64,
-    /// The number of events that the trace leaves out because it is full. The sums include them.
+    /// The number of events that the trace omits because it is full. The kernel and stage times include these events.
     pub left_out: u64,
     events: Vec<Event>,
 }
 
-/// A bar of a trace, with its ends in seconds of the host's clock.
+/// A bar of a trace, whose start and end are in seconds of the host's clock.
 #[derive(Clone, Debug)]
 struct Event {
     name: String,
     track: Track,
     begin: f64,
     end: f64,
-    /// The operations and bound bytes, if it is a dispatch.
+    /// The number of operations and of bound bytes, if the event is a dispatch.
     work: Option<(f64, u64)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Track {
     Device,
-    /// A thread of the host, numbered in the order in which threads appeared.
+    /// A thread of the host. The threads are numbered in the order in which each first recorded a stage.
     Host(usize),
 }
 
 impl Profile {
-    /// Returns the total seconds of device time.
+    /// Returns the total device time in seconds.
     #[must_use]
     pub fn device_seconds(&self) -> f64 {
         self.kernels.iter().map(|kernel| kernel.seconds).sum()

@@ -1,4 +1,4 @@
-//! The profile as a table.
+//! Formats the profile as a table.
 
 use super::{Clock, KernelTime, Profile};
 use std::fmt::{Display, Formatter, Result};
@@ -53,7 +53,7 @@ impl Display for Profile {
 
 fn write_kernel(f: &mut Formatter<'_>, kernel: &KernelTime, all: f64) -> Result {
     let calls = kernel.calls.max(1) as f64;
-    // A kernel that took no time has no rate.
+    // The rate is undefined if the measured time is 0.
     let rate =
         |work: f64| if kernel.seconds > 0.0 { format!("{:.3}", 1e-9 * work / kernel.seconds) } else { "-".into() };
     let share = if all > 0.0 { 100.0 * kernel.seconds / all } else { 0.0 };
@@ -105,7 +105,7 @@ mod tests {
         let text = profile.to_string();
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].contains("llvmpipe, by its timestamps"), "{text}");
-        // 0.75 s of 1 s in three calls, with 2e9 operations and 4e9 bytes.
+        // `Tile` used 0.75 s of the total of 1 s, in three calls with 2e9 operations and 4e9 bytes in total.
         assert_eq!(fields(lines[2]), ["Tile", "3", "750.000", "250000.0", "75.0", "2.667", "5.333"]);
         assert_eq!(fields(lines[4])[4..], ["0.0", "-", "-"]);
         assert!(

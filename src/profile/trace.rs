@@ -1,13 +1,13 @@
-//! Chrome's trace events, which `chrome://tracing` and Perfetto show.
+//! Writes the profile as Chrome trace events, which `chrome://tracing` and Perfetto display.
 
 use super::{Clock, Event, Profile, Track};
 use serde_json::{Value, json};
 
 impl Profile {
-    /// Returns a JSON array of trace events, with one track for the device's kernels and one for
-    /// each thread of the host. Times are microseconds of the host's clock since the profile began.
-    /// The host's time of device timestamps is not known exactly: the device's track is placed as
-    /// early as possible such that no dispatch begins before it was submitted.
+    /// Returns a JSON array of trace events, with one track for the device's kernels and one for each thread of the
+    /// host. Times are in microseconds of the host's clock since the profile began. The offset between the clocks of
+    /// the device and the host is not known exactly. The device's track is therefore placed as early as possible
+    /// without any dispatch beginning before its submission.
     #[must_use]
     pub fn chrome_trace(&self) -> String {
         let device = self.adapter.as_deref().unwrap_or("device");

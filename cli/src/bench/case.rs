@@ -1,29 +1,32 @@
-//! Workloads and their names, as every benchmark here and `dense_peers.py` write them: `eigh/f32/n=32/batch=10000`.
+//! Workloads and their names, which all benchmarks of this project and `dense_peers.py` write in the same way:
+//! `eigh/f32/n=32/batch=10000`.
 
 use super::workloads::of;
 use fiedler::policy::{Choice, Family, Side};
 use fiedler::{Context, Error, Result, Shape};
 use std::fmt;
 
-/// The largest number of items tried in the search for the turning point.
+/// The maximum number of items that [`Case::turns_at`] tries.
 const MOST: usize = 1 << 22;
 
-/// One operation of one size.
+/// An operation with the sizes of its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
     /// The operation.
     pub family: Family,
-    /// The size `n`: for covariances `cols`, for sparse products and encodings `nodes`, for `eigsh` the side of the
-    /// `grid`, for `describe` the length of a series.
+    /// The size, which most families call `n`. For covariances it is `cols`, for sparse products and encodings `nodes`,
+    /// for `eigsh` the number of nodes along a side of the `grid`, and for `describe` the length of a series.
     pub size: usize,
-    /// The number of items `batch`: for covariances `rows`, for sparse products `edges`, for encodings `graphs`.
+    /// The number of items, which most families call `batch`. For covariances it is `rows`, for sparse products
+    /// `edges`, and for encodings `graphs`.
     pub items: usize,
-    /// The number of pairs of `eigsh` and of encodings, or of columns of a dense block; 0 for other families.
+    /// The number of eigenpairs for `eigsh` and encodings, or the number of columns of the dense block for sparse
+    /// products; 0 for other families.
     pub k: usize,
 }
 
 impl Case {
-    /// Returns a workload of `size` and `items`, with the usual k.
+    /// Returns a workload with this size and number of items, and with the family's default k.
     #[must_use]
     pub fn new(family: Family, size: usize, items: usize) -> Self {
         Self { family, size, items, k: of(family).words().k }
@@ -68,7 +71,7 @@ impl Case {
         case.check()
     }
 
-    /// Returns the case, if it is within the limits of its family.
+    /// Returns the case if it is within the limits of its family, and an error otherwise.
     fn check(self) -> Result<Self> {
         let numbers = self.numbers();
         if numbers > (1_u64 << 40) as f64 {
@@ -93,14 +96,15 @@ impl Case {
         of(self.family).numbers(self)
     }
 
-    /// Returns the bytes that have to be read and written once, and the textbook's operation count. Shares of ceilings
-    /// are relative to these.
+    /// Returns the number of bytes that must be read and written at least once, and the textbook operation count.
+    /// Shares of roofline ceilings are computed from these two values.
     #[must_use]
     pub fn least(&self) -> [f64; 2] {
         of(self.family).least(self)
     }
 
-    /// Returns the shape of the workload's array, if it has one: matrices, or series as columns.
+    /// Returns the shape of the workload's array, if the workload has one. The array holds matrices, or series as
+    /// columns.
     pub(super) fn shape(&self) -> Shape {
         of(self.family).shape(self)
     }
@@ -110,19 +114,20 @@ impl Case {
         u32::try_from(self.size).unwrap_or(u32::MAX)
     }
 
-    /// Returns the orders of all its matrices.
+    /// Returns the orders of all matrices of the workload.
     pub(super) fn orders(&self) -> Vec<u32> {
         vec![self.order(); self.items]
     }
 
-    /// Returns where it would run, and why; `resident`: its data is on the device.
+    /// Returns where the workload would run, and why. `resident` says whether its data is already on the device.
     #[must_use]
     pub fn choose(&self, ctx: &Context, resident: bool) -> Choice {
         of(self.family).choose(self, ctx, resident)
     }
 
-    /// Returns the number of items at which the other side is chosen, and that side. It tries the number of items times
-    /// powers of two, upward first, and returns the first one that changes the choice.
+    /// Returns a number of items at which the other side is chosen, and that side. The method multiplies the number of
+    /// items by increasing powers of two, then divides it by increasing powers of two, and returns the first result
+    /// that changes the choice.
     #[must_use]
     pub fn turns_at(&self, ctx: &Context, resident: bool) -> Option<(usize, Side)> {
         if self.items_are().is_empty() {
@@ -137,7 +142,7 @@ impl Case {
         more.find(turns).or_else(|| fewer.find(turns)).map(|items| (items, other))
     }
 
-    /// Returns what the items are called; empty if the workload has only one.
+    /// Returns what the items are called; empty if a workload of the family has only one item.
     #[must_use]
     pub fn items_are(&self) -> &'static str {
         of(self.family).words().items

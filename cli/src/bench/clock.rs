@@ -7,33 +7,35 @@ use std::time::{Duration, Instant};
 /// The durations of consecutive calls, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
-    /// The median.
+    /// The median duration.
     pub median: f64,
-    /// The shortest.
+    /// The shortest duration.
     pub least: f64,
-    /// The longest.
+    /// The longest duration.
     pub most: f64,
     /// The number of calls.
     pub calls: usize,
 }
 
 impl Times {
-    /// Returns `(most - least) / median`.
+    /// Returns the spread, `(most - least) / median`.
     #[must_use]
     pub fn spread(&self) -> f64 {
         (self.most - self.least) / self.median
     }
 }
 
-/// Times one call. For the first call of all, this includes compiling, allocating and paging in.
+/// Returns the duration of one call, in seconds. For the very first call, this includes compiling, allocating and
+/// paging in.
 pub(super) fn first(call: &mut Call<'_>) -> Result<f64> {
     let started = Instant::now();
     call()?;
     Ok(started.elapsed().as_secs_f64())
 }
 
-/// Times calls until the budget is used up, at least 3 and at most 31, after one that does not count because it wakes
-/// threads. If that one takes longer than the budget, it counts, and only one more follows.
+/// Times calls until the budget is used up, but at least 3 and at most 31 calls. A call before them does not count,
+/// because it wakes the threads. If that call takes longer than the budget, it does count, and only one more call is
+/// timed.
 pub(super) fn timed(call: &mut Call<'_>, budget: Duration) -> Result<Times> {
     let waking = first(call)?;
     let started = Instant::now();

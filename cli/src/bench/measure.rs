@@ -1,4 +1,4 @@
-//! Measurements of one workload on one side, with the policy's prediction.
+//! Measures a workload on one side, and compares the time with the policy's prediction.
 
 use super::case::Case;
 use super::clock::{Times, first, timed};
@@ -13,34 +13,33 @@ use std::time::Duration;
 pub struct Measured {
     /// The workload.
     pub case: Case,
-    /// The side.
+    /// The side that was measured.
     pub side: Side,
-    /// The largest error as a share of the promised bound; above 1 the result is wrong.
+    /// The largest error divided by the promised bound. A value above 1 means that the result is wrong.
     pub error: f64,
     /// The seconds of the first call of this run, including compilation.
     pub first: f64,
-    /// The times with the data on the side that computes. `None` if there is no such call, and on the CPU, where it
-    /// would equal `transfers`.
+    /// The times of calls whose data is already on the device. `None` if the library has no such call, and on the CPU,
+    /// where the times would equal `transfers`.
     pub resident: Option<Times>,
-    /// The times from host to host.
+    /// The times of calls from host to host.
     pub transfers: Times,
-    /// The seconds predicted for a call from host to host.
+    /// The predicted time, in seconds, of a call from host to host.
     pub predicted: f64,
 }
 
 impl Measured {
-    /// Returns the factor by which the prediction is off: the larger of measured / predicted and its reciprocal, so at
-    /// least 1.
+    /// Returns the factor, at least 1, by which the prediction is off. It is the larger of measured / predicted and
+    /// predicted / measured.
     #[must_use]
     pub fn off(&self) -> f64 {
         (self.predicted / self.transfers.median).max(self.transfers.median / self.predicted)
     }
 }
 
-/// Checks the result of a workload on `side`, then measures it for about the time of `budget`.
+/// Checks the result of a workload on `side`, and then measures the workload for about the time `budget`.
 ///
-/// # Errors
-/// Returns an error if that side cannot compute it or if the device fails.
+/// # Errors Returns an error if `side` cannot compute the workload or if the device fails.
 pub fn measure(case: &Case, ctx: &Context, side: Side, budget: Duration) -> Result<Measured> {
     let choice = case.choose(ctx, false);
     let (ctx, predicted) = match side {
@@ -73,11 +72,12 @@ pub enum Extent {
     /// A few minutes.
     #[default]
     Usual,
-    /// All sizes, up to those that take seconds.
+    /// All sizes, including sizes that take seconds per call.
     Full,
 }
 
-/// Returns the workloads of an extent, which limits their bytes and operations.
+/// Returns the workloads of a benchmark of the given extent. The extent limits the number of bytes and operations of a
+/// workload.
 #[must_use]
 pub fn grid(extent: Extent) -> Vec<Case> {
     let (most, every) = match extent {
@@ -93,8 +93,8 @@ pub fn grid(extent: Extent) -> Vec<Case> {
                 let items = if items == 0 { of(family).usual_items(size) } else { items };
                 let case = Case::new(family, size, items);
                 let [bytes, flops] = case.least();
-                // A quick run takes every other number of items, the same ones at every size, so that sizes can be
-                // compared.
+                // A quick run measures every other number of items. It measures the same numbers of items for every
+                // size, so that sizes can be compared.
                 if flops <= most && bytes <= most && j % every == 0 {
                     all.push(case);
                 }
@@ -104,8 +104,9 @@ pub fn grid(extent: Extent) -> Vec<Case> {
     all
 }
 
-/// Returns whether a choice matters: whether the two sides differ by more than 10 % and by more than the slower one's
-/// spread.
+/// Returns whether the choice between two sides matters. It matters if the median time of the slower side is more than
+/// 10 % longer than the median time of the faster side, and if even the shortest time of the slower side is longer than
+/// the faster side's median.
 #[must_use]
 pub fn differ(a: &Measured, b: &Measured) -> bool {
     let (a, b) = (&a.transfers, &b.transfers);
@@ -113,7 +114,7 @@ pub fn differ(a: &Measured, b: &Measured) -> bool {
     slow.median > 1.1 * fast.median && slow.least > fast.median
 }
 
-/// Returns the median time that one choice takes, in seconds.
+/// Returns the median time, in seconds, that the policy takes for one choice.
 #[must_use]
 pub fn choice_seconds(ctx: &Context) -> f64 {
     let work = Workload { family: Family::Matmul, size: 50.0, items: 7.0, ..Workload::default() };

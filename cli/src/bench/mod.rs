@@ -1,4 +1,5 @@
-//! Workloads by name, their times on this machine, and the policy's predictions.
+//! Parses the names of workloads, measures their times on this machine, and compares these times with the policy's
+//! predictions.
 
 mod case;
 mod clock;
@@ -19,7 +20,8 @@ pub fn today() -> String {
     date_of(seconds / 86_400)
 }
 
-/// Returns the date `days` days after 1970-01-01, by Howard Hinnant's civil_from_days, in which years begin in March.
+/// Returns the date `days` days after 1970-01-01, by Howard Hinnant's algorithm civil_from_days, in which years begin
+/// in March.
 fn date_of(days: u64) -> String {
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);

@@ -1,4 +1,4 @@
-//! `fiedler explain`: where a workload would run, the predicted times, and the reason.
+//! `fiedler explain`: shows where a workload would run, the predicted times, and the reason for the choice.
 
 use super::{Failure, Outcome, Where, print};
 use crate::bench::Case;
@@ -78,7 +78,7 @@ impl Explain {
     }
 }
 
-/// Says what would change the choice.
+/// Describes what would change the choice.
 fn change(case: &Case, choice: &Choice, turns: Option<(usize, Side)>) -> String {
     use fiedler::policy::Reason;
     match (choice.reason, turns) {

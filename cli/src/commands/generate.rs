@@ -1,4 +1,4 @@
-//! `fiedler generate`: data sets and graphs, the same on every machine for the same options and seed.
+//! `fiedler generate`: writes data sets and graphs. The same options and seed give the same output on every machine.
 
 use super::values::whole;
 use super::{Failure, Outcome, check_place, complain, print};
@@ -43,9 +43,9 @@ enum Kind {
         #[command(flatten)]
         out: Out,
     },
-    /// Every node joined to every other.
+    /// Every node joined to every other node.
     Complete(Nodes),
-    /// One node joined to every other.
+    /// One node joined to every other node.
     Star(Nodes),
     /// The stochastic block model: edges within blocks with one probability, between blocks with another.
     Blocks {
@@ -79,7 +79,7 @@ enum Kind {
         #[command(flatten)]
         out: Out,
     },
-    /// A graph drawn uniformly from all those with the given numbers of nodes and edges.
+    /// A graph drawn uniformly from all graphs with the given numbers of nodes and edges.
     Uniform {
         /// The number of nodes.
         #[arg(long, value_parser = whole::<usize>)]
@@ -131,7 +131,8 @@ struct Out {
 
 impl Generate {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        // A graph of a fixed family, or a random one. `words` repeats the options of the call, for the file's header.
+        // `graph` is a graph of a fixed family or a random graph. `words` repeats the options of the call for the
+        // file's header.
         let (out, graph, words) = match self.kind {
             Kind::Molecules { graphs, seed, output } => return molecules(graphs, seed, &output),
             Kind::Path(Nodes { nodes, out }) => planned(out, Family::Path { nodes }, format!("path --nodes {nodes}"))?,
@@ -189,7 +190,8 @@ fn molecules(graphs: usize, Seed { seed }: Seed, output: &std::path::Path) -> Re
     Ok(Outcome::Done)
 }
 
-/// Makes the graph of a fixed family. The output is checked first, because a large graph may take long.
+/// Makes a graph of a fixed family. Checks first that the output can be written, because making a large graph may take
+/// long.
 fn planned(out: Out, family: Family, words: String) -> Result<(Out, fiedler::graph::Graph, String), Failure> {
     out.check()?;
     Ok((out, family.graph()?, words))

@@ -1,4 +1,5 @@
-//! Ctrl-C: the work ends at the next point where it can stop, within a second at most, and leaves no half-written file.
+//! Handles Ctrl-C. The work ends at the next point where it can stop, after a second at most, and leaves no
+//! half-written file.
 
 use fiedler::{Cancel, io};
 use std::process::exit;
@@ -9,13 +10,13 @@ use std::time::Duration;
 /// The exit status that shells give a program ended by SIGINT: 128 plus the signal's number.
 pub(super) const INTERRUPTED: u8 = 130;
 
-/// The time that the work has to stop by itself. Decomposing one large matrix or compiling a kernel cannot be
-/// interrupted.
+/// The time after Ctrl-C within which the work must stop by itself before the process is ended. Decomposing one large
+/// matrix or compiling a kernel cannot be interrupted.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 static CANCEL: OnceLock<Cancel> = OnceLock::new();
 
-/// Returns the switch that Ctrl-C turns on.
+/// Returns the cancel switch that Ctrl-C turns on.
 pub(super) fn cancel() -> Cancel {
     CANCEL.get_or_init(Cancel::new).clone()
 }
@@ -30,7 +31,7 @@ pub(super) fn listen() {
         exit(INTERRUPTED.into());
     };
     if let Err(error) = ctrlc::set_handler(handler) {
-        // Without the handler, Ctrl-C ends the process at once and leaves a temporary file at worst.
+        // Without the handler, Ctrl-C ends the process at once and, at worst, leaves a temporary file behind.
         log::warn!("cannot handle Ctrl-C: {error}");
     }
 }

@@ -1,4 +1,4 @@
-//! The commands, one file each, and what they share: the options for the backend, exit codes, errors.
+//! The commands, one file each, and the items that they share: the options for the backend, exit codes and errors.
 
 mod bench;
 mod doctor;
@@ -55,14 +55,14 @@ enum Command {
     Generate(generate::Generate),
 }
 
-/// The predicted CPU time, in seconds, from which `auto` looks for an adapter. To find and open one and to compile its
-/// first kernels takes between 0.1 s (two software adapters, 2026-11-22) and a second.
+/// The predicted CPU time, in seconds, from which `auto` looks for an adapter. Finding and opening an adapter and
+/// compiling its first kernels takes between 0.1 s (two software adapters, 2026-11-22) and a second.
 const WORTH_OPENING: f64 = 0.5;
 
 /// The largest thread count accepted. No machine has more cores, so a larger number is a typing error.
 const MOST_THREADS: usize = 4096;
 
-/// The reason for the CPU when an f64 call does not ask for it.
+/// The reason that is reported when an f64 call runs on the CPU without asking for the CPU.
 const IN_F64: &str = "f64 is computed there";
 
 /// Where to compute.
@@ -72,28 +72,29 @@ struct Where {
     #[arg(long, value_name = "BACKEND")]
     backend: Option<Backend>,
     /// The adapter whose name or driver contains NAME; software adapters are used only when named. NAME#1 is the second
-    /// match, pci:0000:41:00.0 the adapter at that address.
+    /// match, and pci:0000:41:00.0 is the adapter at that PCI address.
     #[arg(long, value_name = "NAME")]
     adapter: Option<String>,
-    /// The number of CPU threads. Results depend on it only through the side that auto chooses [default: one per core].
+    /// The number of CPU threads. It affects results only if it changes the side that auto chooses [default: one per
+    /// core].
     #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<usize>,
 }
 
 impl Where {
-    /// Opens the context that the options, or else the environment, ask for.
+    /// Opens the context that the options and the environment ask for. Options take precedence.
     fn context(&self) -> Result<Context, Failure> {
         self.with(Context::builder())
     }
 
-    /// Returns the backend that the options, or else the environment, ask for.
+    /// Returns the backend that the options ask for. Without such an option, the environment decides.
     fn backend(&self) -> Backend {
         let said = || std::env::var("FIEDLER_BACKEND").ok().and_then(|text| text.parse().ok());
         self.backend.or_else(said).unwrap_or_default()
     }
 
-    /// Returns whether the call says where to compute, by a backend or an adapter; then no prediction decides about
-    /// opening a device.
+    /// Returns whether the call names a backend other than auto or an adapter. If it does, the command does not predict
+    /// whether opening a device pays.
     fn is_said(&self) -> bool {
         self.backend() != Backend::Auto || self.adapter().is_some()
     }
@@ -103,7 +104,8 @@ impl Where {
         self.backend() == Backend::Gpu
     }
 
-    /// Returns whether to open a device: if the call asks for one, or if the CPU alone would take long enough.
+    /// Returns whether to open a device. The answer is yes if the call says where to compute, or if the CPU alone would
+    /// take at least [`WORTH_OPENING`].
     fn opens_device(&self, choose: impl FnOnce(&Context) -> Result<Choice, Error>) -> Result<bool, Failure> {
         if self.is_said() {
             return Ok(true);
@@ -112,12 +114,13 @@ impl Where {
         Ok(choose(&cpu)?.cpu_seconds >= WORTH_OPENING)
     }
 
-    /// Returns the adapter that the options, or else the environment, name.
+    /// Returns the adapter name in the options. Without such an option, returns the name in the environment.
     fn adapter(&self) -> Option<String> {
         self.adapter.clone().or_else(|| std::env::var("FIEDLER_ADAPTER").ok()).filter(|name| !name.is_empty())
     }
 
-    /// Opens the context that the options, or else the environment, ask for, on top of what `builder` already sets.
+    /// Opens the context that the options and the environment ask for, in addition to the settings of `builder`.
+    /// Options take precedence.
     fn with(&self, mut builder: ContextBuilder) -> Result<Context, Failure> {
         if let (Some(Backend::Cpu), Some(name)) = (self.backend, &self.adapter) {
             return Err(Failure::Call(format!(
@@ -134,7 +137,7 @@ impl Where {
             builder = builder.threads(threads);
         }
         builder = builder.cancel(interrupt::cancel());
-        // The environment is part of the call.
+        // An invalid environment variable is reported as a wrong call.
         let builder = builder.environment().map_err(|error| Failure::Call(error.to_string()))?;
         Ok(builder.build()?)
     }
@@ -152,13 +155,13 @@ enum Failure {
     /// The call itself is wrong.
     Call(String),
     Failed(Error),
-    /// It failed; the message is already complete.
+    /// The command failed, and the message is already complete.
     Said(String),
 }
 
 impl Failure {
-    /// Returns the same failure with the operation's name as the user typed it, instead of the library's. The shapes
-    /// come from the call, so an error about a shape is a wrong call.
+    /// Returns the same failure with the operation's name as the user typed it, in place of the library's name for it.
+    /// Because the call supplies the shapes, an error about a shape is reported as a wrong call.
     fn of(self, operation: &str) -> Self {
         match self {
             Self::Call(message) => Self::Call(format!("{operation}: {message}")),
@@ -219,8 +222,8 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Makes every option that takes a value accept -1 as its value, valid or not. Otherwise clap would take -1 for an
-/// option, and its message would mislead.
+/// Makes every option that takes a value accept -1 as the value, even if -1 is not valid. Otherwise clap would treat -1
+/// as an option, and its error message would mislead.
 fn negative_values(words: Words) -> Words {
     words
         .mut_args(|arg| {
@@ -236,24 +239,24 @@ fn threads(text: &str) -> Result<usize, String> {
     count.ok_or_else(|| format!("expected 1 to {MOST_THREADS} threads"))
 }
 
-/// Formats a count with the singular or the plural.
+/// Formats a count with the noun in the singular or the plural.
 fn many(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
-/// Prints to standard output. A closed pipe is not a failure.
+/// Prints to standard output and ignores errors, so that a closed pipe is not a failure.
 fn print(text: impl std::fmt::Display) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
-/// Prints a message to standard error. If that fails, only the exit code remains.
+/// Prints a message to standard error. If printing fails, only the exit code tells of the failure.
 fn complain(reason: &dyn std::fmt::Display) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "fiedler: {reason}");
 }
 
-/// Checks, before the work is done, that the output can be written and is not the input.
+/// Checks, before the work begins, that the output can be written and is not the input.
 fn check_output(path: &Path, input: &Path, endings: &[&str]) -> Result<(), Failure> {
     check_place(path, endings)?;
     if path.canonicalize().is_ok_and(|out| input.canonicalize().is_ok_and(|input| input == out)) {

@@ -1,4 +1,4 @@
-//! `--profile`: where a command spends its time.
+//! `--profile`: reports where a command spends its time.
 
 use super::{Failure, Where, check_place};
 use clap::Args;
@@ -7,11 +7,11 @@ use std::cell::{Cell, OnceCell};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// The option `--profile`, and what it needs while the command runs.
+/// The option `--profile` and the state of the profile while the command runs.
 #[derive(Debug, Args)]
 pub(super) struct Profiling {
-    /// Print to standard error where the time went, by kernel and by stage of the host; with a file, also write a
-    /// Chrome trace.
+    /// Print the time of each kernel and of each stage on the host to standard error. With a file, also write a Chrome
+    /// trace.
     #[arg(long, value_name = "FILE.json", value_parser = trace_file)]
     #[expect(clippy::option_option, reason = "clap's way of an option whose value may be left out")]
     profile: Option<Option<PathBuf>>,
@@ -22,7 +22,7 @@ pub(super) struct Profiling {
     began: Cell<Option<Instant>>,
 }
 
-/// Accepts only names that end in .json: any other name is more likely an input that follows the option.
+/// Accepts only file names that end in .json, because any other name after `--profile` is probably meant as an input.
 fn trace_file(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let fits = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
@@ -31,14 +31,15 @@ fn trace_file(text: &str) -> Result<PathBuf, String> {
 }
 
 impl Profiling {
-    /// Starts the first stage, and checks before the work is done that the trace can be written.
+    /// Starts the first stage. Also checks, before the work begins, that the trace can be written.
     pub(super) fn check(&self) -> Result<(), Failure> {
         self.began.set(Some(Instant::now()));
         self.profile.iter().flatten().try_for_each(|path| check_place(path, &["json"]))
     }
 
-    /// Opens the context of `place`, with profiling if the call asks for it. `device`: whether to look for an adapter
-    /// if none was asked for. The time since the last stage ended is recorded as the stage `before`, if one is given.
+    /// Opens the context of `place`, with profiling if the call asks for a profile. `device` says whether to look for
+    /// an adapter if the call does not ask for one. If `before` is given, the time since the end of the last stage is
+    /// recorded as the stage `before`.
     pub(super) fn context(
         &self,
         place: &Where,
@@ -57,7 +58,7 @@ impl Profiling {
         Ok(ctx)
     }
 
-    /// Records the time since the last stage ended as `stage`.
+    /// Records the time since the end of the last stage as `stage`.
     pub(super) fn stage(&self, stage: &'static str) {
         if let (Some(ctx), Some(began)) = (self.of.get(), self.began.replace(Some(Instant::now()))) {
             ctx.stage(stage, began..Instant::now());
@@ -70,7 +71,7 @@ impl Profiling {
         let Some(profile) = ctx.profile()? else { return Ok(()) };
         {
             use std::io::Write as _;
-            // If standard error is closed, the trace is still written.
+            // An error is ignored here, so that the trace is written even if standard error is closed.
             let _ = write!(std::io::stderr(), "{profile}");
         }
         for path in self.profile.iter().flatten() {

@@ -1,4 +1,4 @@
-//! How a command reads graphs, and the notices that it prints about them.
+//! Reads the graphs of a command, and prints the reader's notices.
 
 use super::Failure;
 use super::values::counted;
@@ -11,13 +11,13 @@ use std::path::Path;
 /// The options for reading a data set.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct Reading {
-    /// Weight the edges of a TUDataset by column N of DS_edge_attributes.txt, counted from 1.
+    /// Use column N of DS_edge_attributes.txt as the edge weights of a TUDataset. The first column is 1.
     #[arg(long, value_name = "N", value_parser = counted)]
     pub(super) edge_weight_column: Option<usize>,
 }
 
 impl Reading {
-    /// Reads the data set; an option that does not apply to its format is a wrong call.
+    /// Reads the data set. An option that does not apply to the format of the input is reported as a wrong call.
     pub(super) fn read(self, input: &Path, conventions: &Conventions) -> Result<DataSet, Failure> {
         let mut options = ReadOptions::default();
         options.edge_weight_column = self.edge_weight_column;

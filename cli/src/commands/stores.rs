@@ -1,25 +1,27 @@
-//! The stores that `encode` searches before it computes.
+//! The stores in which `encode` looks for results before it computes them.
 
 use super::Failure;
 use fiedler::cache::Cache;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The stores of finished cache blocks: the journal of a call that may be killed, and the user's cache.
+/// The stores of finished cache blocks: the journal, from which a call that was killed can be resumed, and the user's
+/// cache.
 pub(super) struct Stores {
     journal: Option<Arc<Cache>>,
     cache: Option<Arc<Cache>>,
 }
 
 impl Stores {
-    /// Opens the user's cache if `cache` is set, and the journal of the output `resume` if there is one.
+    /// Opens the user's cache if `cache` is true. If `resume` names an output, also opens the journal of that output.
     pub(super) fn new(cache: bool, resume: Option<&PathBuf>) -> Result<Self, Failure> {
         let mut stores = Self { journal: None, cache: None };
         if let Some(output) = resume {
             let mut folder = output.clone().into_os_string();
             folder.push(".resume");
             let folder = PathBuf::from(folder);
-            // The call asks for the journal, so it has to work; the cache is a convenience.
+            // The call asks for the journal explicitly, so a journal that cannot be created is an error. The cache is
+            // only a convenience.
             if let Err(error) = std::fs::create_dir_all(&folder) {
                 return Err(Failure::Call(format!(
                     "{}: cannot create the folder for --resume: {error}",
@@ -40,14 +42,14 @@ impl Stores {
         self.journal.iter().chain(&self.cache)
     }
 
-    /// Clears the journal: the output is complete, and nothing is left to resume.
+    /// Clears the journal, because the output is complete and nothing is left to resume.
     pub(super) fn done(&self) {
         if let Some(Err(error)) = self.journal.as_ref().map(|journal| journal.clear_disk()) {
             log::warn!("{error}");
         }
     }
 
-    /// Returns the numbers of cache blocks found in the journal, found in the cache, and found in neither.
+    /// Returns three counts of cache blocks: found in the journal, found in the cache, and found in neither.
     fn pieces(&self) -> [u64; 3] {
         let counters = |store: &Option<Arc<Cache>>| store.as_ref().map(|store| store.counters()).unwrap_or_default();
         let (journal, cache) = (counters(&self.journal), counters(&self.cache));
@@ -76,7 +78,7 @@ impl Stores {
 }
 
 impl Drop for Stores {
-    /// Removes the journal's folder if it is empty, as after a call that failed early.
+    /// Removes the journal's folder if the folder is empty, for example after a call that failed early.
     fn drop(&mut self) {
         if let Some(folder) = self.journal.as_ref().and_then(|journal| journal.folder()) {
             let _ = std::fs::remove_dir(folder);

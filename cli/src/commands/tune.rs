@@ -16,7 +16,7 @@ pub(super) struct Tune {
     /// Measure more and larger sizes, for four minutes rather than one.
     #[arg(long)]
     thorough: bool,
-    /// Show what is stored and whether it is valid for this machine; measure nothing.
+    /// Show the stored measurements and whether they are valid for this machine, without measuring anything.
     #[arg(long, conflicts_with = "thorough")]
     show: bool,
     /// Delete the stored measurements of this machine's CPU and adapter.
@@ -39,7 +39,7 @@ impl Tune {
         if self.forget {
             return forget(&folder, &machines);
         }
-        // If nothing can be stored, this saves a minute of measuring.
+        // If the folder is not writable, checking this first saves a minute of measuring.
         writable(&folder)?;
         let bar = ProgressBar::new(1000).with_style(
             ProgressStyle::with_template("{bar:30} {elapsed} {wide_msg}")
@@ -64,13 +64,13 @@ impl Tune {
     }
 }
 
-/// Creates the folder, and checks that a file can be written to it.
+/// Creates the folder and checks that files can be written in the folder.
 fn writable(folder: &Path) -> Result<(), Failure> {
     let tried = std::fs::create_dir_all(folder).and_then(|()| tempfile::NamedTempFile::new_in(folder));
     tried.map(drop).map_err(|error| Failure::Said(format!("tune: cannot write to {}: {error}", folder.display())))
 }
 
-/// Returns the CPU, and the adapter if there is one.
+/// Returns the machines to measure: the CPU, and the adapter if there is one.
 fn machines(ctx: &Context) -> Vec<Machine> {
     let cpu = Machine::cpu(ctx.threads());
     let adapter = ctx.adapter().map(|a| Machine::adapter(&a.name, &a.backend, &a.driver));
@@ -99,7 +99,7 @@ fn summary(machine: &Machine, tuning: &Tuning, path: &Path) -> String {
     format!("{name}: {fixed}\n  measured: {}\n  stored in {}", families(curves), path.display())
 }
 
-/// Lists the kernel forms that lost to another form.
+/// Lists the kernel forms that were slower than another form.
 fn forms(slower: &[Slower]) -> String {
     let each =
         slower.iter().map(|s| format!("{} for {} {} to {}", s.form.name(), s.form.family(), s.sizes[0], s.sizes[1]));

@@ -1,4 +1,5 @@
-//! The parsers of option values. They run while the command line is read, so that an invalid value is a wrong call.
+//! The parsers of option values. They run while the command line is parsed, so an invalid value is reported as a wrong
+//! call.
 
 use std::num::IntErrorKind;
 
@@ -42,7 +43,7 @@ pub(super) fn base(text: &str) -> Result<f64, String> {
     number(text, "a finite number above 1", |x| x.is_finite() && x > 1.0)
 }
 
-/// Parses a probability, or the position of a quantile.
+/// Parses a number from 0 to 1: a probability, or the position of a quantile.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     number(text, "a number from 0 to 1", |x| (0.0..=1.0).contains(&x))
 }

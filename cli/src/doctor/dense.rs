@@ -8,10 +8,10 @@ use fiedler::array::Array;
 use fiedler::graph::{Conventions, Graph, GraphBatch};
 use fiedler::ops::{self, Normalization, Vectors};
 
-/// One order for each form of the kernels: registers of an invocation, of a subgroup, of a workgroup, workgroup memory,
-/// blocks.
+/// One matrix order for each form of the eigh kernels. The forms hold a matrix in the registers of an invocation, of a
+/// subgroup or of a workgroup, hold it in workgroup memory, or work on blocks of columns.
 const ORDERS: [usize; 5] = [5, 24, 48, 100, 140];
-/// Shapes for both forms of the decomposition, tall and wide.
+/// Tall and wide shapes that together use both forms of the singular value decomposition.
 const RECTANGLES: [(usize, usize); 3] = [(24, 10), (10, 24), (150, 120)];
 /// The number of matrices in a batch.
 const BATCH: usize = 3;
@@ -27,8 +27,8 @@ pub(super) fn trials() -> Vec<Trial> {
     std::iter::once(laplacian).chain(eigh).chain(svd).collect()
 }
 
-/// Checks the entries of normalized Laplacians, which are 1 on the diagonal and -1/sqrt(d_i d_j) off it: a division and
-/// a root, each rounded, and their product.
+/// Checks the entries of normalized Laplacians, which are 1 on the diagonal and -1/sqrt(d_i d_j) for linked nodes. An
+/// entry has the rounding errors of a division, a square root and a product.
 fn laplacian(ctx: &Context) -> Result<Measured> {
     let lists: [(usize, Vec<(u32, u32)>); 3] = [
         (6, (0..6).map(|i| (i, (i + 1) % 6)).collect()),
@@ -69,7 +69,8 @@ fn transposed(a: &[f64], m: usize) -> Vec<f64> {
     (0..a.len()).map(|at| a[at / n + m * (at % n)]).collect()
 }
 
-/// Returns an m x n matrix whose decomposition is known: a diagonal matrix, reflected from both sides.
+/// Returns an m x n matrix with a known decomposition: a diagonal matrix, multiplied by a reflection from the left and
+/// another from the right.
 fn reflected(m: usize, n: usize, diagonal: impl Fn(usize) -> f64, seed: usize) -> Vec<f64> {
     let vector = |i: usize| 1.0 + 0.5 * ((real(i) + 1.0) * (1.7 + real(seed))).sin();
     let mut a = vec![0.0; m * n];
@@ -80,7 +81,7 @@ fn reflected(m: usize, n: usize, diagonal: impl Fn(usize) -> f64, seed: usize) -
     transposed(&turned, n)
 }
 
-/// Returns the 1-norm, the largest column sum of magnitudes.
+/// Returns the 1-norm: the largest sum of magnitudes in a column.
 fn norm(a: &[f64], m: usize) -> f64 {
     a.chunks_exact(m).map(|column| column.iter().map(|x| x.abs()).sum()).fold(0.0, f64::max)
 }
@@ -107,7 +108,7 @@ fn times(a: &[f64], m: usize, x: &[f64]) -> Vec<f64> {
     y
 }
 
-/// Returns `max_j |A v_j - s_j u_j|`, where A is the rounded matrix.
+/// Returns `max_j |A v_j - s_j u_j|_2`, where A is the matrix rounded to f32.
 fn residual(a: &[f64], m: usize, v: &[f64], s: &[f64], u: &[f64]) -> f64 {
     let n = a.len() / m;
     let pairs = v.chunks_exact(n).zip(u.chunks_exact(m)).zip(s);
@@ -117,9 +118,9 @@ fn residual(a: &[f64], m: usize, v: &[f64], s: &[f64], u: &[f64]) -> f64 {
     })
 }
 
-/// Checks eigenpairs of matrices with the spectrum 1, 2, ..., n. Values, residual and orthogonality are computed here
-/// in f64; these and the residual and orthogonality of the certificate are compared with the certificate's bound, 10 n
-/// eps.
+/// Checks eigenpairs of matrices with the spectrum 1, 2, ..., n. The errors of the values, the residual and the
+/// orthogonality are computed here in f64. The largest of these and of the certificate's residual and orthogonality is
+/// compared with the certificate's bound, 10 n eps.
 fn eigh(ctx: &Context, n: usize) -> Result<Measured> {
     let matrices: Vec<Vec<f64>> = (0..BATCH).map(|seed| reflected(n, n, |i| real(i + 1), seed)).collect();
     let data: Vec<f32> = matrices.concat().into_iter().map(narrow).collect();
@@ -129,7 +130,8 @@ fn eigh(ctx: &Context, n: usize) -> Result<Measured> {
     let mut worst = 0.0;
     for (i, certificate) in solved.certificates(ctx)?.iter().enumerate() {
         let own = |data: &[f32], len: usize| wide(&data[i * len..(i + 1) * len]).collect::<Vec<f64>>();
-        // The solver reads the lower triangle of the rounded matrix; the upper triangle equals it up to one rounding.
+        // The solver reads only the lower triangle of the rounded matrix. The upper triangle is equal to it up to one
+        // rounding error.
         let (a, w, v) = (own(&data, n * n), own(values.as_slice(), n), own(vectors.as_slice(), n * n));
         let size = norm(&a, n);
         worst = larger(worst, apart(w.iter().copied(), (1..=n).map(real)) / size);
@@ -139,7 +141,8 @@ fn eigh(ctx: &Context, n: usize) -> Result<Measured> {
     Ok(Measured { found: worst, allowed: 10.0 * real(n) * EPS })
 }
 
-/// Checks the singular values k, k - 1, ..., 1, where k = min(m, n), in the same way; the bound is 15 max(m, n) eps.
+/// Checks the singular values k, k - 1, ..., 1, where k = min(m, n), in the same way as [`eigh`]. The bound is 15
+/// max(m, n) eps.
 fn svd(ctx: &Context, m: usize, n: usize) -> Result<Measured> {
     let k = m.min(n);
     let matrices: Vec<Vec<f64>> = (0..BATCH).map(|seed| reflected(m, n, |i| real(k - i), seed)).collect();
@@ -152,7 +155,7 @@ fn svd(ctx: &Context, m: usize, n: usize) -> Result<Measured> {
         let own = |data: &[f32], len: usize| wide(&data[i * len..(i + 1) * len]).collect::<Vec<f64>>();
         let (a, s) = (own(&data, m * n), own(s.as_slice(), k));
         let (u, v) = (own(u.as_slice(), m * k), transposed(&own(vh.as_slice(), k * n), k));
-        // For wide matrices, the smaller of the two norms would test a stricter bound than the promised one.
+        // The larger of the 1-norms of A and A' is used, because the promised bound is relative to the larger norm.
         let size = norm(&a, m).max(norm(&transposed(&a, m), n));
         worst = larger(worst, apart(s.iter().copied(), (1..=k).rev().map(real)) / size);
         worst = larger(worst, residual(&a, m, &v, &s, &u) / size);

@@ -15,11 +15,13 @@ use num_complex::Complex;
 use std::f64::consts::{LN_2, PI};
 
 pub(super) fn trials() -> Vec<Trial> {
-    // A product of the radices, a power of two, a length for Bluestein's algorithm, and one that takes two passes.
+    // The lengths are a product of the radices, a power of two, a length that needs Bluestein's algorithm, and a length
+    // that needs two passes.
     let fft = [60, 1024, 202, 8192]
         .into_iter()
         .map(|n| Trial::new("fft", format!("{n}-point chirp, forward and inverse"), move |ctx| chirp(ctx, n)));
-    // A small product, one with partial tiles at the edges, and one whose sums are split along k.
+    // The cases are a small product, a product with partial tiles at the edges, and a product whose sums are split
+    // along k.
     let products = [(12, 9, 10, 5), (96, 80, 70, 1), (24, 24, 4000, 1)].into_iter().map(|(m, n, k, batch)| {
         Trial::new("matmul", format!("{m} x {k} by {k} x {n}, whole numbers"), move |ctx| product(ctx, m, n, k, batch))
     });
@@ -36,8 +38,8 @@ pub(super) fn trials() -> Vec<Trial> {
 }
 
 /// Checks the transform of a chirp and its inverse. For even n, `exp(i pi j^2 / n)` transforms into `sqrt(n) exp(i pi /
-/// 4) exp(-i pi k^2 / n)`, a Gauss sum. Each stage rounds: the error of an entry is at most 8 lg n eps, relative to the
-/// common magnitude of the entries.
+/// 4) exp(-i pi k^2 / n)`, a Gauss sum. Because each stage of the transform rounds, an entry may have an error of up to
+/// 8 lg n eps, relative to the magnitude that all entries share.
 fn chirp(ctx: &Context, n: usize) -> Result<Measured> {
     let phase = |j: usize| PI * real(j * j % (2 * n)) / real(n);
     let x: Vec<Complex<f32>> = (0..n).map(|j| Complex::new(narrow(phase(j).cos()), narrow(phase(j).sin()))).collect();
@@ -69,7 +71,7 @@ fn truth(a: &[f32], b: &[f32], m: usize, n: usize, k: usize) -> impl Iterator<It
     (0..m * n).map(entry).collect::<Vec<f64>>().into_iter()
 }
 
-/// Checks products of whole numbers. Sums below 2^24 are exact in f32, whatever their order.
+/// Checks products of matrices of whole numbers. Sums below 2^24 are exact in f32 in any order of summation.
 fn product(ctx: &Context, m: usize, n: usize, k: usize, batch: usize) -> Result<Measured> {
     let a: Vec<f32> = (0..m * k * batch).map(|at| whole(at % m, at / m)).collect();
     let b: Vec<f32> = (0..k * n * batch).map(|at| whole(at % k, at / k + 1)).collect();
@@ -80,8 +82,8 @@ fn product(ctx: &Context, m: usize, n: usize, k: usize, batch: usize) -> Result<
     Ok(Measured { found: apart(wide(found.as_slice()), truth), allowed: 0.0 })
 }
 
-/// Checks an f16 product. Each sum has 25 products of at most 25, so it stays below 2048, up to which f16 holds every
-/// whole number.
+/// Checks an f16 product. Each sum has 25 terms of at most 25 and therefore stays below 2048. All whole numbers up to
+/// 2048 are exact in f16.
 fn halves(ctx: &Context) -> Result<Measured> {
     let (m, n, k) = (70, 40, 25);
     let a: Vec<f32> = (0..m * k).map(|at| whole(at % m, at / m)).collect();
@@ -93,9 +95,9 @@ fn halves(ctx: &Context) -> Result<Measured> {
     Ok(Measured { found: apart(found.as_slice().iter().map(|x| f64::from(*x)), truth(&a, &b, m, n, k)), allowed: 0.0 })
 }
 
-/// Checks the moments of 5000 consecutive whole numbers, more than one leaf holds. The variance of n consecutive
-/// numbers is n (n + 1) / 12. All sums are taken about a value near the mean, so each result has only a handful of
-/// rounding errors.
+/// Checks the moments of 5000 consecutive whole numbers, which do not fit in one leaf of the summation tree. The
+/// variance of n consecutive numbers is n (n + 1) / 12. A value near the mean is subtracted before summing, so each
+/// result has only a few rounding errors.
 fn moments(ctx: &Context) -> Result<Measured> {
     let n = 5000;
     let x: Vec<f32> = (0..n).map(|i| narrow(real(1001 + i))).collect();
@@ -112,18 +114,18 @@ fn moments(ctx: &Context) -> Result<Measured> {
     for (x, truth) in known {
         worst = larger(worst, (x - truth).abs() / truth);
     }
-    // For consecutive numbers the excess kurtosis is -6 (n^2 + 1) / (5 (n^2 - 1)) and the skewness is 0. Both come from
-    // sums of thousands of rounded terms.
+    // For consecutive numbers the excess kurtosis is -6 (n^2 + 1) / (5 (n^2 - 1)) and the skewness is 0. Both results
+    // come from sums of thousands of rounded terms, so their absolute errors are compared.
     worst = larger(worst, first(&found.skewness)?.abs());
     let square = real(n) * real(n);
     worst = larger(worst, (first(&found.kurtosis)? + 1.2 * (square + 1.0) / (square - 1.0)).abs());
     Ok(Measured { found: worst, allowed: 32.0 * EPS })
 }
 
-/// Checks quantiles of permuted whole numbers at probabilities where the quantile is one of the numbers.
+/// Checks quantiles of permuted whole numbers. At the chosen probabilities, each quantile equals one of the numbers.
 fn quantiles(ctx: &Context) -> Result<Measured> {
     let n = 1001;
-    // 10 and 1001 are coprime, so this is a permutation.
+    // Because 10 and 1001 are coprime, `10 * i % n` is a permutation.
     let x: Vec<f32> = (0..n).map(|i| narrow(real(10 * i % n) - 300.0)).collect();
     let found = ops::quantiles(
         ctx,
@@ -135,8 +137,8 @@ fn quantiles(ctx: &Context) -> Result<Measured> {
     Ok(Measured { found: apart(wide(found.to_host(ctx)?.as_slice()), [-300.0, -50.0, 200.0, 700.0]), allowed: 0.0 })
 }
 
-/// Checks a covariance matrix against f64 in two passes. Errors are relative to the standard deviations, so entries are
-/// at most 1; products are summed in leaves of a thousand rows.
+/// Checks a covariance matrix against a two-pass computation in f64. Both matrices are divided by the standard
+/// deviations, so their entries are at most 1. Products are summed in leaves of a thousand rows.
 fn covariance(ctx: &Context) -> Result<Measured> {
     let (n, cols) = (3000, 3);
     let column = |i: usize, j: usize| match j {
@@ -160,8 +162,8 @@ fn covariance(ctx: &Context) -> Result<Measured> {
     Ok(Measured { found: apart(found.collect::<Vec<_>>(), truth), allowed: 64.0 * EPS })
 }
 
-/// Counts the words that differ from the known first words of the stream (2026-11-22), and the values whose bits differ
-/// from the CPU's.
+/// Counts the words that differ from the known first words of the stream (recorded 2026-11-22), plus the values whose
+/// bits differ from those of the CPU.
 fn random(ctx: &Context) -> Result<Measured> {
     const WORDS: [u32; 4] = [0x9c10_af9d, 0x156b_e974, 0x9f39_be48, 0x3b87_14a4];
     let (shape, stream) = (Shape::new(1000, 1, 1), Stream::new(1, "doctor"));
@@ -177,8 +179,9 @@ fn random(ctx: &Context) -> Result<Measured> {
     Ok(Measured { found: real(wrong), allowed: 0.0 })
 }
 
-/// Checks the divergence of p = (1/2, 1/4, 1/8, 1/8) from q = (1/4, 1/4, 1/4, 1/4), each of the four bins spread over
-/// 300 bins. It is log 2 / 4. The promised relative error is (40 + bins / 512) 2^-23.
+/// Checks the divergence of p = (1/2, 1/4, 1/8, 1/8) from q = (1/4, 1/4, 1/4, 1/4), where each of the four
+/// probabilities is spread over 300 bins. The divergence is log 2 / 4. The promised bound on its relative error is (40
+/// + bins / 512) 2^-23.
 fn divergences(ctx: &Context) -> Result<Measured> {
     let (spread, bins) = (300, 1200);
     let over = |shares: [f64; 4]| -> Vec<f32> { (0..bins).map(|i| narrow(shares[i / spread])).collect() };
@@ -189,12 +192,13 @@ fn divergences(ctx: &Context) -> Result<Measured> {
     let one =
         divergence(ctx, kind, &Array::from_vec(shape, p.clone())?, &Array::from_vec(shape, q.clone())?, &options)?;
     let mut worst = apart(wide(one.to_host(ctx)?.as_slice()), [LN_2 / 4.0]);
-    // Twenty histograms, p and q in turn: the entries are D(p, q), D(q, p) and 0. D(q, p) = log 2 / 2 - log 2 / 4.
+    // The twenty histograms alternate between p and q, so the entries of the matrix are D(p, q), D(q, p) and 0. D(q, p)
+    // is log 2 / 2 - log 2 / 4, which equals D(p, q).
     let all: Vec<f32> = (0..20).flat_map(|i| if i % 2 == 0 { p.clone() } else { q.clone() }).collect();
     let matrix = divergence_matrix(ctx, kind, &Array::from_vec(Shape::new(bins, 20, 1), all)?, &options)?;
     let truth = (0..400).map(|at| if (at % 20 + at / 20) % 2 == 0 { 0.0 } else { LN_2 / 4.0 });
     worst = larger(worst, apart(wide(matrix.to_host(ctx)?.as_slice()), truth));
-    // Normalizing rounds q once more, which adds 2^-22 sqrt(2 D).
+    // Normalizing rounds q once more, which adds 2^-22 sqrt(2 D) to the error bound.
     let divergence = LN_2 / 4.0;
     let allowed = (40.0 + real(bins) / 512.0) * EPS * divergence + 2.0 * EPS * (2.0 * divergence).sqrt();
     Ok(Measured { found: worst, allowed })

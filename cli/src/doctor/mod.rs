@@ -1,6 +1,6 @@
-//! The self-test of this machine. It checks every family of kernels against closed forms and f64, on the adapter and on
-//! the CPU, and compares the speed of copies, multiply-adds and small calls with what the class of the device should
-//! reach.
+//! The self-test of this machine. On the adapter and on the CPU, the test compares the results of every family of
+//! kernels with closed forms or f64 results, and the speed of copies, multiply-adds and small calls with the speed that
+//! a device of the same class should reach.
 
 mod dense;
 mod features;
@@ -20,15 +20,15 @@ pub struct Check {
     /// The family: `laplacian`, `eigh`, `svd`, `fft`, `matmul`, `stats`, `cov`, `random`, `divergence`, `spmm`,
     /// `eigsh`.
     pub family: &'static str,
-    /// The problem that was run, in a few words.
+    /// A description of the test problem in a few words.
     pub what: String,
-    /// Where it ran: the adapter's name, or `cpu`.
+    /// Where the problem ran: the adapter's name, or `cpu`.
     pub on: String,
-    /// The measured error, in the same measure as `allowed`; `None` if the run failed before there was a result.
+    /// The measured error, which is comparable with `allowed`; `None` if the run failed before it had a result.
     pub found: Option<f64>,
     /// The largest error that the library promises.
     pub allowed: f64,
-    /// A sentence about what is wrong, if anything is.
+    /// A sentence that says what is wrong; `None` if nothing is.
     pub problem: Option<String>,
 }
 
@@ -40,7 +40,7 @@ impl Check {
     }
 }
 
-/// A measured error and the promised bound. They are compared such that NaN breaks the promise.
+/// A measured error and the promised bound. An error of NaN counts as a violation of the bound.
 #[derive(Clone, Copy, Debug)]
 struct Measured {
     found: f64,
@@ -78,11 +78,11 @@ impl Trial {
     }
 }
 
-/// Runs every family of kernels in f32, on the adapter of `ctx` if it has one and on the CPU. The problems are small,
-/// and their answers are closed forms, whole numbers, or computed in f64. On a software adapter this takes a few
-/// seconds, most of it compilation.
+/// Tests every family of kernels in f32, both on the CPU and, if `ctx` has an adapter, on the adapter. The problems are
+/// small, and their answers are closed forms, whole numbers or f64 results. On a software adapter the test takes a few
+/// seconds, mostly for compilation.
 ///
-/// Failures are reported in the checks; nothing is returned as an error.
+/// A failure is reported in the returned checks, never as an error.
 #[must_use]
 pub fn self_test(ctx: &Context) -> Vec<Check> {
     let trials: Vec<Trial> = dense::trials().into_iter().chain(features::trials()).chain(sparse::trials()).collect();
@@ -96,7 +96,8 @@ pub fn self_test(ctx: &Context) -> Vec<Check> {
     checks
 }
 
-/// Returns the largest difference between two sequences; NaN if either contains a NaN or one is longer.
+/// Returns the largest difference between the elements of two sequences; NaN if either sequence contains a NaN or if
+/// their lengths differ.
 fn apart(found: impl IntoIterator<Item = f64>, truth: impl IntoIterator<Item = f64>) -> f64 {
     let (mut found, mut truth) = (found.into_iter(), truth.into_iter());
     let mut worst = 0.0;
@@ -149,7 +150,7 @@ mod tests {
         let checks = self_test(&Context::cpu());
         let wrong: Vec<_> = checks.iter().filter(|check| !check.ok()).collect();
         assert!(wrong.is_empty() && checks.iter().all(|check| check.on == "cpu"), "{wrong:#?}");
-        // In the report every check has its own name, which fits in one line.
+        // The report shows a different name for each check, and every name fits in one line.
         let names: HashSet<_> = checks.iter().map(|check| (check.family, &check.what)).collect();
         assert_eq!(names.len(), checks.len());
         assert!(checks.iter().all(|check| check.what.chars().count() <= 38), "{names:?}");

@@ -1,4 +1,5 @@
-//! The speed of copies, multiply-adds and small calls, compared with what the class of the device should reach.
+//! Measures the speed of copies, multiply-adds and small calls, and compares it with the speed that a device of the
+//! same class should reach.
 
 use fiedler::Context;
 use fiedler::Result;
@@ -9,7 +10,7 @@ use fiedler::policy::Backend;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Expected {
-    /// The class: `cpu`, or one of those of [`fiedler::Adapter::class`].
+    /// The class: `cpu`, or a value of [`fiedler::Adapter::class`].
     pub class: &'static str,
     /// The rate of a copy in bytes/s, counting bytes read and bytes written.
     pub copy: f64,
@@ -21,7 +22,8 @@ pub struct Expected {
     pub source: &'static str,
 }
 
-/// The slow end of each class, so that a small device is not reported as slow. As of 2026-11-22.
+/// The speeds of the slowest devices of each class, as of 2026-11-22. They are low so that a small device is not
+/// reported as slow.
 const CLASSES: [Expected; 5] = [
     Expected {
         class: "discrete",
@@ -69,12 +71,12 @@ pub struct Speed {
     pub on: String,
     /// The measured rates.
     pub found: Ceilings,
-    /// The rates that its class should reach; `None` for a class with no known rates.
+    /// The rates that the device's class should reach; `None` if the class has no known rates.
     pub expected: Option<Expected>,
 }
 
 impl Speed {
-    /// Returns a sentence for each rate that is less than a third of what the class should reach.
+    /// Returns a sentence for each measurement that is worse than the class should reach by more than a factor of 3.
     #[must_use]
     pub fn far_below(&self) -> Vec<String> {
         let Some(expected) = self.expected else { return Vec::new() };
@@ -89,7 +91,7 @@ impl Speed {
         for (what, found, wanted, unit) in
             [("copying", copy, expected.copy, "GB/s"), ("multiply-add", fma, expected.fma, "Gflop/s")]
         {
-            // This form of the comparison counts NaN as too slow.
+            // This comparison is false for NaN, so NaN counts as too slow.
             let enough = 3.0 * found >= wanted;
             if !enough {
                 let show = |x: f64| format!("{:.2} {unit}", 1e-9 * x);
@@ -105,7 +107,7 @@ impl Speed {
     }
 }
 
-/// Measures the adapter of `ctx`, if it has one, and the CPU. Each takes about a second.
+/// Measures the speed of the adapter of `ctx`, if `ctx` has one, and of the CPU. Each measurement takes about a second.
 ///
 /// # Errors
 /// Returns an error if the device fails.
@@ -121,7 +123,7 @@ pub fn speed(ctx: &Context) -> Result<Vec<Speed>> {
         let bytes = if adapter.software { 16 << 20 } else { 256 << 20 };
         all.push(measured(&adapter.name, adapter.class, Backend::Gpu, bytes.min(adapter.limits.storage_binding))?);
     }
-    // More than the caches of most machines hold.
+    // 64 MiB exceed the caches of most machines.
     all.push(measured("cpu", "cpu", Backend::Cpu, 64 << 20)?);
     Ok(all)
 }

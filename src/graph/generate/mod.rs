@@ -1,7 +1,7 @@
-//! Generated graphs. A seed gives the same graph on every machine, because all arithmetic is in integers.
+//! Generates graphs. A seed gives the same graph on every machine, because all arithmetic uses integers.
 //!
-//! All graphs are undirected, unweighted and without loops, under the default [`Conventions`](super::Conventions).
-//! Time and memory are of the order of nodes and edges.
+//! All generated graphs are undirected, unweighted and without self-loops, under the default
+//! [`Conventions`](super::Conventions). Time and memory are proportional to the number of nodes and edges.
 
 mod molecules;
 mod random;
@@ -28,25 +28,27 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Returns the stream `number` of a seed.
+    /// Returns the generator of an independent stream of a seed. `number` identifies the stream.
     fn stream(seed: u64, number: u64) -> Self {
         Self(Self(seed).next() ^ number.wrapping_mul(0xd134_2543_de82_ef95))
     }
 
-    /// Draws a number below `bound` from the high bits. The bias, bound / 2^32, does not matter where this is used.
+    /// Draws a number below `bound` from the high bits of a random number. The bias, bound / 2^32, does not matter to
+    /// the callers.
     fn below(&mut self, bound: u32) -> u32 {
         let high = self.next() >> 32;
         ((high * u64::from(bound)) >> 32) as u32
     }
 
-    /// Draws a number below `bound`, each as likely as any other: Lemire, Fast Random Integer Generation in an
+    /// Draws a number below `bound`. All numbers are equally likely: Lemire, Fast Random Integer Generation in an
     /// Interval, 2019.
     #[expect(clippy::cast_possible_truncation, reason = "the low half, and a high half below the bound")]
     fn exactly_below(&mut self, bound: u32) -> u32 {
         let bound = u64::from(bound);
         loop {
             let product = u128::from(self.next()) * u128::from(bound);
-            // 2^64 mod bound of the 2^64 draws are too many, and are drawn again.
+            // The remainder of 2^64 divided by `bound` is the number of draws that would cause a bias; they are
+            // rejected and drawn again.
             if product as u64 >= bound || product as u64 >= bound.wrapping_neg() % bound {
                 return (product >> 64) as u32;
             }
@@ -54,7 +56,7 @@ impl SplitMix64 {
     }
 }
 
-/// Checks that a number of nodes is at least `least`, and converts it to the 32 bits that number nodes.
+/// Checks that the number of nodes is at least `least` and fits in 32 bits, and returns it as a `u32`.
 fn node_count(graph: &str, nodes: usize, least: u32) -> Result<u32> {
     let Ok(count) = u32::try_from(nodes) else {
         let (what, allowed) = (format!("nodes of a {graph}"), u64::from(u32::MAX));
@@ -67,7 +69,7 @@ fn node_count(graph: &str, nodes: usize, least: u32) -> Result<u32> {
     Ok(count)
 }
 
-/// Reserves room for `length` elements, or returns an error if memory does not hold them.
+/// Returns an empty vector with room for `length` elements, or an error if there is not enough memory.
 fn room<T>(length: usize) -> Result<Vec<T>> {
     let mut room = Vec::new();
     if room.try_reserve_exact(length).is_err() {
@@ -78,7 +80,8 @@ fn room<T>(length: usize) -> Result<Vec<T>> {
     Ok(room)
 }
 
-/// Builds the graph whose rows `row` appends, ascending, node after node; `entries` is their total length.
+/// Builds a graph whose rows `row` appends, one call for each node in order. Each row must be ascending. `entries` is
+/// the total length of the rows.
 fn from_rows(nodes: u32, entries: usize, row: impl Fn(u32, &mut Vec<u32>)) -> Result<Graph> {
     let mut offsets = room(nodes as usize + 1)?;
     let mut columns = room(entries)?;
@@ -90,9 +93,9 @@ fn from_rows(nodes: u32, entries: usize, row: impl Fn(u32, &mut Vec<u32>)) -> Re
     Ok(Graph::from_rows(offsets, columns))
 }
 
-/// Builds the graph of distinct edges (low, high), low < high, sorted by low and then high, or by high and then low.
-/// Either way every node meets its lower neighbors before its higher ones, both ascending, so placing them in order
-/// sorts the rows.
+/// Builds the graph of distinct edges (low, high), where low < high. The edges must be sorted either by low and then
+/// high, or by high and then low. In both orders, every node occurs first with its lower neighbors and then with its
+/// higher neighbors, in ascending order, so the rows are sorted when the entries are placed in the order of the edges.
 fn from_edges(nodes: u32, edges: &[(u32, u32)]) -> Result<Graph> {
     let mut offsets = room(nodes as usize + 1)?;
     offsets.resize(nodes as usize + 1, 0_usize);
@@ -113,7 +116,7 @@ fn from_edges(nodes: u32, edges: &[(u32, u32)]) -> Result<Graph> {
             *place += 1;
         }
     }
-    // Placing moved each start to the start of the next row.
+    // While the entries were placed, each start advanced to the start of the next row.
     offsets.rotate_right(1);
     offsets[0] = 0;
     Ok(Graph::from_rows(offsets, columns))

@@ -1,4 +1,4 @@
-//! Molecule-like graphs, many and small.
+//! Generates batches of small graphs that resemble molecules.
 
 use super::SplitMix64;
 use crate::error::Result;
@@ -7,15 +7,15 @@ use crate::graph::{Conventions, EdgeList, GraphBatch};
 const FEWEST_NODES: u32 = 10;
 const MOST_NODES: u32 = 37;
 
-/// Generates molecule-like graphs: connected, with 10 to 37 nodes and no degree above 4. They consist of chains and
-/// of rings of five and six that are attached by a bond or share one. On average they have about 23 nodes and 26
-/// bonds, close to the ZINC data set.
+/// Generates graphs that resemble molecules: connected, with 10 to 37 nodes and a maximum degree of 4. They consist of
+/// chains and of rings with five or six nodes. A ring is either attached by a bond or shares a bond with the rest of
+/// the molecule. On average, the graphs have about 23 nodes and 26 bonds, close to the ZINC data set.
 ///
-/// Graph i depends on the seed and on i alone, so a larger set begins with the smaller one.
+/// Graph i depends only on the seed and on i, so a larger batch begins with the graphs of a smaller batch.
 ///
 /// # Errors
-/// [`Limit`](crate::ErrorKind::Limit) for more nodes in total than 32 bits can number: above about 180 million
-/// graphs.
+/// [`Limit`](crate::ErrorKind::Limit) if there are more nodes in total than 32 bits can number, which requires more
+/// than about 180 million graphs.
 pub fn molecules(graphs: usize, seed: u64) -> Result<GraphBatch> {
     let stream = |graph: usize| {
         let mut random = SplitMix64::stream(seed, graph as u64);
@@ -49,7 +49,8 @@ struct Molecule {
 }
 
 impl Molecule {
-    /// Starts again from one atom, and grows by atoms and rings to exactly `nodes` nodes.
+    /// Discards the molecule and grows a new one from a single atom by adding atoms and rings until it has exactly
+    /// `nodes` nodes.
     fn grow(&mut self, random: &mut SplitMix64, nodes: u32) {
         (self.nodes, self.degrees) = (1, [0; MOST_NODES as usize]);
         self.bonds.clear();
@@ -83,7 +84,7 @@ impl Molecule {
         self.bonds.push((a, b));
     }
 
-    /// Attaches a path of new atoms to an atom, and returns the path's end.
+    /// Attaches a path of `length` new atoms to the atom `from` and returns the last atom of the path.
     fn path(&mut self, from: u32, length: u32) -> u32 {
         let mut last = from;
         for _ in 0..length {
@@ -94,9 +95,10 @@ impl Molecule {
         last
     }
 
-    /// Returns an atom to attach something to: the newest, so that chains grow, or any. In one of sixteen draws its
-    /// degree may already be 3. An atom of lower degree always exists, because a molecule has fewer than 3/2 bonds
-    /// per atom.
+    /// Returns the atom to which something is attached. Half of the draws start at the newest atom, so that chains
+    /// grow, and the others at a random atom; the first atom from there with a degree of at most 2 is returned. In one
+    /// of sixteen draws, the degree may also be 3. An atom of such a degree always exists, because a molecule has fewer
+    /// than 3/2 bonds per atom.
     fn anchor(&self, random: &mut SplitMix64) -> u32 {
         let limit = 3 + u32::from(random.below(16) == 0);
         let newest = self.nodes - 1;
@@ -105,7 +107,7 @@ impl Molecule {
         free.into_iter().find(|&atom| self.degrees[atom as usize] < limit).unwrap_or(newest)
     }
 
-    /// Returns a bond that a ring may share: both its atoms have a degree of at most 2.
+    /// Returns a bond that a new ring can share, which requires that both atoms of the bond have a degree of at most 2.
     fn free_bond(&self, random: &mut SplitMix64) -> Option<(u32, u32)> {
         let count = u32::try_from(self.bonds.len()).ok().filter(|&count| count > 0)?;
         let start = random.below(count);

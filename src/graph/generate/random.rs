@@ -1,4 +1,4 @@
-//! Random graphs of three models. All draws are integers, so a seed means the same graph everywhere.
+//! Generates random graphs from three models. All draws are integers, so a seed gives the same graph on every machine.
 
 use super::{OPERATION, SplitMix64, from_edges, node_count, room};
 use crate::error::{Error, ErrorKind, Result};
@@ -6,7 +6,7 @@ use crate::graph::Graph;
 use std::fmt;
 use std::str::FromStr;
 
-/// A probability as an exact fraction of 32-bit numbers.
+/// A probability that is stored as an exact fraction of 32-bit integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Probability {
     numerator: u32,
@@ -17,7 +17,7 @@ impl Probability {
     /// Returns the probability `numerator / denominator`.
     ///
     /// # Errors
-    /// [`Domain`](ErrorKind::Domain) if it is above 1 or the denominator is 0.
+    /// [`Domain`](ErrorKind::Domain) if the probability exceeds 1 or the denominator is 0.
     pub fn new(numerator: u32, denominator: u32) -> Result<Self> {
         if denominator == 0 || numerator > denominator {
             let what = format!("expected a probability from 0 to 1, found {numerator}/{denominator}");
@@ -36,7 +36,8 @@ impl fmt::Display for Probability {
 impl FromStr for Probability {
     type Err = Error;
 
-    /// Parses `1/20`, `0.05`, `5e-2`: fractions of 32-bit numbers and decimals of up to nine places, exactly.
+    /// Parses a fraction of 32-bit integers or a decimal number with up to nine decimal places, such as `1/20`, `0.05`
+    /// or `5e-2`. The result is exact.
     ///
     /// # Errors
     /// [`Domain`](ErrorKind::Domain) for anything else.
@@ -71,15 +72,16 @@ fn decimal(text: &str) -> Option<(u32, u32)> {
     Some((u32::try_from(number.checked_mul(scale)?).ok()?, 10_u32.pow(PLACES.cast_unsigned())))
 }
 
-/// Counts of failures before a success, drawn independently.
+/// A generator of the number of failures before each success in a sequence of independent trials.
 ///
-/// The number G of failures has P(G = g) = q^g (1 - q), so the bits of G are independent, and bit i is set with the
-/// odds q^(2^i) to 1. The powers are squared in 64-bit fixed point, without floats or logarithms. Each square doubles
-/// the relative error of 2^-64. At the least p, 2^-32, an edge's probability is right to within 2^-28 of itself; for
-/// larger p it is more accurate.
+/// Let q be the probability of a failure. The number G of failures has P(G = g) = q^g (1 - q), so the bits of G are
+/// independent, and the odds that bit i is set are q^(2^i) to 1. The powers are computed by repeated squaring in 64-bit
+/// fixed point, without floats or logarithms. Each squaring doubles the relative error, which is 2^-64 at first. For
+/// the smallest success probability p, 2^-32, the relative error of an edge's probability is at most 2^-28; for larger
+/// p it is smaller.
 struct Skips {
     random: SplitMix64,
-    /// For each bit, how many of 2^64 draws set it; `None` if no success ever comes.
+    /// For each bit, the number of the 2^64 possible draws that set the bit; `None` if the probability of success is 0.
     thresholds: Option<Vec<u64>>,
 }
 
@@ -99,8 +101,8 @@ impl Skips {
         Self { random, thresholds }
     }
 
-    /// Returns the number of failures before the next success: at most 2^39, or `u64::MAX / 2` if none comes. Neither
-    /// overflows in sums with numbers of nodes.
+    /// Returns the number of failures before the next success, which is at most 2^39. If a success is impossible,
+    /// returns `u64::MAX / 2`. In both cases, numbers of nodes can be added without overflow.
     fn next(&mut self) -> u64 {
         let Some(thresholds) = &self.thresholds else { return u64::MAX / 2 };
         let bit = |&threshold: &u64| u64::from(self.random.next() < threshold);
@@ -108,10 +110,10 @@ impl Skips {
     }
 }
 
-/// The successes among the cells of rows, row after row.
+/// The successes in rows of trials, one trial per cell. The sequence of trials continues from each row to the next.
 struct Hits {
     skips: Skips,
-    /// The next success, counted from the beginning of the current row.
+    /// The offset of the next success from the start of the current row.
     next: u64,
 }
 
@@ -122,7 +124,7 @@ impl Hits {
         Self { skips, next }
     }
 
-    /// Calls `hit` with each success among the next `length` cells.
+    /// Calls `hit` with the index of each success in the next row, which has `length` cells.
     fn row(&mut self, length: u32, mut hit: impl FnMut(u32)) {
         while let Some(cell) = u32::try_from(self.next).ok().filter(|&cell| cell < length) {
             hit(cell);
@@ -137,23 +139,24 @@ impl Hits {
 pub struct BlockModel {
     /// The number of blocks.
     pub blocks: usize,
-    /// The number of nodes per block: block b has the nodes `b * size..(b + 1) * size`.
+    /// The number of nodes in each block. Block b has the nodes `b * size..(b + 1) * size`.
     pub size: usize,
-    /// The probability of an edge between two nodes of one block.
+    /// The probability of an edge between two nodes of the same block.
     pub within: Probability,
     /// The probability of an edge between two nodes of different blocks.
     pub between: Probability,
 }
 
-/// Generates a stochastic block model: every pair of nodes is an edge or not, independently, with a probability that
-/// depends on whether their blocks are the same.
+/// Generates a graph from a stochastic block model. Each pair of nodes is joined by an edge independently, with a
+/// probability that depends on whether both nodes are in the same block.
 ///
-/// Holland, Laskey, Leinhardt, Stochastic blockmodels: First steps, 1983. One draw skips all pairs up to the next
-/// edge, as in Batagelj and Brandes (Efficient generation of large random networks, 2005), here in integers.
+/// The model is that of Holland, Laskey and Leinhardt, Stochastic blockmodels: First steps, 1983. A single draw
+/// determines how many pairs to skip before the next edge, as in Batagelj and Brandes, Efficient generation of large
+/// random networks, 2005, but in integers.
 ///
 /// # Errors
-/// [`Domain`](ErrorKind::Domain) for no blocks or no nodes, or if memory does not hold the edges;
-/// [`Limit`](ErrorKind::Limit) for more nodes than 32 bits can number.
+/// [`Domain`](ErrorKind::Domain) if there are no blocks or no nodes, or if there is not enough memory for the edges;
+/// [`Limit`](ErrorKind::Limit) if there are more nodes than 32 bits can number.
 pub fn block_model(model: BlockModel, seed: u64) -> Result<Graph> {
     let BlockModel { blocks, size, within, between } = model;
     let nodes = node_count("block model", blocks.saturating_mul(size), 1)?;
@@ -173,16 +176,16 @@ pub fn block_model(model: BlockModel, seed: u64) -> Result<Graph> {
     from_edges(nodes, &edges)
 }
 
-/// Generates a graph by preferential attachment: node `links` is joined to all nodes before it, and each later node
-/// to `links` distinct earlier ones, each drawn with a probability proportional to its degree. The number of edges is
-/// `(nodes - links) * links`.
+/// Generates a graph by preferential attachment. Node `links` is joined to all nodes before it. Each later node is
+/// joined to `links` distinct earlier nodes, which are drawn with probabilities proportional to their degrees. The
+/// number of edges is `(nodes - links) * links`.
 ///
-/// Barabasi and Albert, Emergence of Scaling in Random Networks, 1999; a draw from the list of all ends so far has
-/// that probability (Batagelj and Brandes, 2005).
+/// The model is that of Barabasi and Albert, Emergence of Scaling in Random Networks, 1999. A uniform draw from the
+/// list of the ends of all previous edges has the required probability (Batagelj and Brandes, 2005).
 ///
 /// # Errors
-/// [`Domain`](ErrorKind::Domain) unless 0 < links < nodes, or if memory does not hold the edges;
-/// [`Limit`](ErrorKind::Limit) for more nodes than 32 bits can number, or 2^31 edges or more.
+/// [`Domain`](ErrorKind::Domain) unless 0 < links < nodes, or if there is not enough memory for the edges;
+/// [`Limit`](ErrorKind::Limit) if there are more nodes than 32 bits can number, or 2^31 edges or more.
 pub fn preferential_attachment(nodes: usize, links: usize, seed: u64) -> Result<Graph> {
     let n = node_count("preferential attachment", nodes, 2)?;
     if links == 0 || links >= nodes {
@@ -195,7 +198,7 @@ pub fn preferential_attachment(nodes: usize, links: usize, seed: u64) -> Result<
         return Err(ErrorKind::Limit { what, needed: listed as u64, allowed: u32::MAX.into() }.into());
     }
     let mut random = SplitMix64::stream(seed, 3);
-    // Edge i has its ends at 2i, the earlier node, and 2i + 1.
+    // Edge i has its earlier node at index 2i and its later node at index 2i + 1.
     let mut ends: Vec<u32> = room(listed)?;
     let mut joined_to = vec![0_u32; nodes];
     let mut targets: Vec<u32> = Vec::with_capacity(links);
@@ -208,7 +211,8 @@ pub fn preferential_attachment(nodes: usize, links: usize, seed: u64) -> Result<
         let choice = ends.len() as u32;
         while targets.len() < links {
             let target = ends[random.exactly_below(choice) as usize];
-            // No node joins itself, so the node's own number marks its targets.
+            // A node is never joined to itself, so its own number can mark the targets that have already been drawn for
+            // it.
             if joined_to[target as usize] != node {
                 joined_to[target as usize] = node;
                 targets.push(target);
@@ -222,11 +226,12 @@ pub fn preferential_attachment(nodes: usize, links: usize, seed: u64) -> Result<
     from_edges(n, &edges)
 }
 
-/// Generates a graph of `edges` distinct edges, each such graph as likely as any other: G(n, m) of Erdos and Renyi.
+/// Generates a graph with `edges` distinct edges. All such graphs are equally likely: this is the model G(n, m) of
+/// Erdos and Renyi.
 ///
 /// # Errors
-/// [`Domain`](ErrorKind::Domain) for no nodes, for more edges than there are pairs of nodes, or if memory does not
-/// hold the edges; [`Limit`](ErrorKind::Limit) for more nodes than 32 bits can number.
+/// [`Domain`](ErrorKind::Domain) if there are no nodes, if there are more edges than pairs of nodes, or if there is not
+/// enough memory for the edges; [`Limit`](ErrorKind::Limit) if there are more nodes than 32 bits can number.
 pub fn uniform(nodes: usize, edges: usize, seed: u64) -> Result<Graph> {
     let n = node_count("uniform graph", nodes, 1)?;
     let pairs = u64::from(n) * u64::from(n - 1) / 2;
@@ -235,7 +240,7 @@ pub fn uniform(nodes: usize, edges: usize, seed: u64) -> Result<Graph> {
         return Err(Error::domain(OPERATION, what));
     }
     let mut random = SplitMix64::stream(seed, 4);
-    // If more than half of all pairs are edges, the pairs that are no edges are drawn.
+    // If more than half of all pairs are edges, the pairs that are not edges are drawn instead.
     let others = edges as u64 > pairs / 2;
     #[expect(clippy::cast_possible_truncation, reason = "at most as many as are asked for")]
     let drawn = if others { (pairs - edges as u64) as usize } else { edges };
@@ -250,20 +255,20 @@ pub fn uniform(nodes: usize, edges: usize, seed: u64) -> Result<Graph> {
     from_edges(n, &kept)
 }
 
-/// Draws `count` distinct pairs, low before high, ascending. It draws again for the missing ones until none is
-/// missing. Every set is as likely as any other, because it is the set of the first `count` distinct pairs of one
-/// endless sequence.
+/// Draws `count` distinct pairs (low, high) in ascending order. Duplicates are removed and replaced by new draws until
+/// no pair is missing. All sets of pairs are equally likely, because the result is the set of the first `count`
+/// distinct pairs of an endless sequence of draws.
 fn distinct_pairs(nodes: u32, count: usize, random: &mut SplitMix64) -> Result<Vec<(u32, u32)>> {
     let mut pairs = room(count)?;
     while pairs.len() < count {
         let known = pairs.len();
         pairs.extend((known..count).map(|_| {
             let (a, b) = (random.exactly_below(nodes), random.exactly_below(nodes - 1));
-            // b is drawn from the nodes other than a: from a on, they are one further.
+            // b is drawn from the nodes other than a: values from a on stand for the next higher node.
             if b < a { (b, a) } else { (a, b + 1) }
         }));
         pairs[known..].sort_unstable();
-        // The two sorted runs are merged: this sort recognizes them.
+        // The vector consists of two sorted runs, which the standard library's stable sort detects and merges.
         pairs.sort();
         pairs.dedup();
     }

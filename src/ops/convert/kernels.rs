@@ -2,11 +2,11 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// The invocations of a workgroup.
+/// The number of invocations in a workgroup.
 pub(super) const WIDTH: u32 = 64;
 
 uniform! {
-    /// The first invocation of a dispatch, and the number of elements.
+    /// The index of the first invocation of a dispatch, and the number of elements.
     pub(super) struct Params { first: u32, len: u32 }
 }
 

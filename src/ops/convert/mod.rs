@@ -11,16 +11,17 @@ use half::f16;
 use half::slice::HalfFloatSliceExt as _;
 use kernels::{Narrow, Params, WIDTH, Widen};
 
-/// The elements that a thread converts at a time.
+/// The number of elements that a thread converts at a time.
 const CHUNK: usize = 1 << 15;
 
 impl Array<f32> {
-    /// Converts every element to the nearest f16, ties to even: from 65520 on to infinity, below 2^-25 to zero, with
-    /// its sign; NaN stays NaN. The array stays on its side.
+    /// Converts every element to the nearest f16, with ties to even. Magnitudes from 65520 on become infinity, and
+    /// magnitudes below 2^-25 become zero; both keep their sign. NaN stays NaN. The result is on the same side (host or
+    /// device) as `self`.
     ///
     /// # Errors
-    /// [`ErrorKind::Domain`] if it is on another context's device; [`ErrorKind::Limit`] if it exceeds a binding there;
-    /// device errors.
+    /// [`ErrorKind::Domain`] if the array is on the device of another context; [`ErrorKind::Limit`] if the array is on
+    /// the device and exceeds a binding; device errors.
     pub fn to_f16(&self, ctx: &Context) -> Result<Array<f16>> {
         let storage = match self.storage() {
             Storage::Host(data) => {
@@ -39,7 +40,7 @@ impl Array<f32> {
 }
 
 impl Array<f16> {
-    /// Converts every element to the f32 of the same value. The array stays on its side.
+    /// Converts every element to the f32 of the same value. The result is on the same side (host or device) as `self`.
     ///
     /// # Errors
     /// As for [`Array::to_f16`].
@@ -60,7 +61,7 @@ impl Array<f16> {
     }
 }
 
-/// Returns the number of elements for the kernels, if it fits a binding.
+/// Returns `len` as the kernels use it, after checking that an array of `len` elements fits a binding.
 fn count(gpu: &Gpu, len: usize) -> Result<u32> {
     let allowed = (gpu.adapter().limits.storage_binding / 4).min(1 << 31);
     u32::try_from(len).ok().filter(|&len| u64::from(len) <= allowed).ok_or_else(|| -> Error {

@@ -1,4 +1,4 @@
-//! Divergences on the CPU, in f64 whatever the precision of the histograms: the same terms as in
+//! Divergences on the CPU, in f64 whatever the precision of the histograms. The terms are those of
 //! `shaders/divergence/term.wgsl`.
 
 use super::{Divergence, DivergenceOptions};
@@ -9,12 +9,13 @@ use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
 use std::f64::consts::LN_2;
 
-/// The terms between two additions to a sum: its error is that of 64 terms and of a 64th of all.
+/// The number of terms between two additions to a sum. So the rounding error is that of adding 64 terms and of adding a
+/// 64th of all terms.
 const RUN: usize = 64;
 /// The approximate number of terms that a thread adds up at a time.
 const TASK: usize = 1 << 12;
 
-/// Computes D(p_i, q_j), j = i / share.
+/// Computes D(p_i, q_j) for all i, where j = i / share.
 pub(super) fn rows<T: Real>(
     kind: Divergence,
     p: &[T],
@@ -68,12 +69,12 @@ fn of_rows<T: Real>(
     parallel::map_runs(p.len(), run_of(bins), |i| one(i, p[i]))
 }
 
-/// Returns how many divergences of `terms` terms each a thread computes at a time.
+/// Returns the number of divergences, with `terms` terms each, that a thread computes at a time.
 fn run_of(terms: usize) -> usize {
     (TASK / terms.max(1)).max(1)
 }
 
-/// Computes D(p_i, p_j) for all pairs within an entry.
+/// Computes D(p_i, p_j) for all pairs within an entry of the batch.
 pub(super) fn matrix<T: Real>(kind: Divergence, p: &[T], shape: Shape, options: &DivergenceOptions) -> Vec<T> {
     if T::ON_DEVICE {
         cast_vec(matrix_f32(kind, cast_slice(p), shape, options))
@@ -98,7 +99,8 @@ fn of_pairs<T: Real>(kind: Divergence, p: &[T], shape: Shape, options: &Divergen
     let p: Vec<&[T]> = p.chunks_exact(bins).collect();
     let totals: Vec<f64> = parallel::map_runs(p.len(), run_of(bins), |i| total(p[i], options));
     let mut out = vec![T::from_f64(0.0); shape.batch * n * n];
-    // A symmetric divergence has its upper triangle computed and mirrored: it is symmetric to the last bit.
+    // Only the upper triangle of a symmetric divergence is computed and then mirrored, so the result is symmetric to
+    // the last bit.
     let column = |column: usize, out: &mut [T]| {
         let (base, j) = (column / n * n, column % n);
         let end = if kind.is_symmetric() { j } else { n };
@@ -125,7 +127,8 @@ fn of_pairs<T: Real>(kind: Divergence, p: &[T], shape: Shape, options: &Divergen
     out
 }
 
-/// Returns the divisor of a histogram; NaN if it is not a valid one, as may come from the device unchecked.
+/// Returns the divisor of a histogram. The divisor is NaN if the histogram is invalid, which is possible because
+/// histograms from the device were not checked.
 fn total<T: Real>(histogram: &[T], options: &DivergenceOptions) -> f64 {
     let (mut sum, mut good) = (0.0, true);
     for run in histogram.chunks(RUN) {
@@ -139,7 +142,7 @@ fn total<T: Real>(histogram: &[T], options: &DivergenceOptions) -> f64 {
     }
 }
 
-/// Returns the power of two that scales a positive number to 1 to 2, or as close to that as f64 allows.
+/// Returns the power of two that scales a positive number to between 1 and 2, or as close to this range as f64 allows.
 fn unit(total: f64) -> f64 {
     let exponent = (total.to_bits() >> 52).clamp(1, 2045);
     f64::from_bits((2046 - exponent) << 52)
@@ -151,7 +154,7 @@ fn of_two<T: Real>(kind: Divergence, p: &[T], q: &[T], of_p: f64, of_q: f64, opt
     if of_p.is_nan() || of_q.is_nan() {
         return f64::NAN;
     }
-    // Totals are scaled to about 1, so neither their quotient nor a share exceeds f64.
+    // Totals are scaled to about 1, so neither the quotient of two totals nor a share exceeds f64.
     let (unit_p, unit_q) = (unit(of_p), unit(of_q));
     let (of_p, of_q) = (of_p * unit_p, of_q * unit_q);
     let factor = if of_p == of_q { 1.0 } else { of_p / of_q };
@@ -187,16 +190,16 @@ fn kullback_leibler(p: f64, q: f64) -> f64 {
     }
     let d = q - p;
     if d.abs() <= 0.1 * (p + q) {
-        // log(q / p) = 2 artanh(s), and its part that is linear in d is subtracted already.
+        // log(q / p) = 2 artanh(s), and the part of log(q / p) that is linear in d is already subtracted.
         let s = d / (p + q);
         let t = s * s;
-        // To 2^-57 for s^2 <= 0.01.
+        // The series is accurate to 2^-57 for s^2 <= 0.01.
         let tail = [17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0].iter().fold(0.0, |sum, k| sum * t + 1.0 / k);
         s * (d - 2.0 * p * t * tail)
     } else if q <= 2.0 * p && p <= 2.0 * q {
         d - p * (d / p).ln_1p()
     } else {
-        // The quotient of numbers far apart may not be a normal number.
+        // If p and q are far apart, their quotient may not be a normal number.
         let ratio = q / p;
         d - p * if ratio.is_normal() { ratio.ln() } else { q.ln() - p.ln() }
     }
@@ -210,8 +213,8 @@ fn jensen_shannon(p: f64, q: f64) -> f64 {
     }
     let s = (q - p) / t;
     if s.abs() <= 0.25 {
-        // The series of (1 + s) log(1 + s) + (1 - s) log(1 - s) in even powers: 1 / (k (2 k - 1)), to 2^-55 for s^2 <=
-        // 1/16.
+        // The series of (1 + s) log(1 + s) + (1 - s) log(1 - s) in even powers of s has the coefficients 1 / (k (2 k -
+        // 1)). The sum below is accurate to 2^-55 for s^2 <= 1/16.
         let x = s * s;
         let h = [276.0, 231.0, 190.0, 153.0, 120.0, 91.0, 66.0, 45.0, 28.0, 15.0, 6.0, 1.0]
             .iter()
@@ -250,8 +253,8 @@ fn hellinger(p: f64, q: f64) -> f64 {
 mod tests {
     use super::{jensen_shannon, kullback_leibler};
 
-    /// Terms of 40-digit arithmetic: p and q close together, at the switches between formulas, and far apart. They
-    /// agree within 20 units of rounding.
+    /// Compares with terms from 40-digit arithmetic, for p and q that are close together, at the switches between
+    /// formulas, or far apart. The terms agree within 20 units of rounding.
     #[test]
     fn terms_keep_their_digits() {
         for (p, q, kl, js) in [

@@ -1,6 +1,7 @@
-//! Divergences on the device: first totals, which also show which histograms are invalid; then pairs, each by a team of
-//! invocations, or tiles of all pairs. Bins beyond what the loops of a dispatch may take go to the next dispatch, in
-//! order: the cut is fixed, and so are the bits.
+//! Divergences on the device. The totals are computed first, and also mark invalid histograms. Then either pairs are
+//! computed, each by a team of invocations, or tiles of the matrix of all pairs. If there are more bins than the loops
+//! of one dispatch may process, further dispatches process the next bins in order. This division is fixed, so the bits
+//! of the results are fixed too.
 
 use super::kernels::{
     Matrix, Pairs, Rows, Sums, TILE, Tiles, Totals, WIDTH, matrix_variant, rows_variant, team, totals_variant,
@@ -10,18 +11,19 @@ use crate::device::{Buffer, Gpu, Recorder};
 use crate::error::{ErrorKind, Result};
 use crate::shape::{Shape, to_u32};
 
-/// The most bins of one dispatch of [`Totals`] and [`Rows`]: 32,768 + 1,024 iterations per invocation.
+/// The maximum number of bins in one dispatch of [`Totals`] and [`Rows`], with 32,768 + 1,024 iterations per
+/// invocation.
 const BINS: u32 = 64 << 15;
-/// The most bins of one dispatch of [`Matrix`]: 32,768 + 2,048 iterations per invocation.
+/// The maximum number of bins in one dispatch of [`Matrix`], with 32,768 + 2,048 iterations per invocation.
 const TILED_BINS: u32 = 1 << 15;
-/// The operations of a term, by which the recorder cuts dispatches.
+/// The number of operations per term, from which the recorder determines the size of dispatches.
 const TERM: f64 = 40.0;
 
 /// Histograms on the device, with their shape.
 pub(super) type Batch<'a> = (&'a Buffer<f32>, Shape);
 
-/// The exponent of the unit of shares: shares may be as small as f32 allows next to sums of terms that are at most 200
-/// times a share.
+/// The exponent of the unit of shares. Shares may be as small as f32 allows, while sums of terms do not overflow,
+/// although a term may be 200 times a share.
 const UNIT: i32 = 100;
 
 /// The parameters by which the kernels turn a sum into a divergence.
@@ -36,13 +38,13 @@ struct Meaning {
 impl Meaning {
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "f32 is the kernels' precision")]
     fn new(kind: Divergence, options: &DivergenceOptions, bins: usize) -> Self {
-        // If more than the whole total is added to every bin, shares are in its unit. The exponent is even, for the
-        // square root of the unit.
+        // If smoothing adds more than the total to every bin, shares are in units of this added value. The exponent is
+        // even, so that the unit has an exact square root.
         let unit = UNIT - 2 * (options.smoothing.max(1.0).log2() / 2.0).ceil() as i32;
         let root = kind.is_root();
         let factor = match kind {
             _ if root => options.scale(kind).sqrt() * 2_f64.powi(-unit / 2),
-            // Its terms are in units of 1.
+            // The terms of chi-square are in units of 1.
             Divergence::ChiSquare => 1.0,
             _ => options.scale(kind) * 2_f64.powi(-unit),
         };
@@ -56,10 +58,10 @@ impl Meaning {
     }
 }
 
-/// Checks that all arrays fit bindings.
+/// Checks that every array fits a binding.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if not.
+/// [`ErrorKind::Limit`] if an array does not.
 pub(super) fn check(gpu: &Gpu, shapes: &[Shape]) -> Result<()> {
     let adapter = gpu.adapter();
     for shape in shapes {
@@ -72,7 +74,7 @@ pub(super) fn check(gpu: &Gpu, shapes: &[Shape]) -> Result<()> {
     Ok(())
 }
 
-/// Records D(p_i, q_i), or D(p_i, q) for the entry's only q.
+/// Records D(p_i, q_i) for all i, or D(p_i, q) if an entry of the batch has only one q.
 pub(super) fn rows(
     gpu: &Gpu,
     kind: Divergence,
@@ -183,8 +185,9 @@ fn totals(
 mod tests {
     use super::{BINS, TILE, TILED_BINS, WIDTH, team};
 
-    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. The loops are runs of 32
-    /// terms with their ends, and the tree; or bins in sixteens.
+    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. The loops over rows are runs
+    /// of 32 terms, the ends of these runs, and the tree of sums. The loops over tiles are the bins and the groups of
+    /// 16 bins.
     #[test]
     fn the_loops_of_every_kernel_fit_lavapipe() {
         assert_eq!(team(BINS), WIDTH);

@@ -4,16 +4,17 @@ use super::Divergence;
 use crate::device::{kernels, mirrors, uniform};
 
 uniform! {
-    /// The number of bins, those of this dispatch, the number of histograms, the first workgroup, and whether this
-    /// dispatch is the first or the last.
+    /// The number of bins, the range of bins of this dispatch, the number of histograms, the index of the first
+    /// workgroup, whether this dispatch is the first or the last, and whether histograms are normalized.
     pub(super) struct Sums {
         bins: u32, begin: u32, end: u32, count: u32, first: u32, fresh: u32, last: u32, normalize: u32,
     }
 }
 
 uniform! {
-    /// The same for pairs, with the number of pairs that share a q and the parameters that turn a sum into a
-    /// divergence.
+    /// The number of bins, the range of bins of this dispatch, the number of pairs, the index of the first workgroup,
+    /// whether this dispatch is the first or the last, the number of consecutive pairs that share a q, and the
+    /// parameters that turn a sum into a divergence.
     pub(super) struct Pairs {
         bins: u32, begin: u32, end: u32, count: u32, first: u32, fresh: u32, last: u32, share: u32, root: u32,
         factor: f32, smoothing: f32, spread: f32, unit: i32,
@@ -21,7 +22,9 @@ uniform! {
 }
 
 uniform! {
-    /// The same for all pairs, with the number of tiles along a side.
+    /// The number of bins, the range of bins of this dispatch, the number of histograms, the number of tiles along one
+    /// dimension, the index of the first workgroup, whether this dispatch is the first or the last, whether the
+    /// divergence is symmetric, and the parameters that turn a sum into a divergence.
     pub(super) struct Tiles {
         bins: u32, begin: u32, end: u32, histograms: u32, tiles: u32, first: u32, fresh: u32, last: u32, symmetric: u32, root: u32,
         factor: f32, smoothing: f32, spread: f32, unit: i32,
@@ -36,12 +39,13 @@ const CHI_SQUARE: u32 = 3;
 const SYMMETRIC_CHI_SQUARE: u32 = 4;
 const HELLINGER: u32 = 5;
 
-/// The histograms along a side of a tile of [`Matrix`].
+/// The number of histograms along one dimension of a tile of [`Matrix`].
 pub(super) const TILE: u32 = 16;
-/// The invocations of a workgroup of [`Totals`] and [`Rows`].
+/// The number of invocations in a workgroup of [`Totals`] and [`Rows`].
 pub(super) const WIDTH: u32 = 64;
 
-/// Returns the invocations for a histogram of `bins` bins: one for every four.
+/// Returns the number of invocations in the team that sums `bins` bins: one for every four bins, rounded up to a power
+/// of two.
 pub(super) fn team(bins: u32) -> u32 {
     bins.div_ceil(4).next_power_of_two().clamp(1, WIDTH)
 }
@@ -61,7 +65,7 @@ pub(super) fn matrix_variant(kind: Divergence) -> [(&'static str, f64); 1] {
     [("KIND", code(kind))]
 }
 
-/// Returns KIND of term.wgsl.
+/// Returns the value of KIND in term.wgsl.
 fn code(kind: Divergence) -> f64 {
     f64::from(match kind {
         Divergence::KullbackLeibler => KULLBACK_LEIBLER,
@@ -81,7 +85,8 @@ fn totals_variants() -> Vec<Vec<(&'static str, f64)>> {
     teams().map(|team| totals_variant(team).to_vec()).collect()
 }
 
-/// Returns one divergence for each kind of sum: the Jensen-Shannon divergence and its distance have the same one.
+/// Returns one divergence for each kind of sum. The Jensen-Shannon distance is left out, because it has the same sum as
+/// the Jensen-Shannon divergence.
 fn summed() -> impl Iterator<Item = Divergence> {
     Divergence::ALL.into_iter().filter(|&kind| kind != Divergence::JensenShannonDistance)
 }
@@ -101,8 +106,8 @@ kernels! {
         read histograms: u32,
         write totals: [u32; 2],
     }
-    /// The divergences of histograms of one batch from those of another. (naga 30 requires every named override before
-    /// the first array whose length uses one.)
+    /// The divergences of the histograms of one batch from the histograms of another batch. The order of the files
+    /// matters: naga 30 requires that every named override precedes the first array whose length uses an override.
     Rows = ["divergence/scaled.wgsl", "divergence/term.wgsl", "divergence/result.wgsl", "divergence/rows.wgsl"] variants rows_variants {
         uniform params: Pairs,
         read p: u32,

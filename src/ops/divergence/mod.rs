@@ -1,7 +1,8 @@
-//! Divergences between histograms: how far one distribution over the same bins is from another.
+//! Divergences between histograms, which measure how far one distribution is from another one over the same bins.
 //!
-//! Entries are read as bits and scaled so that a histogram's total is 2^100. The linear part of each term is taken
-//! away, so that terms are at least 0 and a sum cancels nothing; logarithms are made from exponents and artanh.
+//! On the device, entries are read as bits and scaled so that the total of a histogram is about 2^100. The linear part
+//! of each term is subtracted, so that no term is negative and nothing cancels in a sum. Logarithms are computed from
+//! exponents and artanh.
 
 mod cpu;
 mod gpu;
@@ -20,26 +21,26 @@ use crate::policy::{Choice, Workload};
 use crate::shape::Shape;
 use std::sync::Arc;
 
-/// The histograms that a thread checks at a time.
+/// The number of histograms that a thread checks at a time.
 const CHECKED: usize = 1 << 8;
 
-/// A divergence D(p, q) of distributions over the same bins. 0 log 0 is 0 in all of them.
+/// A divergence D(p, q) of distributions over the same bins. In every divergence, 0 log 0 counts as 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Divergence {
-    /// The Kullback-Leibler divergence: sum p log(p / q). Infinite if q = 0 < p.
+    /// The Kullback-Leibler divergence: sum p log(p / q). It is infinite if q = 0 < p in a bin.
     KullbackLeibler,
-    /// The Jensen-Shannon divergence: half the sum of the Kullback-Leibler divergences of p and of q from their mean;
-    /// at most log 2, symmetric.
+    /// The Jensen-Shannon divergence: half the sum of the Kullback-Leibler divergences of p and of q from the mean of p
+    /// and q. It is symmetric and at most log 2.
     JensenShannon,
-    /// The square root of the Jensen-Shannon divergence, a metric: SciPy's `jensenshannon`.
+    /// The square root of the Jensen-Shannon divergence, which is SciPy's `jensenshannon`. It is a metric.
     JensenShannonDistance,
-    /// The total variation: sum |p - q| / 2, at most 1, a metric.
+    /// The total variation: sum |p - q| / 2. It is a metric and at most 1.
     TotalVariation,
-    /// Pearson's chi-square: sum (p - q)^2 / q. Infinite if q = 0 < p.
+    /// Pearson's chi-square: sum (p - q)^2 / q. It is infinite if q = 0 < p in a bin.
     ChiSquare,
-    /// The symmetric chi-square: sum (p - q)^2 / (p + q) / 2, at most 1.
+    /// The symmetric chi-square: sum (p - q)^2 / (p + q) / 2. It is at most 1.
     SymmetricChiSquare,
-    /// The Hellinger distance: the square root of sum (sqrt p - sqrt q)^2 / 2, at most 1, a metric.
+    /// The Hellinger distance: the square root of sum (sqrt p - sqrt q)^2 / 2. It is a metric and at most 1.
     Hellinger,
 }
 
@@ -66,7 +67,7 @@ impl Divergence {
         matches!(self, Self::JensenShannonDistance | Self::Hellinger)
     }
 
-    /// Returns whether this is measured in nats, bits or the like.
+    /// Returns whether the divergence depends on the base of logarithms.
     fn has_base(self) -> bool {
         matches!(self, Self::KullbackLeibler | Self::JensenShannon | Self::JensenShannonDistance)
     }
@@ -77,11 +78,12 @@ impl Divergence {
 pub struct DivergenceOptions {
     /// The base of logarithms: e (nats) by default; 2 for bits.
     pub base: f64,
-    /// Whether every histogram is divided by its sum first, as counts require. Without it a sum has to be 1, to 1e-3. A
-    /// difference d that rounding leaves counts as d^2 / 2 in all divergences but the total variation.
+    /// Whether every histogram is first divided by its sum, as counts require. If not, every sum has to be 1 to within
+    /// 1e-3. If rounding leaves a difference d between two sums, this difference adds d^2 / 2 to every divergence
+    /// except the total variation.
     pub normalize: bool,
-    /// The value that is added to every bin of every (normalized) histogram before it is normalized again: 0 by
-    /// default. If it is above 0, nothing is infinite.
+    /// The value that is added to every bin of every (normalized) histogram before the histogram is normalized again; 0
+    /// by default. If the value is above 0, no divergence is infinite.
     pub smoothing: f64,
 }
 
@@ -92,7 +94,7 @@ impl Default for DivergenceOptions {
 }
 
 impl DivergenceOptions {
-    /// Returns the factor by which a sum in nats is multiplied.
+    /// Returns the factor that converts a sum in nats to the base of the options; 1 if the divergence has no base.
     fn scale(&self, kind: Divergence) -> f64 {
         if kind.has_base() { 1.0 / self.base.ln() } else { 1.0 }
     }
@@ -109,19 +111,21 @@ impl DivergenceOptions {
     }
 }
 
-/// Computes the divergence of every histogram of `p` from its partner in `q`.
+/// Computes the divergence of every histogram of `p` from the corresponding histogram of `q`.
 ///
-/// Sums have terms that are 0 or more, and small if p and q are close (p log(p/q) - p + q, not p log(p/q)), so
+/// The terms of a sum are 0 or more, and small if p and q are close (p log(p/q) - p + q, not p log(p/q)). So
 /// divergences of nearly equal histograms keep their digits. On an adapter the relative error is (40 + bins / 512)
-/// 2^-23; on the CPU it is the rounding to f32, or (40 + bins / 64) 2^-53 in f64. With `normalize` an adapter rounds q
-/// once more, which adds 2^-22 sqrt(2 D) to the result D (2^-22 to a square root, (40 + bins / 512) 2^-23 to the total
-/// variation). On an adapter, divergences below 2^-126 may be 0, but entries count however small they are: subnormal
-/// ones with their own value, those below 2^-225 of their histogram with that.
+/// 2^-23. On the CPU it is the rounding to f32, or (40 + bins / 64) 2^-53 in f64. With `normalize` an adapter rounds q
+/// once more. This adds an error of 2^-22 sqrt(2 D) to a divergence D, an error of 2^-22 to a square root, and an error
+/// of (40 + bins / 512) 2^-23 to the total variation. On an adapter, divergences below 2^-126 may be 0. Entries count
+/// however small they are: a subnormal entry counts as its value, and an entry below 2^-225 times the total of its
+/// histogram counts as 2^-225 times the total.
 ///
 /// # Shapes
-/// `p`: (bins, count) x batch, one histogram per column, so that it is contiguous (in numpy's order, per row). `q`: the
-/// same, or (bins, 1) x batch: one for all histograms of an entry. Result: (count, 1) x batch. f32 on the CPU is
-/// computed in f64; f64 stays on the CPU.
+/// `p` is (bins, count) x batch, with one histogram per column, so that a histogram is contiguous (in NumPy's order:
+/// one histogram per row). `q` has the same shape or is (bins, 1) x batch, with one histogram for all histograms of an
+/// entry of the batch. The result is (count, 1) x batch. On the CPU, f32 histograms are computed in f64. f64 histograms
+/// always stay on the CPU.
 ///
 /// # Examples
 /// ```
@@ -139,11 +143,10 @@ impl DivergenceOptions {
 /// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if the shapes do not fit or there are histograms without bins.
-/// [`crate::ErrorKind::Domain`] for an option that makes no sense and, for histograms on the host, if an entry is
-/// negative or not finite or if a sum is not 1 (with `normalize`: is 0). For such histograms on the device the
-/// divergence is NaN instead, but a sum that is not 1 is not detected. Limits as for [`divergence_matrix`]; device
-/// errors.
+/// [`crate::ErrorKind::Shape`] if the shapes do not match or histograms have no bins. [`crate::ErrorKind::Domain`] if
+/// an option is invalid, or if a histogram on the host has an entry that is negative or not finite, or has a sum that
+/// is not 1 (with `normalize`: a sum of 0). If such a histogram is on the device, its divergences are NaN instead, but
+/// a sum that is not 1 is not detected. Limits as for [`divergence_matrix`]; device errors.
 pub fn divergence<T: Real>(
     ctx: &Context,
     kind: Divergence,
@@ -184,8 +187,9 @@ pub fn divergence<T: Real>(
 /// Computes the divergences of all pairs of histograms within an entry of the batch: entry (i, j) is D(p_i, p_j).
 ///
 /// # Shapes
-/// `p`: (bins, count) x batch, one histogram per column. Result: (count, count) x batch; symmetric to the last bit if
-/// the divergence is, with a diagonal of 0. Accuracy as for [`divergence`].
+/// `p` is (bins, count) x batch, with one histogram per column. The result is (count, count) x batch, with a diagonal
+/// of 0. If the divergence is symmetric, the result is symmetric to the last bit. The accuracy is that of
+/// [`divergence`].
 ///
 /// # Examples
 /// ```
@@ -202,7 +206,7 @@ pub fn divergence<T: Real>(
 ///
 /// # Errors
 /// As for [`divergence`], and [`crate::ErrorKind::Limit`] if the result exceeds the memory budget, or if
-/// [`Backend::Gpu`](crate::Backend::Gpu) is set and a binding does not hold the histograms or the result.
+/// [`Backend::Gpu`](crate::Backend::Gpu) is set and a binding cannot hold the histograms or the result.
 pub fn divergence_matrix<T: Real>(
     ctx: &Context,
     kind: Divergence,
@@ -230,8 +234,8 @@ pub fn divergence_matrix<T: Real>(
     Ok(Array::from_storage(result, made).chosen(&choice))
 }
 
-/// Returns where `terms` terms of histograms of these shapes would be computed, and why; `resident` says for each of
-/// the first arrays whether it is on the device.
+/// Returns where divergences with `terms` terms in total would be computed, and why. `shapes` holds the shapes of the
+/// inputs and then of the result; `resident` says for each input whether it is on the device.
 #[must_use]
 pub fn choose_divergence<T: Real>(ctx: &Context, terms: usize, shapes: &[Shape], resident: &[bool]) -> Choice {
     call::<T>(terms, shapes, resident).choose(ctx)

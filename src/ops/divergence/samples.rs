@@ -1,4 +1,4 @@
-//! Divergences of samples: both sets are counted in the same equal bins first.
+//! Divergences between two sets of samples. Both sets are first counted in the same bins of equal width.
 
 use super::{Divergence, DivergenceOptions, divergence};
 use crate::array::{Array, Real, both_to_host};
@@ -8,13 +8,15 @@ use crate::ops::stats::{counted, edges};
 use crate::parallel;
 use crate::shape::Shape;
 
-/// Computes the divergence of the distributions that two sets of samples come from, counted in `bins` equal bins over
-/// the range of both together; if all samples are equal, the range is half a unit on either side of them. With few
-/// samples use smoothing: an empty bin of `y` makes the Kullback-Leibler divergence infinite.
+/// Computes the divergence of the distributions from which two sets of samples come. The samples are counted in `bins`
+/// bins of equal width over the common range of both sets. If all samples are equal, the range extends 0.5 to either
+/// side of them. With few samples, use smoothing, because an empty bin of `y` makes the Kullback-Leibler divergence
+/// infinite.
 ///
 /// # Shapes
-/// `x`: (samples, count) x batch, one set per column; `y`: (other samples, count) x batch. Result: (count, 1) x batch.
-/// The counts are made on the CPU, and always normalized.
+/// `x` is (samples, count) x batch, with one set per column. `y` has the same count and batch, but may have another
+/// number of samples. The result is (count, 1) x batch. The samples are counted on the CPU, and the counts are always
+/// normalized.
 ///
 /// # Examples
 /// ```
@@ -32,9 +34,9 @@ use crate::shape::Shape;
 /// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if count or batch differ; [`crate::ErrorKind::Domain`] without samples or bins, and for
-/// a sample that is not finite; [`crate::ErrorKind::Limit`] if the counts exceed the memory budget; otherwise as for
-/// [`divergence`].
+/// [`crate::ErrorKind::Shape`] if count or batch differ; [`crate::ErrorKind::Domain`] if there are no samples or no
+/// bins, or if a sample is not finite; [`crate::ErrorKind::Limit`] if the counts exceed the memory budget; otherwise as
+/// for [`divergence`].
 pub fn divergence_of_samples<T: Real>(
     ctx: &Context,
     kind: Divergence,

@@ -1,4 +1,4 @@
-//! Batches of any size on the device: whole if they fit, in smaller batches if they do not.
+//! Solves batches of any size on the device: in one call if they fit, otherwise in smaller batches.
 
 use super::request::{Columns, Request};
 use super::{Solved, gpu, select};
@@ -12,7 +12,8 @@ use crate::shape::Layout;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Solves a batch. Results that fit at once stay on the device; otherwise they are brought to the host batch by batch.
+/// Solves a batch. If the results of the whole batch fit on the device, they stay there. Otherwise, they are copied to
+/// the host batch by batch.
 pub(super) fn solve<T: Real>(
     ctx: &Context,
     gpu: &Gpu,
@@ -46,7 +47,8 @@ fn on_device<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &Buffer<f32>, request:
     })
 }
 
-/// Solves batches of at most `most` elements each. A matrix's result does not depend on its batch.
+/// Solves batches of at most `most` elements each. The result of a matrix does not depend on the batch that contains
+/// it.
 fn in_batches<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &[T], request: Request<'_>, most: u64) -> Result<Solved<T>> {
     let (mut values, mut vectors) = (Vec::new(), Vec::new());
     let mut certificates = Vec::with_capacity(layout.batch());

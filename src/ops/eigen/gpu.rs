@@ -1,4 +1,4 @@
-//! The device's eigendecomposition: which kernels run, in which order, on which buffers.
+//! The eigendecomposition on the device: which kernels run, in which order, and on which buffers.
 
 use super::buffers::Buffers;
 use super::kernels::{Ending, FINISH_CLASSES, Finish, FinishClass, First, Prepare};
@@ -23,7 +23,7 @@ pub(super) struct Resident {
 enum Solver {
     /// One kernel does everything.
     Small(Small),
-    /// Separate kernels prepare, make the columns orthogonal, and finish.
+    /// Separate kernels prepare the matrix, make its columns orthogonal, and finish the decomposition.
     Jacobi(Method),
 }
 
@@ -37,21 +37,22 @@ impl Solver {
     }
 }
 
-/// The largest order that the kernels take on any device: no kernel's loops are counted beyond it. One matrix also has
-/// to fit one binding.
+/// The largest order that the kernels solve on any device, because their loop iterations were counted only up to this
+/// order. In addition, one matrix must fit in one binding.
 const LARGEST_ORDER: u32 = 2048;
 
-/// Returns the largest order that this device's kernels take.
+/// Returns the largest order that the kernels solve on this device.
 pub(super) fn largest_order(gpu: &Gpu) -> u32 {
     let bound = gpu.adapter().limits.storage_binding;
     let fits = |&n: &u32| 4 * u64::from(n) * u64::from(n) <= bound && Solver::of(gpu.adapter(), n).is_some();
     (0..=LARGEST_ORDER).rev().find(fits).unwrap_or(0)
 }
 
-/// Returns the most elements that one call may take within a binding and `bytes` of memory, if its matrices are like
-/// those of `layout`. Each element takes A, W, and W read back; each row, values, and values read back; each matrix,
-/// table, state, certificate, and certificate read back. The pool rounds each array up, by a third on average. Inner
-/// products and sums of large matrices take a sixteenth of W, and 16 MiB.
+/// Returns the maximum number of elements in one call, given the largest binding and `bytes` of memory, if the matrices
+/// are like those of `layout`. Each element needs room in A, in W, and in the copy of W that is read back. Each row
+/// needs room for a value and the copy of it that is read back. Each matrix needs room for its row of the table, its
+/// state, its certificate, and the copy of the certificate that is read back. The pool rounds each array up, by a third
+/// on average. The inner products and sums of large matrices need a sixteenth of W plus 16 MiB.
 pub(super) fn elements_within(gpu: &Gpu, layout: &Layout, bytes: u64) -> u64 {
     let elements = layout.len() as u64;
     let needed = 13 * elements + 8 * layout.row_count() as u64 + 64 * layout.batch() as u64;
@@ -59,16 +60,16 @@ pub(super) fn elements_within(gpu: &Gpu, layout: &Layout, bytes: u64) -> u64 {
     u64::try_from(most).unwrap_or(u64::MAX).min(gpu.adapter().limits.storage_binding / 4)
 }
 
-/// Returns the floating-point operations of the kernels on a matrix of that order: about seven sweeps of n^2 / 2 pairs,
-/// with three inner products and a rotation each, and the certificate. A matrix that workgroup memory cannot hold is
-/// blocked and takes about ten sweeps of 8 n^3.
+/// Returns the number of floating-point operations of the kernels on a matrix of the given order: about seven sweeps
+/// over n^2 / 2 pairs, with three inner products and one rotation for each pair, and the certificate. A matrix that
+/// does not fit in workgroup memory is solved by the blocked form, which needs about ten sweeps of 8 n^3 operations.
 pub(super) fn flops(order: u32) -> f64 {
     let n = f64::from(order);
     if order > 128 { 80.0 * n * n * n } else { 7.0 * (n * n / 2.0) * 12.0 * n + 4.0 * n * n * n }
 }
 
-/// Returns the name of the kernels' form for that order, and about how many dispatches they take. The blocked form
-/// takes three for each round of pairs of blocks, and about ten sweeps.
+/// Returns the name of the form that solves matrices of the given order, and the approximate number of its dispatches.
+/// The blocked form makes about ten sweeps, with three dispatches for each round of pairs of blocks.
 pub(super) fn form(gpu: &Gpu, order: u32) -> (&'static str, f64) {
     match Solver::of(gpu.adapter(), order) {
         None => ("", 0.0),
@@ -80,11 +81,11 @@ pub(super) fn form(gpu: &Gpu, order: u32) -> (&'static str, f64) {
     }
 }
 
-/// Records the eigendecomposition of every matrix of `a`. Without `vectors`, the contents of the buffer of vectors are
-/// meaningless.
+/// Records the eigendecomposition of every matrix of `a`. If `vectors` is false, the contents of the buffer of vectors
+/// are meaningless.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if a matrix is beyond [`largest_order`]; device errors.
+/// [`ErrorKind::Limit`] if a matrix is larger than [`largest_order`]; device errors.
 pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -> Result<Resident> {
     let (needed, allowed) = (u64::from(layout.largest()), u64::from(largest_order(gpu)));
     if needed > allowed {
@@ -130,8 +131,8 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -
     Ok(Resident { values, vectors: w, certificates })
 }
 
-/// Returns the class of the kernel that finishes matrices of up to `capacity` columns in workgroup memory; `None` if
-/// they do not fit, so that the tiled kernels have to finish them.
+/// Returns the size class of the kernel that finishes matrices of up to `capacity` columns in workgroup memory; `None`
+/// if the matrices do not fit in workgroup memory and the tiled kernels have to finish them.
 fn finish_class(adapter: &Adapter, capacity: u32) -> Option<FinishClass> {
     let limits = &adapter.limits;
     FINISH_CLASSES.into_iter().find(|class| {
@@ -168,7 +169,8 @@ fn finish(
     Ok(())
 }
 
-/// The matrices as the kernels see them (shared/ragged.wgsl), and the range of them that each solver takes.
+/// The table of matrices that the kernels read (shared/ragged.wgsl), and the range of the table that each solver
+/// solves.
 type Table = (Vec<[u32; 4]>, Vec<(Solver, Range<u32>)>);
 
 /// Returns the table of the matrices, grouped by solver.

@@ -2,41 +2,42 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// The rows of a tile of a large matrix.
+/// The number of rows in a tile of a large matrix.
 pub(super) const ROWS: u32 = 64;
-/// The columns of a tile of a large matrix.
+/// The number of columns in a tile of a large matrix.
 pub(super) const COLUMNS: u32 = 32;
-/// The elements that workgroup memory holds while columns are sorted.
+/// The number of elements that workgroup memory holds while columns are sorted.
 pub(super) const SLOTS: u32 = 4096;
 
 uniform! {
-    /// The first matrix of the table that this dispatch takes.
+    /// The index in the table of the first matrix that this dispatch solves.
     pub(super) struct First { first: u32 }
 }
 
 uniform! {
-    /// A copy of `len` elements starting at `begin` from each block of `own`; `total` elements in all.
+    /// The parameters of a copy of `len` elements starting at `begin` from each block of `own` elements; `total`
+    /// elements in all.
     pub(super) struct Part { own: u32, begin: u32, len: u32, total: u32 }
 }
 
 uniform! {
-    /// The first matrix of the table that this dispatch takes, how many it takes, the most sweeps, and whether vectors
-    /// are wanted.
+    /// The index in the table of the first matrix that this dispatch solves, the number of its matrices, the maximum
+    /// number of sweeps, and whether vectors are wanted.
     pub(super) struct Few { first: u32, count: u32, sweeps: u32, vectors: u32 }
 }
 
 uniform! {
-    /// The first matrix of the table, and whether vectors are wanted.
+    /// The index in the table of the first matrix, and whether vectors are wanted.
     pub(super) struct Ending { first: u32, vectors: u32 }
 }
 
 uniform! {
-    /// The first matrix of the table, the workgroups per matrix in this dispatch, and the columns and tiles for which
-    /// each matrix has room (eigen/tiled.wgsl).
+    /// The index in the table of the first matrix, the number of workgroups per matrix in this dispatch, and the
+    /// numbers of columns and of tiles for which each matrix has room (eigen/tiled.wgsl).
     pub(super) struct Tiles { first: u32, groups: u32, capacity: u32, tiles: u32 }
 }
 
-/// A size class of the kernel that finishes a matrix in workgroup memory: the largest order.
+/// A size class of the kernel that finishes a matrix in workgroup memory. The field is the largest order of the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FinishClass(pub(super) u32);
 
@@ -53,13 +54,13 @@ pub(super) const FINISH_CLASSES: [FinishClass; 8] = [
 ];
 
 impl FinishClass {
-    /// Returns the distance from one column to the next, in groups of four rows: odd, so that columns start in
-    /// different banks.
+    /// Returns the distance from one column to the next, in groups of four rows. The distance is odd so that columns
+    /// start in different banks.
     fn stride(self) -> u32 {
         self.0.div_ceil(4) | 1
     }
 
-    /// Returns the bytes of workgroup memory: V, a row of A, the quotients, three words.
+    /// Returns the number of bytes of workgroup memory, which holds V, a row of A, the quotients, and three words.
     pub(super) fn workgroup_bytes(self) -> u32 {
         16 * (self.0 + 1) * self.stride() + 4 * self.0 + 12
     }
@@ -96,8 +97,8 @@ kernels! {
         write values: f32,
         write certificates: [f32; 4],
     }
-    /// Decomposes matrices up to an order, one invocation per matrix. Padding columns to the next order costs
-    /// arithmetic; orders 5 and 7 are rare and have no kernel.
+    /// Decomposes matrices up to a certain order, with one invocation per matrix. Smaller matrices are padded to that
+    /// order, which costs arithmetic. Orders 5 and 7 are rare and have no kernel.
     Tiny = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl",
         "eigen/small.wgsl"
@@ -109,7 +110,7 @@ kernels! {
         write values: f32,
         write certificates: [f32; 4],
     }
-    /// Decomposes matrices up to an order, one lane for each pair of columns.
+    /// Decomposes matrices up to a certain order, with one lane for each pair of columns.
     Lane = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl",
         "eigen/promise.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl"

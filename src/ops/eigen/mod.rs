@@ -1,9 +1,10 @@
 //! Eigendecomposition of symmetric matrices, batched.
 //!
-//! On the device, matrices up to order 64 may be solved by one kernel (forms tiny and lane). Larger ones take three
-//! steps: `prepare` makes `W = A + s I`, scaled by a power of two and shifted by Gershgorin's bound, so that it is
-//! positive definite; `ops/jacobi` makes the columns of W orthogonal; `finish` (up to order 128) or the kernels
-//! `tiled_*` normalize them, compute Rayleigh quotients, sort, and certify. The CPU's half is described in `cpu`.
+//! On the device, one kernel may solve a matrix of order up to 64 (forms tiny and lane). Larger matrices are solved in
+//! three steps. `prepare` computes `W = A + s I`, where A is scaled by a power of two and s comes from Gershgorin's
+//! bound, so that W is positive definite. `ops/jacobi` makes the columns of W orthogonal. `finish` (up to order 108) or
+//! the kernels `tiled_*` normalize the columns, compute Rayleigh quotients, sort the pairs, and certify them. The CPU's
+//! implementation is described in `cpu`.
 
 mod batches;
 mod buffers;
@@ -32,9 +33,10 @@ use std::sync::Arc;
 /// Eigenvalues, eigenvectors and certificates of a batch of symmetric matrices of order n.
 #[derive(Clone, Debug)]
 pub struct Eigh<T = f32> {
-    /// The eigenvalues, `(n, 1)` each (`(k, 1)` for a subset), ascending.
+    /// The eigenvalues in ascending order, `(n, 1)` for each matrix (`(k, 1)` for a subset).
     pub values: Array<T>,
-    /// The eigenvectors, `(n, n)` each (`(n, k)` for a subset): columns of unit 2-norm, in the order of the values.
+    /// The eigenvectors as columns of unit 2-norm in the order of the values, `(n, n)` for each matrix (`(n, k)` for a
+    /// subset).
     pub vectors: Array<T>,
     certificates: Certificates,
 }
@@ -42,7 +44,7 @@ pub struct Eigh<T = f32> {
 /// Eigenvalues and certificates of a batch of symmetric matrices of order n.
 #[derive(Clone, Debug)]
 pub struct Eigvalsh<T = f32> {
-    /// The eigenvalues, `(n, 1)` each, ascending.
+    /// The eigenvalues in ascending order, `(n, 1)` for each matrix.
     pub values: Array<T>,
     certificates: Certificates,
 }
@@ -73,7 +75,7 @@ pub struct RaggedEigh<T = f32> {
     choice: Arc<Choice>,
 }
 
-/// The results of one side, in the order of the layout.
+/// The results as the CPU or the device returns them, in the order of the layout.
 struct Solved<T> {
     values: Storage<T>,
     vectors: Storage<T>,
@@ -83,11 +85,11 @@ struct Solved<T> {
 /// A [`RaggedEigh`] on the host.
 #[derive(Clone, Debug)]
 pub struct HostEigh<T> {
-    /// The orders of the matrices and where each one starts.
+    /// The orders of the matrices, and the offset at which each matrix starts.
     pub layout: Arc<Layout>,
-    /// The eigenvalues, by row of the layout, ascending within a matrix.
+    /// The eigenvalues, indexed by the rows of the layout, in ascending order within each matrix.
     pub values: Arc<Vec<T>>,
-    /// The eigenvectors, by element of the layout: columns of unit 2-norm.
+    /// The eigenvectors, indexed by the elements of the layout, as columns of unit 2-norm.
     pub vectors: Arc<Vec<T>>,
     /// The certificates, one per matrix.
     pub certificates: Arc<Vec<Certificate>>,
@@ -104,7 +106,7 @@ pub enum Which {
 }
 
 impl Which {
-    /// Returns the positions of `k` of `n` pairs in ascending order.
+    /// Returns the indices of the `k` wanted pairs among `n` pairs in ascending order.
     pub(crate) fn indices(self, k: usize, n: usize) -> Range<usize> {
         match self {
             Self::Smallest => 0..k.min(n),
@@ -116,13 +118,13 @@ impl Which {
 /// Computes the eigenvalues (ascending) and eigenvectors (columns of unit 2-norm) of symmetric matrices. Only the lower
 /// triangle is read.
 ///
-/// The device uses one-sided Jacobi on A + sI (Hestenes 1958; Demmel and Veselic 1992) in f32, with eigenvalues by
-/// Rayleigh quotient. The CPU uses Householder tridiagonalization and implicit QL in the input's precision for batches,
-/// and divide and conquer in f64 for single matrices. A matrix with a NaN or an infinity gets NaN values and the status
-/// NonFinite, and does not affect the others.
+/// The device uses one-sided Jacobi on A + sI (Hestenes 1958; Demmel and Veselic 1992) in f32, and computes the
+/// eigenvalues as Rayleigh quotients. The CPU uses Householder tridiagonalization and implicit QL in the input's
+/// precision for batches, and divide and conquer in f64 for single matrices. A matrix with a NaN or an infinity gets
+/// NaN values and the status NonFinite, and does not affect the other matrices.
 ///
 /// # Shapes
-/// A `(n, n)`, any batch; n = 0 and a batch of 0 are allowed.
+/// A is `(n, n)`, with any batch size; n = 0 and a batch of 0 are allowed.
 ///
 /// # Examples
 /// ```
@@ -141,7 +143,7 @@ impl Which {
 ///
 /// # Errors
 /// [`crate::ErrorKind::Shape`] if the matrices are not square; with [`Backend::Gpu`], [`crate::ErrorKind::Limit`] or
-/// [`crate::ErrorKind::Domain`] if the kernels cannot take the order or the precision; device errors.
+/// [`crate::ErrorKind::Domain`] if the kernels do not support the order or the precision; device errors.
 pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     let shape = square("eigh", a.shape())?;
     let layout = Arc::new(equal_layout(ctx, shape)?);
@@ -154,13 +156,13 @@ pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     })
 }
 
-/// Computes the `k` smallest or largest eigenvalues of each matrix (ascending) and their vectors. The others are never
-/// moved to the host.
+/// Computes the `k` smallest or largest eigenvalues of each matrix, in ascending order, and their eigenvectors. The
+/// other pairs are never copied to the host.
 ///
-/// On the CPU, the vectors of larger matrices come from inverse iteration if few are wanted (LAPACK's xSTEIN).
+/// On the CPU, if few vectors of a larger matrix are wanted, inverse iteration computes them (LAPACK's xSTEIN).
 ///
 /// # Shapes
-/// A `(n, n)`; values `(k, 1)`, vectors `(n, k)` each.
+/// A is `(n, n)`. For each matrix, the values are `(k, 1)` and the vectors `(n, k)`.
 ///
 /// # Examples
 /// ```
@@ -203,7 +205,7 @@ pub fn eigh_subset<T: Real>(ctx: &Context, a: &Array<T>, which: Which, k: usize)
 /// 512.
 ///
 /// The CPU solves the matrices in f64, whichever backend is set. It does not refine the device's f32 pairs (Ogita and
-/// Aishima 2018), because that takes as many operations and fails where eigenvalues are close.
+/// Aishima 2018), because the refinement takes as many operations and fails where eigenvalues are close.
 ///
 /// # Examples
 /// ```
@@ -228,12 +230,13 @@ pub fn eigh_refined(ctx: &Context, a: &Array<f32>) -> Result<Eigh<f64>> {
 
 /// Computes [`eigh`] without the vectors, at less than half the cost on the CPU.
 ///
-/// Without vectors there is no residual of pairs. On the CPU the certificate's `residual` is the larger error of two
-/// invariants, expressed as an error of one value: `|sum l - tr A| / n` and `||l|_2 - |A|_F| / sqrt n`, both over
-/// `|A|_1`. Its `orthogonality` is 0. A device computes the vectors, certifies them, and moves only the values.
+/// Without vectors, the residuals of the pairs are unknown. The CPU therefore checks two invariants, and the
+/// certificate's `residual` is the larger of their errors, expressed as the error of one value: `|sum l - tr A| / n`
+/// and `||l|_2 - |A|_F| / sqrt n`, both divided by `|A|_1`. The certificate's `orthogonality` is 0. The device computes
+/// the vectors and certifies them, but returns only the values.
 ///
 /// # Shapes
-/// A `(n, n)`, any batch; the values are `(n, 1)` each.
+/// A is `(n, n)`, with any batch size. The values are `(n, 1)` for each matrix.
 ///
 /// # Examples
 /// ```
@@ -284,7 +287,8 @@ pub fn eigh_ragged<T: Real>(ctx: &Context, a: &Ragged<T>) -> Result<RaggedEigh<T
     solve(ctx, a.layout(), a.storage(), certified(ctx, Columns::All))
 }
 
-/// [`eigh_ragged`] for a caller that needs some columns and certifies them itself. The other columns may be 0.
+/// Computes [`eigh_ragged`] for a caller that needs only some columns and certifies them itself. The other columns may
+/// be 0.
 pub(crate) fn eigh_uncertified<T: Real>(ctx: &Context, a: &Ragged<T>, choose: Choose<'_>) -> Result<RaggedEigh<T>> {
     let request = Request { certificate: false, ..certified(ctx, Columns::Chosen(choose)) };
     solve(ctx, a.layout(), a.storage(), request)
@@ -335,7 +339,7 @@ impl Operation for Task<'_> {
             given += 4.0 * n * n;
             made += 4.0 * if self.family == Family::Eigvalsh { n } else { n * n };
         }
-        // The mean order, weighted by work: of mixed orders, those with most of the work count.
+        // The mean order, weighted by work, so that in a mixed batch the orders with most of the work dominate.
         work.size = if work.cpu_flops > 0.0 { sizes / work.cpu_flops } else { 0.0 };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an order, which was a u32")]
         let order = work.size.round() as u32;
@@ -349,7 +353,7 @@ impl Operation for Task<'_> {
     }
 }
 
-/// Returns the largest order that the device's kernels take; 0 without a device.
+/// Returns the largest order that the device's kernels solve; 0 without a device.
 #[must_use]
 pub fn device_order_limit(ctx: &Context) -> u32 {
     ctx.gpu().map_or(0, |gpu| gpu::largest_order(gpu))
@@ -469,11 +473,11 @@ fn square(operation: &'static str, shape: Shape) -> Result<Shape> {
     Err(Error::shape(operation, "square matrices", shape.to_string()))
 }
 
-/// The bytes stored for each matrix whatever its order: its position and its certificate.
+/// The number of bytes stored for each matrix regardless of its order: its offset and its certificate.
 const BOOKKEEPING: u64 = 64;
 
 fn equal_layout(ctx: &Context, shape: Shape) -> Result<Layout> {
-    // Only matrices of order 0 can be too many for memory.
+    // Only matrices of order 0, which have no elements, can be too numerous for memory.
     let needed = BOOKKEEPING.saturating_mul(shape.batch as u64);
     if shape.is_empty() && needed > ctx.memory_budget() {
         let what = "bytes for the certificates of empty matrices";
@@ -484,7 +488,7 @@ fn equal_layout(ctx: &Context, shape: Shape) -> Result<Layout> {
     Ok(Layout::new(std::iter::repeat_n(order, shape.batch)))
 }
 
-/// Returns the request for these columns of a ragged batch, with their certificate.
+/// Returns the request for the given columns of a ragged batch and for their certificate.
 fn certified<'a>(ctx: &'a Context, columns: Columns<'a>) -> Request<'a> {
     Request { columns, certificate: true, whole: false, cancel: ctx.cancel() }
 }

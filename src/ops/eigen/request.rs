@@ -1,10 +1,11 @@
-//! The request of a caller of the eigendecomposition: one value, from the public functions to the solvers of either
-//! side.
+//! The request of a caller of the eigendecomposition. It is a single value that the public functions pass to the
+//! solvers of both sides.
 
 use crate::cancel::Cancel;
 use std::ops::Range;
 
-/// Returns the columns that a matrix needs, given its index in the batch and its eigenvalues up to a common factor.
+/// A function that returns the columns that a matrix needs, given the index of the matrix in the batch and its
+/// eigenvalues up to a common factor.
 pub(crate) type Choose<'a> = &'a (dyn Fn(usize, &[f64]) -> Range<usize> + Sync);
 
 /// The eigenvectors to compute, as columns in the order of ascending values.
@@ -14,10 +15,10 @@ pub(super) enum Columns<'a> {
     All,
     /// No columns, only values.
     None,
-    /// The columns from a first up to an end, for every matrix; all matrices have one order. Results contain only these
-    /// pairs.
+    /// The columns from the first index up to, but not including, the second index, for every matrix. All matrices have
+    /// the same order. Results contain only these pairs.
     At(usize, usize),
-    /// At least the columns that each matrix needs; others may stay 0.
+    /// At least the columns that the function returns for each matrix. The other columns may stay 0.
     Chosen(Choose<'a>),
 }
 
@@ -38,16 +39,17 @@ impl Columns<'_> {
     }
 }
 
-/// A request (see the module).
+/// A caller's request; see the documentation of the module.
 #[derive(Clone, Copy)]
 pub(super) struct Request<'a> {
     pub(super) columns: Columns<'a>,
-    /// Whether a certificate is wanted, of these columns or of all. A device always computes one, of all.
+    /// Whether a certificate is wanted. It may cover only the wanted columns or all columns. A device always certifies
+    /// all columns.
     pub(super) certificate: bool,
-    /// Whether the batch is the one that the caller made. A small one then leaves most lanes empty, and its matrices
-    /// are solved one by one. A ragged batch may be a part of a larger one, and the results must not show where that
-    /// was split.
+    /// Whether the batch is exactly the one that the caller passed. If so, and if the batch is too small to fill most
+    /// lanes, its matrices are solved one by one. Otherwise, the batch may be a part of a larger one, as for a ragged
+    /// batch, and the results must not depend on where the larger batch was split.
     pub(super) whole: bool,
-    /// Stops the CPU's work between two matrices; results that were not computed stay 0.
+    /// The cancellation token, which the CPU checks between two matrices. Results that were not computed stay 0.
     pub(super) cancel: &'a Cancel,
 }

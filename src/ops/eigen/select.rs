@@ -1,4 +1,4 @@
-//! Copies some pairs of every matrix on the device.
+//! Copies selected eigenpairs of every matrix on the device.
 
 use super::gpu::Resident;
 use super::kernels::{Part, Select};
@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::shape::to_u32;
 use std::ops::Range;
 
-/// Records copies of the pairs at the k positions `indices` of each matrix of order n: values `(k, 1)` and vectors
-/// `(n, k)`, in separate arrays.
+/// Records copies of the k pairs with the indices `indices` of each matrix of the given order n. The values, `(k, 1)`
+/// for each matrix, and the vectors, `(n, k)` for each matrix, are copied to separate arrays.
 ///
 /// # Errors
 /// Device errors.

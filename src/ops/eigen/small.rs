@@ -1,4 +1,4 @@
-//! Small matrices on the device: one kernel does the whole decomposition, in registers (eigen/small.wgsl).
+//! Solves small matrices on the device. One kernel does the whole decomposition in registers (eigen/small.wgsl).
 
 use super::buffers::Buffers;
 use super::kernels::{Few, Lane, Tiny};
@@ -8,10 +8,10 @@ use crate::forms::JacobiForm;
 use crate::ops::jacobi::gpu::MAX_SWEEPS;
 use std::ops::Range;
 
-/// The invocations per workgroup of the `Tiny` and the `Lane` kernel.
+/// The numbers of invocations per workgroup of the `Tiny` kernel and of the `Lane` kernel.
 const WIDTHS: [u32; 2] = [64, 128];
 
-/// The kernel for matrices up to a certain order.
+/// The kernel that solves matrices up to a certain order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Small {
     /// One invocation per matrix.
@@ -20,8 +20,9 @@ pub(super) enum Small {
     Lane(u32),
 }
 
-/// Returns the smallest class for `order` on subgroups of `subgroup` lanes. A subgroup must hold one or more whole
-/// matrices, and a workgroup whole subgroups.
+/// Returns the order of the smallest `Lane` kernel that solves matrices of the given order on subgroups of `subgroup`
+/// lanes; `None` if no kernel does. A subgroup must hold a whole number of matrices, and a workgroup a whole number of
+/// subgroups.
 fn lane_class(subgroup: u32, order: u32) -> Option<u32> {
     Lane::ORDERS
         .iter()
@@ -30,7 +31,7 @@ fn lane_class(subgroup: u32, order: u32) -> Option<u32> {
 }
 
 impl Small {
-    /// Returns the smallest kernel that takes the order, among the forms that may be used.
+    /// Returns the smallest kernel that solves matrices of the given order, among the forms that `may` allows.
     pub(super) fn of(adapter: &Adapter, order: u32, may: &dyn Fn(JacobiForm) -> bool) -> Option<Self> {
         let tiny = Tiny::ORDERS.iter().copied().find(|&n| order <= n && may(JacobiForm::Tiny)).map(Self::Tiny);
         let fits = may(JacobiForm::Lane) && WIDTHS[1] <= adapter.limits.workgroup_invocations;
@@ -38,7 +39,7 @@ impl Small {
         tiny.or_else(lane)
     }
 
-    /// Returns the largest order that the kernel takes.
+    /// Returns the largest order that the kernel solves.
     pub(super) fn largest_order(self) -> u32 {
         match self {
             Self::Tiny(order) | Self::Lane(order) => order,
@@ -61,7 +62,8 @@ impl Small {
         }
     }
 
-    /// Records the decomposition of `matrices`, a range of the table, at about `flops` operations each.
+    /// Records the decomposition of the matrices in the range `matrices` of the table, each with about `flops`
+    /// floating-point operations.
     ///
     /// # Errors
     /// Device errors.
@@ -113,13 +115,13 @@ mod tests {
                 assert!(class.is_none() || class == smallest, "order {order}: {class:?}");
             }
         }
-        // Sizes that do not divide a workgroup, or that are not a multiple of a matrix's lanes.
+        // Subgroup sizes that do not divide a workgroup, or that are not a multiple of the number of lanes of a matrix.
         assert_eq!([1, 2, 3, 6, 48, 256].map(|subgroup| lane_class(subgroup, 8)), [None; 6]);
     }
 
-    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. A sweep of
-    /// eigen/lane_N.wgsl has n / 2 double rounds and the doubling steps of a maximum; the end has at most 2 n
-    /// iterations and a few maxima.
+    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. In eigen/lane_N.wgsl, a
+    /// sweep has n / 2 iterations for its double rounds and log2(n) for a maximum over the lanes. The steps after the
+    /// last sweep have at most 2 n iterations and compute a few more maxima.
     #[test]
     fn all_sweeps_fit_lavapipe() {
         let n = Lane::ORDERS[Lane::ORDERS.len() - 1];

@@ -8,18 +8,19 @@ use crate::device::{Adapter, Grid, Recorder};
 use crate::error::Result;
 use std::ops::Range;
 
-/// Returns the number of tiles of the lower triangle of V'V, folded to a rectangle.
+/// Returns the number of tiles in the rectangle into which the lower triangle of V'V is folded.
 fn folded(capacity: u32) -> u32 {
     let tiles = capacity.div_ceil(COLUMNS);
     tiles.div_ceil(2) * (tiles + 1)
 }
 
-/// Returns the most matrices of the table that a dispatch may take at `groups` workgroups per matrix.
+/// Returns the maximum number of matrices in one dispatch that uses `groups` workgroups per matrix.
 fn most(adapter: &Adapter, groups: u32) -> u32 {
     (adapter.limits.workgroups_per_dimension / groups).max(1)
 }
 
-/// Records the kernels that compute W and the state of every matrix of `matrices`, none larger than `capacity`.
+/// Records the kernels that compute W and the state of every matrix in the range `matrices` of the table. The largest
+/// order of these matrices is at most `capacity`.
 ///
 /// # Errors
 /// Device errors.
@@ -47,8 +48,9 @@ pub(super) fn prepare(
     Ok(())
 }
 
-/// Records the kernels that compute eigenvalues, certificates and, if `vectors`, sorted eigenvectors of every matrix of
-/// `matrices`, none larger than `capacity`.
+/// Records the kernels that compute the eigenvalues, the certificates and, if `vectors` is true, the sorted
+/// eigenvectors of every matrix in the range `matrices` of the table. The largest order of these matrices is at most
+/// `capacity`.
 ///
 /// # Errors
 /// Device errors.
@@ -104,9 +106,9 @@ pub(super) fn finish(
 mod tests {
     use super::{COLUMNS, ROWS, SLOTS, folded};
 
-    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. Loops are counted as in
-    /// the kernels: a nested loop counts once for each iteration of the loop around it. The small kernels stay under
-    /// `3 n`.
+    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. The counts follow the
+    /// kernels: the iterations of a nested loop are multiplied by those of the loop around it. The kernels that are not
+    /// listed by name stay below `3 n`.
     #[test]
     fn the_loops_of_every_kernel_fit_lavapipe() {
         const BUDGET: u32 = 65_535;
@@ -124,8 +126,8 @@ mod tests {
         }
     }
 
-    /// Every tile of the lower triangle occurs once or, in the middle row, twice, with the indices that
-    /// eigen/tiled_departure.wgsl computes.
+    /// The indices that eigen/tiled_departure.wgsl computes visit every tile of the lower triangle once, except that
+    /// tiles of the middle row may be visited twice.
     #[test]
     fn the_folded_triangle_is_whole() {
         for tiles in 1..=64 {

@@ -1,5 +1,5 @@
-//! `auto` on the CPU: chooses the method with the shortest predicted time, and falls back on the next one if that
-//! does not find the pairs.
+//! The method `auto` on the CPU: chooses the method with the shortest predicted time, and falls back on the next
+//! one if the first does not find the pairs.
 
 use super::chebyshev::Found;
 use super::cpu::fill::separator;
@@ -14,35 +14,37 @@ use crate::ops::eigen::Which;
 use crate::ops::sparse::Operator;
 use std::cell::{Cell, OnceCell};
 
-/// The fewest products that an iteration takes: a few restarts on an expander graph (65 to 90, 2026-11-22).
+/// The minimum number of products that an iteration is predicted to take: a few restarts on an expander graph (65
+/// to 90 products, 2026-11-22).
 const FEWEST: f64 = 80.0;
-/// The predicted products, divided by the 1.5th power of the last wanted vector's wavelength along the graph: a
-/// polynomial's degree grows as the inverse root of the eigenvalue, and smaller values separate later (grids of
-/// 10,000 and 100,000 nodes, wavelengths of 33 and 104 nodes: 165 and 907 products, 2026-11-23).
+/// The predicted number of products, divided by the 1.5th power of the last wanted vector's wavelength along the
+/// graph. The degree of a polynomial grows as the inverse square root of the eigenvalue, and smaller values take
+/// more restarts to separate (grids of 10,000 and 100,000 nodes, wavelengths of 33 and 104 nodes: 165 and 907
+/// products, 2026-11-23).
 const ALONG: f64 = 0.87;
-/// The most products, multiplied by the root of the relative tolerance: after that many, smaller values cannot be
-/// distinguished from 0, and the iteration ends.
+/// The maximum number of products, multiplied by the square root of the relative tolerance. After that many
+/// products, smaller values cannot be distinguished from 0, and the iteration ends.
 const MOST: f64 = 3.0;
-/// The seconds that restarts take, for any graph.
+/// The predicted seconds of all restarts of an iteration, the same for every graph.
 const RESTARTS: f64 = 8e-3;
-/// The factor on the time of an iteration for f64: after the f32 part it continues in f64, where a product costs
-/// twice as much.
+/// The factor by which an iteration takes longer for f64 than for f32: after the f32 phase it continues in f64,
+/// where a product costs twice as much.
 const IN_F64: f64 = 2.5;
-/// After this many times the predicted products, an iteration is abandoned for an inverse that may take up to
-/// this many times as long again. Close eigenvalues, which the structure does not reveal, slow the iteration down
-/// but not the inverse.
+/// An iteration that has done this many times the predicted number of products is abandoned for the inverse, if
+/// the inverse is predicted to take at most this many times as long as the iteration has taken so far. Close
+/// eigenvalues, which the structure of the graph does not reveal, slow the iteration down but not the inverse.
 const PATIENCE: f64 = 4.0;
-/// The iteration is not abandoned before it has run this many times the lower bound on the inverse's time,
-/// because it may be nearly done (communities of 10,000 nodes: 120 ms by either method, 240 ms by one after the
-/// other, 2026-11-23).
+/// The rule of [`PATIENCE`] does not apply before the iteration has run for this many times the lower bound on the
+/// inverse's time, because the iteration may be nearly done (communities of 10,000 nodes: 120 ms by either method,
+/// 240 ms by one after the other, 2026-11-23).
 const BEFORE: f64 = 2.0;
-/// The most bytes of a factor that `auto` chooses: what the default memory budget holds.
+/// The maximum size, in bytes, of a factor that `auto` may choose: what fits the default memory budget.
 const LARGEST_FACTOR: f64 = 2e9;
-/// The largest order at which a matrix whose iteration failed is decomposed as dense: some ten seconds of two
-/// cores.
+/// The largest order at which a matrix is decomposed as a dense matrix after its iteration failed: about ten
+/// seconds on two cores.
 const DENSE_AFTER_ALL: usize = 4096;
 
-/// Finds the pairs by the method that should be the fastest, or by the next one if that fails.
+/// Finds the pairs by the method that is predicted to be fastest, or by the next method if the first fails.
 pub(super) fn auto<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
@@ -74,7 +76,7 @@ pub(super) fn auto<T: Real>(
         return Ok(solved);
     }
     if left.get() {
-        // The iteration was abandoned for an inverse that did not find the pairs either.
+        // The iteration was abandoned for the inverse, which did not find the pairs either.
         found = chebyshev(ctx, a, wanted, width, options, Some(&found), &|_, _| true)?;
         if is_found(a, &found, wanted, options) {
             return Ok(found);
@@ -87,18 +89,19 @@ pub(super) fn auto<T: Real>(
     Ok(found)
 }
 
-/// Finds the pairs by the inverse, if it should take less than `seconds`. It is tried once and then dropped.
+/// Finds the pairs by the inverse if that is predicted to take less than `seconds`. The inverse is tried once and
+/// then dropped.
 fn by_inverse_within(seconds: f64, inverse: &mut Option<Inverse<'_>>, ctx: &Context) -> Result<Option<Solved>> {
     let Some(inverse) = inverse.take_if(|inverse| inverse.is_within(seconds)) else { return Ok(None) };
     Ok(inverse.solve(ctx)?.filter(|solved| solved.reached))
 }
 
-/// Returns whether an iteration found the wanted pairs: separated from the others or, unless that is required,
-/// within the tolerance.
+/// Returns whether an iteration found the wanted pairs. They must be separated from the others or, if separation
+/// is not required, have residuals within the tolerance.
 fn is_found<T: Real>(a: &Operator<'_, T>, solved: &Solved, wanted: Wanted, options: &EigshOptions) -> bool {
     let allowed = options.tolerance_in::<T>() * a.bounds(0).norm;
     let within = !wanted.separate && solved.residuals.iter().all(|&residual| residual <= allowed);
-    // Without a known null space, small values may be wrong: their residuals must distinguish them from 0.
+    // Without a known null space, small values may be wrong, so each residual must distinguish its value from 0.
     let told = |(value, residual): (&f64, &f64)| !a.null.is_empty() || value.abs() > *residual;
     solved.values.len() >= wanted.count
         && (solved.reached || within)
@@ -110,9 +113,9 @@ pub(super) struct Inverse<'a> {
     /// The operator in f64, the precision of the inverse.
     operator: Operator<'a, f64>,
     wanted: Wanted,
-    /// The approximate number of rows of a separator.
+    /// The approximate number of rows in the largest separator.
     separator: usize,
-    /// The most pairs.
+    /// The maximum number of pairs, including those that are tied with the last wanted one.
     most: usize,
     tolerance: f64,
     seed: u64,
@@ -124,7 +127,7 @@ impl<'a> Inverse<'a> {
         let operator = a.widened();
         let separator = separator(&operator);
         let most = most_of(&wanted, a.rows() - a.null.len());
-        // A tighter tolerance costs nothing here.
+        // With the inverse, a tighter tolerance costs nothing.
         let tolerance = options.tolerance_in::<T>().min(1e-10);
         Self { operator, wanted, separator, most, tolerance, seed: options.seed, plan: OnceCell::new() }
     }
@@ -145,24 +148,26 @@ impl<'a> Inverse<'a> {
         self.plan.get_or_init(planned).as_ref()
     }
 
-    /// Returns a lower bound on the seconds that it takes.
+    /// Returns a lower bound, in seconds, on the time of shift-invert.
     fn least_seconds(&self) -> f64 {
         let (entries, rows) = (self.operator.entries(), self.operator.rows());
         shift_invert::least_seconds(entries, rows, self.separator, self.wanted.count)
     }
 
-    /// Returns whether it should take less than `seconds`, with a factor that `auto` may choose. A plan costs
-    /// time even if it is not used, so it is made only if the lower bound is within `seconds`.
+    /// Returns whether shift-invert is predicted to take at most `seconds` with a factor of at most
+    /// [`LARGEST_FACTOR`] bytes. Making a plan takes time even if the plan is not used, so a plan is made only if
+    /// the lower bound is below `seconds`.
     fn is_within(&self, seconds: f64) -> bool {
         self.least_seconds() < seconds
             && self.plan().is_some_and(|plan| plan.seconds <= seconds && plan.bytes <= LARGEST_FACTOR)
     }
 
-    /// Computes the pairs; `None` if the matrix turns out not to be definite, or if not all pairs are found.
+    /// Computes the pairs; `None` if the matrix turns out not to be positive definite, or if not all pairs are
+    /// found.
     ///
     /// # Errors
-    /// [`Limit`](crate::ErrorKind::Limit) if the factor exceeds the memory budget. The choice itself ignores the
-    /// budget: otherwise bits would depend on it.
+    /// [`Limit`](crate::ErrorKind::Limit) if the factor exceeds the memory budget. The choice of the method
+    /// ignores the budget, so that the bits of a result do not depend on the budget.
     pub(super) fn solve(mut self, ctx: &Context) -> Result<Option<Solved>> {
         self.plan();
         let Some(plan) = self.plan.take().flatten() else { return Ok(None) };
@@ -183,9 +188,10 @@ impl<'a> Inverse<'a> {
     }
 }
 
-/// Predicts the products that an iteration for the pairs at one end takes. For a Laplacian the structure tells:
-/// if separators are small, so are the smallest eigenvalues (Cheeger). Hubs stretch the spectrum of `D - W`
-/// without moving its smallest values.
+/// Predicts the number of products that an iteration for the pairs at one end of the spectrum takes. For a
+/// Laplacian the prediction uses the structure of the graph: if separators are small, so are the smallest
+/// eigenvalues (Cheeger). Nodes of high degree stretch the spectrum of `D - W` without changing its smallest
+/// values.
 fn predicted_products<T: Real>(
     a: &Operator<'_, T>,
     (wanted, tolerance): (usize, f64),
@@ -193,14 +199,14 @@ fn predicted_products<T: Real>(
 ) -> f64 {
     let Some(Inverse { separator, .. }) = inverse else { return PRODUCTS };
     if a.null.is_empty() {
-        // Nothing is known about small eigenvalues. Those of ill-conditioned matrices are far below what
-        // polynomials separate, and an iteration that ends without them is wasted.
+        // Nothing is known about the small eigenvalues. In an ill-conditioned matrix they are too small for a
+        // polynomial to separate, and an iteration that does not find them is wasted.
         return 16.0 * PRODUCTS;
     }
     let (rows, entries) = (a.rows() as f64, a.entries() as f64);
     let stretch = if a.scale.is_some() { 1.0 } else { (a.bounds(0).upper * rows / (2.0 * entries).max(1.0)).sqrt() };
-    // The graph's length is its rows over those of a separator. In d dimensions, n vectors have the d-th root of
-    // n waves along one axis.
+    // The length of the graph is its number of rows divided by the number of rows in a separator. In d dimensions,
+    // n vectors have n^(1/d) waves along one axis.
     let length = (rows / (*separator as f64).max(1.0)).max(2.0);
     let dimension = (rows.ln() / length.ln()).max(1.0);
     let waves = length / (wanted as f64).powf(dimension.recip());
@@ -208,7 +214,7 @@ fn predicted_products<T: Real>(
 }
 
 /// Predicts the seconds of `products` products with a block of `width` columns and of the restarts between them,
-/// for graphs whose neighbors have close indices (torus and communities of 100,000 nodes: 1.5 and 3.6 ms per
+/// for graphs in which neighbors have close indices (torus and communities of 100,000 nodes: 1.5 and 3.6 ms per
 /// product of 32 columns, 2026-11-23). Other graphs take up to three times as long, but their factors are too
 /// large for the inverse anyway.
 fn iteration_seconds<T: Real>(a: &Operator<'_, T>, products: f64, width: usize) -> f64 {

@@ -1,4 +1,5 @@
-//! An orthonormal basis of long vectors: values that a small dense product uses together are stored together.
+//! An orthonormal basis of long vectors, stored so that the elements that one small dense product uses are
+//! contiguous.
 
 use crate::ops::sparse::{NONE, NullSpace};
 use crate::parallel;
@@ -6,17 +7,19 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use std::ops::Range;
 
-/// The rows of a panel: with 70 columns, a quarter of a second-level cache, so that both products of a
-/// Gram-Schmidt step find it there.
+/// The number of rows in a panel. A panel of 70 columns fills a quarter of a second-level cache, so it is still in
+/// the cache for the second product of a Gram-Schmidt step.
 const ROWS: usize = 512;
-/// The number of chunks whose sums are added in order, on whichever thread they were computed. It is fixed, so
-/// that a sum has a fixed order.
+/// The number of chunks of rows. One thread sums each chunk, and then the sums of the chunks are added in order.
+/// The number is fixed, so that the order of every sum is fixed.
 const CHUNKS: usize = 64;
-/// The most Gram-Schmidt passes. Another one follows if a pass removed more than it left: "twice is enough"
-/// (Parlett 1980, after Kahan), except for rounding errors that have become a vector themselves.
+/// The maximum number of Gram-Schmidt passes. Another pass follows if a pass removed more than it left. Two passes
+/// are enough (Parlett 1980, after Kahan: "twice is enough"), unless what is left of a vector consists of rounding
+/// errors.
 const PASSES: usize = 5;
 
-/// Columns of length n, cut into panels of [`ROWS`] rows, each column-major; the last panel is padded with zeros.
+/// Columns of length n, cut into panels of [`ROWS`] rows. Each panel is column-major, and the last one is padded
+/// with zeros.
 #[derive(Debug)]
 pub(super) struct Basis {
     rows: usize,
@@ -26,7 +29,7 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    /// Returns zeros, with room for `capacity` columns of `rows` elements.
+    /// Returns a basis of zeros with room for `capacity` columns of `rows` elements.
     pub(super) fn new(rows: usize, capacity: usize) -> Self {
         let panel = rows.clamp(1, ROWS);
         Self { rows, panel, capacity, elements: vec![0.0; rows.div_ceil(panel) * panel * capacity] }
@@ -38,7 +41,7 @@ impl Basis {
         panels.div_ceil(CHUNKS).max(1) * self.panel * self.capacity
     }
 
-    /// Writes column-major vectors to the columns from `first` on.
+    /// Writes column-major vectors to the columns starting at `first`.
     pub(super) fn write(&mut self, first: usize, vectors: &[f64]) {
         let (n, panel) = (self.rows, self.panel);
         parallel::for_each(self.elements.chunks_mut((panel * self.capacity).max(1)), |i, own| {
@@ -49,7 +52,7 @@ impl Basis {
         });
     }
 
-    /// Reads the columns, column-major.
+    /// Reads the columns `columns` into `vectors`, which is column-major.
     pub(super) fn read(&self, columns: Range<usize>, vectors: &mut [f64]) {
         let (n, panel) = (self.rows, self.panel);
         parallel::for_each(vectors.chunks_mut(n.max(1)).zip(columns), |_, (to, column)| {
@@ -60,9 +63,9 @@ impl Basis {
         });
     }
 
-    /// Makes the last `new` of the first `end` columns orthogonal to those before them (not to each other) by
-    /// classical Gram-Schmidt twice, and once more if that removed most of a vector. Returns the removed
-    /// multiples: `(end - new, new)`.
+    /// Makes the last `new` of the first `end` columns orthogonal to the columns before them, but not to each
+    /// other. There are two passes of classical Gram-Schmidt, and more if the last pass removed most of a vector.
+    /// Returns the coefficients of the removed components, `(end - new, new)`.
     pub(super) fn orthogonalize(&mut self, end: usize, new: usize) -> Mat<f64> {
         let old = end - new;
         let mut taken = Mat::zeros(old, new);
@@ -73,8 +76,8 @@ impl Basis {
         for pass in 1..=PASSES {
             taken += &next;
             let (overlaps, squares) = self.subtract_old(old, &next, pass == 1);
-            // This pass removed at most as much of |w|^2 as it left, so the rounding in what it removed is small
-            // compared with the rest.
+            // This pass removed at most as much of |w|^2 as it left, so the rounding errors of what it removed are
+            // small compared with what is left.
             let little = |j: usize| next.col(j).iter().map(|x| x * x).sum::<f64>() <= squares[(0, j)];
             if pass > 1 && (0..new).all(little) {
                 break;
@@ -84,7 +87,7 @@ impl Basis {
         taken
     }
 
-    /// Computes the products of the first `old` columns with the `new` ones that follow.
+    /// Computes the dot products of the first `old` columns with the `new` columns that follow.
     fn overlaps(&self, old: usize, new: usize) -> Mat<f64> {
         let panel = self.panel;
         self.sums(old, new, |own, sum| {
@@ -95,8 +98,9 @@ impl Basis {
         })
     }
 
-    /// Subtracts multiples of the first `old` columns from those that follow. Returns the remaining overlaps, if
-    /// `overlaps` is set, computed while a panel is in a cache; and the squared norms.
+    /// Subtracts multiples of the first `old` columns from the columns that follow. Returns the products of the
+    /// first `old` columns with the results, which are computed only if `overlaps` is set and while a panel is in
+    /// a cache, and the squared norms of the results.
     fn subtract_old(&mut self, old: usize, factors: &Mat<f64>, overlaps: bool) -> (Mat<f64>, Mat<f64>) {
         let (panel, capacity, new, size) = (self.panel, self.capacity, factors.ncols(), self.chunk());
         let of_chunk = |chunk: &mut [f64]| {
@@ -119,7 +123,7 @@ impl Basis {
         parts.iter().fold((Mat::zeros(old, new), Mat::zeros(1, new)), |(a, b), (c, d)| (a + c, b + d))
     }
 
-    /// Computes a sum over all panels, `(rows, columns)`.
+    /// Adds up one `(rows, columns)` matrix per panel, which `add` computes.
     fn sums(&self, rows: usize, columns: usize, add: impl Fn(&[f64], &mut Mat<f64>) + Sync) -> Mat<f64> {
         let of_chunk = |chunk: &[f64]| {
             let mut sum = Mat::zeros(rows, columns);
@@ -130,7 +134,7 @@ impl Basis {
         parts.iter().fold(Mat::zeros(rows, columns), |total, part| total + part)
     }
 
-    /// Projects the known null vectors out of columns.
+    /// Projects the known null vectors out of the given columns.
     pub(super) fn deflate(&mut self, null: &NullSpace<f64>, columns: Range<usize>) {
         if null.is_empty() || columns.is_empty() {
             return;
@@ -180,7 +184,7 @@ impl Basis {
         });
     }
 
-    /// Computes the products of one column with the columns `with`.
+    /// Computes the dot products of the columns `with` and the column `column`.
     pub(super) fn products(&self, with: Range<usize>, column: usize) -> Vec<f64> {
         let panel = self.panel;
         let sum = self.sums(with.len(), 1, |own, sum| {
@@ -204,7 +208,7 @@ impl Basis {
         });
     }
 
-    /// Computes the products of columns with each other.
+    /// Computes the dot products of the given columns with each other.
     pub(super) fn gram(&self, columns: Range<usize>) -> Mat<f64> {
         let (panel, count) = (self.panel, columns.len());
         self.sums(count, count, |own, sum| {
@@ -219,8 +223,8 @@ impl Basis {
         self.each_panel(|own, _| own[column * panel..][..panel].iter_mut().for_each(|x| *x *= factor));
     }
 
-    /// Replaces the columns `from` by `from Q`, written from column `first` on, where `first` is at most the
-    /// start of `from`; then moves the columns `with` so that they follow.
+    /// Multiplies the columns `from` by Q, and writes the result to the columns starting at `first`, which is at
+    /// most the start of `from`. Then moves the columns `with` directly after the result.
     pub(super) fn rotate(&mut self, from: Range<usize>, q: MatRef<'_, f64>, first: usize, with: Range<usize>) {
         let panel = self.panel;
         let kept = q.ncols();
@@ -255,7 +259,8 @@ impl Basis {
     }
 }
 
-/// Computes a dot product with eight partial sums: a single one would be limited by latency.
+/// Computes a dot product with eight partial sums, because a single sum would be limited by the latency of an
+/// addition.
 fn dot(x: &[f64], y: &[f64]) -> f64 {
     let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<8>(), y.as_chunks::<8>());
     let mut sums = [0.0; 8];

@@ -4,10 +4,10 @@ use crate::device::{Adapter, size_class};
 use crate::error::{ErrorKind, Result};
 use crate::ops::sparse::gpu::{MOST_LANES, lanes_of};
 
-/// The bytes of the sums over chunks before they are reduced, and of each of the two panels of rows that are
-/// rotated.
+/// The size, in bytes, of the sums over chunks before they are reduced, and of each of the two panels of rows
+/// during a rotation.
 pub(super) const SCRATCH: usize = 8 << 20;
-/// The bytes of an adapter's uniforms and small tables.
+/// The bytes that are reserved for uniforms and small tables.
 const SMALL: u64 = 1 << 20;
 
 /// The sizes that determine the memory.
@@ -17,8 +17,8 @@ pub(super) struct Sizes {
     pub(super) rows: usize,
     pub(super) entries: usize,
     pub(super) weighted: bool,
-    /// The number of vectors of the known null space that have more than one entry, and the number of all their
-    /// entries.
+    /// The number of vectors of the known null space that have more than one entry, and the total number of
+    /// entries of these vectors.
     pub(super) null: (usize, usize),
     pub(super) width: usize,
 }
@@ -31,20 +31,20 @@ pub(super) struct Allowed {
 }
 
 impl Sizes {
-    /// Returns the bytes of all buffers together, as the pool allocates them, with slabs of at most `most`
-    /// vectors of four: X, its image under A, the operator, the null space, scratch, the small matrices, and one
-    /// slab during its transfer to the host.
+    /// Returns the total size, in bytes, of all buffers as the pool allocates them, if the rows of a slab have at
+    /// most `most` vectors of four. The buffers hold X, its image under A, the operator, the null space, scratch,
+    /// the small matrices, and one slab during its transfer to the host.
     pub(super) fn bytes(&self, most: u32, binding: u64) -> u64 {
         let Self { problems, rows, entries, weighted, null: (vectors, members), width } = *self;
         let class = |bytes: usize| size_class(bytes as u64);
-        // Entries beyond one binding are spread over several buffers.
+        // An array that exceeds one binding is split over several buffers.
         let split = |bytes: u64| bytes / binding * size_class(binding) + size_class(bytes % binding);
         let lanes = lanes_of(width, most);
         let widest = lanes.first().copied().unwrap_or(0) as usize;
         let slabs: u64 = lanes.iter().map(|&lanes| class(16 * rows * lanes as usize)).sum();
         let arrays = 1 + u64::from(weighted);
         let operator = arrays * split(4 * entries as u64) + split(16 * rows as u64) + 2 * class(4 * rows);
-        // The segments of long rows: their list and their sums.
+        // The list of the segments of long rows, and the sums of the segments.
         let segments = class(entries / 16) + class(entries / 256 * 16 * widest);
         let null = match vectors {
             0 => 0,
@@ -61,7 +61,7 @@ impl Sizes {
             + class(16 * rows * widest)
     }
 
-    /// Returns the vectors of four in the widest slab.
+    /// Returns the number of vectors of four in a row of the widest slab.
     ///
     /// # Errors
     /// [`ErrorKind::Limit`] if even slabs of four columns exceed a binding or the budget, if the small matrices
@@ -109,14 +109,15 @@ mod tests {
             null: (1, 1_000_000),
             width,
         };
-        // Two blocks of 122 MiB, the column indices with 76, lists and diagonals with 31 and the null space with
-        // 15, before rounding.
+        // Before rounding, each of the two blocks takes 122 MiB, the column indices take 76 MiB, the lists and
+        // diagonals 31 MiB, and the null space 15 MiB.
         let bytes = sizes(32).bytes(4, 128 * MIB);
         assert!((380 * MIB..512 * MIB).contains(&bytes), "{} MiB", bytes / MIB);
-        // Slabs of 32 columns would need one more of them at the end, for the transfer to the host.
+        // With a slab of 32 columns, the transfer to the host at the end would need the memory of another such
+        // slab.
         assert!(sizes(32).bytes(8, 128 * MIB) > 512 * MIB);
         assert!(sizes(64).bytes(4, 128 * MIB) > 700 * MIB);
-        // Every size counts: a larger one needs more bytes.
+        // Each size matters: if it is larger, more bytes are needed.
         let all = |s: Sizes| s.bytes(4, 128 * MIB);
         let one = sizes(32);
         for more in [

@@ -1,9 +1,9 @@
-//! Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006): multiplies a block by a
-//! polynomial in A that is small on the unwanted part of the spectrum, rotates it to its Ritz vectors, and
+//! Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006). It multiplies a block by a
+//! polynomial in A that is small on the unwanted part of the spectrum, rotates the block to its Ritz vectors, and
 //! repeats this until the wanted pairs have small residuals.
 //!
-//! A step of the polynomial is one product with the whole block, which uses memory bandwidth best; nothing is
-//! decided or orthogonalized between the steps.
+//! A step of the polynomial is one product with the whole block, which makes the best use of memory bandwidth.
+//! Between the steps nothing is decided or orthogonalized.
 
 use super::ritz::{Ritz, rayleigh_ritz};
 use super::solved::spread;
@@ -15,45 +15,50 @@ use crate::ops::sparse::Bounds;
 use crate::ops::ties::tied;
 use std::fmt;
 
-/// Returns the largest growth of the wanted end relative to the rest of the block in one filter. Columns of a
-/// block that differ by more consist of each other's rounding errors in f32 (6e-8); a tenth of what that allows
-/// is left for the first blocks, which are random. If X'X is summed in f32, the square of the growth is the
-/// largest condition that such sums resolve.
+/// Returns the maximum factor by which one filter may amplify the wanted end relative to the rest of the block. If
+/// the factor is too large, the smaller components of the columns drown in rounding errors, which are 6e-8 of a
+/// column in f32. The limit leaves a margin for the first blocks, which are random. If X'X is summed in f32, the
+/// square of the factor must also be at most the largest condition that such sums resolve.
 fn growth<S: Space>() -> f64 {
     S::GRAM_EPSILON.sqrt().recip().min(1e5)
 }
-/// The growth of rounding errors along the known null space, relative to the wanted end, before they are
-/// projected out: 6e-5 of a column in f32.
+/// The maximum factor by which rounding errors along the known null space may grow, relative to the wanted end,
+/// before they are projected out. They are then 6e-5 of a column in f32.
 const NULL_GROWTH: f64 = 1e3;
-/// The most steps of one polynomial: a filter's rounding errors grow with their number, and the bounds improve
-/// with every restart.
+/// The maximum number of steps in one polynomial. It is limited because the rounding errors of a filter grow with
+/// the number of steps, and because the bounds improve with every restart.
 const MOST_STEPS: usize = 400;
-/// The fewest steps of one polynomial: a restart costs about as much as four products.
+/// The minimum number of steps in one polynomial. Fewer are not worthwhile, because a restart costs about as much
+/// as four products.
 const FEWEST_STEPS: usize = 8;
-/// The restarts without a smaller residual before an iteration gives up, because rounding prevents progress.
+/// The number of restarts without a smaller residual after which an iteration gives up, because rounding errors
+/// prevent progress.
 const PATIENCE: usize = 4;
-/// The restarts after which a block is still random: its predictions are not used.
+/// The number of restarts during which a block still counts as random, so that its predictions are not used.
 const RANDOM: usize = 2;
-/// If a residual exceeds this share of its value, the value has not settled.
+/// The maximum residual, as a share of the magnitude of the value, at which a value counts as settled.
 const SETTLED: f64 = 0.1;
-/// The factor on the steps that are needed in that case (communities of 100,000 nodes: 850 and 1,050, predicted
-/// were 255 and 341, 2026-11-23).
+/// The factor by which the predicted number of steps is multiplied while the last wanted value has not settled
+/// (communities of 100,000 nodes: 850 and 1,050 steps were needed, 255 and 341 were predicted, 2026-11-23).
 const COMING: f64 = 2.5;
-/// The restarts that a block may take to find the wanted end at all.
+/// The number of restarts that a block may need to find the wanted end at all. [`PATIENCE`] applies only after
+/// that many restarts.
 const EARLY: usize = 12;
-/// The largest residual, as a share of the value's distance from the next one, if pairs must be separated.
+/// The maximum residual, as a share of the value's distance from the next one, if pairs must be separated.
 const APART: f64 = 1e-4;
-/// The largest error of a small value's Rayleigh quotient, as a share of the value: the digits of f32.
+/// The maximum error of a small value's Rayleigh quotient, as a share of the value: about the precision of f32.
 const QUOTIENT: f64 = 1e-7;
-/// The same as [`APART`], for pairs that count as separated: vectors are within this angle of the eigenvectors.
+/// The maximum residual of a pair that counts as separated, as a share of the value's distance from the next one.
+/// The vector is then within this angle of its eigenvector.
 const TOLD: f64 = 1e-2;
-/// The residual, relative to the norm, that rounding in f64 leaves, and a little more: no target is below it.
+/// The minimum target for a residual, relative to the norm. It is slightly larger than the residual that rounding
+/// in f64 leaves.
 const FLOOR: f64 = 2e-13;
-/// If the condition of X'X times the error of its sums exceeds this, the block is not orthonormal enough and the
-/// Rayleigh-Ritz step is repeated.
+/// The maximum product of the condition of X'X and the error of its sums. If it is exceeded, the block is not
+/// orthonormal enough and the Rayleigh-Ritz step is repeated.
 const ORTHONORMAL: f64 = 1e-8;
 
-/// What is wanted of one problem.
+/// The pairs that are wanted of one problem.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     /// The number of pairs, in addition to the known null space.
@@ -62,10 +67,10 @@ pub(super) struct Target {
     pub(super) bounds: Bounds,
     /// The largest `|A v - l v|_2` of a converged pair.
     pub(super) tolerance: f64,
-    /// Pairs closer than this belong together: the iteration continues until it has the whole last group, if the
-    /// block holds it.
+    /// The distance below which two values belong to one group. The iteration continues until it has found the
+    /// whole group of the last wanted value, if the block has room for that group.
     pub(super) resolution: f64,
-    /// Whether each vector must be near its own eigenvector, in addition to having a small residual: see
+    /// Whether each vector must be near its eigenvector, in addition to having a small residual: see
     /// [`State::aim`].
     pub(super) separate: bool,
 }
@@ -74,22 +79,24 @@ pub(super) struct Target {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) which: Which,
-    /// The most products with A of a column.
+    /// The maximum number of products of A with a column.
     pub(super) most_products: usize,
 }
 
-/// The result for one problem, its pairs from the wanted end inward.
+/// The result for one problem. Its pairs are ordered from the wanted end of the spectrum.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     /// The Ritz values, one for each column of the block.
     pub(super) values: Vec<f64>,
     /// `|A v - l v|_2` of each pair.
     pub(super) residuals: Vec<f64>,
-    /// How many of the wanted pairs, counted from the first, are within the tolerance.
+    /// The number of wanted pairs, counted from the first, whose residuals have reached their targets; see
+    /// [`State::aim`].
     pub(super) converged: usize,
-    /// Whether the wanted pairs are separated; if that was required, to [`TOLD`].
+    /// Whether the wanted pairs are separated, which [`TOLD`] defines. If separation was not required: whether the
+    /// wanted pairs have converged.
     pub(super) apart: bool,
-    /// The number of products with A of each unfinished column.
+    /// The number of products of A with each unconverged column.
     pub(super) products: usize,
     /// The number of Rayleigh-Ritz steps.
     pub(super) restarts: usize,
@@ -97,14 +104,15 @@ pub(super) struct Found {
     pub(super) left: bool,
 }
 
-/// Decides whether an iteration continues, given the products that it has done and those that it still expects to
-/// do.
+/// A function that decides whether an iteration continues. Its arguments are the number of products that the
+/// iteration has done, and the number that it is still expected to do.
 pub(super) type GoesOn<'a> = &'a dyn Fn(usize, f64) -> bool;
 
-/// Iterates from the space's X until every problem has its target, makes no more progress, or is abandoned.
+/// Iterates, starting from the X of the space, until each problem has reached its target, makes no more progress,
+/// or is abandoned.
 ///
 /// # Errors
-/// Those of the space.
+/// The errors of the space.
 pub(super) fn iterate<S: Space>(
     ctx: &Context,
     space: &mut S,
@@ -127,7 +135,7 @@ pub(super) fn iterate<S: Space>(
     Ok(states.into_iter().map(|state| Found { apart: state.is_apart(), ..state.found }).collect())
 }
 
-/// Makes Rayleigh-Ritz steps until the blocks are orthonormal, at most three.
+/// Makes up to three Rayleigh-Ritz steps, until the blocks are orthonormal.
 fn restart<S: Space>(ctx: &Context, space: &mut S, states: &mut [State], limits: Limits) -> Result<()> {
     let mut due: Vec<bool> = states.iter().map(|state| !state.done).collect();
     for _ in 0..3 {
@@ -165,14 +173,15 @@ struct State {
     /// The result of [`growth`].
     growth: f64,
     found: Found,
-    /// The smallest sum of residuals of the missing pairs, and the number of restarts since.
+    /// The smallest sum so far of the residuals of the wanted pairs that have not converged.
     best: f64,
+    /// The number of restarts since that sum was last reduced.
     since: usize,
-    /// Whether the block is known to end among values that are close, not within a multiple value: see
-    /// [`State::is_multiple`].
+    /// Whether the last values of the block are known to be close but distinct, rather than copies of one multiple
+    /// value: see [`State::is_multiple`].
     close: bool,
-    /// For a filter that assumed a multiple value: the worst residual before it, and the logarithm of the factor
-    /// by which it was expected to reduce that.
+    /// Set after a filter that assumed a multiple value: the worst residual before the filter, and the logarithm
+    /// of the factor by which the filter was expected to reduce that residual.
     promised: Option<(f64, f64)>,
     done: bool,
 }
@@ -203,8 +212,8 @@ impl State {
         Self { target, which, most_products, growth, found, best, since: 0, close: false, promised: None, done }
     }
 
-    /// Returns how many pairs are wanted, including the rest of the last group as far as the block can provide
-    /// it.
+    /// Returns how many pairs are wanted, including the other pairs of the last group if the block has room for
+    /// them.
     fn wanted(&self) -> usize {
         let values = &self.found.values;
         let most = (values.len() - values.len() / 4).max(self.target.wanted).min(values.len());
@@ -213,14 +222,14 @@ impl State {
         (self.target.wanted + rest).min(values.len())
     }
 
-    /// Returns the target for the residual of a pair: the tolerance or, if smaller, a thousandth of the last
+    /// Returns the target for the residual of a pair: the smaller of the tolerance and a thousandth of the last
     /// wanted value, but at least a tenth of the tolerance. The small values of a graph with hubs are negligible
     /// relative to |A|, but they are the wanted ones.
     ///
-    /// If pairs must be separated, the target is also at most [`APART`] of the distance from the next value that
-    /// is not tied: the angle between a vector and its eigenvector is at most the residual over that distance
-    /// (Davis and Kahan 1970). For small values the Rayleigh quotient, whose error is the residual's square over
-    /// the distance, must be accurate too.
+    /// If pairs must be separated, the target is also at most [`APART`] times the distance to the next value that
+    /// is not tied with this one, because the angle between a vector and its eigenvector is at most the residual
+    /// divided by that distance (Davis and Kahan 1970). For small values the Rayleigh quotient must be accurate
+    /// too; its error is the square of the residual divided by the distance.
     fn aim(&self, pair: usize) -> f64 {
         let Target { tolerance, bounds, separate, .. } = self.target;
         let values = &self.found.values;
@@ -235,8 +244,8 @@ impl State {
         aim.min((APART * distance).min(quotient).max(FLOOR * bounds.norm))
     }
 
-    /// Returns whether the wanted pairs are separated, which allows a hundred times the target residual: the
-    /// target is at the last digits of f32.
+    /// Returns whether the wanted pairs are separated. Residuals up to a hundred times the target are allowed,
+    /// because the target is at the limit of the precision of f32.
     fn is_apart(&self) -> bool {
         let Target { wanted, bounds, separate, .. } = self.target;
         if !separate || wanted == 0 {
@@ -263,7 +272,7 @@ impl State {
         let wanted = self.wanted();
         let residuals = &self.found.residuals;
         self.found.converged = (0..wanted).take_while(|&i| residuals[i] <= self.aim(i)).count();
-        // Only missing pairs count: the residuals of pairs at the rounding floor fluctuate.
+        // Only unconverged pairs count, because the residuals of pairs at the limit of the precision fluctuate.
         let missing: f64 = residuals[self.found.converged..wanted].iter().sum();
         if missing < 0.7 * self.best {
             (self.best, self.since) = (missing, 0);
@@ -283,17 +292,19 @@ impl State {
         self.promised = (known && !self.done && self.is_multiple()).then(promise);
     }
 
-    /// Returns whether the block seems to end within a value whose multiplicity exceeds the columns that are
-    /// left. Many close values look the same; a filter for a multiple value does next to nothing there, which
-    /// shows that they are close (preferential attachment, communities of 100,000 nodes: given up after 19 and 15
-    /// restarts before, converged after 7 and 8, 2026-11-23).
+    /// Returns whether the block seems to end within a multiple value, of which it contains only some vectors.
+    /// Values that are close but distinct look the same. A filter that assumes a multiple value has almost no
+    /// effect on close values, which shows that they are close (preferential attachment and communities of 100,000
+    /// nodes: iterations without this test gave up after 19 and 15 restarts, those with the test converged after 7
+    /// and 8, 2026-11-23).
     fn is_multiple(&self) -> bool {
         let values = &self.found.values;
         !self.close && (values[values.len() - 1] - values[self.wanted() - 1]).abs() < 0.01 * self.scale()
     }
 
-    /// Returns the scale of distances at the wanted end: the largest of the spread of the block's values, a
-    /// twentieth of their distance from the end of the spectrum, and 0.4 % of the spectrum's width.
+    /// Returns the scale of distances at the wanted end: the maximum of the spread of the block's values, a
+    /// twentieth of the distance from the end of the spectrum to the block's last value, and 0.4 % of the
+    /// spectrum's width.
     fn scale(&self) -> f64 {
         let Bounds { lower, upper, .. } = self.target.bounds;
         let (first, last) =
@@ -301,7 +312,8 @@ impl State {
         (last - first).max(0.05 * (last - self.bound())).max(4e-3 * (upper - lower).max(f64::MIN_POSITIVE))
     }
 
-    /// Returns 1 if the smallest values are wanted, otherwise -1: values times this ascend from the wanted end.
+    /// Returns 1 if the smallest values are wanted, otherwise -1. Values multiplied by this sign ascend from the
+    /// wanted end.
     fn sign(&self) -> f64 {
         match self.which {
             Which::Smallest => 1.0,
@@ -309,10 +321,11 @@ impl State {
         }
     }
 
-    /// Returns the filter for the interval of unwanted values, as far as the block shows it: it begins at the
-    /// value of the block's last column, which gains nothing from a filter. Values of a block that is still
-    /// converging are too far inward, by about the square of the residual over the spectrum's width (Temple
-    /// 1928): the interval begins that much further out, but never beyond the wanted values.
+    /// Returns the filter that damps the interval of unwanted values. The interval begins at the value of the
+    /// block's last column, which therefore gains nothing from the filter. While a block is still converging, its
+    /// values are too far from the wanted end, by about the square of the residual over the spectrum's width
+    /// (Temple 1928). So the interval begins closer to the wanted end by that amount, but always beyond the wanted
+    /// values.
     fn filter(&self) -> Filter {
         let Bounds { lower, upper, .. } = self.target.bounds;
         let (values, residuals) = (&self.found.values, &self.found.residuals);
@@ -326,12 +339,13 @@ impl State {
         let (first, wanted) = (sign * values[0], self.wanted() - 1);
         let closest =
             first + (0.1 * (sign * values[wanted] - first)).max(1e-3 * (sign * values[values.len() - 1] - first));
-        // A cut well beyond the multiple value within which the block ends.
+        // If the block ends within a multiple value, the interval begins well beyond that value.
         let beyond =
             if self.is_multiple() { sign * values[values.len() - 1] + 0.25 * self.scale() } else { f64::NEG_INFINITY };
         let least = beyond.max(first + 1e-10 * width);
-        // If the rest of the spectrum is one value at its far end, the interval is that value and its rounding
-        // errors: one step must not raise the wanted end by more than columns can differ.
+        // The minimum width of the interval. If the rest of the spectrum is one value at the far end, the interval
+        // contains only that value and its rounding errors, but even then one step must not amplify the wanted end
+        // by more than the factor by which columns can differ.
         let narrowest = (4.0 / self.growth * (sign * end - first)).max(1e-10 * width);
         let cut = coming(values.len() - 1).max(coming(wanted)).max(closest).max(least).min(sign * end - narrowest);
         let damped = if sign > 0.0 { (cut, upper) } else { (lower, -cut) };
@@ -346,8 +360,8 @@ impl State {
         }
     }
 
-    /// Returns how far out the spectrum may reach, with the sign of [`State::sign`]: to its bound if the block is
-    /// random, otherwise as far as the first residual allows.
+    /// Returns the outermost value that the spectrum may have, with the sign of [`State::sign`]: the bound of the
+    /// spectrum while the block is random, and otherwise the first value moved outward by its residual.
     fn outermost(&self) -> f64 {
         let bound = self.bound();
         let first = match self.which {
@@ -357,7 +371,8 @@ impl State {
         if self.found.restarts < 2 { bound } else { bound.max(first - self.found.residuals[0]) }
     }
 
-    /// Returns the logarithm of the factor by which a step of the polynomial raises a value over the interval.
+    /// Returns the logarithm of the factor by which one step of the polynomial amplifies `value` relative to the
+    /// damped interval.
     fn rate(&self, value: f64) -> f64 {
         let (low, high) = self.filter().damped;
         let beyond = match self.which {
@@ -374,8 +389,9 @@ impl State {
         FilterPlan { from: self.found.converged, steps, deflate_every: self.deflate_every() }
     }
 
-    /// Returns the number of steps until the worst wanted residual should be small enough. The estimate is too
-    /// small at first: values of a block that is still converging are farther apart than those of the matrix.
+    /// Returns the number of steps after which the residuals of all wanted pairs should be small enough. The
+    /// estimate is too small at first, because the values of a block that is still converging are farther apart
+    /// than the eigenvalues.
     fn to_go(&self) -> f64 {
         let Found { values, residuals, converged, .. } = &self.found;
         (*converged..self.wanted())
@@ -383,23 +399,23 @@ impl State {
             .fold(0.0, f64::max)
     }
 
-    /// Estimates all steps that are left: [`State::to_go`], or more while values still move, because they move
-    /// closer together.
+    /// Estimates the number of all remaining steps. It is [`State::to_go`], or more while the last wanted value
+    /// has not settled, because the values will then move closer together.
     fn foreseen(&self) -> f64 {
         let last = self.wanted() - 1;
         let settled = self.found.residuals[last] < SETTLED * self.found.values[last].abs();
         self.to_go() * if settled { 1.0 } else { COMING }
     }
 
-    /// Returns how many of these steps one filter makes.
+    /// Returns the number of steps of the next filter.
     fn next_steps(&self) -> usize {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
         let steps = self.to_go().clamp(FEWEST_STEPS as f64, MOST_STEPS as f64) as usize;
         steps.min(self.allowed_steps())
     }
 
-    /// Returns the number of steps after which rounding has added as much of the null space (at 0) to the block
-    /// as is acceptable.
+    /// Returns the number of steps after which the null vectors, whose value is 0, must be projected out of the
+    /// block, because the rounding errors along them have grown by [`NULL_GROWTH`].
     fn deflate_every(&self) -> usize {
         let growth = self.rate(0.0) - self.rate(self.found.values[0]);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
@@ -407,7 +423,8 @@ impl State {
         steps
     }
 
-    /// Returns the number of steps that keep the block's columns distinct from each other's rounding errors.
+    /// Returns the maximum number of steps of one filter that keeps the columns of the block distinct despite
+    /// rounding errors.
     fn allowed_steps(&self) -> usize {
         let outermost = match self.which {
             Which::Smallest => self.outermost(),

@@ -1,4 +1,4 @@
-//! Projects the known null space out of slabs on the device: one vector for each connected component.
+//! Projects the known null space, which has one vector for each connected component, out of slabs on the device.
 
 use super::kernels::{ALONE, Deflate, Part, slab_variant};
 use super::sums::CHUNK;
@@ -12,16 +12,17 @@ use std::sync::{Mutex, PoisonError};
 /// The known null vectors on the device.
 #[derive(Debug)]
 pub(super) struct Deflation {
-    /// V', with one row for each vector of more than one entry.
+    /// V', which has one row for each null vector with more than one entry.
     vectors: Rows,
-    /// V'X.
+    /// V'X for the current slab.
     along: Mutex<Buffer<[f32; 4]>>,
     labels: Buffer<u32>,
     values: Buffer<f32>,
 }
 
 impl Deflation {
-    /// Uploads the null vectors for slabs of at most `lanes`; `None` if none is known.
+    /// Uploads the null vectors for slabs whose rows have at most `lanes` vectors of four; `None` if no null
+    /// vector is known.
     pub(super) fn upload(
         rec: &mut Recorder<'_>,
         null: &NullSpace<f32>,
@@ -42,7 +43,7 @@ impl Deflation {
         }))
     }
 
-    /// Records `x <- x - V V' x` in the columns and problems that take part.
+    /// Records `x <- x - V V' x` for the columns and problems that `stage` selects.
     pub(super) fn record(
         &self,
         rec: &mut Recorder<'_>,
@@ -71,7 +72,9 @@ impl Deflation {
     }
 }
 
-/// The rows of each vector of more than one entry, in order, and the label of each row in this numbering.
+/// The null vectors that have more than one entry. `rows` lists the rows of each vector, one vector after the
+/// other, and `offsets` says where each vector starts. `labels` assigns each row the index of its vector,
+/// [`ALONE`] or [`NONE`].
 struct Members {
     offsets: Vec<usize>,
     rows: Vec<u32>,

@@ -1,5 +1,4 @@
-//! The dense decomposition, for matrices that are too small for an iteration or of which too many pairs are
-//! wanted.
+//! The dense decomposition. It is used if a matrix is too small for an iteration, or if too many pairs are wanted.
 
 use super::solved::Wanted;
 use crate::array::{Array, Real, both_to_host};
@@ -9,11 +8,13 @@ use crate::ops::eigen::{Which, eigh};
 use crate::ops::sparse::Operator;
 use crate::shape::Shape;
 
-/// Computes all pairs except the known null space, from the wanted end inward, vectors column-major.
+/// Computes all pairs except the known null space, ordered from the wanted end of the spectrum. Returns the
+/// values, and the vectors in a column-major array.
 pub(super) fn pairs<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: &Wanted) -> Result<(Vec<f64>, Vec<f64>)> {
     let n = a.rows();
     let mut dense = a.dense();
-    // The null space is known exactly: it is shifted beyond the other end of the spectrum.
+    // The null space is known exactly, so its values are shifted beyond the unwanted end of the spectrum and left
+    // out.
     let bounds = a.bounds(0);
     let away = match wanted.which {
         Which::Smallest => 2.0 * bounds.upper + 1.0,

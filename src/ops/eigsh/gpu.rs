@@ -1,8 +1,9 @@
-//! Blocks of vectors on the device, for all problems of a batch: their rows are stacked, and their columns are
-//! stored in slabs.
+//! Blocks of vectors on the device, for all problems of a batch. The rows of the problems are stacked, and the
+//! columns of the block are divided into slabs.
 //!
-//! A filter records all its steps without reading anything back; Gram matrices and residuals are sums in a fixed
-//! order (see [`super::sums`]) that are read back once. No bit depends on slabs, buffers or groups.
+//! A filter records all its steps without reading anything back. Gram matrices and residuals are sums in a fixed
+//! order (see [`super::sums`]) that are read back once. The division into slabs, buffers and groups changes no bit
+//! of a result.
 
 use super::budget::{Allowed, SCRATCH, Sizes};
 use super::deflation::Deflation;
@@ -24,14 +25,14 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
-/// How a space is cut; tests cut finer than a device would.
+/// How a space is divided. Tests divide it more finely than a device requires.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cuts {
-    /// The vectors of four in the widest slab.
+    /// The number of vectors of four in a row of the widest slab.
     pub(super) lanes: u32,
-    /// The limits of the operator's buffers.
+    /// The maximum sizes of the operator's buffers.
     pub(super) most: Most,
-    /// The bytes of the sums over chunks, and of a panel.
+    /// The size, in bytes, of the sums over chunks, and of a panel.
     pub(super) scratch: usize,
 }
 
@@ -47,21 +48,22 @@ pub(super) struct GpuSpace<'g> {
     sums: Sums,
     chunks: Buffer<[u32; 4]>,
     levels: Vec<Buffer<[u32; 4]>>,
-    /// `(0, 0, 0, 1)` for every problem, so that all take part.
+    /// The coefficients `(0, 0, 0, 1)` for every problem, so that all problems are deflated.
     everyone: Buffer<[f32; 4]>,
-    /// The vectors of four in a row of each slab.
+    /// The number of vectors of four in a row of each slab.
     lanes: Vec<u32>,
     x: Vec<Slab>,
     /// A X after [`Space::grams`]; scratch for filters otherwise.
     image: Vec<Slab>,
-    /// The slabs of X that have been read already.
+    /// The host's copies of the slabs of X that have been read already.
     host: Vec<Option<Vec<[f32; 4]>>>,
 }
 
-/// Determines how a block of this width is cut, given the operator.
+/// Determines how a block of `width` columns is divided for the given operator.
 ///
 /// # Errors
-/// [`Limit`](crate::ErrorKind::Limit) if the device does not have room for it; it names what is too large.
+/// [`Limit`](crate::ErrorKind::Limit) if the device does not have room for the block. The error names what is too
+/// large.
 fn cuts(gpu: &Gpu, operator: &Operator<'_, f32>, width: usize) -> Result<Cuts> {
     let (adapter, labels) = (gpu.adapter(), &operator.null.labels);
     let members = labels.iter().filter(|&&label| label != NONE).count();
@@ -70,7 +72,8 @@ fn cuts(gpu: &Gpu, operator: &Operator<'_, f32>, width: usize) -> Result<Cuts> {
         rows: operator.rows(),
         entries: operator.entries(),
         weighted: operator.weights.is_some(),
-        // Vectors of one entry take no memory, so the vectors that count are at most half as many as the rows.
+        // Null vectors of one entry take no memory. Every other null vector has at least two entries, so there are
+        // at most half as many such vectors as entries.
         null: (operator.null.len().min(members / 2), members),
         width,
     };
@@ -83,7 +86,7 @@ impl<'g> GpuSpace<'g> {
     /// Creates a space whose X is undefined until it is randomized.
     ///
     /// # Errors
-    /// [`Limit`](crate::ErrorKind::Limit) as [`cuts`]; device errors.
+    /// [`Limit`](crate::ErrorKind::Limit) in the same cases as [`cuts`]; device errors.
     pub(super) fn new(gpu: &'g Gpu, operator: &Operator<'_, f32>, width: usize) -> Result<Self> {
         Self::cut(gpu, operator, width, cuts(gpu, operator, width)?)
     }
@@ -119,7 +122,7 @@ impl<'g> GpuSpace<'g> {
         self.spans.last().map_or(0, |span| span.end)
     }
 
-    /// Returns the vectors of four in a row of all slabs together.
+    /// Returns the number of vectors of four in one row of X, over all slabs.
     fn total(&self) -> u32 {
         self.lanes.iter().sum()
     }
@@ -134,7 +137,7 @@ impl<'g> GpuSpace<'g> {
         self.lanes.iter().scan(0, next).collect()
     }
 
-    /// Allocates the second block, of undefined content.
+    /// Allocates the second block if it does not exist yet. Its content is undefined.
     fn second(&mut self, rec: &mut Recorder<'_>) -> Result<()> {
         if self.image.is_empty() {
             self.image = slabs(rec, self.rows(), &self.lanes)?;
@@ -142,7 +145,7 @@ impl<'g> GpuSpace<'g> {
         Ok(())
     }
 
-    /// Adds the sums over chunks, level by level, until few enough are left for the host.
+    /// Adds the sums of the first level, level by level, until few enough are left for the host.
     fn reduce(&self, rec: &mut Recorder<'_>, mut below: Buffer<[f32; 4]>, size: u32) -> Result<Buffer<[f32; 4]>> {
         for (level, ranges) in self.sums.levels.iter().zip(&self.levels).skip(1) {
             let mut totals = rec.array(level.len() * size as usize)?;
@@ -180,8 +183,8 @@ impl<'g> GpuSpace<'g> {
         rec.read(&totals)
     }
 
-    /// Records the replacement of X by X Q, in panels of whole rows. Returns the pending reads of the squared
-    /// residuals, one per slab.
+    /// Records the replacement of X by X Q, one panel of whole rows at a time. Returns the pending reads of the
+    /// squared residuals, one read per slab.
     fn turn(
         &self,
         rec: &mut Recorder<'_>,
@@ -232,17 +235,18 @@ impl<'g> GpuSpace<'g> {
     }
 }
 
-/// Allocates slabs of these widths.
+/// Allocates slabs whose rows have `lanes` vectors of four.
 fn slabs(rec: &mut Recorder<'_>, rows: usize, lanes: &[u32]) -> Result<Vec<Slab>> {
     lanes.iter().map(|&lanes| Slab::new(rec, rows, lanes)).collect()
 }
 
-/// Returns the vectors of four in the tiles of X'X and X'AX of two slabs.
+/// Returns the number of vectors of four in the tiles of X'X and X'AX for a pair of slabs.
 fn tile_size(left: u32, right: u32) -> u32 {
     8 * left * right
 }
 
-/// Records some outputs of one level of sums of `size` vectors; `base` is the first slot in `sums`.
+/// Records the given outputs of one level of sums. Each sum has `size` vectors, and `sums` starts at the slot
+/// `base`.
 fn reduce(
     rec: &mut Recorder<'_>,
     ranges: &Buffer<[u32; 4]>,
@@ -279,9 +283,9 @@ fn panel(
 }
 
 impl Space for GpuSpace<'_> {
-    /// A sum of n terms has the rounding errors of 16 and 32 additions in its chunks and of 16 in each level
-    /// above, 64 units of 2^-24, and more if they all have the same sign. Measured (2026-11-21, 300,000 rows): 9
-    /// units if all terms are alike, 3 if they are random.
+    /// Each term of a sum passes through 16 and 32 additions in its chunk and through 16 in each level above, 64
+    /// in total with one level. An addition has a relative error of up to one unit, 2^-24. Measured (2026-11-21,
+    /// 300,000 rows): 9 units if all terms are alike, 3 units if they are random.
     const GRAM_EPSILON: f64 = 1e-6;
     const SIDE_BY_SIDE: bool = true;
 
@@ -293,12 +297,13 @@ impl Space for GpuSpace<'_> {
         self.host.fill(None);
         let (rows, width, firsts) = (self.rows(), self.width, self.firsts());
         let mut rec = self.gpu.record();
-        // The old block is released first: there may not be room for both.
+        // The old block is released first, because there may not be room for both blocks.
         self.x.clear();
         for (&lanes, first) in self.lanes.iter().zip(firsts) {
             let mut data = vec![[0.0; 4]; rows * lanes as usize];
             for span in &self.spans {
-                // Rows count within their problem, so that the other problems of the batch do not matter.
+                // Rows are numbered within their problem, so that a block does not depend on the other problems of
+                // the batch.
                 let own = &mut data[span.start * lanes as usize..span.end * lanes as usize];
                 parallel::for_each(own.chunks_mut(CHUNK * lanes as usize), |chunk, rows| {
                     for (row, vectors) in (chunk * CHUNK..).zip(rows.chunks_mut(lanes as usize)) {
@@ -370,7 +375,8 @@ impl Space for GpuSpace<'_> {
             for (x, image) in self.x.iter().zip(&mut self.image) {
                 self.operator.apply(&mut rec, x, image)?;
             }
-            // Wider slabs come first, and the tiles below the diagonal follow from those above.
+            // Wider slabs come first. Only tiles on or above the diagonal are computed, because the matrices are
+            // symmetric.
             for i in 0..self.x.len() {
                 for j in i..self.x.len() {
                     tiles.push((i, j, self.tile(&mut rec, i, j)?));
@@ -463,8 +469,8 @@ impl Space for GpuSpace<'_> {
     }
 }
 
-/// Adds a tile, whose rows have `lanes` vectors, and its transpose to a symmetric matrix; half of each if it is
-/// on the diagonal.
+/// Adds a tile, whose rows have `lanes` vectors of four, and its transpose to a symmetric matrix. Both are halved
+/// if the tile is on the diagonal.
 fn add(to: &mut DMatrix<f64>, (first_row, first_column): (usize, usize), tile: &[[f32; 4]], lanes: u32) {
     let width = to.nrows();
     let half = if first_row == first_column { 0.5 } else { 1.0 };

@@ -1,33 +1,40 @@
-//! The kernels of blocks of vectors.
+//! The kernels that operate on blocks of vectors.
 
 use crate::device::{kernels, mirrors, uniform};
 use crate::ops::sparse::gpu::MOST_LANES;
 
-/// The label of a row that is a component by itself: vectors orthogonal to its unit vector are 0 there.
+/// The label of a row that is a connected component by itself. Its null vector is a unit vector, so blocks that
+/// are orthogonal to the null space are 0 in that row.
 pub(super) const ALONE: u32 = u32::MAX - 1;
 
 uniform! {
-    /// The first chunk of a dispatch, and the chunk whose sums start the buffer.
+    /// The first chunk of a dispatch (`first`), and the chunk whose sums are at the start of the buffer (`base`).
     pub(super) struct Tiles { first: u32, base: u32 }
 }
 
 uniform! {
-    /// The outputs, the elements of a slot, and the slot that starts the buffer.
+    /// The first output and the number of outputs, the number of elements in a slot (`size`), and the slot that is
+    /// at the start of the buffer (`base`).
     pub(super) struct Ranges { first: u32, outputs: u32, size: u32, base: u32 }
 }
 
 uniform! {
-    /// The rows of a slab and their position in a panel, in vectors of four.
+    /// The first row and the number of rows that are copied, the number of vectors of four in a row of the slab
+    /// (`lanes`) and of the panel (`total`), and the offset of the slab's vectors in a row of the panel.
     pub(super) struct Placed { row: u32, rows: u32, lanes: u32, total: u32, offset: u32 }
 }
 
 uniform! {
-    /// The chunks, the panel's first row, and the slab's position in it, in vectors of four.
+    /// The first chunk of a dispatch (`first`), the chunk whose sums are at the start of the buffer (`base`), the
+    /// panel's first row (`row`), the number of vectors of four in a row of the panel (`total`), and the offset of
+    /// the slab's vectors in that row.
     pub(super) struct Turned { first: u32, base: u32, row: u32, total: u32, offset: u32 }
 }
 
 uniform! {
-    /// The first chunk, and which columns take part: the coefficients, the slab's first column, the block's end.
+    /// The first chunk of a dispatch, and the values that determine which columns are deflated: the index of the
+    /// first coefficients (`base`), the slab's first column (`column`), and the end of the block's columns
+    /// (`width`).
     pub(super) struct Part { first: u32, base: u32, column: u32, width: u32 }
 }
 
@@ -41,8 +48,8 @@ pub(super) fn slab_variant(lanes: u32) -> [(&'static str, f64); 1] {
     [("LANES", lanes.into())]
 }
 
-/// Returns the variants for two slabs of one block: they differ by at most one vector, and the wider ones come
-/// first.
+/// Returns the variants for two slabs of one block. The first slab is as wide as the second, or wider by one
+/// vector.
 fn gram_variants() -> Vec<Vec<(&'static str, f64)>> {
     (1..=MOST_LANES)
         .flat_map(|left| (left.max(2) - 1..=left).map(move |right| gram_variant(left, right).to_vec()))
@@ -67,7 +74,7 @@ kernels! {
         read image: [f32; 4],
         write sums: [f32; 4],
     }
-    /// Sums over ranges of slots.
+    /// Adds the slots of each range.
     Reduce = ["eigsh/reduce.wgsl"] variants one_variant {
         uniform params: Ranges,
         read ranges: [u32; 4],
@@ -80,7 +87,7 @@ kernels! {
         read slab: [f32; 4],
         write panel: [f32; 4],
     }
-    /// Computes X Q, and the squares of its residuals summed over chunks of rows.
+    /// Computes X Q and the squares of the residuals of its columns, summed over chunks of rows.
     Rotate = ["eigsh/rotate.wgsl"] variants slab_variants {
         uniform params: Turned,
         read chunks: [u32; 4],

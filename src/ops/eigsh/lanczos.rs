@@ -1,13 +1,14 @@
-//! Thick-restart Lanczos (Wu and Simon 2000) in f64, with blocks of one or more vectors, full orthogonalization
-//! and a search for the vectors that a Krylov space cannot contain.
+//! Thick-restart Lanczos (Wu and Simon 2000) in f64, with blocks of one or more vectors, full orthogonalization,
+//! and repeated searches for the vectors that a Krylov space cannot contain.
 //!
-//! The small matrix is not assembled from recurrence coefficients: Gram-Schmidt against the whole basis computes
-//! each of its elements, so a restart, a new random vector and a block of any width need no special treatment.
+//! The small projected matrix is not assembled from recurrence coefficients. Gram-Schmidt against the whole basis
+//! computes each of its elements, so a restart, a new random vector and a block of any width need no special
+//! treatment.
 //!
-//! **Multiplicities.** The Krylov space of a block of p random vectors holds at most p vectors of an eigenspace.
-//! So converged pairs are locked, and the search continues in their orthogonal complement from new random
-//! vectors, until the outermost value there is beyond the wanted ones. Another search is unnecessary only if no p
-//! of the values found are close together.
+//! **Multiplicities.** The Krylov space of a block of p random vectors contains at most p vectors of an
+//! eigenspace. So converged pairs are locked, and the search continues in their orthogonal complement from new
+//! random vectors, until the outermost value that a search finds is beyond the wanted values. The first search is
+//! sufficient only if p > 1 and no p of the values that it found are close together.
 
 mod orthonormal;
 #[cfg(test)]
@@ -27,30 +28,33 @@ use faer::{Mat, Par, Spec};
 
 /// The number of random values that a thread draws at a time.
 const DRAWN: usize = 1 << 12;
-/// An unconverged pair counts as beyond a limit if it is so by this many times its residual. It hides a missing
-/// pair only if the component of that pair in the random vectors is smaller than the others' by this factor.
+/// An unconverged pair counts as beyond a limit if its distance from the limit exceeds this many times its
+/// residual. A missing pair can then be overlooked only if the random vectors' component along its vector is
+/// smaller than the other components by this factor.
 const SURE: f64 = 1e5;
-/// A value of an inverse that is this many times the next one is locked before the search for the next: a
-/// solution's rounding error is eps times the largest value, most of it along that value's vector, and is removed
-/// with it.
+/// If a value of an inverse is more than this many times the next value, its pair is locked before the search for
+/// the next pairs. The rounding error of a solve is eps times the largest value and is mostly along that value's
+/// vector, so locking the vector removes most of the error.
 const DOMINANT: f64 = 1e4;
-/// Values closer than this many times their errors may be one value that was found more than once.
+/// Values whose distance is at most this many times their errors may be copies of one multiple value.
 const TOGETHER: f64 = 1e3;
-/// A symmetric linear map: writes the map of the first block to the second, both column-major with a few vectors.
+/// A symmetric linear map. It multiplies the first block, of a few vectors, and writes the products to the second.
+/// Both blocks are column-major.
 pub(super) type Map<'a> = &'a mut dyn FnMut(&[f64], &mut [f64]) -> Result<()>;
 
-/// The wanted end of the map's spectrum. It assigns each value a place, which grows from the wanted end inward.
+/// The wanted end of the map's spectrum. `End::place` gives each value of the map a place on the real line, which
+/// is smaller the more the value is wanted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum End {
     Smallest,
     Largest,
-    /// The map is `(A + shift)^-1`, positive definite; the smallest values of A are wanted. Places, resolution
-    /// and limits are those of A.
+    /// The map is `(A + shift)^-1`, which is positive definite, and the smallest values of A are wanted. The place
+    /// of a value is the corresponding value of A, to which the resolution and the limits apply.
     Inverse {
         shift: f64,
     },
-    /// The map is `(A - sigma)^-1`; the values of A nearest to sigma are wanted, and a place is the distance from
-    /// it.
+    /// The map is `(A - sigma)^-1`, and the values of A nearest to sigma are wanted. The place of a value is the
+    /// distance of the corresponding value of A from sigma.
     Nearest,
 }
 
@@ -66,7 +70,7 @@ impl End {
         }
     }
 
-    /// Returns how far an error of a value moves its place.
+    /// Returns the error of the place of `value` if the value itself has the error `error`.
     fn error(self, value: f64, error: f64) -> f64 {
         match self {
             Self::Smallest | Self::Largest => error,
@@ -75,24 +79,24 @@ impl End {
     }
 }
 
-/// What is wanted of a map.
+/// The pairs that are wanted of a map, and the parameters of the search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) end: End,
     /// The number of pairs, in addition to the known null space.
     pub(super) wanted: usize,
-    /// The most pairs, where those at the inner end are tied with the last wanted one.
+    /// The maximum number of pairs, including those that are tied with the last wanted one.
     pub(super) most: usize,
-    /// Places closer than this are tied.
+    /// The distance below which two places are tied.
     pub(super) resolution: f64,
     /// A pair has converged if its residual in the map is at most `absolute + relative |value|`.
     pub(super) absolute: f64,
     pub(super) relative: f64,
     /// The number of vectors in a block.
     pub(super) block: usize,
-    /// The number of vectors of the basis in addition to the locked ones; `None` for [`default_basis`].
+    /// The number of vectors in the basis, not counting the locked ones; `None` for [`default_basis`].
     pub(super) basis: Option<usize>,
-    /// The most products with a vector.
+    /// The maximum number of products of the map with a vector.
     pub(super) most_products: usize,
     pub(super) seed: u64,
 }
@@ -103,26 +107,27 @@ impl Request {
     }
 }
 
-/// Returns the size of a basis for `wanted` pairs: twice as many leaves room for those that are converging.
+/// Returns the size of a basis for `wanted` pairs. It is about twice their number, which leaves room for pairs
+/// that are still converging.
 pub(super) fn default_basis(wanted: usize) -> usize {
     (2 * wanted + 16).max(48)
 }
 
-/// The result, from the wanted end inward.
+/// The pairs that were found, ordered from the wanted end of the spectrum.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pairs {
     /// The eigenvalues of the map.
     pub(super) values: Vec<f64>,
-    /// `(n, values)` column-major, orthonormal, orthogonal to the known null space.
+    /// The eigenvectors, `(n, values)`, column-major. They are orthonormal and orthogonal to the known null space.
     pub(super) vectors: Vec<f64>,
-    /// `|M v - m v|_2`, by the Lanczos relation.
+    /// `|M v - m v|_2` of each pair, computed from the Lanczos relation.
     pub(super) residuals: Vec<f64>,
-    /// How many pairs, counted from the first, have converged; the others are the best of a search that ran out
-    /// of products.
+    /// The number of pairs, counted from the first, that have converged. The other pairs are the best ones of a
+    /// search that reached the maximum number of products.
     pub(super) converged: usize,
     /// The number of products of the map with a vector.
     pub(super) products: usize,
-    /// The number of times the basis was full.
+    /// The number of restarts, one each time that the basis was full.
     pub(super) restarts: usize,
     /// The number of searches from new random vectors.
     pub(super) searches: usize,
@@ -131,18 +136,18 @@ pub(super) struct Pairs {
 /// Finds pairs of a symmetric map on vectors of `null.labels.len()` elements.
 ///
 /// # Errors
-/// Those of the map; [`Cancelled`](crate::ErrorKind::Cancelled).
+/// The errors of the map; [`Cancelled`](crate::ErrorKind::Cancelled).
 pub(super) fn lanczos(map: Map<'_>, null: &NullSpace<f64>, request: Request, cancel: &Cancel) -> Result<Pairs> {
     let mut search = Search::new(map, null, request);
     while search.next(cancel)? {}
     Ok(search.finish())
 }
 
-/// The pairs of the small matrix, from the wanted end inward.
+/// The pairs of the small matrix, ordered from the wanted end of the spectrum.
 struct Ritz {
     values: Vec<f64>,
     residuals: Vec<f64>,
-    /// The columns that belong to the values.
+    /// The eigenvectors of the small matrix, in the order of the values.
     vectors: Mat<f64>,
 }
 
@@ -153,18 +158,21 @@ struct Search<'a> {
     basis: Basis,
     /// The values and residuals of the first columns of the basis, which are locked.
     locked: Vec<(f64, f64)>,
-    /// The small matrix of the following columns, which have been multiplied.
+    /// The small matrix: the projection of the map onto the active columns, which follow the locked ones and have
+    /// been multiplied.
     small: Mat<f64>,
-    /// The number of these columns, and the number of columns after them that have yet to be multiplied.
+    /// The number of active columns.
     active: usize,
+    /// The number of columns in the front: the columns after the active ones, which have yet to be multiplied.
     front: usize,
-    /// The front before it was made orthonormal, relative to the columns that were multiplied last.
+    /// The matrix C in `M X = V B + F C`, where X has the columns that were multiplied last, F is the front, and V
+    /// has the columns before the front.
     coupling: Mat<f64>,
     /// The dimension of the space without the known null vectors.
     dimension: usize,
-    /// The largest number of active columns.
+    /// The maximum number of active columns.
     most_active: usize,
-    /// The largest norm of the product with a unit vector.
+    /// The largest norm, so far, of the product of the map with a unit vector.
     norm: f64,
     drawn: u32,
     found: Pairs,
@@ -179,7 +187,7 @@ impl<'a> Search<'a> {
         request.wanted = request.wanted.min(dimension);
         request.most = request.most.clamp(request.wanted, dimension);
         request.block = request.block.clamp(1, dimension.max(1));
-        // A basis makes progress if a few vectors survive a restart.
+        // The basis must be large enough that a few vectors survive a restart; otherwise it makes no progress.
         let least = request.wanted + 2 * request.block + 2;
         let most_active = request.basis.unwrap_or_else(|| default_basis(request.wanted)).max(least).min(dimension);
         let capacity = if request.wanted == 0 { 0 } else { request.most + most_active + request.block };
@@ -203,7 +211,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Runs one search from new random vectors. Returns whether there should be another.
+    /// Runs one search from new random vectors. Returns whether another search should follow.
     fn next(&mut self, cancel: &Cancel) -> Result<bool> {
         let Request { wanted, block, most_products, .. } = self.request;
         if wanted == 0 {
@@ -219,8 +227,8 @@ impl<'a> Search<'a> {
             let room = self.most_active - self.active;
             let (full, complete) = (room < self.front, self.front == 0);
             let out = self.found.products >= most_products;
-            // A Rayleigh-Ritz step costs about ten cubes of the basis size, an expansion as many products of long
-            // vectors as the basis has.
+            // A Rayleigh-Ritz step costs about ten times the cube of the basis size. An expansion costs, for each
+            // new vector, one product of long vectors with each vector of the basis.
             since += width * self.input.len() / block;
             if !(full || complete || out || since >= 3 * self.active * self.active) {
                 continue;
@@ -245,7 +253,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Writes random vectors after the locked ones.
+    /// Starts a search: writes random vectors after the locked ones, as the front.
     fn begin(&mut self) {
         let locked = self.locked.len();
         self.front = self.request.block.min(self.dimension - locked);
@@ -255,7 +263,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Writes a random unit vector that is orthogonal to the columns before it.
+    /// Writes a random unit vector to `column`. It is orthogonal to the columns before `column`.
     fn draw(&mut self, column: usize) {
         let (drawn, seed) = (self.drawn, self.request.seed);
         self.drawn += 1;
@@ -272,7 +280,7 @@ impl<'a> Search<'a> {
         self.basis.scale(column, if square > 0.0 { 1.0 / square.sqrt() } else { 0.0 });
     }
 
-    /// Multiplies the front, and makes the new front from the products.
+    /// Multiplies the front by the map, and makes the new front from the products.
     fn expand(&mut self) -> Result<()> {
         let n = self.null.labels.len();
         let (locked, width) = (self.locked.len(), self.front);
@@ -285,7 +293,7 @@ impl<'a> Search<'a> {
         let new = begin + width..begin + 2 * width;
         self.basis.deflate(self.null, new.clone());
         let mut along = self.basis.orthogonalize(new.end, width);
-        // The rest may be all rounding errors, which have a component along the null vectors.
+        // What is left may consist of rounding errors, which have a component along the null vectors.
         self.basis.deflate(self.null, new.clone());
         let (new, coupling) = match self.by_gram(new.clone(), &along) {
             Some(coupling) => (width, coupling),
@@ -297,7 +305,8 @@ impl<'a> Search<'a> {
         for j in 0..width {
             for i in 0..self.active + width {
                 let (row, column) = (i, self.active + j);
-                // Both halves of the diagonal block are computed; they differ by rounding.
+                // Both halves of the diagonal block are computed and differ by rounding errors, so they are
+                // averaged.
                 let value = if i < self.active {
                     along[(locked + i, j)]
                 } else {
@@ -324,7 +333,7 @@ impl<'a> Search<'a> {
         let small = self.small.as_ref().submatrix(0, 0, n, n);
         let stack = MemStack::new(&mut memory);
         if self_adjoint_evd(small, values.as_mut(), Some(vectors.as_mut()), Par::Seq, stack, params).is_err() {
-            // The matrix is not finite: no pair converges.
+            // The matrix is not finite. NaN values ensure that no pair converges.
             values.column_vector_mut().fill(f64::NAN);
         }
         let values: Vec<f64> = values.column_vector().iter().copied().collect();
@@ -343,25 +352,25 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns how many pairs, counted from the first, have converged.
+    /// Returns the number of pairs, counted from the first, that have converged.
     fn converged(&self, ritz: &Ritz) -> usize {
         let pairs = ritz.values.iter().zip(&ritz.residuals);
         pairs.take_while(|(value, residual)| **residual <= self.request.tolerance(**value)).count()
     }
 
-    /// Returns the largest error of the place of a converged pair.
+    /// Returns the maximum error of the place of a converged pair with the value `value`.
     fn error(&self, value: f64) -> f64 {
         self.request.end.error(value, self.request.tolerance(value))
     }
 
-    /// Returns the locked values and `more` together, from the wanted end inward.
+    /// Returns the locked values and `more` together, ordered from the wanted end of the spectrum.
     fn together(&self, more: &[f64]) -> Vec<f64> {
         let mut all: Vec<f64> = self.locked.iter().map(|(value, _)| *value).chain(more.iter().copied()).collect();
         all.sort_by(|a, b| self.request.end.place(*a).total_cmp(&self.request.end.place(*b)));
         all
     }
 
-    /// Returns how many values are wanted, including those that are tied with the last.
+    /// Returns how many of the values are wanted, including those that are tied with the last wanted one.
     fn wanted(&self, values: &[f64]) -> usize {
         let Request { wanted, most, resolution, end, .. } = self.request;
         let tied = |i: &usize| end.place(values[*i]) - end.place(values[i - 1]) <= resolution;
@@ -381,8 +390,8 @@ impl<'a> Search<'a> {
         end.place(last) + if count < most && resolution > error { resolution } else { -error }
     }
 
-    /// Returns whether this search is complete: it found a value beyond the limit or, if it is the first one with
-    /// single vectors, all wanted pairs.
+    /// Returns whether this search is complete. A search is complete if it found a value beyond the limit. The
+    /// first search is also complete if the block is a single vector and all wanted pairs have converged.
     fn is_done(&self, ritz: &Ritz, converged: usize) -> bool {
         let Request { wanted, end, block, .. } = self.request;
         let limit = self.limit(&self.together(&ritz.values[..converged]));
@@ -394,7 +403,7 @@ impl<'a> Search<'a> {
             || block == 1 && self.locked.is_empty() && converged >= wanted
     }
 
-    /// Returns how many of the converged pairs, counted from the first, are [`DOMINANT`].
+    /// Returns the number of converged pairs, counted from the first, whose values are dominant; see [`DOMINANT`].
     fn dominant(&self, ritz: &Ritz, converged: usize) -> usize {
         if matches!(self.request.end, End::Smallest | End::Largest) {
             return 0;
@@ -403,8 +412,8 @@ impl<'a> Search<'a> {
         (1..=converged.min(ritz.values.len() - 1)).rev().find(dominates).unwrap_or(0)
     }
 
-    /// Returns whether no value can be hidden behind an equal one: nowhere are as many values close together as
-    /// the block has vectors.
+    /// Returns whether no copy of a multiple value can be missing. This is so in the first search if no p
+    /// converged values are close together, where p > 1 is the number of vectors in the block.
     fn is_alone(&self, ritz: &Ritz, converged: usize) -> bool {
         let Request { wanted, block, end, .. } = self.request;
         if !self.locked.is_empty() || converged < wanted || block == 1 {
@@ -416,7 +425,7 @@ impl<'a> Search<'a> {
         (block - 1..converged).all(apart)
     }
 
-    /// Locks the best of the first `count` Ritz vectors and the locked ones. Returns whether any of the new
+    /// Locks the best pairs among the first `count` Ritz pairs and the locked ones. Returns whether any of the new
     /// values was within the limit.
     fn lock(&mut self, ritz: &Ritz, count: usize) -> bool {
         let locked = self.locked.len();
@@ -437,7 +446,7 @@ impl<'a> Search<'a> {
         better
     }
 
-    /// Continues with the best Ritz vectors and the front.
+    /// Reduces the basis to the locked vectors, the best Ritz vectors and the front.
     fn restart(&mut self, ritz: &Ritz) {
         self.found.restarts += 1;
         let wanted = self.request.wanted;

@@ -1,4 +1,4 @@
-//! One problem on the CPU, by each of the methods.
+//! Solves one problem on the CPU by any of the methods.
 
 use super::auto::{Inverse, auto};
 use super::chebyshev::{Found, GoesOn, Limits, iterate};
@@ -15,18 +15,20 @@ use crate::ops::eigen::Which;
 use crate::ops::sparse::cpu::{Combination, Rows};
 use crate::ops::sparse::{Bounds, Operator};
 
-/// The largest order at which a problem is decomposed as a dense matrix: that takes less time than the restarts
-/// of an iteration.
+/// The largest order at which every problem is decomposed as a dense matrix. Up to this order, the decomposition
+/// takes less time than the restarts of an iteration.
 pub(super) const DENSE: usize = 96;
 
-/// The expected products of an iteration with the block if nothing is known: the number for graphs without large
-/// gaps, to 2e-6 (preferential attachment, grids and torus of 10,000 to 100,000 nodes: 150 to 300, 2026-11-21).
+/// The expected number of products of A with the block if nothing is known about the matrix. It was measured for
+/// graphs without large gaps between eigenvalues and a tolerance of 2e-6 (preferential attachment, grids and torus
+/// of 10,000 to 100,000 nodes: 150 to 300, 2026-11-21).
 pub(super) const PRODUCTS: f64 = 250.0;
 
-/// Returns the columns of a block for `wanted` pairs: the additional ones keep the damped interval away from the
-/// wanted values. Few pairs get twice as many columns, many pairs a quarter and a constant more (preferential
-/// attachment, 100,000 nodes, 15 pairs: 32 columns take 0.75 of the time of 24, 2026-11-21). The width is one
-/// that products have a kernel for, or a few such widths.
+/// Returns the number of columns in a block for `wanted` pairs. The additional columns keep the damped interval
+/// away from the wanted values. If few pairs are wanted, the block has twice as many columns; if many are wanted,
+/// it has a quarter more plus a constant (preferential attachment, 100,000 nodes, 15 pairs: 32 columns take 0.75
+/// of the time of 24, 2026-11-21). The width is one that the product kernels support, or the sum of a few such
+/// widths.
 pub(super) fn width_of(wanted: usize) -> usize {
     let width = wanted + wanted.clamp(8, 16 + wanted / 4);
     if width <= 8 { 8 } else { width.next_multiple_of(16) }
@@ -47,7 +49,8 @@ pub(super) fn on_cpu<T: Real>(
     }
 }
 
-/// Calls [`solve`], so that it is compiled once in this crate and not again in every crate that calls it.
+/// Calls [`solve`] for f32, so that `solve` is compiled once in this crate, and not again in each crate that uses
+/// this one.
 fn in_f32(
     ctx: &Context,
     a: &Operator<'_, f32>,
@@ -78,7 +81,7 @@ fn solve<T: Real>(
     let rest = a.rows() - a.null.len();
     let wanted = Wanted { count: wanted.count.min(rest), ..wanted };
     let width = width_of(wanted.count);
-    // An iteration does not pay for a block of a third of all columns.
+    // An iteration does not pay off if its block has more than a third of all columns.
     let small = a.rows() <= DENSE || 3 * width > rest;
     if let Some(solved) = multiple_of_one(a, wanted, options.method) {
         return Ok(solved);
@@ -98,7 +101,7 @@ fn solve<T: Real>(
     }
 }
 
-/// Finds the pairs by shift-invert, whatever it costs.
+/// Finds the pairs by shift-invert, regardless of the predicted time.
 fn by_inverse<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, options: &EigshOptions) -> Result<Solved> {
     if wanted.which == Which::Smallest {
         let inverse = Inverse::new(a, wanted, options);
@@ -153,20 +156,20 @@ fn by_lanczos<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, optio
     })
 }
 
-/// Returns the most pairs, with those that are tied with the last wanted one.
+/// Returns the maximum number of pairs to find, including those that are tied with the last wanted one.
 pub(super) fn most_of(wanted: &Wanted, rest: usize) -> usize {
     let more = if wanted.separate { wanted.count.max(8) } else { 0 };
     (wanted.count + more).min(rest)
 }
 
-/// Returns whether all eigenvalues are equal and none is known to be 0: then the matrix is that multiple of the
-/// identity.
+/// Returns whether the matrix is a multiple of the identity: its bounds coincide, and it has no known null
+/// vectors.
 pub(super) fn is_multiple_of_one(bounds: Bounds, null: usize) -> bool {
     bounds.lower >= bounds.upper && null == 0
 }
 
-/// Returns the first unit vectors for a multiple of the identity, where every vector is an eigenvector and an
-/// iteration would have nothing to separate or to divide by.
+/// Returns the first unit vectors if the matrix is a multiple of the identity. Every vector is then an
+/// eigenvector, and an iteration would have nothing to separate or to divide by.
 fn multiple_of_one<T: Real>(a: &Operator<'_, T>, wanted: Wanted, method: EigshMethod) -> Option<Solved> {
     let (n, count) = (a.rows(), wanted.count);
     is_multiple_of_one(a.bounds(0), a.null.len()).then(|| {
@@ -177,7 +180,7 @@ fn multiple_of_one<T: Real>(a: &Operator<'_, T>, wanted: Wanted, method: EigshMe
     })
 }
 
-/// Returns the result for no pairs.
+/// Returns a result without pairs.
 fn nothing() -> Solved {
     let (values, vectors, residuals) = (Vec::new(), Vec::new(), Vec::new());
     Solved {
@@ -237,7 +240,7 @@ pub(super) fn chebyshev<T: Real>(
             space.randomize(options.seed)?;
             space.load(&start.vectors);
         }
-        // In f32, an iteration costs half until that precision is exhausted.
+        // An iteration in f32 costs half as much, so it runs first, until the precision of f32 is exhausted.
         (None, Some(narrow)) => {
             let mut rough = CpuSpace::new(ctx, &narrow, width);
             rough.randomize(options.seed)?;

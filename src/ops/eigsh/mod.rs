@@ -2,21 +2,23 @@
 //!
 //! A matrix is given as an [`Operator`]: a Laplacian that is never formed, or any sparse symmetric matrix. Null
 //! vectors that are known in advance, one for each connected component of a Laplacian, are removed exactly and
-//! returned unchanged; all other pairs are iterated from a random start.
+//! returned unchanged. All other pairs are computed from random start vectors.
 //!
-//! `solve` chooses the side and iterates a device's problems next to each other; `methods` solves one problem on the
-//! CPU by each method; `auto` chooses one by arithmetic, and the next one if that fails. It decomposes densely where
-//! the block would be a third of the matrix; it inverts (`cpu/shift_invert`: `lanczos` on faer's sparse Cholesky
-//! factor, in f64) where a graph has small separators (`cpu/fill`) and the factor is thin, by the predicted time of
-//! both, planning included; else it filters (`chebyshev`). `cpu/nearest` finds the pairs nearest a number.
+//! `solve` chooses the side. On the device it iterates all problems of a batch together. `methods` solves one
+//! problem on the CPU by a given method. A matrix is decomposed densely (`dense`) if it is small, or if the block
+//! would have more than a third of its columns. Otherwise `auto` chooses the method with the shortest predicted
+//! time, and falls back on the next method if the first fails. It chooses shift-invert (`cpu/shift_invert`:
+//! `lanczos` with faer's sparse Cholesky factor, in f64) if the graph has small separators (`cpu/fill`), the
+//! factor is thin, and the predicted time, including planning, is shorter. Otherwise it chooses the Chebyshev
+//! filter (`chebyshev`). `cpu/nearest` finds the pairs nearest to a given number.
 //!
-//! The drivers see a `Space`, blocks of vectors wherever they are stored: one problem on the CPU (`cpu`), or a batch
-//! of problems on the device (`gpu`), whose dispatches they share and nothing else: each has its own polynomial,
-//! restarts and deflations, and the block's width follows from k. On the CPU, f64 begins in f32 and ends in f64.
-//! Convergence is judged by residuals relative to |L|, and relative to the wanted values down to a tenth of the
-//! tolerance; a value that its residual does not separate from the null space is Unresolved. For encodings
-//! (`Wanted::separate`) an iteration in f64 goes on until each residual is small compared with the distance to the
-//! next value.
+//! The iterations work on a `Space`, which holds the blocks of vectors of one problem on the CPU (`cpu`) or of a
+//! batch of problems on the device (`gpu`). The problems of a batch share dispatches and nothing else: each has
+//! its own polynomial, restarts and deflations. The width of a block is computed from k. On the CPU, an f64
+//! iteration begins in f32 and ends in f64. A pair has converged if its residual is small relative to |L| and,
+//! down to a tenth of the tolerance, relative to the wanted values. A value is Unresolved if its residual does not
+//! distinguish it from 0. For encodings (`Wanted::separate`), an f64 iteration continues until each residual is
+//! also small compared with the distance to the next value.
 
 mod auto;
 mod basis;
@@ -60,9 +62,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Eigsh<T> {
-    /// `k` eigenvalues, ascending.
+    /// The `k` eigenvalues, ascending.
     pub values: Vec<T>,
-    /// `(n, k)`: unit 2-norm columns.
+    /// The eigenvectors, `(n, k)`. Each column has unit 2-norm.
     pub vectors: DMatrix<T>,
     /// `|A v - l v|_2 / |A|_1` of each pair, measured in f64 on the returned values and vectors.
     pub residuals: Vec<f64>,
@@ -70,7 +72,8 @@ pub struct Eigsh<T> {
     /// the working precision does not distinguish its value from 0 (the 0 of a null vector that is known in
     /// advance is exact); otherwise Converged.
     pub statuses: Vec<Status>,
-    /// The certificate of all pairs together, with the worst value of each.
+    /// The certificate of all pairs together: the first status that is not Converged (if any), the largest
+    /// residual, and the largest departure from orthogonality.
     pub certificate: Certificate,
     /// The dimension of the null space that was known in advance: for a Laplacian, the number of connected
     /// components.
@@ -82,21 +85,22 @@ pub struct Eigsh<T> {
     pub products: usize,
     /// The number of Rayleigh-Ritz steps, or of Lanczos restarts.
     pub restarts: usize,
-    /// The side where it was computed, and why.
+    /// The side on which the pairs were computed, and why.
     pub choice: Choice,
 }
 
 /// Computes the `k` smallest or largest eigenvalues (ascending) of a sparse symmetric matrix, and their vectors.
 ///
 /// The default method is Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006), unless
-/// another is predicted to be faster; see [`EigshMethod`]. It computes in `T`; for f64 it begins in f32 and ends
-/// in f64. With [`EigshOptions::sigma`] it finds the pairs whose values are nearest to a given number.
+/// another is predicted to be faster; see [`EigshMethod`]. The precision is that of `T`; if `T` is f64, an
+/// iteration begins in f32 and ends in f64. If [`EigshOptions::sigma`] is set, the function finds the pairs whose
+/// values are nearest to that number.
 ///
 /// # Shapes
-/// `a` has one problem of order n; values are `k`, vectors `(n, k)`.
+/// `a` has one problem of order n. The result has `k` values and vectors `(n, k)`.
 ///
 /// # Errors
-/// [`Shape`](crate::ErrorKind::Shape) if there are fewer than `k` pairs, or more than one problem;
+/// [`Shape`](crate::ErrorKind::Shape) if the order of `a` is less than `k`, or `a` has more than one problem;
 /// [`Domain`](crate::ErrorKind::Domain) for a tolerance that is not positive, or a method that does not support
 /// the request; [`Limit`](crate::ErrorKind::Limit) if the block does not fit into the memory budget; device
 /// errors.
@@ -142,7 +146,7 @@ pub fn eigsh<T: Real>(
         .map(|j| {
             let is_known = known.contains(&j);
             let value = values[j].to_f64();
-            // This comparison makes NaN NotConverged.
+            // If the residual is NaN, this comparison is false and the pair is NotConverged.
             match residuals[j] <= allowed {
                 false => Status::NotConverged,
                 // A pair with a residual of exactly 0 is exact.
@@ -174,15 +178,15 @@ pub fn eigsh<T: Real>(
 /// An eigenvalue and its eigenvector, in f64.
 type Pair = (f64, Vec<f64>);
 
-/// Pairs in ascending order, the range of those of the known null space among them, and how the others were
-/// found.
+/// The pairs in ascending order, the indices of the known null vectors among them (`known`), and how the other
+/// pairs were found (`solved`).
 struct Found {
     known: Range<usize>,
     solved: Solved,
     pairs: Vec<Pair>,
 }
 
-/// Computes the pairs at an end of the spectrum; also returns the choice of side.
+/// Computes the smallest or largest pairs. Also returns the choice of side.
 fn at_an_end<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
@@ -193,7 +197,8 @@ fn at_an_end<T: Real>(
     let n = a.rows();
     let known = match which {
         Which::Smallest => a.null.len().min(k),
-        // The null space is the smallest end, so it fills only what remains after all other pairs.
+        // The null vectors have the smallest values, so they are returned only if `k` exceeds the number of all
+        // other pairs.
         Which::Largest => k.saturating_sub(n - a.null.len()),
     };
     let wanted = Wanted { count: k - known, most: k, which, separate: false };
@@ -202,8 +207,8 @@ fn at_an_end<T: Real>(
     let mut pairs: Vec<Pair> = (0..known).map(|component| (0.0, a.null.vector(component))).collect();
     let found = solved.values.iter().zip(solved.vectors.chunks_exact(n.max(1)));
     pairs.extend(found.take(k - known).map(|(&value, vector)| (value, vector.to_vec())));
-    // Sort ascending: the null space is the smallest end of a Laplacian, and solved pairs are ordered from the
-    // wanted end inward.
+    // The pairs must be ascending. The null vectors come first because they have the smallest values, but solved
+    // pairs are ordered from the wanted end of the spectrum.
     if which == Which::Largest {
         pairs[known..].reverse();
     }

@@ -16,24 +16,24 @@ pub enum EigshMethod {
     /// Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006): multiplies a block by a
     /// polynomial in A that is small on the unwanted part of the spectrum. Runs on the CPU and on devices.
     Chebyshev,
-    /// Thick-restart Lanczos (Wu and Simon 2000), one vector at a time, in f64, on the CPU.
+    /// Thick-restart Lanczos (Wu and Simon 2000), one vector at a time. Runs in f64 on the CPU.
     Lanczos,
     /// Thick-restart Lanczos on `(A + s I)^-1`, by a sparse Cholesky factorization: finds the smallest pairs of
     /// Laplacians and of positive definite matrices whose factor is thin, such as those of meshes, roads and
-    /// trees. With [`EigshOptions::sigma`] it works on `(A - sigma I)^-1`. In f64, on the CPU.
+    /// trees. With [`EigshOptions::sigma`] it works on `(A - sigma I)^-1`. Runs in f64 on the CPU.
     ShiftInvert,
-    /// Block subspace iteration: `X <- orthonormal basis of (A - s I)^m X`. The basic version of the default, for
-    /// teaching and for well separated pairs. For the smallest pairs it works on `upper bound - A`.
+    /// Block subspace iteration: `X <- orthonormal basis of (A - s I)^m X`. It is the basic version of the default
+    /// method, for teaching and for well separated pairs. For the smallest pairs it works on `upper bound - A`.
     Subspace,
-    /// Power iteration with deflation, one pair after the other: the simplest method. Its rate is the ratio of
-    /// neighboring eigenvalues.
+    /// Power iteration with deflation, one pair after the other: the simplest method. Its convergence rate is the
+    /// ratio of neighboring eigenvalues.
     Power,
-    /// The dense decomposition.
+    /// Decomposition of the matrix as a dense matrix.
     Dense,
 }
 
 impl EigshMethod {
-    /// Returns the name in commands and reports.
+    /// Returns the name of the method in commands and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl fmt::Display for EigshMethod {
     }
 }
 
-/// Options of `eigsh`. The default is right for encodings.
+/// The options of `eigsh`. The defaults suit encodings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EigshOptions {
@@ -62,13 +62,13 @@ pub struct EigshOptions {
     pub tolerance: Option<f64>,
     /// The method.
     pub method: EigshMethod,
-    /// If set, the pairs whose values are nearest to sigma are found, anywhere in the spectrum, by a
-    /// factorization of A - sigma. Then `which` is ignored, and `method` must be [`EigshMethod::ShiftInvert`] or
-    /// [`EigshMethod::Auto`].
+    /// The number sigma around which pairs are wanted, anywhere in the spectrum. If sigma is set, the pairs whose
+    /// values are nearest to sigma are found by a factorization of A - sigma. Then `which` is ignored, and
+    /// `method` must be [`EigshMethod::ShiftInvert`] or [`EigshMethod::Auto`].
     pub sigma: Option<f64>,
     /// The seed of the start vectors.
     pub seed: u64,
-    /// The most products of A with a vector of the block.
+    /// The maximum number of products of A with a vector of the block.
     pub most_products: usize,
 }
 
@@ -93,7 +93,7 @@ impl EigshOptions {
         self
     }
 
-    /// Requests the pairs nearest to sigma instead of those at an end.
+    /// Requests the pairs nearest to sigma instead of those at an end of the spectrum.
     #[must_use]
     pub fn sigma(mut self, sigma: f64) -> Self {
         self.sigma = Some(sigma);
@@ -107,14 +107,15 @@ impl EigshOptions {
         self
     }
 
-    /// Sets the most products of A with a vector of the block before the method gives up.
+    /// Sets the maximum number of products of A with a vector of the block, after which the method gives up.
     #[must_use]
     pub fn most_products(mut self, products: usize) -> Self {
         self.most_products = products;
         self
     }
 
-    /// Returns the tolerance that was set, or else the default for the precision `T`; it is relative to the norm.
+    /// Returns the tolerance that was set, or else the default for the precision `T`. The tolerance is relative to
+    /// the norm.
     #[must_use]
     pub fn tolerance_in<T: Real>(&self) -> f64 {
         self.tolerance.unwrap_or(ITERATED.residual::<T>())

@@ -1,5 +1,5 @@
-//! The small dense problems of an iteration, solved by the batched solver: the best orthonormal basis and Ritz
-//! values of a block.
+//! The small dense problems of an iteration, which determine the best orthonormal basis and the Ritz values of a
+//! block. The batched solver solves them.
 
 use super::space::{Grams, Rotation};
 use crate::array::{Array, Ragged, both_to_host};
@@ -9,21 +9,22 @@ use crate::ops::eigen::{Which, eigh, eigh_ragged};
 use crate::shape::{Layout, to_u32};
 use nalgebra::{DMatrix, DVector};
 
-/// The rotation of one problem's block to its Ritz vectors, from the wanted end inward.
+/// The rotation of one problem's block to its Ritz vectors, which are ordered from the wanted end of the spectrum.
 #[derive(Debug)]
 pub(super) struct Ritz {
     pub(super) rotation: Rotation,
-    /// The ratio of the largest to the smallest eigenvalue of X'X with columns scaled to unit norm.
+    /// The ratio of the largest to the smallest eigenvalue of X'X, if the columns of X are scaled to unit norm.
     pub(super) condition: f64,
 }
 
-/// Solves `X'AX q = theta X'X q` (Rayleigh-Ritz) for each problem. X'X is factorized by its eigendecomposition
-/// after scaling (Stathopoulos and Wu 2002), where lengths below the sums' own error, `epsilon`, are raised to
-/// it. In that case the block is not orthonormal yet, which `condition` shows. If `side_by_side`, no result
-/// depends on the number of problems.
+/// Solves `X'AX q = theta X'X q` (Rayleigh-Ritz) for each problem. X'X is scaled to a unit diagonal and factorized
+/// by its eigendecomposition (Stathopoulos and Wu 2002). Eigenvalues below the error of the sums, which is
+/// `epsilon` times the order and the largest eigenvalue, are raised to that error. The new block is then not
+/// orthonormal yet, which `condition` shows. If `side_by_side` is set, the result for one problem does not depend
+/// on the number of problems.
 ///
 /// # Errors
-/// Those of `eigh`, none of which occurs for an f64 batch on the CPU.
+/// The errors of `eigh`, none of which occurs for an f64 batch on the CPU.
 pub(super) fn rayleigh_ritz(
     ctx: &Context,
     grams: &[Grams],
@@ -42,7 +43,7 @@ pub(super) fn rayleigh_ritz(
         .zip(&scales)
         .map(|(g, d)| {
             let mut scaled = DMatrix::from_fn(width, width, |i, j| d[i] * g.xx[(i, j)] * d[j]);
-            // A zero column is a separate direction of length 0.
+            // A zero column becomes an eigenvector with the eigenvalue 0.
             (0..width).filter(|&i| d[i] == 0.0).for_each(|i| scaled[(i, i)] = 0.0);
             scaled
         })
@@ -87,7 +88,7 @@ pub(super) fn rayleigh_ritz(
         .collect())
 }
 
-/// Computes eigenvalues, ascending, and eigenvectors of small matrices of one order.
+/// Computes the eigenvalues, ascending, and the eigenvectors of small matrices of the same order.
 fn decompose(
     ctx: &Context,
     matrices: &[DMatrix<f64>],
@@ -99,7 +100,7 @@ fn decompose(
         let pair = |i| (values.matrix(i).column(0).into_owned(), vectors.matrix(i).into_owned());
         return Ok((0..matrices.len()).map(pair).collect());
     }
-    // A ragged batch solves each matrix as if it were part of a larger batch.
+    // A ragged batch solves each matrix in the same way, however many matrices there are.
     let layout = Layout::new(matrices.iter().map(|matrix| to_u32(matrix.nrows())));
     let elements = matrices.iter().flat_map(|matrix| matrix.iter().copied()).collect();
     let found = eigh_ragged(ctx, &Ragged::from_vec(layout, elements)?)?.to_host(ctx)?;

@@ -1,4 +1,4 @@
-//! Chooses the side for the problems of a call, and runs those of the device together.
+//! Chooses the side for the problems of a call. On the device, all problems are solved together.
 
 use super::chebyshev::{Found, Limits, Target, iterate};
 use super::gpu::GpuSpace;
@@ -19,10 +19,10 @@ use std::sync::Arc;
 
 /// Solves every problem of the operator, each by its own method.
 ///
-/// `starts` has approximate pairs of each problem, or is empty: an iteration on the CPU begins from them.
+/// `starts` is empty or has approximate pairs of each problem, from which an iteration on the CPU begins.
 ///
 /// # Errors
-/// As [`super::eigsh`].
+/// The same errors as [`super::eigsh`].
 pub(crate) fn solve_each<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
@@ -44,13 +44,14 @@ pub(crate) fn solve_each<T: Real>(
     call::<T>((a.rows(), a.entries()), most).run(ctx, all, |gpu| on_device(ctx, gpu, a, wanted, options))
 }
 
-/// Returns the choice for a method that has no kernels.
+/// Returns the choice for a method that has no kernels, which is the CPU.
 pub(super) fn on_the_host<T: Real>(ctx: &Context, a: &Operator<'_, T>, k: usize) -> Arc<Choice> {
     let workload = call::<T>((a.rows(), a.entries()), k).workload;
     Arc::new(Choice { side: Side::Cpu, ..ctx.explain(&workload, false) })
 }
 
-/// Returns where `k` pairs of a sparse matrix with `rows` rows and `entries` entries would be computed, and why.
+/// Returns the side on which `k` pairs of a sparse matrix with `rows` rows and `entries` entries would be
+/// computed, and why.
 #[must_use]
 pub fn choose_eigsh<T: Real>(ctx: &Context, (rows, entries): (usize, usize), k: usize) -> Choice {
     call::<T>((rows, entries), k).choose(ctx)
@@ -59,8 +60,8 @@ pub fn choose_eigsh<T: Real>(ctx: &Context, (rows, entries): (usize, usize), k: 
 fn call<T: Real>((rows, entries): (usize, usize), k: usize) -> Call<impl Fn(&Gpu, u64) -> bool> {
     let (rows, entries, width) = (rows as f64, entries as f64, width_of(k) as f64);
     let flops = PRODUCTS * (2.0 * entries + 6.0 * rows) * width;
-    // Products gather, so the CPU reaches half of the rate that the policy assumes and a device a fraction of its
-    // own.
+    // Products with a sparse matrix gather elements, so the CPU reaches half of the rate that the policy assumes,
+    // and a device a quarter.
     let workload = Workload {
         family: Family::Eigsh,
         size: rows,
@@ -74,7 +75,8 @@ fn call<T: Real>((rows, entries): (usize, usize), k: usize) -> Call<impl Fn(&Gpu
     Call { name: "eigsh", precision: Precision::of::<T>(), workload, empty: false, fits: always }
 }
 
-/// Solves all problems together on the device; those that are too small for an iteration are solved on the CPU.
+/// Solves all problems together on the device. Problems that are too small for an iteration, or whose norm is too
+/// far from 1 for f32, are solved on the CPU.
 fn on_device<T: Real>(
     ctx: &Context,
     gpu: &Gpu,
@@ -90,7 +92,7 @@ fn on_device<T: Real>(
         let one = is_multiple_of_one(a.bounds(i), a.null.counts[i]);
         one || wanted[i].count == 0 || a.order(i) <= DENSE || 3 * width > rests[i]
     };
-    // The device sums squares in f32, and loses those below 1e-38.
+    // The device sums squares in f32 and loses squares below 1e-38.
     let is_far = |i: usize| a.bounds(i).norm > 0.0 && !(1e-15..=1e15).contains(&a.bounds(i).norm);
     let tolerance = options.tolerance_in::<T>();
     let targets: Vec<Target> = (0..a.problems())

@@ -1,4 +1,4 @@
-//! What is wanted of a problem and what a solver returns, for every method and side.
+//! The request for one problem and the result of a solver, for every method and side.
 
 use super::chebyshev::{Found, Target};
 use super::options::EigshMethod;
@@ -9,40 +9,40 @@ use crate::ops::eigen::Which;
 use crate::ops::sparse::{Bounds, Operator};
 use crate::ops::ties::TIE;
 
-/// Values closer than this, relative to the spectrum, are one value to an iteration in f32: two of them are off
-/// by at most 4 eps.
+/// The distance, relative to [`spread`], below which an iteration in f32 cannot distinguish two values, because
+/// their computed distance is wrong by at most 4 eps.
 const RESOLUTION: f64 = 16.0 * f32::EPSILON as f64;
-/// Values closer than this, relative to the spectrum, may be tied (`ops::ties`): the distance that [`TIE`] allows
-/// at the spectrum's far end.
+/// The distance, relative to [`spread`], below which two values may be tied (`ops::ties`). It is the distance that
+/// [`TIE`] allows at the far end of the spectrum.
 pub(super) const FINE: f64 = 2.0 * TIE;
 
-/// What is wanted of a problem, in addition to the known null space.
+/// The pairs that are wanted of a problem, in addition to its known null space.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     pub(crate) count: usize,
-    /// The largest count that any problem of the call may want. It determines the width of a device's blocks,
-    /// whichever problems share them.
+    /// The largest `count` of any problem of the call. It determines the width of the blocks on the device, so
+    /// that the width does not depend on which problems share a block.
     pub(crate) most: usize,
     pub(crate) which: Which,
-    /// Whether pairs are separated as far as the precision allows: the error of each vector is small relative to
-    /// its value's distance from the next, and the rest of the last tie group is found too, as far as the block
-    /// holds it.
+    /// Whether pairs are separated as far as the precision allows, which means that the error of each vector is
+    /// small relative to the distance from its value to the next. All pairs that are tied with the last wanted one
+    /// are then found too, if the block has room for them.
     pub(crate) separate: bool,
 }
 
-/// Pairs of one problem, in addition to its known null space, from the wanted end inward: at least as many as
-/// were wanted.
+/// The pairs of one problem without its known null space, ordered from the wanted end of the spectrum. There are
+/// at least as many pairs as were wanted.
 #[derive(Clone, Debug)]
 pub(crate) struct Solved {
     pub(crate) values: Vec<f64>,
-    /// Column-major.
+    /// The eigenvectors, column-major.
     pub(crate) vectors: Vec<f64>,
     /// `|A v - l v|_2` of each pair, as the iteration measured it.
     pub(crate) residuals: Vec<f64>,
-    /// Whether every wanted pair is separated from the others. If not, vectors of close values may be mixed, or
-    /// one of them may be missing, however small their residuals are.
+    /// Whether every wanted pair is separated from the others. If not, the vectors of close values may be mixed,
+    /// or a pair may be missing even though all residuals are small.
     pub(crate) reached: bool,
-    /// An approximation of the next value inward, if known.
+    /// An approximation of the value that follows the last one found, if it is known.
     pub(crate) next: Option<f64>,
     pub(crate) method: EigshMethod,
     pub(crate) products: usize,
@@ -58,8 +58,8 @@ pub(super) fn spread(bounds: Bounds) -> f64 {
     bounds.upper.abs().max(bounds.lower.abs())
 }
 
-/// Returns the target of an iteration. The tolerance is relative to the norm; a tenth of it is left for the
-/// rounding of the result.
+/// Returns the target of an iteration. The tolerance is relative to the norm. A tenth of the tolerance is left for
+/// the rounding errors of the result.
 pub(super) fn goal_of<T: Real>(bounds: Bounds, wanted: Wanted, tolerance: f64) -> Target {
     let in_f32 = T::EPSILON > 1e-10;
     let resolution = if wanted.separate { spread(bounds) * if in_f32 { RESOLUTION } else { FINE } } else { 0.0 };

@@ -1,12 +1,12 @@
-//! The operations of an iteration on blocks of vectors, on either side.
+//! The operations that an iteration needs on blocks of vectors, for both sides.
 
 use crate::error::Result;
 use nalgebra::DMatrix;
 use std::ops::Range;
 
-/// A polynomial in A that is small on an interval and grows outside of it (Zhou, Saad, Tiago and Chelikowsky
-/// 2006): with e and c the half-width and the center of the interval, `C_m((A - c) / e)` divided by its value at
-/// `wanted`, by the three-term recurrence
+/// A polynomial in A that is small on an interval and grows outside of the interval (Zhou, Saad, Tiago and
+/// Chelikowsky 2006). The polynomial is `C_m((A - c) / e)` divided by its value at `wanted`, where e is the
+/// half-width and c the center of the interval. It is computed by the following three-term recurrence:
 ///
 /// ```text
 /// s_1 = e / (wanted - c),  Y_1 = s_1/e (A - c) X
@@ -16,7 +16,8 @@ use std::ops::Range;
 pub(super) struct Filter {
     /// The interval that is damped.
     pub(super) damped: (f64, f64),
-    /// A point outside of the interval, where the polynomial is 1: the eigenvalue that grows most.
+    /// A point outside of the interval: the eigenvalue that the polynomial amplifies most. The polynomial is 1
+    /// there.
     pub(super) wanted: f64,
 }
 
@@ -34,7 +35,7 @@ impl Step {
 }
 
 impl Filter {
-    /// Returns the steps of the polynomial of this degree.
+    /// Returns the steps of the polynomial of the given degree.
     pub(super) fn steps(&self, degree: usize) -> Vec<Step> {
         let (low, high) = self.damped;
         let (half, center) = ((high - low) / 2.0, f64::midpoint(low, high));
@@ -59,13 +60,13 @@ impl Filter {
 /// The filter of one problem.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FilterPlan {
-    /// The first column that takes part; those before it are unchanged.
+    /// The first column that is filtered. The columns before it are unchanged.
     pub(super) from: usize,
-    /// The recurrence.
+    /// The steps of the recurrence.
     pub(super) steps: Vec<Step>,
-    /// The number of steps after which the known null vectors are projected out of Y and Y_before; they are
-    /// projected out of Y at the end, too. Rounding introduces them, and otherwise they would grow faster than
-    /// any wanted vector.
+    /// The number of steps after which the known null vectors are projected out of Y and Y_before. At the end they
+    /// are also projected out of Y. Rounding introduces components along the null vectors, which would otherwise
+    /// grow faster than any wanted vector.
     pub(super) deflate_every: usize,
 }
 
@@ -78,11 +79,12 @@ pub(super) struct Grams {
     pub(super) xax: DMatrix<f64>,
 }
 
-/// A block X of `width` vectors for each problem of a batch, orthogonal to the known null space throughout.
+/// A block X of `width` vectors for each problem of a batch. The vectors are always orthogonal to the known null
+/// space.
 pub(super) trait Space {
-    /// The relative error of the Grams' sums: how far the computed X'X may be from the exact one.
+    /// The maximum relative error of the sums in [`Grams`].
     const GRAM_EPSILON: f64;
-    /// Whether there may be several problems, which must not influence each other.
+    /// Whether the space may hold several problems. They must not influence each other.
     const SIDE_BY_SIDE: bool;
 
     /// Returns the number of problems.
@@ -91,22 +93,22 @@ pub(super) trait Space {
     /// Fills X with random numbers that depend only on the seed, row and column.
     fn randomize(&mut self, seed: u64) -> Result<()>;
 
-    /// Replaces every `x_j` from the plan's first column on by `p(A) x_j`; problems without a plan keep their X.
-    /// No bit of a problem depends on the plans of the others.
+    /// Replaces each column `x_j` by `p(A) x_j`, starting at the first column of the plan. Problems without a plan
+    /// keep their X. The bits of one problem do not depend on the plans of the others.
     fn filter(&mut self, plans: &[Option<FilterPlan>]) -> Result<()>;
 
     /// Computes X'X and X'AX of every problem, and keeps AX for [`Space::rotate`].
     fn grams(&mut self) -> Result<Vec<Grams>>;
 
-    /// Replaces X by X Q, immediately after [`Space::grams`]. Returns `|A x_j - values_j x_j|_2` of the new
-    /// columns. Problems without a Q keep their X, and get no norms.
+    /// Replaces X by X Q. It must be called directly after [`Space::grams`]. Returns `|A x_j - values_j x_j|_2` of
+    /// the new columns. Problems without a Q keep their X, and their list of norms is empty.
     fn rotate(&mut self, rotations: &[Option<Rotation>]) -> Result<Vec<Vec<f64>>>;
 
-    /// Reads the columns `columns` of a problem's X, `(n, columns)` column-major, as f64.
+    /// Reads the columns `columns` of a problem's X as f64. The result is `(n, columns)`, column-major.
     fn read(&mut self, problem: usize, columns: Range<usize>) -> Result<Vec<f64>>;
 }
 
-/// The recombination of one problem's X.
+/// The matrix Q by which one problem's X is multiplied, and the new Ritz values.
 #[derive(Clone, Debug)]
 pub(super) struct Rotation {
     /// `(width, width)`.

@@ -1,9 +1,9 @@
-//! The basic methods: block subspace iteration and power iteration, for the wanted end of the spectrum.
+//! The basic methods: block subspace iteration and power iteration.
 //!
-//! Both multiply by `A - s I`, where s is the far end of the spectrum, so that the wanted eigenvalues are largest
-//! in magnitude. They are the baseline of the Chebyshev filter: in each product an eigenvalue gains the factor
-//! `|l - s| / |l' - s|` over its neighbor; with a filter, the logarithm of the gain is about twice the square
-//! root of that factor's logarithm.
+//! Both methods multiply by `A - s I`, where s is the unwanted end of the spectrum, so that the wanted eigenvalues
+//! are largest in magnitude. They are the baseline of the Chebyshev filter. In each product, the vector of an
+//! eigenvalue l grows by the factor `|l - s| / |l' - s|` relative to that of the neighboring eigenvalue l'. With a
+//! filter, the logarithm of the growth is about twice the square root of the logarithm of that factor.
 
 use super::chebyshev::Found;
 use super::cpu::{CpuSpace, check_memory};
@@ -17,7 +17,8 @@ use crate::error::Result;
 use crate::ops::eigen::Which;
 use crate::ops::sparse::Operator;
 
-/// The products between two restarts: columns differ by at most 2^10 in growth, which f32 holds.
+/// The number of products between two restarts. During them one column grows at most 2^10 times as much as
+/// another, which f32 can represent.
 const BETWEEN: usize = 10;
 
 /// Returns the step `X <- (A - s I) X`, scaled so that nothing grows.
@@ -34,7 +35,7 @@ fn step<T: Real>(a: &Operator<'_, T>, which: Which) -> Step {
 /// Block subspace iteration with Rayleigh-Ritz (Bauer 1957; Rutishauser 1969).
 ///
 /// # Errors
-/// As [`super::eigsh`].
+/// The same errors as [`super::eigsh`].
 pub(super) fn iterate_blocks<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
@@ -50,7 +51,7 @@ pub(super) fn iterate_blocks<T: Real>(
     let plan = [Some(FilterPlan { from: 0, steps, deflate_every: BETWEEN })];
     let mut found = Found::default();
     loop {
-        // Two steps: the block is orthonormal only after the first.
+        // Two Rayleigh-Ritz steps are made, because the block is orthonormal only after the first.
         for _ in 0..2 {
             let ritz = rayleigh_ritz(ctx, &space.grams()?, wanted.which, CpuSpace::<T>::GRAM_EPSILON, false)?.remove(0);
             found.values.clone_from(&ritz.rotation.values);
@@ -70,10 +71,10 @@ pub(super) fn iterate_blocks<T: Real>(
 }
 
 /// Power iteration (von Mises and Pollaczek-Geiringer 1929): multiplies one vector until its direction converges,
-/// then projects it out of the next one (Hotelling's deflation, by orthogonality).
+/// then projects that vector out of the following ones (Hotelling's deflation, by orthogonality).
 ///
 /// # Errors
-/// As [`super::eigsh`].
+/// The same errors as [`super::eigsh`].
 pub(super) fn power<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
@@ -94,7 +95,7 @@ pub(super) fn power<T: Real>(
         let (mut value, mut vector, mut residual);
         loop {
             let mut x = space.read(0, 0..1)?;
-            orthonormalise(&mut x, &vectors, n);
+            orthonormalize(&mut x, &vectors, n);
             space.load(&x);
             let grams = space.grams()?.remove(0);
             let ritz = rayleigh_ritz(ctx, &[grams], wanted.which, CpuSpace::<T>::GRAM_EPSILON, false)?.remove(0);
@@ -111,7 +112,7 @@ pub(super) fn power<T: Real>(
         found.push((value, residual));
         vectors.append(&mut vector);
     }
-    // Pairs that are found one after the other may be out of order if their values are close.
+    // Pairs are found one after the other and may be out of order if their values are close.
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by(|&i, &j| match wanted.which {
         Which::Smallest => found[i].0.total_cmp(&found[j].0),
@@ -124,7 +125,7 @@ pub(super) fn power<T: Real>(
 }
 
 /// Projects the columns of `others` out of x, twice, and scales it to unit norm.
-fn orthonormalise(x: &mut [f64], others: &[f64], n: usize) {
+fn orthonormalize(x: &mut [f64], others: &[f64], n: usize) {
     for _ in 0..2 {
         for other in others.chunks_exact(n.max(1)) {
             let along: f64 = other.iter().zip(&*x).map(|(a, b)| a * b).sum();

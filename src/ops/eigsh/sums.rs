@@ -1,28 +1,29 @@
-//! Sums over the rows of each problem in a fixed order: by chunks of rows, then sixteen at a time, then the last
-//! few on the host in f64.
+//! Plans sums over the rows of each problem in a fixed order. The device sums chunks of rows, and then adds those
+//! sums sixteen at a time; the host adds the last few in f64.
 
 use crate::shape::to_u32;
 use std::ops::Range;
 
 /// The number of rows in a chunk.
 pub(super) const CHUNK: usize = 512;
-/// How many sums are added at a time, and the most per problem that are left to the host.
+/// The number of sums that are added at a time, and the maximum number of sums per problem that are left to the
+/// host.
 const TOGETHER: usize = 16;
 
-/// The plan of these sums. It depends only on the orders of the problems.
+/// A plan of sums over rows. It depends only on the orders of the problems.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Sums {
-    /// (first row, end, problem, 0).
+    /// The chunks, each (first row, end row, problem, 0).
     pub(super) chunks: Vec<[u32; 4]>,
-    /// The ranges that each level adds: (begin, end, problem, 0). The first level, which always exists, has
-    /// ranges of chunks; each later one has ranges of the sums of the level before.
+    /// For each level, the ranges of sums that it adds, each (begin, end, problem, 0). The first level always
+    /// exists and adds ranges of chunks; each later level adds ranges of the previous level's sums.
     pub(super) levels: Vec<Vec<[u32; 4]>>,
-    /// The range of the last level's sums that belong to each problem.
+    /// For each problem, the range of its sums in the last level.
     pub(super) parts: Vec<Range<usize>>,
 }
 
 impl Sums {
-    /// Plans the sums of problems with these rows.
+    /// Plans the sums of problems whose ranges of rows are `spans`.
     pub(super) fn new(spans: &[Range<usize>]) -> Self {
         let mut chunks = Vec::new();
         for (problem, span) in (0..).zip(spans) {
@@ -43,8 +44,9 @@ impl Sums {
         Self { chunks, levels, parts }
     }
 
-    /// Splits the chunks into chunk_groups of at most `most` chunks (at least [`TOGETHER`]), such that no range of the
-    /// first level straddles two of them. Each group is a range of that level's outputs and a range of chunks.
+    /// Splits the chunks into groups of at most `most` chunks, or of at most [`TOGETHER`] if `most` is smaller.
+    /// Each range of the first level is within one group. Returns, for each group, its outputs in the first level
+    /// and its chunks.
     pub(super) fn chunk_groups(&self, most: usize) -> Vec<(Range<u32>, Range<u32>)> {
         let most = to_u32(most.max(TOGETHER));
         let mut chunk_groups: Vec<(Range<u32>, Range<u32>)> = Vec::new();
@@ -60,8 +62,9 @@ impl Sums {
     }
 }
 
-/// Returns the ranges of adjacent sums that are added within each problem. A problem of up to `enough` sums keeps
-/// them for the host, so that they do not depend on how long other problems are.
+/// Returns the ranges of the level after `below`: adjacent sums of one problem form a range. If a problem has at
+/// most `enough` sums, each of its sums is a separate range and thus left for the host, so that a problem's result
+/// does not depend on the length of other problems.
 fn level(below: &[[u32; 4]], enough: usize) -> Vec<[u32; 4]> {
     let mut first = 0;
     let mut ranges = Vec::new();
@@ -74,7 +77,7 @@ fn level(below: &[[u32; 4]], enough: usize) -> Vec<[u32; 4]> {
     ranges
 }
 
-/// Returns the largest number of entries of one problem.
+/// Returns the largest number of entries that belong to one problem.
 fn longest(level: &[[u32; 4]]) -> usize {
     level.chunk_by(|a, b| a[2] == b[2]).map(<[_]>::len).max().unwrap_or(0)
 }
@@ -84,7 +87,7 @@ mod tests {
     use super::{CHUNK, Sums, TOGETHER};
     use std::ops::Range;
 
-    /// Every row of every problem is summed once, in order, and few sums are left.
+    /// Every row of every problem is summed once and in order, and few sums are left for the host.
     #[test]
     fn every_row_is_summed_once() {
         for sizes in [vec![], vec![0], vec![1], vec![512, 513, 0, 1], vec![1_000_000], vec![5_000_000, 3, 200_000]] {

@@ -15,14 +15,14 @@ pub(super) fn fits(gpu: &Gpu, budget: u64, plan: &FftPlan, kind: Kind) -> bool {
     most(gpu, budget, plan, kind).is_ok()
 }
 
-/// Returns the bytes of one line: of its input, its output, and its largest intermediate array.
+/// Returns the sizes in bytes of the input, the output and the largest intermediate array of one line.
 fn bytes(plan: &FftPlan, kind: Kind) -> [u64; 3] {
     let ([before, after], [from, to]) = (kind.lengths(plan.length()), kind.words());
     let way = 8 * plan.padded().unwrap_or(plan.points());
     [4 * before * from, 4 * after * to, way].map(|bytes| bytes as u64)
 }
 
-/// Returns the most lines that one call may take.
+/// Returns the maximum number of lines that one call may take.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no room for one line.

@@ -1,5 +1,5 @@
-//! Features of signals: power spectra, band powers, spectral centroids. If a signal's transform is on the device, they
-//! are computed there in one chain without a read in between.
+//! Features of signals: power spectra, band powers, spectral centroids. If the transform of a signal is on the device,
+//! the features are computed on the device too, and nothing is read back in between.
 
 use super::gpu::{Kind, Lines};
 use super::kernels::{BAND_WIDTHS, Bands, BandsOf, Power, PowerOf};
@@ -15,12 +15,13 @@ use num_complex::Complex;
 use std::f64::consts::TAU;
 use std::ops::Range;
 
-/// The numbers of powers, and of sums of powers, that a thread computes at a time.
+/// The number of powers that a thread computes at a time.
 const TASK: usize = 1 << 12;
+/// The number of sums of powers that a thread computes at a time.
 const SUMS: usize = 1 << 6;
 
-/// A window, which multiplies a signal before it is transformed. The windows are periodic, as is usual for spectra:
-/// those of SciPy's `get_window`.
+/// A window, which multiplies a signal before it is transformed. The windows are periodic, as is usual for spectra, and
+/// equal those of SciPy's `get_window`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Window {
     /// All ones.
@@ -132,10 +133,11 @@ impl<T: Real> PowerSpectrum<T> {
     }
 
     /// Sums the power between adjacent `edges` in Hz, for signals with `rate` samples per second. A band includes its
-    /// lower edge and excludes its upper one, except that the last band includes both (numpy's `histogram`).
+    /// lower edge and excludes its upper one, except that the last band includes both edges (as in NumPy's
+    /// `histogram`).
     ///
     /// # Shapes
-    /// One element fewer along the axis than there are edges.
+    /// The axis has one element fewer than there are edges.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Domain`] unless there are at least two edges, all finite, not negative and ascending, and
@@ -168,7 +170,7 @@ impl<T: Real> PowerSpectrum<T> {
     }
 
     /// Computes the power-weighted mean frequency `sum f P / sum P` in Hz, for signals with `rate` samples per second.
-    /// It is 0 for silence, and not finite where the spectrum is not.
+    /// The result is 0 for silence. It is not finite if the spectrum is not finite.
     ///
     /// # Shapes
     /// One element along the axis.
@@ -190,7 +192,8 @@ impl<T: Real> PowerSpectrum<T> {
         }
     }
 
-    /// Computes sums over bands or, given the distance `unit` between two frequencies, their mean frequency by power.
+    /// Computes the power in each band or, if `unit` is given, the power-weighted mean frequency of each band. `unit`
+    /// is the distance between two adjacent frequencies.
     fn summed(&self, ctx: &Context, bands: &[Range<usize>], unit: Option<f64>) -> Result<Array<T>> {
         let (bins, lines) = lines_of(self.power.shape(), self.axis);
         let shape = self.shape_of(bands.len());

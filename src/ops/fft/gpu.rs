@@ -23,7 +23,7 @@ pub(super) struct Lines {
 pub(super) enum Kind {
     /// Complex to complex.
     Forward,
-    /// Complex to complex, inverse: divided by the length.
+    /// The inverse, complex to complex, divided by the length.
     Inverse,
     /// Reals to half of a spectrum.
     RealForward,
@@ -46,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// Returns the 32-bit words of an element before and after the transform.
+    /// Returns the number of 32-bit words of an element before and after the transform.
     pub(super) fn words(self) -> [usize; 2] {
         match self {
             Self::Forward | Self::Inverse => [2, 2],
@@ -95,7 +95,7 @@ struct End {
     line: usize,
     step: usize,
     block: usize,
-    /// The number of elements along the axis that the input has, or that the output wants.
+    /// The number of elements along the axis that exist in the input, or that are wanted in the output.
     len: usize,
     flags: u32,
     scale: f64,
@@ -117,9 +117,9 @@ struct Step<'a> {
     stages: &'a Stages,
     twiddles: usize,
     order: usize,
-    /// `digit` is the number of transforms in one line: 1, or the other factor of the length. `before` and `after` are
-    /// two distances each, counted in elements of the line: between the elements of such a transform, and between such
-    /// transforms.
+    /// `digit` is the number of transforms in one line: 1, or the factor of the length that the pass does not
+    /// transform. `before` and `after` each have two distances, counted in elements of the line: between adjacent
+    /// elements of such a transform, and between adjacent transforms.
     digit: usize,
     before: [usize; 2],
     after: [usize; 2],
@@ -239,15 +239,15 @@ impl Job<'_> {
         }
     }
 
-    /// Returns the first of two passes. With the line as a rectangle, element `e2 + second e1`, it transforms over e1
-    /// and multiplies by the roots of the whole length.
+    /// Returns the first of two passes. The line is a rectangle, in which (e1, e2) is element `e2 + second e1`. The
+    /// pass transforms over e1 and multiplies by the roots of unity of the whole length.
     fn columns<'s>(&self, first: &'s Stages, second: &Stages, flags: u32) -> Step<'s> {
         let n = second.length();
         let flags = flags | flags::TURN;
         Step { digit: n, before: [n, 1], after: [n, 1], ..self.step(first, 0, flags) }
     }
 
-    /// Returns the second of two passes, over e2; it leaves frequency `k1 + first k2`.
+    /// Returns the second of two passes, which transforms over e2. Its results are the frequencies `k1 + first k2`.
     fn rows<'s>(&self, first: &Stages, second: &'s Stages, flags: u32) -> Step<'s> {
         let n = first.length();
         let before = [1, second.length()];
@@ -283,15 +283,16 @@ impl Job<'_> {
         });
         flags |= if load_across { flags::LOAD_ACROSS } else { 0 };
         flags |= if store_across { flags::STORE_ACROSS } else { 0 };
-        // The last position along the axis, to compare with the elements that exist and those that are wanted.
+        // Returns the last position along the axis, which is compared with the number of elements that exist or are
+        // wanted.
         let last = |[apart, next]: [usize; 2]| (length - 1) * apart + (step.digit - 1) * next;
         flags |= if last(step.before) < from.len { 0 } else { flags::PARTIAL_INPUT };
         flags |= if last(step.after) < to.len { 0 } else { flags::PARTIAL_OUTPUT };
         let (most, together) = (self.tuning.group(length, load_across || store_across), self.tuning.together(length));
         let count = inner * step.digit * self.lines.outer;
         let units = count.div_ceil(together);
-        // Where there are few transforms, each workgroup takes fewer, so that up to 16 workgroups have work and not too
-        // many lanes are idle.
+        // If there are few transforms, each workgroup takes fewer of them, so that up to 16 workgroups have work and
+        // not too many lanes are idle.
         let group = most.min(units.div_ceil(16)).max(1);
         if let Source::Real(_, Some(_)) = source {
             flags |= flags::WINDOW;

@@ -26,24 +26,26 @@ uniform! {
 }
 
 uniform! {
-    /// The total number of elements of all spectra, the distance between two elements of one, the pairs of a transform,
-    /// and the offset of the roots.
+    /// The number of elements of all spectra (`count`), the distance between adjacent elements of a spectrum (`inner`),
+    /// the number of pairs in a transform (`h`), and the offset of the table of roots (`folds`).
     pub(super) struct Unfolding { count: u32, inner: u32, h: u32, folds: u32 }
 }
 
 uniform! {
-    /// The total number of elements of all spectra, the distance between two elements of one, the elements of one,
-    /// whether its reals were even in number, and the scale.
+    /// The number of elements of all spectra (`count`), the distance between adjacent elements of a spectrum (`inner`),
+    /// the number of elements of a spectrum (`bins`), whether the number of its reals was even (`even`), and the scale.
     pub(super) struct PowerOf { count: u32, inner: u32, bins: u32, even: u32, scale: f32 }
 }
 
 uniform! {
-    /// The first workgroup, the distance between two elements, the elements of a line before (`bins`) and after
-    /// (`bands`), whether the result is a centroid, and the distance between two frequencies.
+    /// The first workgroup, the distance between adjacent elements of a line (`inner`), the number of elements of a
+    /// line in the input (`bins`) and in the output (`bands`), whether the result is a centroid, and the distance
+    /// between adjacent frequencies (`unit`).
     pub(super) struct BandsOf { first: u32, inner: u32, bins: u32, bands: u32, centroid: u32, unit: f32 }
 }
 
-/// The invocations that sum a band, by the largest number of bins that they serve: this bounds the loop of each.
+/// Pairs (maximum number of bins in a band, number of invocations that sum the band). More invocations for longer bands
+/// bound the loop of each invocation.
 pub(super) const BAND_WIDTHS: [(usize, u32); 2] = [(1 << 16, 64), (usize::MAX, 256)];
 
 /// What a pass does in addition to transforming; fft/pass.wgsl describes each flag.
@@ -76,15 +78,16 @@ pub(super) fn longest_pass(adapter: &Adapter, n: usize) -> usize {
     POINTS[usize::from(room && adapter.prefers(KernelForm::Fft(FftForm::Long), n as f64))]
 }
 
-/// Returns the overrides of a pass of at most `group` transforms (or pairs of transforms) per workgroup. They follow
-/// from the length and the flags alone, so that the bits of a transform do not depend on how many there are.
+/// Returns the overrides of a pass of at most `group` transforms (or pairs of transforms) per workgroup. The overrides
+/// follow from the length and the flags alone, so that the bits of a transform do not depend on the number of
+/// transforms.
 pub(super) fn variant(stages: &Stages, group: usize, flags: u32, tuning: Tuning) -> [(&'static str, f64); 7] {
     let together = tuning.together(stages.length());
     let points = POINTS[usize::from(stages.length() * group * together > POINTS[0])];
     let [first, middle, last] = if tuning.known && flags & flags::TWICE == 0 { known(stages, flags) } else { [0; 3] };
-    // Each invocation has one butterfly of radix 16. Software adapters suspend each of their vectors at every barrier:
-    // at 1024 by 256, 8 invocations take 22 ms on SwiftShader where 256 take 517, and 5.5 ms on lavapipe instead of 10
-    // (2026-11-22).
+    // Each invocation has one butterfly of radix 16. Software adapters suspend each of their SIMD vectors at every
+    // barrier, so narrow workgroups are faster on them: at 1024 by 256, 8 invocations take 22 ms on SwiftShader and 5.5
+    // ms on lavapipe, whereas 256 invocations take 517 ms and 10 ms (2026-11-22).
     let width = if tuning.narrow { 8 } else { points / 16 };
     [
         ("WIDTH", count(width)),
@@ -139,8 +142,8 @@ impl Tuning {
         if self.narrow && 2 * length <= self.longest { 2 } else { 1 }
     }
 
-    /// Returns the most transforms (or pairs of transforms) that a workgroup takes: those that fit 16 KiB or, where
-    /// memory is accessed across transforms, up to four adjacent ones if there is room.
+    /// Returns the maximum number of transforms (or pairs of transforms) in a workgroup: the number that fits 16 KiB
+    /// or, if memory is accessed across adjacent transforms, at least four if there is room.
     pub(super) fn group(self, length: usize, across: bool) -> usize {
         let length = length * self.together(length);
         let several = POINTS[0] / length;
@@ -148,8 +151,8 @@ impl Tuning {
     }
 }
 
-/// Returns the radices of the first, middle and last stage of powers of two. Other lengths would be too many to
-/// compile; they share one kernel.
+/// Returns the radices of the first, middle and last stage if the length is a power of two, otherwise zeros. All other
+/// lengths share one kernel, because there are too many of them to compile a kernel for each.
 fn known(stages: &Stages, flags: u32) -> [usize; 3] {
     match stages.radices() {
         _ if !stages.length().is_power_of_two() || stages.length() == 1 || flags & flags::UNFOLD != 0 => [0; 3],
@@ -213,7 +216,7 @@ mod flag_sets {
     pub(super) const TO_REAL: [u32; 4] = [BACK | FOLD | PAIRS, BACK | MIRROR, PAIRS | CONJUGATE_OUT, MIRROR | CHIRP];
 }
 
-/// Defines the variants of a kernel that computes one transform at a time, and of its counterpart for two.
+/// Defines the variants of a kernel that computes one transform at a time, and of its counterpart that computes two.
 macro_rules! variants {
     ($($one:ident, $two:ident: $flag_sets:ident;)+) => {
         $(fn $one() -> Vec<Vec<(&'static str, f64)>> {
@@ -336,7 +339,7 @@ mod flag_tests {
     use super::flags;
     use crate::device::constants;
 
-    /// Each flag sets the override of its name, and no other override that follows from a flag alone.
+    /// Each flag sets the override of its name, and no other override that depends on a single flag.
     #[test]
     fn flags_are_those_of_the_wgsl() {
         let all = [

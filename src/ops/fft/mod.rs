@@ -1,15 +1,16 @@
 //! Fourier transforms of any length, batched, along any axis.
 //!
-//! On the device, `plan` decides by arithmetic, once per length: one pass (a product of 2, 3, 5, 7, 11, 13 up to
-//! 4096, or 2048 where a workgroup has only 16 KiB), two passes (the length as a rectangle, without transposes), or
-//! Bluestein's chirp with the cheapest padded length, in one dispatch where it fits, else in four. All of it is one
-//! kernel, `fft/pass.wgsl`: in-place Cooley-Tukey stages in workgroup memory, digits reversed on the way in. Lengths
-//! and radices are uniform data, so one pipeline serves every length; powers of two have their own (form `known`),
-//! which reads the input in the first stage and writes the output in the last. Windows, scaling, chirps and the
-//! folding of real transforms happen in its loads and stores, and are compiled in rather than decided by a branch,
-//! because software adapters run both branches. A point is a complex number (`point_single.wgsl`) or, on software
-//! adapters where there is room, two points of two transforms (`point_pair.wgsl`): they access four numbers in the
-//! time of one. Axes are strides. `tables` are computed in f64 and kept with the device.
+//! On the device, `plan` selects the algorithm of each length by arithmetic: one pass (for products of 2, 3, 5, 7, 11
+//! and 13 up to 4096, or up to 2048 if a workgroup has only 16 KiB), two passes (the line is treated as a rectangle,
+//! without transposes), or Bluestein's chirp with the cheapest padded length, in one dispatch if it fits, otherwise in
+//! four. All of these run one kernel, `fft/pass.wgsl`, which computes in-place Cooley-Tukey stages in workgroup memory
+//! and reverses the digits on input. Lengths and radices are uniform data, so one pipeline serves every length. Powers
+//! of two have separate pipelines (form `known`), which read the input in the first stage and write the output in the
+//! last. Windows, scaling, chirps and the folding of real transforms happen when elements are loaded and stored. They
+//! are compiled in and not selected by a branch, because software adapters execute both sides of a branch. A point is a
+//! complex number (`point_single.wgsl`) or, on software adapters if there is room, two complex numbers of two
+//! transforms (`point_pair.wgsl`), because these adapters access four values in the time of one. Axes are described by
+//! strides. `tables` are computed in f64 and cached with the device.
 //!
 //! The CPU uses rustfft and realfft, whose plans the context keeps.
 
@@ -33,8 +34,8 @@ use gpu::{Kind, Lines};
 use num_complex::Complex;
 pub use plan::{FftPlan, Method, Stages};
 
-/// Computes the discrete Fourier transforms `X_k = sum_j x_j exp(-2 pi i j k / n)` along an axis, unscaled, for any
-/// length.
+/// Computes discrete Fourier transforms along an axis, for any length and without scaling:
+/// `X_k = sum_j x_j exp(-2 pi i j k / n)`.
 ///
 /// # Accuracy
 /// The relative error in the 2-norm is at most `4 eps log2 n`. A transform that exceeds the precision's range overflows
@@ -42,7 +43,7 @@ pub use plan::{FftPlan, Method, Stages};
 /// are not affected.
 ///
 /// # Shapes
-/// The shape of `a`. The batch and the other axes may be 0.
+/// The result has the shape of `a`. Every other axis, including the batch, may have length 0.
 ///
 /// # Examples
 /// ```
@@ -60,9 +61,9 @@ pub use plan::{FftPlan, Method, Stages};
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) for 0 elements along the axis, as in numpy; with
-/// [`Backend::Gpu`](crate::Backend::Gpu), [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the device cannot take the
-/// length ([`FftPlan::new`]) and [`ErrorKind::Domain`](crate::ErrorKind::Domain) for f64; device errors.
+/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) for 0 elements along the axis, as in NumPy; with
+/// [`Backend::Gpu`](crate::Backend::Gpu), [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the device does not support
+/// the length ([`FftPlan::new`]) and [`ErrorKind::Domain`](crate::ErrorKind::Domain) for f64; device errors.
 pub fn fft<T: Real>(ctx: &Context, a: &Array<Complex<T>>, axis: Axis) -> Result<Array<Complex<T>>>
 where
     Complex<T>: Scalar,
@@ -73,7 +74,7 @@ where
 /// Computes the inverse of [`fft`]: `x_j = 1/n sum_k X_k exp(2 pi i j k / n)`.
 ///
 /// # Shapes
-/// The shape of `a`.
+/// The result has the shape of `a`.
 ///
 /// # Examples
 /// ```
@@ -127,7 +128,7 @@ where
     Task::of(ctx, "rfft", Kind::RealForward, a, axis, None)?.transform(ctx, a, None)
 }
 
-/// Computes the inverse of [`rfft`] for `n` real numbers, where n is even or odd. As in numpy, the imaginary parts at
+/// Computes the inverse of [`rfft`] for `n` real numbers, where n is even or odd. As in NumPy, the imaginary parts at
 /// frequency 0 and, for even n, at n/2 are ignored.
 ///
 /// # Shapes
@@ -142,7 +143,7 @@ where
 /// let ctx = Context::cpu();
 /// let x = vec![1.0_f64, -2.0, 0.5, 4.0, 0.0];
 /// let there = rfft(&ctx, &Array::from_vec(Shape::new(5, 1, 1), x.clone())?, Axis::Rows)?;
-/// let back = irfft(&ctx, &there, 5, Axis::Rows)?.to_host(&ctx)?; // odd or even: the length has to be said
+/// let back = irfft(&ctx, &there, 5, Axis::Rows)?.to_host(&ctx)?; // n is given, as it may be odd or even
 /// assert!(back.as_slice().iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-14));
 /// # Ok::<(), fiedler::Error>(())
 /// ```
@@ -160,7 +161,7 @@ where
 /// Transforms every matrix along both of its axes.
 ///
 /// # Shapes
-/// The shape of `a`.
+/// The result has the shape of `a`.
 ///
 /// # Examples
 /// ```
@@ -188,7 +189,7 @@ where
 /// Computes the inverse of [`fft2`].
 ///
 /// # Shapes
-/// The shape of `a`.
+/// The result has the shape of `a`.
 ///
 /// # Examples
 /// ```
@@ -268,7 +269,7 @@ struct Task {
     lines: Lines,
     /// The shape of the result.
     shape: Shape,
-    /// The device's plan; `None` if there is no adapter or its kernels do not reach this length.
+    /// The device's plan; `None` if there is no adapter or the kernels do not support the length.
     plan: Option<FftPlan>,
     precision: Precision,
     /// Whether the data is on the device.
@@ -290,8 +291,8 @@ impl Operation for Task {
         let [from, to] = self.kind.words();
         let moved = |words: usize| 4.0 * words as f64 * count;
         let n = self.n as f64;
-        // The rates are measured on powers of two. 1000 points take 1.5 to 2.8 times as long as 1024, on either side
-        // (2026-11-22).
+        // The rates are measured on powers of two. On the CPU and on the device, 1000 points take 1.5 to 2.8 times as
+        // long as 1024 (2026-11-22).
         let mixed = if self.n.is_power_of_two() { 1.0 } else { 2.0 };
         // rustfft has about twice the rate of the decompositions that the policy's rate was measured on, memory traffic
         // included.
@@ -362,7 +363,7 @@ impl Task {
             Ok(Storage::host(made))
         };
         let (made, choice) = self.run(ctx, on_cpu, |gpu| {
-            // Without a plan the kernels do not reach the length, and making one again returns that error.
+            // If there is no plan, the kernels do not support the length, and planning again returns the error.
             let plan = match &self.plan {
                 Some(plan) => plan.clone(),
                 None => plan(ctx, self.n, self.kind.is_real()).unwrap_or_else(|| FftPlan::new(self.n))?,

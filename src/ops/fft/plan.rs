@@ -1,13 +1,14 @@
-//! Plans how a device transforms one length. Planning is arithmetic alone and gives the same result everywhere.
+//! Plans how a device computes the transforms of one length. A plan follows from arithmetic alone, so it is the same
+//! everywhere.
 
 use crate::error::{ErrorKind, Result};
 use std::fmt;
 
-/// The longest transform that one workgroup computes: it takes 32 KiB.
+/// The length of the longest transform that one workgroup computes, which takes 32 KiB of workgroup memory.
 pub(super) const LONGEST_PASS: usize = 4096;
 
-/// The radices of the kernels in the order of the stages, and the cost per point of a stage of each, counted in
-/// operations and exchanges.
+/// The radices of the kernels in the order of the stages. Each radix is followed by the cost per point of its stage,
+/// counted in operations and exchanges.
 const RADICES: [(usize, u64); 9] = [(13, 28), (11, 24), (7, 17), (5, 13), (3, 10), (2, 8), (4, 10), (8, 12), (16, 14)];
 
 /// A length without prime factors above 13, and the radices of its stages.
@@ -23,18 +24,20 @@ pub struct Stages {
 pub enum Method {
     /// In-place Cooley-Tukey within one workgroup; the input is read once and the output written once.
     OnePass(Stages),
-    /// The length as a rectangle: columns are transformed and multiplied by roots of the length, then rows are
-    /// transformed (Bailey's four steps without a transpose). Memory is passed over twice.
+    /// The line is treated as a rectangle: its columns are transformed and multiplied by roots of unity of the whole
+    /// length, then its rows are transformed (Bailey's four steps without a transpose). All data is read and written
+    /// twice.
     TwoPasses(Stages, Stages),
-    /// Bluestein's chirp within one workgroup: a convolution of this length, which is at least twice the transform's
-    /// less one.
+    /// Bluestein's chirp within one workgroup: a convolution whose length is at least `2 n - 1` for a transform of
+    /// length n.
     Chirp(Stages),
     /// Bluestein's chirp with each of the convolution's two transforms in two passes.
     LongChirp(Stages, Stages),
 }
 
 /// The plan by which a device computes the Fourier transforms of one length. Plans can be compared, stored and printed.
-/// They are for devices whose workgroups have 32 KiB of memory, as most have; on others transforms take more passes.
+/// Plans assume that a workgroup has 32 KiB of memory, which is true of most devices; on other devices, long transforms
+/// take more passes.
 ///
 /// ```
 /// use fiedler::ops::fft::FftPlan;
@@ -48,7 +51,7 @@ pub enum Method {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FftPlan {
     length: usize,
-    /// The length of the complex transform: half of `length` where reals are taken in pairs.
+    /// The length of the complex transform: half of `length` if pairs of reals are treated as complex values.
     complex: usize,
     real: bool,
     method: Method,
@@ -103,9 +106,9 @@ impl FftPlan {
     /// Plans complex transforms of this length, forward and inverse.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] for lengths that the kernels do not reach. They take every length up to 2^23, and up to
-    /// 2^24 those that are a product of two lengths of at most 4096 without prime factors above 13. Where a workgroup
-    /// has only 16 KiB, both limits are a quarter of that.
+    /// [`ErrorKind::Limit`] for lengths that the kernels do not support. They support every length up to 2^23, and
+    /// every length up to 2^24 that is a product of two lengths of at most 4096 without prime factors above 13. If a
+    /// workgroup has only 16 KiB of memory, both limits are a quarter as large.
     pub fn new(length: usize) -> Result<Self> {
         Self::within(LONGEST_PASS, length, false)
     }
@@ -113,7 +116,7 @@ impl FftPlan {
     /// Plans transforms of `length` real numbers, and their inverses.
     ///
     /// # Errors
-    /// The same as [`FftPlan::new`], for half the length where it is even.
+    /// The same as [`FftPlan::new`], but for half the length if `length` is even.
     pub fn real(length: usize) -> Result<Self> {
         Self::within(LONGEST_PASS, length, true)
     }
@@ -144,8 +147,8 @@ impl FftPlan {
         self.length
     }
 
-    /// Returns the number of points of the complex transform inside: half the length for an even number of reals, which
-    /// are taken in pairs.
+    /// Returns the number of points of the complex transform. For an even number of reals, this is half the length,
+    /// because pairs of reals are treated as complex values.
     #[must_use]
     pub fn points(&self) -> usize {
         self.complex
@@ -157,7 +160,7 @@ impl FftPlan {
         self.real
     }
 
-    /// Returns whether reals are taken in pairs.
+    /// Returns whether pairs of reals are treated as complex values.
     #[must_use]
     pub fn in_pairs(&self) -> bool {
         self.complex != self.length
@@ -179,11 +182,11 @@ impl FftPlan {
         }
     }
 
-    /// Returns the number of dispatches for a batch that fits in one range.
+    /// Returns the number of dispatches for a batch that fits in one dispatch range.
     #[must_use]
     pub fn dispatches(&self) -> usize {
-        // If the spectrum of pairs is not in one workgroup, unfolding it takes another dispatch; folding happens on
-        // input.
+        // If one workgroup does not hold the whole spectrum of the pairs, unfolding it takes another dispatch. Folding
+        // takes none, because it happens when elements are loaded.
         let unfolds = usize::from(self.in_pairs() && !self.unfolds_inside());
         unfolds
             + match self.method {
@@ -198,7 +201,8 @@ impl FftPlan {
         matches!(self.method, Method::OnePass(_) | Method::Chirp(_))
     }
 
-    /// Returns the bytes of device memory that one transform takes while it runs, in addition to its input and output.
+    /// Returns the number of bytes of device memory that one transform takes while it runs, in addition to its input
+    /// and output.
     #[must_use]
     pub fn working_bytes(&self) -> usize {
         let unfolding = if self.in_pairs() && !self.unfolds_inside() { 8 * self.complex } else { 0 };
@@ -222,8 +226,8 @@ impl FftPlan {
     }
 }
 
-/// Returns the two factors that differ least, the smaller one first, so that a workgroup holds several adjacent
-/// transforms of each.
+/// Returns the two factors of the length that differ least, the smaller one first, so that a workgroup holds several
+/// adjacent transforms of each.
 fn two_passes(length: usize, longest: usize) -> Option<(Stages, Stages)> {
     if length > longest * longest {
         return None;
@@ -235,8 +239,8 @@ fn two_passes(length: usize, longest: usize) -> Option<(Stages, Stages)> {
     Some((Stages::of(first)?, Stages::of(length / first)?))
 }
 
-/// Returns the cheapest convolution in one workgroup. It is no longer than the next power of two, which is less than
-/// twice the shortest length.
+/// Returns the cheapest convolution that fits one workgroup. Its length is at most the next power of two, which is less
+/// than twice the minimum length.
 fn chirp(length: usize, longest: usize) -> Option<Stages> {
     let least = 2 * length - 1;
     let most = least.next_power_of_two();
@@ -250,8 +254,8 @@ fn long_chirp(length: usize, longest: usize) -> Option<(Stages, Stages)> {
     let pair = |first: &Stages| {
         let at = factors.partition_point(|second| first.length * second.length < least);
         let second = factors.get(at).filter(|second| second.length >= first.length)?;
-        // Above a quarter of the longest pass (1024 of 4096) a workgroup holds fewer than four adjacent transforms, and
-        // reads less than a memory sector at a time.
+        // If the second factor is longer than a quarter of the longest pass (1024 of 4096), a workgroup holds fewer
+        // than four adjacent transforms and reads less than a memory sector at a time.
         let strided = if second.length > longest / 4 { 2 } else { 1 };
         let cost = first.length as u64 * second.cost() + second.length as u64 * first.cost();
         Some((strided * cost, first.clone(), second.clone()))

@@ -6,12 +6,12 @@ use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
 use std::f64::consts::TAU;
 
-/// The offset of each table in the one array that holds them all, in complex values.
+/// The offset of each table, in complex values, in the single array that holds all tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Offsets {
     pub(super) first: usize,
     pub(super) second: usize,
-    /// The digit-reversed positions at the input of the first pass, and of the second.
+    /// The offsets of the digit-reversed input positions of the first pass and of the second.
     pub(super) order: [usize; 2],
     pub(super) roots: usize,
     pub(super) chirp: usize,
@@ -41,7 +41,7 @@ impl Offsets {
 }
 
 impl FftPlan {
-    /// Returns the bytes of the plan's tables.
+    /// Returns the size of the plan's tables in bytes.
     #[must_use]
     pub fn table_bytes(&self) -> usize {
         8 * Offsets::of(self).len
@@ -79,7 +79,8 @@ pub(super) fn tables(plan: &FftPlan) -> Vec<[f32; 2]> {
         if second.is_some() {
             out.extend(filter.into_iter().map(narrow));
         } else {
-            // The filter is applied between two transforms within a workgroup, where the digits are reversed.
+            // Within a workgroup, the filter is applied between two transforms, where the elements are in
+            // digit-reversed order.
             let mut there = vec![[0.0; 2]; padded];
             for (k, z) in filter.into_iter().enumerate() {
                 there[reversed(k, first.length(), first.radices())] = narrow(z);
@@ -115,8 +116,9 @@ fn root(power: usize, order: usize) -> Complex<f64> {
     Complex::new(re, -im)
 }
 
-/// Appends `exp(-2 pi i q j / (N R))` for every stage of radix R after a product N, ordered by q from 1 on, then by j,
-/// and a final 1 that fills up to the length.
+/// Appends the twiddle factors `exp(-2 pi i q j / (N R))` of every stage, where R is the radix of the stage and N the
+/// product of the radices before it. They are ordered by q, starting at 1, then by j. A final 1 makes the table as long
+/// as the transform.
 fn twiddles(stages: &Stages, out: &mut Vec<[f32; 2]>) {
     let mut before = 1;
     for &radix in stages.radices() {
@@ -157,7 +159,7 @@ fn chirp(n: usize) -> Vec<Complex<f64>> {
     (0..n).map(|j| root(j * j % (2 * n), 2 * n)).collect()
 }
 
-/// Returns the spectrum of the chirp's conjugate, wrapped around the padded length and divided by it.
+/// Returns the spectrum of the chirp's conjugate, wrapped around the padded length and divided by that length.
 fn filter(chirp: &[Complex<f64>], padded: usize) -> Vec<Complex<f64>> {
     let mut filter = vec![Complex::new(0.0, 0.0); padded];
     for (j, c) in chirp.iter().enumerate() {

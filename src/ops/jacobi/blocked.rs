@@ -1,7 +1,7 @@
-//! The blocked form, for matrices larger than workgroup memory: block columns in a tournament (Bischof 1987; Arbenz and
-//! Slapnicar 1995; Becka, Oksa and Vajtersic 2002), with the schedule of MAGMA's `zgesvj_batched`. Each round computes
-//! the inner products of every pair of blocks, makes one sweep of Jacobi on these, and multiplies the blocks by the
-//! resulting rotations.
+//! The blocked form, for matrices larger than workgroup memory. Blocks of columns meet in a tournament (Bischof 1987;
+//! Arbenz and Slapnicar 1995; Becka, Oksa and Vajtersic 2002), with the schedule of MAGMA's `zgesvj_batched`. Each
+//! round computes the inner products of every pair of blocks, makes one sweep of Jacobi on these inner products, and
+//! multiplies the blocks by the resulting rotations.
 
 use super::batch::Batch;
 use super::kernels::{Apply, CHUNK, Gram, PAIR, Round, Solve, TILE, Tallied, Tally};
@@ -9,27 +9,29 @@ use crate::device::{Adapter, Buffer, Grid, Recorder};
 use crate::error::Result;
 use crate::shape::to_u32;
 
-/// The most sweeps. In an f32 simulation over fourteen families (graphs, random, graded, clusters, glued Wilkinson) at
-/// n = 200, 257, 512 and 1000, 13 were the most, for eigenvalues 1 and -1 in equal numbers; 8 to 10 are typical.
+/// The maximum number of sweeps. In an f32 simulation over fourteen families (graphs, random, graded, clusters, glued
+/// Wilkinson) at n = 200, 257, 512 and 1000, at most 13 sweeps were needed, for a matrix with equally many eigenvalues
+/// 1 and -1; 8 to 10 are typical.
 pub(super) const MAX_SWEEPS: u32 = 24;
-/// The sweeps, among these, that find something to do. Estimates of time count them.
+/// The typical number of sweeps in which there is something to rotate. Estimates of time count only these sweeps.
 const TYPICAL_SWEEPS: f64 = 10.0;
 
-/// The most columns, up to which the kernels' loops are counted.
+/// The maximum number of columns, because the kernels' loop iterations were counted only up to this number.
 const MOST_COLUMNS: u32 = 2048;
-/// The inner products that are stored at a time, 16 MiB. Matrices that exceed this are solved one after the other.
+/// The maximum number of inner products that are stored at a time (16 MiB). Matrices that exceed it together are solved
+/// in several dispatches, one after the other.
 const GRAMS: usize = 4 << 20;
 
-/// The most columns of the matrices that are solved together. With classes, a ragged batch takes few dispatches, and
-/// few workgroups find nothing to do.
+/// The size classes, each given by the maximum number of columns of matrices that are solved together. They are wide
+/// enough that a ragged batch needs few dispatches, and narrow enough that few workgroups have nothing to do.
 pub(super) const CLASSES: [u32; 9] = [128, 192, 256, 384, 512, 768, 1024, 1536, MOST_COLUMNS];
 
-/// Returns the class that takes matrices of that order.
+/// Returns the class of matrices of the given order.
 pub(super) fn class_of(order: u32) -> Option<u32> {
     CLASSES.into_iter().find(|&class| order <= class)
 }
 
-/// The share of a dispatch that each matrix of a batch takes.
+/// The numbers of pairs of blocks, of chunks of rows, and of tiles of rows that a dispatch handles for each matrix.
 struct Share {
     pairs: u32,
     chunks: u32,
@@ -41,12 +43,12 @@ impl Share {
         Self { pairs: class.div_ceil(PAIR), chunks: class.div_ceil(CHUNK), tiles: class.div_ceil(TILE) }
     }
 
-    /// Returns the number of elements that the inner products take.
+    /// Returns the number of inner products that are stored for each matrix.
     fn grams(&self) -> usize {
         self.pairs as usize * self.chunks as usize * (PAIR * PAIR) as usize
     }
 
-    /// Returns the most matrices that one dispatch can take and that there is room for.
+    /// Returns the maximum number of matrices that fit both in one dispatch and in the room for inner products.
     fn most(&self, adapter: &Adapter) -> u32 {
         let groups = self.pairs * self.chunks.max(self.tiles);
         let room = to_u32(GRAMS / self.grams());
@@ -54,7 +56,7 @@ impl Share {
     }
 }
 
-/// Records the sweeps of every matrix of the batch, all of one class.
+/// Records the sweeps of every matrix of the batch. All matrices belong to the class `class`.
 ///
 /// # Errors
 /// Device errors.
@@ -68,7 +70,7 @@ pub(super) fn orthogonalize(
 ) -> Result<()> {
     let Batch { table, matrices } = batch;
     let share = Share::of(class);
-    // Each row takes two operations for each of PAIR^2 products.
+    // Each row takes two operations for each of the PAIR^2 products of every pair of blocks.
     let per_row = 2.0 * f64::from(PAIR * PAIR) * f64::from(share.pairs);
     let flops = [f64::from(class), 5.0 * f64::from(PAIR)].map(|rows| rows * per_row);
     for range in rec.ranges_of(share.most(adapter), matrices.end - matrices.start, flops[0]) {
@@ -100,8 +102,8 @@ pub(super) fn orthogonalize(
 mod tests {
     use super::{CHUNK, CLASSES, PAIR, Share, TILE};
 
-    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. Loops are counted as in
-    /// the kernels: a nested loop counts once for each iteration of the loop around it.
+    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. The counts follow the
+    /// kernels: the iterations of a nested loop are multiplied by those of the loop around it.
     #[test]
     fn the_loops_of_every_class_fit_lavapipe() {
         const BUDGET: u32 = 65_535;

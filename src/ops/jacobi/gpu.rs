@@ -1,4 +1,4 @@
-//! Selects the kernel that orthogonalizes a matrix, and how much of the work one dispatch does.
+//! Selects the kernel that orthogonalizes a matrix, and determines how much of the work one dispatch does.
 
 pub(in crate::ops) use super::batch::Batch;
 pub(in crate::ops) use super::batch::MAX_SWEEPS;
@@ -9,25 +9,26 @@ use crate::device::{Adapter, Buffer, Recorder};
 use crate::error::Result;
 use crate::forms::{JacobiForm, KernelForm};
 
-/// The method that makes the columns of square matrices orthogonal. It depends only on the order and the adapter, and
-/// so does every bit of the result.
+/// The method that makes the columns of square matrices orthogonal. The choice of a method depends only on the order
+/// and the adapter, so the bits of a result do not depend on the rest of the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ops) enum Method {
     /// In workgroup memory, one workgroup per matrix.
     Workgroup(SizeClass),
     /// In registers, only for positive definite matrices.
     Register(Register),
-    /// In blocks in global memory, up to this many columns.
+    /// In blocks in global memory, for matrices of up to the given number of columns.
     Blocked(u32),
 }
 
 impl Method {
-    /// Returns the method for matrices of that order in a family's work; `None` if they are beyond this adapter.
+    /// Returns the method for matrices of the given order in a family of operations; `None` if this adapter cannot
+    /// solve them.
     pub(in crate::ops) fn of(adapter: &Adapter, family: fn(JacobiForm) -> KernelForm, order: u32) -> Option<Self> {
         adapter.form(order.into(), |may| Self::within(adapter, order, &|form| may(family(form))))
     }
 
-    /// Returns the method among the forms that may be used.
+    /// Returns the method for matrices of the given order, among the forms that `may` allows.
     fn within(adapter: &Adapter, order: u32, may: &dyn Fn(JacobiForm) -> bool) -> Option<Self> {
         let limits = &adapter.limits;
         SIZE_CLASSES
@@ -42,7 +43,7 @@ impl Method {
             .or_else(|| blocked::class_of(order).filter(|_| may(JacobiForm::Blocked)).map(Self::Blocked))
     }
 
-    /// Returns the method for matrices that are safely positive definite, among the forms that may be used.
+    /// Returns the method for matrices that are safely positive definite, among the forms that `may` allows.
     pub(in crate::ops) fn of_definite(adapter: &Adapter, order: u32, may: &dyn Fn(JacobiForm) -> bool) -> Option<Self> {
         let register = Register::of(adapter, order).filter(|_| may(JacobiForm::Register));
         register.map(Self::Register).or_else(|| Self::within(adapter, order, may))
@@ -67,9 +68,9 @@ impl Method {
     }
 }
 
-/// Records sweeps until the columns of every matrix are orthogonal, or the most sweeps are made. The first word of a
-/// matrix's state (shared/state.wgsl) says whether to skip the matrix; afterwards it says whether the columns are
-/// orthogonal, and after how many sweeps.
+/// Records sweeps until the columns of every matrix are orthogonal, or the maximum number of sweeps is reached. On
+/// input, the first word of a matrix's state (shared/state.wgsl) says whether to skip the matrix. On output, it says
+/// whether the columns are orthogonal, and after how many sweeps.
 ///
 /// # Errors
 /// Device errors.
@@ -99,14 +100,14 @@ fn in_workgroups(
     let Batch { table, matrices } = batch;
     let sweeps = sweeps_of_one_dispatch(class, adapter.loop_budget);
     let dispatches = MAX_SWEEPS.div_ceil(sweeps);
-    // About seven sweeps of n^2 / 2 pairs, with three inner products and a rotation each.
+    // About seven sweeps over n^2 / 2 pairs, with three inner products and one rotation for each pair.
     let work = 7.0 * f64::from(class.capacity).powi(3) / 2.0 * 12.0;
     for range in rec.ranges(matrices.end - matrices.start, work) {
         for _ in 0..dispatches {
             let params = Sweeps { first: matrices.start + range.first, sweeps };
             let kernel = Workgroup { params, table, w, state };
-            // The dispatches after the last sweep find nothing to do; their share of the estimate stands for those that
-            // do.
+            // The dispatches after the last sweep have nothing to do. The estimate is spread evenly over all
+            // dispatches, so that their sum is right.
             let flops = range.flops / f64::from(dispatches);
             rec.dispatch(&kernel, &class.overrides(), range.grid(), flops)?;
         }
@@ -126,9 +127,9 @@ fn sweeps_of_one_dispatch(class: SizeClass, loop_budget: u32) -> u32 {
 mod tests {
     use super::{MAX_SWEEPS, SIZE_CLASSES, sweeps_of_one_dispatch};
 
-    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. Loops are counted as in
-    /// workgroup.wgsl: loading and storing the columns, and in each round of a sweep two passes over a lane's part of a
-    /// column and one over the lanes.
+    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. The counts follow
+    /// workgroup.wgsl: the columns are loaded and stored, and each round of a sweep makes two passes over a lane's part
+    /// of a column and one pass over the lanes.
     #[test]
     fn the_loops_of_every_size_class_fit_lavapipe() {
         const BUDGET: u32 = 65_535;

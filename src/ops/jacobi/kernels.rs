@@ -2,20 +2,20 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// The columns of a pair of blocks of a large matrix.
+/// The number of columns in a pair of blocks of a large matrix.
 pub(super) const PAIR: u32 = 32;
-/// The rows of a tile.
+/// The number of rows in a tile.
 pub(super) const TILE: u32 = 64;
-/// The rows of a chunk of inner products.
+/// The number of rows whose inner products form a chunk.
 pub(super) const CHUNK: u32 = 256;
 
 uniform! {
-    /// The first matrix of the table, and the most sweeps that this dispatch makes.
+    /// The index in the table of the first matrix, and the maximum number of sweeps in this dispatch.
     pub(super) struct Sweeps { first: u32, sweeps: u32 }
 }
 
 uniform! {
-    /// The first matrix of the table, and the most sweeps.
+    /// The index in the table of the first matrix, and the maximum number of sweeps.
     pub(super) struct Ringing { first: u32, sweeps: u32 }
 }
 
@@ -25,7 +25,8 @@ uniform! {
 }
 
 uniform! {
-    /// The first matrix of the table, the number of matrices, and the pairs of blocks for which each has room.
+    /// The index in the table of the first matrix, the number of matrices, and the number of pairs of blocks for which
+    /// each matrix has room.
     pub(super) struct Tallied { first: u32, count: u32, pairs: u32 }
 }
 
@@ -34,7 +35,7 @@ uniform! {
 pub(in crate::ops) struct SizeClass {
     /// The largest order.
     pub(super) capacity: u32,
-    /// The invocations for each pair of columns.
+    /// The number of invocations for each pair of columns.
     pub(super) lanes: u32,
 }
 
@@ -42,8 +43,8 @@ const fn class(capacity: u32, lanes: u32) -> SizeClass {
     SizeClass { capacity, lanes }
 }
 
-/// The classes that ship, smallest first. The capacities of the larger ones are what 16, 32 and 48 KiB of workgroup
-/// memory hold.
+/// The classes that ship, smallest first. The capacities of the larger classes are the orders that fit in 16, 32 and
+/// 48 KiB of workgroup memory.
 pub(super) const SIZE_CLASSES: [SizeClass; 8] =
     [class(8, 2), class(16, 4), class(32, 4), class(48, 4), class(60, 2), class(64, 4), class(84, 2), class(108, 2)];
 
@@ -53,18 +54,18 @@ impl SizeClass {
         self.capacity.div_ceil(2)
     }
 
-    /// Returns the distance from one column to the next, in groups of four rows: odd, so that columns start in
-    /// different banks.
+    /// Returns the distance from one column to the next, in groups of four rows. The distance is odd so that columns
+    /// start in different banks.
     fn stride(self) -> u32 {
         self.capacity.div_ceil(4) | 1
     }
 
-    /// Returns the bytes of workgroup memory: W, a vec4 for each invocation, four words.
+    /// Returns the number of bytes of workgroup memory, which holds W, a vec4 for each invocation, and four words.
     pub(super) fn workgroup_bytes(self) -> u32 {
         16 * (self.capacity * self.stride() + self.invocations()) + 16
     }
 
-    /// Returns the invocations of a workgroup.
+    /// Returns the number of invocations in a workgroup.
     pub(super) fn invocations(self) -> u32 {
         self.pairs() * self.lanes
     }
@@ -88,7 +89,7 @@ fn workgroup_variants() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// Makes sweeps over matrices in workgroup memory.
+    /// Makes sweeps over matrices that are held in workgroup memory.
     Workgroup = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/workgroup.wgsl"
     ] variants workgroup_variants {
@@ -97,7 +98,7 @@ kernels! {
         write w: f32,
         write state: [u32; 4],
     }
-    /// Makes sweeps over matrices up to an order in the registers of a workgroup.
+    /// Makes sweeps over matrices of up to a certain order that are held in the registers of a workgroup.
     Register = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
         "jacobi/register.wgsl"
@@ -115,7 +116,7 @@ kernels! {
         read state: [u32; 4],
         write grams: f32,
     }
-    /// Makes a sweep of Jacobi on the inner products.
+    /// Makes one sweep of Jacobi on the inner products.
     Solve = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/blocked.wgsl",
         "jacobi/blocked_solve.wgsl"
@@ -126,7 +127,7 @@ kernels! {
         write grams: f32,
         write marks: u32,
     }
-    /// Applies the rotations of that sweep to the blocks.
+    /// Multiplies the blocks by the rotations that `Solve` found.
     Apply = ["shared/ragged.wgsl", "shared/state.wgsl", "jacobi/blocked.wgsl", "jacobi/blocked_apply.wgsl"] variants one_variant {
         uniform params: Round,
         read table: [u32; 4],

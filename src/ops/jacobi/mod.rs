@@ -1,9 +1,9 @@
 //! One-sided Jacobi on the device: rotations make the columns of W orthogonal, in batches (Hestenes 1958; Demmel and
-//! Veselic, SIAM J. Matrix Anal. Appl. 13, 1992). The families that call it decide what the columns mean and what
-//! becomes of them.
+//! Veselic, SIAM J. Matrix Anal. Appl. 13, 1992). The families that use it define what the columns mean and what is
+//! done with the result.
 //!
-//! A sweep goes over all pairs of columns. An order takes the first of these forms that the adapter can run;
-//! [`ContextBuilder::kernels`](crate::ContextBuilder::kernels) forces one of them for tests and measurements.
+//! A sweep visits all pairs of columns. A matrix is solved by the first of these forms that the adapter can run at its
+//! order; [`ContextBuilder::kernels`](crate::ContextBuilder::kernels) forces one form for tests and measurements.
 //!
 //! | form | orders | where a matrix is held | needs |
 //! |---|---|---|---|
@@ -13,9 +13,10 @@
 //! | workgroup (`jacobi/workgroup`) | to 60, 84, 108 | 16, 32, 48 KiB of workgroup memory | that memory |
 //! | blocked (`jacobi/blocked_*`) | to 2048 | global memory: Gram matrices of pairs of blocks, their rotations, products | nothing |
 //!
-//! Tiny and lane do the whole of an eigendecomposition and belong to `ops/eigen`. The SVD uses the forms that take
-//! singular matrices, workgroup and blocked. Sweeps beyond an adapter's loop budget go to another dispatch. The order
-//! of preference follows counted operations and bytes until `fiedler tune` has tried the forms on an adapter.
+//! The forms tiny and lane do a whole eigendecomposition and belong to `ops/eigen`. The SVD uses the forms that can
+//! solve singular matrices, which are workgroup and blocked. Sweeps that exceed an adapter's loop budget are made in
+//! another dispatch. The order of preference is based on counts of operations and bytes until `fiedler tune` has
+//! measured the forms on an adapter.
 
 mod batch;
 mod blocked;

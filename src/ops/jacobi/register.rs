@@ -1,10 +1,10 @@
 //! The form that keeps a matrix in the registers of a workgroup while its columns circulate through workgroup memory
 //! (jacobi/register.wgsl), for square matrices that are safely positive definite.
 //!
-//! A sweep of order n moves numbers through workgroup memory: the form that keeps W there reads 4 n and writes 2 n of
-//! them for each of n / 2 pairs in each of n rounds; this form writes n and reads n. At n = 128 that is 25 MB and
-//! 8.4 MB, for 5.2 million multiply-adds. 128 lanes take 41,000 clocks for the multiply-adds; at 128 bytes a clock, the
-//! bytes take 197,000 and 66,000.
+//! In a sweep at order n, each of n rounds handles n / 2 pairs of columns. For each pair, the form that keeps W in
+//! workgroup memory reads 4 n numbers from that memory and writes 2 n; this form writes n and reads n. At n = 128, a
+//! sweep moves 25 MB in that form and 8.4 MB in this form, for 5.2 million multiply-adds. 128 lanes need 41,000 clocks
+//! for the multiply-adds. At 128 bytes a clock, the bytes take 197,000 and 66,000 clocks.
 
 use super::batch::{Batch, MAX_SWEEPS};
 use super::kernels::{self, Ringing};
@@ -14,7 +14,7 @@ use crate::error::Result;
 /// The orders of the kernels that ship.
 const ORDERS: &[u32] = kernels::Register::ORDERS;
 
-/// The invocations of a workgroup for each pair of columns.
+/// The number of invocations in a workgroup for each pair of columns.
 const PARTS: u32 = 4;
 
 /// The kernel for matrices up to a certain order, one workgroup per matrix.
@@ -22,18 +22,18 @@ const PARTS: u32 = 4;
 pub(in crate::ops) struct Register(u32);
 
 impl Register {
-    /// Returns the smallest kernel for an order on this adapter.
+    /// Returns the smallest kernel that solves matrices of the given order on this adapter.
     pub(super) fn of(adapter: &Adapter, order: u32) -> Option<Self> {
         Self::within(adapter.limits.workgroup_invocations, order)
     }
 
-    /// Returns the smallest kernel for an order on workgroups of `invocations` invocations. No kernel takes more than
-    /// WebGPU's minimum of workgroup memory (tools/unroll/files/ring.rs).
+    /// Returns the smallest kernel that solves matrices of the given order with workgroups of `invocations`
+    /// invocations. All kernels fit in WebGPU's minimum of workgroup memory (tools/unroll/files/ring.rs).
     fn within(invocations: u32, order: u32) -> Option<Self> {
         ORDERS.iter().copied().find(|&n| order <= n && PARTS * n / 2 <= invocations).map(Self)
     }
 
-    /// Returns the largest order that the kernel takes.
+    /// Returns the largest order that the kernel solves.
     pub(super) fn largest_order(self) -> u32 {
         self.0
     }
@@ -50,7 +50,7 @@ impl Register {
         state: &mut Buffer<[u32; 4]>,
     ) -> Result<()> {
         let Batch { table, matrices, .. } = batch;
-        // About seven sweeps of n^2 / 2 pairs, with an inner product and a rotation each.
+        // About seven sweeps over n^2 / 2 pairs, with one inner product and one rotation for each pair.
         let work = 7.0 * 5.0 * f64::from(self.0).powi(3);
         for range in rec.ranges(matrices.end - matrices.start, work) {
             let params = Ringing { first: matrices.start + range.first, sweeps: MAX_SWEEPS };
@@ -76,8 +76,8 @@ mod tests {
         assert_eq!(Register::within(128, 64), Some(Register(64)));
     }
 
-    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. The loops of
-    /// jacobi/register_N.wgsl are a sweep's n / 2 double rounds; the rest is unrolled.
+    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. In
+    /// jacobi/register_N.wgsl, a sweep loops over n / 2 double rounds, and everything else is unrolled.
     #[test]
     fn all_sweeps_fit_lavapipe() {
         assert!(MAX_SWEEPS * (1 + ORDERS[ORDERS.len() - 1] / 2) <= 65_535);

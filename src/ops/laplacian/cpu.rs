@@ -1,4 +1,4 @@
-//! Laplacians as f64 operators on the host, directly from their definitions: the reference for the kernels.
+//! Laplacians as f64 operators on the host. They follow the definitions directly and are the reference for the kernels.
 
 use crate::array::Real;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ pub enum Normalization {
 
 /// The Laplacian of one graph under its conventions, an operator of order n in f64.
 ///
-/// Constructing one costs two vectors of n values; the entries are computed on demand.
+/// Constructing a `Laplacian` allocates two vectors of n values; the entries are computed on demand.
 #[derive(Clone, Debug)]
 pub struct Laplacian<'a> {
     graph: GraphRef<'a>,
@@ -82,8 +82,8 @@ impl<'a> Laplacian<'a> {
         entries.map(move |(column, weight)| (column, -self.scaled(row, column, weight)))
     }
 
-    /// Returns the entry of W, scaled. The scales are multiplied first: that product commutes, so a symmetric W
-    /// stays symmetric to the last bit.
+    /// Returns a scaled entry of W. The scales are multiplied first. Their product commutes, so a symmetric W stays
+    /// symmetric to the last bit.
     fn scaled(&self, row: usize, column: usize, weight: f64) -> f64 {
         match self.normalization {
             Normalization::Combinatorial => weight,
@@ -118,7 +118,7 @@ impl<'a> Laplacian<'a> {
         dense
     }
 
-    /// Writes the stored entries into n x n zeros, column-major.
+    /// Writes the stored entries into a column-major n x n matrix of zeros.
     pub(super) fn fill<T: Real>(&self, out: &mut [T]) {
         let n = self.order();
         for row in 0..n {

@@ -12,7 +12,7 @@ use crate::shape::{Layout, to_u32};
 /// Records the Laplacians of all graphs into one array, one after the other, each column-major.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Limit`] if they exceed a binding or one exceeds the adapter's loop budget; device
+/// [`crate::ErrorKind::Limit`] if the matrices exceed a binding or one matrix exceeds the adapter's loop budget; device
 /// errors.
 pub(super) fn laplacian(
     gpu: &Gpu,
@@ -30,7 +30,7 @@ pub(super) fn laplacian(
     let table = rec.upload(&table)?;
     let row_offsets = rec.upload(&offsets)?;
     let columns = rec.upload(graphs.columns())?;
-    // If every weight is 1, none is uploaded, and a single value fills the binding.
+    // If every weight is 1, the weights are not uploaded, and a single value fills the binding.
     let weights = rec.upload(graphs.weights().unwrap_or(&[1.0]))?;
     let weighted = graphs.weights().is_some();
     let by_columns = conventions.degree == DegreeDirection::In && conventions.symmetrization == Symmetrization::Keep;
@@ -81,8 +81,8 @@ pub(super) fn fits(gpu: &Gpu, largest: u32, elements: u64) -> bool {
     check(gpu, largest, elements).is_ok()
 }
 
-/// Checks that the matrices fit a binding, and each of them the loops that an invocation of [`Assemble`] may
-/// run: one row in 64, twice its columns.
+/// Checks that the matrices fit a binding, and that the loops of an [`Assemble`] invocation fit the adapter's loop
+/// budget. An invocation builds one row in 64 and visits the columns of each row twice.
 fn check(gpu: &Gpu, largest: u32, elements: u64) -> Result<()> {
     let adapter = gpu.adapter();
     let largest = u64::from(largest);

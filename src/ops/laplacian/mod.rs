@@ -19,7 +19,8 @@ use std::sync::Arc;
 
 /// Computes the dense Laplacian of every graph, under the conventions of the batch.
 ///
-/// On the device it is built from the edges in f32; on the CPU it is computed in f64 and rounded to `T`.
+/// On the device, the Laplacians are built from the edges in f32; on the CPU, they are computed in f64 and rounded to
+/// `T`.
 ///
 /// # Shapes
 /// One `(n, n)` matrix for each graph of n nodes, column-major.

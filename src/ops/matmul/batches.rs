@@ -1,6 +1,6 @@
-//! Products of any size on the device: in one call if they fit, otherwise by matrices, by blocks of results, or by the
-//! terms of their sums. An element has the same bits however its product is cut, because the plan is that of the whole
-//! product.
+//! Computes products of any size on the device. Products that do not fit in one call are cut into smaller batches, into
+//! blocks of results, or into some of the terms of each sum. The bits of an element do not depend on the cut, because
+//! all calls use the plan of the whole product.
 
 use super::forms::Plan;
 use super::gpu::{self, Ending, Factor, Product};
@@ -13,11 +13,12 @@ use crate::ops::operation;
 use crate::shape::to_u32;
 use std::ops::Range;
 
-/// Blocks of results are cut at multiples of this: a tile's side, which is even, so that no word of f16 is cut.
+/// Blocks of results are cut at multiples of this number of rows and columns. It is the dimension of a tile, and it is
+/// even, so that no word of two f16 is cut.
 const BLOCK: usize = 128;
 
-/// Computes a product on the device. A result that fits at once stays there; otherwise it is read back in batches or
-/// blocks.
+/// Computes a product on the device. A result that fits as a whole stays on the device; otherwise it is read back in
+/// batches or blocks.
 pub(super) fn solve<T: Multiplied>(
     ctx: &Context,
     gpu: &Gpu,
@@ -25,7 +26,7 @@ pub(super) fn solve<T: Multiplied>(
     operands: [Option<&Storage<T>>; 4],
     precision: Precision,
 ) -> Result<Storage<T>> {
-    // As in the BLAS, what is multiplied by 0 is not read.
+    // As in the BLAS, A and B are not read if alpha is 0.
     let problem = &if problem.alpha == 0.0 { Problem { k: 0, ..*problem } } else { *problem };
     if problem.result().is_empty() {
         return Ok(Storage::host(Vec::new()));
@@ -68,8 +69,8 @@ struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Returns the numbers of elements of each array that a product needs while it is computed, and whether they are
-    /// f16, two to a word.
+    /// Returns, for each array that a product needs while it is computed, the number of elements and whether the
+    /// elements are f16, two to a word.
     fn arrays(&self, problem: &Problem) -> Vec<(u64, bool)> {
         let Problem { m, n, k, batch, .. } = *problem;
         let batch = batch as u64;
@@ -89,8 +90,8 @@ impl Room<'_> {
         arrays
     }
 
-    /// Returns whether a product fits: each array in a binding, each index in 31 bits, and all arrays in the budget, of
-    /// which the pool's size classes take a third on average.
+    /// Returns whether a product fits: each array in a binding, each index in 31 bits, and all arrays in three quarters
+    /// of the budget, because the pool's size classes add a third on average.
     fn holds(&self, problem: &Problem) -> bool {
         let Problem { m, n, k, batch, .. } = *problem;
         let (mut total, mut largest, mut most) = (0_u64, 0, 0);
@@ -154,7 +155,7 @@ impl Room<'_> {
     }
 }
 
-/// Converts a problem for the kernels; every size is known to fit.
+/// Converts a problem for the kernels. The caller has checked that every size fits.
 fn product<'a>(
     problem: &Problem,
     [a, b]: [&'a Buffer<f32>; 2],
@@ -207,7 +208,7 @@ fn bring<T: Scalar>(gpu: &Gpu, buffer: &Buffer<f32>, len: usize) -> Result<Vec<T
     Ok(numbers)
 }
 
-/// Computes a product some matrices at a time.
+/// Computes a batch of products a few matrices at a time.
 fn by_matrices<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]; 4]) -> Result<Vec<T>> {
     let some = |batch: usize| Problem { batch, ..*problem };
     let mut most = problem.batch;
@@ -229,8 +230,8 @@ fn by_matrices<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]
     Ok(out)
 }
 
-/// Computes every result in blocks. Where a block with all terms does not fit, the terms of the sums are cut too; split
-/// f32 keeps all terms together, because it is scaled line by line.
+/// Computes every result in blocks. If a block with all its terms does not fit, the terms of the sums are cut too. The
+/// terms of split f32 are not cut, because its scales belong to whole lines.
 fn by_blocks<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]; 4]) -> Result<Vec<T>> {
     let Problem { m, n, k, batch, .. } = *problem;
     let span = room.plan.span as usize;
@@ -238,7 +239,7 @@ fn by_blocks<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]; 
     let half_of = |x: usize, of: usize| x.div_ceil(2).next_multiple_of(of);
     loop {
         let block = Problem { m: rows, n: cols, k: terms, batch: 1, ..*problem };
-        // The sums of all parts are on the device, whichever terms are there at the time.
+        // The sums of all parts stay on the device, even if only some of the terms are on the device at a time.
         let sums = Problem { m: rows, n: cols, k: 0, batch: k.div_ceil(span).max(1), c: None, bias: None, ..*problem };
         if room.holds(&block) && (terms == k || room.holds(&sums)) {
             break;

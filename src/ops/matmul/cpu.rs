@@ -13,22 +13,24 @@ use faer::{Accum, MatMut, MatRef, Par};
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
 
-/// The longest side of products whose batch is multiplied by this crate's SIMD kernels. On batches of f32 on two cores
-/// with AVX-512 (2026-11-21), these take 0.78 of faer's time at n = 8 and 16, and half as much again at 32.
+/// The maximum dimension of the matrices whose batches are multiplied by this crate's SIMD kernels. On batches of f32
+/// on two cores with AVX-512 (2026-11-21), the SIMD kernels take 0.78 of faer's time at n = 8 and 16, and 1.5 times
+/// faer's time at 32.
 pub(super) const TINY: usize = 24;
-/// The terms of a part of a sum, and the largest result whose sums are cut. Sums of at least two parts are cut where
-/// the result alone is too little work for all threads.
+/// The number of terms in a part of a sum. A sum of at least two parts is cut if the result has too few elements to
+/// keep all threads busy.
 const PART: usize = 8192;
+/// The maximum number of elements of a result whose sums are cut.
 const SMALL_RESULT: usize = 128 * 128;
-/// The flops that are worth waking another thread: about 20 us of one thread.
+/// The minimum number of flops for which another thread is woken: about 20 us of work for one thread.
 const WORTH_A_THREAD: usize = 1 << 21;
-/// The columns of a result that a thread finishes at a time, counted in elements.
+/// The number of elements of a result that a thread finishes at a time.
 const FINISHED: usize = 1 << 14;
 
 /// The precisions that the CPU multiplies in.
 pub(super) trait Working: Real + faer::traits::RealField {
-    /// Computes all products of a batch, one result after another. Being a method, it is compiled once in this crate
-    /// and not again in every crate that calls it.
+    /// Computes all products of a batch, one result after another. This is a method of a concrete type, so that it is
+    /// compiled once in this crate and not again in every crate that calls it.
     fn gemm(problem: &Problem, operands: Operands<'_, Self>) -> Vec<Self>;
     /// Returns the hyperbolic tangent.
     fn tangent(self) -> Self;
@@ -51,7 +53,8 @@ macro_rules! working {
 }
 working!(f32, f64);
 
-/// The factors, and the matrix and the bias to add; C and the bias are empty where there are none.
+/// The operands of a product: the factors A and B, the matrix C and the bias. C and the bias are empty if there is
+/// nothing to add.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operands<'a, T> {
     pub(super) a: &'a [T],
@@ -67,7 +70,7 @@ fn gemm<T: Working>(problem: &Problem, operands: Operands<'_, T>) -> Vec<T> {
         return Vec::new();
     }
     let work = Work { problem, operands, alpha: T::from_f64(problem.alpha) };
-    // As in the BLAS, what is multiplied by 0 is not read.
+    // As in the BLAS, A and B are not read if alpha is 0.
     let k = if problem.alpha == 0.0 { 0 } else { problem.k };
     if k > 0 && m.max(n) <= TINY && k <= TINY && m <= tiny::most_rows::<T>() {
         return tiny::gemm(&work);
@@ -88,7 +91,7 @@ pub(super) fn finish<T: Working>(problem: &Problem, operands: Operands<'_, T>, o
 }
 
 /// Computes all products of a batch of f16 with sums in f32. Results are rounded to the nearest f16, ties to even, and
-/// are infinite from 65520 on.
+/// magnitudes of 65520 or more become infinite.
 pub(super) fn gemm_of_halves(problem: &Problem, operands: Operands<'_, f16>) -> Vec<f16> {
     let wide = [operands.a, operands.b, operands.c, operands.bias].map(widened);
     let [a, b, c, bias] = &wide;
@@ -121,7 +124,7 @@ struct Work<'a, T> {
 }
 
 impl<'a, T> Operands<'a, T> {
-    /// Reinterprets the same elements as their own type.
+    /// Reinterprets the elements as type `U`, which must be the same type as `T`.
     pub(super) fn cast<U: bytemuck::Pod>(self) -> Operands<'a, U>
     where
         T: bytemuck::Pod,

@@ -1,33 +1,36 @@
-//! Selects the kernel for the shape of a product, and how its sums are cut. The shape of one matrix decides, never the
-//! batch: the bits of a matrix's result do not depend on the rest of the batch.
+//! Selects the kernel for a product, and how the sums are cut. Both depend only on the shape of one matrix, so that the
+//! bits of a matrix's result do not depend on the rest of the batch.
 
 use super::kernels::{DIRECT, ORDERS, ROOM, SMALL_SUBGROUP_SIZES, SUBGROUP_SIZES, WIDTH};
 use crate::device::Adapter;
 use crate::forms::{KernelForm, MatmulForm};
 use crate::shape::to_u32;
 
-/// The longest side of a result of which several share a workgroup.
+/// The maximum number of rows, and of columns, of results that share a workgroup.
 const TINY: u32 = 32;
-/// The most terms of the sums of such a result: one workgroup adds them in sequence.
+/// The maximum number of terms in the sums of results that share a workgroup, because one workgroup adds the terms in
+/// sequence.
 const TINY_TERMS: u32 = 512;
-/// The number of workgroups that a result should have: about the number of multiprocessors of a large device (132 on an
-/// H200). Below it tiles get smaller, and then sums are cut.
+/// The minimum number of workgroups that a result should have: about the number of multiprocessors of a large device
+/// (132 on an H200). If there are fewer workgroups, smaller tiles are used first, and then sums are cut.
 const BUSY: u32 = 128;
-/// The fewest terms of a part of a sum: a part of a 64 x 64 tile then writes a sixteenth of what it reads.
+/// The minimum number of terms in a part of a sum. With this number, a part of a 64 x 64 tile writes a sixteenth of the
+/// number of elements that it reads.
 const PART: u32 = 512;
 
 /// A form of the kernels for products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Several products per workgroup. `order` is the common order of square matrices that has a variant, otherwise 0.
+    /// Several products per workgroup. `order` is the order of both factors if they are square and there is a variant
+    /// for that order, otherwise 0.
     Tiny { order: u32 },
     /// Tiles of `8 side` rows and columns, with `depth` terms per step.
     Tile { side: u32, depth: u32 },
-    /// One tile per invocation without workgroup memory, for adapters on a CPU: 16 rows (`tall`) and columns (`wide`),
-    /// or 8 where a product has no more.
+    /// One tile per invocation without workgroup memory, for adapters on a CPU. A tile has 16 rows if `tall` and 16
+    /// columns if `wide`, otherwise 8.
     Direct { tall: bool, wide: bool },
-    /// Tiles of `4 fragment` rows and columns on matrix units of `fragment x fragment`, by four subgroups of `lanes`
-    /// lanes.
+    /// Tiles of `4 fragment` rows and columns, which four subgroups of `lanes` lanes compute on matrix units of
+    /// `fragment x fragment`.
     Cooperative { fragment: u32, lanes: u32 },
 }
 
@@ -35,15 +38,17 @@ pub(super) enum Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) form: Form,
-    /// The terms of a part of a sum, a multiple of a step.
+    /// The number of terms in a part of a sum. If there is more than one part, it is a multiple of the number of terms
+    /// per step.
     pub(super) span: u32,
-    /// The matrices of a workgroup, and the terms of a step.
+    /// The number of matrices per workgroup.
     pub(super) together: u32,
+    /// The number of terms per step.
     pub(super) depth: u32,
 }
 
 impl Plan {
-    /// Plans how an adapter multiplies op(A), `m x k`, by op(B), `k x n`; `None` if no form that may be used fits.
+    /// Plans how an adapter multiplies op(A), `m x k`, by op(B), `k x n`; `None` if none of the allowed forms fits.
     pub(super) fn of(adapter: &Adapter, m: u32, n: u32, k: u32, half: bool) -> Option<Self> {
         let side = |x: u32| f64::from(x);
         let size = (side(m) * side(n) * side(k)).cbrt();
@@ -55,7 +60,7 @@ impl Plan {
         let has = |bytes: u32, invocations: u32| {
             limits.workgroup_storage >= bytes && limits.workgroup_invocations >= invocations
         };
-        // Used only if named, because wgpu marks cooperative matrices as experimental.
+        // This form is used only if it is named, because wgpu marks cooperative matrices as experimental.
         if half && adapter.asks(KernelForm::Matmul(MatmulForm::Cooperative)) {
             let fragment = adapter.cooperative?;
             let teams = if fragment == 8 { &SMALL_SUBGROUP_SIZES[..] } else { &SUBGROUP_SIZES };
@@ -104,8 +109,8 @@ impl Plan {
         k.div_ceil(self.span).max(1)
     }
 
-    /// Returns whether results go through raw sums: because there are several parts, or because a word of f16 would
-    /// have two writers.
+    /// Returns whether raw sums are stored before results are computed, either because there are several parts or
+    /// because two invocations would write to the same word of f16.
     pub(super) fn through_sums(&self, m: u32, k: u32, half: bool) -> bool {
         self.parts(k) > 1 || half && !m.is_multiple_of(2)
     }
@@ -142,7 +147,7 @@ impl Plan {
     }
 }
 
-/// Returns the rows, or columns, of a tile of [`Form::Direct`].
+/// Returns the number of rows, or of columns, of a tile of [`Form::Direct`].
 fn direct_side(long: bool) -> u32 {
     if long { 16 } else { 8 }
 }
@@ -152,13 +157,13 @@ fn tiles(m: u32, n: u32, side: u32) -> u64 {
     u64::from(m.div_ceil(8 * side)) * u64::from(n.div_ceil(8 * side))
 }
 
-/// Returns the terms of a part. There are enough parts to keep the device busy; none is too short, and none is too long
-/// for the loops of one dispatch.
+/// Returns the number of terms in a part of a sum. There are enough parts to keep the device busy, no part is too
+/// short, and no part exceeds the loop budget of a dispatch.
 fn span(adapter: &Adapter, m: u32, n: u32, k: u32, side: u32, depth: u32) -> u32 {
     span_of(adapter, [m, n, k], side, depth, depth + 1)
 }
 
-/// Returns the terms of a part where a step of `depth` terms takes `loops` iterations.
+/// Returns the number of terms in a part of a sum, if a step of `depth` terms takes `loops` iterations.
 fn span_of(adapter: &Adapter, [m, n, k]: [u32; 3], side: u32, depth: u32, loops: u32) -> u32 {
     let wanted = u64::from(BUSY).div_ceil(tiles(m, n, side).max(1));
     let even = u32::try_from(u64::from(k).div_ceil(wanted)).unwrap_or(k);
@@ -166,13 +171,14 @@ fn span_of(adapter: &Adapter, [m, n, k]: [u32; 3], side: u32, depth: u32, loops:
     even.max(PART).div_ceil(depth).min(most) * depth
 }
 
-/// Returns the most steps of a part, with `loops` iterations each: these take half of what a dispatch may do, including
-/// one additional step that the kernel's loop makes.
+/// Returns the maximum number of steps in a part, if each step takes `loops` iterations. The steps take at most half of
+/// the loop budget, including one additional step that the kernel's loop makes.
 fn most_steps(loop_budget: u32, loops: u32) -> u32 {
     (loop_budget / 2 / loops).max(2) - 1
 }
 
-/// Returns the iterations of a step of 32 terms on matrix units: loading both factors, and multiplying.
+/// Returns the number of iterations in a step of 32 terms on matrix units, which loads both factors and multiplies
+/// them.
 fn cooperative_loops(fragment: u32, lanes: u32) -> u32 {
     1 + 2 * (32 * fragment).div_ceil(lanes) + 32 / fragment
 }
@@ -183,8 +189,8 @@ mod tests {
     use crate::ops::matmul::kernels::{ROOM, SMALL_SUBGROUP_SIZES, SUBGROUP_SIZES, WIDTH};
     use crate::ops::matmul::split::CHUNK;
 
-    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. They are counted here as in
-    /// the kernels.
+    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. This test counts the
+    /// iterations as the kernels make them.
     #[test]
     fn the_loops_of_every_kernel_fit_lavapipe() {
         const BUDGET: u32 = 65_535;

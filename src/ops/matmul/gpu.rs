@@ -13,7 +13,7 @@ use crate::error::{ErrorKind, Result};
 pub(in crate::ops) struct Factor<'a> {
     /// The elements; f16 is stored two to a word.
     pub(in crate::ops) buffer: &'a Buffer<f32>,
-    /// Whether the product uses its transpose.
+    /// Whether the product uses the transpose of the factor.
     pub(in crate::ops) transposed: bool,
     /// Whether one matrix is shared by the whole batch.
     pub(in crate::ops) shared: bool,
@@ -38,7 +38,7 @@ pub(in crate::ops) struct Product<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ops) struct Ending<'a> {
     pub(in crate::ops) alpha: f32,
-    /// The factor of C. Where it is 0, C is not read.
+    /// The factor of C. If it is 0, C is not read.
     pub(in crate::ops) beta: f32,
     /// The elements of C, and whether one matrix is shared by the whole batch.
     pub(in crate::ops) c: Option<(&'a Buffer<f32>, bool)>,
@@ -62,7 +62,7 @@ impl Product<'_> {
         Operands { transpose_a: self.a.transposed, transpose_b: self.b.transposed, half: self.half, plain }
     }
 
-    /// Returns the parameters of a dispatch, except for the range of the work that it takes.
+    /// Returns the parameters of a dispatch, except for the dispatch range.
     fn params(&self, plan: &Plan) -> Params {
         let Self { m, n, k, batch, a, b, ending, .. } = *self;
         let stride = |shared: bool, numbers: u32| if shared { 0 } else { numbers };
@@ -105,7 +105,7 @@ impl Ending<'_> {
     }
 }
 
-/// Returns the name of the form for this shape, if the device has one.
+/// Returns the name of the form that the device uses for this shape, if there is one.
 pub(in crate::ops) fn form(gpu: &Gpu, m: u32, n: u32, k: u32, half: bool) -> Option<&'static str> {
     Plan::of(gpu.adapter(), m, n, k, half).map(|plan| plan.name())
 }
@@ -113,7 +113,7 @@ pub(in crate::ops) fn form(gpu: &Gpu, m: u32, n: u32, k: u32, half: bool) -> Opt
 /// Returns the plan for this shape.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if no form that may be used takes it.
+/// [`ErrorKind::Limit`] if none of the allowed forms supports the shape.
 pub(super) fn plan(adapter: &Adapter, m: u32, n: u32, k: u32, half: bool) -> Result<Plan> {
     Plan::of(adapter, m, n, k, half).ok_or_else(|| {
         let what = format!("sides of a result in the kernels of matmul that may be used on {}", adapter.name);
@@ -121,7 +121,7 @@ pub(super) fn plan(adapter: &Adapter, m: u32, n: u32, k: u32, half: bool) -> Res
     })
 }
 
-/// Returns the words of device memory that the parts of sums take in addition to factors and results.
+/// Returns the number of words of device memory that the parts of sums take in addition to factors and results.
 pub(super) fn room_for_sums(plan: &Plan, m: u32, n: u32, k: u32, batch: u64, half: bool) -> u64 {
     let parts = if plan.through_sums(m, k, half) { plan.parts(k) } else { 0 };
     u64::from(parts) * u64::from(m) * u64::from(n) * batch
@@ -204,7 +204,7 @@ fn multiply(
     Ok(())
 }
 
-/// Records the results from the first `parts` of raw sums.
+/// Records the computation of the results from the first `parts` parts of raw sums.
 pub(super) fn finish_parts(
     rec: &mut Recorder<'_>,
     plan: &Plan,
@@ -216,8 +216,9 @@ pub(super) fn finish_parts(
     finish(rec, product, Params { parts, ..product.params(plan) }, sums, None, out)
 }
 
-/// Records f32 results from all parts of the sums of scaled factors. `exponents` has the exponents of the powers of two
-/// for each row of op(A) and each column of op(B); a shared factor has them once.
+/// Records the computation of f32 results from all parts of the sums of scaled factors. `exponents` has the exponents
+/// of the powers of two by which the rows of op(A), and the columns of op(B), were scaled. The exponents of a shared
+/// factor are stored once.
 pub(super) fn finish_scaled(
     rec: &mut Recorder<'_>,
     plan: &Plan,

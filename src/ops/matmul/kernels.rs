@@ -21,9 +21,10 @@ uniform! {
     }
 }
 
-/// The words that a workgroup of [`Sum`] writes.
+/// The number of words that a workgroup of [`Sum`] writes.
 pub(super) const SUMMED: u32 = 64;
-/// The invocations of a workgroup of [`Direct`]: software adapters take as long for wider ones, or longer.
+/// The number of invocations in a workgroup of [`Direct`]. On software adapters, wider workgroups take as long or
+/// longer.
 pub(super) const DIRECT: u32 = 8;
 
 /// The activations.
@@ -33,23 +34,23 @@ pub(super) const GELU: u32 = 2;
 pub(super) const TANH: u32 = 3;
 pub(super) const SIGMOID: u32 = 4;
 
-/// What a bias is added along.
+/// The values of `bias_is`: whether there is a bias, and whether it has one value per row or per column.
 pub(super) const NO_BIAS: u32 = 0;
 pub(super) const BIAS_OF_ROWS: u32 = 1;
 pub(super) const BIAS_OF_COLUMNS: u32 = 2;
 
-/// The lines of a workgroup that splits f32 into f16.
+/// The number of lines that a workgroup splits from f32 into f16.
 pub(super) const LINES: u32 = 8;
 
-/// The invocations of a workgroup of small products, and the groups of four that it has room for in each factor: 16 KiB
-/// in total.
+/// The number of invocations in a workgroup of small products.
 pub(super) const WIDTH: u32 = 128;
+/// The number of groups of four elements of each factor for which such a workgroup has memory: 16 KiB in total.
 pub(super) const ROOM: u32 = 512;
 /// The orders of square products that have a separate variant.
 pub(super) const ORDERS: [u32; 4] = [4, 8, 16, 32];
 
-/// The shipped tiles: invocations per side, and terms per step. The two halves of both factors take 32 KiB with 16
-/// terms on 16 invocations per side, and at most 16 KiB otherwise.
+/// The shipped tiles: (invocations per dimension of a tile, terms per step). The two halves of both factors take 32 KiB
+/// for (16, 16), and at most 16 KiB otherwise.
 pub(super) const TILES: [(u32, u32); 3] = [(8, 8), (16, 8), (16, 16)];
 
 /// The settings that are compiled into the kernels of a product: the storage order of the factors, whether elements are
@@ -63,7 +64,8 @@ pub(super) struct Operands {
 }
 
 impl Operands {
-    /// Returns the overrides. A row of op(A) is contiguous where A is transposed, a column of op(B) where B is not.
+    /// Returns the overrides. A row of op(A) is contiguous if A is transposed, and a column of op(B) is contiguous if B
+    /// is not transposed.
     pub(super) fn overrides(self) -> [(&'static str, f64); 4] {
         let (a, b) = (self.transpose_a.into(), (!self.transpose_b).into());
         [("A_ALONG", a), ("B_ALONG", b), ("HALF", self.half.into()), ("PLAIN", self.plain.into())]
@@ -90,8 +92,9 @@ fn tile_variants() -> Vec<Vec<(&'static str, f64)>> {
     TILES.into_iter().flat_map(|tile| Operands::all().map(move |operands| variant(tile, operands))).collect()
 }
 
-/// The subgroup sizes that the kernels for matrix units ship for: those of 16 x 16, and those of 8 x 8.
+/// The subgroup sizes for which the kernels on matrix units of 16 x 16 are shipped.
 pub(super) const SUBGROUP_SIZES: [u32; 3] = [16, 32, 64];
+/// The subgroup sizes for which the kernels on matrix units of 8 x 8 are shipped.
 pub(super) const SMALL_SUBGROUP_SIZES: [u32; 4] = [4, 8, 16, 32];
 
 fn of_teams(teams: &[u32]) -> Vec<Vec<(&'static str, f64)>> {

@@ -1,22 +1,24 @@
 //! Batched products of matrices, with the steps that usually follow them.
 //!
-//! On the device the shape of one matrix chooses the form (`forms`): `tiny` (results with sides up to 32: several
-//! matrices per workgroup, 4 x 4 elements per invocation); `tile_64` and `tile_128` (8 x 8 elements per invocation in
-//! registers, two halves of workgroup memory); on software adapters `direct` (16 x 16 elements per invocation, no
-//! workgroup memory). Where one result would leave a device idle, its sums are split into parts (split-k), added by
-//! `sum` in a fixed order. What follows a sum (`shaders/matmul/product.wgsl`) is in every form, and compiled out where
-//! nothing follows. f16 is taken apart by bits, so no adapter needs SHADER_F16.
+//! On the device, the shape of one matrix determines the form (`forms`). `tiny` is for results of at most 32 rows and
+//! columns: several matrices per workgroup, 4 x 4 elements per invocation. `tile_64` and `tile_128` compute 8 x 8
+//! elements per invocation in registers, with two halves of workgroup memory. `direct` is for software adapters:
+//! 16 x 16 elements per invocation, no workgroup memory. If one result would not keep the device busy, its sums are
+//! split into parts (split-k), which `sum` adds in a fixed order. The steps that follow a sum
+//! (`shaders/matmul/product.wgsl`) are part of every form, and are compiled out if there are none. f16 is
+//! decoded by bit operations, so these forms do not need SHADER_F16.
 //!
-//! `cooperative` uses matrix units (f16) and is taken only by name, because wgpu opens such a device as an experiment.
-//! One text makes two kernels: fragments of 8 x 8 (Mesa's lavapipe 26, on which it has run, and Metal) and of 16 x 16,
-//! which have run nowhere yet.
+//! `cooperative` uses matrix units (f16). It is used only if it is named, because cooperative matrices are experimental
+//! in wgpu. The same source makes two kernels: one for fragments of 8 x 8 (Metal, and Mesa's lavapipe 26, on which it
+//! has run), and one for fragments of 16 x 16, which has not run on any device yet.
 //!
-//! f32 split into f16 ([`Precision::SplitF16`]; `split`): `largest` finds the largest magnitude of each line (a row of
-//! op(A), a column of op(B)), `split` writes `x 2^s = high + low`, two f16 in a word with the terms next to each
-//! other; three products of f16 go into raw sums, which `sum` adds and scales back by bits. Scales belong to whole
-//! lines, so `batches` cuts matrices and blocks there, never terms.
+//! For f32 split into f16 ([`Precision::SplitF16`], `split`), the kernel `largest` finds the largest magnitude of each
+//! line (a row of op(A) or a column of op(B)). The kernel `split` writes `x 2^s = high + low`, with two adjacent terms
+//! of a line in a word of two f16. Three products of f16 make raw sums, which `sum` adds and scales back by bit
+//! operations. Scales belong to whole lines, so `batches` cuts these products by matrices and blocks, never by terms.
 //!
-//! The CPU multiplies by faer, and batches with sides up to 24 in its own vectors (`cpu/tiny`).
+//! The CPU uses faer, and this crate's SIMD kernels (`cpu/tiny`) for batches of matrices of at most 24 rows and
+//! columns.
 
 mod batches;
 mod cpu;
@@ -54,19 +56,19 @@ impl Multiplied for f16 {}
 /// adds a matrix and a bias, and applies an activation.
 ///
 /// f32 and f64 are computed in their own precision (f64 on the CPU), f16 with sums in f32. f16 results are rounded to
-/// the nearest value, ties to even; magnitudes of 65520 or more become infinite. Every element of a result is within
-/// `4 eps sqrt(k) (|A| |B|)` of the exact one, where eps is 2^-23 for f32 and f16 and 2^-52 for f64; f16 adds its own
-/// rounding. A sum of k equal terms may be off by `k eps`, like any sequential sum. Infinities and NaN propagate
-/// through the arithmetic.
+/// the nearest value, ties to even; magnitudes of 65520 or more become infinite. Every element of a result differs from
+/// the exact value by at most `4 eps sqrt(k) (|A| |B|)`, where eps is 2^-23 for f32 and f16 and 2^-52 for f64; f16 adds
+/// its own rounding. A sum of k equal terms may be off by `k eps`, like any sequential sum. Infinities and NaN
+/// propagate through the arithmetic.
 ///
 /// # Shapes
-/// `a` is `(m, k)`, `b` is `(k, n)`, the result `(m, n)`. The batches are equal, or one of them is 1: that matrix is
-/// shared by the whole batch. Where k is 0 the result is zero.
+/// `a` is `(m, k)`, `b` is `(k, n)`, the result `(m, n)`. The batches are equal, or one of them is 1, in which case its
+/// only matrix is shared by the whole batch. If k is 0, the result is zero.
 ///
 /// # Errors
 /// [`crate::ErrorKind::Shape`] if k or the batches do not agree; [`crate::ErrorKind::Limit`] if the result far exceeds
-/// the byte budget or, with [`Backend::Gpu`](crate::Backend::Gpu), the limits of the kernels;
-/// [`crate::ErrorKind::Domain`] for f64 there; device errors.
+/// the byte budget; with [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Limit`] if the product exceeds the
+/// limits of the kernels and [`crate::ErrorKind::Domain`] for f64; device errors.
 ///
 /// ```
 /// use fiedler::{Context, Shape, array::Array, ops::matmul};
@@ -104,7 +106,7 @@ enum BiasAxis {
     Columns,
 }
 
-/// A bias, and whether one is shared by the whole batch.
+/// The axis of a bias, and whether one bias is shared by the whole batch.
 #[derive(Clone, Copy, Debug)]
 struct Along {
     axis: BiasAxis,
@@ -121,7 +123,7 @@ struct Problem {
     a: Given,
     b: Given,
     alpha: f64,
-    /// The matrix to add; `None` also where beta is 0.
+    /// The matrix to add; `None` also if beta is 0.
     c: Option<Added>,
     bias: Option<Along>,
     activation: Activation,
@@ -195,8 +197,8 @@ impl Problem {
         self.c.is_none() && self.bias.is_none() && self.activation == Activation::None
     }
 
-    /// Returns the numbers of elements of A, B, C and the bias, each with whether one matrix is shared by the whole
-    /// batch. The count is that of one matrix.
+    /// Returns, for each of A, B, C and the bias, the number of elements of one matrix, and whether that matrix is
+    /// shared by the whole batch.
     fn lens(&self) -> [(usize, bool); 4] {
         let Self { m, n, k, a, b, c, bias, .. } = *self;
         let of_bias = bias.map_or((0, true), |x| (if x.axis == BiasAxis::Rows { m } else { n }, x.shared));
@@ -210,8 +212,8 @@ impl Problem {
         self.lens().into_iter().map(all).fold(0, usize::saturating_add)
     }
 
-    /// Folds the batch into columns: where the left factor is shared and the right factors are contiguous, the batch is
-    /// one product with all of their columns.
+    /// Folds the batch into columns: if the left factor is shared and the right factors are contiguous, the batch is
+    /// one product with the columns of all right factors.
     fn folded(self) -> Self {
         let aligned = self.c.is_none_or(|c| !c.shared)
             && self.bias.is_none_or(|bias| (bias.axis == BiasAxis::Rows) == bias.shared)
@@ -225,8 +227,8 @@ impl Problem {
     }
 }
 
-/// The time of one flop of a product, in flops of the decompositions that the policy's rates are measured on: 2e10
-/// flop/s per thread there, 1.9e11 here at n = 1024 in f32 (2026-11-21, AVX-512).
+/// The time of one flop of a product, relative to a flop of the decompositions on which the policy's rates are
+/// measured. The decompositions reach 2e10 flop/s per thread, products 1.9e11 at n = 1024 in f32 (2026-11-21, AVX-512).
 const PRODUCT_FLOP_COST: f64 = 1.0 / 8.0;
 /// The additional cost, in flops, of an element that is read or written: small products run at the speed of memory.
 const COST_PER_ELEMENT: f64 = 4.0;
@@ -239,7 +241,7 @@ struct Task<'a> {
     precision: Precision,
     /// Whether an element takes half a word on a device.
     half: bool,
-    /// The 32-bit words of an element on the way to a device.
+    /// The number of 32-bit words per element in a transfer to a device.
     words: f64,
     resident: bool,
 }
@@ -300,8 +302,8 @@ fn as_f64(count: usize) -> f64 {
 }
 
 impl<T: Multiplied> Gemm<T> {
-    /// Returns where this product would run on factors of these shapes, and why. `resident` tells whether they are on
-    /// the device.
+    /// Returns where this product would run on factors of these shapes, and why. `resident` says whether the factors
+    /// are already on the device.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Shape`] if the shapes cannot be multiplied.
@@ -312,7 +314,7 @@ impl<T: Multiplied> Gemm<T> {
     /// Computes the products of a batch.
     ///
     /// # Shapes
-    /// op(A) `(m, k)`, op(B) `(k, n)`, the result `(m, n)`; batches are equal, or 1.
+    /// op(A) is `(m, k)`, op(B) is `(k, n)`, the result is `(m, n)`. The batches are equal, or one of them is 1.
     ///
     /// # Errors
     /// The same as [`matmul`]; [`crate::ErrorKind::Domain`] for a precision that the element type or the device does
@@ -321,7 +323,7 @@ impl<T: Multiplied> Gemm<T> {
         let problem = Problem::of(self, a.shape(), b.shape())?;
         let shape = problem.result();
         let needed = (T::words(shape.len()) as u64).saturating_mul(4);
-        // The operands fit into memory already; an outer product may be far larger.
+        // The operands are in memory already, but the result of an outer product may be far larger than they are.
         if needed > ctx.memory_budget() && shape.len() / 4 > problem.given() {
             let what = "bytes for the results of matmul";
             return Err(Error::budget(what, needed, ctx.memory_budget()));

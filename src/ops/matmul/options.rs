@@ -7,9 +7,9 @@ use crate::array::Array;
 /// A batched product `C = act(alpha op(A) op(B) + beta C + bias)`. See [`matmul`](super::matmul) for shapes, precision
 /// and errors.
 ///
-/// As in the BLAS, what is multiplied by 0 is not read: a NaN in A or B has no effect where alpha is 0, nor one in C
-/// where beta is 0. An activation is computed in the precision of the sums. On a device tanh, sigmoid and GELU are
-/// within 32 eps (1 + |x|) of the exact function of their argument.
+/// As in the BLAS, an operand that is multiplied by 0 is not read: a NaN in A or B has no effect if alpha is 0, and a
+/// NaN in C has no effect if beta is 0. An activation is computed in the precision of the sums. On a device, the error
+/// of tanh, sigmoid and GELU at x is at most 32 eps (1 + |x|).
 ///
 /// ```
 /// use fiedler::{Context, Shape, array::Array, ops::matmul::{Activation, Bias, Gemm}};
@@ -31,7 +31,8 @@ pub struct Gemm<T: Multiplied = f32> {
     pub(super) precision: Precision,
 }
 
-/// A bias, which is added to whole rows or to whole columns of every result; a batch of 1 is shared by all.
+/// A bias, which is added to whole rows or to whole columns of every result. A bias with a batch of 1 is shared by all
+/// results.
 #[derive(Clone, Debug)]
 pub enum Bias<T: Multiplied = f32> {
     /// `(m, 1)`: one value for each row of a result.
@@ -61,15 +62,16 @@ pub enum Activation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Precision {
-    /// The precision of the elements; f16 with sums in f32.
+    /// The precision of the elements, except that sums of f16 are in f32.
     #[default]
     Own,
     /// f32 split into the sum of two f16, scaled by powers of two for each row of op(A) and each column of op(B), in
-    /// three products whose sums are f32. This is how matrix units of f16 compute f32; every adapter and the CPU have
-    /// the same arithmetic. The error of an element is at most `(4 eps sqrt(k) + 2^-20) (|A| |B|)`, where eps = 2^-23,
-    /// plus `k 2^-38` times the largest magnitudes of its row and its column. A non-finite element spoils its row or
-    /// column. It takes three products and twice the memory of the factors: without matrix units, f32 with
-    /// [`Precision::Own`] takes a third of the time. Rows of op(A) and columns of op(B) have to fit the device whole.
+    /// three products whose sums are f32. In this way, matrix units of f16 compute products of f32; every adapter and
+    /// the CPU use the same arithmetic. The error of an element is at most `(4 eps sqrt(k) + 2^-20) (|A| |B|)`, where
+    /// eps = 2^-23, plus `k 2^-38` times the largest magnitudes of its row of op(A) and its column of op(B). A
+    /// non-finite element of op(A) or op(B) spoils the whole row or column of the result. This precision takes three
+    /// products and twice the memory of the factors; without matrix units, f32 with [`Precision::Own`] takes a third of
+    /// the time. Whole rows of op(A) and columns of op(B) have to fit the device.
     SplitF16,
 }
 
@@ -115,8 +117,8 @@ impl<T: Multiplied> Gemm<T> {
         self
     }
 
-    /// Adds `beta` times `c`, which is `(m, n)`, one for all or one for each matrix. `c` is not changed: the result is
-    /// a new array.
+    /// Adds `beta` times `c`. The matrices of `c` are `(m, n)`; there is one for each result, or a single one that is
+    /// shared by all. `c` is not changed, because the result is a new array.
     #[must_use]
     pub fn add(mut self, beta: f64, c: &Array<T>) -> Self {
         self.added = Some((beta, c.clone()));

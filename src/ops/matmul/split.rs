@@ -11,18 +11,19 @@ use crate::error::Result;
 /// The number of f16 products that replace one product of f32.
 pub(super) const PRODUCTS: u32 = 3;
 
-/// The terms of a line that a workgroup splits: even, and enough that reading the maxima of the other chunks costs
-/// little.
+/// The number of terms of a line that a workgroup splits. It is even, and large enough that reading the maxima of the
+/// other chunks costs little.
 pub(super) const CHUNK: u32 = 4096;
 
-/// Returns the terms of the sums of such products: `k`, rounded up to whole words of two.
+/// Returns the number of terms in the sums of the f16 products: `k`, rounded up to an even number, because a word holds
+/// two f16.
 pub(super) fn terms(k: u32) -> u32 {
     k.saturating_add(k % 2)
 }
 
-/// Returns the words of device memory for each intermediate array: the high and low halves of op(A) and of op(B), the
-/// magnitudes, the exponents, and the sums of all products. `batches` has the numbers of matrices of A, of B and of
-/// results.
+/// Returns the number of words of device memory for each intermediate array: the high and low halves of op(A) and of
+/// op(B), the largest magnitudes of both factors, the exponents, and the sums of all products. `batches` has the
+/// numbers of matrices of A, of B and of results.
 pub(super) fn room(plan: &Plan, m: u64, n: u64, k: u32, batches: [u64; 3]) -> [u64; 8] {
     let [of_a, of_b, of_c] = batches;
     let all = [m.saturating_mul(of_a), n.saturating_mul(of_b)];
@@ -43,7 +44,8 @@ struct Halves {
 }
 
 impl Halves {
-    /// Splits `all` lines, `lines` per matrix, of `terms` elements each, which are contiguous if `along`.
+    /// Splits the lines of a factor. `size` is (lines per matrix, lines in total, terms per line). The terms of a line
+    /// are contiguous if `along`.
     fn of(rec: &mut Recorder<'_>, factor: &Buffer<f32>, along: bool, size: [u32; 3]) -> Result<Self> {
         let [lines, all, terms] = size;
         let (chunks, words) = (terms.div_ceil(CHUNK), terms.div_ceil(2) as usize);
@@ -73,8 +75,8 @@ impl Halves {
     }
 }
 
-/// Records a product of f32 into `out`. The plan is one for f16 with [`terms`] terms, and may be that of a larger
-/// product of which this one is a block. A block has all terms, because scales belong to whole lines.
+/// Records a product of f32 into `out`. The plan is for f16 with [`terms`] terms, and may be that of a larger product
+/// of which this one is a block. A block has all terms, because scales belong to whole lines.
 ///
 /// # Errors
 /// Device errors.

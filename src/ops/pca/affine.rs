@@ -1,4 +1,4 @@
-//! `(X - before) W + after`, on both sides.
+//! The map `(X - before) W + after`, on the CPU and on the device.
 
 use super::kernels::{Affine, Sizes, TILE};
 use crate::array::{Array, Real, Storage};
@@ -14,7 +14,7 @@ use bytemuck::cast_slice;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// The rows that a thread of the CPU centers and multiplies at once.
+/// The number of rows that a thread of the CPU centers and multiplies at once.
 const ROWS: usize = 512;
 
 /// An affine map: the point that is subtracted, a matrix `(before.len(), after.len())` in column-major order, and the
@@ -109,7 +109,7 @@ fn every<T: Real>([before, w, after]: [&[T]; 3], x: &[T], shape: Shape) -> Vec<T
         return out;
     }
     if inner == 0 {
-        // Without coordinates the result is the added point.
+        // If X has no columns, every row of the result is `after`.
         let points = after.iter().cycle();
         out.chunks_exact_mut(rows).zip(points).for_each(|(column, &x)| column.fill(x));
         return out;
@@ -142,8 +142,10 @@ fn every<T: Real>([before, w, after]: [&[T]; 3], x: &[T], shape: Shape) -> Vec<T
     out
 }
 
+/// Checks that the device can map a batch of the given shape to `cols` columns.
+///
 /// # Errors
-/// [`crate::ErrorKind::Limit`] if the device cannot take a batch of that shape.
+/// [`crate::ErrorKind::Limit`] if the device cannot.
 fn fits(gpu: &Gpu, shape: Shape, cols: usize, budget: u64) -> Result<()> {
     let adapter = gpu.adapter();
     let [given, made, turns] = [shape.len(), Shape { cols, ..shape }.len(), shape.cols.saturating_mul(cols)]

@@ -2,11 +2,11 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// The edge of a tile of [`Affine`].
+/// The number of rows, and of columns, in a tile of [`Affine`].
 pub(super) const TILE: usize = 16;
 
 uniform! {
-    /// The first workgroup of a dispatch, and the shapes.
+    /// The index of the first workgroup of a dispatch, and the dimensions of the matrices.
     pub(super) struct Sizes { first: u32, rows: u32, inner: u32, cols: u32 }
 }
 

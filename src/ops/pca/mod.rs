@@ -18,16 +18,18 @@ use std::sync::Arc;
 /// The method by which [`pca`] finds the components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Solver {
-    /// Depends on the shape: the covariance for at most 2048 columns and at least as many rows, else the singular value
-    /// decomposition if the shorter side is at most 1024, else the truncated one.
+    /// A solver that depends on the shape: [`Solver::Covariance`] if there are at most 2048 columns and at least as
+    /// many rows as columns, otherwise [`Solver::Svd`] if the smaller dimension is at most 1024, and otherwise
+    /// [`Solver::Truncated`].
     #[default]
     Auto,
-    /// Eigenpairs of the covariance: one pass over the rows. Variances below a few eps times the largest are rounding.
+    /// The eigenpairs of the covariance, which take one pass over the rows. Variances below a few eps times the largest
+    /// variance are rounding errors.
     Covariance,
-    /// Singular values of the centered rows, which resolve far smaller variances.
+    /// The singular value decomposition of the centered rows, which resolves far smaller variances.
     Svd,
     /// The leading singular values of the centered rows by block Lanczos, on the CPU, until they are as accurate as
-    /// those of the other solvers; NotConverged if [`TruncatedOptions::passes`] did not suffice.
+    /// those of the other solvers. The status is NotConverged if [`TruncatedOptions::passes`] passes did not suffice.
     Truncated,
 }
 
@@ -36,53 +38,61 @@ pub enum Solver {
 pub struct PcaOptions {
     /// The method that finds the components.
     pub solver: Solver,
-    /// How the truncated decomposition iterates.
+    /// The options of the truncated decomposition.
     pub truncated: TruncatedOptions,
 }
 
 /// The k leading principal components of some rows.
 #[derive(Clone, Debug)]
 pub struct Pca<T = f32> {
-    /// `(k, cols)`: one component per row, of unit length, by descending variance. The entry of largest magnitude of
-    /// each is positive; of several within rounding of it, the first is.
+    /// The components, `(k, cols)`: one component per row, of unit length, in the order of descending variance. In each
+    /// component the entry of largest magnitude is positive; if several entries have this magnitude up to rounding, the
+    /// first of them is positive.
     pub components: Array<T>,
-    /// `(k, 1)`: the variance along each component, divided by rows - 1. An f32 does not hold it for f32 elements that
-    /// are 1e-20 and less apart, or 1e20.
+    /// The variance along each component, `(k, 1)`, with the divisor rows - 1. If f32 elements are at most 1e-20 or at
+    /// least 1e20 apart, an f32 cannot hold their variance.
     pub explained_variance: Array<T>,
-    /// `(k, 1)`: its share of the variance of all columns; NaN if that is 0.
+    /// The variance along each component as a share of the variance of all columns, `(k, 1)`; NaN if the latter is 0.
     pub explained_variance_ratio: Array<T>,
-    /// `(k, 1)`: the square roots of the variances times rows - 1, which are the singular values of the centered rows.
+    /// The singular values of the centered rows, `(k, 1)`. Each one is the square root of the product of rows - 1 and
+    /// the variance along the component.
     pub singular_values: Array<T>,
-    /// `(1, cols)`: the means of the columns.
+    /// The means of the columns, `(1, cols)`.
     pub mean: Array<T>,
     /// The mean of the variances along the `min(rows, cols) - k` remaining directions (Tipping and Bishop 1999); 0 if
-    /// there are none.
+    /// no direction remains.
     pub noise_variance: f64,
     /// The number of rows that the components were computed from.
     pub rows: u64,
-    /// The certificate of the decomposition that the components come from, for the matrix that was decomposed.
+    /// The certificate of the decomposition from which the components were computed, for the matrix that was
+    /// decomposed.
     pub certificate: Certificate,
-    /// The bound, relative to the largest singular value, up to which a singular value may be rounding alone.
+    /// The bound, relative to the largest singular value, up to which a singular value may consist of rounding errors
+    /// only.
     rounding: f64,
 }
 
-/// The most columns of a covariance under [`Solver::Auto`]: with more, its decomposition outweighs the one pass.
+/// The maximum number of columns for which [`Solver::Auto`] uses the covariance. With more columns, decomposing the
+/// covariance costs more than the single pass over the rows saves.
 const COVARIANCE: usize = 2048;
-/// The exponent of the largest deviation below which a device flushes digits that an f32 of it has: the exponent of the
-/// least normal number plus the bits of a mantissa.
+/// The bound for the exponent of the largest deviation below which a device loses digits that an f32 holds, because the
+/// digits are subnormal and are flushed. The bound is the exponent of the least normal number plus the number of bits
+/// in a mantissa.
 const LOST: i32 = -126 + 23;
-/// The largest shorter side that is decomposed as a whole under [`Solver::Auto`].
+/// The maximum smaller dimension for which [`Solver::Auto`] computes the whole singular value decomposition.
 const WHOLE: usize = 1024;
 
-/// Computes the k leading principal components of the rows of `x`: centered, not scaled, as scikit-learn's PCA does.
+/// Computes the k leading principal components of the rows of `x`. Rows are centered but not scaled, as in
+/// scikit-learn's PCA.
 ///
-/// They come from the eigenpairs of the covariance or from the singular values of the centered rows: see [`Solver`]. On
-/// the CPU the covariance is assembled and decomposed in f64 whatever `T` is, from products of 2048 rows in `T`. The
-/// signs of the components are canonical; for equal variances any basis may be returned. On a device deviations are
-/// scaled by a power of two, which is undone in f64: an explained variance is 0 or infinite if `T` does not hold it,
-/// but ratios, singular values and components are right. If the largest deviation is below 2^-103 (1e-31), the status
-/// is Unresolved, because some of its digits are subnormal there. The results are on the host; [`Pca::transform`] runs
-/// where its rows are stored.
+/// The components come from the eigenpairs of the covariance or from the singular values of the centered rows, as
+/// [`Solver`] says. On the CPU the covariance is assembled and decomposed in f64 whatever `T` is, but products within
+/// 2048 rows are summed in `T`. The signs of the components are canonical; for equal variances any basis may be
+/// returned. On a device, deviations from the mean are scaled by a power of two, and the scaling is undone in f64. So
+/// an explained variance is 0 or infinite if `T` does not hold it, but ratios, singular values and components are
+/// right. If the largest deviation is below 2^-103 (1e-31), the status is Unresolved, because some digits of the
+/// deviations are subnormal on the device. The results are on the host; the side of [`Pca::transform`] is chosen for
+/// each call.
 ///
 /// # Shapes
 /// X `(rows, cols)`, one matrix of at least two rows; k at most `min(rows, cols)`.
@@ -103,9 +113,9 @@ const WHOLE: usize = 1024;
 /// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if it is a batch or has fewer than two rows; [`crate::ErrorKind::Domain`] if k exceeds
-/// either side, or [`Backend::Gpu`] is set and `T` is f64; [`crate::ErrorKind::Limit`] as for the decomposition; device
-/// errors.
+/// [`crate::ErrorKind::Shape`] if `x` is not one matrix with at least two rows; [`crate::ErrorKind::Domain`] if k
+/// exceeds the number of rows or of columns, or if [`Backend::Gpu`] is set and `T` is f64; [`crate::ErrorKind::Limit`]
+/// as for the decomposition; device errors.
 pub fn pca<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) -> Result<Pca<T>> {
     let shape = x.shape();
     let Shape { rows, cols, batch } = shape;
@@ -119,7 +129,7 @@ pub fn pca<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) 
     Ok(found(ctx, x, k, options)?.chosen(&choice))
 }
 
-/// Runs [`pca`] with arguments that were checked.
+/// Runs [`pca`] with arguments that are already checked.
 fn found<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) -> Result<Pca<T>> {
     let shape = x.shape();
     let Shape { rows, cols, .. } = shape;
@@ -136,7 +146,7 @@ fn found<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) ->
     of_rows(ctx, x, k, solver, options.truncated)
 }
 
-/// Returns where [`pca`] would do most of its work on a matrix of that shape, and why.
+/// Returns where [`pca`] would do most of its work for a matrix of the given shape, and why.
 #[must_use]
 pub fn choose_pca<T: Real>(ctx: &Context, shape: Shape, k: usize, options: PcaOptions, resident: bool) -> Choice {
     match options.solver.on(shape) {
@@ -147,7 +157,7 @@ pub fn choose_pca<T: Real>(ctx: &Context, shape: Shape, k: usize, options: PcaOp
 }
 
 impl Solver {
-    /// Returns itself, or the solver that [`Solver::Auto`] chooses for a matrix of that shape.
+    /// Returns `self`, or the solver that [`Solver::Auto`] chooses for a matrix of the given shape.
     fn on(self, Shape { rows, cols, .. }: Shape) -> Self {
         match self {
             Self::Auto if cols <= COVARIANCE && cols <= rows => Self::Covariance,
@@ -158,7 +168,8 @@ impl Solver {
     }
 }
 
-/// Computes [`pca`] of a stream of rows from its covariance; more rows may be pushed afterwards.
+/// Computes the principal components of a stream of rows from the covariance of the stream, like [`pca`]. More rows may
+/// be pushed afterwards.
 ///
 /// # Examples
 /// ```
@@ -197,7 +208,8 @@ pub fn pca_of_stream<T: Real>(ctx: &Context, stream: &RunningCovariance<T>, k: u
     }
 }
 
-/// Computes the components from means and a covariance on the device, in f32 and in units of `4^exponent`.
+/// Computes the components from means and a covariance that the device computed in f32. The covariance is in units of
+/// `4^exponent`.
 fn of_resident<T: Real>(
     ctx: &Context,
     mean: &Array<T>,
@@ -221,7 +233,7 @@ fn of_resident<T: Real>(
     Ok(found.assemble(rows))
 }
 
-/// Computes the components from means and a covariance in another precision, on the CPU.
+/// Computes the components on the CPU from the means and from a covariance in the precision `F`.
 fn of_covariance<T: Real, F: Real>(
     ctx: &Context,
     mean: Vec<f64>,
@@ -239,7 +251,7 @@ fn of_covariance<T: Real, F: Real>(
     Ok(Found { mean, values, vectors, total, unit: 1.0, epsilon: T::EPSILON, certificate }.assemble(rows))
 }
 
-/// Returns eigenpairs in f64, the largest first, from ascending ones with one vector per column.
+/// Converts ascending eigenpairs, with one vector per column, to f64 and to descending order.
 fn descending<F: Real>(values: &[F], vectors: &[F], cols: usize) -> (Vec<f64>, Vec<f64>) {
     let values = F::all_to_f64(values).iter().rev().copied().collect();
     let vectors = F::all_to_f64(vectors).chunks_exact(cols.max(1)).rev().flatten().copied().collect();
@@ -286,17 +298,18 @@ fn first(certificates: &[Certificate]) -> Certificate {
     certificates.first().copied().unwrap_or_default()
 }
 
-/// The results of either decomposition.
+/// The results of a decomposition of the covariance or of the centered rows.
 struct Found {
     mean: Vec<f64>,
     /// The k variances in descending order, in units of `unit` squared.
     values: Vec<f64>,
-    /// Their directions, concatenated.
+    /// The directions of these variances, concatenated.
     vectors: Vec<f64>,
-    /// The variance of all columns, in units of `unit` squared.
+    /// The sum of the variances of all columns, in units of `unit` squared.
     total: f64,
     unit: f64,
-    /// The eps of the covariance that the variances come from; 0 for singular values.
+    /// The eps of the precision of the covariance from which the variances were computed; 0 if singular values were
+    /// computed.
     epsilon: f64,
     certificate: Certificate,
 }
@@ -334,8 +347,8 @@ impl Found {
     }
 }
 
-/// Sets the sign so that the entry of largest magnitude is positive, or the first of those within a thousand times
-/// rounding of it.
+/// Sets the sign of a vector so that its entry of largest magnitude is positive. If several entries have this magnitude
+/// to within 1000 `epsilon`, the first of them is made positive.
 fn canonical(vector: &mut [f64], epsilon: f64) {
     let largest = vector.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     let first = vector.iter().find(|x| x.abs() >= largest * (1.0 - 1000.0 * epsilon));
@@ -345,7 +358,7 @@ fn canonical(vector: &mut [f64], epsilon: f64) {
 }
 
 impl<T: Real> Pca<T> {
-    /// Returns where most of the work was done, and why; `None` for a stream.
+    /// Returns where most of the work was done, and why; `None` if the components come from a stream.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.components.choice()
@@ -365,7 +378,7 @@ impl<T: Real> Pca<T> {
     /// Returns this decomposition if it has converged.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Uncertified`] if it has not.
+    /// [`crate::ErrorKind::Uncertified`] if the decomposition has not converged.
     pub fn ok(self) -> Result<Self> {
         all_converged(&[self.certificate])?;
         Ok(self)
@@ -377,20 +390,22 @@ impl<T: Real> Pca<T> {
         self.certificate.status == Status::Converged
     }
 
-    /// Returns rows in the coordinates of the components: `(X - mean) components'`.
+    /// Transforms the rows of `x` to the coordinates of the components: `(X - mean) components'`.
     ///
-    /// If `whiten` is set, each coordinate is divided by the square root of its variance. It is exactly 0 along a
-    /// direction whose singular value is at most `max(rows, cols) eps` times the largest, by which numpy's
-    /// `matrix_rank` calls it rounding. The eigenvalues of a covariance are known to `10 cols eps` of the largest: if
-    /// the components come from one, a coordinate is also 0 along a direction whose variance is not more than that.
-    /// This is the same on every backend.
+    /// If `whiten` is set, each coordinate is divided by the square root of its variance. A coordinate is exactly 0
+    /// along a direction whose singular value is at most `max(rows, cols) eps` times the largest singular value, which
+    /// is the bound below which NumPy's `matrix_rank` counts a singular value as rounding. The eigenvalues of a
+    /// covariance are accurate to `10 cols eps` times the largest eigenvalue. So if the components come from a
+    /// covariance, a coordinate is also 0 along a direction whose variance is at most this bound. These rules are the
+    /// same on every backend.
     ///
     /// # Shapes
     /// X `(any, cols)`, any batch; the result is `(any, k)`.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns; with [`Backend::Gpu`], [`crate::ErrorKind::Domain`] if `T`
-    /// is f64 and [`crate::ErrorKind::Limit`] if the device cannot hold the rows; device errors.
+    /// [`crate::ErrorKind::Shape`] if `x` has a different number of columns; with [`Backend::Gpu`],
+    /// [`crate::ErrorKind::Domain`] if `T` is f64 and [`crate::ErrorKind::Limit`] if the device cannot hold the rows;
+    /// device errors.
     pub fn transform(&self, ctx: &Context, x: &Array<T>, whiten: bool) -> Result<Array<T>> {
         let Shape { rows: k, cols, .. } = self.components.shape();
         if x.shape().cols != cols {
@@ -411,7 +426,8 @@ impl<T: Real> Pca<T> {
         .apply("Pca::transform", ctx, x)
     }
 
-    /// Returns rows from their coordinates: reverts [`Pca::transform`], without the directions that were left out.
+    /// Computes rows from their coordinates. This reverts [`Pca::transform`], except along the directions that were
+    /// left out.
     ///
     /// # Shapes
     /// Y `(any, k)`, any batch; the result is `(any, cols)`.
@@ -442,7 +458,7 @@ impl<T: Real> Pca<T> {
         Ok(self.scales(ctx, true)?.into_iter().filter(|&scale| scale == 0.0).count())
     }
 
-    /// Returns the unit of the coordinate along each component.
+    /// Returns the divisor of the coordinate along each component; 0 if whitening leaves the direction out.
     fn scales(&self, ctx: &Context, whiten: bool) -> Result<Vec<f64>> {
         let Shape { rows: k, cols, .. } = self.components.shape();
         if !whiten {
@@ -452,7 +468,7 @@ impl<T: Real> Pca<T> {
         #[expect(clippy::cast_precision_loss, reason = "counts of rows and columns")]
         let (rows, longer) = (self.rows.saturating_sub(1) as f64, self.rows.max(cols as u64) as f64);
         let rounding = self.rounding.max(longer * T::EPSILON) * singular.first().copied().unwrap_or(0.0);
-        // The comparison keeps NaN.
+        // A NaN stays NaN, because its comparison is false.
         Ok(singular.into_iter().map(|s| if s <= rounding { 0.0 } else { s / rows.sqrt() }).collect())
     }
 }

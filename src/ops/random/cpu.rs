@@ -1,5 +1,6 @@
-//! Random numbers on the CPU: several blocks of Philox at once in SIMD vectors, chunks of a request in parallel. The
-//! position of a chunk determines its numbers, so no cut and no number of threads changes a bit.
+//! Random numbers on the CPU. Several blocks of Philox are computed at once in SIMD vectors, and the chunks of a
+//! request are computed in parallel. The numbers of a chunk depend only on its position in the stream, so neither the
+//! division of requests nor the number of threads changes a bit.
 
 use super::philox::{WORDS, abreast};
 use super::quantile::{normal_of, normal_of_two};
@@ -8,7 +9,7 @@ use crate::array::{Real, Scalar};
 use crate::parallel;
 use bytemuck::allocation::cast_vec;
 
-/// The numbers of a chunk: 64 KiB in f32.
+/// The number of random numbers that a thread makes at a time, which fill 64 KiB in f32.
 const CHUNK: usize = 1 << 14;
 
 pub(super) fn words(stream: &Stream, len: usize) -> Vec<u32> {
@@ -31,7 +32,7 @@ fn fill_f64(stream: &Stream, len: usize, law: Law) -> Vec<f64> {
 fn of_law<T: Real>(stream: &Stream, len: usize, law: Law) -> Vec<T> {
     let zero = T::from_f64(0.0);
     match law {
-        // [`words`] makes them, in their own type.
+        // Words are made by [`words`], because they have a different type.
         Law::Words => Vec::new(),
         Law::Uniform { low, high } => {
             let (from, width) = (T::from_f64(low), T::from_f64(high - low));
@@ -63,7 +64,7 @@ fn of_law<T: Real>(stream: &Stream, len: usize, law: Law) -> Vec<T> {
     }
 }
 
-/// Returns the largest number of the precision that is below `high`.
+/// Returns the largest number of the precision `T` that is below `high`.
 #[expect(clippy::cast_possible_truncation, reason = "where T is f32, `high` is one")]
 pub(super) fn last_below<T: Real>(high: f64) -> f64 {
     if T::ON_DEVICE { (high as f32).next_down().into() } else { high.next_down() }
@@ -78,7 +79,7 @@ fn made<T: Scalar, const N: usize>(
 ) -> Vec<T> {
     let mut out = vec![zero; len];
     parallel::for_each(out.chunks_mut(CHUNK), |chunk, out| {
-        // Compiled for the widest vectors that this CPU has.
+        // `dispatch` runs the closure as compiled for the widest vectors of this CPU.
         pulp::Arch::new().dispatch(
             #[inline(always)]
             || fill_chunk(stream, (chunk * CHUNK * N) as u64, out, &make),
@@ -105,7 +106,7 @@ fn fill_chunk<T: Scalar, const N: usize>(stream: &Stream, first: u64, out: &mut 
         }
         return;
     }
-    // A number starts in one round and ends in the next, so this goes word by word.
+    // A number may start in one round and end in the next round, so the words are taken one by one.
     let mut words = next(0);
     let (mut round, mut at) = (0, inside);
     for out in out {

@@ -1,4 +1,4 @@
-//! Random numbers on the device: one kernel, in integers except for the last step of the law.
+//! Random numbers on the device, with one kernel. All steps but the last step of the distribution are in integers.
 
 use super::kernels::{BERNOULLI, Fill, NORMAL, Order, UNIFORM, WIDTH, WORDS, fill_variant};
 use super::quantile::TABLE;
@@ -6,15 +6,15 @@ use super::{Law, Stream, cpu};
 use crate::device::{Buffer, Gpu};
 use crate::error::{ErrorKind, Result};
 
-/// Returns the bytes of a binding for `len` numbers: whole vectors of four.
+/// Returns the number of bytes in a binding for `len` numbers, rounded up to whole vectors of four.
 pub(super) fn bytes(len: usize) -> u64 {
     (len as u64).div_ceil(4).max(1).saturating_mul(16)
 }
 
-/// Records the next `len` numbers of the stream.
+/// Records the computation of the next `len` numbers of the stream.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if they exceed a binding; device errors.
+/// [`ErrorKind::Limit`] if the numbers exceed a binding; device errors.
 pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<Buffer<f32>> {
     let adapter = gpu.adapter();
     let (needed, allowed) = (bytes(len), adapter.limits.storage_binding);
@@ -33,7 +33,8 @@ pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<B
     let [block_low, block_high] = [block, block >> 32].map(low_word);
     let count = low_word(quads as u64);
     let (variant, [offset, factor, below], [last, some]) = numbers_of(law);
-    // At most twenty rounds of about ten operations, and ten per number.
+    // An invocation computes at most twenty rounds of about ten operations, and ten operations for each of its four
+    // numbers.
     let work = f64::from(WIDTH) * 240.0;
     for range in rec.ranges(count.div_ceil(WIDTH), work) {
         let params = Order {
@@ -79,8 +80,8 @@ fn low_word(x: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. fill.wgsl has the rounds of
-    /// two blocks.
+    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. The loops of fill.wgsl are
+    /// the rounds of two blocks.
     #[test]
     fn the_loops_fit_lavapipe() {
         let rounds = 10;

@@ -2,7 +2,7 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// The vectors of four numbers that a workgroup makes.
+/// The number of vectors of four numbers that a workgroup makes.
 pub(super) const WIDTH: u32 = 64;
 
 /// The values of LAW in fill.wgsl: the law that the numbers follow.
@@ -12,8 +12,8 @@ pub(super) const NORMAL: u8 = 2;
 pub(super) const BERNOULLI: u8 = 3;
 
 uniform! {
-    /// The stream, the position of the first word, the vectors of four numbers of this dispatch, and the parameters of
-    /// the law.
+    /// The stream, the position of the first word, the index of the first workgroup, the number of vectors of four
+    /// numbers, and the parameters of the law.
     pub(super) struct Order {
         key_low: u32, key_high: u32, upper_low: u32, upper_high: u32, block_low: u32, block_high: u32, inside: u32,
         first: u32, count: u32, offset: f32, factor: f32, below: f32, last: u32, some: u32,

@@ -1,9 +1,10 @@
-//! Random numbers by a counter: Philox 4x32-10, so that the i-th number of a stream is a function of the stream and of
-//! i. Integers, uniforms and standard normals are the same to the last bit on the CPU and on every adapter, however a
-//! request is cut.
+//! Random numbers from a counter-based generator, Philox 4x32-10: the i-th number of a stream is a function of the
+//! stream and of i only. Integers, uniforms and standard normals are the same to the last bit on the CPU and on every
+//! adapter, however a request is divided.
 //!
-//! `quantile` makes standard normals from words in fixed point, by 1024 cubic polynomials, so that their bits are the
-//! same everywhere. `start_vectors` is what iterations start from; a test fixes its bits.
+//! The module `quantile` computes standard normals from words in fixed point, with 1024 cubic polynomials, so that the
+//! bits of the normals are the same everywhere. The module `start_vectors` computes the start vectors of iterations; a
+//! test fixes their bits.
 
 mod cpu;
 mod gpu;
@@ -44,10 +45,11 @@ enum Law {
     },
 }
 
-/// Returns the 32-bit words of the stream.
+/// Returns the next 32-bit words of the stream.
 ///
 /// # Shapes
-/// The elements are filled in the order of memory: column-major, the batch slowest. Each takes one word of the stream.
+/// Any. The elements are filled in the order of memory, which is column-major with the matrices of a batch one after
+/// the other. Each element takes one word of the stream.
 ///
 /// # Examples
 /// ```
@@ -75,11 +77,12 @@ pub fn words(ctx: &Context, stream: &mut Stream, shape: Shape) -> Result<Array<u
     Ok(Array::from_storage(shape, made).chosen(&choice))
 }
 
-/// Returns numbers uniform on `[low, high)`.
+/// Returns numbers that are uniformly distributed on `[low, high)`.
 ///
-/// In f32, u has the upper 24 bits of one word, and a number is `low + (high - low) u`; in f64, u has the upper 53 bits
-/// of two words. On `[0, 1)`, and wherever that product and sum are exact, the bits are the same everywhere; elsewhere
-/// an adapter may fuse or round them differently, by one ulp of the larger of `|low|` and `|high|`.
+/// A number is `low + (high - low) u`. In f32, u consists of the upper 24 bits of one word; in f64, u consists of the
+/// upper 53 bits of two words. On `[0, 1)`, and wherever the product and the sum are exact, the bits are the same
+/// everywhere. Elsewhere an adapter may fuse or round these operations differently, which changes a number by one ulp
+/// of the larger of `|low|` and `|high|`.
 ///
 /// # Shapes
 /// As for [`words`]; f64 takes two words per number.
@@ -111,11 +114,11 @@ pub fn uniform<T: Real>(ctx: &Context, stream: &mut Stream, shape: Shape, range:
 
 /// Returns normally distributed numbers.
 ///
-/// A number is the inverse of the distribution at the probability that a word stands for. So it takes one word in f32
-/// and two in f64, and no number is rejected. Standard normals have the same bits everywhere: the largest is 6.338 in
-/// f32 (at a probability of 2^-33) and 9.155 in f64 (2^-65). Each is within 2.5 * 2^-29 plus half an ulp (f64: 4 ulp)
-/// of the exact quantile. `mean + deviation x` is rounded, and an adapter may fuse the two steps: this changes a number
-/// by one ulp of the larger of `|mean|` and `|deviation x|`.
+/// A standard normal x is the inverse of the distribution function at a probability that is made from one word in f32
+/// and from two words in f64. No number is rejected. Standard normals have the same bits everywhere. The largest is
+/// 6.338 in f32 (at a tail probability of 2^-33) and 9.155 in f64 (at 2^-65). The error of x is at most 2.5 * 2^-29
+/// plus half an ulp in f32, and 4 ulp in f64. The result is `mean + deviation x`, rounded. An adapter may fuse the
+/// product and the sum, which changes a number by one ulp of the larger of `|mean|` and `|deviation x|`.
 ///
 /// # Shapes
 /// As for [`words`]; f64 takes two words per number.
@@ -153,11 +156,11 @@ pub fn normal<T: Real>(
     fill("random normal", ctx, stream, shape, Law::Normal { mean: a, deviation: b })
 }
 
-/// Returns 1 with probability p, else 0: 1 if a word is below p 2^32, rounded to the nearest integer. The numbers are
-/// the same everywhere.
+/// Returns numbers that are 1 with probability p and 0 otherwise. A number is 1 if its word is below p 2^32, rounded to
+/// the nearest integer. The numbers are the same everywhere.
 ///
 /// # Shapes
-/// As for [`words`]; f64 takes one word per number too.
+/// As for [`words`]; in f64, too, a number takes one word.
 ///
 /// # Examples
 /// ```
@@ -199,7 +202,7 @@ fn fill<T: Real>(
     Ok(Array::from_storage(shape, made).chosen(&choice))
 }
 
-/// Returns the call if its numbers fit the memory budget.
+/// Returns the description of a call after checking that its numbers fit the memory budget.
 fn check<T: Scalar>(
     operation: &'static str,
     ctx: &Context,
@@ -213,7 +216,7 @@ fn check<T: Scalar>(
     Ok(call::<T>(operation, shape, words))
 }
 
-/// Returns where numbers of this shape would be made, and why.
+/// Returns where random numbers of the given shape would be made, and why.
 #[must_use]
 pub fn choose_random<T: Scalar>(ctx: &Context, shape: Shape) -> Choice {
     call::<T>("random numbers", shape, 1).choose(ctx)

@@ -1,23 +1,23 @@
-//! Philox 4x32-10: four random words for a counter and a key (Salmon, Moraes, Dror and Shaw, Parallel random numbers:
-//! as easy as 1, 2, 3, SC 2011). It has ten rounds of two multiplications, and any word of any stream takes the same
-//! time.
+//! Philox 4x32-10, which computes four random words from a counter and a key (Salmon, Moraes, Dror and Shaw, Parallel
+//! random numbers: as easy as 1, 2, 3, SC 2011). Philox 4x32-10 has ten rounds of two multiplications, so every word of
+//! every stream takes the same time.
 
-/// The number of blocks that are made together, so that the compiler can vectorize them.
+/// The number of blocks that are computed together, so that the compiler can vectorize the computation.
 pub(super) const ABREAST: usize = 16;
-/// The number of words in these blocks.
+/// The number of words in [`ABREAST`] blocks.
 pub(super) const WORDS: usize = 4 * ABREAST;
 
 const MULTIPLIERS: [u32; 2] = [0xd251_1f53, 0xcd9e_8d57];
 const KEY_STEPS: [u32; 2] = [0x9e37_79b9, 0xbb67_ae85];
 
-/// Returns the lower and the upper half of a product.
+/// Returns the lower and the upper half of a 64-bit number.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "halves of 64 bits")]
 fn halves(x: u64) -> [u32; 2] {
     [x as u32, (x >> 32) as u32]
 }
 
-/// Returns the block of a counter, its lowest word first.
+/// Returns the block of four random words for a counter. The lowest word of the counter comes first.
 pub(super) fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     for _ in 0..10 {
         let [low_0, high_0] = halves(u64::from(counter[0]) * u64::from(MULTIPLIERS[0]));
@@ -28,7 +28,7 @@ pub(super) fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
-/// Returns [`ABREAST`] blocks from `block` on, for the counters whose upper half is `upper`.
+/// Returns the [`ABREAST`] blocks from number `block` on, for counters whose upper half is `upper`.
 #[inline(always)]
 pub(super) fn abreast(block: u64, upper: [u32; 2], mut key: [u32; 2]) -> [u32; WORDS] {
     let blocks: [[u32; 2]; ABREAST] = std::array::from_fn(|lane| halves(block.wrapping_add(lane as u64)));

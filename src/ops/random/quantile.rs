@@ -1,24 +1,25 @@
-//! Standard normals by the inverse of their distribution: one 32-bit word per number, in integers alone, so that every
-//! machine and every adapter makes the same bits.
+//! Standard normals by the inverse of the normal distribution function. A number is computed from one 32-bit word in
+//! integers only, so that every machine and every adapter makes the same bits.
 //!
-//! The lower 31 bits of a word w give t = 2 (w mod 2^31) + 1 and v = t / 2^33, the probability of the tail beyond the
-//! number; the highest bit is the sign. So the numbers are symmetric, and the largest is 6.338, at 2^-33. The interval
-//! of v is cut at powers of two, and each of these intervals into 32. On each of them x(v) is a cubic polynomial
-//! through Chebyshev's points, in fixed point. Its error is 0.4 units of 2^-29, and 2 units with the roundings of fixed
-//! point; then it is rounded to the 24 bits of an f32.
+//! The highest bit of a word w is the sign of the number. The lower 31 bits of w give t = 2 (w mod 2^31) + 1 and v = t
+//! / 2^33, the probability of the tail beyond the magnitude x of the number. So the numbers are symmetric, and the
+//! largest is 6.338, at v = 2^-33. The range of v is cut at powers of two, and the range between two powers of two is
+//! cut into 32 intervals. On each interval x(v) is a cubic polynomial through the Chebyshev points, in fixed point. The
+//! error of x is 0.4 units of 2^-29 before and 2 units after the rounding of fixed point. Finally, x is rounded to the
+//! 24 bits of an f32.
 
 /// The number of intervals between two powers of two.
 const INTERVALS: usize = 32;
 /// The number of binary places of x.
 const PLACES: u32 = 29;
-/// The additional binary places of the coefficients after the first.
+/// The number of additional binary places of all coefficients but the first.
 const GUARD: u32 = 4;
 
-/// The coefficients of x(v) = a - r (b - r (c - r d)), r in [0, 1), on each interval: a in units of 2^-29, the others
-/// in units of 2^-33.
+/// The coefficients a, b, c and d of x(v) = a - r (b - r (c - r d)) on each interval, where r is in [0, 1). The unit of
+/// a is 2^-29, and the unit of the other coefficients is 2^-33.
 pub(super) static TABLE: [[u32; 4]; 32 * INTERVALS] = table();
 
-/// Returns the standard normal of a word.
+/// Returns the standard normal that is made from a word.
 #[inline(always)]
 pub(super) fn normal_of(word: u32) -> f32 {
     let t = (word << 1) | 1;
@@ -28,7 +29,7 @@ pub(super) fn normal_of(word: u32) -> f32 {
     // The remaining bits of m, as a fraction of 2^32.
     let r = m << 6;
     let x = a.wrapping_sub(high(r, b - high(r, c - high(r, d))).wrapping_add(8) >> GUARD);
-    // Rounded to the 24 bits that f32 has: nothing after this rounds.
+    // x is rounded to the 24 bits of an f32 here, so that no later step rounds.
     let cut = 8_u32.saturating_sub(x.leading_zeros());
     let n = (x + ((1 << cut) >> 1)) >> cut;
     #[expect(clippy::cast_precision_loss, reason = "24 bits")]
@@ -37,7 +38,7 @@ pub(super) fn normal_of(word: u32) -> f32 {
     f32::from_bits(size.to_bits() | sign)
 }
 
-/// Returns the standard normal of 64 bits, in f64: the largest is 9.155, at 2^-65.
+/// Returns the standard normal that is made from 64 bits, in f64. The largest is 9.155, at a tail probability of 2^-65.
 pub(super) fn normal_of_two(low: u32, high: u32) -> f64 {
     let word = u64::from(high) << 32 | u64::from(low);
     #[expect(clippy::cast_precision_loss, reason = "rounded relative to the distance from 0")]
@@ -76,7 +77,7 @@ const fn interval(i: usize) -> [u32; 4] {
         values[k] = quantile(power * (1.0 + ((i % INTERVALS) as f64 + POINTS[k]) / INTERVALS as f64));
         k += 1;
     }
-    // Newton's divided differences, then powers of r.
+    // Newton's divided differences are computed first, then the coefficients of the powers of r.
     let mut order = 1;
     while order < 4 {
         let mut k = 3;
@@ -100,9 +101,9 @@ const fn interval(i: usize) -> [u32; 4] {
     fixed
 }
 
-/// Returns the point above which the standard normal distribution has the probability v in (0, 1/2]: Wichura's PPND16
-/// (Algorithm AS 241, Applied Statistics 37, 1988), to 16 digits. It uses only additions, multiplications, divisions
-/// and a root, so every machine computes the same.
+/// Returns the point above which the standard normal distribution has the probability v, for v in (0, 1/2]. The method
+/// is Wichura's PPND16 (Algorithm AS 241, Applied Statistics 37, 1988), which is accurate to 16 digits. It uses only
+/// additions, multiplications, divisions and a root, so every machine computes the same number.
 pub(super) const fn quantile(v: f64) -> f64 {
     let q = 0.5 - v;
     if q <= 0.425 {
@@ -182,7 +183,7 @@ pub(super) const fn quantile(v: f64) -> f64 {
     )
 }
 
-/// Returns a polynomial divided by another, the lowest coefficients first.
+/// Returns the quotient of two polynomials, whose coefficients start with the lowest power.
 const fn ratio(r: f64, above: [f64; 8], below: [f64; 8]) -> f64 {
     let (mut a, mut b) = (0.0, 0.0);
     let mut k = 8;
@@ -194,7 +195,7 @@ const fn ratio(r: f64, above: [f64; 8], below: [f64; 8]) -> f64 {
     a / b
 }
 
-/// Returns ln v of a normal number: v = 2^e m, m in [sqrt(1/2), sqrt(2)), ln m = 2 artanh((m - 1) / (m + 1)).
+/// Returns ln v for a normal number v = 2^e m with m in [sqrt(1/2), sqrt(2)), by ln m = 2 artanh((m - 1) / (m + 1)).
 const fn logarithm(v: f64) -> f64 {
     let bits = v.to_bits();
     let mut e = (bits >> 52) as f64 - 1023.0;
@@ -204,7 +205,7 @@ const fn logarithm(v: f64) -> f64 {
         e += 1.0;
     }
     let s = (m - 1.0) / (m + 1.0);
-    // |s| < 0.172: the term after the last is below 2^-60 of the first.
+    // Because |s| < 0.172, the first omitted term of the series is below 2^-60 times the first term.
     let (square, mut sum, mut k) = (s * s, 0.0, 23.0);
     while k > 0.0 {
         sum = sum * square + 1.0 / k;
@@ -213,8 +214,8 @@ const fn logarithm(v: f64) -> f64 {
     e * std::f64::consts::LN_2 + 2.0 * s * sum
 }
 
-/// Returns the square root of a number from 1/2 to 64, by Newton's method: seven steps from a start within a factor of
-/// 2.8.
+/// Returns the square root of a number from 1/2 to 64, by seven steps of Newton's method. The first iterate is within a
+/// factor of 2.8 of the root.
 const fn root(x: f64) -> f64 {
     let mut y = if x > 8.0 { 5.0 } else { 1.8 };
     let mut k = 0;
@@ -229,7 +230,7 @@ const fn root(x: f64) -> f64 {
 mod tests {
     use super::{TABLE, high, normal_of, normal_of_two, quantile};
 
-    /// Values of 40-digit arithmetic, for probabilities that are exact in f64.
+    /// The expected values are from 40-digit arithmetic, for probabilities that are exact in f64.
     #[test]
     fn the_quantile_is_right() {
         for (v, want) in [
@@ -256,7 +257,7 @@ mod tests {
         for (i, interval) in TABLE.iter().enumerate() {
             assert!(interval.iter().all(|&a| a > 0 && a < u32::MAX), "{i}: {interval:?}");
             assert!(interval[1] > interval[2] && interval[2] > interval[3], "{i}: {interval:?}");
-            // The last r of an interval takes away the most.
+            // On each interval, the largest r subtracts the most from a.
             let [a, b, c, d] = *interval;
             let r = u32::MAX - 63;
             let taken = (high(r, b - high(r, c - high(r, d))) + 8) >> 4;
@@ -264,8 +265,8 @@ mod tests {
         }
     }
 
-    /// Compares the ends and the middle of every interval, and what is next to them, with f64: within 2.5 units of
-    /// 2^-29 and half an ulp of f32.
+    /// Compares the numbers for the ends and the middle of every interval, and for the words next to these, with the
+    /// quantile in f64. The error is at most 2.5 units of 2^-29 plus half an ulp of f32.
     #[test]
     fn normals_follow_the_quantile() {
         let mut words: Vec<u32> = (0..31).flat_map(|e| (0..64).map(move |j| ((64 + j) << 25 | 1 << 24) >> e)).collect();

@@ -1,5 +1,5 @@
-//! Random numbers as a function of a seed and a position in a matrix: the start vectors of this crate's iterations.
-//! They are the same on every machine up to the rounding of logarithm and cosine.
+//! Start vectors for the iterations of this crate: random numbers as a function of a seed and of a position in a
+//! matrix. The numbers are the same on every machine up to the rounding of the logarithm and the cosine.
 
 use super::philox::philox;
 
@@ -9,7 +9,8 @@ fn key(seed: u64) -> [u32; 2] {
     [seed as u32, (seed >> 32) as u32]
 }
 
-/// Returns the entry at that row and column of a matrix of independent standard normals, by the Box-Muller transform.
+/// Returns the entry at the given row and column of a matrix of independent standard normals, by the Box-Muller
+/// transform.
 pub(in crate::ops) fn normal_at(row: u32, column: u32, seed: u64) -> f64 {
     let [a, b, c, d] = philox([row, column, 0, 0], key(seed));
     let unit = |high: u32, low: u32| {
@@ -20,7 +21,7 @@ pub(in crate::ops) fn normal_at(row: u32, column: u32, seed: u64) -> f64 {
     (-2.0 * unit(a, b).ln()).sqrt() * (std::f64::consts::TAU * unit(c, d)).cos()
 }
 
-/// Returns four independent numbers uniform on [-1, 1), for that row and quadruple of columns.
+/// Returns four independent numbers that are uniform on [-1, 1), for the given row and quadruple of columns.
 pub(in crate::ops) fn uniforms(row: u32, quadruple: u32, seed: u64) -> [f64; 4] {
     philox([row, quadruple, 1, 0], key(seed)).map(|word| f64::from(word.cast_signed()) / f64::from(1_u32 << 31))
 }
@@ -29,7 +30,8 @@ pub(in crate::ops) fn uniforms(row: u32, quadruple: u32, seed: u64) -> [f64; 4] 
 mod tests {
     use super::{normal_at, uniforms};
 
-    /// Solvers start from these numbers, which must not change: stored results and expectations depend on them.
+    /// Solvers start from these numbers. The numbers must not change, because stored results and expectations depend on
+    /// them.
     #[test]
     fn the_numbers_stay_what_they_were() {
         assert_eq!(
@@ -39,7 +41,8 @@ mod tests {
         assert!((normal_at(3, 4, 5) - 0.639_409_050_873_171_1).abs() < 1e-15);
     }
 
-    /// Mean 0 and variance 1 of 100,000 numbers: standard errors 0.003 and 0.0045, five of each allowed.
+    /// Checks that 100,000 numbers have mean 0 and variance 1. The standard errors are 0.003 and 0.0045, and five
+    /// standard errors are allowed.
     #[test]
     fn normals_are_normal() {
         let all: Vec<f64> = (0..100_000).map(|i| normal_at(i % 1000, i / 1000, 7)).collect();
@@ -48,8 +51,8 @@ mod tests {
         assert!(mean.abs() < 0.016 && (variance - 1.0).abs() < 0.023, "{mean}, {variance}");
     }
 
-    /// Mean 0 and variance 1/3 of 100,000 numbers: standard errors 0.0018 and 0.00094, five of each allowed; quarters
-    /// equally full.
+    /// Checks that 100,000 numbers have mean 0 and variance 1/3, and that the four quarters of the range are equally
+    /// full. The standard errors are 0.0018 and 0.00094, and five standard errors are allowed.
     #[test]
     fn uniforms_are_uniform() {
         let all: Vec<f64> = (0..25_000).flat_map(|i| uniforms(i % 500, i / 500, 7)).collect();
@@ -59,7 +62,7 @@ mod tests {
         for quarter in 0..4 {
             let low = f64::from(quarter) / 2.0 - 1.0;
             let count = all.iter().filter(|&&x| x >= low && x < low + 0.5).count();
-            // 25,000 with a standard deviation of 137.
+            // The expected count is 25,000, with a standard deviation of 137.
             assert!(count.abs_diff(25_000) < 690, "{count} from {low}");
         }
     }

@@ -5,12 +5,13 @@ const PERIOD: u128 = 1 << 66;
 /// The number of words that [`Stream::jump`] skips.
 const JUMP: u128 = 1 << 48;
 
-/// A sequence of random 32-bit words, and a position in it: Philox 4x32-10 over the counters of one key.
+/// A sequence of random 32-bit words, and a position in this sequence. The words are those of Philox 4x32-10 for
+/// consecutive counters and one key.
 ///
 /// A seed and a name identify a stream. Both are hashed (BLAKE3) to the 64 bits of the key and the upper 64 bits of the
-/// counter, so two streams are the same with a probability of 2^-128, and no arithmetic on seeds makes them overlap.
-/// The lower 64 bits of the counter are the position, in blocks of four words. Any position is reached in one step;
-/// after 2^66 words a stream starts again.
+/// counter. So two different streams coincide with a probability of 2^-128, and no arithmetic on seeds makes streams
+/// overlap. The lower 64 bits of the counter are the position, in blocks of four words. Any position is reached in one
+/// step. After 2^66 words a stream starts again.
 ///
 /// ```
 /// use fiedler::{Context, Shape, ops::random::{Stream, normal}};
@@ -36,7 +37,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Creates the stream of this seed and this name, at its beginning.
+    /// Creates the stream of the given seed and name, at the beginning of the stream.
     #[must_use]
     pub fn new(seed: u64, name: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("fiedler random stream of a seed and a name, 2026-11");
@@ -44,17 +45,17 @@ impl Stream {
         Self::of(&hasher)
     }
 
-    /// Creates a stream of plain Philox, with this key and with the block of this counter as the first. Both have their
-    /// lowest words first. This is for those who know what the published generator makes; streams of keys that are
-    /// close to each other are as good as others.
+    /// Creates a stream of plain Philox with the given key, which starts at the block of the given counter. Key and
+    /// counter have their lowest words first. This constructor serves to reproduce the words of the published
+    /// generator. Streams whose keys are close to each other are as good as other streams.
     #[must_use]
     pub fn of_key(key: [u32; 2], counter: [u32; 4]) -> Self {
         let [low, high, upper @ ..] = counter;
         Self { key, upper, position: u128::from(u64::from(high) << 32 | u64::from(low)) << 2 }
     }
 
-    /// Returns the stream of that number below this one, at its beginning: a separate one for each worker, tensor or
-    /// epoch. The position of this stream does not matter.
+    /// Returns substream `number` of this stream, at the beginning of the substream. Workers, tensors or epochs can
+    /// each have a separate substream. The position of this stream does not affect the substream.
     #[must_use]
     pub fn substream(&self, number: u64) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("fiedler random substream of a stream and a number, 2026-11");
@@ -83,8 +84,8 @@ impl Stream {
         self.position = (self.position + words % PERIOD) % PERIOD;
     }
 
-    /// Returns this stream at its current position, and skips 2^48 words in `self`. Repeated calls cut one sequence
-    /// into up to 2^18 parts that do not overlap.
+    /// Returns this stream at its current position, and skips 2^48 words in `self`. Repeated calls divide one sequence
+    /// into up to 2^18 sections that do not overlap.
     pub fn jump(&mut self) -> Self {
         let here = self.clone();
         self.skip(JUMP);
@@ -100,8 +101,8 @@ impl Stream {
         self.upper
     }
 
-    /// Returns the Philox block that contains the word `words` after the position, and that word's index (0 to 3)
-    /// within it.
+    /// Returns the number of the Philox block that contains the word at offset `words` from the position, and the index
+    /// (0 to 3) of this word within the block.
     #[expect(clippy::cast_possible_truncation, reason = "modulo 2^66, so 64 bits of blocks and 2 bits of words")]
     pub(super) fn block(&self, words: u64) -> (u64, usize) {
         let place = (self.position + u128::from(words)) % PERIOD;

@@ -1,15 +1,16 @@
-//! The CPU's ceilings, with all threads.
+//! The ceilings of the CPU, measured with all threads.
 
 use super::{Ceilings, best};
 use crate::error::Result;
 use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
 
-/// The elements of a chunk of a copy.
+/// The number of elements that a thread copies at a time.
 const CHUNK: usize = 1 << 16;
-/// The turns of a chain.
+/// The number of iterations in a chain of multiply-adds.
 const TURNS: usize = 1 << 18;
-/// The independent vectors: two fused units with a latency of four cycles keep eight busy.
+/// The number of independent vectors: two units for fused multiply-adds, with a latency of four cycles, are busy with
+/// eight vectors.
 const CHAINS: usize = 8;
 
 /// The task that computes chains of x = a x + b in registers, and returns the number of operations.

@@ -1,4 +1,4 @@
-//! The adapter's ceilings.
+//! The ceilings of an adapter.
 
 use super::kernels::{Chain, Copy, Fma, Span, WIDTH};
 use super::{Ceilings, best};
@@ -7,9 +7,9 @@ use crate::device::{Buffer, Gpu, Grid};
 use crate::error::{ErrorKind, Result};
 use crate::shape::to_u32;
 
-/// The turns of a chain: below every adapter's loop budget.
+/// The number of iterations in a chain of multiply-adds, which is below the loop budget of every adapter.
 const TURNS: u32 = 4096;
-/// The operations per invocation of a turn.
+/// The number of operations per invocation in one iteration.
 const TURN: f64 = 64.0;
 
 pub(super) fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
@@ -45,7 +45,7 @@ pub(super) fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceili
     Ok(Ceilings { copy: 32.0 * f64::from(vectors) / copied, fma: flops / computed, call })
 }
 
-/// The dispatches of the submission that is compared with a submission of one.
+/// The number of dispatches in the submission that is compared with a submission of one dispatch.
 const MANY: u32 = 65;
 
 pub(super) fn dispatch(ctx: &Context, rounds: usize) -> Result<f64> {
@@ -63,12 +63,12 @@ pub(super) fn dispatch(ctx: &Context, rounds: usize) -> Result<f64> {
     };
     let one = best(rounds, || submit(1))?;
     let many = best(rounds, || submit(MANY))?;
-    // If the clock cannot tell the two apart, a dispatch costs less than a hundredth of a submission of one.
+    // If the clock cannot distinguish the two times, a dispatch counts as a hundredth of a submission of one dispatch.
     Ok(((many - one) / f64::from(MANY - 1)).max(1e-2 * one))
 }
 
-/// Returns the number of workgroups of a chain: enough for every core of the largest GPU, and little work for a
-/// software adapter.
+/// Returns the number of workgroups that compute chains: enough to use every core of the largest GPU, but little work
+/// for a software adapter.
 fn groups(gpu: &Gpu) -> u32 {
     if gpu.adapter().software { 16 } else { 4096 }
 }

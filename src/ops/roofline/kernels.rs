@@ -2,16 +2,16 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// The invocations of a workgroup.
+/// The number of invocations in a workgroup.
 pub(super) const WIDTH: u32 = 256;
 
 uniform! {
-    /// The first workgroup and the number of vectors of a copy.
+    /// The index of the first workgroup, and the number of vectors to copy.
     pub(super) struct Span { first: u32, count: u32 }
 }
 
 uniform! {
-    /// The number of turns, and the two coefficients.
+    /// The number of iterations, and the coefficients a and b.
     pub(super) struct Chain { turns: u32, a: f32, b: f32 }
 }
 
@@ -20,13 +20,13 @@ fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// A copy.
+    /// A copy of vectors.
     Copy = ["roofline/copy.wgsl"] variants one_variant {
         uniform params: Span,
         read given: [f32; 4],
         write made: [f32; 4],
     }
-    /// Multiplications and additions in registers.
+    /// Chains of multiply-adds in registers.
     Fma = ["roofline/fma.wgsl"] variants one_variant {
         uniform params: Chain,
         write made: [f32; 4],

@@ -1,5 +1,5 @@
 //! The measured ceilings of a machine: bytes per second of a plain copy, and multiply-adds per second in registers.
-//! Every benchmark states what it achieves as a share of these.
+//! Every benchmark states its rates as shares of these ceilings.
 
 mod cpu;
 mod gpu;
@@ -10,21 +10,22 @@ use crate::error::{Error, Result};
 use crate::policy::Side;
 use std::time::Instant;
 
-/// The measured ceilings.
+/// The measured ceilings of the CPU or of an adapter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ceilings {
-    /// The bytes per second of a copy: those read and those written.
+    /// The bytes per second of a copy, counting both the bytes that are read and the bytes that are written.
     pub copy: f64,
     /// The operations per second in f32, with a multiply-add counted as two.
     pub fma: f64,
-    /// The seconds of the shortest possible call: one small dispatch, submitted and waited for (on the CPU one parallel
-    /// call).
+    /// The time of the shortest possible call, in seconds. On an adapter this call is one small dispatch, submitted and
+    /// waited for; on the CPU it is one parallel call.
     pub call: f64,
 }
 
-/// Measures the adapter if operations of `ctx` run on it, else the CPU, at full capacity: the best of `rounds` calls of
-/// each kind, after a first one that is not counted. Times are of the host's clock around calls that take a few
-/// milliseconds on any GPU, so they include the cost of a submission, as does everything that is compared with them.
+/// Measures the adapter if operations of `ctx` run on it, and otherwise the CPU, at full capacity. Each ceiling is from
+/// the fastest of `rounds` calls, after a first call that is not counted. Times are taken with the host's clock around
+/// calls that last a few milliseconds on any GPU. They include the cost of a submission, as do the times that are
+/// compared with them.
 ///
 /// # Examples
 /// ```
@@ -37,8 +38,8 @@ pub struct Ceilings {
 /// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if `rounds` is 0 or `bytes` is below 16; [`crate::ErrorKind::Limit`] if `bytes` (of one
-/// of the copy's two arrays) exceed the memory budget or a binding; device errors.
+/// [`crate::ErrorKind::Domain`] if `rounds` is 0 or `bytes` is below 16; [`crate::ErrorKind::Limit`] if the two arrays
+/// of the copy, of `bytes` bytes each, exceed the memory budget or one of them exceeds a binding; device errors.
 pub fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
     if rounds == 0 || bytes < 16 {
         let what = format!("expected at least one round and 16 bytes, found {rounds} and {bytes}");
@@ -48,7 +49,8 @@ pub fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
     if needed > allowed {
         return Err(Error::budget("bytes of a copy's two arrays", needed, allowed));
     }
-    // An adapter that is present and not forbidden is measured, even a software adapter, because it was named.
+    // Any adapter that is present is measured unless the CPU was requested. A software adapter is measured too, because
+    // the caller named it.
     let choice = ctx.explain(&Default::default(), true);
     if ctx.adapter().is_some() && choice.reason != crate::policy::Reason::Asked || choice.side == Side::Gpu {
         return gpu::ceilings(ctx, bytes, rounds);
@@ -56,7 +58,7 @@ pub fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
     cpu::ceilings(bytes, rounds)
 }
 
-/// Measures the seconds that one dispatch costs among others of the same submission.
+/// Measures the time, in seconds, that one dispatch adds to a submission of several dispatches.
 ///
 /// # Errors
 /// Device errors; [`crate::ErrorKind::NoAdapter`] if there is no adapter.
@@ -64,7 +66,7 @@ pub fn dispatch(ctx: &Context) -> Result<f64> {
     gpu::dispatch(ctx, 5)
 }
 
-/// Returns the fewest seconds of `rounds` calls, after one that is not counted.
+/// Returns the minimum time of `rounds` calls, in seconds, after a first call that is not counted.
 fn best(rounds: usize, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
     call()?;
     let mut least = f64::INFINITY;

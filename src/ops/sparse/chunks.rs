@@ -1,52 +1,54 @@
-//! Cuts the rows of a sparse matrix, once for all products, into the items that an invocation computes at a
-//! time. The cut changes no bit of a result: a row's sum has one order, wherever its entries are stored.
+//! Cuts the rows of a sparse matrix into the items that the kernels sum: whole rows, and segments of long rows. The cut
+//! is made once for all products. It changes no bit of a result, because the entries of a row are always summed in the
+//! same order, wherever they are stored.
 
 use crate::shape::to_u32;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// The number of entries of one row that are summed in one go. A row with more is cut, so that no hub delays a
-/// product.
+/// The maximum number of entries of a row that are summed in one go. A longer row is cut into segments, so that a node
+/// with many neighbors does not delay the whole product.
 pub(super) const SEGMENT: usize = 256;
 
-/// The largest row lengths of the classes. A dispatch takes rows of one class, because its work is estimated
-/// from their mean length.
+/// The largest row length of each class. All rows of a dispatch belong to one class, because the work of the dispatch
+/// is estimated from the mean length of its rows.
 const CLASSES: [usize; 3] = [16, 64, SEGMENT];
 
-/// All rows, partly as segments of rows.
+/// All rows of a matrix. The long rows are cut into segments.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Cut {
     pub(super) row_blocks: Vec<RowBlock>,
-    /// The rows that are cut: (row, first slot, end of its slots, problem).
+    /// The rows that are cut into segments: (row, first slot, end of the row's slots, problem). Each segment has one
+    /// slot for its sum.
     pub(super) long: Vec<[u32; 4]>,
-    /// The number of segments of all these rows.
+    /// The number of slots, one for each segment of a long row.
     pub(super) slots: u32,
 }
 
 /// Rows whose entries are in one array on the device.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct RowBlock {
-    /// The range in the entries of the whole matrix.
+    /// The range of the block's entries among the entries of the whole matrix.
     pub(super) entries: Range<usize>,
-    /// Whole rows, the longest first: (row, first entry, end of its entries, problem), with indices relative to
-    /// the block's first entry.
+    /// The rows that are not cut, the longest first: (row, first entry, end of the row's entries, problem). Entry
+    /// indices are relative to the block's first entry.
     pub(super) rows: Vec<[u32; 4]>,
-    /// Ranges of `rows` that belong to one class.
+    /// The ranges of `rows` whose rows belong to the same class.
     pub(super) runs: Vec<Run>,
-    /// Segments of long rows: (slot, first entry, end of its entries, problem).
+    /// The segments of long rows: (slot, first entry, end of the segment's entries, problem).
     pub(super) segments: Vec<[u32; 4]>,
 }
 
-/// Adjacent rows of a block.
+/// Adjacent rows, or segments, of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) rows: Range<u32>,
-    /// The number of entries of all these rows.
+    /// The total number of entries of the rows.
     pub(super) entries: usize,
 }
 
-/// Cuts rows into blocks of at most `most_entries` entries (at least [`SEGMENT`]) and `most_rows` rows.
-/// `row_offsets` delimits the entries of each row; problem p has the rows `node_offsets[p]..node_offsets[p + 1]`.
+/// Cuts rows into blocks of at most `most_entries` entries (raised to [`SEGMENT`] if it is smaller) and `most_rows`
+/// rows. `row_offsets` delimits the entries of each row; problem p has the rows `node_offsets[p]..node_offsets[p + 1]`.
 pub(super) fn cut(row_offsets: &[usize], node_offsets: &[usize], most_entries: usize, most_rows: usize) -> Cut {
     let most_entries = most_entries.max(SEGMENT);
     let first = row_offsets.first().copied().unwrap_or(0);
@@ -90,7 +92,7 @@ pub(super) fn cut(row_offsets: &[usize], node_offsets: &[usize], most_entries: u
 }
 
 impl RowBlock {
-    /// Sorts the rows by descending length, so that adjacent rows have similar lengths and the last to finish
+    /// Sorts the rows by descending length, so that adjacent rows have similar lengths and the rows that finish last
     /// are short.
     fn sorted(mut self) -> Self {
         let length = |row: &[u32; 4]| (row[2] - row[1]) as usize;
@@ -110,10 +112,9 @@ impl RowBlock {
 mod tests {
     use super::{Cut, SEGMENT, cut};
 
-    /// Checks that every entry of every row occurs once, in one position, and that the segments of a cut row
-    /// are in order.
+    /// Checks that every entry of every row occurs exactly once, and that the segments of a cut row are in order.
     fn check(lengths: &[usize], problems: &[usize], most_entries: usize, most_rows: usize) -> Cut {
-        // Offsets of a matrix that is a part of another one: they do not begin with 0.
+        // These are the offsets of a matrix that is a part of a larger one, so they do not begin with 0.
         let mut offsets = vec![7];
         for length in lengths {
             offsets.push(offsets[offsets.len() - 1] + length);
@@ -166,7 +167,7 @@ mod tests {
         assert_eq!(cut(&[0], &[0], 256, 10), Cut::default());
     }
 
-    /// A hub has the same segments wherever the blocks end, so its sum is the same too.
+    /// A long row has the same segments wherever the blocks end, so its sum is the same too.
     #[test]
     fn long_rows_are_cut_by_their_own_entries() {
         let slots = |most| {

@@ -1,5 +1,5 @@
-//! Products with blocks of vectors on the CPU. Blocks are row-major, so that an entry of the matrix multiplies
-//! contiguous values.
+//! Computes products of sparse matrices with blocks of vectors on the CPU. The blocks are row-major, so that each entry
+//! of a matrix multiplies contiguous values.
 
 use super::operator::Operator;
 use crate::array::Real;
@@ -7,13 +7,13 @@ use crate::lanes::{Task, Vector};
 use crate::parallel;
 use std::ops::Range;
 
-/// The work of a chunk of rows that one thread takes at a time: entries, plus eight for each row; some 20 us in
-/// blocks of 16 columns.
+/// The work of a chunk of rows that one thread takes at a time, measured as the number of entries plus eight for each
+/// row. With blocks of 16 columns, this is about 20 us.
 const CHUNK: usize = 16 * 1024;
-/// The block widths that have their own kernel.
+/// The numbers of columns of a block for which there is a kernel.
 pub(in crate::ops) const WIDTHS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
-/// The update `Y <- product A X + own X + before Y`; the content of Y does not matter if `before` is 0.
+/// The update `Y <- product A X + own X + before Y`; the old content of Y does not matter if `before` is 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::ops) struct Combination {
     pub(in crate::ops) product: f64,
@@ -50,7 +50,7 @@ impl<'a, T: Real> Rows<'a, T> {
         Self { operator, chunks }
     }
 
-    /// Runs `work` on every chunk with its rows of a block, on all threads.
+    /// Calls `work` for every chunk of rows, with the corresponding rows of the block, on all threads.
     fn each(&self, block: &mut [T], width: usize, work: impl Fn(Range<usize>, &mut [T]) + Sync) {
         let mut parts = Vec::with_capacity(self.chunks.len());
         let mut rest = block;
@@ -62,17 +62,17 @@ impl<'a, T: Real> Rows<'a, T> {
         parallel::for_each(parts, |_, (chunk, rows)| work(chunk, rows));
     }
 
-    /// Combines row-major blocks of `width` columns, one of [`WIDTHS`].
+    /// Applies the combination to row-major blocks of `width` columns.
     ///
     /// # Panics
-    /// If there is no kernel for that width; callers pass widths of the table.
+    /// If `width` is not one of [`WIDTHS`].
     pub(in crate::ops) fn combine(&self, width: usize, x: &[T], y: &mut [T], combination: Combination) {
         T::in_lanes(Combine { rows: self, width, x, y, combination });
     }
 }
 
-/// Evaluates `$call` with the weight of an entry and the scale of a node as closures; nothing is loaded where
-/// all are 1.
+/// Evaluates `$call` with two closures, which return the weight of an entry and the scale of a node. If all weights, or
+/// all scales, are 1, the closure returns 1 without loading anything.
 macro_rules! with_entries {
     ($operator:ident, |$weight:ident, $scale:ident| $call:expr) => {{
         let one = T::from_f64(1.0);
@@ -112,7 +112,7 @@ impl<T: Real> Task<T> for Combine<'_, T> {
     fn run<V: Vector<Scalar = T>>(self, token: V::Token) {
         let vectors = self.width / V::LANES;
         match (vectors, self.width) {
-            // Rows of whole vectors, as long as they fit in registers.
+            // A row of the block consists of 1, 2, 4 or 8 whole vectors, which fit in registers.
             (1, _) if self.width.is_multiple_of(V::LANES) => self.in_vectors::<V, 1>(token),
             (2, _) => self.in_vectors::<V, 2>(token),
             (4, _) => self.in_vectors::<V, 4>(token),
@@ -177,7 +177,7 @@ impl<T: Real> Combine<'_, T> {
     }
 }
 
-/// Computes the rows of one chunk, N vectors each.
+/// Computes the rows of one chunk. Each row has N vectors.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "all that a row needs, and nothing is kept")]
 fn vectors_of<T: Real, V: Vector<Scalar = T>, const N: usize>(
@@ -210,14 +210,14 @@ fn vectors_of<T: Real, V: Vector<Scalar = T>, const N: usize>(
         let here = &x[row * width..][..width];
         for (i, &sum) in sum.iter().enumerate() {
             let new = sum.mul_add(others, own * load(here, i));
-            // With `before` = 0 the old value may be anything, NaN too.
+            // If `before` is 0, the old value may be anything, even NaN.
             let new = if combination.before == 0.0 { new } else { load(out, i).mul_add(before, new) };
             new.store(&mut out[i * V::LANES..]);
         }
     }
 }
 
-/// Computes the rows of one chunk, W values each.
+/// Computes the rows of one chunk. Each row has W values.
 #[inline(always)]
 fn numbers_of<T: Real, const W: usize>(
     operator: &Operator<'_, T>,
@@ -249,7 +249,7 @@ fn numbers_of<T: Real, const W: usize>(
     }
 }
 
-/// The factors of the combination, and its product with the operator's coupling.
+/// The factors of a combination. `coupling` is `product` times the operator's coupling.
 struct Factors<T> {
     product: T,
     own: T,
@@ -265,7 +265,7 @@ impl<T: Real> Factors<T> {
         Self { product, own, before, coupling }
     }
 
-    /// Returns the factor of a row's own values.
+    /// Returns the factor by which the values of x in the same row are multiplied.
     #[inline(always)]
     fn own(&self, operator: &Operator<'_, T>, row: usize) -> T {
         self.product * operator.diagonal[row] + self.own

@@ -1,4 +1,4 @@
-//! Operators from compressed sparse rows, with validation.
+//! Creates operators from matrices in compressed sparse row form, and validates the matrices.
 
 use super::null::NullSpace;
 use super::operator::{Bounds, Operator};
@@ -6,23 +6,24 @@ use crate::array::Real;
 use crate::error::{Error, ErrorKind, Result};
 
 impl<T: Real> Operator<'_, T> {
-    /// Creates an operator from a symmetric matrix in compressed sparse row form: row i has the entries
-    /// `row_offsets[i]..row_offsets[i + 1]` of `columns`, which ascend, and of `values`.
+    /// Creates an operator from a symmetric matrix in compressed sparse row form. Row i has the column indices
+    /// `columns[row_offsets[i]..row_offsets[i + 1]]`, which must ascend, and the corresponding `values`.
     ///
     /// # Errors
-    /// [`Shape`](crate::ErrorKind::Shape) if the arrays do not fit together;
-    /// [`Domain`](crate::ErrorKind::Domain) for a column out of range or out of order, a value that is not
-    /// finite, or an entry that differs from the one across the diagonal.
+    /// [`Shape`](crate::ErrorKind::Shape) if the arrays do not fit together; [`Domain`](crate::ErrorKind::Domain) for a
+    /// column out of range or out of order, a value that is not finite, or an entry that differs from its mirror image
+    /// across the diagonal.
     pub fn from_csr(row_offsets: Vec<usize>, columns: Vec<u32>, values: Vec<T>) -> Result<Self> {
         let order = row_offsets.len().saturating_sub(1);
         Self::checked("sparse symmetric matrix", true, (order, order), (row_offsets, columns, values))
     }
 
-    /// Creates an operator from any matrix with `shape` rows and columns, as the upper left corner of a square
-    /// one; `row_offsets` covers as many rows as the larger dimension. It supports products only.
+    /// Creates an operator from any matrix. The matrix has the given shape, (rows, columns), and becomes the upper left
+    /// corner of a square matrix, whose order is the larger dimension; `row_offsets` must cover all rows of the square
+    /// matrix. The operator supports products only.
     ///
     /// # Errors
-    /// As [`Operator::from_csr`], except for symmetry.
+    /// The same as [`Operator::from_csr`], but the matrix need not be symmetric.
     pub(super) fn any_csr(
         row_offsets: Vec<usize>,
         shape: (usize, usize),
@@ -50,7 +51,7 @@ impl<T: Real> Operator<'_, T> {
             );
             return Err(Error::shape(what, expected, found));
         }
-        // A matrix that is not square is stored with as many rows as its longer side.
+        // A matrix that is not square is stored with as many rows as its larger dimension.
         let order = row_offsets.len() - 1;
         if order != rows.max(cols) {
             return Err(Error::shape(what, format!("{rows} rows"), format!("{order} of them")));

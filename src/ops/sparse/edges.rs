@@ -1,7 +1,8 @@
-//! Builds rows from edge lists on the device: writes both entries of every edge, sorts them by row and column
-//! (stable radix sort, 4 bits per pass, least significant first), and keeps the first of equal entries. There
-//! are no atomics, so every run gives the same result. It is that of [`GraphBatch`] under the default
-//! [`Conventions`](crate::graph::Conventions): either direction, the larger weight, no self-loops.
+//! Builds rows from edge lists on the device: writes both entries of every edge, sorts the entries by row and column
+//! (stable radix sort, 4 bits per pass, least significant first), and keeps the first of the entries with equal row and
+//! column. No atomics are used, so every run gives the same result. The result equals that of [`GraphBatch`] under the
+//! default [`Conventions`](crate::graph::Conventions): an edge counts in both directions, the larger of two weights is
+//! kept, and self-loops are dropped.
 //!
 //! [`GraphBatch`]: crate::graph::GraphBatch
 
@@ -19,24 +20,24 @@ use crate::shape::to_u32;
 /// The number of bits of a digit.
 const DIGIT: u32 = VALUES.ilog2();
 
-/// The edge lists of a batch of graphs, with nodes numbered through all graphs.
+/// The edge lists of a batch of graphs. Nodes are numbered consecutively through all graphs.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ops) struct Listed<'a> {
     /// Graph g has the nodes `node_offsets[g]..node_offsets[g + 1]`.
     pub(in crate::ops) node_offsets: &'a [usize],
     pub(in crate::ops) sources: &'a [u32],
     pub(in crate::ops) targets: &'a [u32],
-    /// `None` if each weight is 1.
+    /// The weight of each edge; `None` if every weight is 1.
     pub(in crate::ops) weights: Option<&'a [f32]>,
 }
 
-/// Rows in compressed sparse row form on the device, with their offsets on the host too.
+/// Rows in compressed sparse row form on the device. The row offsets are on the host too.
 #[derive(Debug)]
 pub(in crate::ops) struct Csr {
     pub(in crate::ops) row_offsets: Vec<usize>,
     offsets: Buffer<u32>,
-    /// Column indices counted through all graphs, ascending in each row; elements after the last row are
-    /// undefined.
+    /// The column indices, which ascend in each row; nodes are numbered consecutively through all graphs. Elements
+    /// after the last row are undefined.
     pub(in crate::ops) columns: Buffer<u32>,
     pub(in crate::ops) weights: Option<Buffer<f32>>,
 }
@@ -82,8 +83,8 @@ impl Listed<'_> {
 /// Builds rows from edges.
 ///
 /// # Errors
-/// [`ErrorKind::Shape`] and [`ErrorKind::Domain`] for an invalid list; [`ErrorKind::Limit`] if its entries
-/// exceed a binding; device errors.
+/// [`ErrorKind::Shape`] and [`ErrorKind::Domain`] for an invalid list; [`ErrorKind::Limit`] if the entries exceed a
+/// binding; device errors.
 pub(in crate::ops) fn csr(gpu: &Gpu, listed: Listed<'_>) -> Result<Csr> {
     listed.check()?;
     check_rows(gpu, listed.nodes())?;
@@ -105,7 +106,7 @@ pub(in crate::ops) fn csr(gpu: &Gpu, listed: Listed<'_>) -> Result<Csr> {
     sorter.sort(&mut rec, ROWS, bits(nodes))?;
     let Sorter { arrays: [rows, columns, complements], spare: [_, mut to_columns, _], count, .. } = sorter;
 
-    // Only the first of equal entries is kept.
+    // Of the entries with equal row and column, only the first is kept.
     let mut places = rec.array(count as usize + 1)?;
     let grid = Grid::Invocations(count + 1);
     let params = Entries { count, nodes };
@@ -135,11 +136,11 @@ pub(in crate::ops) fn csr(gpu: &Gpu, listed: Listed<'_>) -> Result<Csr> {
     Ok(Csr { row_offsets, offsets, columns: to_columns, weights: weights.map(|_| to_weights) })
 }
 
-/// Builds the Laplacian of the listed graphs without building the graphs on the host. It has no known null
+/// Builds the Laplacian of the listed graphs without building the graphs on the host. The operator has no known null
 /// vectors.
 ///
 /// # Errors
-/// As [`csr`].
+/// The same as [`csr`].
 pub(in crate::ops) fn laplacian(
     gpu: &Gpu,
     listed: Listed<'_>,
@@ -177,7 +178,7 @@ const ROWS: usize = 0;
 const COLUMNS: usize = 1;
 const WEIGHTS: usize = 2;
 
-/// Entries during sorting.
+/// The entries while they are being sorted.
 struct Sorter {
     arrays: [Buffer<u32>; 3],
     spare: [Buffer<u32>; 3],
@@ -213,14 +214,14 @@ impl Sorter {
             };
             rec.dispatch(&kernel, &edge_variant(weighted), Grid::Invocations(edges), 8.0 * f64::from(edges))?;
         }
-        // Frees the uploads for reuse once this has run.
+        // Submits the work so far, so that the uploaded buffers can be reused once it has run.
         rec.flush()?;
         let spare = [rec.array(length(true))?, rec.array(length(true))?, rec.array(length(weighted))?];
         let counts = rec.array((VALUES * count.div_ceil(BLOCK)) as usize)?;
         Ok(Self { arrays: [rows, columns, complements], spare, counts, count, weighted })
     }
 
-    /// Sorts by one of the arrays, whose values have `bits` bits.
+    /// Sorts the entries by the array with index `key`, whose values have at most `bits` bits.
     fn sort(&mut self, rec: &mut Recorder<'_>, key: usize, bits: u32) -> Result<()> {
         let (count, blocks) = (self.count, self.count.div_ceil(BLOCK));
         for shift in (0..bits).step_by(DIGIT as usize) {
@@ -250,7 +251,7 @@ impl Sorter {
     }
 }
 
-/// Puts the array of sort keys first. The last array is unused if there are no weights.
+/// Returns the arrays with the array of sort keys first. The last array is unused if there are no weights.
 fn ordered<T>(key: usize, [rows, columns, weights]: [T; 3]) -> [T; 3] {
     match key {
         ROWS => [rows, columns, weights],
@@ -274,7 +275,7 @@ fn scan(rec: &mut Recorder<'_>, values: &mut Buffer<u32>, count: u32) -> Result<
     Ok(())
 }
 
-/// Dispatches over blocks, split into dispatch ranges.
+/// Calls `dispatch` for each dispatch range of the blocks.
 fn over_blocks(
     rec: &mut Recorder<'_>,
     blocks: u32,

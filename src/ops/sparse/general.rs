@@ -6,19 +6,19 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 
-/// A sparse matrix of any shape in compressed sparse row form: the counterpart of [`Operator`] without
-/// symmetry, for products only.
+/// A sparse matrix of any shape in compressed sparse row form. Unlike an [`Operator`], it need not be symmetric, and it
+/// supports products only.
 #[derive(Clone, Debug)]
 pub struct SparseMatrix<T: Real = f32> {
     rows: usize,
     cols: usize,
-    /// The same matrix in the upper left corner of a square one that is empty elsewhere.
+    /// A square matrix with this matrix in the upper left corner and no entries elsewhere.
     square: Operator<'static, T>,
 }
 
 impl<T: Real> SparseMatrix<T> {
-    /// Creates the matrix with `cols` columns whose row i has the entries `row_offsets[i]..row_offsets[i + 1]`
-    /// of `columns`, which ascend, and of `values`.
+    /// Creates a matrix with `cols` columns. The column indices of row i are
+    /// `columns[row_offsets[i]..row_offsets[i + 1]]`. They must ascend and correspond to `values`.
     ///
     /// # Errors
     /// [`Shape`](crate::ErrorKind::Shape) if the arrays do not fit together;
@@ -51,13 +51,13 @@ impl<T: Real> SparseMatrix<T> {
         self.square.entries()
     }
 
-    /// Computes the product with a block of vectors, `Y = A X`, as [`spmm`].
+    /// Computes the product with a block of vectors, `Y = A X`, like [`spmm`].
     ///
     /// # Shapes
     /// `x` is `X'`, `(k, cols)`; the result is `Y'`, `(k, rows)`.
     ///
     /// # Errors
-    /// [`Shape`](crate::ErrorKind::Shape) if the block does not fit the matrix; otherwise as [`spmm`].
+    /// [`Shape`](crate::ErrorKind::Shape) if the block does not fit the matrix; otherwise the same as [`spmm`].
     ///
     /// ```
     /// use fiedler::{Context, Shape, array::Array, ops::sparse::SparseMatrix};

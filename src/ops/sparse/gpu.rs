@@ -1,9 +1,9 @@
 //! Sparse operators on the device, and their products with slabs of vectors.
 //!
-//! A slab is a row-major `(rows, 4 lanes)` block, so that an entry of the matrix multiplies one row of it,
-//! which is contiguous in memory. Rows are cut once (see [`super::chunks`]); rows of more than 256 entries are
-//! summed by segments, which a second dispatch adds in order. No bit of a product depends on the slab's width
-//! or on how the matrix was cut into buffers.
+//! A slab is a row-major block with `rows` rows and `4 lanes` columns, so that each entry of the matrix multiplies one
+//! contiguous row of the slab. The rows of the matrix are cut once (see [`super::chunks`]): a row of more than 256
+//! entries is summed in segments, whose sums a second dispatch adds in order. No bit of a product depends on the slab's
+//! width or on how the matrix was cut into buffers.
 
 use super::Operator;
 use super::chunks::{RowBlock, Run, cut};
@@ -22,7 +22,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[cfg(test)]
 mod tests;
 
-/// A row-major block of 4 `lanes` columns.
+/// A row-major block of `4 lanes` columns.
 #[derive(Debug)]
 pub(in crate::ops) struct Slab {
     pub(in crate::ops) lanes: u32,
@@ -36,15 +36,15 @@ impl Slab {
     }
 }
 
-/// Rows of sparse entries on the device.
+/// The rows of a sparse matrix on the device.
 #[derive(Debug)]
 pub(in crate::ops) struct Rows {
     row_blocks: Vec<ResidentRows>,
     long: Buffer<[u32; 4]>,
     longs: u32,
     slots: u32,
-    /// The sums of the segments: one buffer for all products, because a recording keeps the buffers it uses
-    /// alive, and its dispatches run in order.
+    /// The sums of the segments. One buffer serves all products, because a recording keeps its buffers alive and its
+    /// dispatches run in order.
     sums: Mutex<Buffer<[f32; 4]>>,
     weighted: bool,
 }
@@ -76,8 +76,9 @@ impl ResidentRows {
 }
 
 impl Rows {
-    /// Uploads rows for slabs of at most `lanes`. `row_offsets` delimits their entries in `columns`, which count
-    /// through all problems, and in `weights`, which is absent if each weight is 1.
+    /// Uploads rows for products with slabs of at most `4 lanes` columns. `row_offsets` delimits the entries of each
+    /// row in `columns` and `weights`. Column indices are numbered consecutively through all problems; `weights` is
+    /// absent if every weight is 1.
     pub(in crate::ops) fn upload(
         rec: &mut Recorder<'_>,
         (row_offsets, columns, weights): (&[usize], &[u32], Option<&[f32]>),
@@ -89,7 +90,7 @@ impl Rows {
         let mut row_blocks = Vec::with_capacity(cut.row_blocks.len());
         for row_block in cut.row_blocks {
             let columns = rec.upload(&columns[row_block.entries.clone()])?.share();
-            // If every weight is 1, none is uploaded, and a single value fills the binding.
+            // If every weight is 1, the weights are not uploaded, and a single value fills the binding.
             let weights = rec.upload(weights.map_or(&[1.0], |weights| &weights[row_block.entries.clone()]))?.share();
             row_blocks.push(ResidentRows::upload(rec, row_block, columns, weights)?);
         }
@@ -126,7 +127,7 @@ impl Rows {
         Ok(Self { row_blocks, long: rec.upload(long)?, longs: to_u32(long.len()), slots, sums, weighted })
     }
 
-    /// Records the segment sums of the long rows of `W S x`; S is absent if there is no `scale`.
+    /// Records the segment sums of the long rows for `W S x`. Without a `scale`, S is the identity.
     fn segments(
         &self,
         rec: &mut Recorder<'_>,
@@ -153,7 +154,7 @@ impl Rows {
         let variant = row_variant(x.lanes, self.weighted, scale.is_some());
         over(rec, run, x.lanes, |rec, Range { start: first, end }, grid, flops| {
             let params = Items { first, end };
-            // Without a scale, a binding that the variant does not read.
+            // Without a scale, the weights fill the binding, which the variant does not read.
             let (columns, weights, scale) =
                 (&row_block.columns, &row_block.weights, scale.unwrap_or(&row_block.weights));
             let kernel = Sums { params, items, columns, weights, scale, x: &x.data, sums };
@@ -161,7 +162,7 @@ impl Rows {
         })
     }
 
-    /// Records `y <- W x`, where y has one row for each of these rows.
+    /// Records `y <- W x`, where y has one row for each row of W.
     pub(in crate::ops) fn gather(&self, rec: &mut Recorder<'_>, x: &Slab, y: &mut Buffer<[f32; 4]>) -> Result<()> {
         for row_block in &self.row_blocks {
             for run in &row_block.runs {
@@ -186,7 +187,7 @@ impl Rows {
     }
 }
 
-/// Dispatches over the rows of a run, split into dispatch ranges.
+/// Calls `dispatch` for each dispatch range of a run's rows.
 fn over(
     rec: &mut Recorder<'_>,
     run: &Run,
@@ -208,7 +209,7 @@ fn over(
     Ok(())
 }
 
-/// The most entries and rows in one buffer.
+/// The maximum numbers of entries and of rows in one buffer.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ops) struct Most {
     pub(in crate::ops) entries: usize,
@@ -216,7 +217,7 @@ pub(in crate::ops) struct Most {
 }
 
 impl Most {
-    /// Returns what fits a binding.
+    /// Returns the maximum numbers that fit a binding.
     pub(in crate::ops) fn of(gpu: &Gpu) -> Self {
         let bytes = usize::try_from(gpu.adapter().limits.storage_binding).unwrap_or(usize::MAX);
         Self { entries: bytes / 4, rows: bytes / 16 }
@@ -226,14 +227,15 @@ impl Most {
 /// One step of a recurrence, for all problems.
 #[derive(Debug)]
 pub(in crate::ops) struct Stage<'a> {
-    /// `(product, own, before, 1 + the first column that takes part)` of each problem, or `(0, 0, 0, 0)` for
-    /// one that keeps its X; the table has one such row per step.
+    /// A table with one row per step. A row has `(product, own, before, 1 + the first column that takes part)` for each
+    /// problem, or `(0, 0, 0, 0)` for a problem that takes no part in the step.
     pub(in crate::ops) coefficients: &'a Buffer<[f32; 4]>,
-    /// The index of this step's first coefficients.
+    /// The index in the table of this step's first coefficients.
     pub(in crate::ops) base: usize,
-    /// Whether y is undefined yet: then `before` is ignored, and values that are kept come from x.
+    /// Whether y is still undefined. If so, `before` is ignored, and values that the step keeps are copied from x.
     pub(in crate::ops) fresh: bool,
-    /// The range of the block's columns in the slab; those from `end` on are padding.
+    /// The range of the block's columns that the slab covers, from `column` to `end`. Columns of the slab from `end` on
+    /// are padding.
     pub(in crate::ops) column: u32,
     pub(in crate::ops) end: u32,
 }
@@ -250,16 +252,16 @@ pub(in crate::ops) struct Resident {
 }
 
 impl Resident {
-    /// Uploads an operator for slabs of at most `lanes`.
+    /// Uploads an operator for products with slabs of at most `4 lanes` columns.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] for more rows than a binding holds with four columns each; device errors.
+    /// [`ErrorKind::Limit`] if a binding cannot hold four columns of all rows; device errors.
     pub(in crate::ops) fn upload(gpu: &Gpu, operator: &Operator<'_, f32>, most: Most, lanes: u32) -> Result<Self> {
         check_rows(gpu, operator.rows())?;
         let first = operator.row_offsets.first().copied().unwrap_or(0);
         let mut columns = Cow::Borrowed(&operator.columns[..]);
         if operator.problems() > 1 {
-            // Column indices count through all problems, as the slab's rows do.
+            // Column indices, like the rows of a slab, are numbered consecutively through all problems.
             let columns = columns.to_mut();
             for span in operator.node_offsets.windows(2) {
                 let places = operator.row_offsets[span[0]] - first..operator.row_offsets[span[1]] - first;
@@ -365,8 +367,8 @@ pub(in crate::ops) fn check_rows(gpu: &Gpu, rows: usize) -> Result<()> {
     Ok(())
 }
 
-/// Spreads `width` columns evenly over slabs of at most `most` vectors of four; returns the vectors of each
-/// slab.
+/// Spreads `width` columns evenly over slabs whose rows have at most `most` vectors of four columns. Returns the number
+/// of such vectors for each slab.
 pub(in crate::ops) fn lanes_of(width: usize, most: u32) -> Vec<u32> {
     let total = to_u32(width.div_ceil(4));
     let slabs = total.div_ceil(most.clamp(1, MOST_LANES));

@@ -2,14 +2,14 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// The number of elements of a block.
+/// The number of elements in a block.
 pub(super) const BLOCK: u32 = 1024;
-/// The number of values of a digit.
+/// The number of values that a digit can have.
 pub(super) const VALUES: u32 = 16;
 
 uniform! {
-    /// Parameters of a step: the items, the index of the coefficients, whether y is undefined yet, c, the
-    /// slab's first column and the block's end.
+    /// The parameters of a step: the range of items (`first`, `end`), the index of the first coefficients, whether y is
+    /// still undefined, the factor c, the block column at which the slab starts, and the end of the block's columns.
     pub(super) struct Steps {
         first: u32, end: u32, base: u32, fresh: u32, coupling: f32, column: u32, width: u32,
     }
@@ -56,14 +56,15 @@ uniform! {
 }
 
 uniform! {
-    /// The shape of a block, the vectors of four per row of a slab, and the slab's first column.
+    /// The shape of a block, the number of vectors of four columns in a row of a slab, and the block column at which
+    /// the slab starts.
     pub(super) struct Columns { rows: u32, width: u32, lanes: u32, first: u32 }
 }
 
-/// The most vectors of four columns in a row of a slab.
+/// The maximum number of vectors of four columns in a row of a slab.
 pub(in crate::ops) const MOST_LANES: u32 = 8;
 
-/// Returns the number of rows per workgroup, which gives it about 64 invocations.
+/// Returns the number of rows per workgroup. A workgroup then has about 64 invocations.
 pub(super) fn teams(lanes: u32) -> u32 {
     64 / lanes.max(1)
 }
@@ -130,7 +131,7 @@ fn combine_variants() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// Computes a step of a recurrence at short rows.
+    /// Computes a step of a recurrence for the rows that are not cut.
     Step = ["sparse/rows.wgsl", "sparse/advance.wgsl", "sparse/step.wgsl"] variants row_variants {
         uniform params: Steps,
         read items: [u32; 4],
@@ -152,8 +153,8 @@ kernels! {
         read x: [f32; 4],
         write sums: [f32; 4],
     }
-    /// Computes a step of a recurrence at long rows. (naga 30 requires every named override before the first
-    /// array whose length uses one.)
+    /// Computes a step of a recurrence for the long rows. (naga 30 requires that all named overrides precede the first
+    /// array whose length depends on an override.)
     Finish = ["sparse/finish.wgsl", "sparse/advance.wgsl", "sparse/shares.wgsl"] variants finish_variants {
         uniform params: Steps,
         read items: [u32; 4],
@@ -199,7 +200,7 @@ kernels! {
         read keys: u32,
         write counts: u32,
     }
-    /// Moves entries to their positions by one digit.
+    /// Moves entries to their positions when sorted by one digit.
     Scatter = ["sparse/blocks.wgsl", "sparse/digits.wgsl", "sparse/scatter.wgsl"] variants scatter_variants {
         uniform params: Digit,
         read starts: u32,
@@ -216,13 +217,13 @@ kernels! {
         write values: u32,
         write totals: u32,
     }
-    /// Adds the sums of all earlier blocks.
+    /// Adds the sum of all earlier blocks to each element.
     Raise = ["sparse/blocks.wgsl", "sparse/raise.wgsl"] variants one_variant {
         uniform params: Count,
         read totals: u32,
         write values: u32,
     }
-    /// Marks the first of equal entries.
+    /// Marks the first of the entries with equal row and column.
     Mark = ["sparse/mark.wgsl"] variants one_variant {
         uniform params: Entries,
         read rows: u32,

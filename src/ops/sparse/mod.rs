@@ -1,10 +1,10 @@
 //! Sparse symmetric matrices: graph Laplacians that are never formed, and their products with blocks of vectors.
 //!
-//! An [`Operator`] is `diag(d) + c S W S`: W borrowed from the graph, unit weights implied, with bounds of the
-//! spectrum and the known null space (one vector for each connected component). On the CPU, `cpu` multiplies row-major
-//! blocks in SIMD vectors. On the device, `gpu` holds rows in segments of at most 256 entries and blocks in slabs of 4
-//! to 32 columns, cut to bindings and budget; `edges` makes the rows from a list of edges there (radix sort, no
-//! atomics).
+//! An [`Operator`] is `diag(d) + c S W S`. W is borrowed from the graph, and unit weights are not stored. An operator
+//! also has bounds on the spectrum and the known null space (one vector for each connected component). On the CPU,
+//! `cpu` multiplies row-major blocks with SIMD. On the device, `gpu` stores rows in segments of at most 256 entries,
+//! and blocks of vectors in slabs of 4 to 32 columns that fit the bindings and the budget; `edges` builds the rows on
+//! the device from a list of edges (radix sort, no atomics).
 
 mod chunks;
 pub(in crate::ops) mod cpu;
@@ -42,8 +42,8 @@ pub fn choose_spmm<T: Real>(ctx: &Context, (rows, entries): (usize, usize), cols
     call::<T>((rows, entries), cols, resident).choose(ctx)
 }
 
-/// Describes the call to the cost model. Products gather, so the CPU reaches half of the rate in the policy's
-/// defaults and a device a quarter.
+/// Describes the call to the cost model. A product gathers rows of X from scattered addresses, so the CPU reaches half
+/// of the policy's default rate and a device a quarter.
 fn call<T: Real>((rows, entries): (usize, usize), cols: usize, resident: bool) -> Call<impl Fn(&Gpu, u64) -> bool> {
     let (rows, entries, cols) = (rows as f64, entries as f64, cols as f64);
     let flops = 2.0 * (entries + 3.0 * rows) * cols;
@@ -63,8 +63,7 @@ fn call<T: Real>((rows, entries): (usize, usize), cols: usize, resident: bool) -
 
 /// Computes the product of a sparse symmetric matrix with a block of vectors: `Y = A X`.
 ///
-/// Blocks are passed transposed, so that the values of one row of A are adjacent, as in a table of node
-/// features.
+/// Blocks are passed transposed, so that all values of one node are adjacent, as in a table of node features.
 ///
 /// # Shapes
 /// `x` is `X'`, `(columns, n)`; the result is `Y'`, of the same shape.
@@ -77,7 +76,7 @@ fn call<T: Real>((rows, entries): (usize, usize), cols: usize, resident: bool) -
 /// use fiedler::ops::{Normalization, spmm};
 /// use fiedler::{Context, Shape};
 ///
-/// // The Laplacian of a path, times (0, 1, 4, 9): minus the second differences inside.
+/// // At the inner nodes, the Laplacian of a path gives minus the second differences of (0, 1, 4, 9).
 /// let (ctx, graph) = (Context::cpu(), path(4)?);
 /// let l = Operator::<f32>::laplacian(graph.view(), Normalization::Combinatorial)?;
 /// let y = spmm(&ctx, &l, &Array::from_vec(Shape::new(1, 4, 1), vec![0.0, 1.0, 4.0, 9.0])?)?.to_host(&ctx)?;
@@ -86,10 +85,10 @@ fn call<T: Real>((rows, entries): (usize, usize), cols: usize, resident: bool) -
 /// ```
 ///
 /// # Errors
-/// [`Shape`](crate::ErrorKind::Shape) if the block does not fit the matrix or the operator has more than one
-/// problem; with [`Backend::Gpu`](crate::Backend::Gpu), [`Domain`](crate::ErrorKind::Domain) for f64 and
-/// [`Limit`](crate::ErrorKind::Limit) if the device cannot hold it; device errors. For several products on the
-/// device see [`OnDevice`].
+/// [`Shape`](crate::ErrorKind::Shape) if the block does not fit the matrix or the operator has more than one problem;
+/// with [`Backend::Gpu`](crate::Backend::Gpu), [`Domain`](crate::ErrorKind::Domain) for f64 and
+/// [`Limit`](crate::ErrorKind::Limit) if the device cannot hold the operands; device errors. For several products on
+/// the device, see [`OnDevice`].
 pub fn spmm<T: Real>(ctx: &Context, a: &Operator<'_, T>, x: &Array<T>) -> Result<Array<T>> {
     let shape = x.shape();
     fits_block(shape, (a.problems(), a.rows()))?;
@@ -122,7 +121,8 @@ pub(in crate::ops) fn narrowed<'a, T: Real>(
     })
 }
 
-/// Calls [`on_cpu`], so that it is compiled once in this crate and not again in every crate that calls it.
+/// Calls [`on_cpu`] for f32. This function is not generic, so that the code is compiled once in this crate and not
+/// again in every crate that uses it.
 fn in_f32(a: &Operator<'_, f32>, shape: Shape, x: &[f32]) -> Vec<f32> {
     on_cpu(a, shape, x)
 }
@@ -142,7 +142,7 @@ fn on_cpu<T: Real>(a: &Operator<'_, T>, shape: Shape, x: &[T]) -> Vec<T> {
     y
 }
 
-/// Checks that a transposed block fits the only matrix, of `rows` rows.
+/// Checks that there is only one matrix, and that the transposed block fits its `rows` rows.
 fn fits_block(shape: Shape, (problems, rows): (usize, usize)) -> Result<()> {
     if problems != 1 || shape.cols != rows || shape.batch != 1 {
         let expected = format!("one matrix, and (columns, {rows}) for X'");

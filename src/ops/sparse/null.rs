@@ -6,39 +6,40 @@ use std::ops::Range;
 /// The label of a row that has no part in the null space.
 pub(in crate::ops) const NONE: u32 = u32::MAX;
 
-/// Entries within this relative distance of the largest qualify equally as pivots (`encode::canonical`).
+/// The relative distance from the largest entry within which entries qualify equally as pivots (`encode::canonical`).
 const TIE: f64 = 1e-2;
 
-/// Unit vectors, each supported on one connected component, over the rows of all problems.
+/// The known null vectors of all problems. Each is a unit vector that is nonzero on a single connected component.
 #[derive(Clone, Debug)]
 pub struct NullSpace<T> {
-    /// The vector to which each row belongs, counted through all problems; [`NONE`] if it belongs to none.
+    /// The index of the vector to which each row belongs, or [`NONE`]. Vectors are numbered consecutively through all
+    /// problems.
     pub(in crate::ops) labels: Vec<u32>,
-    /// The entry of each row in that vector.
+    /// The entry of each row in the vector to which the row belongs.
     pub(in crate::ops) values: Vec<T>,
     /// The number of vectors of each problem.
     pub(in crate::ops) counts: Vec<usize>,
 }
 
 impl<T: Real> NullSpace<T> {
-    /// Returns the null space of no problems.
+    /// Returns the null space of an empty batch of problems.
     pub(super) fn new() -> Self {
         Self { labels: Vec::new(), values: Vec::new(), counts: Vec::new() }
     }
 
-    /// Returns the null space of one problem of which nothing is known.
+    /// Returns the null space of one problem without known null vectors.
     pub(super) fn none(order: usize) -> Self {
         Self { labels: vec![NONE; order], values: vec![T::from_f64(0.0); order], counts: vec![0] }
     }
 
-    /// Returns the same null space with the scalar type named F; T and F must be the same type.
+    /// Returns the same null space with F as the name of the scalar type. T and F must be the same type.
     pub(super) fn cast<F: Real>(&self) -> NullSpace<F> {
         let Self { labels, values, counts } = self;
         let values = bytemuck::cast_slice(values).to_vec();
         NullSpace { labels: labels.clone(), values, counts: counts.clone() }
     }
 
-    /// Returns the number of vectors of all problems.
+    /// Returns the number of vectors of all problems together.
     #[must_use]
     pub fn len(&self) -> usize {
         self.counts.iter().sum()
@@ -50,8 +51,8 @@ impl<T: Real> NullSpace<T> {
         self.len() == 0
     }
 
-    /// Appends a problem whose rows have these components. `value` gives the entries before they are scaled to
-    /// unit norm: 0 on all rows of a component that is not in the null space.
+    /// Appends a problem. `components` has the connected component of each row. `value` returns the entry of a row
+    /// before the vectors are scaled to unit norm; the entries are 0 in a component without a null vector.
     pub(super) fn push(&mut self, components: &[u32], value: impl Fn(usize) -> f64) {
         let known = components.iter().max().map_or(0, |&last| last as usize + 1);
         let mut squares = vec![0.0; known];
@@ -103,7 +104,7 @@ impl<T: Real> NullSpace<T> {
         NullSpace { labels: self.labels.clone(), values, counts: self.counts.clone() }
     }
 
-    /// Returns the vector with this number among all vectors, over all rows.
+    /// Returns the vector with index `number`, over the rows of all problems.
     #[must_use]
     pub fn vector(&self, number: usize) -> Vec<f64> {
         let entry = |(&label, value): (&u32, &T)| if label as usize == number { value.to_f64() } else { 0.0 };
@@ -118,9 +119,10 @@ impl<T: Real> NullSpace<T> {
         members().for_each(|(row, (&label, value))| column[row] -= along[label as usize] * value.to_f64());
     }
 
-    /// Returns the first `count` columns of the pivoted Cholesky factor of the null space's projector, where
-    /// each pivot is the lowest row within 1 % of the largest: the result of `encode::canonical` for any basis.
-    /// The vectors have no row in common, so each column is one of them, and only their order has to be found.
+    /// Returns the first `count` columns of the pivoted Cholesky factor of the projector onto the null space, which is
+    /// the result of `encode::canonical` for any basis. Each pivot is the first row whose entry is within 1 % of the
+    /// largest. No two vectors share a row, so each column is one of the vectors, and only the order of the vectors has
+    /// to be found.
     pub(super) fn canonical(&self, count: usize) -> Vec<f64> {
         // The largest entry of each component.
         let mut peaks = vec![0.0_f64; self.len()];
@@ -129,8 +131,7 @@ impl<T: Real> NullSpace<T> {
             *peak = peak.max(value.to_f64().abs());
         }
         let mut left: Vec<(usize, u32, f64)> = Vec::new();
-        // The rows that could be the pivot of their component, whatever the threshold of the round, in
-        // ascending order.
+        // The rows, in ascending order, that can be the pivot of their component at any threshold.
         for (row, (&label, value)) in self.labels.iter().zip(&self.values).enumerate() {
             if label != NONE && value.to_f64().abs() >= (1.0 - TIE) * peaks[label as usize] {
                 left.push((row, label, value.to_f64().abs()));

@@ -9,27 +9,26 @@ use crate::parallel;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A batch of sparse symmetric matrices `diag(d) + c S W S`, each with its own order: its problems.
+/// A batch of sparse symmetric matrices `diag(d) + c S W S`, called problems, each with its own order.
 ///
-/// W is borrowed from the graph if possible. The values of an unweighted graph are implicit: each is 1 and none
-/// is stored. S is `D^-1/2` for the normalized Laplacians and absent otherwise; c is -1 for Laplacians and 1
-/// for matrices.
+/// W is borrowed from the graph if possible. The weights of an unweighted graph are not stored, because each is 1. S is
+/// `D^-1/2` for the normalized Laplacians and absent otherwise; c is -1 for Laplacians and 1 for matrices.
 #[derive(Clone, Debug)]
 pub struct Operator<'a, T: Real = f32> {
     /// The first row of each problem: problems + 1 offsets, starting at 0.
     pub(in crate::ops) node_offsets: Vec<usize>,
     /// The first entry of each row: rows + 1 offsets, of which the first need not be 0.
     pub(in crate::ops) row_offsets: Cow<'a, [usize]>,
-    /// The column of each entry, counted from 0 within its problem, ascending in each row; the first entry is
-    /// that of `row_offsets[0]`.
+    /// The column index of each entry, counted from 0 within the problem and ascending in each row. The first element
+    /// is the entry at offset `row_offsets[0]`.
     pub(in crate::ops) columns: Cow<'a, [u32]>,
-    /// The value of each entry; `None` if each is 1.
+    /// The value of each entry; `None` if every value is 1.
     pub(in crate::ops) weights: Option<Cow<'a, [T]>>,
     /// The factor c.
     pub(in crate::ops) coupling: f64,
     /// The diagonal d.
     pub(in crate::ops) diagonal: Cow<'a, [T]>,
-    /// The diagonal of S.
+    /// The diagonal of S; `None` if S is absent.
     pub(in crate::ops) scale: Option<Cow<'a, [T]>>,
     /// The bounds of each problem.
     pub(in crate::ops) bounds: Vec<Bounds>,
@@ -49,8 +48,8 @@ pub struct Bounds {
 }
 
 impl<'a, T: Real> Operator<'a, T> {
-    /// Creates the Laplacian of a graph. The random-walk Laplacian is represented by the symmetric matrix
-    /// similar to it, that of [`Normalization::Symmetric`].
+    /// Creates the Laplacian of a graph. The random-walk Laplacian is represented by the similar symmetric matrix, the
+    /// Laplacian of [`Normalization::Symmetric`].
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) if the graph is directed.
@@ -59,7 +58,7 @@ impl<'a, T: Real> Operator<'a, T> {
         Self::of(vec![0, graph.nodes()], arrays, &[graph], normalization)
     }
 
-    /// Creates the Laplacians of all graphs of a batch, as [`Operator::laplacian`].
+    /// Creates the Laplacians of all graphs of a batch, like [`Operator::laplacian`].
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) if a graph is directed.
@@ -90,8 +89,8 @@ impl<'a, T: Real> Operator<'a, T> {
                 _ => 0.0,
             };
             bounds.push(if normalized {
-                // Without self-loops, the norm of I - D^-1/2 W D^-1/2 is at most 1 + sqrt(most neighbors), and at
-                // least 1 if there is an edge.
+                // Without self-loops, the norm of I - D^-1/2 W D^-1/2 is at most 1 + sqrt(maximum number of neighbors),
+                // and at least 1 if there is an edge.
                 Bounds { lower: 0.0, upper: 2.0, norm: normalized_norm(graph, &degrees, isolated) }
             } else {
                 combinatorial_bounds(graph, &degrees)
@@ -168,7 +167,7 @@ impl<'a, T: Real> Operator<'a, T> {
         self.bounds[problem]
     }
 
-    /// Returns the number of null vectors of all problems that are known in advance.
+    /// Returns the number of null vectors that are known in advance, for all problems together.
     #[must_use]
     pub fn null_vectors(&self) -> usize {
         self.null.len()
@@ -179,12 +178,13 @@ impl<'a, T: Real> Operator<'a, T> {
         self.null.counts[problem]
     }
 
-    /// Returns the first `count` vectors of the null space's canonical basis, column-major, over all rows.
+    /// Returns the first `count` vectors of the null space's canonical basis as columns of a column-major matrix, whose
+    /// rows are those of all problems.
     pub(crate) fn canonical_null(&self, count: usize) -> Vec<f64> {
         self.null.canonical(count)
     }
 
-    /// Returns an operator of one problem.
+    /// Returns one problem as a separate operator.
     pub(crate) fn problem(&self, problem: usize) -> Operator<'_, T> {
         let rows = self.span(problem);
         let row_offsets = &self.row_offsets[rows.start..=rows.end];
@@ -203,8 +203,8 @@ impl<'a, T: Real> Operator<'a, T> {
         }
     }
 
-    /// Returns the same operator with the scalar type named F, without its null space; T and F must be the same
-    /// type.
+    /// Returns the same operator with F as the name of the scalar type, without its null space. T and F must be the
+    /// same type.
     pub(super) fn for_products<F: Real>(&self) -> Operator<'_, F> {
         let numbers = |numbers| Cow::Borrowed(bytemuck::cast_slice::<T, F>(numbers));
         Operator {
@@ -220,7 +220,7 @@ impl<'a, T: Real> Operator<'a, T> {
         }
     }
 
-    /// Returns the same operator with the scalar type named F; T and F must be the same type.
+    /// Returns the same operator with F as the name of the scalar type. T and F must be the same type.
     pub(in crate::ops) fn cast<F: Real>(&self) -> Operator<'_, F> {
         Operator { null: self.null.cast(), ..self.for_products() }
     }
@@ -249,8 +249,8 @@ impl<'a, T: Real> Operator<'a, T> {
         })
     }
 
-    /// Converts to f64. D^-1/2 and the null space are computed anew: `D^-1/2 W D^-1/2` with a rounded D has no
-    /// null space, and may have eigenvalues below 0.
+    /// Converts to f64. D^-1/2 and the null space are computed again, because `I - D^-1/2 W D^-1/2` with a rounded D
+    /// has no null space and may have eigenvalues below 0.
     pub(in crate::ops) fn widened(&self) -> Operator<'_, f64> {
         let wide = |numbers: &[T]| numbers.iter().map(|x| x.to_f64()).collect();
         let weight = |place: usize| self.weights.as_ref().map_or(1.0, |weights| weights[place].to_f64());
@@ -274,8 +274,8 @@ impl<'a, T: Real> Operator<'a, T> {
         }
     }
 
-    /// Returns the entries of a row, `(column within the problem, value)`; the diagonal entry comes in two
-    /// terms, d first.
+    /// Returns the entries of a row as `(column within the problem, value)`. The first one is the diagonal element of
+    /// d; a diagonal entry of `c S W S` follows separately.
     fn row(&self, problem_start: usize, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let scale = move |i: usize| self.scale.as_ref().map_or(1.0, |scale| scale[i].to_f64());
         let here = self.coupling * scale(row);
@@ -287,7 +287,7 @@ impl<'a, T: Real> Operator<'a, T> {
         std::iter::once((row - problem_start, self.diagonal[row].to_f64())).chain(entries)
     }
 
-    /// Returns the only problem as a dense matrix, column-major.
+    /// Returns the only problem as a dense column-major matrix.
     pub(in crate::ops) fn dense(&self) -> Vec<f64> {
         let n = self.rows();
         let mut dense = vec![0.0; n * n];
@@ -312,7 +312,7 @@ impl<'a, T: Real> Operator<'a, T> {
         parallel::map(values.iter().zip(vectors.chunks(n.max(1))), |_, (value, vector)| of(value, vector))
     }
 
-    /// Returns the rows of one problem among those of all.
+    /// Returns the range of one problem's rows among the rows of all problems.
     pub(in crate::ops) fn span(&self, problem: usize) -> Range<usize> {
         self.node_offsets[problem]..self.node_offsets[problem + 1]
     }

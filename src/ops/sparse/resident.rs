@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Conventions, Duplicates, EdgeList, SelfLoops, Symmetrization};
 use crate::ops::Normalization;
 
-/// An [`Operator`] of one problem on the device of a context: uploaded once, or built there from edges.
+/// An [`Operator`] of one problem on the device of a context. It is either uploaded or built from edges on the device.
 #[derive(Debug)]
 pub struct OnDevice {
     resident: Resident,
@@ -20,9 +20,8 @@ impl OnDevice {
     /// Uploads an operator.
     ///
     /// # Errors
-    /// [`NoAdapter`](crate::ErrorKind::NoAdapter) without a device; [`Shape`](crate::ErrorKind::Shape) unless
-    /// there is exactly one problem; [`Limit`](crate::ErrorKind::Limit) for more rows than the device takes;
-    /// device errors.
+    /// [`NoAdapter`](crate::ErrorKind::NoAdapter) without a device; [`Shape`](crate::ErrorKind::Shape) unless there is
+    /// exactly one problem; [`Limit`](crate::ErrorKind::Limit) for more rows than the device can hold; device errors.
     pub fn new(ctx: &Context, operator: &Operator<'_, f32>) -> Result<Self> {
         if operator.problems() != 1 {
             return Err(Error::shape("sparse operator on a device", "one matrix", format!("{}", operator.problems())));
@@ -31,14 +30,13 @@ impl OnDevice {
         Ok(Self { resident: Resident::upload(gpu, operator, Most::of(gpu), MOST_LANES)?, rows: operator.rows() })
     }
 
-    /// Builds the Laplacian of the graph with the listed edges, which are sorted, cleaned, summed and scaled on
-    /// the device. The random-walk Laplacian is represented by the symmetric matrix similar to it, as in
-    /// [`Operator::laplacian`].
+    /// Builds the Laplacian of the graph with the given edges. The edges are sorted, cleaned, summed and scaled on the
+    /// device. The random-walk Laplacian is represented by the similar symmetric matrix, as in [`Operator::laplacian`].
     ///
     /// # Errors
-    /// As [`OnDevice::new`]; [`Domain`](crate::ErrorKind::Domain) for an invalid list, as for
-    /// [`GraphBatch::from_edge_list`](crate::graph::GraphBatch::from_edge_list), and for conventions that the
-    /// device does not support: it symmetrizes by the larger weight, takes the largest of duplicates, and drops
+    /// The same as [`OnDevice::new`]; [`Domain`](crate::ErrorKind::Domain) for an invalid list, as in
+    /// [`GraphBatch::from_edge_list`](crate::graph::GraphBatch::from_edge_list), and for conventions that the device
+    /// does not support. The device symmetrizes by the larger weight, keeps the largest of duplicates, and drops
     /// self-loops.
     pub fn from_edges(
         ctx: &Context,
@@ -69,7 +67,7 @@ impl OnDevice {
         self.rows
     }
 
-    /// Records `Y = A X` and returns without waiting for it.
+    /// Records `Y = A X` and returns without waiting for the result.
     ///
     /// # Shapes
     /// `x` is `X'`, `(columns, n)`; the result is `Y'`, of the same shape, on the device.
@@ -81,7 +79,7 @@ impl OnDevice {
         self.times(ctx, x)
     }
 
-    /// Does the same for a `T` that is f32.
+    /// Does the same as [`OnDevice::spmm`] for an element type `T`, which must be f32.
     pub(super) fn times<T: Real>(&self, ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
         let shape = x.shape();
         fits_block(shape, (1, self.rows))?;

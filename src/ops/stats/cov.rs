@@ -14,16 +14,16 @@ use crate::parallel;
 use crate::policy::{Choice, Family, Workload};
 use crate::shape::Shape;
 
-/// Computes the covariance of the columns of every matrix: columns are variables, rows are observations, and sums of
-/// products are divided by rows - 1.
+/// Computes the covariance matrix of the columns of every matrix. Columns are variables and rows are observations; sums
+/// of products are divided by rows - 1.
 ///
-/// Products are summed about the mean of each leaf of rows, for half of the symmetric matrix, and leaves merge by
-/// Chan's formula: nothing cancels however far the columns are from 0. On the CPU leaves have 2048 rows, and everything
-/// between them is in f64. On the device they have 1024 rows, and everything is in f32, in units that are powers of
-/// two, a separate one for each leaf and column. So correlations, and PCA, are right whatever the unit of the data. A
-/// covariance is infinite if it exceeds `T`, as for f32 numbers 1e20 apart, and 0 or subnormal if it is too small for
-/// `T` (numbers 1e-20 apart). A NaN or an infinity makes the entries of its column NaN, and no others; with fewer than
-/// two rows everything is NaN.
+/// The rows are divided into leaves. Products are summed about the means of each leaf, for half of the symmetric
+/// matrix, and leaves are merged by Chan's formula, so nothing cancels however far the columns are from 0. On the CPU a
+/// leaf has 2048 rows, and sums over leaves are in f64. On the device a leaf has 1024 rows, and everything is in f32,
+/// with a separate unit, a power of two, for each leaf and column. So correlations and PCA are right whatever the unit
+/// of the data is. A covariance is infinite if it exceeds the range of `T`, as for f32 elements that are 1e20 apart,
+/// and 0 or subnormal if it is too small for `T`, as for f32 elements that are 1e-20 apart. A NaN or an infinity makes
+/// the covariances of its column NaN, and no others. With fewer than two rows, all covariances are NaN.
 ///
 /// # Shapes
 /// X `(rows, cols)`, any batch; the result is `(cols, cols)` per matrix.
@@ -35,7 +35,7 @@ use crate::shape::Shape;
 /// use fiedler::{Context, Shape};
 ///
 /// let ctx = Context::cpu();
-/// // Four rows of two columns, the second twice the first.
+/// // Four rows of two columns; the second column is twice the first.
 /// let x = Array::from_vec(Shape::new(4, 2, 1), vec![1.0_f32, 2.0, 3.0, 4.0, 2.0, 4.0, 6.0, 8.0])?;
 /// let c = cov(&ctx, &x)?.to_host(&ctx)?;
 /// assert!((c.matrix(0)[(0, 0)] - 5.0 / 3.0).abs() < 1e-6 && (c.matrix(0)[(0, 1)] - 10.0 / 3.0).abs() < 1e-6);
@@ -44,15 +44,15 @@ use crate::shape::Shape;
 ///
 /// # Errors
 /// [`crate::ErrorKind::Domain`] if [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64;
-/// [`crate::ErrorKind::Limit`] if the result is far larger than the input and exceeds the memory budget, or
+/// [`crate::ErrorKind::Limit`] if the result is far larger than the input and exceeds the memory budget, or if
 /// `Backend::Gpu` is set and one matrix of products does not fit the device; device errors.
 pub fn cov<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
     Ok(covariance("cov", ctx, x, Output::Covariance)?.1)
 }
 
-/// Computes Pearson's correlation of the columns of every matrix: [`cov`] divided by the square roots of both
-/// variances, within -1 and 1, and exactly 1 on the diagonal. A column of equal numbers has none: its entries are NaN,
-/// as in numpy.
+/// Computes Pearson's correlation of the columns of every matrix, which is [`cov`] divided by the square roots of both
+/// variances. Correlations are between -1 and 1, and exactly 1 on the diagonal. If all elements of a column are equal,
+/// the correlations of this column are NaN, as in NumPy.
 ///
 /// # Shapes
 /// X `(rows, cols)`, any batch; the result is `(cols, cols)` per matrix.
@@ -76,13 +76,13 @@ pub fn corr<T: Real>(ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
     Ok(covariance("corr", ctx, x, Output::Correlation)?.1)
 }
 
-/// Returns where [`cov`] and [`corr`] would run on a batch of that shape, and why.
+/// Returns where [`cov`] and [`corr`] would run for a batch of the given shape, and why.
 #[must_use]
 pub fn choose_cov<T: Real>(ctx: &Context, shape: Shape, resident: bool) -> Choice {
     call::<T>("cov", shape, resident).choose(ctx)
 }
 
-/// Describes the call to the cost model: half of the products, with a multiplication and an addition each.
+/// Describes the call to the cost model. Half of the products are computed, each with a multiplication and an addition.
 pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) -> Call<impl Fn(&Gpu, u64) -> bool> {
     let flops = count(shape.len()) * (count(shape.cols) + 8.0);
     let made = count(shape.batch) * count(shape.cols) * count(shape.cols);
@@ -102,9 +102,9 @@ pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) ->
     Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits }
 }
 
-/// Returns the means `(1, cols)` and covariances or correlations `(cols, cols)` of every matrix, and an exponent:
-/// covariances are in units of 4 to this power, which is 0 unless `output` is [`Output::Scaled`] and the device
-/// computed them.
+/// Returns the means `(1, cols)` and the covariances or correlations `(cols, cols)` of every matrix, and an exponent e.
+/// Covariances are in units of 4^e. The exponent is 0 unless `output` is [`Output::Scaled`] and the device computed the
+/// covariances.
 pub(in crate::ops) fn covariance<T: Real>(
     operation: &'static str,
     ctx: &Context,
@@ -125,7 +125,7 @@ pub(in crate::ops) fn covariance<T: Real>(
     Ok((means.chosen(&choice), made.chosen(&choice), exponent))
 }
 
-/// Returns the means and the results of all matrices, concatenated.
+/// Returns the means and the covariances or correlations of all matrices, concatenated.
 fn on_cpu<T: Real>(x: &[T], Shape { rows, cols, batch }: Shape, output: Output) -> (Vec<T>, Vec<T>) {
     let size = rows * cols;
     let all = parallel::map(0..batch, |_, i| {
@@ -161,12 +161,13 @@ fn on_device<T: Real>(ctx: &Context, gpu: &Gpu, x: &Array<T>, output: Output) ->
     Ok((array(shapes.0, means), array(shapes.1, made), exponent))
 }
 
-/// Checks that the memory budget holds the results, and the f64 products that they are computed from, if the results
-/// are far larger than the input.
+/// If the results are far larger than the input, checks that the memory budget holds the results and the f64 products
+/// from which the results are computed.
 pub(super) fn room<T: Real>(ctx: &Context, operation: &str, shape: Shape) -> Result<()> {
     let square = (shape.cols as u64).saturating_mul(shape.cols as u64);
     let results = square.saturating_mul(shape.batch as u64);
-    // The products of one leaf, or of all levels of the tree, for as many matrices as there are threads.
+    // The products that exist at once are those of one leaf, or of all levels of the tree, for as many matrices as
+    // there are threads.
     let leaves = shape.rows.div_ceil(ROWS);
     let levels = if leaves < 2 { 1 } else { u64::from(leaves.ilog2()) + 2 };
     let at_once = levels * parallel::threads().min(shape.batch.max(1)) as u64;
@@ -179,7 +180,8 @@ pub(super) fn room<T: Real>(ctx: &Context, operation: &str, shape: Shape) -> Res
     Ok(())
 }
 
-/// Computes `together` matrices at a time; if it is 0, not even one fits, and each matrix is a stream of rows.
+/// Computes `together` matrices at a time. If `together` is 0, not even one matrix fits the device, and each matrix is
+/// computed as a stream of rows.
 fn by_matrices(
     gpu: &Gpu,
     x: &[f32],
@@ -215,7 +217,7 @@ pub(super) fn means<T: Real>(gram: &Gram) -> Vec<T> {
     gram.means.iter().map(|&mean| T::from_f64(if gram.rows == 0 { f64::NAN } else { mean })).collect()
 }
 
-/// Returns the whole matrix from its lower triangle.
+/// Returns the whole covariance or correlation matrix from the lower triangle of the products.
 pub(super) fn matrix<T: Real>(gram: &Gram, correlation: bool) -> Vec<T> {
     let cols = gram.means.len();
     let lower = |i: usize, j: usize| gram.products[i.max(j) * cols + i.min(j)];

@@ -1,4 +1,4 @@
-//! The CPU's moments: leaf by leaf in f64, both passes over a leaf while it is in the cache.
+//! Moments on the CPU, leaf by leaf in f64. Both passes over a leaf run while the leaf is in the cache.
 
 use super::moments::{Moments, as_f64};
 use super::tree::{reduce, subtrees};
@@ -9,9 +9,10 @@ use crate::parallel;
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// The number of partial sums. It is fixed, so that bits do not depend on the machine's vectors.
+/// The number of partial sums. The number is fixed, so that results do not depend on the width of the machine's
+/// vectors.
 const SIDE: usize = 16;
-/// The neighboring series that are gathered together if a series is not contiguous: a cache line of f32.
+/// The number of neighboring series that are gathered together if a series is not contiguous: a cache line of f32.
 const TOGETHER: usize = 16;
 /// The number of elements that are worth a separate task.
 const TASK: usize = 1 << 14;
@@ -57,7 +58,7 @@ fn every<T: Real>(x: &[T], view: View, nan: Nan) -> Vec<Moments> {
     parallel::map(runs, |_, first| of_run(first)).into_iter().flatten().collect()
 }
 
-/// Returns the rows of a leaf.
+/// Returns the rows of leaf `leaf` in a series of `len` elements.
 pub(super) fn rows_of(leaf: u64, len: usize) -> Range<usize> {
     let begin = usize::try_from(leaf).unwrap_or(usize::MAX).saturating_mul(LEAF);
     begin..begin.saturating_add(LEAF).min(len)
@@ -78,12 +79,13 @@ pub(super) fn all<N: Send + Clone>(
     root
 }
 
-/// Merges two nodes of neighboring series, series by series.
+/// Merges two nodes that each hold several neighboring series, series by series.
 pub(super) fn merge(a: Vec<Moments>, b: Vec<Moments>) -> Vec<Moments> {
     a.into_iter().zip(b).map(|(a, b)| a.merge(b)).collect()
 }
 
-/// Returns the moments of one leaf of neighboring series: `rows` of `columns` of a slice `(inner, len)`.
+/// Returns the moments of one leaf of neighboring series: the rows `rows` of the columns `columns` of an `(inner, len)`
+/// slice.
 fn leaf_of<T: Real>(x: &[T], inner: usize, columns: Range<usize>, rows: Range<usize>, nan: Nan) -> Vec<Moments> {
     if inner == 1 {
         return vec![one(&x[rows], nan)];
@@ -137,8 +139,8 @@ impl<T: Real> Task<T> for Leaf<'_, T> {
     }
 }
 
-/// Calls `f` with every element and the index of its partial sum, below [`SIDE`]. Inlined, so it is compiled for the
-/// caller's instruction set.
+/// Calls `f` for every element, with the index of a partial sum (below [`SIDE`]) and the element. The function is
+/// inlined, so that it is compiled for the instruction set of the caller.
 #[inline(always)]
 fn side_by_side<T: Real>(numbers: &[T], mut f: impl FnMut(usize, f64)) {
     let (whole, rest) = numbers.as_chunks::<SIDE>();
@@ -152,7 +154,7 @@ fn side_by_side<T: Real>(numbers: &[T], mut f: impl FnMut(usize, f64)) {
     }
 }
 
-/// Combines the partial sums with `add`, halving their number in each step.
+/// Combines the partial sums with `add`; every step halves the number of partial sums.
 #[inline(always)]
 fn total(mut sums: [f64; SIDE], add: impl Fn(f64, f64) -> f64) -> f64 {
     let mut half = SIDE / 2;
@@ -168,8 +170,8 @@ fn total(mut sums: [f64; SIDE], add: impl Fn(f64, f64) -> f64) -> f64 {
 #[inline(always)]
 fn two_passes<T: Real>(numbers: &[T]) -> Moments {
     let Some(&first) = numbers.first() else { return Moments::default() };
-    // Distances from one of the elements lose no digits, however far all of them are from 0; they are 0 if all are
-    // equal.
+    // Distances from one of the elements lose no digits, however far the elements are from 0. If all elements are
+    // equal, the distances are 0.
     let shift = if first.to_f64().is_finite() { first.to_f64() } else { 0.0 };
     let (mut sums, mut least, mut most) = ([0.0; SIDE], [f64::INFINITY; SIDE], [f64::NEG_INFINITY; SIDE]);
     side_by_side(numbers, |place, x| {
@@ -195,7 +197,7 @@ fn two_passes<T: Real>(numbers: &[T]) -> Moments {
         powers[3][place] += square * square;
     });
     let [first, second, third, fourth] = powers.map(|sums| total(sums, |a, b| a + b));
-    // The mean was rounded: moments about the rounded mean become moments about the exact mean.
+    // The mean was rounded, so the moments about the rounded mean are converted to moments about the exact mean.
     let off = first / n;
     Moments {
         count: numbers.len() as u64,
@@ -238,7 +240,8 @@ mod tests {
         assert!((got - want).abs() <= relative * want.abs(), "{got} is not {want}");
     }
 
-    /// 0, 1, ..., n - 1 plus an offset: variance (n^2 - 1) / 12, skewness 0, kurtosis -6/5 (n^2 + 1) / (n^2 - 1).
+    /// The numbers 0, 1, ..., n - 1 plus an offset have the variance (n^2 - 1) / 12, the skewness 0 and the kurtosis
+    /// -6/5 (n^2 + 1) / (n^2 - 1).
     #[test]
     fn a_ramp_has_its_closed_forms() {
         for n in [2_u32, 3, 17, 4096, 4097, 20_000] {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatsOptions {
     /// The value that is subtracted from the count to get the divisor of the variance: 1 as in the covariance, 0 as in
-    /// numpy's `var`.
+    /// NumPy's `var`.
     pub ddof: u32,
     /// The effect of a NaN.
     pub nan: Nan,
@@ -27,12 +27,13 @@ impl Default for StatsOptions {
     }
 }
 
-/// The moments and extremes of every series, each an array in the shape of [`reduced`](super::reduced) to one value.
+/// The moments and extremes of every series. Each array has the shape of the input, [`reduced`](super::reduced) to one
+/// value per series.
 #[derive(Clone, Debug)]
 pub struct Description<T = f32> {
     /// The mean; NaN for an empty series.
     pub mean: Array<T>,
-    /// The variance, divided by count - ddof: exactly 0 for equal elements, NaN for ddof elements or fewer.
+    /// The variance, divided by count - ddof: exactly 0 for equal elements, NaN for at most ddof elements.
     pub variance: Array<T>,
     /// The least element; NaN for an empty series.
     pub min: Array<T>,
@@ -48,12 +49,12 @@ pub struct Description<T = f32> {
 #[derive(Clone, Debug)]
 enum Counts {
     Host(Arc<Vec<u64>>),
-    /// Two words per series, the lower one first.
+    /// Two 32-bit words per series, the lower word first.
     Device(Shared<u32>),
 }
 
 impl<T: Real> Description<T> {
-    /// Returns the number of elements of each series, without those that were omitted; waits for the device.
+    /// Returns the number of elements of each series, without omitted NaNs. Waits for the device.
     ///
     /// # Errors
     /// Device errors.
@@ -64,8 +65,8 @@ impl<T: Real> Description<T> {
         })
     }
 
-    /// Returns where this was computed, and why; `None` from [`RunningStats`](super::RunningStats), whose first chunk
-    /// chose the side.
+    /// Returns where the description was computed, and why. Returns `None` for a description from
+    /// [`RunningStats`](super::RunningStats), which chooses the side when the first chunk is pushed.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.mean.choice()
@@ -120,14 +121,15 @@ fn counts_of(words: &[u32]) -> Vec<u64> {
 
 /// Computes count, mean, variance, extremes, skewness and kurtosis along an axis of a batch, in one pass over memory.
 ///
-/// Leaves of 4096 elements are reduced about their own mean, and merge in a tree (Chan, Golub and LeVeque 1979; Pébay
-/// 2008): nothing cancels however far the elements are from 0. The CPU computes in f64 and rounds to `T`. The device
-/// computes in f32 about a value near the first elements of the series; its variance is infinite if it exceeds f32, as
-/// in numpy. A NaN makes its series NaN, or is left out ([`Nan`]); an infinity makes the mean infinite and the central
-/// moments NaN.
+/// Leaves of 4096 elements are reduced about the mean of the leaf, and merged in a tree (Chan, Golub and LeVeque 1979;
+/// Pébay 2008), so nothing cancels however far the elements are from 0. The CPU computes in f64 and rounds to `T`. The
+/// device computes in f32 about a value near the first elements of the series; there a variance is infinite if it
+/// exceeds f32, as in NumPy. A NaN makes the statistics of its series NaN or is left out, as [`Nan`] says. An infinity
+/// makes the mean infinite and the central moments NaN.
 ///
 /// # Shapes
-/// Any; the results have the shape of [`reduced`](super::reduced) to one value. Empty series are fine.
+/// Any; the results have the shape of the input, [`reduced`](super::reduced) to one value per series. Series may be
+/// empty.
 ///
 /// # Examples
 /// ```
@@ -137,7 +139,8 @@ fn counts_of(words: &[u32]) -> Vec<u64> {
 ///
 /// let ctx = Context::cpu();
 /// let x = Array::from_vec(Shape::new(4, 1, 1), vec![1.0_f32, 2.0, 3.0, 4.0])?;
-/// let found = describe(&ctx, &x, Axis::Rows, StatsOptions::default())?; // `None` for the axis: each matrix as a whole
+/// // If the axis is `None`, all elements of the array form one series.
+/// let found = describe(&ctx, &x, Axis::Rows, StatsOptions::default())?;
 /// assert_eq!(found.mean.to_host(&ctx)?.as_slice(), [2.5]);
 /// assert!((found.variance.to_host(&ctx)?.as_slice()[0] - 5.0 / 3.0).abs() < 1e-6);
 /// # Ok::<(), fiedler::Error>(())
@@ -168,13 +171,13 @@ pub fn describe<T: Real>(
     Ok(made.chosen(&choice))
 }
 
-/// Returns where [`describe`] would run on a batch of that shape, and why.
+/// Returns where [`describe`] would run for a batch of the given shape, and why.
 #[must_use]
 pub fn choose_describe<T: Real>(ctx: &Context, shape: Shape, resident: bool) -> Choice {
     call::<T>("describe", shape, resident).choose(ctx)
 }
 
-/// Describes the call to the cost model: about twelve operations per element, twenty on the device.
+/// Describes the call to the cost model: about twelve operations per element on the CPU, and twenty on the device.
 pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) -> Call<impl Fn(&Gpu, u64) -> bool> {
     let numbers = count(shape.len());
     let workload = Workload {
@@ -190,7 +193,7 @@ pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) ->
     Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits: always }
 }
 
-/// Checks that the memory budget holds results of `needed` bytes, if they are far larger than their input.
+/// If results of `needed` bytes are far larger than their input, checks that the memory budget holds the results.
 pub(super) fn room(ctx: &Context, results: &str, shape: Shape, needed: u64) -> Result<()> {
     if needed > ctx.memory_budget() && needed / 64 > shape.len() as u64 {
         let what = format!("bytes for {results} of every series");
@@ -199,8 +202,8 @@ pub(super) fn room(ctx: &Context, results: &str, shape: Shape, needed: u64) -> R
     Ok(())
 }
 
-/// Returns the most elements that the device is given at once: they fit a binding and, with the memory that their
-/// moments take, half of the budget.
+/// Returns the maximum number of elements that are sent to the device at once. These elements fit a binding, and fit
+/// half of the budget together with the memory for their moments.
 fn most_numbers(gpu: &Gpu, view: View, budget: u64) -> usize {
     let each = 4.0 + count(usize::try_from(gpu::bytes(view)).unwrap_or(usize::MAX)) / count(view.len().max(1));
     #[expect(
@@ -224,8 +227,9 @@ fn whole<T: Real>(
     Ok(Description::resident(gpu::finish(gpu, &node, view.series(), options.ddof)?, shape))
 }
 
-/// Computes batches of about `most` elements: whole slices, or one slice as a stream of its rows. Either is contiguous
-/// in memory, and neither changes a bit.
+/// Computes the description in batches of about `most` elements. A batch consists of whole slices or, if a slice has
+/// more elements than `most`, is one slice as a stream of its rows. Both kinds are contiguous in memory, and the
+/// division changes no bit of the results.
 fn in_batches<T: Real>(
     gpu: &Gpu,
     x: &[f32],
@@ -243,12 +247,12 @@ fn in_batches<T: Real>(
         let part = View { outer, ..view };
         let own = &x[first * slice..(first + outer) * slice];
         let node = if slice <= most {
-            // This recording is closed before the next one begins.
+            // The temporary recording ends with this statement, before the next recording begins.
             let own = gpu.record().upload(own)?;
             gpu::root(gpu, &own, part, options.nan)?
         } else {
             let mut stream = gpu::Stream::new(part.series(), options.nan);
-            // Half of them, because the rows that are kept for a leaf take memory too.
+            // Half of `most`, because the rows that are kept for a leaf take memory too.
             let rows = (most / 2 / view.inner).max(1);
             for chunk in own.chunks(rows * view.inner) {
                 let part = View { len: chunk.len() / view.inner, ..part };

@@ -1,4 +1,5 @@
-//! The device's moments: leaves, their tree, and the statistics of its root. Everything is recorded; nothing waits.
+//! Moments on the device: the leaves, the tree that merges them, and the statistics of its root. The functions only
+//! record commands; none of them waits.
 
 use super::kernels::{
     Append, Appending, Ends, Finish, GROUPS, Leaf, Merge, Nodes, Rows, Sample, Shift, leaf_variant, merge_variant,
@@ -11,13 +12,14 @@ use crate::shape::to_u32;
 
 /// The number of vectors of four words in a node.
 const WORDS: usize = 3;
-/// The operations per element of a leaf, in both passes.
+/// The number of operations per element of a leaf, for both passes together.
 const FLOPS: f64 = 20.0;
 
-/// One node of every series.
+/// One node for each series, in one buffer.
 pub(super) type Node = Shared<[u32; 4]>;
 
-/// The statistics of every series on the device: one value per series each, and two words for the count.
+/// The statistics of every series, on the device. Each buffer holds one value per series, except that `counts` holds
+/// two words.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) mean: Buffer<f32>,
@@ -29,7 +31,8 @@ pub(super) struct Found {
     pub(super) counts: Buffer<u32>,
 }
 
-/// Returns the most bytes of device memory that the moments of an array take in addition to the array itself.
+/// Returns the maximum number of bytes of device memory that the moments of an array take in addition to the array
+/// itself.
 pub(super) fn bytes(view: View) -> u64 {
     let nodes = view.series() as u64 * view.len.div_ceil(LEAF).max(1) as u64;
     // The leaves, half as many merged nodes, and the results.
@@ -43,7 +46,7 @@ pub(super) fn root(gpu: &Gpu, x: &Buffer<f32>, view: View, nan: Nan) -> Result<N
     run(&mut rec, x, view, 0, view.len, &shifts, nan)
 }
 
-/// Returns a value near every series, from its first rows within `rows`.
+/// Returns, for every series, a value near its elements, computed from the first elements within `rows`.
 fn shifts(rec: &mut Recorder<'_>, x: &Buffer<f32>, view: View, rows: std::ops::Range<usize>) -> Result<Buffer<f32>> {
     let series = to_u32(view.series());
     let mut shifts = rec.array(view.series())?;
@@ -58,7 +61,8 @@ fn shifts(rec: &mut Recorder<'_>, x: &Buffer<f32>, view: View, rows: std::ops::R
     Ok(shifts)
 }
 
-/// Reduces the rows `begin..end` of every series, where `begin` starts a leaf, to one node: leaves, then pairwise.
+/// Reduces the rows `begin..end` of every series to one node: computes the leaves, then merges them pairwise. Row
+/// `begin` has to start a leaf.
 fn run(
     rec: &mut Recorder<'_>,
     x: &Buffer<f32>,
@@ -69,7 +73,7 @@ fn run(
     nan: Nan,
 ) -> Result<Node> {
     let series = view.series();
-    // No rows still make one leaf, which has no elements.
+    // An empty range still makes one leaf, which has no elements.
     let mut leaves = (end - begin).div_ceil(LEAF).max(1);
     let mut nodes = rec.array(WORDS * series * leaves)?;
     let variant = leaf_variant(view.inner > 1, nan == Nan::Omit);
@@ -128,8 +132,8 @@ pub(super) fn finish(gpu: &Gpu, node: &Node, series: usize, ddof: u32) -> Result
     Ok(found)
 }
 
-/// A stream of rows of `series` columns on the device: its tree, and the rows that do not fill a leaf yet. It is never
-/// cloned: the tail is written in place.
+/// A stream of rows of `series` columns on the device: the tree, and the tail, which holds the rows that do not fill a
+/// leaf yet. A stream is never cloned, because its tail is written in place.
 #[derive(Debug)]
 pub(super) struct Stream {
     series: usize,
@@ -149,7 +153,7 @@ impl Stream {
         View { outer: self.series, len: LEAF, inner: 1 }
     }
 
-    /// Appends the rows of `x`, `view.len` of each series.
+    /// Appends the rows of `x`, which has `view.len` elements in each series.
     pub(super) fn push(&mut self, gpu: &Gpu, x: &Buffer<f32>, view: View) -> Result<()> {
         if self.series == 0 {
             return Ok(());
@@ -178,7 +182,7 @@ impl Stream {
         self.keep(&mut rec, x, view, next, view.len - next)
     }
 
-    /// Copies rows to the tail, where they start or continue a leaf.
+    /// Copies `rows` rows of `x`, from row `begin` on, to the tail, where the rows start or continue a leaf.
     fn keep(&mut self, rec: &mut Recorder<'_>, x: &Buffer<f32>, view: View, begin: usize, rows: usize) -> Result<()> {
         if rows == 0 {
             return Ok(());
@@ -209,7 +213,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Reduces the held rows to a node; `None` if there are none.
+    /// Reduces the rows in the tail to a node; returns `None` if the tail is empty.
     fn last(&self, rec: &mut Recorder<'_>) -> Result<Option<Node>> {
         let Some(tail) = self.tail.as_ref().filter(|_| self.held > 0) else { return Ok(None) };
         let made;
@@ -235,7 +239,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Reduces all rows to one node; `None` if there are none.
+    /// Reduces all rows to one node; returns `None` if there are no rows.
     pub(super) fn root(&self, gpu: &Gpu) -> Result<Option<Node>> {
         let mut rec = gpu.record();
         let last = self.last(&mut rec)?;

@@ -1,5 +1,5 @@
-//! The device's covariances: the means and products of leaves of rows, and their tree. Everything is recorded; only
-//! [`Output::Scaled`] and [`Closed::to_host`] wait.
+//! Covariances on the device: the means and products of leaves of rows, and the tree that merges them. The functions
+//! only record commands; only [`Output::Scaled`] and [`Closed::to_host`] make the host wait.
 
 use super::kernels::{
     Append, Appending, ColumnMeans, Columns, Covariance, Ending, GROUPS, Gram, Join, JoinMeans, Joining, LEAF_ROWS,
@@ -32,13 +32,13 @@ impl Tiles {
         edge * (edge + 1) / 2
     }
 
-    /// Returns the number of vectors of four products in a node of all matrices.
+    /// Returns the number of vectors of four products in a node that covers all matrices.
     fn vectors(&self) -> usize {
         self.matrices * self.tiles() * 4 * self.side * self.side
     }
 
-    /// Returns the number of values in the means of a node of all matrices, with their flags and the exponents of their
-    /// units.
+    /// Returns the number of values in the means of a node that covers all matrices. Each column has three values: a
+    /// mean, a flag and the exponent of the unit.
     fn means(&self) -> usize {
         3 * self.matrices * self.cols
     }
@@ -48,8 +48,8 @@ impl Tiles {
     }
 }
 
-/// The reduction of some rows of every matrix: the number of rows, their means with flags and exponents, and tiles of
-/// products.
+/// The reduction of some rows of every matrix: the number of rows, the means of the columns with flags and exponents,
+/// and tiles of products.
 #[derive(Clone, Debug)]
 struct Node {
     rows: u64,
@@ -57,11 +57,11 @@ struct Node {
     products: Shared<[f32; 4]>,
 }
 
-/// A stream of rows: its tree, and the rows that do not fill a leaf yet.
+/// A stream of rows: the tree, and the tail, which holds the rows that do not fill a leaf yet.
 #[derive(Debug)]
 pub(super) struct Stream {
     tiles: Tiles,
-    /// The most leaves that are reduced at once, as the exponent of a power of two.
+    /// The base-2 logarithm of the maximum number of leaves that are reduced at once.
     most: u32,
     shifts: Option<Shared<f32>>,
     tree: Tree<Node>,
@@ -69,7 +69,8 @@ pub(super) struct Stream {
     held: usize,
 }
 
-/// Returns the bytes of the results and of the working memory: a few nodes, and leaves that are reduced at once.
+/// Returns the number of bytes of the results and of the working memory, which holds a few nodes and the leaves that
+/// are reduced at once.
 pub(super) fn bytes(shape: Shape) -> u64 {
     let tiles = Tiles::of(shape.cols, shape.batch);
     let node = 16 * tiles.vectors() as u64 + 4 * tiles.means() as u64;
@@ -77,10 +78,11 @@ pub(super) fn bytes(shape: Shape) -> u64 {
     node.saturating_mul(levels).saturating_add(4 * (shape.batch * shape.cols * shape.cols) as u64)
 }
 
-/// Checks that the device takes a matrix of that shape within `budget` bytes in addition to its elements.
+/// Checks that the device can compute a matrix of the given shape within `budget` bytes in addition to the elements of
+/// the matrix.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if it does not.
+/// [`ErrorKind::Limit`] if the device cannot.
 pub(super) fn fits(gpu: &Gpu, shape: Shape, budget: u64) -> Result<()> {
     let adapter = gpu.adapter();
     let one = Shape { batch: 1, ..shape };
@@ -106,7 +108,7 @@ impl Stream {
         self.tiles.cols * self.tiles.matrices
     }
 
-    /// Appends the rows of `x`, `rows` of every matrix.
+    /// Appends the rows of `x`, which has `rows` rows in every matrix.
     pub(super) fn push(&mut self, gpu: &Gpu, x: &Buffer<f32>, rows: usize) -> Result<()> {
         if self.columns() == 0 {
             return Ok(());
@@ -138,7 +140,7 @@ impl Stream {
         self.tree.root(last, |a, b| merge(rec, tiles, &a, &b))
     }
 
-    /// Appends the whole leaves of `x` from row `next` on; returns the row after them.
+    /// Appends the complete leaves of `x` from row `next` on; returns the index of the row after the last leaf.
     fn leaves(&mut self, rec: &mut Recorder<'_>, x: &Buffer<f32>, rows: usize, next: usize) -> Result<usize> {
         let leaves = (rows - next) / LEAF_ROWS;
         if leaves == 0 {
@@ -155,7 +157,7 @@ impl Stream {
         Ok(next + leaves * LEAF_ROWS)
     }
 
-    /// Returns the columns' shifts; if there are none yet, computes them from `rows`.
+    /// Returns the shifts of the columns. If the stream has no shifts yet, computes them from `rows`.
     fn shifts(&self, rec: &mut Recorder<'_>, x: &Buffer<f32>, len: usize, rows: Range<usize>) -> Result<Shared<f32>> {
         if let Some(shifts) = &self.shifts {
             return Ok(shifts.clone());
@@ -169,7 +171,7 @@ impl Stream {
         Ok(shifts.share())
     }
 
-    /// Reduces `rows`, which start a leaf, to one node: leaves, then pairwise.
+    /// Reduces `rows`, the first of which starts a leaf, to one node: computes the leaves, then merges them pairwise.
     fn run(
         &self,
         rec: &mut Recorder<'_>,
@@ -205,7 +207,7 @@ impl Stream {
         while leaves > 1 {
             let joined = Run { nodes: leaves, rows: full, rows_of_last: last, pair: false };
             (means, products) = join(rec, tiles, joined, [&means, &means], [&products, &products])?;
-            // The last node has a neighbor or moves up alone.
+            // The last node is merged with a neighbor if the number of nodes is even; otherwise it moves up unchanged.
             last += if leaves.is_multiple_of(2) { full } else { 0 };
             (leaves, full) = (leaves.div_ceil(2), 2 * full);
         }
@@ -238,7 +240,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Reduces the held rows to a node, and returns it with its shifts.
+    /// Reduces the rows in the tail to a node, and returns the node with its shifts; returns `None` if the tail is
+    /// empty.
     fn last(&self, rec: &mut Recorder<'_>) -> Result<Option<(Node, Shared<f32>)>> {
         let Some(tail) = self.tail.as_ref().filter(|_| self.held > 0) else { return Ok(None) };
         let shifts = self.shifts(rec, tail, LEAF_ROWS, 0..self.held)?;
@@ -257,7 +260,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Reduces all rows so far to a node, and returns it with its shifts; `None` if there are no rows.
+    /// Reduces all rows so far to a node, and returns the node with its shifts; returns `None` if there are no rows.
     fn root(&self, rec: &mut Recorder<'_>) -> Result<Option<(Node, Shared<f32>)>> {
         let last = self.last(rec)?;
         let shifts = last.as_ref().map(|(_, shifts)| shifts.clone()).or_else(|| self.shifts.clone());
@@ -266,13 +269,13 @@ impl Stream {
         Ok(own.zip(shifts))
     }
 
-    /// Returns the reduction of the rows so far, apart from the stream; `None` if there are no rows.
+    /// Returns the reduction of the rows so far as a separate value; returns `None` if there are no rows.
     pub(super) fn closed(&self, gpu: &Gpu) -> Result<Option<Closed>> {
         let root = self.root(&mut gpu.record())?;
         Ok(root.map(|(node, shifts)| Closed { tiles: self.tiles, node, shifts }))
     }
 
-    /// Computes the results for the rows so far; `None` if there are no rows.
+    /// Computes the results for the rows so far; returns `None` if there are no rows.
     pub(super) fn finish(&self, gpu: &Gpu, output: Output) -> Result<Option<Found>> {
         let root = self.root(&mut gpu.record())?;
         let Some((node, shifts)) = root else { return Ok(None) };
@@ -289,14 +292,15 @@ pub(super) struct Closed {
 }
 
 impl Closed {
-    /// Returns the products on the host, in f64; waits.
+    /// Returns the means and products on the host, in f64. Waits for the device.
     pub(super) fn to_host(&self, ctx: &Context) -> Result<gram::Gram> {
         let gpu = ctx.gpu_of(&self.shifts)?;
         let reads = (gpu.read(&self.node.means)?, gpu.read(&self.node.products)?, gpu.read(&self.shifts)?);
         let (means, products, shifts) = (reads.0.wait()?, reads.1.wait()?, reads.2.wait()?);
         let (cols, edge) = (self.tiles.cols, 4 * self.tiles.side);
         let unit = |j: usize| f64::from(means[2 * cols + j]).exp2();
-        // A flag of 1 marks a column with an element that is not finite, which becomes NaN; other flags are 0.
+        // A flag of 1 marks a column with an element that is not finite, and the results of this column become NaN. All
+        // other flags are 0.
         let finite = |j: usize| if means[cols + j] == 0.0 { 1.0 } else { f64::NAN };
         let mean = |j: usize| (f64::from(shifts[j]) + f64::from(means[j]) * unit(j)) * finite(j);
         let mut lower = vec![0.0; cols * cols];
@@ -312,13 +316,13 @@ impl Closed {
     }
 }
 
-/// The result that is computed from products.
+/// The kind of result that is computed from products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ops) enum Output {
     Covariance,
     Correlation,
-    /// The covariances of one matrix in a unit that f32 holds well whatever the unit of the data. Finding it waits for
-    /// the exponents of the largest distances.
+    /// The covariances of one matrix, in a unit in which f32 holds them well whatever the unit of the data is. To find
+    /// this unit, the host waits for the exponents of the largest distances.
     Scaled,
 }
 
@@ -327,11 +331,11 @@ pub(in crate::ops) enum Output {
 pub(super) struct Found {
     pub(super) covariance: Buffer<f32>,
     pub(super) means: Buffer<f32>,
-    /// The exponent of the unit: covariances are in units of 4 to this power.
+    /// The exponent e of the unit: covariances are in units of 4^e.
     pub(super) exponent: i32,
 }
 
-/// Computes covariances or correlations of every matrix of `x`, which has rows.
+/// Computes covariances or correlations of every matrix of `x`. The matrices must have at least one row.
 pub(super) fn covariance(gpu: &Gpu, x: &Buffer<f32>, shape: Shape, budget: u64, output: Output) -> Result<Found> {
     let mut stream = Stream::new(gpu, shape.cols, shape.batch, budget);
     let mut rec = gpu.record();
@@ -370,8 +374,8 @@ fn finish(gpu: &Gpu, tiles: Tiles, node: &Node, shifts: &Buffer<f32>, output: Ou
     Ok(Found { covariance, means, exponent })
 }
 
-/// The nodes that are joined: in one buffer, where each but the last has the same number of rows, or a pair in two
-/// buffers.
+/// The nodes that are joined. If `pair` is false, all nodes are in one buffer, and all but the last have the same
+/// number of rows. If `pair` is true, two nodes are in two buffers.
 #[derive(Clone, Copy)]
 struct Run {
     nodes: usize,
@@ -422,7 +426,7 @@ fn join(
     Ok((out_means, out))
 }
 
-/// Returns a count of rows as the weight that kernels use.
+/// Converts a number of rows to the weight that kernels use.
 fn narrow(rows: u64) -> f32 {
     #[expect(clippy::cast_precision_loss, reason = "a weight of rows")]
     let rows = rows as f32;

@@ -1,4 +1,5 @@
-//! The CPU's products of columns about their means: within a leaf in the input's precision, between leaves in f64.
+//! Sums of products of columns about their means, on the CPU. Sums within a leaf are in the precision of the input, and
+//! sums over leaves are in f64.
 
 use super::cpu::{all, mean_of};
 use super::moments::as_f64;
@@ -7,22 +8,23 @@ use crate::lanes::{Task, Vector};
 use crate::parallel;
 use std::ops::Range;
 
-/// The rows of a leaf: with 16 lanes, a lane adds up 128 products, and the sum over the lanes is a tenth of the work.
+/// The number of rows in a leaf. With 16 lanes, a lane adds up 128 products, and summing over the lanes is a tenth of
+/// the work.
 pub(super) const ROWS: usize = 2048;
-/// The padding of columns: their number is rounded up to a multiple of this, which the columns of every tile divide.
+/// The multiple to which the number of columns is padded. The height and the width of every tile divide this multiple.
 const COLUMN_PADDING: usize = 12;
-/// The stationary columns of a tile; [`WIDE`] or [`NARROW`] columns stream past them.
+/// The number of stationary columns in a tile. [`WIDE`] or [`NARROW`] columns stream past these columns.
 const DOWN: usize = 4;
-/// The streaming columns with registers of 64 bytes, of which there are 32.
+/// The number of streaming columns in a tile if registers have 64 bytes; a CPU with such registers has 32 of them.
 const WIDE: usize = 6;
 const NARROW: usize = 2;
-/// The columns that stream past a panel while they are in the cache.
+/// The number of columns that stay in the cache while they stream past one panel after another.
 const PASSING: usize = 48;
 /// The number of multiply-adds that are worth a separate task.
 const TASK: usize = 1 << 20;
 
-/// The number of rows, the means, and the sums of products of distances from these means: element (i, j), j <= i, is at
-/// `i * cols + j`.
+/// The number of rows, the means of the columns, and the sums of products of distances from these means. The sum for
+/// columns i and j, where j <= i, is at index `i * cols + j`.
 #[derive(Clone, Debug)]
 pub(super) struct Gram {
     pub(super) rows: u64,
@@ -31,7 +33,7 @@ pub(super) struct Gram {
 }
 
 impl Gram {
-    /// Returns the products of the rows of both.
+    /// Returns the sums for the rows of `self` and `other` together.
     pub(super) fn merge(mut self, other: &Self) -> Self {
         if self.rows == 0 || other.rows == 0 {
             return if self.rows == 0 { other.clone() } else { self };
@@ -54,7 +56,7 @@ impl Gram {
     }
 }
 
-/// Computes the products of all rows of a matrix `(rows, cols)`.
+/// Computes the sums of products of the columns of a matrix `(rows, cols)`, over all rows.
 pub(super) fn of_matrix<T: Real>(x: &[T], rows: usize, cols: usize) -> Gram {
     let none = || Gram { rows: 0, means: vec![0.0; cols], products: vec![0.0; cols * cols] };
     let one = |number: u64| {
@@ -64,7 +66,8 @@ pub(super) fn of_matrix<T: Real>(x: &[T], rows: usize, cols: usize) -> Gram {
     all(rows.div_ceil(ROWS) as u64, &one, &|a: Gram, b: Gram| a.merge(&b)).unwrap_or_else(none)
 }
 
-/// Computes the products of at most [`ROWS`] rows, `own`, of a matrix of `rows` rows.
+/// Computes the sums of products of the columns of a matrix with `rows` rows, over the rows `own`, which are at most
+/// [`ROWS`].
 pub(super) fn leaf<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gram {
     if T::ON_DEVICE {
         leaf_f32(bytemuck::cast_slice(x), rows, cols, own)
@@ -85,7 +88,7 @@ fn leaf_f64(x: &[f64], rows: usize, cols: usize, own: Range<usize>) -> Gram {
 fn of_rows<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gram {
     let count = own.len();
     let n = as_f64(count as u64);
-    // Whole vectors of 64 bytes and more; the padding is 0.
+    // A column is padded with zeros to whole vectors, whether a vector has 64 bytes or more.
     let stride = count.next_multiple_of(32);
     let mut centered = vec![T::from_f64(0.0); stride * cols.next_multiple_of(COLUMN_PADDING)];
     let mut means = vec![0.0; cols];
@@ -98,10 +101,11 @@ fn of_rows<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gra
         for (((to, mean), unit), j) in columns {
             let from = &x[j * rows..][own.clone()];
             *mean = mean_of(from);
-            *unit = T::in_lanes(Centre { from, to: &mut to[..count], near: T::from_f64(*mean) });
+            *unit = T::in_lanes(Center { from, to: &mut to[..count], near: T::from_f64(*mean) });
         }
     });
-    // The differences between the means and the values that were subtracted.
+    // The differences between the means and the values that were subtracted from the columns, which are the means in
+    // `T`.
     let off: Vec<f64> = means.iter().map(|&mean| mean - T::from_f64(mean).to_f64()).collect();
     let mut products = vec![0.0; cols * cols];
     if stride > 0 && cols > 0 {
@@ -120,15 +124,15 @@ fn of_rows<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gra
     Gram { rows: count as u64, means, products }
 }
 
-/// The task that writes the distances from `near` and returns their unit: 1, or a power of two if their squares would
-/// leave the range of the precision.
-struct Centre<'a, T> {
+/// The task that writes the distances from `near`, divided by a unit, and returns the unit. The unit is 1, or a power
+/// of two if the squares of the distances would leave the range of the precision.
+struct Center<'a, T> {
     from: &'a [T],
     to: &'a mut [T],
     near: T,
 }
 
-impl<T: Real> Task<T> for Centre<'_, T> {
+impl<T: Real> Task<T> for Center<'_, T> {
     type Output = f64;
 
     #[inline(always)]
@@ -149,7 +153,8 @@ impl<T: Real> Task<T> for Centre<'_, T> {
         }
         let largest = most.into_iter().fold(most[0], |most, x| larger(x, most));
         let largest = largest.to_f64();
-        // A third of the exponents on either side of 1: sums of thousands of squares stay far within the range.
+        // Distances within a third of the exponents on either side of 1 need no unit, because sums of thousands of
+        // their squares stay far within the range.
         let room = T::SMALLEST.powf(-1.0 / 3.0);
         if !largest.is_finite() || largest == 0.0 || (largest < room && largest > 1.0 / room) {
             return 1.0;
@@ -173,7 +178,8 @@ fn larger<T: Real>(x: T, most: T) -> T {
     if size > most { size } else { most }
 }
 
-/// The task that computes the rows of the triangle from `first` on, as many as `out` has.
+/// The task that computes the rows of the lower triangle from row `first` on. The length of `out` determines the number
+/// of rows.
 struct Panels<'a, T> {
     centered: &'a [T],
     stride: usize,
@@ -217,7 +223,7 @@ impl<T: Real> Panels<'_, T> {
     }
 }
 
-/// Returns the products of [`DOWN`] columns with `ACROSS` others, with one partial sum per lane.
+/// Returns the products of each of [`DOWN`] columns with each of `ACROSS` columns, with one partial sum per lane.
 #[inline(always)]
 fn tile<V: Vector, const ACROSS: usize>(
     token: V::Token,
@@ -255,7 +261,7 @@ where
 mod tests {
     use super::{ROWS, leaf, of_matrix};
 
-    /// Compares with the definition in f64, for shapes around every tile.
+    /// Compares the products with their definition in f64, for shapes that are close to multiples of every tile size.
     #[test]
     fn products_are_those_of_the_definition() {
         for (rows, cols) in [(1, 1), (5, 3), (33, 13), (ROWS + 7, 5), (100, 61), (64, 12)] {

@@ -12,20 +12,20 @@ use crate::policy::{Choice, Workload};
 use crate::shape::{Axis, Shape};
 use std::sync::Arc;
 
-/// The counts of the elements of every series by bin.
+/// The number of elements of every series in each bin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    /// The shape of `counts`: [`reduced`](super::reduced) to the number of bins.
+    /// The shape of `counts`: the shape of the input, [`reduced`](super::reduced) to the number of bins.
     pub shape: Shape,
-    /// The number of elements in each bin, in the order of an array of that shape.
+    /// The number of elements in each bin, in the order of an array of shape `shape`.
     pub counts: Vec<u64>,
-    /// The edges of the bins, one more than there are bins, at equal distances.
+    /// The edges of the bins, at equal distances. There is one more edge than there are bins.
     pub edges: Vec<f64>,
-    /// The number of elements of every series below the first edge.
+    /// For every series, the number of elements below the first edge.
     pub below: Vec<u64>,
-    /// The number of elements of every series above the last edge.
+    /// For every series, the number of elements above the last edge.
     pub above: Vec<u64>,
-    /// The number of NaNs of every series.
+    /// For every series, the number of NaNs.
     pub nan: Vec<u64>,
     choice: Option<Arc<Choice>>,
 }
@@ -38,14 +38,14 @@ impl Histogram {
     }
 }
 
-/// Counts the elements of every series in `bins` bins of equal width between the ends of `range`, as numpy's
-/// `histogram` does: each bin includes its lower edge, the last one both edges. Elements outside the range and NaNs are
-/// counted separately.
+/// Counts the elements of every series in `bins` bins of equal width between the ends of `range`, as NumPy's
+/// `histogram` does. Each bin includes its lower edge, and the last bin also includes its upper edge. Elements outside
+/// the range and NaNs are counted separately.
 ///
-/// Without a range, the bins span the least to the greatest finite element of the whole array. If these are equal, the
-/// range extends half a unit to either side; if there are none, it is 0 to 1. Finding it takes another pass, for which
-/// the call waits. An element falls into the bin whose edges, in f64, enclose it, so the counts are the same on every
-/// side.
+/// Without a range, the bins extend from the least to the greatest finite element of the whole array. If all finite
+/// elements are equal, the range extends 0.5 to either side of them; if no element is finite, the range is from 0 to 1.
+/// Finding the range takes another pass, for which the call waits. An element is counted in the bin whose edges, in
+/// f64, enclose the element, so the CPU and the device return the same counts.
 ///
 /// # Shapes
 /// Any; `counts` has the shape of [`reduced`](super::reduced) to `bins` values.
@@ -102,7 +102,7 @@ pub fn histogram<T: Real>(
     Ok(Histogram { choice: Some(choice), ..made })
 }
 
-/// Returns where [`histogram`] would count an array of that shape into `bins` bins, and why.
+/// Returns where [`histogram`] would count an array of the given shape into `bins` bins, and why.
 #[must_use]
 pub fn choose_histogram<T: Real>(
     ctx: &Context,
@@ -129,7 +129,7 @@ fn call<T: Real>(view: View, bins: usize, resident: bool) -> Call<impl Fn(&Gpu, 
     Call { name: "histogram", precision: Precision::of::<T>(), workload, empty: view.len() == 0, fits }
 }
 
-/// Returns the edges of `bins` bins of equal width, by numpy's rule.
+/// Returns the edges of `bins` bins of equal width, by NumPy's rule.
 ///
 /// # Errors
 /// [`crate::ErrorKind::Domain`] if the range is not finite or does not ascend, or if bins are narrower than f64
@@ -147,21 +147,22 @@ pub(in crate::ops) fn edges(low: f64, high: f64, bins: usize) -> Result<Vec<f64>
     Ok(edges)
 }
 
-/// Counts the numbers in each bin; the last three counts are of the numbers below, above, and of NaNs.
+/// Counts the numbers in each bin. The last three counts are those of the numbers below the first edge, of the numbers
+/// above the last edge, and of NaNs.
 pub(in crate::ops) fn counted(numbers: impl Iterator<Item = f64>, edges: &[f64]) -> Vec<u64> {
     let mut own = vec![0; edges.len() + 2];
     numbers.for_each(|x| own[bin(x, edges)] += 1);
     own
 }
 
-/// Returns the range of the bins for all elements.
+/// Returns the default range of the bins, which contains all finite elements.
 fn found<T: Real>(ctx: &Context, x: &Array<T>) -> Result<(f64, f64)> {
     let options = StatsOptions { nan: super::Nan::Omit, ..StatsOptions::default() };
     let all = describe(ctx, x, None, options)?;
     let number = |array: &Array<T>| -> Result<f64> { Ok(array.to_host(ctx)?.as_slice()[0].to_f64()) };
     let (mut low, mut high) = (number(&all.min)?, number(&all.max)?);
     if !(low.is_finite() && high.is_finite()) {
-        // Infinities stay outside the bins: take the range of the finite elements.
+        // Infinities stay outside the bins, so the range is that of the finite elements.
         let host = x.to_host(ctx)?;
         let finite = host.as_slice().iter().map(|x| x.to_f64()).filter(|x| x.is_finite());
         (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
@@ -175,7 +176,7 @@ fn found<T: Real>(ctx: &Context, x: &Array<T>) -> Result<(f64, f64)> {
     })
 }
 
-/// Builds the histogram from the counts of every series: the bins, then the elements below, above, and NaNs.
+/// Builds the histogram from the counts of every series, which have the order of [`counted`].
 fn spread(all: &[u64], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
     let bins = edges.len() - 1;
     let apart = |k: usize| all.chunks_exact(bins + 3).map(|own| own[bins + k]).collect();
@@ -208,7 +209,7 @@ fn in_f64(x: &[f64], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
 fn every<T: Real>(x: &[T], view: View, shape: Shape, edges: Vec<f64>) -> Histogram {
     let bins = edges.len() - 1;
     let View { len, inner, .. } = view;
-    // A long series is split into parts: counts add up in any order.
+    // A long series is split into parts, whose counts can be added in any order.
     const PART: usize = 1 << 16;
     let parts = len.div_ceil(PART).max(1);
     let counted = |unit: usize| {
@@ -229,7 +230,7 @@ fn every<T: Real>(x: &[T], view: View, shape: Shape, edges: Vec<f64>) -> Histogr
     spread(&all, view, shape, edges)
 }
 
-/// Returns the bin of a number, or the index of the count of numbers below, above, or of NaNs.
+/// Returns the index of the count to which a number belongs, in the order of [`counted`].
 fn bin(x: f64, edges: &[f64]) -> usize {
     let bins = edges.len() - 1;
     let (low, high) = (edges[0], edges[bins]);
@@ -261,7 +262,8 @@ mod tests {
     #[test]
     fn numpy_s_rule() -> crate::Result<()> {
         let samples = [0.0, 0.1, 0.2, 0.3, 0.3, 0.6, 0.7, 0.9, 1.0, 1.1, -0.1, f64::NAN];
-        // numpy.histogram(samples, bins=10, range=(0, 1)), then the counts of what it leaves out.
+        // The counts of numpy.histogram(samples, bins=10, range=(0, 1)), then the counts of the samples that NumPy
+        // leaves out.
         assert_eq!(counted(samples.into_iter(), &edges(0.0, 1.0, 10)?), [1, 1, 3, 0, 0, 1, 1, 0, 0, 2, 1, 1, 1]);
         assert_eq!(edges(1.0, 2.0, 2)?, [1.0, 1.5, 2.0]);
         assert_eq!(counted([2.0; 3].into_iter(), &[1.0, 1.5, 2.0]), [0, 3, 0, 0, 0]);

@@ -2,94 +2,99 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// The series of a workgroup of [`Leaf`], and the columns of a workgroup of [`Means`].
+/// The number of series that a workgroup of [`Leaf`] reduces, and of columns that a workgroup of [`Means`] reduces.
 pub(super) const GROUPS: usize = 8;
-/// The rows of a leaf of a covariance.
+/// The number of rows in a leaf of a covariance.
 pub(super) const LEAF_ROWS: usize = 1024;
-/// The exponent of a column whose distances from its shift are all 0.
+/// The exponent that marks a column whose distances from its shift are all 0.
 pub(in crate::ops) const NONE: i32 = -127;
-/// The elements of a series that one workgroup counts.
+/// The number of elements of a series that one workgroup counts.
 pub(super) const PART: usize = 16384;
-/// The bins of one pass over the elements.
+/// The number of bins that are counted in one pass over the elements.
 pub(super) const WINDOW: usize = 2048;
-/// The ranks that a workgroup of [`Digits`] seeks at once.
+/// The number of ranks for which a workgroup of [`Digits`] counts at once.
 pub(super) const RANKS: usize = 8;
 
 uniform! {
-    /// The number of series, their layout, and the rows that are sampled.
+    /// The number of series, the layout of the series, and the range of rows from which the sample is taken.
     pub(super) struct Sample { series: u32, len: u32, inner: u32, begin: u32, end: u32 }
 }
 
 uniform! {
-    /// The first workgroup of a dispatch, the number of series, their layout, and their rows.
+    /// The index of the first workgroup of a dispatch, the number of series, the layout of the series, and the range of
+    /// rows.
     pub(super) struct Rows { first: u32, series: u32, len: u32, inner: u32, begin: u32, end: u32 }
 }
 
 uniform! {
-    /// The number of series, and of nodes in each.
+    /// The number of series, and the number of nodes in each series.
     pub(super) struct Nodes { series: u32, nodes: u32 }
 }
 
 uniform! {
-    /// The number of series, the value subtracted from counts, and the bits of NaN and infinity.
+    /// The number of series, the value that is subtracted from counts, and the bits of NaN and infinity.
     pub(super) struct Ends { series: u32, ddof: u32, nan: u32, infinity: u32 }
 }
 
 uniform! {
-    /// The number of series, their layout, their rows, the capacity of each in the tail, and the elements that the tail
-    /// holds.
+    /// The number of series, the layout of the series, the range of rows to copy, the capacity of the tail for each
+    /// series, and the number of elements that the tail already holds for each series.
     pub(super) struct Appending { series: u32, len: u32, inner: u32, begin: u32, count: u32, room: u32, held: u32 }
 }
 
 uniform! {
-    /// The first workgroup of a dispatch, the number of series, their layout, the number of bins, and the first bin of
-    /// a pass.
+    /// The index of the first workgroup of a dispatch, the number of series, the layout of the series, the number of
+    /// bins, and the first bin of a pass.
     pub(super) struct Binning { first: u32, series: u32, len: u32, inner: u32, bins: u32, window: u32 }
 }
 
 uniform! {
-    /// The number of totals, and of parts that each sums.
+    /// The number of totals, and the number of parts that are added up for each total.
     pub(super) struct Sum { size: u32, parts: u32 }
 }
 
 uniform! {
-    /// The first workgroup of a dispatch, the number of series and the first of them, their layout, the ranks of each,
-    /// and the shift of the digit.
+    /// The index of the first workgroup of a dispatch, the number of series, the index of the first series, the layout
+    /// of the series, the number of ranks for each series, and the shift of the digit.
     pub(super) struct Digiting {
         first: u32, series: u32, from_series: u32, len: u32, inner: u32, ranks: u32, shift: u32,
     }
 }
 
 uniform! {
-    /// The ranks of all series, and the shift of the digit.
+    /// The number of ranks of all series, and the shift of the digit.
     pub(super) struct Chosen { ranks: u32, shift: u32 }
 }
 
 uniform! {
-    /// The number of series and the first of them, the quantiles of each, the layout, and the bits of NaN.
+    /// The number of series, the index of the first series, the number of quantiles for each series, the layout of the
+    /// series, and the bits of NaN.
     pub(super) struct Interpolated { series: u32, from_series: u32, quantiles: u32, inner: u32, nan: u32 }
 }
 
 uniform! {
-    /// The first workgroup of a dispatch, the columns, the matrices, their layout, and their rows.
+    /// The index of the first workgroup of a dispatch, the number of columns, the number of matrices, the length of a
+    /// column, and the range of rows.
     pub(super) struct Columns { first: u32, cols: u32, matrices: u32, len: u32, begin: u32, end: u32 }
 }
 
 uniform! {
-    /// The number of columns, matrices and nodes, the rows of a node, and the rows of the last one.
+    /// The numbers of columns, matrices and nodes, the number of rows in a node, and the number of rows in the last
+    /// node.
     pub(super) struct Joining { cols: u32, matrices: u32, nodes: u32, rows: f32, rows_of_last: f32 }
 }
 
 uniform! {
-    /// The number of columns and matrices, the bits of NaN, the divisor of products, and the exponent of the unit of
-    /// the square roots of covariances.
+    /// The number of columns and matrices, the bits of NaN, the divisor of products, and the exponent e for covariances
+    /// in units of 4^e.
     pub(super) struct Ending { cols: u32, matrices: u32, nan: u32, divisor: f32, exponent: i32 }
 }
 
-/// The tile sizes that ship, as invocations along a side: a tile has four columns for each invocation.
+/// The available tile sizes, as the number of invocations along one dimension of a tile. A tile has four columns for
+/// each of these invocations.
 pub(super) const SIDES: [usize; 3] = [4, 8, 16];
 
-/// Returns the overrides of [`Join`]; the first one is also that of [`JoinMeans`].
+/// Returns the overrides of [`Join`]. The first override is also the override of [`JoinMeans`].
 pub(super) fn join_variant(pair: bool, side: usize) -> [(&'static str, f64); 2] {
     [("PAIR", f64::from(u8::from(pair))), ("SIDE", super::count(side))]
 }
@@ -139,7 +144,7 @@ fn merge_variants() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// A value near every series.
+    /// A value near the elements of every series.
     Shift = ["shared/real.wgsl", "stats/shift.wgsl"] variants one_variant {
         uniform params: Sample,
         read x: f32,
@@ -159,7 +164,7 @@ kernels! {
         read right: [u32; 4],
         write out: [u32; 4],
     }
-    /// The statistics of moments.
+    /// The statistics that are computed from moments.
     Finish = ["shared/real.wgsl", "stats/node.wgsl", "stats/finish.wgsl"] variants one_variant {
         uniform params: Ends,
         read nodes: [u32; 4],
@@ -171,7 +176,7 @@ kernels! {
         write kurtosis: f32,
         write counts: u32,
     }
-    /// The copy of rows to the leaf that they start or continue.
+    /// The copy of rows to the tail of a stream.
     Append = ["stats/append.wgsl"] variants one_variant {
         uniform params: Appending,
         read x: f32,
@@ -197,13 +202,13 @@ kernels! {
         read sought: [u32; 4],
         write counts: u32,
     }
-    /// The digit of each rank.
+    /// The digit of the key at each rank.
     RadixSelect = ["stats/radix_select.wgsl"] variants one_variant {
         uniform params: Chosen,
         read totals: u32,
         write sought: [u32; 4],
     }
-    /// The interpolation of quantiles between their neighbors.
+    /// The interpolation of quantiles between neighboring elements.
     Interpolate = ["shared/real.wgsl", "stats/keys.wgsl", "stats/interpolate.wgsl"] variants interpolate_variants {
         uniform params: Interpolated,
         read sought: [u32; 4],
@@ -216,7 +221,7 @@ kernels! {
         read shifts: f32,
         write means: f32,
     }
-    /// The products about the means of leaves.
+    /// The sums of products of columns about the means of leaves.
     Gram = ["shared/real.wgsl", "stats/tiles.wgsl", "stats/distance.wgsl", "stats/gram.wgsl"] variants side_variants {
         uniform params: Columns,
         read x: f32,
@@ -270,12 +275,13 @@ mirrors! {
 mod tests {
     use super::SIDES;
 
-    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. They are counted here as in
-    /// the kernels.
+    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. The iterations are counted
+    /// here as in the headers of the kernels.
     #[test]
     fn the_loops_of_every_kernel_fit_lavapipe() {
         const BUDGET: u64 = 65_535;
-        // A binding of 128 MiB bounds the elements of an array, and 65,535 workgroups of 64 invocations share them.
+        // A binding of 128 MiB bounds the number of elements in an array. 65,535 workgroups of 64 invocations share the
+        // elements.
         const NUMBERS: u64 = 1 << 25;
         let strided = |items: u64, each: u64| items.div_ceil(65_535 * 64) * (1 + each);
         let mut all = vec![
@@ -286,12 +292,12 @@ mod tests {
             ("join", strided(NUMBERS / 4, 4)),
             ("radix_select", strided(NUMBERS / 4, 256)),
             ("interpolate", strided(NUMBERS, 0)),
-            // Bisection finds a bin, among at most as many f32 bins as a binding holds.
+            // A bin is found by bisection, among at most as many edges in f32 as a binding holds.
             ("bins", 9 + 64 * (1 + 25) + 9),
             ("digits", 8 + 64 * (1 + 8) + 8),
         ];
         all.extend(SIDES.map(|side| ("gram", 64 * (1 + 16 + 64 / side as u64))));
-        // All counts are in one array, and a series has at most half as many parts as the budget has iterations.
+        // All counts are in one array, and the number of parts of a series is at most half of the loop budget.
         all.extend([1, 2, 8, 100, BUDGET / 2].map(|parts| ("totals", strided(NUMBERS / parts, parts))));
         for (kernel, loops) in all {
             assert!(loops <= BUDGET, "{kernel}: {loops}");

@@ -1,15 +1,17 @@
 //! Numerically sound statistics in one pass over memory: [`describe`], [`quantiles`], [`histogram`], covariance and
-//! correlation, and their streaming forms [`RunningStats`] and [`RunningCovariance`].
+//! correlation, and the streaming forms [`RunningStats`] and [`RunningCovariance`].
 //!
-//! The elements of a series are reduced in leaves, counted from the beginning of the series, and the leaves merge in a
-//! tree that their positions alone determine. So on one side a result has the same bits whether the elements come at
-//! once or chunk by chunk, and however a batch is cut. The CPU computes in f64; the device computes in f32, on
-//! distances from a value near the mean.
+//! Each series is divided into leaves of consecutive elements, counted from the beginning of the series. The leaves are
+//! reduced separately and merged in a tree whose shape depends only on their positions. So on the same side (CPU or
+//! device) a result has the same bits whether the elements arrive at once or chunk by chunk, and however a batch is
+//! divided. The CPU computes in f64; the device computes in f32, with distances from a value near the mean.
 //!
-//! A stream holds the tree as a binary counter holds a number, so chunks move no bit. Merges are Chan's and Pébay's. A
-//! node of moments with numbers from 2^100 on is of numbers times 2^-16; a leaf of covariances has a unit for every
-//! column. Distances are written as choices between two differences, because a compiler makes one of a chain of them.
-//! `select` counts: histograms by comparing keys, quantiles by a radix selection.
+//! A stream holds at most one node per level of the tree, as a binary counter holds one digit per position, so the
+//! division into chunks changes no bit. Nodes are merged by the formulas of Chan and Pébay. If an element is 2^100 or
+//! more, a node of moments on the device describes the elements times 2^-16. A leaf of covariances has a separate unit
+//! for each column. The shaders write a distance as a `select` between two differences, because a compiler could
+//! combine a chain of differences into one. The module `select` counts elements on the device: it compares keys for
+//! histograms and uses a radix selection for quantiles.
 
 mod cov;
 mod cpu;
@@ -44,8 +46,9 @@ use crate::shape::{Axis, Shape};
 const LEAF: usize = 4096;
 
 /// Returns the shape of the results of [`describe`], [`quantiles`] and [`histogram`], which reduce each series to
-/// `count` values: `(count, cols)` per matrix over the rows of each column, `(rows, count)` over the columns of each
-/// row, `count` matrices over the batch, and `(count, 1)` over everything if no axis is given.
+/// `count` values. With [`Axis::Rows`] a series is a column of a matrix, and the result is `(count, cols)` per matrix.
+/// With [`Axis::Cols`] a series is a row, and the result is `(rows, count)` per matrix. With [`Axis::Batch`] the result
+/// has `count` matrices. Without an axis all elements form one series, and the result is `(count, 1)`.
 #[must_use]
 pub fn reduced(shape: Shape, axis: impl Into<Option<Axis>>, count: usize) -> Shape {
     match axis.into() {
@@ -56,17 +59,17 @@ pub fn reduced(shape: Shape, axis: impl Into<Option<Axis>>, count: usize) -> Sha
     }
 }
 
-/// The effect of a NaN on the statistics of its series.
+/// The effect of a NaN on the statistics of the series that contains it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nan {
-    /// The statistics become NaN, as in numpy's mean.
+    /// The statistics become NaN, as in NumPy's mean.
     #[default]
     Propagate,
-    /// The NaN is left out and not counted, as in numpy's nanmean.
+    /// The NaN is left out and not counted, as in NumPy's nanmean.
     Omit,
 }
 
-/// An array as a set of series: element `i` of series `(o, p)` is at index `(o * len + i) * inner + p`.
+/// The division of an array into series. Element `i` of series `(o, p)` is at index `(o * len + i) * inner + p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct View {
     outer: usize,

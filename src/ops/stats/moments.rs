@@ -1,13 +1,13 @@
-//! Central moments that merge: Chan, Golub and LeVeque (1979) for the second, Pébay (SAND2008-6212, 2008) for the third
-//! and fourth.
+//! Central moments that can be merged: the second by Chan, Golub and LeVeque (1979), the third and fourth by Pébay
+//! (SAND2008-6212, 2008).
 
 use crate::array::Real;
 
-/// The count, mean, central moments and extremes of some numbers, in f64. Two of these merge into the moments of the
-/// numbers of both.
+/// The count, mean, central moments and extremes of a set of numbers, in f64. The moments of two sets can be merged
+/// into the moments of their union.
 ///
-/// NaN propagates: if one of the numbers is NaN, everything but the count is NaN. If one is infinite, the mean is that
-/// infinity (NaN with both infinities) and the central moments are NaN, as in numpy.
+/// A NaN propagates: if one of the numbers is NaN, everything but the count is NaN. If a number is infinite, the
+/// central moments are NaN, and the mean is that infinity or, if both infinities occur, NaN, as in NumPy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
     pub(super) count: u64,
@@ -19,7 +19,7 @@ pub struct Moments {
 }
 
 impl Default for Moments {
-    /// Returns the moments of no numbers.
+    /// Returns the moments of an empty set.
     fn default() -> Self {
         Self { count: 0, mean: 0.0, powers: [0.0; 3], least: f64::INFINITY, most: f64::NEG_INFINITY }
     }
@@ -32,8 +32,8 @@ impl Moments {
         super::cpu::moments(numbers, false)
     }
 
-    /// Returns the moments of the numbers of both. Merging is exact up to the rounding of f64; the shape of a tree of
-    /// merges changes the last bits.
+    /// Returns the moments of the numbers in `self` and `other` together. Merging is exact up to the rounding of f64;
+    /// the order in which several moments are merged affects the last bits.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         if self.count == 0 || other.count == 0 {
@@ -43,7 +43,7 @@ impl Moments {
         let n = as_f64(count);
         let (a, b) = (as_f64(self.count) / n, as_f64(other.count) / n);
         let away = other.mean - self.mean;
-        // A weighted mean if the distance is not finite: an infinite mean stays infinite.
+        // If the distance is not finite, a weighted mean is used, because it keeps an infinite mean infinite.
         let mean = if away.is_finite() { self.mean + away * b } else { self.mean * a + other.mean * b };
         let ([a2, a3, a4], [b2, b3, b4]) = (self.powers, other.powers);
         let square = away * away;
@@ -65,7 +65,7 @@ impl Moments {
         }
     }
 
-    /// Returns how many numbers there are.
+    /// Returns the count of the numbers.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
@@ -77,33 +77,35 @@ impl Moments {
         if self.count == 0 { f64::NAN } else { self.mean }
     }
 
-    /// Returns the variance, divided by `count - ddof`: 0 for equal numbers, NaN if there are `ddof` numbers or fewer.
+    /// Returns the variance, divided by `count - ddof`: 0 if all numbers are equal, NaN if there are at most `ddof`
+    /// numbers.
     #[must_use]
     pub fn variance(&self, ddof: u32) -> f64 {
         if self.count <= u64::from(ddof) { f64::NAN } else { self.powers[0] / as_f64(self.count - u64::from(ddof)) }
     }
 
-    /// Returns the least number; NaN if there is none.
+    /// Returns the least number; NaN if there are no numbers.
     #[must_use]
     pub fn min(&self) -> f64 {
         if self.count == 0 { f64::NAN } else { self.least }
     }
 
-    /// Returns the greatest number; NaN if there is none.
+    /// Returns the greatest number; NaN if there are no numbers.
     #[must_use]
     pub fn max(&self) -> f64 {
         if self.count == 0 { f64::NAN } else { self.most }
     }
 
     /// Returns the biased skewness `m3 / m2^(3/2)`, where `m_k` is the mean of the k-th powers of the distances from
-    /// the mean, as scipy.stats.skew does. NaN for equal numbers.
+    /// the mean, as scipy.stats.skew does. The skewness is NaN if all numbers are equal.
     #[must_use]
     pub fn skewness(&self) -> f64 {
         let variance = self.variance(0);
         if variance == 0.0 { f64::NAN } else { self.powers[1] / as_f64(self.count) / (variance * variance.sqrt()) }
     }
 
-    /// Returns the biased excess kurtosis `m4 / m2^2 - 3`, as scipy.stats.kurtosis does. NaN for equal numbers.
+    /// Returns the biased excess kurtosis `m4 / m2^2 - 3`, as scipy.stats.kurtosis does. The kurtosis is NaN if all
+    /// numbers are equal.
     #[must_use]
     pub fn kurtosis(&self) -> f64 {
         let variance = self.variance(0);
@@ -116,7 +118,7 @@ fn lesser(a: f64, b: f64) -> f64 {
     if a.is_nan() || a < b { a } else { b }
 }
 
-/// Converts a count, which is below 2^53.
+/// Converts a count, which is below 2^53 and therefore exact in f64.
 pub(super) fn as_f64(count: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "no stream has 2^53 numbers")]
     let count = count as f64;

@@ -1,4 +1,4 @@
-//! Exact quantiles: order statistics by selection, and numpy's linear interpolation between them.
+//! Exact quantiles: order statistics by selection, and NumPy's linear interpolation between order statistics.
 
 use super::describe::room;
 use super::{Nan, View, count, reduced, select};
@@ -14,17 +14,17 @@ use crate::shape::Shape;
 use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
 
-/// The least number of elements that a thread sorts at a time.
+/// The approximate number of elements that a thread processes at a time.
 const TASK: usize = 1 << 14;
 
-/// Computes quantiles of every series: `q` of n sorted elements is at position `q (n - 1)`, on the line between the two
-/// neighbors of this position, as in numpy's `quantile` by default.
+/// Computes the quantiles `q` of every series. A quantile q of n sorted elements is at position `q (n - 1)`, and is
+/// interpolated linearly between the two elements next to this position, as NumPy's `quantile` does by default.
 ///
-/// A NaN makes its series' quantiles NaN, or is left out ([`Nan`]). The quantiles of an empty series are NaN.
-/// Infinities are elements like others: between a finite element and an infinity the result is that infinity, between
-/// both infinities it is NaN. The CPU uses selection. The device uses the digits of the elements' bits, from the
-/// highest (a radix selection), and finds the same elements. If NaNs are left out, the call waits for the count of the
-/// other elements.
+/// A NaN makes the quantiles of its series NaN or is left out, as [`Nan`] says. The quantiles of an empty series are
+/// NaN. Infinities are ordinary elements: between a finite element and an infinity the result is that infinity, and
+/// between both infinities the result is NaN. The CPU uses selection. The device uses a radix selection on the bits of
+/// the elements, from the highest digit on, and finds the same elements. If NaNs are left out, the call waits for the
+/// count of the other elements.
 ///
 /// # Shapes
 /// Any; the result has the shape of [`reduced`](super::reduced) to `q.len()` values, in the order of `q`.
@@ -71,7 +71,8 @@ pub fn quantiles<T: Real>(
     Ok(Array::from_storage(shape, made).chosen(&choice))
 }
 
-/// Returns where [`quantiles`] would compute `quantiles` of each series of an array of that shape, and why.
+/// Returns where [`quantiles`] would compute `quantiles` quantiles of each series of an array of the given shape, and
+/// why.
 #[must_use]
 pub fn choose_quantiles<T: Real>(
     ctx: &Context,
@@ -118,7 +119,7 @@ fn in_f64(x: &[f64], view: View, q: &[f64], nan: Nan) -> Vec<f64> {
 
 fn every<T: Real>(x: &[T], view: View, q: &[f64], nan: Nan) -> Vec<T> {
     let View { outer, len, inner } = view;
-    // Selection starts with the least quantile: the elements below it need no further work.
+    // Quantiles are selected in ascending order, so the elements below a selected element need no further work.
     let mut order: Vec<usize> = (0..q.len()).collect();
     order.sort_by(|&i, &j| q[i].total_cmp(&q[j]));
     let series = |s: usize| {
@@ -148,7 +149,7 @@ fn of_series<T: Real>(numbers: impl Iterator<Item = T>, q: &[f64], order: &[usiz
     let mut sorted = 0;
     for &i in order {
         let (low, part) = place(q[i], own.len());
-        // Everything below `sorted` is in its final position already.
+        // The elements before index `sorted` do not have to be moved again.
         if low >= sorted {
             own[sorted..].select_nth_unstable_by(low - sorted, by_value);
             sorted = low + 1;
@@ -168,8 +169,8 @@ fn of_series<T: Real>(numbers: impl Iterator<Item = T>, q: &[f64], order: &[usiz
     found
 }
 
-/// Returns the position of a quantile among `n` sorted elements: the index of the element below it, and the fraction of
-/// the distance to the next one.
+/// Returns the position of a quantile among `n` sorted elements: the index of the element below the position, and the
+/// fraction of the distance to the next element.
 pub(super) fn place(q: f64, n: usize) -> (usize, f64) {
     let at = q * count(n - 1);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 and n - 1")]
@@ -178,8 +179,8 @@ pub(super) fn place(q: f64, n: usize) -> (usize, f64) {
     (low, if low + 1 < n { part } else { 0.0 })
 }
 
-/// Interpolates linearly between two elements, from the nearer one, as numpy does. Between a finite element and an
-/// infinity the result is that infinity.
+/// Interpolates linearly between two elements, starting from the nearer element, as NumPy does. Between a finite
+/// element and an infinity the result is that infinity.
 fn between(below: f64, above: f64, part: f64) -> f64 {
     if below == above || part == 0.0 {
         return below;
@@ -193,7 +194,7 @@ fn between(below: f64, above: f64, part: f64) -> f64 {
             above
         };
     }
-    // The distance between ends of opposite signs may exceed the largest number.
+    // The distance between elements of opposite signs may exceed the largest finite number.
     if below < 0.0 && above > 0.0 {
         return below * (1.0 - part) + above * part;
     }
@@ -208,7 +209,8 @@ mod tests {
 
     #[test]
     fn what_numpy_says() {
-        // np.quantile([7, 1, 3, 9, 5, 2], [0, .1, .25, .5, .9, 1, .3333]), np.nanquantile with a NaN among them.
+        // np.quantile([7, 1, 3, 9, 5, 2], [0, .1, .25, .5, .9, 1, .3333]), and np.nanquantile of the same elements and
+        // a NaN.
         let q = [0.0, 0.1, 0.25, 0.5, 0.9, 1.0, 0.3333];
         let want = [1.0, 1.5, 2.25, 4.0, 8.0, 9.0, 2.6665];
         let view = |len| View { outer: 1, len, inner: 1 };

@@ -15,11 +15,11 @@ use crate::shape::Shape;
 use std::borrow::Cow;
 use std::convert::Infallible;
 
-/// The statistics of [`super::describe`] for the columns of a stream of rows, chunk after chunk.
+/// The statistics of [`super::describe`] for the columns of a stream of rows that arrives in chunks.
 ///
-/// The first chunk chooses the side. On the device the state stays there, and pushing does not wait. However the stream
-/// is cut into chunks, the result has the same bits, which are those of [`super::describe`] on all rows at once. The
-/// state has about the size of 4096 rows.
+/// The side (CPU or device) is chosen when the first chunk is pushed. A state on the device stays there, and pushing
+/// does not wait. The result has the same bits however the stream is cut into chunks, and the same bits as the result
+/// of [`super::describe`] for all rows at once. The state has about the size of 4096 rows.
 #[derive(Debug)]
 pub struct RunningStats<T = f32> {
     cols: usize,
@@ -33,18 +33,18 @@ enum State<T> {
     /// Nothing was pushed yet.
     Fresh,
     Host(Stream<T>, Vec<Vec<Moments>>),
-    /// The stream, and the nodes that were merged into it earlier.
+    /// The current stream, and the nodes of the streams that were merged earlier.
     Device(gpu::Stream, Vec<gpu::Node>),
 }
 
 impl<T: Real> RunningStats<T> {
-    /// Creates the statistics of no rows, with `cols` columns.
+    /// Creates the statistics of an empty stream with `cols` columns.
     #[must_use]
     pub fn new(cols: usize, options: StatsOptions) -> Self {
         Self { cols, options, rows: 0, state: State::Fresh }
     }
 
-    /// Returns the number of rows so far.
+    /// Returns the number of rows that were appended so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
@@ -56,7 +56,7 @@ impl<T: Real> RunningStats<T> {
     /// `(any, cols)`, one matrix.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns or is a batch; [`crate::ErrorKind::Domain`] if
+    /// [`crate::ErrorKind::Shape`] if `chunk` is not one matrix with `cols` columns; [`crate::ErrorKind::Domain`] if
     /// [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64; device errors.
     pub fn push(&mut self, ctx: &Context, chunk: &Array<T>) -> Result<()> {
         let shape = chunk.shape();
@@ -89,11 +89,11 @@ impl<T: Real> RunningStats<T> {
         Ok(())
     }
 
-    /// Appends all rows that `other` took. Rows that are pushed afterwards start new leaves.
+    /// Appends all rows of `other`. Rows that are pushed afterwards start a new leaf.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if it has other options or ran
-    /// on the other side; device errors.
+    /// [`crate::ErrorKind::Shape`] if `other` has a different number of columns; [`crate::ErrorKind::Domain`] if
+    /// `other` has different options or ran on the other side (CPU or device); device errors.
     pub fn merge(&mut self, ctx: &Context, other: Self) -> Result<()> {
         if other.cols != self.cols {
             let expected = format!("{} columns", self.cols);
@@ -131,7 +131,7 @@ impl<T: Real> RunningStats<T> {
         Ok(())
     }
 
-    /// Returns the statistics of all rows so far, `(1, cols)`; more rows may be pushed afterwards.
+    /// Returns the statistics of all rows so far, in arrays of shape `(1, cols)`; more rows may be pushed afterwards.
     ///
     /// # Errors
     /// Device errors.
@@ -161,7 +161,7 @@ impl<T: Real> RunningStats<T> {
     }
 }
 
-/// Returns the number of rows of a chunk, if it has the right columns.
+/// Returns the number of rows of a chunk after checking that the chunk is one matrix with `cols` columns.
 pub(super) fn rows_of(operation: &'static str, shape: Shape, cols: usize) -> Result<u64> {
     if shape.cols != cols || shape.batch != 1 {
         return Err(Error::shape(operation, format!("(any, {cols}) x 1"), shape.to_string()));
@@ -187,18 +187,18 @@ pub(super) fn in_chunks(
         } else {
             x.chunks_exact(rows).flat_map(|column| &column[own.clone()]).copied().collect()
         };
-        // This recording is closed before the next one begins.
+        // The temporary recording ends with this statement, before `push` begins another one.
         let buffer = gpu.record().upload(&chunk)?;
         push(&buffer, own.len())?;
     }
     Ok(())
 }
 
-/// The CPU's tree, and the rows that do not fill a leaf yet.
+/// A stream on the CPU: the tree, and the last rows, which do not fill a leaf yet.
 #[derive(Debug)]
 struct Stream<T> {
     tree: Tree<Vec<Moments>>,
-    /// These rows, by column.
+    /// The last rows, one vector per column.
     tail: Vec<Vec<T>>,
 }
 

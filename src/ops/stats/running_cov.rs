@@ -14,11 +14,12 @@ use crate::policy::Side;
 use crate::shape::Shape;
 use std::convert::Infallible;
 
-/// The covariance ([`super::cov`]) of the columns of a stream of rows, chunk after chunk.
+/// The covariance ([`super::cov`]) of the columns of a stream of rows that arrives in chunks.
 ///
-/// The first chunk chooses the side. On the device the state stays there, and pushing does not wait. However the stream
-/// is cut into chunks, the result has the same bits, which are those of [`super::cov`] on all rows at once. The state
-/// is a few matrices of the columns' products, and fewer rows than a leaf has.
+/// The side (CPU or device) is chosen when the first chunk is pushed. A state on the device stays there, and pushing
+/// does not wait. The result has the same bits however the stream is cut into chunks, and the same bits as the result
+/// of [`super::cov`] for all rows at once. The state consists of a few matrices of products of the columns and of fewer
+/// rows than a leaf has.
 #[derive(Debug)]
 pub struct RunningCovariance<T = f32> {
     cols: usize,
@@ -30,19 +31,19 @@ pub struct RunningCovariance<T = f32> {
 enum State<T> {
     /// Nothing was pushed yet.
     Fresh,
-    /// The stream, and the products that were merged into it earlier.
+    /// The current stream, and the products of the streams that were merged earlier.
     Host(Stream<T>, Option<Gram>),
     Device(gpu_cov::Stream, Vec<gpu_cov::Closed>),
 }
 
 impl<T: Real> RunningCovariance<T> {
-    /// Creates the covariance of no rows, with `cols` columns.
+    /// Creates the covariance of an empty stream with `cols` columns.
     #[must_use]
     pub fn new(cols: usize) -> Self {
         Self { cols, rows: 0, state: State::Fresh }
     }
 
-    /// Returns the number of rows so far.
+    /// Returns the number of rows that were appended so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
@@ -60,7 +61,7 @@ impl<T: Real> RunningCovariance<T> {
     /// `(any, cols)`, one matrix.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns or is a batch; [`crate::ErrorKind::Domain`] if
+    /// [`crate::ErrorKind::Shape`] if `chunk` is not one matrix with `cols` columns; [`crate::ErrorKind::Domain`] if
     /// [`Backend::Gpu`](crate::Backend::Gpu) is set and `T` is f64; [`crate::ErrorKind::Limit`] if the matrix of
     /// products exceeds the memory budget; device errors.
     pub fn push(&mut self, ctx: &Context, chunk: &Array<T>) -> Result<()> {
@@ -98,12 +99,12 @@ impl<T: Real> RunningCovariance<T> {
         Ok(())
     }
 
-    /// Appends all rows that `other` took. Rows that are pushed afterwards start new leaves. Streams that were merged
-    /// on a device are combined on the host, in f64, when a result is requested.
+    /// Appends all rows of `other`. Rows that are pushed afterwards start a new leaf. Streams that were merged on a
+    /// device are combined on the host, in f64, when a result is requested.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if it has other columns; [`crate::ErrorKind::Domain`] if it ran on the other side;
-    /// device errors.
+    /// [`crate::ErrorKind::Shape`] if `other` has a different number of columns; [`crate::ErrorKind::Domain`] if
+    /// `other` ran on the other side (CPU or device); device errors.
     pub fn merge(&mut self, ctx: &Context, other: Self) -> Result<()> {
         if other.cols != self.cols {
             let expected = format!("{} columns", self.cols);
@@ -157,7 +158,7 @@ impl<T: Real> RunningCovariance<T> {
         Ok(self.finish(ctx, Output::Covariance)?.0)
     }
 
-    /// Returns the means, the matrix, and an exponent: covariances are in units of 4 to this power.
+    /// Returns the means, the matrix and an exponent e. Covariances are in units of 4^e.
     pub(in crate::ops) fn finish(&self, ctx: &Context, output: Output) -> Result<(Array<T>, Array<T>, i32)> {
         let shapes = (Shape::new(1, self.cols, 1), Shape::new(self.cols, self.cols, 1));
         if let State::Device(stream, before) = &self.state
@@ -196,8 +197,8 @@ impl<T: Real> RunningCovariance<T> {
         Ok(root.unwrap_or_else(|| Gram { rows: 0, means: vec![0.0; cols], products: vec![0.0; cols * cols] }))
     }
 
-    /// Returns means and covariances in f64 if the state is on the CPU or, because other streams were merged into it,
-    /// is combined there.
+    /// Returns the means and covariances in f64 if the host computes them, which is so if the state is on the CPU or if
+    /// other streams were merged into it. Returns `None` if the state is a single stream on the device.
     pub(in crate::ops) fn in_f64(&self, ctx: &Context) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
         if let State::Device(_, before) = &self.state
             && before.is_empty()
@@ -209,11 +210,11 @@ impl<T: Real> RunningCovariance<T> {
     }
 }
 
-/// The CPU's tree, and the rows that do not fill a leaf yet.
+/// A stream on the CPU: the tree, and the last rows, which do not fill a leaf yet.
 #[derive(Debug)]
 struct Stream<T> {
     tree: Tree<Gram>,
-    /// These rows, by column.
+    /// The last rows, one vector per column.
     tail: Vec<Vec<T>>,
 }
 
@@ -237,7 +238,8 @@ impl<T: Real> Stream<T> {
         }
         let leaves = (rows - next) / ROWS;
         let first = self.tree.leaves();
-        // Few matrices of products should exist at once: one subtree per thread is enough.
+        // Subtrees have at most 2^6 leaves, so that few matrices of products exist at once: one subtree per thread is
+        // enough.
         for (level, number) in subtrees(first..first + leaves as u64, 6) {
             let begin = |number: u64| next + usize::try_from(number - first).unwrap_or(usize::MAX) * ROWS;
             let one = |number: u64| leaf(x, rows, cols, begin(number)..begin(number) + ROWS);

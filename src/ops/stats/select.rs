@@ -1,4 +1,5 @@
-//! Counting on the device: histograms, and quantiles by the digits of the elements' bits.
+//! Counting on the device, for histograms and for quantiles. Quantiles are found by a radix selection on the bits of
+//! the elements.
 
 use super::kernels::{
     Binning, Bins, Chosen, Digiting, Digits, Interpolate, Interpolated, PART, RANKS, RadixSelect, Sum, Totals, WINDOW,
@@ -10,24 +11,28 @@ use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
 use crate::shape::to_u32;
 
-/// The bytes of counts that are held at once.
+/// The maximum number of bytes of counts that exist at once.
 const COUNTS: usize = 64 << 20;
 
+/// Checks that the device can hold the array and `counts` counts.
+///
 /// # Errors
-/// [`crate::ErrorKind::Limit`] if the array or these counts exceed a binding, if both together exceed the budget, or if
-/// a series has too many parts.
+/// [`crate::ErrorKind::Limit`] if the array or the counts exceed a binding, if both together exceed the budget, or if a
+/// series has too many parts.
 fn limits(gpu: &Gpu, operation: &str, view: View, counts: usize, budget: u64) -> Result<()> {
     let adapter = gpu.adapter();
     let (array, counts) = (4 * view.len() as u64, 4_u64.saturating_mul(counts as u64));
     let limits = [
         ("bytes of one binding", array.max(counts), adapter.limits.storage_binding),
-        // The counts, their totals, and what the pool rounds up.
+        // The counts, their totals, and the bytes that the buffer pool adds by rounding sizes up.
         (DEVICE_BYTES, array.saturating_add(counts.saturating_mul(3)), budget / 4 * 3),
         ("parts of a series", view.len.div_ceil(PART) as u64, u64::from(adapter.loop_budget / 2)),
     ];
     within_limits(format_args!("{operation} on {}", adapter.name), limits)
 }
 
+/// Checks that the device can hold what [`quantiles`] needs.
+///
 /// # Errors
 /// [`crate::ErrorKind::Limit`] if the device cannot hold the array and the counts.
 pub(super) fn fits(gpu: &Gpu, view: View, quantiles: usize, budget: u64) -> Result<()> {
@@ -35,6 +40,8 @@ pub(super) fn fits(gpu: &Gpu, view: View, quantiles: usize, budget: u64) -> Resu
     limits(gpu, "quantiles", view, view.len.div_ceil(PART).saturating_mul(ranks).saturating_mul(256), budget)
 }
 
+/// Checks that the device can hold what [`histogram`] needs.
+///
 /// # Errors
 /// [`crate::ErrorKind::Limit`] if the device cannot hold the array and the counts.
 pub(super) fn histogram_fits(gpu: &Gpu, view: View, bins: usize, budget: u64) -> Result<()> {
@@ -42,11 +49,12 @@ pub(super) fn histogram_fits(gpu: &Gpu, view: View, bins: usize, budget: u64) ->
     limits(gpu, "histogram", view, parts.saturating_mul(bins.saturating_add(3)), budget)
 }
 
-/// Counts every series: its bins, then the elements below, above, and NaNs. Waits.
+/// Counts the elements of every series in each bin, then the elements below the first edge, the elements above the last
+/// edge, and the NaNs. Waits for the device.
 pub(super) fn histogram(gpu: &Gpu, x: &Buffer<f32>, view: View, edges: &[f64]) -> Result<Vec<u64>> {
     let (bins, parts) = (edges.len() - 1, view.len.div_ceil(PART));
-    // An f32 number is at or above an f64 edge exactly if it is at or above the least f32 number that is not below that
-    // edge.
+    // An f32 number x is at or above an f64 edge if and only if x is at or above the least f32 number that is not below
+    // the edge. The last edge becomes the greatest f32 number that is not above it.
     let ends: Vec<u32> =
         edges.iter().enumerate().map(|(i, &edge)| key_of(if i < bins { above(edge) } else { -above(-edge) })).collect();
     let size = view.series() * (bins + 3);
@@ -101,7 +109,7 @@ fn key_of(number: f32) -> u32 {
     }
 }
 
-/// Computes quantiles of every series; waits only if NaNs are left out.
+/// Computes the quantiles `q` of every series. Waits for the device only if NaNs are left out.
 pub(super) fn quantiles(
     gpu: &Gpu,
     x: &Buffer<f32>,
@@ -173,7 +181,7 @@ pub(super) fn quantiles(
     Ok(out)
 }
 
-/// Returns how many elements of every series are not NaN.
+/// Returns, for every series, the number of elements that are not NaN.
 fn lengths(gpu: &Gpu, x: &Buffer<f32>, view: View) -> Result<Vec<u32>> {
     let node = gpu::root(gpu, x, view, Nan::Omit)?;
     let counts = gpu::finish(gpu, &node, view.series(), 0)?.counts;

@@ -1,5 +1,5 @@
-//! The order in which partial results are merged. It depends on their positions alone, so that no division of a stream
-//! into chunks changes a bit.
+//! The order in which partial results are merged. The order depends only on the positions of the results in the stream,
+//! so the division of a stream into chunks changes no bit.
 //!
 //! Leaves are counted from the beginning of the stream. Node i of level j + 1 consists of nodes 2i and 2i + 1 of level
 //! j; a last node without a neighbor moves up unchanged. So a growing stream holds at most one node per level, as a
@@ -11,7 +11,7 @@ use std::ops::Range;
 /// The complete subtrees of a growing stream, at most one per level.
 #[derive(Clone, Debug)]
 pub(super) struct Tree<N> {
-    /// The nodes, by level.
+    /// The node of each level, if the level has one.
     held: Vec<Option<N>>,
     leaves: u64,
 }
@@ -28,7 +28,8 @@ impl<N> Tree<N> {
         self.leaves
     }
 
-    /// Appends the next `2^level` leaves as one node. The number of leaves before them is a multiple of `2^level`.
+    /// Appends the next `2^level` leaves as one node. The number of leaves appended before has to be a multiple of
+    /// `2^level`.
     pub(super) fn push<E>(
         &mut self,
         level: u32,
@@ -51,7 +52,8 @@ impl<N> Tree<N> {
         Ok(())
     }
 
-    /// Returns all leaves as one node, where `last` is a final node of less than a leaf; `None` if there is nothing.
+    /// Merges all leaves and then `last`, the node of a final incomplete leaf, into one node. Returns `None` if the
+    /// stream is empty and `last` is `None`.
     pub(super) fn root<E>(&self, last: Option<N>, mut merge: impl FnMut(N, N) -> Result<N, E>) -> Result<Option<N>, E>
     where
         N: Clone,
@@ -67,7 +69,8 @@ impl<N> Tree<N> {
     }
 }
 
-/// Splits the leaves `range` into runs that are complete subtrees of level `most` at most: `(level, first)`, in order.
+/// Splits the leaves in `range` into complete subtrees whose level is at most `most`. Yields the level and the first
+/// leaf of each subtree, in order.
 pub(super) fn subtrees(range: Range<u64>, most: u32) -> impl Iterator<Item = (u32, u64)> {
     let mut next = range.start;
     std::iter::from_fn(move || {
@@ -79,7 +82,7 @@ pub(super) fn subtrees(range: Range<u64>, most: u32) -> impl Iterator<Item = (u3
     })
 }
 
-/// Reduces the subtree of `2^level` leaves that starts at `first`, both halves in parallel.
+/// Reduces the subtree of `2^level` leaves that starts at leaf `first`. The two halves run in parallel.
 pub(super) fn reduce<N: Send>(
     level: u32,
     first: u64,

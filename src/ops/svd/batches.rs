@@ -1,4 +1,4 @@
-//! Batches of any size on the device: whole if they fit, in smaller batches if they do not.
+//! Solves batches of any size on the device: in one call if they fit, otherwise in smaller batches.
 
 use super::{Parts, Problem, cpu, gpu};
 use crate::array::{Real, Storage};
@@ -10,7 +10,8 @@ use crate::ops::operation;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Solves a batch. Results that fit at once stay on the device; otherwise they are brought to the host batch by batch.
+/// Solves a batch. If the results of the whole batch fit on the device, they stay there. Otherwise, they are copied to
+/// the host batch by batch.
 pub(super) fn solve<T: Real>(
     ctx: &Context,
     gpu: &Gpu,
@@ -31,16 +32,16 @@ pub(super) fn solve<T: Real>(
     operation::whole_or(problem.batch > 1, whole, || cut(most.min(problem.batch / 2).max(1)))
 }
 
-/// Returns the most matrices that one call may take within a binding and `bytes` of memory.
+/// Returns the maximum number of matrices in one call, given the largest binding and `bytes` of memory.
 fn within(gpu: &Gpu, problem: &Problem, bytes: u64) -> Result<usize> {
     let given = 4 * (problem.rows * problem.cols) as u64;
     let one = given + gpu::bytes_of_one(problem);
-    // Memory for the uniforms, in addition to the arrays.
+    // Some memory is needed for the uniforms, in addition to the arrays.
     let room = bytes.saturating_sub(64 << 10);
     within_limits("one matrix of svd", [(DEVICE_BYTES, one, room)])?;
     let largest = problem.shapes().map(|shape| shape.matrix_len()).into_iter().max().unwrap_or(0) as u64;
     let bound = gpu.adapter().limits.storage_binding / (4 * largest).max(given).max(16);
-    // The pool rounds every array up, by a third on average. Every element of a batch has an index of 32 bits.
+    // The pool rounds every array up, by a third on average. The index of every element of a batch must fit in 32 bits.
     Ok(usize::try_from((room / 4 * 3 / one).min(bound).min((1 << 31) / largest.max(1))).unwrap_or(usize::MAX).max(1))
 }
 
@@ -55,7 +56,8 @@ fn on_device<T: Real>(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bo
     })
 }
 
-/// Solves batches of at most `most` matrices each. A matrix's result does not depend on its batch.
+/// Solves batches of at most `most` matrices each. The result of a matrix does not depend on the batch that contains
+/// it.
 fn in_batches<T: Real>(gpu: &Gpu, problem: &Problem, a: &[T], vectors: bool, most: usize) -> Result<Parts<T>> {
     let (mut u, mut s, mut vh, mut certificates) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let size = problem.rows * problem.cols;

@@ -1,7 +1,7 @@
-//! The device's singular value decomposition: which kernels run, in which order, on which buffers.
+//! The singular value decomposition on the device: which kernels run, in which order, and on which buffers.
 //!
-//! B = Q R. Rotations make the rows of R orthogonal; these become V's columns. A second QR, of B V, then gives P and S
-//! (see [`super::svd`]).
+//! A QR factorization gives B = Q R. Rotations make the rows of R orthogonal, and these rows, scaled to length 1, are
+//! the columns of V. A second QR factorization, of B V, gives P and S (see [`super::svd`]).
 
 use super::Problem;
 use super::kernels::{
@@ -14,12 +14,13 @@ use crate::forms::KernelForm;
 use crate::ops::jacobi::gpu::{Batch, Method, orthogonalize};
 use crate::shape::to_u32;
 
-/// The most columns of a panel that is not the whole matrix: as many workgroups as needed reflect the later columns.
+/// The maximum number of columns in a panel that is not the whole matrix. One workgroup factorizes the panel, and then
+/// as many workgroups as needed apply its reflections to the later columns.
 const PANEL: u32 = 32;
 /// The number of columns up to which the whole matrix is one panel.
 const ONE_PANEL: u32 = 64;
 
-/// U, S, Vh and certificates on the device; U and Vh are `None` if they were not wanted.
+/// U, S, Vh and the certificates on the device. U and Vh are `None` if they are not wanted.
 #[derive(Debug)]
 pub(super) struct Resident {
     pub(super) u: Option<Buffer<f32>>,
@@ -28,7 +29,7 @@ pub(super) struct Resident {
     pub(super) certificates: Buffer<[f32; 4]>,
 }
 
-/// Returns whether the device takes a matrix of that shape, apart from memory.
+/// Returns whether the device can solve matrices of the given shape. Memory is checked separately.
 pub(super) fn fits(gpu: &Gpu, problem: &Problem) -> bool {
     limits(gpu, problem).is_ok()
 }
@@ -38,8 +39,8 @@ pub(super) fn form(gpu: &Gpu, problem: &Problem) -> &'static str {
     Method::of(gpu.adapter(), KernelForm::Svd, Shape::of(problem).short).map_or("", |method| method.form().name())
 }
 
-/// Returns the bytes of device memory that one matrix takes while it is solved and read back, without the matrix as
-/// given.
+/// Returns the number of bytes of device memory that one matrix needs while it is solved and its results are read back,
+/// excluding the matrix as given.
 pub(super) fn bytes_of_one(problem: &Problem) -> u64 {
     let [u, s, vh] = problem.shapes().map(|shape| shape.matrix_len() as u64);
     let (long, short, left) = (problem.long() as u64, problem.short() as u64, problem.left() as u64);
@@ -48,10 +49,10 @@ pub(super) fn bytes_of_one(problem: &Problem) -> u64 {
     4 * (numbers + u + s + vh) + 64
 }
 
-/// Returns the shape if the device can take it.
+/// Returns the shape as the kernels see it, if the device can solve matrices of that shape.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if the device cannot take a matrix of that shape.
+/// [`ErrorKind::Limit`] if the device cannot solve matrices of the given shape.
 fn limits(gpu: &Gpu, problem: &Problem) -> Result<Shape> {
     let adapter = gpu.adapter();
     let limit = |what: &str, needed: u64, allowed: u64| {
@@ -73,7 +74,7 @@ fn limits(gpu: &Gpu, problem: &Problem) -> Result<Shape> {
     Ok(shape)
 }
 
-/// A batch as the kernels see it.
+/// The shape of a batch as the kernels see it. A wide matrix is solved as its transpose.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     long: u32,
@@ -89,8 +90,8 @@ impl Shape {
         Self { long, short, left, wide: problem.wide().into(), batch }
     }
 
-    /// Returns the most loop iterations of an invocation for the least work that a dispatch can do: one reflection, or
-    /// a row of tiles.
+    /// Returns the maximum number of loop iterations of an invocation in the smallest possible dispatch, which applies
+    /// one reflection or computes a row of tiles.
     fn iterations(&self) -> u32 {
         let columns = Columns::of(self.long);
         let tiles = self.long.div_ceil(16).saturating_mul(5).max(self.short.div_ceil(16).saturating_mul(17));
@@ -102,12 +103,13 @@ impl Shape {
     }
 }
 
-/// Returns the loop iterations of an invocation that applies one reflection to one column.
+/// Returns the number of loop iterations of an invocation that applies one reflection to one column.
 fn reflection(columns: Columns, rows: u32) -> u32 {
     2 * rows.div_ceil(columns.lanes) + columns.lanes + 2
 }
 
-/// Returns how many columns of a panel fit the loop budget. Half of the budget is left to the rest of the kernel.
+/// Returns the number of columns of a panel that fit the loop budget. Half of the budget is left to the rest of the
+/// kernel.
 fn panel_of(rows: u32, cols: u32, loop_budget: u32) -> u32 {
     let columns = Columns::of(rows);
     let most = if cols <= ONE_PANEL { cols } else { PANEL };
@@ -115,7 +117,7 @@ fn panel_of(rows: u32, cols: u32, loop_budget: u32) -> u32 {
     (1..=most).rev().find(|&b| iterations(b) <= loop_budget / 2).unwrap_or(1)
 }
 
-/// Returns how many reflections one dispatch may apply.
+/// Returns the number of reflections that one dispatch may apply.
 fn reflections_of(rows: u32, loop_budget: u32) -> u32 {
     (loop_budget / 2 / reflection(Columns::of(rows), rows)).max(1)
 }
@@ -136,7 +138,7 @@ fn over(
 /// Records the decomposition of every matrix of `a`.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if the device cannot take a matrix of that shape; device errors.
+/// [`ErrorKind::Limit`] if the device cannot solve matrices of the given shape; device errors.
 pub(super) fn svd(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) -> Result<Resident> {
     let shape = limits(gpu, problem)?;
     let adapter = gpu.adapter();
@@ -169,7 +171,7 @@ pub(super) fn svd(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) 
         rec.dispatch(&kernel, &by_column.overrides(), grid, flops)
     })?;
 
-    // V from the triangle of B.
+    // Compute V from the triangular factor of B.
     let mut householder = Householder { betas: rec.array(all_columns)?, taus: rec.array(all_columns)? };
     let mut w = rec.array(all_w)?;
     let mut x = rec.array(all_w)?;
@@ -197,14 +199,14 @@ pub(super) fn svd(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) 
     let mut v = w;
     householder.form(&mut rec, adapter, &state, &x, &mut v, square, true)?;
 
-    // P and the singular values from B V.
+    // Compute P and the singular values from B V.
     let product = Product { a, state: &state, v: &v, shape };
     product.record(&mut rec, &mut b)?;
     householder.factor(&mut rec, adapter, &state, &mut b, shape, false)?;
     let mut p = rec.array(all_p)?;
     householder.form(&mut rec, adapter, &state, &b, &mut p, shape, false)?;
 
-    // The certificate, of the results that are returned.
+    // Compute the certificate from the results that are returned.
     product.record(&mut rec, &mut b)?;
     let mut s = rec.array(all_columns)?;
     let mut residuals = lengths;
@@ -233,8 +235,8 @@ pub(super) fn svd(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) 
     if !vectors {
         return Ok(Resident { u: None, s, vh: None, certificates });
     }
-    // One basis is U; the transpose of the other one is Vh. The transpose reuses a buffer that is free by now, if that
-    // has the size.
+    // One basis is U, and the transpose of the other basis is Vh. The transpose is written to a buffer that is no
+    // longer needed, if that buffer has the right size.
     let (right, turned, room) = match (wide != 0, left == short) {
         (false, _) => (&v, square, x),
         (true, true) => (&p, shape, b),
@@ -251,14 +253,14 @@ pub(super) fn svd(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) 
     Ok(Resident { u: Some(u), s, vh: Some(vh), certificates })
 }
 
-/// The numbers of a QR that are stored apart from its reflections.
+/// The values of a QR factorization that are stored separately from its reflection vectors.
 struct Householder {
     betas: Buffer<f32>,
     taus: Buffer<f32>,
 }
 
 impl Householder {
-    /// Factorizes X = Q R in place; if `optional`, only for matrices with a missing column.
+    /// Factorizes X = Q R in place. If `optional` is true, factorizes only matrices with a missing column.
     fn factor(
         &mut self,
         rec: &mut Recorder<'_>,
@@ -325,7 +327,7 @@ impl Householder {
     }
 }
 
-/// The product B V, with B as given.
+/// The inputs of the product B V, where B is computed again from the matrix as given.
 struct Product<'a> {
     a: &'a Buffer<f32>,
     state: &'a Buffer<[u32; 4]>,
@@ -366,7 +368,7 @@ fn tiles(left: u32, tile: u32) -> u32 {
     left.div_ceil(tile).pow(2)
 }
 
-/// Records the departures of every basis from orthonormality, by tiles.
+/// Records the kernel that computes, tile by tile, how far every basis departs from orthonormality.
 fn gram(rec: &mut Recorder<'_>, q: &Buffer<f32>, shape: Shape) -> Result<Buffer<f32>> {
     let Shape { long, left, batch, .. } = shape;
     let tile = shape.tile();
@@ -383,8 +385,8 @@ fn gram(rec: &mut Recorder<'_>, q: &Buffer<f32>, shape: Shape) -> Result<Buffer<
 mod tests {
     use super::{Columns, PANEL, Shape, panel_of, reflections_of};
 
-    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. Loops are counted as in
-    /// the kernels.
+    /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. The counts follow the
+    /// kernels.
     #[test]
     fn the_loops_of_every_kernel_fit_lavapipe() {
         const BUDGET: u32 = 65_535;
@@ -392,27 +394,27 @@ mod tests {
             let columns = Columns::of(long);
             let (pass, sum) = (long.div_ceil(columns.lanes), columns.lanes);
             for short in [1, 5, 64, 110, 257, 2048].into_iter().filter(|&short| short <= long) {
-                // panel.wgsl: the column itself, and rounds over those behind it.
+                // panel.wgsl: one pass over the column itself, and rounds over the columns after it.
                 let width = panel_of(long, short, BUDGET);
                 let behind = |j: u32| (width - 1 - j).div_ceil(columns.groups);
                 let panel: u32 = (0..width).map(|j| 1 + pass + sum + behind(j) * (1 + 2 * pass + sum)).sum();
-                // update.wgsl and form_q.wgsl: a group of lanes per column.
+                // update.wgsl and form_q.wgsl: one group of lanes for each column.
                 let update = width * (1 + 2 * pass + sum);
                 let form = pass + reflections_of(long, BUDGET).min(short) * (1 + 2 * pass + sum);
                 assert!(
                     width > 0 && panel.max(update).max(form) <= BUDGET,
                     "{long} x {short}: {panel} {update} {form}"
                 );
-                // multiply.wgsl and gram.wgsl: an invocation per element; residual.wgsl and order.wgsl: a group of
-                // lanes per column.
+                // multiply.wgsl and gram.wgsl: one invocation for each element; residual.wgsl and order.wgsl: one group
+                // of lanes for each column.
                 let tiles = (short.div_ceil(16) * 17).max(long.div_ceil(16) * 5 + 16);
                 let by_column = short.div_ceil(Columns::of(short).lanes) + 2 * pass + 2 * sum;
                 assert!(tiles.max(by_column) <= BUDGET, "{long} x {short}: {tiles} {by_column}");
-                // The bound that is required of an adapter covers these counts.
+                // The number of iterations that an adapter must support covers these counts.
                 let shape = Shape { long, short, left: short, wide: 0, batch: 1 };
                 assert!(shape.iterations() <= BUDGET / 2, "{long} x {short}: {shape:?}");
             }
-            // A device with a larger budget gets wider panels, up to the width beyond which many workgroups do better.
+            // A device with a larger budget gets wider panels, up to the width beyond which many workgroups are faster.
             assert!(panel_of(long, 1000, 1 << 24) == PANEL || long > 1_000_000);
         }
     }

@@ -3,58 +3,61 @@
 use crate::device::{kernels, mirrors, uniform};
 
 uniform! {
-    /// The first unit that a dispatch takes, and the shape as it is solved.
+    /// The index of the dispatch's first workgroup, counted over all dispatches of the same step, and the shape of the
+    /// matrices that are solved.
     pub(super) struct Given { first: u32, long: u32, short: u32, wide: u32 }
 }
 
 uniform! {
-    /// The first unit, and the shape of the columns.
+    /// The index of the first workgroup as in `Given`, and the shape of the columns.
     pub(super) struct Tall { first: u32, long: u32, short: u32 }
 }
 
 uniform! {
-    /// The first unit, and the order.
+    /// The index of the first workgroup as in `Given`, and the order.
     pub(super) struct Square { first: u32, short: u32 }
 }
 
 uniform! {
-    /// The first unit, the shape, the range of reflections, and whether they are only for matrices with missing
-    /// columns.
+    /// The index of the first workgroup as in `Given`, the shape, the range of reflections, and whether only matrices
+    /// with missing columns are processed.
     pub(super) struct Reflections { first: u32, long: u32, short: u32, begins: u32, ends: u32, optional: u32 }
 }
 
 uniform! {
-    /// The fields of `Reflections`, with the number of columns to form and whether these reflections are the first.
+    /// The fields of `Reflections`, the number of columns to form, and whether these reflections are the first to be
+    /// applied.
     pub(super) struct Forming {
         first: u32, long: u32, short: u32, left: u32, begins: u32, ends: u32, begin: u32, optional: u32,
     }
 }
 
 uniform! {
-    /// The first unit, and the shape of a basis.
+    /// The index of the first workgroup as in `Given`, and the shape of a basis.
     pub(super) struct Basis { first: u32, long: u32, left: u32 }
 }
 
 uniform! {
-    /// The first unit, the shape, and the columns of P.
+    /// The index of the first workgroup as in `Given`, the shape, and the number of columns of P.
     pub(super) struct Residuals { first: u32, long: u32, short: u32, left: u32 }
 }
 
 uniform! {
-    /// The first matrix, the shape, and the tiles of both Gram matrices.
+    /// The index of the first matrix, the shape, and the numbers of tiles of the two Gram matrices.
     pub(super) struct Parts { first: u32, long: u32, short: u32, of_p: u32, of_v: u32 }
 }
 
 /// How kernels that work by columns use a workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
-    /// The invocations per column.
+    /// The number of invocations per column.
     pub(super) lanes: u32,
-    /// The columns per workgroup.
+    /// The number of columns per workgroup.
     pub(super) groups: u32,
 }
 
-/// The variants that ship, with the most rows that each is for: about as many lanes as the root of the rows is fastest.
+/// The variants that ship, each with the maximum number of rows that it is used for. A variant is fastest if its number
+/// of lanes is about the square root of the number of rows.
 pub(super) const COLUMNS: [(u32, Columns); 3] = [
     (32, Columns { lanes: 4, groups: 8 }),
     (256, Columns { lanes: 16, groups: 8 }),
@@ -72,7 +75,7 @@ impl Columns {
     }
 }
 
-/// The sides of the tiles that ship.
+/// The numbers of rows and columns of the square tiles that ship.
 pub(super) const TILES: [u32; 2] = [4, 16];
 
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
@@ -118,7 +121,7 @@ kernels! {
         write betas: f32,
         write taus: f32,
     }
-    /// Applies the reflections of a panel to the columns behind it.
+    /// Applies the reflections of a panel to the columns after it.
     Update = ["svd/columns.wgsl", "svd/update.wgsl"] variants column_variants {
         uniform params: Reflections,
         read state: [u32; 4],

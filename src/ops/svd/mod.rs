@@ -1,7 +1,7 @@
 //! Singular value decomposition, batched.
 //!
-//! A wide matrix is solved as its transpose, so all code below the public functions sees tall matrices: B = P S Q' with
-//! B `(long, short)`.
+//! A wide matrix is solved as its transpose, so all code below the public functions sees tall matrices: B = P S Q',
+//! where B is `(long, short)`.
 
 mod batches;
 mod cpu;
@@ -23,21 +23,21 @@ pub use truncated::{SvdTruncated, TruncatedOptions, choose_svd_truncated, svd_tr
 /// How many columns of U and rows of Vh are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vectors {
-    /// The `min(m, n)` singular vectors that belong to singular values: numpy's `full_matrices=False`.
+    /// The `min(m, n)` singular vectors that belong to singular values, as with NumPy's `full_matrices=False`.
     #[default]
     Thin,
-    /// Orthogonal bases of both spaces: U is `(m, m)`, Vh `(n, n)`.
+    /// Complete orthonormal bases of both spaces: U is `(m, m)`, and Vh is `(n, n)`.
     Full,
 }
 
 /// The decomposition `A = U diag(S) Vh` of a batch of matrices (m, n).
 #[derive(Clone, Debug)]
 pub struct Svd<T = f32> {
-    /// The left singular vectors, in columns: `(m, min(m, n))` each, or `(m, m)`.
+    /// The left singular vectors as columns, `(m, min(m, n))` for each matrix, or `(m, m)` for [`Vectors::Full`].
     pub u: Array<T>,
-    /// The singular values: `(min(m, n), 1)` each, descending, not negative.
+    /// The singular values in descending order, `(min(m, n), 1)` for each matrix. They are not negative.
     pub s: Array<T>,
-    /// The right singular vectors, in rows: `(min(m, n), n)` each, or `(n, n)`.
+    /// The right singular vectors as rows, `(min(m, n), n)` for each matrix, or `(n, n)` for [`Vectors::Full`].
     pub vh: Array<T>,
     certificates: Certificates,
 }
@@ -45,27 +45,29 @@ pub struct Svd<T = f32> {
 /// The singular values of a batch of matrices (m, n).
 #[derive(Clone, Debug)]
 pub struct Svdvals<T = f32> {
-    /// The singular values: `(min(m, n), 1)` each, descending, not negative.
+    /// The singular values in descending order, `(min(m, n), 1)` for each matrix. They are not negative.
     pub s: Array<T>,
     certificates: Certificates,
 }
 
-/// Computes the singular value decomposition of every matrix of `a`, in numpy's conventions: `A = U diag(S) Vh`, S
-/// descending.
+/// Computes the singular value decomposition of every matrix of `a`, with NumPy's conventions: `A = U diag(S) Vh`,
+/// where S is in descending order.
 ///
-/// The device, and the CPU for small matrices, use Householder QR, then one-sided Jacobi on the rows of R (Hestenes
-/// 1958; Drmac and Veselic, SIAM J. Matrix Anal. Appl. 29, 2008, without their pivoting), whose columns become V. U is
-/// the Q factor of A V, and S the diagonal of its triangle. Both bases are therefore orthonormal whatever the rank. The
-/// CPU solves larger matrices by bidiagonalization with divide and conquer. All methods compute in the precision of the
-/// input, but the CPU repeats a larger f32 matrix in f64 if f32 is not accurate enough.
+/// The device, and the CPU for small matrices, use Householder QR and then one-sided Jacobi on the rows of R (Hestenes
+/// 1958; Drmac and Veselic, SIAM J. Matrix Anal. Appl. 29, 2008, without their pivoting). The orthogonal rows, scaled
+/// to length 1, are the columns of V. U is the Q factor of A V, and S is the diagonal of its triangular factor. Both
+/// bases are therefore orthonormal regardless of the rank. The CPU solves larger matrices by bidiagonalization with
+/// divide and conquer. All methods compute in the precision of the input, but the CPU solves a larger f32 matrix again
+/// in f64 if f32 is not accurate enough.
 ///
-/// The certificate's residual is `max_j |A v_j - s_j u_j|_2 / |A|_1` if m >= n. For a wide matrix it is that of its
-/// transpose, which says more: `max_j |A' u_j - s_j v_j|_2 / |A'|_1`. Its orthogonality is the larger of
-/// `max |U'U - I|` and `max |Vh Vh' - I|`. The promise is `15 max(m, n) eps` for each. A matrix with a NaN or an
-/// infinity gets the status NonFinite, NaN values and vectors of 0, and does not affect the others.
+/// The certificate's residual is `max_j |A v_j - s_j u_j|_2 / |A|_1` if m >= n. For a wide matrix, it is the residual
+/// of the transpose, `max_j |A' u_j - s_j v_j|_2 / |A'|_1`, which is more informative. The certificate's orthogonality
+/// is the larger of `max |U'U - I|` and `max |Vh Vh' - I|`. Both residual and orthogonality are promised to be at most
+/// `15 max(m, n) eps`. A matrix with a NaN or an infinity gets the status NonFinite, NaN values and vectors of 0, and
+/// does not affect the other matrices.
 ///
 /// # Shapes
-/// A `(m, n)`, any batch; m = 0, n = 0 and a batch of 0 are allowed.
+/// A is `(m, n)`, with any batch size; m = 0, n = 0 and a batch of 0 are allowed.
 ///
 /// # Examples
 /// ```
@@ -96,10 +98,10 @@ pub fn svd<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd
     })
 }
 
-/// Computes [`svd`] without the vectors. They are computed for the certificate, but not moved.
+/// Computes [`svd`] without returning the vectors. They are computed only for the certificate.
 ///
 /// # Shapes
-/// A `(m, n)`, any batch; the values are `(min(m, n), 1)` each.
+/// A is `(m, n)`, with any batch size. The values are `(min(m, n), 1)` for each matrix.
 ///
 /// # Examples
 /// ```
@@ -122,7 +124,7 @@ pub fn svdvals<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Svdvals<T>> {
     Ok(Svdvals { s: Array::from_storage(problem.shapes()[1], s).chosen(&choice), certificates })
 }
 
-/// Returns where [`svd`] would run on matrices of that shape, and why.
+/// Returns where [`svd`] would run on matrices of the given shape, and why.
 #[must_use]
 pub fn choose_svd<T: Real>(ctx: &Context, shape: Shape, vectors: Vectors, resident: bool) -> Choice {
     let problem = Problem { rows: shape.rows, cols: shape.cols, batch: shape.batch, full: vectors == Vectors::Full };
@@ -156,8 +158,8 @@ impl Operation for Task<'_> {
             items: batch,
             cpu_flops: flops,
             gpu_flops: flops,
-            // Reflections, the triangle's sweeps, U and Vh; the blocked form has dispatches for each round of pairs of
-            // blocks.
+            // Dispatches are needed for the reflections, the sweeps over the triangular factor, U and Vh. The blocked
+            // form needs some for each round of pairs of blocks.
             dispatches: if problem.short() > 128 { 400.0 } else { 12.0 },
             algorithms: [cpu::algorithm(problem), ctx.gpu().map_or("", |gpu| gpu::form(gpu, problem))],
             ..Workload::default()
@@ -219,7 +221,7 @@ impl<T: Real> Svdvals<T> {
     }
 }
 
-/// The limit promised for residual and departure from orthogonality, in units of `max(m, n) eps`.
+/// The limit, in units of `max(m, n) eps`, promised for the residual and for the departure from orthogonality.
 const PROMISE: f64 = 15.0;
 
 /// The matrices to decompose, as given.
@@ -234,8 +236,8 @@ struct Problem {
 impl Problem {
     fn of(ctx: &Context, shape: Shape, full: bool) -> Result<Self> {
         let problem = Self { rows: shape.rows, cols: shape.cols, batch: shape.batch, full };
-        // The input fits into memory already. The results may be far larger for matrices without elements, and for full
-        // bases.
+        // The input is already in memory. The results may be far larger than the input if the matrices have no elements
+        // or if full bases are wanted.
         let made = problem.shapes().iter().fold(0_u64, |sum, shape| sum.saturating_add(shape.len() as u64));
         let needed = made.saturating_mul(8).saturating_add(64 * shape.batch as u64);
         if needed > ctx.memory_budget() && made / 4 > shape.len() as u64 {
@@ -263,7 +265,7 @@ impl Problem {
         self.rows.min(self.cols)
     }
 
-    /// Returns the number of columns of P, the basis of the longer side.
+    /// Returns the number of columns of P, the basis of the space with the larger dimension.
     fn left(&self) -> usize {
         if self.full { self.long() } else { self.short() }
     }
@@ -276,8 +278,8 @@ impl Problem {
         [Shape::new(self.rows, u, self.batch), Shape::new(short, 1, self.batch), Shape::new(vh, self.cols, self.batch)]
     }
 
-    /// Returns the floating-point operations on one matrix: QR, about seven sweeps on its triangle, U, and the
-    /// certificate.
+    /// Returns the number of floating-point operations for one matrix: QR, about seven sweeps over its triangular
+    /// factor, U, and the certificate.
     fn flops(&self) -> f64 {
         let (long, short) = (as_f64(self.long()), as_f64(self.short()));
         8.0 * long * short * short + 32.0 * short * short * short + 3.0 * long * as_f64(self.left()) * short
@@ -290,7 +292,7 @@ fn as_f64(count: usize) -> f64 {
     count
 }
 
-/// U, S and Vh, on the host or on the device; `u` and `vh` are empty if they were not wanted.
+/// U, S and Vh, on the host or on the device. `u` and `vh` are empty if they are not wanted.
 #[derive(Debug)]
 struct Parts<T> {
     u: Storage<T>,

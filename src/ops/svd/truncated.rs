@@ -9,37 +9,37 @@ use crate::policy::{Choice, Side, Workload};
 use crate::shape::Shape;
 use std::sync::Arc;
 
-/// How [`svd_truncated`] iterates.
+/// The options of the iteration of [`svd_truncated`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TruncatedOptions {
-    /// The directions sampled in addition to k.
+    /// The number of directions that are sampled in addition to k.
     pub oversample: usize,
-    /// The most passes, with one product with A and one with A' each.
+    /// The maximum number of passes. Each pass computes one product with A and one with A'.
     pub passes: usize,
-    /// The seed of the sample: the same seed gives the same result.
+    /// The seed of the sample. The same seed gives the same result.
     pub seed: u64,
 }
 
 impl Default for TruncatedOptions {
-    /// Samples ten more directions (Halko, Martinsson and Tropp 2011, section 9) and allows a hundred passes; values
-    /// that decay at all take three to ten.
+    /// Samples ten additional directions (Halko, Martinsson and Tropp 2011, section 9) and allows a hundred passes. If
+    /// the values decay at all, three to ten passes are enough.
     fn default() -> Self {
         Self { oversample: 10, passes: 100, seed: 0 }
     }
 }
 
-/// The k leading singular triplets of a batch of matrices (m, n), and how much of each matrix they miss.
+/// The k leading singular triplets of a batch of matrices (m, n), and the share of each matrix that the triplets miss.
 #[derive(Clone, Debug)]
 pub struct SvdTruncated<T = f32> {
-    /// The left singular vectors, `(m, k)` each.
+    /// The left singular vectors, `(m, k)` for each matrix.
     pub u: Array<T>,
-    /// The singular values, `(k, 1)` each, descending.
+    /// The singular values in descending order, `(k, 1)` for each matrix.
     pub s: Array<T>,
-    /// The right singular vectors, `(k, n)` each.
+    /// The right singular vectors, `(k, n)` for each matrix.
     pub vh: Array<T>,
-    /// The share of each matrix that the triplets miss, `(1, 1)` each: `|A - U S Vh|_F / |A|_F`, or 0 for a zero
-    /// matrix. The least that k triplets can miss is the root of the sum of the squares of the other singular values,
-    /// over the same root for all of them.
+    /// The share of each matrix that the triplets miss, `|A - U S Vh|_F / |A|_F`, or 0 for a zero matrix; `(1, 1)` for
+    /// each matrix. The minimum for k triplets is the 2-norm of the other singular values, divided by the 2-norm of all
+    /// singular values.
     pub residual: Array<T>,
     certificates: Arc<Vec<Certificate>>,
 }
@@ -51,13 +51,14 @@ impl<T: Real> SvdTruncated<T> {
         self.s.choice()
     }
 
-    /// Returns the certificate of each matrix: the orthonormality of U and V, the passes it took as sweeps, and as the
-    /// residual the larger of `|A v_j - s_j u_j|_2` and `|A' u_j - s_j v_j|_2` over s_1.
+    /// Returns the certificate of each matrix. Its orthogonality is the larger of those of U and V, its sweeps are the
+    /// number of passes, and its residual is the maximum of `|A v_j - s_j u_j|_2` and `|A' u_j - s_j v_j|_2` over all
+    /// triplets, divided by s_1.
     ///
-    /// The status is Converged if, for every triplet, both are at most 1e-8 s_j or what products in the working
-    /// precision leave (`eps (8 |A|_F + sqrt(max(m, n)) s_1)`). The error of its value is then the square of that over
-    /// the gap to the values that are not wanted, and the error of its vectors is that over the gap. The status is
-    /// NotConverged if the passes ran out before.
+    /// The status is Converged if, for every triplet, both norms are at most 1e-8 s_j or at most the rounding error of
+    /// products in the working precision, `eps (8 |A|_F + sqrt(max(m, n)) s_1)`. If r is the larger norm and g is the
+    /// gap between s_j and the values that are not wanted, then the error of s_j is r^2 / g, and the error of its
+    /// vectors is r / g. The status is NotConverged if the maximum number of passes did not suffice.
     #[must_use]
     pub fn certificates(&self) -> &[Certificate] {
         &self.certificates
@@ -70,11 +71,11 @@ impl<T: Real> SvdTruncated<T> {
 /// restarts with the best ones (Baglama and Reichel 2006) until its certificate holds. The result is deterministic: the
 /// sample depends only on the seed and the shape.
 ///
-/// It runs on the CPU, where the work is a few products of matrices: [`choose_svd_truncated`] says so and why. Data on
-/// a device is brought to the host.
+/// The computation runs on the CPU, because the device has no kernels for it yet. It consists of a few products of
+/// matrices. [`choose_svd_truncated`] returns this choice with its reason. Data on a device is copied to the host.
 ///
 /// # Shapes
-/// A `(m, n)`, any batch; k at most `min(m, n)`.
+/// A is `(m, n)`, with any batch size; k is at most `min(m, n)`.
 ///
 /// # Examples
 /// ```
@@ -93,8 +94,8 @@ impl<T: Real> SvdTruncated<T> {
 /// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Domain`] if k exceeds `min(m, n)`, or [`Backend::Gpu`](crate::Backend::Gpu) is set; device
-/// errors while `a` is brought to the host.
+/// [`crate::ErrorKind::Domain`] if k exceeds `min(m, n)`, or if [`Backend::Gpu`](crate::Backend::Gpu) is set; device
+/// errors while `a` is copied to the host.
 pub fn svd_truncated<T: Real>(
     ctx: &Context,
     a: &Array<T>,
@@ -126,12 +127,12 @@ pub fn svd_truncated<T: Real>(
     })
 }
 
-/// Returns where [`svd_truncated`] would run, and why: on the CPU, until the device has kernels for it.
+/// Returns where [`svd_truncated`] would run, and why. It runs on the CPU until the device has kernels for it.
 #[must_use]
 pub fn choose_svd_truncated(ctx: &Context, shape: Shape, k: usize, options: TruncatedOptions) -> Choice {
     let count = super::as_f64;
     let sample = count((k + options.oversample).min(shape.rows).min(shape.cols));
-    // About five passes with two products each, and the certificate.
+    // About five passes with two products each, and the products for the certificate.
     let passes = count(2 * options.passes.min(5) + 3);
     let flops = 2.0 * passes * count(shape.len()) * sample;
     ctx.explain(&Workload { cpu_flops: flops, gpu_flops: flops, ..Workload::default() }, false)

@@ -1,14 +1,14 @@
-//! What the plots have in common: sections, figures with their legends, and the texts about rows.
+//! The elements that all plots share: sections, figures with legends, and the texts about rows.
 
 use super::Row;
 use super::svg::escape;
 
 /// The size of a plot in a grid of many.
 pub(super) const SMALL: (f64, f64) = (360.0, 250.0);
-/// The size of a plot of which there is one per side.
+/// The size of a plot that is drawn once per side.
 pub(super) const LARGE: (f64, f64) = (440.0, 330.0);
 
-/// An entry of a legend: the key (SVG) and what it stands for.
+/// An entry of a legend: the key, as SVG, and the text that explains the key.
 pub(super) type Entry = (String, String);
 
 /// Returns a section: a heading, an explanation, and the figures, or the text `none` if there are no figures.
@@ -29,7 +29,7 @@ pub(super) fn figure(title: &str, legend: &[Entry], kind: &str, drawing: &str) -
     )
 }
 
-/// Returns the text about a row that is shown on hovering, with one more line.
+/// Returns the text about a row that is shown when the pointer is over its marker. `more` is an additional line.
 pub(super) fn about(row: &Row, more: &str) -> String {
     let noise = if row.noisy() { "\nnoise: the runs differ too much" } else { "" };
     format!("{} on {}\n{more}{noise}", row.workload, row.side)

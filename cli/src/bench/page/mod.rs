@@ -24,31 +24,32 @@ use view::View;
 pub struct Row {
     /// The workload's name: `eigh/f32/n=32/batch=10000`.
     pub workload: String,
-    /// The family that shares a plot: `eigh`.
+    /// The family, whose workloads share a plot: `eigh`.
     pub family: String,
-    /// The size of one item: n = 32.
+    /// The size of one item, such as 32 for `n=32`.
     pub size: f64,
-    /// The number of items: batch = 10000.
+    /// The number of items, such as 10000 for `batch=10000`.
     pub items: f64,
-    /// Where it ran: `CPU, 2 threads`, or the adapter's name.
+    /// The side where the workload ran: `CPU, 2 threads`, or the adapter's name.
     pub side: String,
-    /// Whether that side is the CPU backend.
+    /// Whether `side` is the CPU backend.
     pub on_cpu: bool,
-    /// The median seconds with the data already on that side.
+    /// The median time, in seconds, of a call whose data is already on `side`.
     pub resident: Option<f64>,
-    /// The median seconds from host to host.
+    /// The median time, in seconds, of a call from host to host.
     pub transfers: Option<f64>,
-    /// The seconds of the first call, including compilation.
+    /// The time, in seconds, of the first call, including compilation.
     pub first: Option<f64>,
-    /// The cost model's prediction of `transfers`; on the CPU, of `resident`.
+    /// The cost model's prediction of `transfers`, in seconds. On the CPU, it is the prediction of `resident`.
     pub predicted: Option<f64>,
-    /// (max - min) / median. Beyond [`NOISE`] the figure is noise, and its marker is hollow.
+    /// The spread of the times, (max - min) / median. Above [`NOISE`] the figure counts as noise and is drawn with a
+    /// hollow marker.
     pub spread: f64,
-    /// The least number of bytes that must move.
+    /// The minimum number of bytes that must be read and written.
     pub bytes: f64,
     /// The number of operations.
     pub flops: f64,
-    /// The reason why there is no figure, if there is none.
+    /// The reason why the row has no figure; empty if it has one.
     pub note: String,
 }
 
@@ -76,7 +77,7 @@ pub struct Report {
     pub command: String,
     /// The ceilings of each side.
     pub ceilings: Vec<Ceiling>,
-    /// One row per workload and side. Speedups are relative to the first side that is on the CPU.
+    /// One row per workload and side. Speedups are relative to the first side on the CPU.
     pub rows: Vec<Row>,
 }
 
@@ -85,7 +86,7 @@ pub fn page(report: &Report) -> String {
     let view = View::new(report);
     let mut html = String::with_capacity(1 << 18);
     let title = format!("fiedler bench, {}", report.date);
-    // The policy forbids the page to fetch anything, whatever the text contains.
+    // The content security policy forbids the page to fetch anything, even if a text contains markup.
     let _ = write!(
         html,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -107,7 +108,8 @@ pub fn page(report: &Report) -> String {
     html
 }
 
-/// Writes what the page is, when and where it was measured, and how to repeat that.
+/// Writes the heading: what the page shows, when and where the figures were measured, and how to repeat the
+/// measurement.
 fn heading(html: &mut String, report: &Report) {
     html.push_str("<header>\n<h1>CPU against GPU, measured</h1>\n<dl class=\"facts\">\n");
     let facts = [("date", &report.date), ("fiedler", &report.version), ("machine", &report.machine)];
@@ -136,7 +138,7 @@ fn cards(html: &mut String, view: &View<'_>) {
     names.dedup();
     html.push_str("<ul class=\"cards\">\n");
     let mut card = |figure: &str, text: &str| {
-        // A workload's name may break at its slashes.
+        // A line break is allowed after each slash of a workload's name.
         let text = escape(text).replace('/', "/<wbr>");
         let _ = writeln!(html, "<li><b>{}</b> <span>{text}</span></li>", escape(figure));
     };

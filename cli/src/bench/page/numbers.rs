@@ -1,28 +1,28 @@
-//! The format of figures: three digits and a unit, or a dash if there is no figure.
+//! Formats figures with three digits and a unit, or as a dash if the figure is missing.
 
 /// The sign for a missing figure.
 pub(super) const NONE: &str = "–";
 
-/// The prefixes of units from 1e-12 up, by thousands.
+/// The prefixes of units, in steps of 1000 from 1e-12 up.
 const PREFIXES: [&str; 11] = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
 
-/// The index in [`PREFIXES`] of the unit without a prefix.
+/// The index of the empty prefix in [`PREFIXES`].
 const UNIT: i32 = 4;
 
-/// The power of 1000 of the greatest prefix, E.
+/// The exponent of the greatest prefix: E stands for 1000^6.
 const GREATEST: i32 = 6;
 
-/// Returns the value if a log axis can show it: finite, above zero and within the range of measurements.
+/// Returns the value if a log axis can show it, which means that the value is from 1e-30 to 1e30.
 pub(super) fn usable(value: f64) -> Option<f64> {
     (1e-30..=1e30).contains(&value).then_some(value)
 }
 
-/// Returns `a / b`, if both and their quotient can be shown.
+/// Returns `a / b` if `a`, `b` and the quotient are all [`usable`].
 pub(super) fn quotient(a: f64, b: f64) -> Option<f64> {
     usable(usable(a)? / usable(b)?)
 }
 
-/// Returns the power of ten of the first digit, after rounding to three digits.
+/// Returns the decimal exponent of a value that is rounded to three digits.
 #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a double is within 400 of zero")]
 fn power(value: f64) -> i32 {
     let power = value.abs().log10().floor() as i32;
@@ -44,8 +44,8 @@ pub(super) fn three(value: f64) -> String {
     format!("{value:.*}", usize::try_from(2 - power).unwrap_or(0))
 }
 
-/// Formats a value with a prefix, of at most 1000 to the power `most`, before its unit: with three digits, or with as
-/// few as it needs if `short`.
+/// Formats a value with a unit and a unit prefix. The prefix stands for at most 1000 to the power `most`. The value has
+/// three digits, without trailing zeros if `short` is true.
 fn with_prefix(value: f64, unit: &str, most: i32, short: bool) -> String {
     if value == 0.0 {
         return format!("0 {unit}").trim_end().to_owned();
@@ -58,13 +58,13 @@ fn with_prefix(value: f64, unit: &str, most: i32, short: bool) -> String {
     format!("{digits} {prefix}{unit}").trim_end().to_owned()
 }
 
-/// Formats a value with three digits, without zeros at the end of the fraction, for labels of ticks.
+/// Formats a value with three digits for the label of a tick, without zeros at the end of the fraction.
 fn trimmed(value: f64) -> String {
     let text = three(value);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Formats seconds: `12.3 µs`, with no prefix above the second.
+/// Formats a time in seconds, such as `12.3 µs`. Times of a second or more have no prefix.
 #[must_use]
 pub fn seconds(value: f64) -> String {
     with_prefix(value, "s", 0, false)
@@ -81,7 +81,7 @@ pub(super) fn ratio(value: f64) -> String {
     if text == NONE { text } else { text + "×" }
 }
 
-/// Formats a share of one: `45.6 %`, or `< 0.01 %` if it is smaller.
+/// Formats a fraction in percent: `45.6 %`, or `< 0.01 %` for a smaller value above 0.
 pub(super) fn percent(value: f64) -> String {
     if value > 0.0 && value < 1e-4 {
         return "< 0.01 %".to_owned();
@@ -90,7 +90,8 @@ pub(super) fn percent(value: f64) -> String {
     if text == NONE { text } else { text + " %" }
 }
 
-/// Formats a size or a count: in full up to 999999, as in the workloads' names, and with a prefix beyond.
+/// Formats a size or a count. Whole numbers up to 999999 are written in full, as in the names of workloads, and larger
+/// values have a prefix.
 pub(super) fn count(value: f64) -> String {
     if (0.0..999_999.5).contains(&value) && value.fract() == 0.0 {
         return format!("{value:.0}");
@@ -108,7 +109,7 @@ pub(super) fn tick_ratio(value: f64) -> String {
     count(value) + "×"
 }
 
-/// Returns the label of a tick on an axis of rates, whose unit is in the axis name.
+/// Returns the label of a tick on an axis of rates. The label has no unit, because the unit is in the axis name.
 pub(super) fn tick_rate(value: f64) -> String {
     with_prefix(value, "", GREATEST, true)
 }

@@ -1,4 +1,4 @@
-//! The plots with one per side: rooflines, and predicted against measured times.
+//! The plots that are drawn once per side: rooflines, and predicted against measured times.
 
 use super::figures::{Entry, LARGE, about, figure, section};
 use super::numbers::{count, percent, quotient, rate, ratio, seconds, tick_rate, tick_seconds, usable};
@@ -6,7 +6,7 @@ use super::svg::{Axis, Key, Mark, Plot, Range};
 use super::view::View;
 use super::{Ceiling, Row};
 
-/// Returns a legend of the families that have a row among these.
+/// Returns the legend entries of the families that occur in these rows.
 fn family_legend(view: &View<'_>, rows: &[&Row]) -> Vec<Entry> {
     let families = view.families.iter().enumerate();
     let there = families.filter(|(_, family)| rows.iter().any(|row| row.family == **family));
@@ -29,7 +29,8 @@ pub(super) fn rooflines(view: &View<'_>) -> String {
             plots.push((*side, ceiling, rows));
         }
     }
-    // All sides have the same axes, so that they can be compared. The axes include the ridges.
+    // All plots have the same axes, so that the sides can be compared. The axes include each side's ridge point, where
+    // its two ceilings meet.
     let ridge = |c: &Ceiling| quotient(c.fma, c.copy);
     let all = || plots.iter().flat_map(|(.., rows)| rows);
     let x = Range::of(all().map(|(_, p)| p.0).chain(plots.iter().filter_map(|(_, c, _)| ridge(c))));
@@ -90,7 +91,8 @@ pub(super) fn predictions(view: &View<'_>) -> String {
         .map(|(side, rows)| {
             let axis = |name| Axis { name, range, label: tick_seconds };
             let mut plot = Plot::new(LARGE, axis("measured"), axis("predicted"));
-            // The band is drawn on top of the grid lines and extends to the ends of the axes.
+            // The band of predictions within a factor of 2 is drawn on top of the grid lines and extends to the ends of
+            // the axes.
             plot.area(&[(lo, lo), (lo, 2.0 * lo), (hi / 2.0, hi), (hi, hi), (hi, hi / 2.0), (2.0 * lo, lo)]);
             plot.line(&[(lo, lo), (hi, hi)], "even");
             for (row, at) in rows {

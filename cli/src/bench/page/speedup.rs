@@ -10,7 +10,7 @@ use super::view::{Series, View, crossovers};
 struct Fast<'a> {
     row: &'a Row,
     point: (f64, f64),
-    /// Whether either side's figure is noise.
+    /// Whether the figure of the adapter or of the CPU is noise.
     noisy: bool,
 }
 
@@ -22,13 +22,13 @@ struct Line<'a> {
     points: Vec<Fast<'a>>,
 }
 
-/// Returns the point of an adapter's row, if the CPU has a figure too.
+/// Returns the point for an adapter's row; `None` if the row or the CPU's row has no figure.
 fn fast<'a>(view: &View<'a>, row: &'a Row) -> Option<Fast<'a>> {
     let noisy = row.noisy() || view.cpu_of(row).is_some_and(Row::noisy);
     Some(Fast { row, point: (row.size, view.speedup(row)?), noisy })
 }
 
-/// Returns the lines of a family on an adapter, one per batch.
+/// Returns the lines of a family on an adapter: one per batch size and variant of the operation.
 fn speedup_lines<'a>(view: &View<'a>, family: &str, adapter: &str) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
     for Series { variant, index, rows } in view.variants(family, adapter) {
@@ -44,7 +44,7 @@ fn speedup_lines<'a>(view: &View<'a>, family: &str, adapter: &str) -> Vec<Line<'
     lines
 }
 
-/// Summarizes a line in words.
+/// Summarizes a line of a speedup plot in words.
 fn verdict(points: &[(f64, f64)], found: &[(f64, bool)]) -> String {
     match (found, points) {
         ([], [(n, y)]) => format!("{} at n = {}", ratio(*y), count(*n)),
@@ -59,12 +59,13 @@ fn verdict(points: &[(f64, f64)], found: &[(f64, bool)]) -> String {
     }
 }
 
-/// Formats an interpolated size.
+/// Formats an interpolated size, with one decimal below 10.
 fn whole(n: f64) -> String {
     if n < 10.0 { count((n * 10.0).round() / 10.0) } else { count(n.round()) }
 }
 
-/// Returns the section with speedup against n: one plot per family and adapter, one line per batch.
+/// Returns the section of plots of speedup against n. Each family on each adapter has a plot, with one line per batch
+/// size.
 pub(super) fn speedups(view: &View<'_>) -> String {
     let mut plots = Vec::new();
     for family in &view.families {
@@ -78,7 +79,7 @@ pub(super) fn speedups(view: &View<'_>) -> String {
     let all = plots.iter().flat_map(|(.., lines)| lines).flat_map(|line| &line.points).map(|fast| fast.point.1);
     let Some(y) = Range::of(all.chain([1.0])).map(Range::padded) else { return String::new() };
     let drawn: Vec<String> = plots.iter().map(|(family, adapter, lines)| speedup(family, adapter, lines, y)).collect();
-    // With several adapters, the plots of a family are next to each other in a separate row.
+    // If there are several adapters, each family has a separate row of plots, one per adapter.
     let figures = match view.adapters.len() {
         0 | 1 => drawn,
         _ => {
@@ -99,7 +100,7 @@ pub(super) fn speedups(view: &View<'_>) -> String {
     )
 }
 
-/// Returns one plot of speedup.
+/// Returns one speedup plot.
 fn speedup(family: &str, adapter: &str, lines: &[Line<'_>], y: Range) -> String {
     let sizes = lines.iter().flat_map(|line| &line.points).map(|fast| fast.point.0);
     let Some(x) = Range::of(sizes).map(Range::padded) else { return String::new() };
@@ -140,7 +141,7 @@ fn speedup(family: &str, adapter: &str, lines: &[Line<'_>], y: Range) -> String 
     )
 }
 
-/// Returns points a few units apart along a line, which labels avoid.
+/// Returns points along a line, 64 per segment, in coordinates of the drawing. Labels avoid these points.
 fn along(plot: &Plot, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let places: Vec<_> = points.iter().filter_map(|&point| plot.at(point)).collect();
     let between = places.windows(2).flat_map(|pair| {
@@ -152,20 +153,22 @@ fn along(plot: &Plot, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 /// The labels of a plot's crossovers.
 struct Labels {
-    /// The left, top, right and bottom of the labels placed so far.
+    /// The rectangles of the labels placed so far: left, top, right and bottom.
     taken: Vec<[f64; 4]>,
-    /// The points along lines.
+    /// The points along the lines, which labels avoid.
     inked: Vec<(f64, f64)>,
 }
 
 impl Labels {
-    /// Draws a ring at a crossover and its n next to it, away from lines and other labels if possible.
+    /// Draws a ring at a crossover, and next to the ring the label with the crossover's n. If possible, the label does
+    /// not overlap lines or other labels.
     fn crossover(&mut self, plot: &mut Plot, mark: Mark, (n, rises): (f64, bool), name: &str) {
         let Some((x, y)) = plot.at((n, 1.0)) else { return };
         let text = format!("n ≈ {}", whole(n));
         plot.ring((x, y), mark, &format!("{name}: even at {text}"));
         let (width, height) = (6.3 * text.chars().count() as f64, 12.0);
-        // A rising line leaves room above on its left and below on its right, a falling one the other way around.
+        // A rising line leaves room for a label above it to the left and below it to the right. A falling line leaves
+        // room on the opposite sides.
         let (before, after) = (x - 7.0 - width, x + 7.0);
         let (above, below) = if rises { (before, after) } else { (after, before) };
         let places = (0..8).map(|step| 8.0 + 8.0 * f64::from(step));

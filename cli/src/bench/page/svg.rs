@@ -4,13 +4,13 @@
 use super::numbers::usable;
 use std::fmt::Write as _;
 
-/// The approximate width of a character of the labels, in units of the drawing (the font is 11 high).
+/// The approximate width of a character in the labels, in units of the drawing. The height of the font is 11.
 const CHARACTER: f64 = 6.1;
 
 /// The radius of a marker.
 const RADIUS: f64 = 4.0;
 
-/// Escapes text for HTML and SVG, attributes included.
+/// Escapes text for HTML and SVG, including attribute values.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -27,17 +27,17 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// The range of an axis, in powers of ten.
+/// The range of a log axis, given by decimal logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Range {
-    /// log10 of the least value.
+    /// The decimal logarithm of the least value.
     pub(super) lo: f64,
-    /// log10 of the greatest.
+    /// The decimal logarithm of the greatest value.
     pub(super) hi: f64,
 }
 
 impl Range {
-    /// Returns the range of those values that a log axis can show; `None` if there are none.
+    /// Returns the range of the values that a log axis can show; `None` if there are no such values.
     pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         values.into_iter().filter_map(usable).map(f64::log10).fold(None, |range, v| match range {
             None => Some(Self { lo: v, hi: v }),
@@ -45,15 +45,15 @@ impl Range {
         })
     }
 
-    /// Adds padding at both ends, so that the range is at least a factor of 8 wide and holds two ticks.
+    /// Adds padding at both ends, so that the range spans at least a factor of 8 and contains two ticks.
     pub(super) fn padded(self) -> Self {
         let air = (0.06 * (self.hi - self.lo)).max((8f64.log10() - (self.hi - self.lo)) / 2.0);
         Self { lo: self.lo - air, hi: self.hi + air }
     }
 }
 
-/// Returns the ticks within a range: 1, 2 and 5 of every decade if they fit, else decades, else every second, third,
-/// ... decade. `fits` says whether all of these values can be labeled.
+/// Returns the ticks within a range: 1, 2 and 5 times each power of ten if their labels fit, else the powers of ten,
+/// else every second, third, ... power of ten. `fits` says whether there is room for the labels of all of these values.
 pub(super) fn ticks(range: Range, fits: impl Fn(&[f64]) -> bool) -> Vec<f64> {
     #[expect(clippy::cast_possible_truncation, reason = "logarithms of usable values are within 40 of zero")]
     let (first, last) = (range.lo.floor() as i32, range.hi.ceil() as i32);
@@ -71,7 +71,7 @@ pub(super) fn ticks(range: Range, fits: impl Fn(&[f64]) -> bool) -> Vec<f64> {
     (1..=60).map(|stride| within(stride, &[1.0])).find(|values| fits(values)).unwrap_or_default()
 }
 
-/// A color and a shape, which the index determines.
+/// The color and the shape of a marker. The index determines both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark(pub(super) usize);
 
@@ -81,11 +81,12 @@ impl Mark {
         format!("c{}", self.0 % 8)
     }
 
-    /// Returns the shape at a point, with its text on hovering; `hollow` if the figure is noise.
+    /// Returns the marker at a point, with a text that is shown on hovering. If `hollow` is true, the marker is hollow,
+    /// which stands for noise.
     pub(super) fn draw(self, x: f64, y: f64, hollow: bool, title: &str) -> String {
         let title = if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) };
         let class = format!("m {}{}", self.class(), if hollow { " hollow" } else { "" });
-        // Past eight the colors repeat, each with the next shape.
+        // There are eight colors. From the ninth mark on, the colors repeat, each with the next shape.
         let shape = (self.0 + self.0 / 8) % 8;
         if shape == 0 {
             return format!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{RADIUS}\">{title}</circle>");
@@ -97,13 +98,13 @@ impl Mark {
         format!("<path class=\"{class}\" d=\"{path}Z\">{title}</path>")
     }
 
-    /// Returns a dot, for points of a line that needs no marker.
+    /// Returns a dot, for the points of a line without markers.
     pub(super) fn dot(self, x: f64, y: f64, title: &str) -> String {
         let (class, title) = (self.class(), escape(title));
         format!("<circle class=\"m {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.4\"><title>{title}</title></circle>")
     }
 
-    /// Returns the key in front of a name in a legend.
+    /// Returns the key that a legend shows in front of a name.
     pub(super) fn key(self, kind: Key) -> String {
         let class = self.class();
         let line = |dash: &str| format!("<path class=\"l{dash} {class}\" d=\"M1 7H25\"/>");
@@ -116,7 +117,7 @@ impl Mark {
     }
 }
 
-/// The content of a legend's key.
+/// The kind of a legend's key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Key {
     /// A line with its marker.
@@ -154,7 +155,7 @@ fn outline(shape: usize) -> Vec<(f64, f64)> {
 /// The description of an axis: its name, its range and the format of its ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis<'a> {
-    /// The quantity, with its unit if the ticks do not have it.
+    /// The quantity, with its unit if the labels of the ticks have no unit.
     pub(super) name: &'a str,
     /// The range of the axis.
     pub(super) range: Range,
@@ -166,7 +167,7 @@ pub(super) struct Axis<'a> {
 #[derive(Debug)]
 pub(super) struct Plot {
     size: (f64, f64),
-    /// The left, top, right and bottom of the frame.
+    /// The coordinates of the frame's left, top, right and bottom edges.
     frame: [f64; 4],
     x: Range,
     y: Range,
@@ -202,29 +203,30 @@ impl Plot {
         plot
     }
 
-    /// Returns the x coordinate of a power of ten.
+    /// Returns the x coordinate of a value, given its decimal logarithm.
     fn along(&self, log: f64) -> f64 {
         let [left, _, right, _] = self.frame;
         left + (log - self.x.lo) / (self.x.hi - self.x.lo) * (right - left)
     }
 
-    /// Returns the y coordinate of a power of ten.
+    /// Returns the y coordinate of a value, given its decimal logarithm.
     fn down(&self, log: f64) -> f64 {
         let [_, top, _, bottom] = self.frame;
         bottom - (log - self.y.lo) / (self.y.hi - self.y.lo) * (bottom - top)
     }
 
-    /// Returns the point in the drawing; `None` if a log axis cannot show it.
+    /// Returns the coordinates of a point in the drawing; `None` if a log axis cannot show the point.
     pub(super) fn at(&self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
         Some((self.along(usable(x)?.log10()), self.down(usable(y)?.log10())))
     }
 
-    /// Returns the frame's left, top, right and bottom.
+    /// Returns the coordinates of the frame's left, top, right and bottom edges.
     pub(super) fn frame(&self) -> [f64; 4] {
         self.frame
     }
 
-    /// Draws text. `place` is a list of classes; `s`, `c` and `e` put its start, center or end at `x`.
+    /// Draws text. `place` is a list of classes; The classes `s`, `c` and `e` put the start, center or end of the text
+    /// at `x`.
     pub(super) fn text(&mut self, x: f64, y: f64, place: &str, text: &str) {
         let _ = write!(self.body, "<text class=\"{place}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(text));
     }
@@ -247,28 +249,28 @@ impl Plot {
         }
     }
 
-    /// Draws a filled area with these corners, which are within the axes.
+    /// Draws a filled polygon with these corners, which must be within the axes.
     pub(super) fn area(&mut self, corners: &[(f64, f64)]) {
         let places: Vec<_> = corners.iter().filter_map(|&corner| self.at(corner)).collect();
         let points = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ");
         let _ = write!(self.body, "<polygon class=\"area\" points=\"{points}\"/>");
     }
 
-    /// Draws a marker, with its text on hovering.
+    /// Draws a marker with a text that is shown on hovering.
     pub(super) fn marker(&mut self, point: (f64, f64), mark: Mark, hollow: bool, title: &str) {
         if let Some((x, y)) = self.at(point) {
             self.body.push_str(&mark.draw(x, y, hollow, title));
         }
     }
 
-    /// Draws a dot, with its text on hovering.
+    /// Draws a dot with a text that is shown on hovering.
     pub(super) fn dot(&mut self, point: (f64, f64), mark: Mark, title: &str) {
         if let Some((x, y)) = self.at(point) {
             self.body.push_str(&mark.dot(x, y, title));
         }
     }
 
-    /// Draws a ring around a point of the drawing.
+    /// Draws a ring around a point, given in coordinates of the drawing.
     pub(super) fn ring(&mut self, (x, y): (f64, f64), mark: Mark, title: &str) {
         let (class, title) = (mark.class(), escape(title));
         let _ = write!(

@@ -5,7 +5,7 @@ use super::svg::escape;
 use super::view::View;
 use std::fmt::Write as _;
 
-/// Writes a cell with a figure: the text that is shown, and the bare value for sorting.
+/// Writes a cell with a figure. The cell has the text that is shown and the plain value, which is used for sorting.
 fn cell(html: &mut String, value: Option<f64>, write: fn(f64) -> String) {
     match value.filter(|v| v.is_finite() && *v >= 0.0) {
         Some(v) => {
@@ -39,10 +39,10 @@ pub(super) fn table(view: &View<'_>) -> String {
     html.push_str("</tr></thead>\n<tbody>\n");
     let mut before = "";
     for row in rows {
-        // A rule separates workloads.
+        // A horizontal line separates the rows of different workloads.
         let class = if row.workload == before { "" } else { " class=\"next\"" };
         before = &row.workload;
-        // If there is little room, a name breaks at its slashes.
+        // If the column is narrow, a name breaks after a slash.
         let (workload, side) = (escape(&row.workload).replace('/', "/<wbr>"), escape(&row.side));
         let _ = write!(html, "<tr{class}><th scope=\"row\">{workload}</th><td class=\"text\">{side}</td>");
         for value in [row.resident, row.transfers, row.first] {

@@ -1,8 +1,8 @@
-//! Tests of the page as a whole: it is well-formed HTML, whatever the report contains.
+//! Tests of the page as a whole. The page must be well-formed HTML for every report.
 
 use super::*;
 
-/// Returns a row with one figure, for both resident and with transfers.
+/// Returns a row whose times with resident data and with transfers are both `seconds`.
 pub(super) fn row(workload: &str, side: &str, on_cpu: bool, seconds: Option<f64>) -> Row {
     Row {
         workload: workload.into(),
@@ -35,8 +35,7 @@ pub(super) fn report(rows: Vec<Row>) -> Report {
     }
 }
 
-/// Fails unless tags are closed in the order in which they are opened, all figures are finite numbers, and nothing is
-/// fetched.
+/// Fails unless the tags nest properly, all figures are finite numbers, and the page fetches nothing.
 fn check(html: &str) {
     // The contents of the script and of the style are not markup.
     let mut text = String::new();
@@ -187,7 +186,7 @@ fn colors_are_legible_in_both_schemes() {
         let inks = ["fg", "soft", "flag"].into_iter().chain(marks.iter().map(String::as_str));
         for ink in inks {
             for ground in ["bg", "card", "shade"] {
-                // WCAG AA for text of any size.
+                // The contrast that WCAG AA requires for text of any size.
                 assert!(contrast(ink, ground) >= 4.5, "{ink} on {ground}: {:.2}", contrast(ink, ground));
             }
         }

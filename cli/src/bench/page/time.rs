@@ -6,8 +6,8 @@ use super::numbers::{count, quotient, seconds, tick_seconds, usable};
 use super::svg::{Axis, Key, Mark, Plot, Range};
 use super::view::{Series, View};
 
-/// Returns, from the rows of one size, those of the largest batch among the batches that the most sides have a figure
-/// for.
+/// Returns the rows of one batch size, chosen from rows of the same problem size. The chosen batch size has figures for
+/// the largest number of sides. If several batch sizes do, the largest of these is chosen.
 fn largest_batch<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let of = |items: f64| rows.iter().copied().filter(move |row| row.items == items && row.foretold().is_some());
     let batches = rows.iter().map(|row| row.items).filter(|&items| usable(items).is_some());
@@ -15,7 +15,7 @@ fn largest_batch<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     best.map_or_else(Vec::new, |items| of(items).collect())
 }
 
-/// Returns the section with time per item against n: one plot per family, one line per side.
+/// Returns the section of plots of time per item against n, with one plot per family and one line per side.
 pub(super) fn times(view: &View<'_>) -> String {
     let figures: Vec<String> = view.families.iter().filter_map(|family| time(view, family)).collect();
     section(
@@ -28,14 +28,14 @@ pub(super) fn times(view: &View<'_>) -> String {
     )
 }
 
-/// A line of a plot: a side, with its row at each size.
+/// A line of a plot: one side, with its row for each problem size.
 struct Line<'a> {
     mark: Mark,
     name: String,
     rows: Vec<&'a Row>,
 }
 
-/// Returns the lines of a family. At each size, every side has the same batch.
+/// Returns the lines of a family. At each problem size, the rows of all sides have the same batch size.
 fn lines<'a>(view: &View<'a>, family: &str) -> Vec<Line<'a>> {
     let sides = view.sides.iter().enumerate();
     let series: Vec<(usize, &str, Series<'a>)> = sides
@@ -54,12 +54,12 @@ fn lines<'a>(view: &View<'a>, family: &str) -> Vec<Line<'a>> {
     series.iter().map(line).collect()
 }
 
-/// Returns the point of the whole call, per item: from host to host, or the CPU's time.
+/// Returns the point (size, seconds per item) of a call from host to host, or of a call on the CPU.
 fn call(row: &Row) -> Option<(f64, f64)> {
     Some((row.size, quotient(row.call()?, row.items)?))
 }
 
-/// Returns the point of a call with resident data on an adapter, per item.
+/// Returns the point (size, seconds per item) of a call on an adapter with resident data.
 fn resident(row: &Row) -> Option<(f64, f64)> {
     if row.on_cpu { None } else { Some((row.size, quotient(row.compute()?, row.items)?)) }
 }

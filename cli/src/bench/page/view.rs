@@ -1,14 +1,15 @@
-//! What the plots and the table need from the rows: which rows are compared, shares of the roof, crossovers.
+//! Derives from the rows what the plots and the table need: the rows that are compared, shares of the roofline
+//! ceilings, and crossovers.
 
 use super::numbers::{quotient, usable};
 use super::{Ceiling, Report, Row};
 use std::collections::{BTreeSet, HashMap};
 
-/// The spread, (max - min) / median, beyond which a figure is noise.
+/// The spread, (max - min) / median, above which a figure counts as noise.
 pub const NOISE: f64 = 0.5;
 
 impl Row {
-    /// Returns the seconds of a call from host to host. On the CPU the data is already there.
+    /// Returns the seconds of a call from host to host. On the CPU, the data of every call is already on the host.
     pub(super) fn call(&self) -> Option<f64> {
         let seconds = if self.on_cpu { self.resident.or(self.transfers) } else { self.transfers };
         seconds.and_then(usable)
@@ -19,13 +20,13 @@ impl Row {
         if self.on_cpu { self.call() } else { self.resident.and_then(usable) }
     }
 
-    /// Returns the seconds that the prediction refers to: of the whole call, or of the computation if only that was
-    /// measured.
+    /// Returns the seconds to compare with the prediction: the time of the whole call, or the time of the computation
+    /// if only the computation was measured.
     pub(super) fn foretold(&self) -> Option<f64> {
         self.call().or_else(|| self.compute())
     }
 
-    /// Returns predicted / measured.
+    /// Returns the predicted time divided by the measured time.
     pub(super) fn prediction(&self) -> Option<f64> {
         quotient(self.predicted?, self.foretold()?)
     }
@@ -35,28 +36,29 @@ impl Row {
         [self.resident, self.transfers, self.first].into_iter().flatten().any(|v| usable(v).is_some())
     }
 
-    /// Returns whether the spread is too wide, or unknown, to trust the figure.
+    /// Returns whether the figure cannot be trusted, because its spread is unknown or too wide.
     pub(super) fn noisy(&self) -> bool {
         self.measured() && (self.spread.is_nan() || self.spread > NOISE)
     }
 
-    /// Returns what distinguishes workloads of the same family, size and batch: the parts of the name that are not
-    /// sizes.
+    /// Returns the parts of the workload's name that are not sizes. They distinguish workloads of the same family, size
+    /// and batch.
     fn variant(&self) -> String {
         self.workload.split('/').filter(|part| !part.contains('=')).collect::<Vec<_>>().join("/")
     }
 
-    /// Returns the operations per byte.
+    /// Returns the number of operations per byte.
     pub(super) fn intensity(&self) -> Option<f64> {
         quotient(self.flops, self.bytes)
     }
 
-    /// Returns the operations per second.
+    /// Returns the number of operations per second.
     pub(super) fn flop_rate(&self) -> Option<f64> {
         quotient(self.flops, self.compute()?)
     }
 
-    /// Returns the share of the side's best rate that was reached; of the copy rate if nothing is computed.
+    /// Returns the share of the side's roofline ceiling that was reached, which is a share of the copy rate if nothing
+    /// is computed.
     pub(super) fn share(&self, ceiling: &Ceiling) -> Option<f64> {
         let seconds = self.compute()?;
         let least = [quotient(self.flops, ceiling.fma), quotient(self.bytes, ceiling.copy)];
@@ -69,15 +71,15 @@ impl Row {
 pub(super) struct View<'a> {
     /// The report itself.
     pub(super) report: &'a Report,
-    /// The families in order of appearance; the index is the family's mark.
+    /// The families in order of appearance. The index of a family is its mark in the plots.
     pub(super) families: Vec<&'a str>,
-    /// The sides, those on the CPU first; the index is the side's mark.
+    /// The sides, of which those on the CPU come first. The index of a side is its mark in the plots.
     pub(super) sides: Vec<&'a str>,
-    /// The batches in ascending order; the index is the batch's mark.
+    /// The batch sizes in ascending order. The index of a batch size is its mark in the plots.
     pub(super) batches: Vec<f64>,
     /// The sides that are not on the CPU.
     pub(super) adapters: Vec<&'a str>,
-    /// The first side on the CPU, to which speedups are relative.
+    /// The first side on the CPU; speedups are relative to its times.
     pub(super) baseline: Option<&'a str>,
     /// The rows by workload and side.
     found: HashMap<(&'a str, &'a str), &'a Row>,
@@ -101,7 +103,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 impl<'a> View<'a> {
-    /// Indexes a report.
+    /// Makes a view of a report.
     pub(super) fn new(report: &'a Report) -> Self {
         let rows = &report.rows;
         let on_cpu = |wanted| rows.iter().filter(move |row| row.on_cpu == wanted).map(|row| row.side.as_str());
@@ -134,7 +136,7 @@ impl<'a> View<'a> {
         self.row(&row.workload, self.baseline?)
     }
 
-    /// Returns CPU time / this side's time, transfers included; `None` for the CPU itself.
+    /// Returns the CPU time divided by the time of the row's side, including transfers; `None` for the CPU itself.
     pub(super) fn speedup(&self, row: &Row) -> Option<f64> {
         if row.on_cpu { None } else { quotient(self.cpu_of(row)?.call()?, row.call()?) }
     }
@@ -144,12 +146,12 @@ impl<'a> View<'a> {
         self.report.ceilings.iter().find(|c| c.side == side)
     }
 
-    /// Returns the share of the roof that a row reached.
+    /// Returns the share of its side's roofline ceiling that a row reached.
     pub(super) fn share(&self, row: &Row) -> Option<f64> {
         row.share(self.ceiling(&row.side)?)
     }
 
-    /// Returns the mark of a batch.
+    /// Returns the index of the mark for a batch size.
     pub(super) fn batch_mark(&self, items: f64) -> usize {
         self.batches.iter().position(|&batch| batch == items).unwrap_or(0)
     }
@@ -167,7 +169,8 @@ impl<'a> View<'a> {
         series.filter(|series| !series.rows.is_empty()).collect()
     }
 
-    /// Returns the rows in the order of the table: by operation, size and batch, the CPU before the adapters.
+    /// Returns the rows in the order of the table. Rows are sorted by operation, size and batch, and the CPU comes
+    /// before the adapters.
     pub(super) fn sorted(&self) -> Vec<&'a Row> {
         let mut rows: Vec<(String, &Row)> = self.report.rows.iter().map(|row| (row.variant(), row)).collect();
         let place = |side: &str| self.sides.iter().position(|&s| s == side);
@@ -182,8 +185,9 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns the sizes at which a line of (size, speedup) crosses 1, interpolated in logarithms between the neighboring
-/// points, and whether it rises there. The points are in order of size.
+/// Returns each size at which a line of points (size, speedup) crosses a speedup of 1, and whether the line rises
+/// there. The size is interpolated between the neighboring points on logarithmic scales. The points must be in order of
+/// size.
 pub(super) fn crossovers(points: &[(f64, f64)]) -> Vec<(f64, bool)> {
     let mut found = Vec::new();
     for pair in points.windows(2) {
@@ -202,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_crossover_is_interpolated_in_logarithms() {
-        // Half as fast at 10 and twice as fast at 1000, so equally fast in the middle of the logarithms.
+        // The speedup is 1/2 at size 10 and 2 at size 1000. On logarithmic scales it is 1 halfway, at size 100.
         let found = crossovers(&[(10.0, 0.5), (1000.0, 2.0)]);
         assert_eq!(found.len(), 1);
         assert!((found[0].0 - 100.0).abs() < 1e-9 && found[0].1);

@@ -1,4 +1,4 @@
-//! The rates of every family at a few sizes, from few items to as many as keep the machine busy.
+//! Measures the rates of every family for a few sizes. The number of items grows until the machine is busy.
 
 use super::{Measuring, OWN, transfers};
 use crate::bench::case::Case;
@@ -9,22 +9,24 @@ use fiedler::Result;
 use fiedler::policy::{Curve, Curves, Family, Point, Rates, Side};
 use std::time::{Duration, Instant};
 
-/// The duration, in seconds, from which a call shows the rate for many items; shorter calls are noisy.
+/// The minimum duration, in seconds, of a call that shows the rate for many items. Shorter calls are noisy.
 const LONG: f64 = 0.01;
-/// The largest number of values in a workload's input. Larger inputs pay for new pages, which are measured separately.
+/// The maximum number of values in the input of a workload. Larger inputs include the cost of new memory pages, which
+/// is measured separately.
 const MOST: usize = 1 << 21;
-/// The largest factor from one number of items to the next.
+/// The maximum ratio of one number of items to the previous number of items.
 const STEP: f64 = 16.0;
-/// The factor by which the next size may take longer.
+/// The maximum expected ratio of the time for one size to the time for the previous size.
 const LARGER: f64 = 2.5;
-/// The approximate time for measuring one number of items.
+/// The approximate time for the measurement of one number of items.
 const EACH: Duration = Duration::from_millis(50);
 
-/// Measures all families on one side: one size of each in turn, the smallest first, until the time is up.
+/// Measures all families on one side until the time is up. Each round measures one size of each family, starting with
+/// the smallest.
 pub(super) fn curves(on: &mut Measuring<'_>, rates: &Rates, until: Instant) -> Result<Curves> {
     let before = if on.side == Side::Cpu { rates.cpu.curves.other } else { rates.gpu.curves.other };
     let mut own: Vec<(Family, Curve)> = Family::MEASURED.map(|family| (family, Curve::default())).into();
-    // The seconds that each family's last size took; `None` for families that are finished.
+    // The seconds that the last measured size of each family took; `None` for a family that is finished.
     let mut last: Vec<Option<f64>> = vec![Some(0.0); own.len()];
     for round in 0.. {
         for ((family, curve), last) in own.iter_mut().zip(&mut last) {
@@ -41,14 +43,15 @@ pub(super) fn curves(on: &mut Measuring<'_>, rates: &Rates, until: Instant) -> R
         }
     }
     own.retain(|(_, curve)| !curve.points.is_empty());
-    // Operations without a curve get the rate of moments, which they resemble.
+    // Operations without a curve get the rate of moments, because they resemble the computation of moments.
     let moments = own.iter().find(|(family, _)| *family == Family::Describe);
     let moments = moments.and_then(|(_, curve)| curve.points.last()).map(|point| &point.rates);
     let other = moments.and_then(|rates| Some([rates.last()?[1], rates.first()?[1]]));
     Ok(Curves { other: other.unwrap_or(before), own })
 }
 
-/// Measures one size of a family and returns how long that took; `None` if this side does not compute it.
+/// Measures one size of a family, and returns the duration of the measurement in seconds; `None` if this side cannot
+/// compute the workload.
 fn next(on: &mut Measuring<'_>, rates: &Rates, case: Case, curve: &mut Curve, until: Instant) -> Result<Option<f64>> {
     let own = of(case.family);
     let items = own.fewest().unwrap_or_else(|| own.usual_items(case.size));
@@ -66,8 +69,8 @@ fn next(on: &mut Measuring<'_>, rates: &Rates, case: Case, curve: &mut Curve, un
     Ok(Some(started.elapsed().as_secs_f64()))
 }
 
-/// Returns the rates of one size, for growing numbers of items until a call is long, and how much longer the first call
-/// took.
+/// Returns the rates of one size for growing numbers of items, until a call takes [`LONG`] seconds. Also returns how
+/// many seconds longer the first call took than later calls.
 fn point(on: &mut Measuring<'_>, rates: &Rates, mut case: Case, end: Instant) -> Result<(Vec<[f64; 2]>, f64)> {
     let numbers = (case.shape().len() / case.items.max(1)).max(1);
     let most = (MOST / numbers).max(1);
@@ -96,14 +99,14 @@ fn point(on: &mut Measuring<'_>, rates: &Rates, mut case: Case, end: Instant) ->
 }
 
 /// Returns the seconds of a call, the seconds of the first call, and whether the call brings its results to the host.
-/// The data is on the side that computes, if there is such a call.
+/// If the workload has a call with resident data, that call is timed. Otherwise the call from host to host is timed.
 pub(super) fn seconds(case: &Case, ctx: &Context) -> Result<(f64, f64, bool)> {
     with_calls(case, ctx, |mut calls| {
         let to_host = calls.resident.is_none();
         let call = calls.resident.as_mut().unwrap_or(&mut calls.transfers);
         let first_call = first(call)?;
         if first_call > 2.0 {
-            // Most of that may be compilation.
+            // Because most of the first call may be compilation, a second call is timed.
             return Ok((first(call)?, first_call, to_host));
         }
         Ok((timed(call, EACH)?.median, first_call, to_host))

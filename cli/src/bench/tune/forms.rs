@@ -1,4 +1,5 @@
-//! Trials of kernel forms: whether the form that would be used is slower than the one that is used without it.
+//! Trials of kernel forms. A trial measures whether the form that would be used is slower than the form that would
+//! replace it.
 
 use super::curves::seconds;
 use crate::bench::case::Case;
@@ -9,10 +10,10 @@ use fiedler::policy::{Backend, Family, GpuRates, Rates, Slower};
 use fiedler::{ErrorKind, Result};
 use std::time::Instant;
 
-/// The number of values in a trial's input, which makes many items.
+/// The number of values in the input of a trial. It is large enough for many items.
 const NUMBERS: usize = 1 << 18;
 
-/// Returns the forms that others beat on the adapter of `ctx`, trying them until `end`.
+/// Returns the forms that are slower than another form on the adapter of `ctx`. Trials start until `end`.
 pub(super) fn slower(
     ctx: &Context,
     rates: &Rates,
@@ -30,7 +31,7 @@ pub(super) fn slower(
             let case = Case { items: (NUMBERS / case.shape().len().max(1)).max(1), ..case };
             let mut without = Vec::new();
             for &form in forms {
-                // At least one form is tried, however little time there is.
+                // At least one form is tried, even if no time is left.
                 if tried && Instant::now() > end {
                     return Ok(found);
                 }
@@ -52,8 +53,8 @@ pub(super) fn slower(
     Ok(found)
 }
 
-/// Opens a context on the adapter of `ctx` with these rates; `None` if the adapter cannot be opened a second time, as
-/// with a device that the caller brought.
+/// Opens another context with these rates on the adapter of `ctx`. Returns `None` if the adapter cannot be opened a
+/// second time, for example because the caller supplied the device.
 pub(super) fn context(ctx: &Context, rates: &Rates) -> Result<Option<Context>> {
     let Some(adapter) = ctx.adapter() else { return Ok(None) };
     let builder = Context::builder().adapter(&adapter.name).backend(Backend::Gpu).rates(rates.clone());
@@ -64,7 +65,8 @@ pub(super) fn context(ctx: &Context, rates: &Rates) -> Result<Option<Context>> {
     }
 }
 
-/// Contexts without some forms. Each is opened once, so its pipelines are compiled once.
+/// Contexts that leave out some kernel forms. Each context is opened only once, so its pipelines are compiled only
+/// once.
 struct Contexts<'a> {
     ctx: &'a Context,
     rates: &'a Rates,
@@ -73,7 +75,7 @@ struct Contexts<'a> {
 }
 
 impl Contexts<'_> {
-    /// Returns whether a workload takes less time if one more form is left out, which it would use otherwise.
+    /// Returns whether a workload uses `form` and takes less time if `form` is left out in addition to `without`.
     fn is_beaten(
         &mut self,
         case: &Case,
@@ -95,14 +97,14 @@ impl Contexts<'_> {
             return Ok(false);
         }
         say(&format!("{case}: {used} or {}", name(&other)));
-        // The two take turns, so that a disturbance affects both.
+        // The two contexts are measured alternately, so that a disturbance affects both.
         let mut least = [f64::INFINITY; 2];
         for _ in 0..2 {
             for (least, on) in least.iter_mut().zip([&with, &other]) {
                 match seconds(case, on) {
                     Ok((seconds, ..)) => *least = least.min(seconds),
-                    // A form that does not run replaces none. If it is the form in use, measuring the curves reports
-                    // the error.
+                    // A form that fails does not replace another form. If the form in use fails, the error is reported
+                    // later, when the curves are measured.
                     Err(error) => {
                         log::warn!("tune: {case}: cannot compare {}: {error}", name(on));
                         return Ok(false);
@@ -113,7 +115,7 @@ impl Contexts<'_> {
         Ok(self.margin * least[1] < least[0])
     }
 
-    /// Returns the context without these forms.
+    /// Returns the context that leaves out these forms.
     fn without(&mut self, forms: &[KernelForm]) -> Result<Option<Context>> {
         if let Some((_, ctx)) = self.open.iter().find(|(without, _)| without == forms) {
             return Ok(Some(ctx.clone()));

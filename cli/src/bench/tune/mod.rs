@@ -1,4 +1,5 @@
-//! Measures a machine: the rates from which the policy predicts times, and the kernel forms that others beat.
+//! Measures a machine: the rates from which the policy predicts times, and the kernel forms that are slower than
+//! another form.
 
 mod curves;
 mod forms;
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 pub struct TuneOptions {
     /// The approximate time for the whole measurement.
     pub seconds: u64,
-    /// How many times as fast another form of a kernel has to be to replace a form; less is noise.
+    /// The minimum speedup at which another form of a kernel replaces a form. A smaller speedup may be noise.
     pub margin: f64,
 }
 
@@ -31,7 +32,7 @@ impl Default for TuneOptions {
     }
 }
 
-/// The state of a measurement, for showing progress.
+/// The progress of a measurement.
 #[derive(Clone, Debug)]
 pub struct Progress {
     /// The share of the time that has passed.
@@ -42,11 +43,12 @@ pub struct Progress {
 
 /// The number of bytes that are uploaded, downloaded and copied.
 const MOVED: usize = 16 << 20;
-/// The number of bytes requested from the system, far more than an allocator keeps.
+/// The number of bytes that are requested from the system. An allocator keeps far less for reuse.
 const FRESH: usize = 64 << 20;
-/// The least share of a time that counts as the operation's own, after other costs are subtracted.
+/// The minimum share of a measured time that is attributed to the operation after other costs are subtracted.
 const OWN: f64 = 0.1;
-/// The CPU's share of the time if there is an adapter, and the forms' share of the rest.
+/// The share of the total time for the CPU if there is an adapter, and the share of the remaining time for the trials
+/// of forms.
 const SHARES: [f64; 2] = [0.4, 0.25];
 
 /// The context and side that are measured, and the callback for progress.
@@ -56,9 +58,9 @@ struct Measuring<'a> {
     say: &'a mut dyn FnMut(&str),
 }
 
-/// Measures the rates of the CPU and of this context's adapter, if it has one: fixed costs, bandwidths, ceilings,
-/// kernel forms by trial, and every family at a few sizes, from one item to many. Results are not checked here;
-/// [`super::measure`] does that. The rates of `ctx` do not change.
+/// Measures the rates of the CPU and of the adapter of `ctx`, if there is one: fixed costs, bandwidths, ceilings, and
+/// the rate of every family for a few sizes, from one item to many items. Also tries which kernel forms are slower than
+/// another form. Unlike [`super::measure`], this function does not check results. The rates of `ctx` do not change.
 ///
 /// # Errors
 /// Returns an error if the device fails.
@@ -83,7 +85,7 @@ pub fn tune(ctx: &Context, options: TuneOptions, mut progress: impl FnMut(Progre
     rates.gpu = fixed(&gpu, rates.gpu)?;
     let left = (begun + whole).saturating_duration_since(Instant::now());
     rates.gpu.slower = forms::slower(&gpu, &rates, options.margin, Instant::now() + left.mul_f64(SHARES[1]), &mut say)?;
-    // The curves are measured with the forms that won the trials.
+    // The curves are measured with the forms that were faster in the trials.
     let best = forms::context(&gpu, &rates)?.unwrap_or(gpu);
     let mut gpu = Measuring { ctx: best, side: Side::Gpu, say: &mut say };
     rates.gpu.curves = curves(&mut gpu, &rates, begun + whole)?;
@@ -106,7 +108,7 @@ fn fresh() -> f64 {
     FRESH as f64 / rounds.fold(f64::INFINITY, f64::min)
 }
 
-/// Measures what a device costs in addition to its kernels.
+/// Measures the costs of a device other than the time of its kernels.
 fn fixed(ctx: &Context, before: GpuRates) -> Result<GpuRates> {
     let top = ceilings(ctx, MOVED as u64, 3)?;
     let host = Array::from_vec(Shape::new(MOVED / 4, 1, 1), vec![0.5_f32; MOVED / 4])?;
@@ -125,7 +127,7 @@ fn fixed(ctx: &Context, before: GpuRates) -> Result<GpuRates> {
     Ok(GpuRates {
         round_trip: top.call,
         dispatch: roofline::dispatch(ctx)?,
-        // Stored rates have to be above 0.
+        // Stored rates must be above 0.
         handover: (both - top.call).max(1e-7),
         upload: rate(up),
         download: rate(down),
@@ -135,8 +137,8 @@ fn fixed(ctx: &Context, before: GpuRates) -> Result<GpuRates> {
     })
 }
 
-/// Returns the seconds of a workload's transfers in a resident call; `to_host`: the call brings its results to the
-/// host.
+/// Returns the seconds that the transfers of a workload take in a call with resident data. `to_host` says whether the
+/// call brings its results to the host.
 fn transfers(rates: &GpuRates, work: &Workload, to_host: bool) -> f64 {
     rates.transfers(&Workload { download: if to_host { work.download } else { 0.0 }, ..*work })
 }

@@ -41,7 +41,7 @@ impl Workloads for Cov {
             check: Box::new(|| {
                 let truth = cov(&Context::cpu(), &wide(&host, usize::MAX, |x: f32| f64::from(x))?)?;
                 let truth = truth.to_host(&Context::cpu())?;
-                // The variance of the uniform distribution on -1..1 is 1/3; covariances have to be within 1e-5 of it.
+                // The allowed error is 1e-5 times 1/3, which is the variance of the uniform distribution on -1..1.
                 Ok(apart(cov(ctx, &host)?.to_host(ctx)?.as_slice(), truth.as_slice()) / (1e-5 / 3.0))
             }),
         })

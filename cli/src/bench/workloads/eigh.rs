@@ -12,7 +12,7 @@ use fiedler::{Context, Result};
 pub(super) struct Eigh;
 
 impl Workloads for Eigh {
-    /// Counts 9 n^3 operations, as Golub and Van Loan do with vectors.
+    /// Counts 9 n^3 operations per matrix, the count of Golub and Van Loan for eigenvalues and eigenvectors.
     fn least(&self, case: &Case) -> [f64; 2] {
         let (n, items) = (case.size as f64, case.items as f64);
         [4.0 * items * (2.0 * n * n + n), 9.0 * n.powi(3) * items]

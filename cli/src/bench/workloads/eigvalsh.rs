@@ -11,7 +11,7 @@ use fiedler::{Context, Result};
 pub(super) struct Eigvalsh;
 
 impl Workloads for Eigvalsh {
-    /// Counts 4/3 n^3 operations, as Golub and Van Loan do without vectors.
+    /// Counts 4/3 n^3 operations per matrix, the count of Golub and Van Loan for eigenvalues without eigenvectors.
     fn least(&self, case: &Case) -> [f64; 2] {
         let (n, items) = (case.size as f64, case.items as f64);
         [4.0 * items * (n * n + n), 4.0 / 3.0 * n.powi(3) * items]

@@ -21,7 +21,7 @@ impl Workloads for Encode {
         case.size as f64 * (case.k as f64 + 5.0) * case.items as f64
     }
 
-    /// Counts 9 n^3 operations, as [`super::eigh`] does.
+    /// Counts 9 n^3 operations per graph, as [`super::eigh`] does per matrix.
     fn least(&self, case: &Case) -> [f64; 2] {
         let (n, items) = (case.size as f64, case.items as f64);
         [4.0 * n * items * (5.0 + case.k as f64), 9.0 * n.powi(3) * items]

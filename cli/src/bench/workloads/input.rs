@@ -7,7 +7,7 @@ use fiedler::policy::{Side, Workload};
 use fiedler::{Context, Result, Shape};
 use num_complex::Complex;
 
-/// The seed of all random inputs.
+/// The seed of the random inputs of all workloads.
 pub(super) const SEED: u64 = 6;
 
 /// Returns whether operations of this context may run on a device at all.
@@ -25,7 +25,7 @@ pub(super) fn numbers(case: &Case) -> Result<Array<f32>> {
     uniform(case.shape())
 }
 
-/// Returns the workload's array of complex values, with both parts in -1..1.
+/// Returns the workload's array of complex values, whose real and imaginary parts are in -1..1.
 pub(super) fn complex(case: &Case) -> Result<Array<Complex<f32>>> {
     let shape = case.shape();
     let twice = uniform(Shape { rows: 2 * shape.rows, ..shape })?.to_host(&Context::cpu())?;

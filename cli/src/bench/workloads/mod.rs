@@ -25,12 +25,12 @@ pub(super) type Call<'a> = Box<dyn FnMut() -> Result<()> + 'a>;
 
 /// The calls of one workload.
 pub(super) struct Calls<'a> {
-    /// Computes with the data on the side that computes, and waits until it is done. `None` if the library has no such
-    /// call.
+    /// Computes with the data already on the side that computes, and waits until the computation is done. `None` if the
+    /// library has no such call.
     pub(super) resident: Option<Call<'a>>,
     /// Computes from host to host.
     pub(super) transfers: Call<'a>,
-    /// Returns the largest error as a share of the promised bound; above 1 the result is wrong.
+    /// Returns the largest error divided by the promised bound. A value above 1 means that the result is wrong.
     pub(super) check: Box<dyn FnMut() -> Result<f64> + 'a>,
 }
 
@@ -44,11 +44,11 @@ pub(super) struct Words {
     pub(super) numbers: &'static str,
     /// The name of the size.
     pub(super) size: &'static str,
-    /// The name of the items; empty if there is only one.
+    /// The name of the number of items; empty if the workloads have only one item.
     pub(super) items: &'static str,
     /// The default of k; 0 if the family has none.
     pub(super) k: usize,
-    /// Whether the items are written before the size.
+    /// Whether the number of items is written before the size.
     pub(super) items_first: bool,
 }
 
@@ -59,7 +59,7 @@ impl Words {
 
 /// The workloads of a family. The defaults are for batches of square matrices.
 pub(super) trait Workloads: Sync {
-    /// Returns the parts of their names.
+    /// Returns the parts of the workloads' names.
     fn words(&self) -> Words {
         Words::BATCH
     }
@@ -69,12 +69,13 @@ pub(super) trait Workloads: Sync {
         1
     }
 
-    /// Returns the largest number of items in a workload. The cost model visits each of them.
+    /// Returns the maximum number of items in a workload. The number is limited because the cost model visits each
+    /// item.
     fn most_items(&self) -> usize {
         1 << 26
     }
 
-    /// Returns the largest k for a workload of that size.
+    /// Returns the maximum k for a workload of the given size.
     fn most_k(&self, _size: usize) -> usize {
         usize::MAX
     }
@@ -89,7 +90,7 @@ pub(super) trait Workloads: Sync {
         case.size as f64 * case.size as f64 * case.items as f64
     }
 
-    /// Returns the bytes that have to be read and written once, and the textbook's operation count.
+    /// Returns the number of bytes that must be read and written at least once, and the textbook operation count.
     fn least(&self, case: &Case) -> [f64; 2];
 
     /// Returns where the workload would run, and why.
@@ -98,11 +99,12 @@ pub(super) trait Workloads: Sync {
     /// Makes a workload's input and passes its calls on `ctx` to `use_them`.
     fn calls(&self, case: &Case, ctx: &Context, use_them: Use<'_>) -> Result<()>;
 
-    /// Returns the sizes that `tune` measures, in ascending order. Each is a few times the work of the one before.
+    /// Returns the sizes that `tune` measures, in ascending order. Each size is a few times the work of the previous
+    /// size.
     fn tuned(&self) -> &'static [usize];
 
-    /// Returns the fewest items that `tune` measures. `None` if one item already keeps all threads busy, so that
-    /// several items would not run in parallel.
+    /// Returns the minimum number of items that `tune` measures. `None` if one item already keeps all threads busy, so
+    /// that several items would not run in parallel.
     fn fewest(&self) -> Option<usize> {
         Some(1)
     }
@@ -118,7 +120,7 @@ pub(super) trait Workloads: Sync {
     }
 }
 
-/// Returns the workloads of a family. Operations without a separate curve count as moments.
+/// Returns the workloads of a family. Operations without a separate curve use the workloads of moments.
 pub(super) fn of(family: Family) -> &'static dyn Workloads {
     match family {
         Family::Eigh => &eigh::Eigh,

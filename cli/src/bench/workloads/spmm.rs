@@ -61,7 +61,7 @@ impl Workloads for Spmm {
                 let exact = Operator::<f64>::laplacian(graph.view(), Normalization::Symmetric)?;
                 let truth = spmm(&Context::cpu(), &exact, &wide(&x, usize::MAX, |x: f32| f64::from(x))?)?;
                 let truth = truth.to_host(&Context::cpu())?;
-                // The sums have tens of terms of magnitude up to 1.
+                // Each sum has tens of terms, with magnitudes of up to 1.
                 Ok(apart(spmm(ctx, &operator, &x)?.to_host(ctx)?.as_slice(), truth.as_slice()) / (64.0 * EPS))
             }),
         })

@@ -11,7 +11,7 @@ use fiedler::{Context, Result};
 pub(super) struct Svd;
 
 impl Workloads for Svd {
-    /// Counts 22 n^3 operations, as Golub and Van Loan do for U, S and V.
+    /// Counts 22 n^3 operations per matrix, the count of Golub and Van Loan for U, S and V.
     fn least(&self, case: &Case) -> [f64; 2] {
         let (n, items) = (case.size as f64, case.items as f64);
         [4.0 * items * (3.0 * n * n + n), 22.0 * n.powi(3) * items]

@@ -6,18 +6,18 @@ use fiedler::ops::{Certificate, all_converged};
 use fiedler::{Context, Result, Shape};
 use num_complex::Complex;
 
-/// The number of values of a result that are compared, rounded to whole items.
+/// The approximate number of values of a result that are compared. Only whole items are compared.
 const COMPARED: usize = 1 << 16;
 /// The distance between 1 and the next f32.
 pub(super) const EPS: f64 = f32::EPSILON as f64;
 
-/// Returns the number of items that are compared, if each has `numbers` values.
+/// Returns the number of items to compare, where each item has `numbers` values.
 pub(super) fn few(case: &Case, numbers: usize) -> usize {
     (COMPARED / numbers.max(1)).clamp(1, case.items)
 }
 
-/// Returns the first items in double precision. An item is a column for transforms and series, and a whole matrix
-/// otherwise.
+/// Returns the first `items` items in double precision. An item is a column for transforms and series, and a whole
+/// matrix otherwise.
 pub(super) fn wide<T: Scalar, W: Scalar>(a: &Array<T>, items: usize, widen: impl Fn(T) -> W) -> Result<Array<W>> {
     let shape = a.shape();
     let first = if shape.batch > 1 {
@@ -40,15 +40,15 @@ impl FromNarrow<Complex<f32>> for Complex<f64> {
     }
 }
 
-/// Returns the largest difference; infinite if one is NaN.
+/// Returns the largest difference; infinite if a difference is NaN.
 pub(super) fn apart<T: Real>(found: &[T], truth: &[f64]) -> f64 {
-    // If both are NaN, as for the variance of one value, they agree.
+    // Two NaNs count as equal, because the variance of one value, for example, is NaN.
     let difference = |(f, t): (&T, &f64)| if f.to_f64().is_nan() && t.is_nan() { 0.0 } else { (f.to_f64() - t).abs() };
     let differences = found.iter().zip(truth).map(difference);
     differences.fold(0.0, |worst, d| if d.is_nan() { f64::INFINITY } else { d.max(worst) })
 }
 
-/// Returns the largest relative error of a spectrum, as a share of 4 eps log2 n.
+/// Returns the largest relative error of the spectra, in units of the bound 4 eps log2 n.
 pub(super) fn spectra(found: &HostArray<Complex<f32>>, truth: &HostArray<Complex<f64>>, n: usize) -> f64 {
     let rows = truth.shape().rows.max(1);
     let each = found.as_slice().chunks(rows).zip(truth.as_slice().chunks(rows)).map(|(found, truth)| {
@@ -60,7 +60,7 @@ pub(super) fn spectra(found: &HostArray<Complex<f32>>, truth: &HostArray<Complex
     worst / (4.0 * EPS * (n as f64).log2().max(1.0))
 }
 
-/// Returns the worst residual or orthogonality of the certificates, as a share of `allowed`.
+/// Returns the largest residual or orthogonality in the certificates, in units of the bound `allowed`.
 pub(super) fn worst(certificates: &[Certificate], allowed: f64) -> Result<f64> {
     all_converged(certificates)?;
     let measures = certificates.iter().flat_map(|c| [c.residual, c.orthogonality]);

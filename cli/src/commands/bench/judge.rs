@@ -1,4 +1,4 @@
-//! `fiedler bench --policy`: whether `auto` chose well, and how good the predictions are.
+//! `fiedler bench --policy`: reports whether `auto` chose well and how good the predictions are.
 
 use crate::bench::page::seconds as time;
 use crate::bench::{Measured, choice_seconds, differ};

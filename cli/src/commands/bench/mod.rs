@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Measure operations on the CPU and on the adapter, and compare them with the predictions.
 #[derive(Debug, Args)]
 pub(super) struct Bench {
-    /// Workloads (eigh/f32/n=32/batch=1000); without any, a grid of all families.
+    /// Workloads such as eigh/f32/n=32/batch=1000 [default: a grid of workloads of all families].
     #[arg(value_name = "WORKLOAD")]
     workloads: Vec<String>,
     /// Measure only these families.
@@ -29,13 +29,13 @@ pub(super) struct Bench {
     /// Measure larger sizes too.
     #[arg(long, conflicts_with = "quick")]
     full: bool,
-    /// Judge the choices of `auto`: how many picked the faster side, and which did not.
+    /// Report how many choices of `auto` picked the faster side, and which choices did not.
     #[arg(long)]
     policy: bool,
     /// Print JSON lines, with the same workload names as dense_peers.py.
     #[arg(long)]
     json: bool,
-    /// Write a page with plots, as one file that needs no network.
+    /// Write an HTML page with plots, as one file that needs no network.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Show the times of other libraries next to ours, from the JSON lines of dense_peers.py.
@@ -82,8 +82,8 @@ impl Bench {
                         table.add_row(show::line(&m, word, ceilings.get(roof), peers.as_ref()));
                         all.push(m);
                     }
-                    // A workload that is wrong or cannot be measured has no figure and does not stop the others. The
-                    // exit status reports it.
+                    // A workload whose result is wrong or that cannot be measured gets no figure and does not stop the
+                    // other workloads. The exit status reports the failure.
                     found => {
                         let (why, lost) = match found {
                             Ok(m) => {

@@ -4,10 +4,10 @@ use crate::commands::Failure;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The names and times, in ms, of other libraries by workload.
+/// For each workload, the names of other libraries and their times in ms.
 pub(super) type Peers = BTreeMap<String, Vec<(String, f64)>>;
 
-/// Reads JSON lines; those without a workload, a peer or a time are skipped.
+/// Reads the times from JSON lines. Lines without a workload, a library or a time are skipped.
 pub(super) fn peers(path: &Path) -> Result<Peers, Failure> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::Said(format!("bench: cannot read {}: {error}", path.display())))?;

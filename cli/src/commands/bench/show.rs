@@ -1,4 +1,4 @@
-//! The measurements as a table, as JSON lines and as a page.
+//! Shows the measurements as a table, as JSON lines and as a page.
 
 use super::peers::Peers;
 use crate::bench::page::{Ceiling, NOISE, Report, Row, seconds as time};
@@ -8,7 +8,7 @@ use comfy_table::Table;
 use fiedler::Context;
 use fiedler::policy::Side;
 
-/// The bytes of each array of the copy that measures a ceiling.
+/// The size, in bytes, of each array of the copy that measures a ceiling.
 const CEILING: u64 = 16 << 20;
 
 /// Measures the ceilings of the CPU and of the adapter, if there is one.
@@ -63,7 +63,7 @@ pub(super) fn line(m: &Measured, name: &str, roof: Option<&Ceiling>, peers: Opti
     line
 }
 
-/// Formats a share of a roof in percent, with two decimals below 1 %.
+/// Formats a share of a roofline ceiling in percent. Values below 1 % have two decimals.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent > 100.0 {
@@ -135,7 +135,8 @@ pub(super) fn report(
     }
 }
 
-/// Returns the call that made the page, quoted for a shell, with the environment variables that matter.
+/// Returns the command line that made the page, quoted for a shell, with the environment variables that affect the
+/// measurements.
 fn command() -> String {
     let said = ["FIEDLER_BACKEND", "FIEDLER_ADAPTER", "FIEDLER_SOFTWARE_AS_GPU", "RAYON_NUM_THREADS"];
     let said = said.iter().filter_map(|name| Some(format!("{name}={}", quoted(&std::env::var(name).ok()?))));

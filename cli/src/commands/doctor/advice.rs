@@ -1,13 +1,14 @@
-//! The doctor's advice: what the user could do.
+//! The doctor's advice to the user.
 
 use super::hidden::NARROWING;
 use super::report::Report;
 use std::path::Path;
 
-/// Device files that show on Linux that there is a GPU, whether or not it has a Vulkan driver.
+/// Device files whose existence on Linux shows that the machine has a GPU, even if no Vulkan driver is installed for
+/// it.
 const DEVICES: [&str; 4] = ["/dev/dri/renderD128", "/dev/dri/renderD129", "/dev/nvidia0", "/dev/dxg"];
 
-/// Returns the pieces of advice, a sentence or two each.
+/// Returns the advice as texts of one or two sentences.
 pub(super) fn advice(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     let hardware = report.adapters.iter().any(|a| !a.software);

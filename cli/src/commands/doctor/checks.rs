@@ -3,10 +3,10 @@
 use crate::doctor::{Check, Speed, self_test, speed};
 use fiedler::{Context, Error, ErrorKind};
 
-/// The memory budget, in bytes, that suffices for the tests.
+/// The memory budget, in bytes, that is large enough for all tests.
 const ENOUGH: u64 = 64 << 20;
 
-/// Something that is wrong, and what the user can do about it.
+/// A description of something that is wrong, and of what the user can do about it.
 pub(super) struct Problem {
     pub(super) what: String,
     pub(super) remedy: String,
@@ -17,7 +17,8 @@ impl Problem {
         Self { what: what.into(), remedy: remedy.into() }
     }
 
-    /// The problem that the adapter or backend of the call cannot be opened; `named`: the call names an adapter.
+    /// Returns the problem of an adapter or backend that the call asks for and that cannot be opened. `named` says
+    /// whether the call names an adapter.
     pub(super) fn unopened(error: &Error, named: bool) -> Self {
         let remedy = match error.kind() {
             ErrorKind::NoAdapter { .. } if named => {
@@ -31,7 +32,7 @@ impl Problem {
         Self::new(of_the_doctor(&error.to_string()), remedy)
     }
 
-    /// The problem that an adapter would be chosen but cannot be used.
+    /// Returns the problem of an adapter that would be chosen but cannot be used.
     pub(super) fn unusable(name: &str, why: &str) -> Self {
         Self::new(format!("{name} is present but cannot be used: {why}"), DRIVER)
     }
@@ -74,7 +75,7 @@ const SLOW: &str = "check what else is running, and try again: the device may be
 /// The results of the tests.
 pub(super) struct Tried {
     pub(super) checks: Vec<Check>,
-    /// Empty if no speed was measured.
+    /// The measured speeds; empty if the call skips them.
     pub(super) speed: Vec<Speed>,
     pub(super) problems: Vec<Problem>,
 }

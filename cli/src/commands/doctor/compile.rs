@@ -10,8 +10,9 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// The environment variable with the file to which a layer below the driver writes pipeline statistics. If it is set, a
-/// line before and a line after each pipeline say which variant it is.
+/// The environment variable that names the file to which a layer below the driver writes pipeline statistics. If the
+/// variable is set, the command appends a line with the variant's name before each pipeline and a line with the outcome
+/// after each pipeline.
 const STATISTICS: &str = "ISA_OUT";
 
 /// The results for the variants of one family.
@@ -19,11 +20,11 @@ const STATISTICS: &str = "ISA_OUT";
 struct Family {
     name: &'static str,
     compiled: usize,
-    /// The number of variants that calls do not use on this adapter.
+    /// The number of variants that no call uses on this adapter.
     unused: usize,
     refused: Vec<Refused>,
     time: Duration,
-    /// The longest compilation and its variant.
+    /// The time of the slowest compilation and the name of its variant.
     slowest: (Duration, String),
 }
 
@@ -33,8 +34,8 @@ struct Refused {
     why: String,
 }
 
-/// Compiles all variants whose names contain `words`. `open` opens a context; it is called again after each refused
-/// variant, because that may have lost the device.
+/// Compiles all variants whose names contain `words`. `open` opens a context. It is called again after each refused
+/// variant, because the refusal may have lost the device.
 pub(super) fn run(words: &str, open: &dyn Fn() -> Result<Context, Failure>, as_json: bool) -> Result<Outcome, Failure> {
     let mut variants = KernelVariant::all();
     variants.retain(|variant| variant.to_string().contains(words));
@@ -100,12 +101,12 @@ pub(super) fn run(words: &str, open: &dyn Fn() -> Result<Context, Failure>, as_j
     }
 }
 
-/// The file for the lines around pipelines, if there is one.
+/// The file for the lines before and after each pipeline; `None` if [`STATISTICS`] is not set.
 struct Statistics(Option<File>);
 
 fn statistics() -> Result<Statistics, Failure> {
     let Some(path) = env::var_os(STATISTICS).filter(|path| !path.is_empty()) else { return Ok(Statistics(None)) };
-    // The layer appends to the same file.
+    // The file is opened for appending, because the layer appends to it too.
     let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|error| unwritten(&error))?;
     Ok(Statistics(Some(file)))
 }

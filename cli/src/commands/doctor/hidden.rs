@@ -1,4 +1,4 @@
-//! What hides an adapter: options and environment variables.
+//! Finds the options and environment variables that hide an adapter.
 
 use fiedler::{Adapter, Backend};
 
@@ -6,7 +6,8 @@ use fiedler::{Adapter, Backend};
 pub(super) const NARROWING: [&str; 5] =
     ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_LOADER_DRIVERS_SELECT", "VK_LOADER_DRIVERS_DISABLE", "WGPU_BACKEND"];
 
-/// Returns notes on whether a better adapter than the chosen one is hidden, and why.
+/// Returns notes on the settings that hide or restrict adapters, for example if a better adapter than the chosen one is
+/// not used.
 pub(super) fn hidden(
     adapters: &[Adapter],
     chosen: Option<&Adapter>,

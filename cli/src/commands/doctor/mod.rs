@@ -1,4 +1,4 @@
-//! `fiedler doctor`: what this machine's adapters offer, what is wrong with them, and what to do about it.
+//! `fiedler doctor`: shows what this machine's adapters offer, what is wrong with them, and what to do about it.
 
 mod advice;
 mod checks;
@@ -27,10 +27,10 @@ pub(super) struct Doctor {
     /// Do not measure speed.
     #[arg(long)]
     quick: bool,
-    /// Only compile every kernel variant that the adapter may be given, or those whose names contain WORDS. Prints the
-    /// time that each family takes and a line for each variant that is refused. The exit status is 1 if any is refused
-    /// or there is no adapter. If the environment variable ISA_OUT names a file, a line before and a line after each
-    /// variant go to that file.
+    /// Only compile the kernel variants that the adapter may use. With WORDS, only compile the variants whose names
+    /// contain WORDS. Prints the time that each family takes and a line for each variant that is refused. The exit
+    /// status is 1 if a variant is refused or if there is no adapter. If the environment variable ISA_OUT names a file,
+    /// a line is appended to that file before and after each variant.
     #[arg(long, value_name = "WORDS", num_args = 0..=1, default_missing_value = "", conflicts_with = "quick")]
     compile: Option<String>,
     /// Print one JSON object.
@@ -65,8 +65,8 @@ impl Doctor {
         }
     }
 
-    /// Returns the context that the call asks for, with matrix units if its adapter has them; those are used only when
-    /// named.
+    /// Returns the context that the call asks for. If the adapter has matrix units, the builder also names their kernel
+    /// form, because matrix units are used only when named.
     fn with_matrix_units(&self) -> Result<Context, Failure> {
         let ctx = self.place.with(faulty(Context::builder())?)?;
         if ctx.adapter().is_some_and(|adapter| adapter.features.contains(&"matrix-units")) {
@@ -77,7 +77,8 @@ impl Doctor {
         Ok(ctx)
     }
 
-    /// Returns the context that the call asks for; if that fails, the CPU's, and adds the reason to `problems`.
+    /// Returns the context that the call asks for. If that context cannot be opened, adds the reason to `problems` and
+    /// returns a context for the CPU.
     fn open(&self, adapters: &[Adapter], problems: &mut Vec<Problem>) -> Result<Context, Failure> {
         let ctx = match self.place.with(faulty(Context::builder())?) {
             Ok(ctx) => ctx,
@@ -87,7 +88,8 @@ impl Doctor {
             }
             Err(other) => return Err(other),
         };
-        // If the call does not ask for the adapter, the CPU replaces one that cannot be opened.
+        // If the call leaves the choice open, the CPU replaces an adapter that cannot be opened. The report still
+        // counts this as a problem.
         let cpu_alone = self.place.backend() == Backend::Cpu;
         if let (None, false, Some(best)) = (ctx.adapter(), cpu_alone, adapters.iter().find(|a| !a.software)) {
             problems
@@ -97,20 +99,21 @@ impl Doctor {
     }
 }
 
-/// Returns the fault that a test asks for, only in builds with the feature `testing`: `open`, or `kernel=NAME`.
+/// Returns the fault that a test asks for: `open`, or `kernel=NAME`. Always `None` in builds without the feature
+/// `testing`.
 fn fault() -> Option<String> {
     let said = std::env::var("FIEDLER_TEST_FAULT").ok().filter(|fault| !fault.is_empty());
     said.filter(|_| cfg!(feature = "testing"))
 }
 
-/// Returns the builder unchanged: this build has no faults to ask for.
+/// Returns the builder unchanged, because a build without the feature `testing` causes no faults.
 #[cfg(not(feature = "testing"))]
 #[expect(clippy::unnecessary_wraps, reason = "as the one for tests")]
 fn faulty(builder: ContextBuilder) -> Result<ContextBuilder, Failure> {
     Ok(builder)
 }
 
-/// Adds the fault that a test asks for.
+/// Adds the fault that a test asks for to the builder.
 #[cfg(feature = "testing")]
 fn faulty(builder: ContextBuilder) -> Result<ContextBuilder, Failure> {
     match fault().as_deref() {

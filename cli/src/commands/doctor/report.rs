@@ -1,4 +1,4 @@
-//! Everything that the doctor found.
+//! The report of everything that the doctor found.
 
 use super::checks::{Problem, Tried, of_the_doctor};
 use super::hidden::hidden;
@@ -9,7 +9,7 @@ use fiedler::policy::{Choice, DeviceClass, Family, Side};
 use fiedler::{Adapter, Backend, Context};
 use std::path::PathBuf;
 
-/// Workloads that show where the choice changes side.
+/// Sample workloads whose choices show at which sizes `auto` changes from the CPU to a GPU.
 const SAMPLES: [(Family, usize, usize); 6] = [
     (Family::Eigh, 8, 100_000),
     (Family::Eigh, 32, 100),
@@ -18,21 +18,21 @@ const SAMPLES: [(Family, usize, usize); 6] = [
     (Family::Fft, 1024, 10_000),
     (Family::Matmul, 1024, 1),
 ];
-/// The orders for which the report says from how many matrices a GPU is faster.
+/// The matrix orders for which the report gives the smallest batch that is faster on a GPU.
 const TURNS: [usize; 3] = [8, 32, 100];
 
 pub(super) struct Report {
     pub(super) adapters: Vec<Adapter>,
     pub(super) ctx: Context,
-    /// The reason why there is no adapter, if there is none.
+    /// The reason why the context has no adapter; `None` if it has one.
     pub(super) without: Option<String>,
-    /// The adapter that the call names.
+    /// The adapter name in the call, if there is one.
     pub(super) named: Option<String>,
     pub(super) stored: Option<PathBuf>,
     pub(super) tuned: Vec<Tuned>,
     pub(super) choices: Vec<(Case, Choice)>,
-    /// Orders, and the number of matrices from which the adapter is faster than the CPU; empty unless `auto` may choose
-    /// the adapter.
+    /// For each matrix order, the smallest number of matrices for which the adapter is faster than the CPU, if there is
+    /// such a number. Empty unless `auto` may choose the adapter.
     pub(super) turns: Vec<(usize, Option<usize>)>,
     pub(super) tried: Tried,
     pub(super) notes: Vec<String>,
@@ -40,7 +40,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Puts the report together; `problems` are those from before the tests.
+    /// Puts the report together. `problems` contains the problems that were found before the tests.
     pub(super) fn new(
         place: &Where,
         adapters: Vec<Adapter>,
@@ -64,7 +64,7 @@ impl Report {
         Self { adapters, ctx, without, named, stored, tuned, choices, turns, tried, notes, problems }
     }
 
-    /// Returns whether operations may run on the adapter without being told to.
+    /// Returns whether `auto` may run operations on the adapter.
     pub(super) fn chooses(&self) -> bool {
         chooses(&self.ctx)
     }
@@ -75,7 +75,8 @@ fn chooses(ctx: &Context) -> bool {
         && !matches!(ctx.policy().class, DeviceClass::Absent | DeviceClass::Unopened | DeviceClass::Software)
 }
 
-/// Returns for each order the number of matrices, a power of two, from which the adapter is faster.
+/// For each order in [`TURNS`], returns the smallest number of matrices, among the powers of two, for which the adapter
+/// is faster.
 fn turns(ctx: &Context) -> Vec<(usize, Option<usize>)> {
     if !chooses(ctx) {
         return Vec::new();

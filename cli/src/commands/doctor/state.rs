@@ -1,4 +1,4 @@
-//! What is stored between calls, and how much memory is in use.
+//! The part of the report about the data stored between calls and the memory in use.
 
 use fiedler::Context;
 use fiedler::ops::eigen::device_order_limit;
@@ -6,19 +6,19 @@ use fiedler::policy::{Machine, Stored, folder};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What `fiedler tune` stored for one side of this machine.
+/// The measurements that `fiedler tune` stored for the CPU or for the adapter.
 pub(super) struct Tuned {
-    /// `cpu`, or the adapter's name.
+    /// The name of the side: `cpu`, or the adapter's name.
     pub(super) of: String,
     pub(super) state: Tuning,
 }
 
 pub(super) enum Tuning {
-    /// Measured on `date` and stored in `file`.
+    /// The side was measured on `date`, and the measurements are in `file`.
     Holds { date: String, file: PathBuf },
-    /// There is a file, but it is not valid for this machine, and why.
+    /// A file exists, but it is not valid for this machine for the given reason.
     Ignored(String),
-    /// Never measured.
+    /// The side was never measured.
     Nothing,
 }
 
@@ -61,7 +61,7 @@ impl Tuning {
     }
 }
 
-/// Returns lines of a name and its state.
+/// Returns the lines of the report: the name of each item and its state.
 pub(super) fn state(ctx: &Context, stored: Option<&Path>, tuned: &[Tuned]) -> Vec<(&'static str, String)> {
     let pool = ctx.pool();
     let mut lines = vec![("memory budget", format!("{} (FIEDLER_MEMORY_BUDGET)", mib(ctx.memory_budget())))];
@@ -82,7 +82,7 @@ pub(super) fn state(ctx: &Context, stored: Option<&Path>, tuned: &[Tuned]) -> Ve
     lines
 }
 
-/// Formats bytes in MiB, without decimals from 100 MiB on.
+/// Formats a number of bytes in MiB, with one decimal below 100 MiB and none from there on.
 #[expect(clippy::cast_precision_loss, reason = "of bytes that a machine has")]
 pub(super) fn mib(bytes: u64) -> String {
     let mib = bytes as f64 / f64::from(1 << 20);

@@ -46,18 +46,19 @@ impl Display for Report {
         writeln!(f)?;
         for (i, Problem { what, remedy }) in self.problems.iter().enumerate() {
             wrapped(f, "WRONG: ", what)?;
-            // A remedy for several problems in a row is printed once.
+            // If consecutive problems have the same remedy, the remedy is printed once.
             if self.problems.get(i + 1).is_none_or(|next| next.remedy != *remedy) {
                 wrapped(f, "  what to do: ", remedy)?;
             }
         }
         advice(self).iter().try_for_each(|line| wrapped(f, "advice: ", line))?;
-        // Otherwise the command reports the number of problems on standard error, like every failure.
+        // If something is wrong, the command reports the number of problems on standard error, like every failure.
         if self.problems.is_empty() { f.write_str("nothing is wrong") } else { Ok(()) }
     }
 }
 
-/// Writes a text, wrapped into lines: the first starts with `head`, the others with as many spaces.
+/// Writes a text in lines of limited width. The first line starts with `head`, and the other lines are indented by the
+/// width of `head`.
 fn wrapped(f: &mut Formatter<'_>, head: &str, text: &str) -> Result {
     let indent = head.chars().count();
     let (mut line, mut length) = (head.to_owned(), indent);
@@ -105,7 +106,7 @@ fn selection(a: &Adapter) -> String {
     }
 }
 
-/// Writes a line per test problem: the errors on the adapter and on the CPU, and the promised bound.
+/// Writes one line per test problem with the error on the adapter, the error on the CPU, and the promised bound.
 fn write_checks(f: &mut Formatter<'_>, checks: &[Check]) -> Result {
     let (cpu, adapter): (Vec<&Check>, Vec<&Check>) = checks.iter().partition(|check| check.on == "cpu");
     write!(f, "{:<52}", "self-test: errors, and the promised bounds")?;
@@ -119,7 +120,7 @@ fn write_checks(f: &mut Formatter<'_>, checks: &[Check]) -> Result {
         if let Some(twin) = twin {
             write!(f, "{:>9}", error(twin))?;
         }
-        // If a run failed before there was a result, its bound is unknown.
+        // If both runs failed before they had a result, the bound is unknown.
         let promised = twin.map_or(0.0, |twin| twin.allowed).max(own.allowed);
         let promised = match promised {
             _ if own.found.is_none() && twin.is_none_or(|twin| twin.found.is_none()) => "-".to_owned(),

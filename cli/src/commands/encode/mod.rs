@@ -34,7 +34,7 @@ pub(super) struct Encode {
     /// The Laplacian.
     #[arg(long, value_enum, default_value_t = LaplacianName::Symmetric)]
     laplacian: LaplacianName,
-    /// The method: exact decomposes dense matrices, fast iterates on sparse ones, auto chooses.
+    /// The method: exact decomposes dense matrices, fast uses iterative methods on sparse matrices, and auto chooses.
     #[arg(long, value_enum, default_value_t = Method::Auto)]
     method: Method,
     /// The end of the spectrum to compute.
@@ -44,19 +44,19 @@ pub(super) struct Encode {
     place: Where,
     #[command(flatten)]
     profiling: Profiling,
-    /// Treat self-loops, duplicate edges and isolated nodes as this library does. Without it, self-loops are dropped,
-    /// the largest of duplicate weights counts, and isolated nodes have 0 on the diagonal.
+    /// Treat self-loops, duplicate edges and isolated nodes as the named library does. Without a preset, self-loops are
+    /// dropped, the largest of duplicate weights counts, and isolated nodes have 0 on the diagonal.
     #[arg(long, value_enum)]
     preset: Option<PresetName>,
-    /// Keep only the largest connected component of each graph; of equally large ones, the one with the lowest node.
-    /// `node_ids` says which nodes it has.
+    /// Keep only the largest connected component of each graph. If several components are equally large, keep the
+    /// component with the lowest node. `node_ids` lists the nodes that are kept.
     #[arg(long)]
     largest_component: bool,
-    /// The precision in which eigenvalues and eigenvectors are written. f64 is computed on the CPU alone; its iterative
-    /// methods stop at residuals of 1e-10 rather than 2e-6.
+    /// The precision in which eigenvalues and eigenvectors are written. f64 is computed only on the CPU, and in f64 the
+    /// iterative methods stop at residuals of 1e-10 rather than 2e-6.
     #[arg(long, value_enum, value_name = "PRECISION", default_value_t = Precision::F32)]
     precision: Precision,
-    /// What to do with edges that have no reverse.
+    /// What to do with an edge that is listed in only one direction.
     #[arg(long, value_enum, default_value_t = Symmetrize::Max)]
     symmetrize: Symmetrize,
     #[command(flatten)]
@@ -67,10 +67,11 @@ pub(super) struct Encode {
     /// Also write the diagonals of the first N powers of D^-1 W.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>)]
     walk_steps: usize,
-    /// Neither read stored results nor store new ones.
+    /// Do not read stored results, and do not store new results.
     #[arg(long)]
     no_cache: bool,
-    /// Store finished pieces in the folder OUT.resume, and continue from there if an earlier call was killed.
+    /// Store finished parts of the work in the folder OUT.resume. If an earlier call was killed, continue from the
+    /// parts that it finished.
     #[arg(long)]
     resume: bool,
     /// Print nothing but errors.
@@ -132,7 +133,7 @@ enum PresetName {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Symmetrize {
-    /// The larger of the two weights: an edge listed once is an undirected edge.
+    /// The larger of the two weights, so an edge that is listed once is an undirected edge.
     Max,
     /// W + W'.
     Sum,
@@ -142,7 +143,7 @@ enum Symmetrize {
     Error,
 }
 
-/// The meaning of the output's arrays, and how to reproduce those of another library.
+/// The help text about the arrays of the output, and about how to reproduce the arrays of another library.
 const ARRAYS_AND_RECIPE: &str = "Arrays:
   eigenvalues    (graphs, k)  ascending; NaN where there is no pair
   eigenvectors   (nodes, k)   of unit 2-norm within a graph. The entry of largest magnitude is positive; among entries
@@ -183,7 +184,7 @@ impl Encode {
         }
     }
 
-    /// Checks what does not depend on the contents of the input.
+    /// Checks everything that does not depend on the contents of the input.
     fn check(&self) -> Result<(), Failure> {
         check_output(&self.output, &self.input, &["npz", "safetensors", "csv"])?;
         self.profiling.check()?;
@@ -205,7 +206,8 @@ impl Encode {
             &mut dyn FnMut(Progress),
         ) -> Result<(Encoding<T>, Report), Error>,
     ) -> Result<Outcome, Failure> {
-        // If the call asks for a device, it is opened, or found missing, before a large file is read.
+        // If the call asks for a device, the device is opened first, so that a missing device is reported before a
+        // large file is read.
         let mut started = Instant::now();
         let mut lap = || std::mem::replace(&mut started, Instant::now()).elapsed().as_secs_f64();
         let early =
@@ -214,7 +216,7 @@ impl Encode {
         if !self.quiet && !self.json {
             notify(&data);
         }
-        // A TUDataset's file counts graphs from 1.
+        // The files of a TUDataset count graphs from 1.
         let encoder = encoder.first_graph(usize::from(data.format == Format::TuDataset));
         let listed = data.graphs.nodes();
         if self.largest_component {
@@ -274,8 +276,8 @@ impl Encode {
             Symmetrize::Mean => Symmetrization::Mean,
             Symmetrize::Error => Symmetrization::Error,
         };
-        // A file lists an undirected edge once or twice. --symmetrize decides about direction, not the library's
-        // convention.
+        // A file may list an undirected edge once or twice. What happens to directed edges is decided by --symmetrize,
+        // not by the preset.
         Conventions { symmetrization, ..preset.map(Preset::conventions).unwrap_or_default() }
     }
 
@@ -298,7 +300,8 @@ impl Encode {
             })
     }
 
-    /// Returns a progress bar with rate and ETA, shown on standard error if that is a terminal.
+    /// Returns a progress bar with the rate and the remaining time. The bar is shown only if standard error is a
+    /// terminal.
     fn progress_bar(&self, graphs: usize) -> ProgressBar {
         let target = if self.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(Some(graphs as u64), target);
@@ -307,13 +310,13 @@ impl Encode {
     }
 }
 
-/// Keeps only the largest component of each graph, and sets the ids of its nodes.
+/// Keeps only the largest component of each graph, and sets the ids of the nodes that are kept.
 fn keep_largest(data: &mut DataSet) {
     let LargestComponents { graphs, nodes, .. } = data.graphs.largest_components();
     data.node_ids = Some(match data.node_ids.take() {
         Some(NodeIds::Integers(ids)) => NodeIds::Integers(nodes.iter().map(|&node| ids[node]).collect()),
         Some(NodeIds::Text(ids)) => NodeIds::Text(nodes.iter().map(|&node| ids[node].clone()).collect()),
-        // Without ids in the file, nodes are numbered through the whole data set.
+        // If the file has no ids, nodes are numbered consecutively across the whole data set.
         None => NodeIds::Integers(nodes.iter().map(|&node| i64::try_from(node).unwrap_or(i64::MAX)).collect()),
     });
     data.graphs = graphs;

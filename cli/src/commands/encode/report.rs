@@ -10,7 +10,7 @@ use fiedler::io::DataSet;
 use fiedler::{Backend, Context};
 use serde_json::Value;
 
-/// What the report says about the graphs and their encodings.
+/// The facts about the graphs and their encodings that the report states.
 #[derive(Debug)]
 pub(super) struct Facts {
     edges: usize,
@@ -20,11 +20,11 @@ pub(super) struct Facts {
     components: i64,
     /// The number of graphs with fewer pairs than requested.
     fewer: usize,
-    /// The fewest pairs of any graph.
+    /// The minimum number of pairs of a graph; k if no graph has fewer than k.
     fewest: usize,
-    /// The smallest nonzero eigenvalue, if there is a single graph and it is among the pairs.
+    /// The smallest nonzero eigenvalue, if there is only one graph and its pairs include a nonzero eigenvalue.
     smallest: Option<f64>,
-    /// The number of graphs for which all pairs have the value 0, although the graph has more pairs.
+    /// The number of graphs that have nonzero eigenvalues but whose computed pairs all have the value 0.
     zeros_alone: usize,
 }
 
@@ -36,7 +36,7 @@ impl Facts {
         let pairs = |i: usize| encoding.mask[i * k..(i + 1) * k].iter().filter(|&&there| there == 1).count();
         let zeros = |i: usize| encoding.eigenvalues(i)[..pairs(i)].iter().take_while(|x| x.to_f64() == 0.0).count();
         let zeros_alone = |i: &usize| {
-            // A graph without edges has only zeros.
+            // All eigenvalues of a graph without edges are 0.
             let more = graphs.graph(*i).entries() > 0;
             more && pairs(*i) > 0 && zeros(*i) == pairs(*i)
         };
@@ -63,7 +63,7 @@ impl Facts {
     }
 }
 
-/// A finished call.
+/// The results of a finished call, for the report.
 pub(super) struct Done<'a> {
     pub(super) ctx: &'a Context,
     pub(super) data: &'a DataSet,
@@ -96,7 +96,7 @@ impl Done<'_> {
         .to_string()
     }
 
-    /// Returns the smallest nonzero eigenvalue, unless the call asks for the largest pairs.
+    /// Returns the smallest nonzero eigenvalue; `None` if the call asks for the largest pairs.
     fn smallest(&self, call: &Encode) -> Option<f64> {
         self.facts.smallest.filter(|_| call.wants_smallest())
     }
@@ -105,8 +105,8 @@ impl Done<'_> {
         if call.wants_smallest() { self.facts.zeros_alone } else { 0 }
     }
 
-    /// Returns the last line: what was encoded, how many pairs, where and why there, how it ended, what it says about
-    /// the graph, and how long it took.
+    /// Returns the last line of the output. It says what was encoded, the number of pairs, where the call ran and why,
+    /// how it ended, what the eigenvalues say about the graph, and how long the call took.
     pub(super) fn words(&self, call: &Encode) -> String {
         let Self { data, facts, .. } = self;
         let of = [
@@ -135,7 +135,7 @@ impl Done<'_> {
         parts.join("; ")
     }
 
-    /// Says what was left out of the input.
+    /// Describes which nodes of the input were left out.
     fn left(&self, call: &Encode) -> String {
         if !call.largest_component {
             return String::new();
@@ -158,7 +158,7 @@ impl Done<'_> {
         }
     }
 
-    /// Says where the pairs were computed, and why there.
+    /// Says on which side the pairs were computed, and why on that side.
     fn place(&self, call: &Encode) -> String {
         let report = self.report;
         let name = self.ctx.adapter().map_or("the adapter", |adapter| adapter.name.as_str());
@@ -177,7 +177,7 @@ impl Done<'_> {
         format!("{place} ({why}){again}")
     }
 
-    /// Says which options help if all eigenvalues of a graph are 0, which tells little.
+    /// If all computed eigenvalues of a graph are 0, which says little about the graph, returns which options help.
     fn hint(&self, call: &Encode) -> Option<String> {
         let some = self.zeros_alone(call);
         if some == 0 {
@@ -195,7 +195,7 @@ impl Done<'_> {
     }
 }
 
-/// Formats a value with four significant digits, without an exponent from 1e-3 up to 1e4.
+/// Formats a value with four significant digits. Values from 1e-3 up to 1e4 are written without an exponent.
 fn four_digits(x: f64) -> String {
     if !(1e-3..1e4).contains(&x) {
         return format!("{x:.3e}");

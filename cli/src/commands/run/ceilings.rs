@@ -1,5 +1,5 @@
-//! `fiedler run ceilings`: measures the highest rates of this machine, so that a benchmark can say how close it comes
-//! to them.
+//! `fiedler run ceilings`: measures the highest rates of this machine, so that a benchmark can report which share of
+//! these rates it reaches.
 
 use crate::commands::profile::Profiling;
 use crate::commands::values::counted;
@@ -14,7 +14,7 @@ pub(super) struct Ceilings {
     /// eighth of the memory budget].
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     bytes: Option<u64>,
-    /// The number of calls of each kind; the fastest counts.
+    /// The number of calls per measurement, of which the fastest counts.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = counted)]
     rounds: usize,
     #[command(flatten)]

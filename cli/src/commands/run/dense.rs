@@ -21,12 +21,12 @@ use std::sync::Arc;
 #[derive(Debug, Args)]
 struct Common {
     /// `(n, n)` or `(batch, n, n)` in a .npy file: float32, float64, float16 as float32, integers and booleans as
-    /// float64. Only the lower triangles are read. For each matrix, `residual`, `orthogonality` and `status` are
-    /// written too.
+    /// float64. Only the lower triangles are read. The output also has the `residual`, `orthogonality` and `status` of
+    /// each matrix.
     input: PathBuf,
     #[command(flatten)]
     to: To,
-    /// The precision to compute in; without it, that of the input.
+    /// The precision to compute in [default: the precision of the input].
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
 }
@@ -96,7 +96,7 @@ impl Common {
         match &input.data {
             NpyData::F64(data) => self.solve(operation, &input, data, |out| Data::F64(out)),
             NpyData::F32(data) => self.solve(operation, &input, data, |out| Data::F32(out)),
-            // Other types are not read.
+            // Only f32 and f64 data reaches this match.
             _ => Ok(Outcome::Done),
         }
     }
@@ -149,7 +149,8 @@ impl Common {
     }
 }
 
-/// Returns NumPy's shape of one result: values are a vector there, and a column in the library.
+/// Returns the shape of one result in NumPy, where values form a vector. In the library they form a matrix with one
+/// column.
 fn numpy_shape(name: &str, shape: Shape) -> Vec<usize> {
     if matches!(name, "w" | "s") { vec![shape.rows] } else { vec![shape.rows, shape.cols] }
 }
@@ -169,7 +170,7 @@ struct Found<T: Real> {
 }
 
 impl<T: Real> Found<T> {
-    /// Waits for reads that are under way.
+    /// Waits until the reads of the arrays have completed, and returns the results.
     fn of(reads: Vec<(&'static str, ArrayRead<T>)>, certificates: Arc<Vec<Certificate>>) -> Result<Self, Error> {
         let arrays = reads.into_iter().map(|(name, read)| Ok((name, read.wait()?))).collect::<Result<_, Error>>()?;
         Ok(Self { arrays, certificates })
@@ -186,8 +187,8 @@ impl Operation {
         }
     }
 
-    /// Returns the names of the output's arrays. Eigenvalues or singular values alone count as one array, so that .npy
-    /// can hold them; the last line then reports their certificates.
+    /// Returns the names of the output's arrays. For eigenvalues or singular values without vectors, the list has only
+    /// one name, so that a .npy file can hold the result. The last line of the output then reports the certificates.
     fn arrays(self) -> &'static [&'static str] {
         match self {
             Self::Eigh { .. } => &["w", "v", "residual", "orthogonality", "status"],
@@ -197,7 +198,7 @@ impl Operation {
         }
     }
 
-    /// Checks that matrices of that shape have such a decomposition.
+    /// Checks that the decomposition exists for matrices of the input's shape.
     fn check(self, input: &Input<'_>) -> Result<(), Failure> {
         let [.., rows, cols] = input.shape[..] else { return Ok(()) };
         match self {
@@ -242,7 +243,7 @@ impl Operation {
         }
     }
 
-    /// Runs the operation and leaves the results on the side that computes.
+    /// Runs the operation and leaves the results on the side where they were computed.
     fn leave_there<T: Real>(self, ctx: &Context, a: &Array<T>) -> Result<(), Error> {
         match self {
             Self::Eigh { subset } => Self::eigh(subset, ctx, a).map(drop)?,
@@ -253,7 +254,8 @@ impl Operation {
         ctx.wait()
     }
 
-    /// Returns where matrices of that shape would be decomposed; `resident`: they are on the device.
+    /// Returns where matrices of the given shape would be decomposed. `resident` says whether the matrices are already
+    /// on the device.
     fn choose<T: Real>(self, ctx: &Context, shape: Shape, resident: bool) -> Choice {
         let orders = || vec![u32::try_from(shape.rows).unwrap_or(u32::MAX); shape.batch];
         match self {

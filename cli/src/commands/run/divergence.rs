@@ -1,4 +1,4 @@
-//! `fiedler run divergence`: how far histograms are from each other.
+//! `fiedler run divergence`: computes how far histograms are from each other.
 
 use super::input::{Axes, Input, REALS, numpy};
 use super::layout::in_rows;
@@ -21,26 +21,29 @@ pub(super) struct Divergence {
     /// `(bins,)`, `(count, bins)` or `(batch, count, bins)` in a .npy file, one histogram per row: float32, float64,
     /// float16 as float32, integers and booleans as float64.
     p: PathBuf,
-    /// The same shape as P, to compare row i with row i, or one histogram per batch entry, to compare all its rows
-    /// with. Without Q, all pairs of P's rows are compared: entry (i, j) is D(row i, row j).
+    /// Either an array with the shape of P, so that row i of P is compared with row i of Q, or one histogram per batch
+    /// entry, with which all rows of the batch entry are compared. Without Q, all pairs of rows of P are compared, and
+    /// entry (i, j) of the result is D(row i, row j).
     q: Option<PathBuf>,
-    /// The divergence D(p, q). 0 log 0 is 0 in all of them.
+    /// The divergence D(p, q). For every kind, 0 log 0 is 0.
     #[arg(long, value_enum, value_name = "KIND", default_value = "kl")]
     kind: KindName,
     /// The base of the logarithms in kl, js and js-distance: 2 for bits [default: e].
     #[arg(long, value_name = "BASE", value_parser = base)]
     base: Option<f64>,
-    /// Divide every histogram by its sum first; without it, each sum has to be 1 to within 1e-3.
+    /// Divide every histogram by its sum first. Without this option, each sum must be 1 to within 1e-3.
     #[arg(long)]
     normalize: bool,
-    /// Add S to every bin of every (normalized) histogram and normalize it again; with S above 0 nothing is infinite.
+    /// Add S to every bin of every (normalized) histogram and normalize it again. If S is above 0, no divergence is
+    /// infinite.
     #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = not_negative)]
     smoothing: f64,
-    /// P and Q hold samples, one set per row; the sets may have different sizes. Row i of both is first counted in BINS
-    /// equal bins from the least to the greatest sample of the two together; the counts are normalized.
+    /// P and Q hold samples, one set per row, and the sets of P and of Q may differ in size. The samples in row i of P
+    /// and in row i of Q are first counted in BINS equal bins, which range from the least to the greatest sample of
+    /// both rows. The counts are normalized.
     #[arg(long, value_name = "BINS", requires = "q", conflicts_with = "normalize", value_parser = counted)]
     samples: Option<usize>,
-    /// The precision to compute in; without it, that of the input.
+    /// The precision to compute in [default: the precision of the input].
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
     #[command(flatten)]
@@ -49,8 +52,8 @@ pub(super) struct Divergence {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum KindName {
-    /// Kullback-Leibler: sum p log(p / q) - p + q, where the last two terms cancel if both sums are 1; inf where q = 0
-    /// < p.
+    /// Kullback-Leibler: sum p log(p / q) - p + q, where the last two terms cancel if both sums are 1; infinite if q =
+    /// 0 < p in a bin.
     Kl,
     /// Jensen-Shannon: (KL(p, m) + KL(q, m)) / 2, m = (p + q) / 2; at most log 2.
     Js,
@@ -58,11 +61,11 @@ enum KindName {
     JsDistance,
     /// Total variation: sum |p - q| / 2; at most 1.
     Tv,
-    /// Pearson's chi-square: sum (p - q)^2 / q; inf where q = 0 < p.
+    /// Pearson's chi-square: sum (p - q)^2 / q; infinite if q = 0 < p in a bin.
     ChiSquare,
-    /// Symmetric chi-square: sum (p - q)^2 / (p + q) / 2, where p + q > 0; at most 1.
+    /// Symmetric chi-square: sum (p - q)^2 / (p + q) / 2 over the bins where p + q > 0; at most 1.
     SymmetricChiSquare,
-    /// Hellinger's distance: the root of sum (sqrt p - sqrt q)^2 / 2; at most 1.
+    /// Hellinger's distance: the square root of sum (sqrt p - sqrt q)^2 / 2; at most 1.
     Hellinger,
 }
 
@@ -112,7 +115,7 @@ impl Divergence {
         }
     }
 
-    /// Checks that there are histograms or samples, and that P and Q match.
+    /// Checks that no histogram and no set of samples is empty, and that the shapes of P and Q match.
     fn check(&self, p: &Input<'_>, q: Option<&Input<'_>>) -> Result<(), Failure> {
         let what = if self.samples.is_some() { "sample" } else { "bin" };
         for input in std::iter::once(p).chain(q) {
@@ -160,7 +163,7 @@ impl Divergence {
     ) -> Result<Outcome, Failure> {
         let axes = inputs[0].shape.len();
         let shapes: Vec<Shape> = inputs.iter().map(|input| shape_of(&input.shape)).collect();
-        // Without Q each histogram is compared with all of its batch.
+        // Without Q, each histogram is compared with all histograms of the same batch entry.
         let terms = shapes[0].len() * if shapes.len() == 1 { shapes[0].cols } else { 1 };
         let ctx = &self
             .to
@@ -168,7 +171,8 @@ impl Divergence {
         let described: Vec<String> = inputs.iter().map(|input| input.described()).collect();
         let (p, q) = (histograms::<T>(inputs[0])?, inputs.get(1).copied().map(histograms::<T>).transpose()?);
         let (found, first) = seconds(|| self.call(ctx, &p, q.as_ref())?.to_host(ctx))?;
-        // As in NumPy, a single histogram has no axis for the count, and a single batch no axis for the batch.
+        // As in NumPy, the result for a single histogram has no axis for the count, and the result for an input without
+        // a batch axis has no batch axis.
         let Shape { cols, batch, .. } = p.shape();
         let own = if q.is_some() { vec![cols] } else { vec![cols, cols] };
         let shape: Vec<usize> = match axes {
@@ -198,7 +202,8 @@ impl Divergence {
     }
 }
 
-/// Returns the library's shape. NumPy's rows are the library's columns, so no data moves.
+/// Returns the library's shape for an array with these NumPy axes. NumPy's rows are the library's columns, so no data
+/// is rearranged.
 fn shape_of(axes: &[usize]) -> Shape {
     match *axes {
         [batch, count, bins] => Shape::new(bins, count, batch),
@@ -211,7 +216,7 @@ fn histograms<T: Real>(input: &Input<'_>) -> Result<Array<T>, Error> {
     let data = match &input.data {
         NpyData::F32(data) => data.iter().map(|&x| T::from_f64(x.into())).collect(),
         NpyData::F64(data) => data.iter().map(|&x| T::from_f64(x)).collect(),
-        // Other types are not read.
+        // Only f32 and f64 data reaches this match.
         _ => Vec::new(),
     };
     Array::from_vec(shape_of(&input.shape), data)

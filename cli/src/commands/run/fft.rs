@@ -21,7 +21,7 @@ pub(super) struct Transform {
     input: PathBuf,
     #[command(flatten)]
     to: To,
-    /// The precision to compute in; without it, that of the input.
+    /// The precision to compute in [default: the precision of the input].
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
 }
@@ -40,7 +40,7 @@ pub(super) struct Along {
 pub(super) struct Back {
     #[command(flatten)]
     along: Along,
-    /// The number of reals along the axis: 2 (m - 1) or 2 m - 1 for m frequencies [default: 2 (m - 1)].
+    /// The number of real values along the axis: 2 (m - 1) or 2 m - 1 for m frequencies [default: 2 (m - 1)].
     #[arg(short, value_name = "N", value_parser = whole::<usize>)]
     n: Option<usize>,
 }
@@ -49,14 +49,14 @@ pub(super) struct Back {
 pub(super) struct PowerSpectrum {
     #[command(flatten)]
     along: Along,
-    /// The window that the signal is multiplied by, periodic as in SciPy's get_window.
+    /// The window by which the signal is multiplied. The window is periodic, as in SciPy's get_window.
     #[arg(long, value_enum, value_name = "WINDOW", default_value = "rectangular")]
     window: WindowName,
     /// The number of samples per second.
     #[arg(long, value_name = "HZ", default_value_t = 1.0, value_parser = positive)]
     rate: f64,
-    /// The edges of the bands in Hz, ascending, separated by commas. `band_powers` has the power from each edge up to
-    /// just below the next, with the last edge included.
+    /// The edges of the bands in Hz, ascending, separated by commas. `band_powers` has the power in each band. A band
+    /// includes its lower edge and excludes its upper edge, with the last edge included in the last band.
     #[arg(long, value_name = "HZ,HZ,...", value_delimiter = ',', value_parser = not_negative, allow_hyphen_values = true)]
     bands: Vec<f64>,
 }
@@ -114,7 +114,7 @@ impl Along {
 
 impl Transform {
     pub(super) fn both(&self, which: Which) -> Result<Outcome, Failure> {
-        // There are at least two axes, so axis -2 exists.
+        // The input has at least two axes, so axis -2 exists.
         self.run(which, -2)
     }
 
@@ -191,19 +191,19 @@ impl PowerSpectrum {
         match data {
             NpyData::F32(data) => numpy.power(data, self),
             NpyData::F64(data) => numpy.power(data, self),
-            // Other types are not read.
+            // Only f32 and f64 data reaches this match.
             _ => Ok(Outcome::Done),
         }
     }
 }
 
-/// An array in NumPy's order. Its last axis is the library's first, so no data moves.
+/// An array in NumPy's order. Its last axis is the library's first axis (the rows), so no data is rearranged.
 struct Numpy<'a> {
     call: &'a Transform,
     input: &'a Input<'a>,
     shape: Shape,
     axis: Axis,
-    /// The axis as the call gives it.
+    /// The number of the axis in the call.
     number: isize,
     name: &'static str,
 }
@@ -214,7 +214,7 @@ impl<'a> Numpy<'a> {
         let shape = match input.shape[..] {
             [batch, m, n] => Shape::new(n, m, batch),
             [m, n] => Shape::new(n, m, 1),
-            // Other numbers of axes are not read.
+            // Here the array has one axis, because other numbers of axes were refused when the file was read.
             _ => Shape::new(input.shape.iter().product(), 1, 1),
         };
         let from_last = if number < 0 { number.unsigned_abs() } else { count.saturating_sub(number.unsigned_abs()) };
@@ -243,7 +243,7 @@ impl<'a> Numpy<'a> {
         }
     }
 
-    /// Returns the number of reals that the frequencies along the axis belong to.
+    /// Returns the number of real values along the axis of the result of `irfft`.
     fn reals(&self, asked: Option<usize>) -> Result<usize, Failure> {
         let m = self.along();
         let allowed = [2 * (m - 1), 2 * m - 1];
@@ -265,7 +265,7 @@ impl<'a> Numpy<'a> {
         all[3 - self.input.shape.len()..].to_vec()
     }
 
-    /// Runs one transform and writes its result as `y`.
+    /// Runs the transform, and writes the result as `y`.
     fn one<I: Scalar, O: Scalar>(
         &self,
         data: Vec<I>,

@@ -16,7 +16,7 @@ pub(super) const NUMBERS: &[&str] = &["float16", "float32", "float64", "complex6
 /// The integer and boolean types, which are read as float64.
 const INTEGERS: &[&str] = &["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"];
 
-// Help texts for inputs, for operations that share all options but the kind of input.
+// The help texts for the inputs of operations that share all options and differ only in the inputs that they accept.
 pub(super) const REAL_AXES: &str =
     "One to three axes in a .npy file: float32, float64, float16 as float32, integers and booleans as float64";
 pub(super) const TWO_AXES: &str = "Two or three axes in a .npy file: float32, float64, complex64, complex128, float16 as float32, integers and booleans as float64";
@@ -26,7 +26,7 @@ pub(super) const MATRIX: &str =
 pub(super) const DECOMPOSED: &str = "`(m, n)` or `(batch, m, n)` in a .npy file: float32, float64, float16 as float32, \
 integers and booleans as float64. For each matrix, `residual`, `orthogonality` and `status` are written too";
 
-/// The range of the number of axes, and its description for messages.
+/// The minimum and maximum number of axes, and a description of the shape for messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axes((usize, usize), &'static str);
 
@@ -39,7 +39,7 @@ impl Axes {
     pub(super) const HISTOGRAMS: Self = Self((1, 3), "(bins,), (count, bins) or (batch, count, bins)");
     pub(super) const MATRICES: Self = Self((2, 3), "(m, n) or (batch, m, n)");
     pub(super) const MATRIX: Self = Self((2, 2), "(m, n)");
-    /// For blocks of columns. A vector has to be passed as a matrix with one column.
+    /// For blocks of columns. A vector must be passed as a matrix with one column.
     pub(super) const COLUMNS: Self = Self((2, 2), "(n, columns), a vector x as x[:, None]");
 
     fn counts(self) -> RangeInclusive<usize> {
@@ -60,7 +60,7 @@ pub(super) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Reads an array; a type or a number of axes that is not allowed is a wrong call.
+    /// Reads an array. A type or a number of axes that is not allowed is reported as a wrong call.
     pub(super) fn read(
         file: &'a Path,
         types: &[&str],
@@ -89,12 +89,12 @@ impl<'a> Input<'a> {
         Ok(Self { file, shape, data, kind, wide })
     }
 
-    /// Takes the data out, for operations that work on it in place.
+    /// Moves the data out, for operations that work in place.
     pub(super) fn take(&mut self) -> NpyData {
         std::mem::replace(&mut self.data, NpyData::F32(Vec::new()))
     }
 
-    /// Converts f16 to f32, exactly, for operations that compute in at least f32.
+    /// Converts f16 data to f32 without rounding, for operations that compute in f32 or f64.
     pub(super) fn widened(mut self) -> Self {
         if let NpyData::F16(data) = self.data {
             self.data = NpyData::F32(data.into_iter().map(f32::from).collect());
@@ -102,7 +102,7 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// Returns whether it is computed in f64.
+    /// Returns whether operations on the array compute in f64.
     pub(super) fn is_wide(&self) -> bool {
         self.wide
     }
@@ -117,7 +117,7 @@ impl<'a> Input<'a> {
         format!("{} {}", self.shown(), self.kind)
     }
 
-    /// Returns the error that the shape is not the expected one.
+    /// Returns an error which says that the shape is not the expected shape.
     pub(super) fn wrong(&self, wanted: impl Display) -> Failure {
         Failure::Call(format!("{}: expected {wanted}, found {}", self.file.display(), numpy(&self.shape)))
     }

@@ -1,16 +1,17 @@
-//! Conversion between NumPy's order, in which the last axis varies fastest, and the library's, which stores matrices by
-//! columns.
+//! Conversion between NumPy's order, in which the last axis varies fastest, and the library's order, in which matrices
+//! are stored by columns.
 
 use fiedler::array::{Array, HostArray, Scalar};
 use fiedler::{Error, Shape};
 
-/// Returns the matrices of an array of shape `(m, n)` or `(batch, m, n)` in NumPy's order; a vector is a column.
+/// Returns the matrices of an array of shape `(m, n)` or `(batch, m, n)` in NumPy's order. A vector becomes a matrix
+/// with one column.
 pub(super) fn matrices<T: Scalar>(shape: &[usize], data: &[T]) -> Result<Array<T>, Error> {
     let shape = shape_of(shape);
     Array::from_vec(shape, transposed(data, shape.rows, shape.cols))
 }
 
-/// Returns the library's shape of these matrices.
+/// Returns the library's shape for an array with this NumPy shape.
 pub(super) fn shape_of(shape: &[usize]) -> Shape {
     match *shape {
         [batch, rows, cols] => Shape::new(rows, cols, batch),
@@ -25,7 +26,8 @@ pub(super) fn in_rows<T: Scalar>(array: &HostArray<T>) -> Vec<T> {
     transposed(array.as_slice(), shape.cols, shape.rows)
 }
 
-/// Converts each `rows x cols` matrix from row-major to column-major; with the two lengths exchanged, back.
+/// Converts each `rows x cols` matrix from row-major to column-major order. With `rows` and `cols` exchanged, it
+/// converts in the other direction.
 pub(super) fn transposed<T: Copy>(data: &[T], rows: usize, cols: usize) -> Vec<T> {
     let mut out = data.to_vec();
     if rows > 1 && cols > 1 {

@@ -18,7 +18,8 @@ pub(super) struct Matmul {
     /// float64. The right factors have the same type, and so have the products. Products of float16 are summed in
     /// float32.
     a: PathBuf,
-    /// Right factors, `(k, n)` or `(batch, k, n)`. The batches are equal, or one side is a single matrix.
+    /// Right factors, `(k, n)` or `(batch, k, n)`. Both batches have the same size, or the left or the right factor is
+    /// a single matrix.
     b: PathBuf,
     #[command(flatten)]
     to: To,
@@ -28,15 +29,15 @@ pub(super) struct Matmul {
     /// Use the transposes of the right factors, which are `(n, k)`.
     #[arg(long)]
     transpose_b: bool,
-    /// The factor for all products; with 0 everything is 0, as in BLAS.
+    /// The scalar by which all products are multiplied. With 0 all results are 0, as in BLAS.
     #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true, value_parser = finite)]
     alpha: f64,
-    /// The precision to compute in; without it, that of the input.
+    /// The precision to compute in [default: the precision of the input].
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
 }
 
-/// The numbers of rows and columns, and the batch if there is such an axis.
+/// The number of rows, the number of columns, and the size of the batch if the array has a batch axis.
 #[derive(Clone, Copy, Debug)]
 struct Sides {
     rows: usize,
@@ -49,7 +50,7 @@ impl Sides {
         match input.shape[..] {
             [batch, rows, cols] => Self { rows, cols, batch: Some(batch) },
             [rows, cols] => Self { rows, cols, batch: None },
-            // Other numbers of axes are not read.
+            // Other numbers of axes were refused when the file was read.
             _ => Self { rows: 0, cols: 0, batch: None },
         }
     }
@@ -58,7 +59,7 @@ impl Sides {
         if yes { Self { rows: self.cols, cols: self.rows, ..self } } else { self }
     }
 
-    /// Returns the library's shape of the same data: NumPy's rows are the library's columns.
+    /// Returns the shape of the same data in the library, where NumPy's rows are columns.
     fn shape(self) -> Shape {
         Shape::new(self.cols, self.rows, self.batch.unwrap_or(1))
     }
@@ -102,7 +103,8 @@ impl Matmul {
         if x != y && x != 1 && y != 1 {
             return wrong(&format!("equal batches, or a single matrix on one side, found {x} and {y}"));
         }
-        // NumPy's order is that of the transposes. C' = op(B)' op(A)' needs no rearrangement.
+        // Data in NumPy's order is the transposed matrices in the library's order. Computing C' = op(B)' op(A)'
+        // therefore needs no rearrangement.
         let gemm = Gemm::<T>::new().transpose_a(self.transpose_b).transpose_b(self.transpose_a).alpha(self.alpha);
         let choose = |ctx: &Context| gemm.choose(ctx, of_b.shape(), of_a.shape(), false);
         let ctx = &self.to.context(self.precision, &inputs_of, choose)?;

@@ -1,5 +1,5 @@
-//! `fiedler run`: one operation on a stored array, with NumPy's order and meaning of axes. Each family of operations
-//! has its file.
+//! `fiedler run`: runs one operation on a stored array, with the order and the meaning of axes of NumPy. Each family of
+//! operations has a separate file.
 
 mod ceilings;
 mod dense;
@@ -52,10 +52,10 @@ enum Operation {
     /// K eigenpairs of a sparse matrix: `w`, `v`, the `residual` and `status` of each pair, and `null_space`.
     ///
     /// `w` ascends. `v` has columns of unit 2-norm. `residual` is |A v - l v|_2 / |A|_1 of each pair, measured in f64
-    /// on the written values; a pair has converged (`status` 0) if it is at most --tolerance. `null_space` is the
-    /// dimension of a Laplacian's null space, which is known in advance: one vector for each connected component. The
-    /// sign of a vector, and the basis of the space of equal values, are those that the iteration ends with; `fiedler
-    /// encode` makes both canonical and says which values are tied.
+    /// on the written values; a pair has converged (`status` 0) if its residual is at most --tolerance. `null_space` is
+    /// the dimension of a Laplacian's null space, which is known in advance: one vector for each connected component.
+    /// The sign of a vector and the basis of the eigenspace of equal values are whatever the iteration ends with;
+    /// `fiedler encode` makes both canonical and says which values are tied.
     Eigsh(sparse::Eigsh),
     /// A sparse matrix times a block: `y`.
     Spmm(sparse::Spmm),
@@ -69,7 +69,8 @@ enum Operation {
     Stats(stats::Stats),
     /// Quantiles along an axis: `quantiles`.
     Quantiles(stats::Quantiles),
-    /// Counts of values per bin along an axis: `counts`, `edges`, and the values in no bin, `below`, `above`, `nan`.
+    /// Counts of values per bin along an axis: `counts`, `edges`, and the counts of values in no bin, `below`, `above`,
+    /// `nan`.
     Histogram(stats::Histogram),
     /// The covariance of columns: `cov`.
     #[command(mut_arg("input", |arg| arg.help(input::MATRICES)))]
@@ -88,7 +89,7 @@ enum Operation {
     Fft(fft::Along),
     /// The inverse of fft: `y`.
     Ifft(fft::Along),
-    /// The Fourier transform of reals along an axis, half of the spectrum: `y`.
+    /// The Fourier transform of real values along an axis, of which half of the spectrum is computed: `y`.
     #[command(mut_arg("input", |arg| arg.help(input::REAL_AXES)))]
     Rfft(fft::Along),
     /// The inverse of rfft: `y`.
@@ -99,12 +100,13 @@ enum Operation {
     /// The inverse of fft2: `y`.
     #[command(mut_arg("input", |arg| arg.help(input::TWO_AXES)))]
     Ifft2(fft::Transform),
-    /// One-sided power spectra of reals: `power`, `frequencies`, `spectral_centroid` and, with --bands, `band_powers`.
+    /// One-sided power spectra of real signals: `power`, `frequencies`, `spectral_centroid` and, with --bands,
+    /// `band_powers`.
     ///
-    /// `power` is c |sum w x exp(-2 pi i j k / n)|^2 / (sum w)^2 at n/2 + 1 frequencies, where c = 1 at 0 and, for even
-    /// n, at n/2, and c = 2 elsewhere. A sine of amplitude A has the power A^2 / 2 (SciPy's periodogram with scaling
-    /// "spectrum" and detrend=False). `spectral_centroid` is the mean frequency weighted by the power, 0 for a signal
-    /// of zeros; its axis stays, with length 1.
+    /// `power` is c |sum w x exp(-2 pi i j k / n)|^2 / (sum w)^2 at n/2 + 1 frequencies, where c = 2, except that c = 1
+    /// at frequency 0 and, for even n, at n/2. A sine of amplitude A has the power A^2 / 2 (SciPy's periodogram with
+    /// scaling "spectrum" and detrend=False). `spectral_centroid` is the mean frequency weighted by the power, or 0 for
+    /// a signal of zeros; the transformed axis stays, with length 1.
     #[command(mut_arg("input", |arg| arg.help(input::REAL_AXES)))]
     PowerSpectrum(fft::PowerSpectrum),
 }
@@ -185,13 +187,13 @@ struct To {
     /// Print nothing but errors and the times that --time asks for.
     #[arg(long)]
     quiet: bool,
-    /// The reason for the side where it is computed.
+    /// The reason for the choice of the side that computes.
     #[arg(skip)]
     why: OnceCell<String>,
 }
 
 impl To {
-    /// Checks, before the work is done, that these arrays can be written and that the output is none of the inputs.
+    /// Checks, before the work begins, that these arrays can be written and that the output is not one of the inputs.
     fn check(&self, inputs: &[&Path], arrays: &[&str]) -> Result<(), Failure> {
         if self.quiet {
             // --quiet prints only errors, no warnings.
@@ -216,8 +218,8 @@ impl To {
         self.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"))
     }
 
-    /// Opens the context for these inputs and the requested precision; `choose` predicts the times. The call is checked
-    /// before a device is looked for.
+    /// Opens the context for these inputs and the requested precision. `choose` predicts the times. Checks the call
+    /// before it looks for a device.
     fn context(
         &self,
         precision: Option<Precision>,
@@ -232,8 +234,8 @@ impl To {
         self.context_for(precision == Some(Precision::Refined) || wide.is_some(), choose)
     }
 
-    /// Opens the context for a call whose times `choose` predicts. With `in_f64` it is the CPU's, whatever the call
-    /// asks for.
+    /// Opens the context for a call whose times `choose` predicts. If `in_f64` is true, the context computes on the
+    /// CPU, even if the call leaves the side open.
     fn context_for(
         &self,
         in_f64: bool,
@@ -262,8 +264,8 @@ impl To {
         )))
     }
 
-    /// Prints one line with what was computed from which input, where and why there, how it ended, and in how many
-    /// seconds. Also prints the profile if the call asks for it.
+    /// Prints one line that says what was computed from which input, on which side and why, how the call ended, and how
+    /// many seconds it took. Also prints the profile if the call asks for one.
     fn say(
         &self,
         (ctx, choice): (&Context, Option<&Choice>),
@@ -287,8 +289,8 @@ impl To {
         Ok(())
     }
 
-    /// Prints times in milliseconds if the call asks for them: of the first call, of calls from host to host, and of
-    /// calls whose data is already on the side that computes.
+    /// If the call asks for times, prints three of them in milliseconds: of the first call, of calls from host to host,
+    /// and of calls whose data is already on the side that computes.
     fn report(
         &self,
         first: f64,
@@ -304,7 +306,8 @@ impl To {
         Ok(())
     }
 
-    /// Returns the array on the side that computes, for timed calls; without timing nothing is moved.
+    /// Returns the array for timed calls, on the side that computes. Nothing is transferred if the call asks for no
+    /// times.
     fn placed<T: Scalar>(&self, ctx: &Context, array: &Array<T>, on_device: bool) -> Result<Array<T>, Error> {
         if on_device && self.time > 0 { array.to_device(ctx) } else { Ok(array.clone()) }
     }
@@ -320,12 +323,12 @@ impl To {
     }
 }
 
-/// Makes all zeros positive, as they are written.
+/// Turns negative zeros into positive zeros, because results are written with positive zeros only.
 fn one_zero<T: Real>(numbers: &mut [T]) {
     numbers.iter_mut().for_each(|x| *x += T::from_f64(0.0));
 }
 
-/// Says where a result was computed, by the choice that it carries.
+/// Says where a result was computed, according to the choice that the result carries.
 fn place_of(ctx: &Context, choice: Option<&Choice>) -> String {
     match (ctx.adapter(), choice.map(|choice| choice.side)) {
         (Some(adapter), Some(Side::Gpu)) => format!("on {}", adapter.name),

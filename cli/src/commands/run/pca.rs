@@ -17,13 +17,13 @@ pub(super) struct Pca {
     /// The number of components.
     #[arg(short, value_name = "K", value_parser = whole::<usize>)]
     k: usize,
-    /// Divide each coordinate by the square root of its variance. Coordinates whose variance may be rounding alone
-    /// become 0, and the last line counts them: up to 10 cols eps of the largest variance, with svd only up to
-    /// (max(rows, cols) eps)^2.
+    /// Divide each coordinate by the square root of its variance. Coordinates whose variance may consist of rounding
+    /// errors alone become 0, and the last line of the output says how many. The threshold is 10 cols eps times the
+    /// largest variance, or with svd (max(rows, cols) eps)^2 times the largest variance.
     #[arg(long)]
     whiten: bool,
-    /// The method. truncated runs on the CPU alone, by block Lanczos until both sides of its certificate hold; the exit
-    /// status is 3 if 100 passes do not suffice.
+    /// The method. truncated runs only on the CPU, by block Lanczos until the residuals on both sides, of A v and of A'
+    /// u, are small enough. The exit status is 3 if 100 passes do not suffice.
     #[arg(long, value_enum, value_name = "SOLVER", default_value = "auto")]
     solver: SolverName,
 }

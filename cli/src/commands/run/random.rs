@@ -1,4 +1,4 @@
-//! `fiedler run random`: random numbers of a named stream, the same on every machine.
+//! `fiedler run random`: writes random numbers of a named stream, which are the same on every machine.
 
 use super::input::numpy;
 use super::{To, seconds};
@@ -13,7 +13,7 @@ use std::fmt::{Display, Formatter};
 
 #[derive(Debug, Args)]
 pub(super) struct Random {
-    /// The lengths of the axes, of which the last varies fastest: 1000,64.
+    /// The lengths of the axes, such as 1000,64. The last axis varies fastest.
     #[arg(long, value_name = "N,..", value_delimiter = ',', required = true, value_parser = whole::<usize>, allow_hyphen_values = true)]
     shape: Vec<usize>,
     /// The distribution; `words` are integers of 32 bits.
@@ -25,7 +25,7 @@ pub(super) struct Random {
     /// The stream's name.
     #[arg(long, value_name = "NAME", default_value = "")]
     stream: String,
-    /// The number of words of the stream to skip: a value takes one word, in f64 two.
+    /// The number of words to skip at the start of the stream. A value takes one word, or two words in f64.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     skip: u64,
     /// uniform: the lower bound, included [default: 0].
@@ -98,7 +98,7 @@ impl Random {
         }
     }
 
-    /// Checks that the options belong to the distribution and are valid for it in the precision `T`.
+    /// Checks that the options belong to the distribution, and that their values are valid for it in the precision `T`.
     fn check<T: Real>(&self) -> Result<(), Failure> {
         use Distribution as D;
         for (option, given, owner) in [

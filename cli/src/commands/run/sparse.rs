@@ -23,10 +23,10 @@ use std::path::{Path, PathBuf};
 struct Matrix {
     /// A graph: an edge list, a MatrixMarket file, or a TUDataset of one graph.
     input: PathBuf,
-    /// The matrix of the graph; `none` is the matrix in the MatrixMarket file itself, in f64.
+    /// The matrix of the graph. With `none`, the matrix in the MatrixMarket file is used as it is stored, in f64.
     #[arg(long, value_enum, value_name = "MATRIX", default_value = "symmetric")]
     laplacian: MatrixName,
-    /// f32: compute an f64 matrix in f32, as the GPU's kernels do. refined: compute in f64, on the CPU.
+    /// With f32, compute with an f64 matrix in f32, as the GPU's kernels do. With refined, compute in f64, on the CPU.
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
     #[command(flatten)]
@@ -48,14 +48,14 @@ pub(super) struct Eigsh {
     /// The method.
     #[arg(long, value_enum, value_name = "METHOD", default_value = "auto")]
     method: MethodName,
-    /// Compute the K pairs with values nearest S, anywhere in the spectrum, by a sparse factorization of A - S. It
-    /// replaces --which.
+    /// Compute the K pairs with the eigenvalues nearest to S, anywhere in the spectrum, by a sparse factorization of A
+    /// - S I. Replaces --which.
     #[arg(long, value_name = "S", conflicts_with = "which")]
     sigma: Option<f64>,
     /// The largest residual of a converged pair, relative to the 1-norm [default: 2e-6 in f32, 1e-10 in f64].
     #[arg(long, value_name = "T", value_parser = positive)]
     tolerance: Option<f64>,
-    /// The seed of the start vectors.
+    /// The seed of the random start vectors.
     #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = whole::<u64>)]
     seed: u64,
 }
@@ -70,12 +70,12 @@ pub(super) struct Spmm {
     /// float64.
     #[arg(long, value_name = "FILE", conflicts_with = "k", required_unless_present = "k")]
     block: Option<PathBuf>,
-    /// Instead of --block, use K columns of small whole numbers.
+    /// Use a block of K columns of small whole numbers instead of --block.
     #[arg(short, value_name = "K", value_parser = whole::<usize>)]
     k: Option<usize>,
 }
 
-/// A matrix of a graph; `none` is the matrix in a MatrixMarket file itself.
+/// The matrix of a graph to use. `none` stands for the matrix as it is stored in a MatrixMarket file.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(super) enum MatrixName {
     None,
@@ -108,10 +108,10 @@ impl From<MethodName> for EigshMethod {
     }
 }
 
-/// An operation on the matrix, in the matrix's precision.
+/// An operation on a sparse matrix, computed in the precision of the matrix.
 trait Operation {
     fn to(&self) -> &To;
-    /// Returns where it would run on a matrix with these numbers of rows and entries (`size`).
+    /// Returns where the operation would run on a matrix. `size` is the number of rows and the number of entries.
     fn choose<T: Real>(&self, ctx: &Context, size: (usize, usize)) -> Choice;
     /// Checks, before a device is opened, that the operation applies to the matrix.
     fn check<T: Real>(&self, a: &Operator<'_, T>) -> Result<(), Failure>;
@@ -119,8 +119,8 @@ trait Operation {
 }
 
 impl Matrix {
-    /// Reads the matrix and runs the operation in the requested precision. By default that is f64 for the matrix in a
-    /// file, and f32 for a graph's matrix unless the block is f64 (`wide`).
+    /// Reads the matrix and runs the operation in the requested precision. By default the precision is f64 for a matrix
+    /// stored in a file. For a graph's matrix it is f32, unless the block is in f64 (`wide`).
     fn run(&self, wide: bool, operation: &impl Operation) -> Result<Outcome, Failure> {
         let wide = wide || self.laplacian == MatrixName::None;
         if wide && self.precision.is_none() {
@@ -164,7 +164,7 @@ impl Matrix {
 }
 
 impl Matrix {
-    /// Refuses `--edge-weight-column` for the matrix in a file, because only graphs have weights.
+    /// Refuses `--edge-weight-column` for a matrix stored in a file, because only graphs have edge weights.
     fn check_weights(&self) -> Result<(), Failure> {
         if self.reading.edge_weight_column.is_none() {
             return Ok(());
@@ -207,7 +207,7 @@ impl Eigsh {
         self.matrix.run(false, &self)
     }
 
-    /// Returns what to try if pairs did not converge.
+    /// Returns a suggestion of what to try if some pairs did not converge.
     fn advice(&self, n: usize, status: Status) -> &'static str {
         let in_f32 = self.matrix.laplacian != MatrixName::None && self.matrix.precision != Some(Precision::Refined);
         let method = self.method;
@@ -292,13 +292,13 @@ impl Operation for Eigsh {
         let state =
             format_args!("{status}, largest residual {residual:.1e}; null space of dimension {null}{advice}; done");
         self.to.say((ctx, Some(&found.choice)), what, state, first)?;
-        // The pairs end up on the host in either case.
+        // Both timed calls are the same, because the pairs always end up on the host.
         self.to.report(first, || call().map(drop), || call().map(drop))?;
         Ok(if found.certificate.status == Status::Converged { Outcome::Done } else { Outcome::Uncertified })
     }
 }
 
-/// Returns the file and the size of its matrix, in words.
+/// Describes the file and the size of its matrix.
 fn described<T: Real>(matrix: &Matrix, a: &Operator<'_, T>) -> String {
     let (rows, entries) = (many(a.rows(), "row", "rows"), many(a.entries(), "entry", "entries"));
     format!("{}: {rows}, {entries}", matrix.input.display())
@@ -318,7 +318,7 @@ impl Spmm {
     }
 }
 
-/// The product: the call and its block.
+/// The product of the call's matrix and the block.
 struct Multiplied<'a> {
     call: &'a Spmm,
     block: Option<Input<'a>>,
@@ -372,7 +372,7 @@ impl Operation for Multiplied<'_> {
 }
 
 impl Multiplied<'_> {
-    /// Multiplies with the matrix in a MatrixMarket file itself, which need be neither symmetric nor square.
+    /// Multiplies a matrix stored in a MatrixMarket file by the block. The matrix may be nonsymmetric and rectangular.
     fn of_any_shape(&self) -> Result<Outcome, Failure> {
         let Matrix { input, precision, .. } = &self.call.matrix;
         self.call.matrix.check_weights()?;
@@ -418,8 +418,8 @@ impl Multiplied<'_> {
         self.block.as_ref().map_or(self.call.k.unwrap_or(0), |block| block.shape[1])
     }
 
-    /// Returns the block of `--block`, `(n, columns)` in NumPy's order and `(columns, n)` in the library's, or `-k`
-    /// columns of small whole numbers.
+    /// Returns the block that `--block` names, or `-k` columns of small whole numbers. The shape is `(n, columns)` in
+    /// NumPy's order, which is `(columns, n)` in the library's order.
     fn block<T: Real>(&self, ctx: &Context, n: usize) -> Result<Array<T>, Failure> {
         let Some(block) = &self.block else {
             let k = self.call.k.unwrap_or(0);
@@ -436,7 +436,7 @@ impl Multiplied<'_> {
         let data = match &block.data {
             NpyData::F32(data) => data.iter().map(|&x| T::from_f64(x.into())).collect(),
             NpyData::F64(data) => data.iter().map(|&x| T::from_f64(x)).collect(),
-            // Other types are not read.
+            // Only f32 and f64 blocks reach this match.
             _ => Vec::new(),
         };
         Ok(Array::from_vec(Shape::new(self.width(), n, 1), data)?)

@@ -24,7 +24,7 @@ pub(super) struct Common {
     input: PathBuf,
     #[command(flatten)]
     to: To,
-    /// The precision to compute in; without it, that of the input.
+    /// The precision to compute in [default: the precision of the input].
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
 }
@@ -32,8 +32,8 @@ pub(super) struct Common {
 /// The option for the axis that is reduced to one or a few values.
 #[derive(Debug, Args)]
 struct Along {
-    /// The axis to reduce: the rows of each column (NumPy's axis -2), the columns of each row (-1), the batch (-3), or
-    /// everything. A vector has only one axis.
+    /// The axis to reduce: rows reduces over the rows of each column (NumPy's axis -2), cols over the columns of each
+    /// row (-1), batch over the batch (-3), and all over everything. A vector has only one axis.
     #[arg(long, value_enum, value_name = "AXIS", default_value = "rows")]
     axis: AxisName,
 }
@@ -47,7 +47,7 @@ enum AxisName {
 }
 
 impl Along {
-    /// Returns the axis; `None` reduces everything.
+    /// Returns the axis to reduce; `None` stands for all axes.
     fn axis(&self, axes: usize) -> Option<Axis> {
         match self.axis {
             _ if axes == 1 => None,
@@ -79,7 +79,7 @@ pub(super) struct Stats {
     /// The variance is divided by the count minus N.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>)]
     ddof: u32,
-    /// Leave NaNs out; without it, statistics that contain a NaN are NaN.
+    /// Leave NaNs out. Without this option, the statistics of data that contains a NaN are NaN.
     #[arg(long)]
     omit_nan: bool,
 }
@@ -90,11 +90,11 @@ pub(super) struct Quantiles {
     common: Common,
     #[command(flatten)]
     along: Along,
-    /// The quantiles, from 0 to 1; in the result they replace the axis.
+    /// The quantiles, from 0 to 1. In the result, the axis of the quantiles replaces the reduced axis.
     #[arg(short, value_name = "Q,Q,...", value_delimiter = ',', default_value = "0,0.25,0.5,0.75,1", value_parser = share,
         allow_hyphen_values = true)]
     q: Vec<f64>,
-    /// Leave NaNs out; without it, quantiles of data that contains a NaN are NaN.
+    /// Leave NaNs out. Without this option, the quantiles of data that contains a NaN are NaN.
     #[arg(long)]
     omit_nan: bool,
 }
@@ -105,10 +105,10 @@ pub(super) struct Histogram {
     common: Common,
     #[command(flatten)]
     along: Along,
-    /// The number of bins of equal width; in the result they replace the axis.
+    /// The number of bins, which have equal width. In the result, the axis of the bins replaces the reduced axis.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = values::counted)]
     bins: usize,
-    /// The lower edge of the first bin and the upper edge of the last; without it, the least and the greatest value.
+    /// The lower edge of the first bin and the upper edge of the last bin [default: the least and the greatest value].
     #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', num_args = 1, allow_hyphen_values = true, value_parser = finite)]
     range: Vec<f64>,
 }
@@ -135,7 +135,7 @@ pub(super) struct Found<T> {
     pub(super) counts: Vec<Made<i64>>,
     pub(super) converged: bool,
     pub(super) choice: Option<Choice>,
-    /// How the call ended, in words.
+    /// A description of how the call ended, for the last line.
     pub(super) state: String,
 }
 
@@ -150,7 +150,7 @@ impl<T> Found<T> {
 pub(super) trait Operation {
     const NAME: &'static str;
     const AXES: Axes;
-    /// Checks that the operation applies to an array of that shape.
+    /// Checks that the operation applies to an array of the input's shape.
     fn check(&self, _: &Input<'_>) -> Result<(), Failure> {
         Ok(())
     }
@@ -160,16 +160,16 @@ pub(super) trait Operation {
     }
     /// Runs the operation; `axes` is the number of axes in the file.
     fn call<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<Found<T>, Error>;
-    /// Runs the operation and leaves the results on the side that computes.
+    /// Runs the operation and leaves the results on the side where they were computed.
     fn leave_there<T: Real>(&self, ctx: &Context, x: &Array<T>, axes: usize) -> Result<(), Error>;
     /// Returns the names of the output's arrays.
     fn arrays(&self) -> &'static [&'static str];
-    /// Returns where it would run on an array of that shape. `axes` is the number of axes in the file; `resident`: the
-    /// array is on the device.
+    /// Returns where the operation would run on an array of the given shape. `axes` is the number of axes in the file.
+    /// `resident` says whether the array is already on the device.
     fn choose<T: Real>(&self, ctx: &Context, shape: Shape, axes: usize, resident: bool) -> Choice;
 }
 
-/// The arrays of a decomposition, in which all zeros are made positive.
+/// The names of the arrays of a decomposition. In these arrays, negative zeros are written as positive zeros.
 const DECOMPOSED: &[&str] =
     &["components", "explained_variance", "explained_variance_ratio", "singular_values", "transformed"];
 
@@ -186,7 +186,7 @@ impl Common {
         match &input.data {
             NpyData::F64(data) => self.on(operation, &input, data),
             NpyData::F32(data) => self.on(operation, &input, data),
-            // Other types are not read.
+            // Only f32 and f64 data reaches this match.
             _ => Ok(Outcome::Done),
         }
     }
@@ -227,12 +227,13 @@ impl Common {
     }
 }
 
-/// Wraps values in their own precision; `T` is f32 or f64.
+/// Wraps values for writing, without a conversion. `T` is f32 or f64.
 fn numbers<T: Real>(data: &[T]) -> Data<'_> {
     if T::ON_DEVICE { Data::F32(bytemuck::cast_slice(data)) } else { Data::F64(bytemuck::cast_slice(data)) }
 }
 
-/// Returns the shape of a reduction. If `kept`, the reduced axis stays with its new length; otherwise it is dropped.
+/// Returns the shape of the result of a reduction. If `kept` is true, the reduced axis stays, with its new length.
+/// Otherwise the axis is dropped.
 fn reduced(shape: Shape, axis: Option<Axis>, kept: bool, batched: bool) -> Vec<usize> {
     let Some(axis) = axis else { return if kept { vec![shape.rows] } else { vec![] } };
     let all = [(Axis::Batch, shape.batch), (Axis::Rows, shape.rows), (Axis::Cols, shape.cols)];
@@ -250,7 +251,7 @@ pub(super) fn made<T: Real>(
     Ok((name, shape(host.shape()), in_rows(&host)))
 }
 
-/// Converts counts in the order of an array of that shape to NumPy's order.
+/// Converts counts from the order of an array of the given shape to NumPy's order.
 fn counted(name: &'static str, counts: &[u64], shape: Shape, axes: Vec<usize>) -> Made<i64> {
     let signed: Vec<i64> = counts.iter().map(|&count| i64::try_from(count).unwrap_or(i64::MAX)).collect();
     (name, axes, transposed(&signed, shape.cols, shape.rows))
@@ -414,7 +415,7 @@ impl Operation for Histogram {
     }
 }
 
-/// Returns the result of an operation that makes one square matrix per matrix.
+/// Returns the result of an operation that turns each matrix into a square matrix.
 fn squares<T: Real>(name: &'static str, ctx: &Context, x: &Array<T>, batched: bool) -> Result<Found<T>, Error> {
     let axes = |shape: Shape| batched.then_some(shape.batch).into_iter().chain([shape.rows, shape.cols]).collect();
     Ok(Found::of(x.choice(), vec![made(name, ctx, x, axes)?]))

@@ -1,4 +1,5 @@
-//! The certificate of matrices in lanes, computed in the working precision from the matrix as given.
+//! Computes the certificates of matrices that are solved in lanes, in the working precision, from the matrices as
+//! given.
 
 use super::workspace::Workspace;
 use crate::array::Real;
@@ -12,17 +13,19 @@ pub(super) struct Measures<V> {
     pub(super) orthogonality: V,
 }
 
-/// The rows and columns of a tile: as many as fit the registers.
+/// The number of rows, and of columns, in a tile: as many as fit in the registers.
 const TILE: usize = 4;
-/// The terms of a sum that are added up before they are added to the total: one long sum is off by as much as the
-/// vectors of a star are, and hides their error.
+/// The number of terms in a partial sum. In a single long sum, the rounding error would be as large as the error in the
+/// eigenvectors of a star graph, and would hide that error.
 const RUN: usize = 16;
-/// The columns that are processed together, so that they stay in the second-level cache.
+/// The number of columns that are processed together, so that they stay in the second-level cache.
 const PANEL: usize = 4 * TILE;
 
-/// Measures residual and orthogonality of `work.vectors` and `work.diagonal` against `work.given`. First it scales the
-/// vectors to length 1 and replaces the values by their Rayleigh quotients, for which the products are at hand: the QL
-/// iteration in f32 leaves lengths off by 18 eps and values by 15 eps |A| (n = 100 to 128, LAPACK's types, 2026-11-22).
+/// Measures the residual of the pairs in `work.diagonal` and `work.vectors` for the matrices in `work.given`, and the
+/// orthogonality of the vectors. Both are measured after two corrections: the vectors are scaled to length 1, and the
+/// values are replaced by Rayleigh quotients, which need only products that are computed here anyway. Without the
+/// corrections, the QL iteration in f32 leaves errors of 18 eps in the lengths and of 15 eps |A| in the values
+/// (n = 100 to 128, LAPACK's types, 2026-11-22).
 #[inline(always)]
 pub(super) fn measure<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) -> Measures<V> {
     let zero = V::splat(token, V::Scalar::from_f64(0.0));
@@ -59,7 +62,7 @@ pub(super) fn measure<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: 
     let mut residual = zero;
     for (c, value) in diagonal[..n].iter_mut().enumerate() {
         let (along, length) = (sums.along[c], lengths[c]);
-        // The certificate reports a vector without a length.
+        // A vector of length 0 is left unchanged, and the certificate reports it.
         let inverse = V::select(zero.lt(length), one / length, one);
         let shift = along * inverse;
         *value += shift;
@@ -92,21 +95,21 @@ pub(super) fn measure<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: 
     Measures { residual, orthogonality }
 }
 
-/// For each column, the sum of the squares of `A v - l v`, and its product with v.
+/// For each column, the sum of the squares of `A v - l v`, and the inner product of `A v - l v` and v.
 struct Sums<'a, V> {
     squares: &'a mut [V],
     along: &'a mut [V],
 }
 
-/// Computes the squared lengths of the columns, in sums of few terms each: the certificate would share the error of one
-/// long sum.
+/// Computes the squared lengths of the columns from partial sums of few terms each, because the rounding error of one
+/// long sum would also be in the certificate.
 #[inline(always)]
 fn squared_lengths<V: Vector>(zero: V, ld: usize, v: &[V], part: &mut [V], lengths: &mut [V]) {
     lengths.fill(zero);
     for block in v.chunks(RUN * ld) {
         part.fill(zero);
-        // Rows that a smaller matrix does not have are 0 if it is padded and count as 0 if it is not, so the sums are
-        // the same.
+        // The rows beyond the order of a smaller matrix are stored as 0 if the matrix is padded, and count as 0 here if
+        // it is not padded. The sums are the same in both cases.
         for tile in block.chunks(TILE * ld) {
             for (c, part) in part.iter_mut().enumerate() {
                 let [p, q, r, s]: [V; TILE] = std::array::from_fn(|i| tile.get(i * ld + c).copied().unwrap_or(zero));

@@ -1,5 +1,5 @@
-//! One matrix at a time: blocked reduction to tridiagonal form, then divide and conquer for all vectors, inverse
-//! iteration for a few, or no vectors (faer, after LAPACK's xSYTRD, xSTEDC and xORMTR).
+//! Solves one matrix at a time: blocked reduction to tridiagonal form, and then divide and conquer for all vectors,
+//! inverse iteration for a few vectors, or the values alone (faer, after LAPACK's xSYTRD, xSTEDC and xORMTR).
 
 use super::householder::{Reduce, Reduction};
 use super::inverse_iteration::{Tridiagonal, eigenvectors};
@@ -22,18 +22,18 @@ use faer::{Accum, Auto, Conj, Mat, MatMut, Par, Spec};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The order from which one matrix is worth all threads.
+/// The minimum order at which all threads work together on one matrix.
 const PARALLEL_FROM: usize = 512;
-/// The largest share of the vectors (its reciprocal) for which inverse iteration beats divide and conquer.
+/// The reciprocal of the largest share of the vectors for which inverse iteration is faster than divide and conquer.
 const FEW: usize = 8;
 
-/// The columns that a thread measures at a time.
+/// The number of columns that a thread measures at a time.
 const COLUMNS: usize = 64;
 
-/// The elements of the matrices whose reductions wait until their values are computed side by side.
+/// The maximum total number of elements of the matrices that are reduced before their values are computed side by side.
 const WAITING: usize = 1 << 23;
 
-/// Solves each matrix by itself. The matrices are sorted by order.
+/// Solves each matrix separately. The matrices are sorted by order.
 pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>) {
     if matches!(request.columns, Columns::All) {
         parallel::for_each(matrices.iter_mut().rev(), |_, m| {
@@ -55,9 +55,9 @@ pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>
         let (before, now) = rest.split_at_mut(rest.len() - together);
         rest = before;
         let prepared: Vec<Option<Prepared<T>>> = parallel::map(now.iter().rev(), |_, m| Prepared::new(m));
-        // In f64: at n = 300 the iteration in f32 is off by 20 eps |A|, ten times as much as the reduction, and saves
-        // only a tenth of the time (2026-11-22). Matrices in lanes stay in f32, because f64 would take 2.3 to 2.6 times
-        // as long overall.
+        // The values are computed in f64. In f32, the error of the iteration at n = 300 is 20 eps |A|, ten times the
+        // error of the reduction, and the iteration saves only a tenth of the time (2026-11-22). Matrices in lanes stay
+        // in f32, because f64 would take 2.3 to 2.6 times as long overall.
         let systems: Vec<_> = prepared.iter().flatten().map(|p| p.reduced.tridiagonal()).collect();
         let systems: Vec<_> =
             systems.iter().map(|(diagonal, off_diagonal)| (&diagonal[..], &off_diagonal[..])).collect();
@@ -73,7 +73,8 @@ pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>
     }
 }
 
-/// A matrix that is finite, scaled by a power of two so that squares neither overflow nor underflow, and its reduction.
+/// A finite matrix, scaled by a power of two so that squares neither overflow nor underflow, and its reduction to
+/// tridiagonal form.
 struct Prepared<T> {
     matrix: Mat<T>,
     scale: f64,
@@ -84,7 +85,8 @@ struct Prepared<T> {
 impl<T: Real> Prepared<T> {
     fn new(m: &Matrix<'_, T>) -> Option<Self> {
         let n = m.order;
-        // Magnitudes of floats are ordered as their bits are, with NaN and infinity above all.
+        // The bits of floating-point magnitudes have the same order as the magnitudes, with infinity and NaN above all
+        // others.
         let lower = (0..n).flat_map(|j| &m.elements[j * n + j..(j + 1) * n]);
         let peak = f64::from_bits(lower.map(|x| x.to_f64().abs().to_bits()).max().unwrap_or(0));
         if !peak.is_finite() {
@@ -146,14 +148,14 @@ fn finish<T: Real>(
         MatMut::from_column_major_slice_mut(to, n, columns.len()).copy_from(vectors);
     }
     if let Some(taken) = taken {
-        // A value may be beyond the precision's range although no element is.
+        // An eigenvalue may overflow in this precision although no element does.
         let finite = m.values.iter().all(|x| x.to_f64().is_finite());
         let status = if finite { Status::Converged } else { Status::NotConverged };
         *m.certificate = Certificate { status, ..taken }.judged(n, T::EPSILON);
     }
 }
 
-/// The eigenvalues, ascending; the requested columns; and their vectors.
+/// The eigenvalues in ascending order, the range of the requested columns, and the vectors of these columns.
 struct Pairs<T> {
     values: Vec<T>,
     columns: Range<usize>,
@@ -193,8 +195,8 @@ impl<T: Real> Reduced<T> {
         (T::all_to_f64(&self.diagonal), T::all_to_f64(&self.off_diagonal))
     }
 
-    /// Computes all pairs by divide and conquer, in f64: in f32 it leaves vectors whose residuals are 3 to 5 times
-    /// LAPACK's (n = 150 to 500, 2026-11-23).
+    /// Computes all pairs by divide and conquer in f64, because in f32 that method leaves vectors whose residuals are
+    /// 3 to 5 times LAPACK's (n = 150 to 500, 2026-11-23).
     fn all(&self, par: Par) -> Option<Pairs<T>> {
         let (diagonal, off_diagonal) = self.tridiagonal();
         let n = diagonal.len();
@@ -217,7 +219,7 @@ impl<T: Real> Reduced<T> {
         let (diagonal, off_diagonal) = self.tridiagonal();
         let t = Tridiagonal { diagonal: &diagonal, off_diagonal: &off_diagonal };
         let n = diagonal.len();
-        // A quarter of n eps: the values are off by a few eps, and the promise is 10 n eps.
+        // The tolerance is a quarter of n eps, because the values have errors of a few eps and the promise is 10 n eps.
         #[expect(clippy::cast_precision_loss, reason = "an order")]
         let tolerance = T::EPSILON * (0.25 * n as f64).max(8.0);
         let found = eigenvectors(t, &T::all_to_f64(values), tolerance)?;
@@ -226,7 +228,7 @@ impl<T: Real> Reduced<T> {
         Some(vectors)
     }
 
-    /// Transforms vectors of T to vectors of A, in place.
+    /// Transforms eigenvectors of T to eigenvectors of A, in place.
     fn back(&self, vectors: MatMut<'_, T>, par: Par) {
         let (n, block) = (self.diagonal.len(), self.factor.nrows());
         let scratch = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(
@@ -245,8 +247,8 @@ impl<T: Real> Reduced<T> {
     }
 }
 
-/// Returns the matrix with its lower triangle copied to both sides of the diagonal, times a power of two. It works by
-/// tiles, because one side is accessed across columns.
+/// Returns the symmetric matrix with the given lower triangle, multiplied by `scale`, a power of two. The matrix is
+/// copied tile by tile, because each element is also written to the upper triangle, across its columns.
 fn mirrored<T: Real>(lower: &[T], n: usize, scale: T) -> Mat<T> {
     const TILE: usize = 32;
     let mut out = Mat::zeros(n, n);
@@ -263,9 +265,9 @@ fn mirrored<T: Real>(lower: &[T], n: usize, scale: T) -> Mat<T> {
     out
 }
 
-/// Measures residual and orthogonality in the working precision, from the matrix as given. The values become Rayleigh
-/// quotients, for which the products are at hand: divide and conquer in f32 leaves them off by n eps |A| / 3 (LAPACK's
-/// type 21, n = 256).
+/// Measures residual and orthogonality in the working precision, from the matrix as given. The values are first
+/// replaced by Rayleigh quotients, because divide and conquer in f32 leaves errors of n eps |A| / 3 in the values
+/// (LAPACK's type 21, n = 256). The quotients need only products that are computed here anyway.
 fn measure<T: Real>(matrix: &Mat<T>, values: &mut [T], vectors: &mut Mat<T>, par: Par) -> Certificate {
     let (n, count) = (matrix.nrows(), values.len());
     let one = T::from_f64(1.0);
@@ -291,7 +293,7 @@ fn measure<T: Real>(matrix: &Mat<T>, values: &mut [T], vectors: &mut Mat<T>, par
     matmul::triangular::matmul(gram.as_mut(), lower, Accum::Replace, left, whole, right, whole, one, par);
     let of_column = |j: usize| {
         let column = &gram.col_as_slice(j)[j..];
-        // A maximum may lose a NaN; the sum of 0 x does not.
+        // A maximum may ignore a NaN, but the sum of 0 x is NaN if any x is NaN.
         let off = column[1..].iter().fold(0.0, |most: f64, x| most.max(x.to_f64().abs()));
         nan_max(off + sum(column, column, |x, _| 0.0 * x), (column[0].to_f64() - 1.0).abs())
     };
@@ -315,7 +317,7 @@ fn sort<T: Real>(values: &mut [T], vectors: &mut Mat<T>) {
     }
 }
 
-/// Measures values without vectors, as for matrices in lanes.
+/// Measures values without vectors by the same invariants as for matrices in lanes.
 fn invariants<T: Real>(matrix: &Mat<T>, values: &[T]) -> Certificate {
     #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
     let n = values.len() as f64;
@@ -333,7 +335,7 @@ fn norm_1<T: Real>(matrix: &Mat<T>) -> f64 {
     matrix.col_iter().map(|c| c.iter().map(|x| x.to_f64().abs()).sum()).fold(0.0, f64::max)
 }
 
-/// Returns the larger, or NaN if there is one.
+/// Returns the larger of the two, or NaN if either is NaN.
 fn nan_max(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }

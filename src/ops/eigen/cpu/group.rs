@@ -1,5 +1,5 @@
-//! Symmetric matrices of about the same order, one per lane: they are loaded, reduced by Householder's method,
-//! diagonalized by the QL iteration, and stored.
+//! Solves symmetric matrices of about the same order, one per lane. The matrices are loaded, reduced by Householder's
+//! method, diagonalized by the QL iteration, and stored.
 
 use super::certify::{Measures, measure};
 use super::implicit_ql::diagonalize;
@@ -11,7 +11,8 @@ use crate::array::Real;
 use crate::lanes::{Task, Vector};
 use crate::ops::certificate::{Certificate, Status};
 
-/// The matrices of one group, or of several, sorted by order so that matrices of one group cause little wasted work.
+/// The matrices of one or more groups, sorted by order so that the matrices of a group have similar orders and little
+/// work is wasted.
 pub(super) struct Groups<'a, 'b, T> {
     pub(super) matrices: &'a mut [Matrix<'b, T>],
     pub(super) request: Request<'a>,
@@ -58,8 +59,8 @@ fn solve<T: Real, V: Vector<Scalar = T>>(
     let norm = norm(zero, n, work);
     tridiagonalize(token, n, work);
     let vectors = !request.columns.is_none();
-    // A caller that wants a few columns without a certificate gets only those, if possible. A lane for which that fails
-    // takes all.
+    // If a caller wants a few columns without a certificate, only these columns are computed where possible. In a lane
+    // where that fails, all columns are computed.
     let mut own = vec![None; group.len()];
     let mut done = finite;
     if vectors && !request.certificate {
@@ -105,7 +106,7 @@ fn solve<T: Real, V: Vector<Scalar = T>>(
         }
         *matrix.certificate = match status {
             Status::NonFinite => Certificate { residual: f64::NAN, orthogonality: f64::NAN, ..taken },
-            // A value may be beyond the precision's range although no element is.
+            // An eigenvalue may overflow in this precision although no element does.
             _ if matrix.values.iter().any(|x| !x.to_f64().is_finite()) => {
                 Certificate { status: Status::NotConverged, ..taken }
             }
@@ -136,17 +137,17 @@ fn load<T: Real, V: Vector<Scalar = T>>(zero: V, n: usize, group: &[Matrix<'_, T
     }
 }
 
-/// The factor by which every lane was multiplied, and 1 in each lane that was finite.
+/// The factor by which each lane was multiplied (`scale`), and a vector with 1 in each lane whose matrix was finite.
 struct Scaled<V> {
     scale: V,
     finite: V,
 }
 
-/// Multiplies every lane by a power of two so that its largest element is near 1; a lane that is not finite becomes 0.
+/// Multiplies each lane by a power of two so that its largest element is near 1. A lane that is not finite becomes 0.
 #[inline(always)]
 fn scaled<T: Real, V: Vector<Scalar = T>>(zero: V, n: usize, work: &mut Workspace<V>) -> Scaled<V> {
     let a = &mut work.given[..n * work.ld];
-    // A maximum may lose a NaN; the sum of 0 x does not.
+    // A maximum may ignore a NaN, but the sum of 0 x is NaN if any x is NaN.
     let (mut peak, mut probe) = (zero, zero);
     for x in a.iter() {
         peak = peak.max(x.abs());
@@ -171,7 +172,7 @@ fn scaled<T: Real, V: Vector<Scalar = T>>(zero: V, n: usize, work: &mut Workspac
     Scaled { scale, finite }
 }
 
-/// Returns the 1-norm of every lane.
+/// Returns the 1-norm of the matrix in each lane.
 #[inline(always)]
 fn norm<V: Vector>(zero: V, n: usize, work: &Workspace<V>) -> V {
     let mut most = zero;
@@ -185,8 +186,9 @@ fn norm<V: Vector>(zero: V, n: usize, work: &Workspace<V>) -> V {
     most
 }
 
-/// Measures values without vectors: how far their sum is from the trace, and their 2-norm from the Frobenius norm, each
-/// as an error of one value. The larger of the two is returned as the residual.
+/// Measures values without vectors by two invariants: the difference between the sum of the values and the trace, and
+/// the difference between the 2-norm of the values and the Frobenius norm, each expressed as the error of one value.
+/// Returns the larger of the two errors as the residual.
 #[inline(always)]
 fn invariants<T: Real, V: Vector<Scalar = T>>(token: V::Token, n: usize, work: &Workspace<V>) -> Measures<V> {
     let zero = V::splat(token, T::from_f64(0.0));
@@ -205,7 +207,7 @@ fn invariants<T: Real, V: Vector<Scalar = T>>(token: V::Token, n: usize, work: &
     Measures { residual: by_trace.max(by_norm), orthogonality: zero }
 }
 
-/// Stores a lane's values in ascending order, and their vectors.
+/// Stores the values of a lane in ascending order, together with their vectors.
 #[inline(always)]
 fn store<T: Real, V: Vector<Scalar = T>>(
     lane: usize,
@@ -229,7 +231,7 @@ fn store<T: Real, V: Vector<Scalar = T>>(
     }
     for (i, row) in vectors[..order * *ld].chunks_exact(*ld).enumerate() {
         for j in columns.clone() {
-            // A zero of either sign becomes +0, because an identity rotation may change the sign.
+            // A zero of either sign becomes +0, because an identity rotation may change the sign of a zero.
             matrix.vectors[j * order + i] = T::from_f64(row[from[j]].as_slice()[lane].to_f64() + 0.0);
         }
     }

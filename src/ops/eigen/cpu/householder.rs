@@ -1,35 +1,35 @@
 //! Householder reduction of one matrix to tridiagonal form, with adjacent elements of a row in the lanes of a vector
 //! (LAPACK's xSYTD2).
 //!
-//! Each step visits each element of the trailing matrix once: a single pass does the update of the previous step and
-//! the product with the new reflector, which is what the second-level cache can feed. Rows and columns are stored in
-//! reverse order, so that the trailing matrix is the leading one: its rows start at a vector's first lane, and the row
-//! that a step reduces is its last.
+//! Each step visits each element of the trailing matrix once, because the bandwidth of the second-level cache allows no
+//! more: a single pass applies the update of the previous step and computes the product with the new reflector. Rows
+//! and columns are stored in reverse order, so that the trailing matrix is stored as the leading one. Its rows then
+//! start at the first lane of a vector, and the row that a step reduces is its last row.
 
 use crate::array::Real;
 use crate::lanes::{Task, Vector};
 use crate::parallel;
 use faer::{Mat, MatRef};
 
-/// The rows that one pass processes together, so that the columns' data is loaded once for all of them.
+/// The number of rows that one pass processes together, so that the columns' data is loaded once for all of them.
 const ROWS: usize = 4;
 
-/// The order from which a step's pass is worth two threads: there it takes about 30 us, which is more than waking the
-/// second one.
+/// The minimum order at which two threads share the pass of a step. At this order, a pass takes about 30 us, which is
+/// longer than it takes to wake the second thread.
 const SPLIT_FROM: usize = 768;
 
 /// The reduction `A = Q T Q'` with `Q = H_0 H_1 ...`, `H_k = I - tau_k v_k v_k'`.
 pub(super) struct Reduction<T> {
-    /// The vectors `v_k`: column k holds `v_k` from row k + 1 on, where its element is 1. From row 1 on the matrix is
-    /// unit lower triangular.
+    /// The vectors `v_k`. Column k holds `v_k` in the rows from k + 1 on, and the element in row k + 1 is 1. Without
+    /// its row 0, the matrix is unit lower triangular.
     pub(super) reflectors: Mat<T>,
     pub(super) tau: Vec<T>,
     pub(super) diagonal: Vec<T>,
-    /// The off-diagonal elements: element k joins rows k and k + 1; the last is 0.
+    /// The off-diagonal elements. Element k is in row k + 1 and column k of T; the last element is 0.
     pub(super) off_diagonal: Vec<T>,
 }
 
-/// The task that reduces the lower triangle of this matrix.
+/// The task that reduces the matrix with the given lower triangle.
 pub(super) struct Reduce<'a, T>(pub(super) MatRef<'a, T>);
 
 impl<T: Real> Task<T> for Reduce<'_, T> {
@@ -45,7 +45,7 @@ impl<T: Real> Task<T> for Reduce<'_, T> {
 struct StepVectors<V> {
     /// The reflector of the previous step.
     before: Vec<V>,
-    /// The update of the previous step: `A - before update' - update before'` is still due.
+    /// The update of the previous step. `A - before update' - update before'` has not been applied to A yet.
     update: Vec<V>,
     /// The reflector of this step.
     reflector: Vec<V>,
@@ -81,7 +81,8 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
     let line = || vec![zero; width];
     let mut x =
         StepVectors { before: line(), update: line(), reflector: line(), product: line(), other_product: line() };
-    // Squares below this have lost digits; relative to elements of about 1, the row that they come from is negligible.
+    // Squares below this bound have lost digits to underflow. A row with such squares is negligible relative to
+    // elements of about 1.
     let tiny = T::SMALLEST / T::EPSILON;
     for k in 0..n {
         // The last row of the remaining matrix.
@@ -104,7 +105,7 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
             continue;
         }
         std::mem::swap(&mut x.before, &mut x.reflector);
-        // The row up to its pivot; elements beyond the pivot are not part of the reflector.
+        // Only the row up to its pivot becomes the reflector. Elements beyond the pivot are set to 0.
         let mut squares = zero;
         for (q, (to, y)) in x.reflector.iter_mut().zip(row.iter()).enumerate() {
             let inside = lane.lt(V::splat(token, number(offset(pivot, q * V::LANES))));
@@ -137,8 +138,8 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
         if n < SPLIT_FROM {
             rows_pass::<V>(token, &vectors, 0, rows, product);
         } else {
-            // Two ranges of rows with about as many elements each, whether or not there are two threads: the sums are
-            // the same.
+            // The rows are split into two ranges with about the same number of elements even if there is only one
+            // thread, so that the sums do not depend on the number of threads.
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -148,8 +149,8 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
             let at = (last as f64 * std::f64::consts::FRAC_1_SQRT_2) as usize / ROWS * ROWS;
             let (upper, lower) = rows.split_at_mut(at * width);
             parallel::both(
-                // Inlined in any case: without it, the compiler would emit a call for every vector operation (6 times
-                // as slow, 2026-11-21).
+                // The pass must be inlined into `with_instructions`. Otherwise, the compiler would emit a call for
+                // every vector operation (6 times as slow, 2026-11-21).
                 || {
                     V::with_instructions(
                         token,
@@ -180,13 +181,13 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
     out
 }
 
-/// Returns element `i` of numbers that are stored side by side in vectors.
+/// Returns element `i` of an array that is stored in vectors of adjacent elements.
 #[inline(always)]
 fn element<V: Vector>(x: &[V], i: usize) -> V::Scalar {
     x[i / V::LANES].as_slice()[i % V::LANES]
 }
 
-/// Returns how far `i` is beyond the first lane of a vector that starts at `begin`.
+/// Returns the difference between the index `i` and the index `begin` of a vector's first lane; it may be negative.
 #[inline(always)]
 #[expect(clippy::cast_precision_loss, reason = "an order")]
 fn offset(i: usize, begin: usize) -> f64 {
@@ -197,15 +198,15 @@ fn offset(i: usize, begin: usize) -> f64 {
 struct Vectors<'a, V> {
     /// The lane indices: 0, 1, 2, ...
     lane: V,
-    /// The vectors per row.
+    /// The number of vectors in a row.
     width: usize,
     before: &'a [V],
     update: &'a [V],
     reflector: &'a [V],
 }
 
-/// Applies the update of the previous step to the rows of the trailing matrix from `first` on, a multiple of [`ROWS`],
-/// and computes their share of the product.
+/// Applies the update of the previous step to `rows`, the rows of the trailing matrix from `first` on, where `first` is
+/// a multiple of [`ROWS`]. Also computes the contribution of these rows to the product.
 #[inline(always)]
 fn rows_pass<V: Vector<Scalar: Real>>(
     token: V::Token,
@@ -216,7 +217,7 @@ fn rows_pass<V: Vector<Scalar: Real>>(
 ) {
     product.fill(V::splat(token, V::Scalar::from_f64(0.0)));
     let mut at = first;
-    // If a vector had fewer lanes, the diagonal would cross several.
+    // If the number of lanes were not a multiple of ROWS, the diagonal could cross several vectors of a block of rows.
     let together = if V::LANES.is_multiple_of(ROWS) { rows.len() / (ROWS * x.width) } else { 0 };
     let (blocks, rest) = rows.split_at_mut(together * ROWS * x.width);
     for block in blocks.chunks_exact_mut(ROWS * x.width) {
@@ -243,7 +244,7 @@ fn pass<V: Vector<Scalar: Real>, const R: usize>(
     let own = |line: &[V]| -> [V; R] { std::array::from_fn(|r| V::splat(token, element(line, at + r))) };
     let (own_before, own_update, own_reflector) = (own(x.before), own(x.update), own(x.reflector));
     let mut sums = [zero; R];
-    // The diagonal crosses one vector of all R rows; those before it are whole.
+    // In all R rows, the diagonal crosses the same vector. The vectors before that one are entirely below the diagonal.
     let whole = at / V::LANES;
     let mut lines = block.chunks_exact_mut(x.width);
     let rows: [&mut [V]; R] = std::array::from_fn(|_| &mut lines.next().unwrap_or_default()[..=whole]);

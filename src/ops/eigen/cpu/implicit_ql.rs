@@ -1,19 +1,20 @@
 //! The implicit QL iteration with Wilkinson's shift on symmetric tridiagonal matrices, one per lane (EISPACK's tql2;
 //! Bowdler, Martin, Reinsch and Wilkinson 1968).
 //!
-//! All lanes do one sweep at a time, each on the block that it has reached. Rotations with c = 1 and s = 0 leave a lane
-//! that is ahead, or done, unchanged. So its result does not depend on its neighbors.
+//! All lanes sweep at the same time, each on its current block. A lane that is ahead of the others, or done, is rotated
+//! with c = 1 and s = 0, which leaves the lane unchanged. The result of a lane therefore does not depend on its
+//! neighbors.
 
 use super::workspace::{PENDING, Workspace};
 use crate::array::Real;
 use crate::lanes::Vector;
 
-/// The sweeps allowed for each eigenvalue, on average; EISPACK and LAPACK allow 30. About 1.7 are needed.
+/// The average number of sweeps allowed for each eigenvalue, 30 as in EISPACK and LAPACK. About 1.7 are needed.
 const SWEEPS: usize = 30;
-/// The rows of the vectors that are rotated together, so that c and s are loaded once for all of them.
+/// The number of rows of the vectors that are rotated together, so that c and s are loaded once for all of them.
 const ROWS: usize = 4;
 
-/// The start and the end of each lane's block, and the elements that its shift needs.
+/// The start and the end of each lane's block, and the elements from which the lane's shift is computed.
 struct Blocks<V> {
     begin: V,
     end: V,
@@ -23,8 +24,9 @@ struct Blocks<V> {
     off: V,
 }
 
-/// Diagonalizes the matrix of `work.diagonal` and `work.off_diagonal`; if `vectors`, also rotates the columns of
-/// `work.vectors`. Returns 1 in the lanes that are done.
+/// Diagonalizes the matrices with the diagonals `work.diagonal` and the off-diagonal elements `work.off_diagonal`. If
+/// `vectors` is true, also applies the rotations to the columns of `work.vectors`. Returns 1 in the lanes that are
+/// done.
 #[inline(always)]
 pub(super) fn diagonalize<V: Vector<Scalar: Real>>(
     token: V::Token,
@@ -38,7 +40,7 @@ pub(super) fn diagonalize<V: Vector<Scalar: Real>>(
     for (d, e) in work.diagonal[..n].iter().zip(&work.off_diagonal[..n]) {
         norm = norm.max(d.abs() + e.abs());
     }
-    // Normwise, as in EISPACK: the elements that are dropped are a perturbation of eps |T| in total.
+    // The tolerance is relative to the norm, as in EISPACK: all dropped elements together perturb T by eps |T|.
     let tolerance = norm * number(0.5 * V::Scalar::EPSILON);
     let mut begin = zero;
     let mut left = SWEEPS * n;
@@ -116,8 +118,8 @@ fn extent<V: Vector<Scalar: Real>>(n: usize, blocks: &Blocks<V>) -> Option<(usiz
     extent
 }
 
-/// In each lane, skips what is deflated from `begin` on and finds the end of the first block that is not. A lane that
-/// is done has n as its end.
+/// In each lane, skips the deflated elements from `begin` on and finds the end of the first block that is not deflated.
+/// In a lane that is done, the end is n.
 #[inline(always)]
 fn scan<V: Vector<Scalar: Real>>(
     token: V::Token,
@@ -147,8 +149,8 @@ fn scan<V: Vector<Scalar: Real>>(
     b
 }
 
-/// Does one sweep on the block of each lane, all within `low..=high`. The rotations go to `work.cosines` and
-/// `work.sines` from `to` on.
+/// Does one sweep on the block of each lane. All blocks are within `low..=high`. The rotations are stored in
+/// `work.cosines` and `work.sines`, starting at index `to`.
 #[inline(always)]
 fn sweep<V: Vector<Scalar: Real>>(
     token: V::Token,
@@ -175,7 +177,7 @@ fn sweep<V: Vector<Scalar: Real>>(
         let square = f.mul_add(f, g * g);
         let length = square.sqrt();
         let inverse = one / length;
-        // Squares below this have lost digits; what they stand for is negligible.
+        // Squares below this bound have lost digits to underflow. The values that were squared are negligible.
         let vanishes = square.lt(tiny);
         let own_s = V::select(vanishes, zero, f * inverse);
         let own_c = V::select(vanishes, one, g * inverse);

@@ -1,9 +1,10 @@
 //! Computes some eigenvectors of a symmetric tridiagonal matrix by inverse iteration (LAPACK's xSTEIN), in f64.
 //!
-//! Every vector is made orthogonal to all before it, which is cheap for the few that are wanted. Each one is checked:
-//! if its residual is too large, or no direction is left for it, the caller uses a method that does not depend on gaps.
+//! Every vector is made orthogonal to all vectors before it, which is cheap because few vectors are wanted. Each vector
+//! is checked: if its residual is too large, or if orthogonalization leaves nothing of it, the caller uses a method
+//! that does not depend on gaps between eigenvalues.
 
-/// The most solves for a vector. Two are typical.
+/// The maximum number of linear systems solved for one vector. Two are typical.
 const SOLVES: usize = 6;
 
 /// A symmetric tridiagonal matrix: its diagonal and its off-diagonal elements, in slices of equal length.
@@ -32,8 +33,8 @@ impl Tridiagonal<'_> {
     }
 }
 
-/// Returns unit vectors (column-major) for `values`, which must ascend; `None` if one of them does not reach a residual
-/// of `tolerance |T|`.
+/// Returns unit vectors for `values`, which must ascend, one vector after the other. Returns `None` if the residual of
+/// any vector stays above `tolerance |T|`.
 pub(super) fn eigenvectors(t: Tridiagonal<'_>, values: &[f64], tolerance: f64) -> Option<Vec<f64>> {
     let n = t.diagonal.len();
     let norm = t.norm();
@@ -41,7 +42,7 @@ pub(super) fn eigenvectors(t: Tridiagonal<'_>, values: &[f64], tolerance: f64) -
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     let mut shift = f64::NEG_INFINITY;
     for &value in values {
-        // Tied values get different shifts, so that each solve favors another direction.
+        // Tied values get different shifts, so that the solves for them favor different directions.
         shift = if value - shift < 10.0 * f64::EPSILON * norm { shift + 10.0 * f64::EPSILON * norm } else { value };
         let factors = Factors::new(t, shift, f64::EPSILON * norm);
         let mut x: Vec<f64> = (0..n).map(|_| noise.next()).collect();
@@ -70,7 +71,7 @@ pub(super) fn eigenvectors(t: Tridiagonal<'_>, values: &[f64], tolerance: f64) -
     Some(vectors)
 }
 
-/// Scales to unit 2-norm; returns `None` if there is no direction left.
+/// Scales `x` to unit 2-norm; returns `None` if `x` is 0 or not finite.
 fn normalize(x: &mut [f64]) -> Option<()> {
     let largest = x.iter().fold(0.0, |m: f64, y| m.max(y.abs()));
     if !(largest > 0.0 && largest.is_finite()) {
@@ -94,7 +95,8 @@ struct Factors {
 }
 
 impl Factors {
-    /// Factorizes `T - shift I`. A pivot below `tiny` is replaced by `tiny`, because the shift is an eigenvalue.
+    /// Factorizes `T - shift I`. The shift is close to an eigenvalue, so pivots may vanish; a pivot below `tiny` is
+    /// replaced by `tiny`.
     fn new(t: Tridiagonal<'_>, shift: f64, tiny: f64) -> Self {
         let n = t.diagonal.len();
         let mut f = Self {
@@ -146,7 +148,7 @@ impl Factors {
     }
 }
 
-/// Numbers in (-1, 1), the same in every run: Marsaglia's xorshift.
+/// A generator of numbers in (-1, 1), the same in every run: Marsaglia's xorshift.
 struct Noise(u64);
 
 impl Noise {

@@ -1,11 +1,13 @@
-//! The CPU's eigendecomposition. Small matrices are solved one per SIMD lane, larger ones one by one through faer. Each
-//! matrix is scaled first, its pairs are sorted, and it gets the same certificate as on the device.
+//! The eigendecomposition on the CPU. Small matrices are solved one per SIMD lane, and larger matrices one by one
+//! through faer. Each matrix is scaled first, its pairs are sorted, and it gets the same certificate as on the device.
 //!
-//! Up to order 128 matrices are solved in lanes: Householder reduction (`tridiagonal`), implicit QL (`implicit_ql`),
-//! certificate (`certify`). Beyond, or where a call has too few matrices to fill the lanes: `householder` (one matrix,
-//! one pass over memory per step), then faer's divide and conquer, or `inverse_iteration` for a few vectors, or values
-//! alone in lanes (`values_only`). The encoder asks for few vectors: `subset`. A lane's bits do not depend on its
-//! neighbors, but a call of few matrices may take another path than one of many: the shape decides.
+//! Matrices up to order 128 are solved in lanes, by Householder reduction (`tridiagonal`), the implicit QL iteration
+//! (`implicit_ql`), and the certificate (`certify`). Larger matrices, and calls with too few matrices to fill the
+//! lanes, are reduced by `householder` (one matrix at a time, one pass over memory per step). Then faer's divide and
+//! conquer computes all vectors, `inverse_iteration` a few vectors, or `values_only` the values alone, in lanes.
+//! `subset` computes the few vectors that the encoder asks for. The bits of a lane do not depend on its neighbors, but
+//! a call with few matrices may be solved by another algorithm than a call with many. Only the shape of the call
+//! decides.
 
 mod certify;
 mod dense;
@@ -25,13 +27,13 @@ use crate::parallel;
 use crate::shape::Layout;
 use group::{Groups, Width};
 
-/// The largest order that is solved one matrix per lane.
+/// The largest order of the matrices that are solved one per lane.
 const LANES_UP_TO: usize = 128;
-/// The fewest matrices that are worth a group beyond order [`ALWAYS_LANES`]: fewer leave too many lanes empty. A group
-/// of 16 takes 0.2 ms at n = 32 and 8 ms at 128, however many of its lanes are used; solved one by one, a matrix takes
-/// about a tenth of that (AVX-512, 2026-11-21).
+/// The minimum number of matrices that are solved as a group beyond order [`ALWAYS_LANES`], because fewer matrices
+/// would leave too many lanes empty. A group of 16 takes 0.2 ms at n = 32 and 8 ms at n = 128, regardless of how many
+/// of its lanes are used. A matrix that is solved separately takes about a tenth of that (AVX-512, 2026-11-21).
 const LANES_FOR: usize = 8;
-/// The order up to which a group costs less than the calls for one matrix.
+/// The order up to which solving a group takes less time than the calls of faer for a single matrix.
 const ALWAYS_LANES: usize = 16;
 
 /// One matrix, and the slices that its results are written to.
@@ -44,17 +46,17 @@ struct Matrix<'a, T> {
     certificate: &'a mut Certificate,
 }
 
-/// Returns the floating-point operations counted for one matrix: LAPACK's 9 n^3 with vectors.
+/// Returns the number of floating-point operations counted for one matrix: 9 n^3, LAPACK's count with vectors.
 pub(super) fn flops(order: u32) -> f64 {
     9.0 * f64::from(order).powi(3)
 }
 
-/// Returns the algorithm for matrices of that order in a batch of `batch`.
+/// Returns the name of the algorithm for matrices of the given order in a batch of `batch` matrices.
 pub(super) fn algorithm(order: u32, batch: usize) -> &'static str {
     if order as usize <= up_to(batch) { "one matrix per SIMD lane" } else { "faer" }
 }
 
-/// Returns the largest order at which a whole batch of `batch` matrices is solved one matrix per lane.
+/// Returns the largest order at which all matrices of a batch of `batch` matrices are solved one per lane.
 fn up_to(batch: usize) -> usize {
     if batch < LANES_FOR { ALWAYS_LANES } else { LANES_UP_TO }
 }
@@ -67,7 +69,7 @@ pub(super) struct Found<T> {
     pub(super) certificates: Vec<Certificate>,
 }
 
-/// Computes eigenvalues, eigenvectors and certificates of every matrix of `a` (from the lower triangles).
+/// Computes eigenvalues, eigenvectors and certificates of every matrix of `a`. Only the lower triangles are read.
 pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], request: Request<'_>) -> Found<T> {
     let mut values = vec![T::from_f64(0.0); layout.row_count()];
     let without = request.columns.is_none();
@@ -84,7 +86,7 @@ pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], request: Request<'_>) -> F
     Found { values, vectors, certificates }
 }
 
-/// Calls [`solve`] here, so that it is compiled once and not again in every crate that calls it.
+/// Instantiates [`solve`] for f32 in this crate, so that it is not compiled again in every crate that calls it.
 fn in_f32(matrices: Vec<Matrix<'_, f32>>, request: Request<'_>) {
     solve(matrices, request);
 }
@@ -99,8 +101,8 @@ fn solve<T: Real>(mut matrices: Vec<Matrix<'_, T>>, request: Request<'_>) {
     let small = matrices.partition_point(|m| m.order <= up_to);
     let (small, large) = matrices.split_at_mut(small);
     let width = T::in_lanes(Width);
-    // Each task has enough groups that its memory and its start do not count, but few enough that no thread is idle at
-    // the end.
+    // Each task has enough groups that the cost of its memory and of its start is negligible, but few enough that no
+    // thread is idle at the end.
     let per_task = width * (small.len() / (width * 8 * parallel::threads())).clamp(1, 64);
     parallel::both(
         || {
@@ -134,7 +136,7 @@ fn split<'a, T: Real>(
     parts
 }
 
-/// Returns the power of two at or below x; 1 for 0.
+/// Returns the largest power of two that is at most `x`; 1 if `x` is 0.
 fn power_of_two_near(x: f64) -> f64 {
     // Only the exponent field counts; a subnormal becomes the smallest normal number.
     let bits = x.to_bits() & 0x7ff0_0000_0000_0000;
@@ -170,8 +172,8 @@ mod tests {
         all
     }
 
-    /// A machine without SIMD solves the matrices too, and its values are within rounding of those from the widest
-    /// vectors.
+    /// Vectors with one lane, as on a machine without SIMD, solve the matrices, too. Their values agree with those of
+    /// the widest vectors to within rounding.
     fn one_lane_is_enough<T: Real>() {
         let layout = Layout::new([1, 2, 3, 7, 16, 33, 61]);
         let a: Vec<T> = noise(layout.orders());

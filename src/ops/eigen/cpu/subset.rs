@@ -1,5 +1,5 @@
-//! A few eigenvectors of each matrix in lanes. Inverse iteration computes those of the tridiagonal matrices one by one;
-//! the reflectors then transform them back side by side.
+//! Computes a few eigenvectors of each matrix in lanes. Inverse iteration computes the eigenvectors of the tridiagonal
+//! matrices one by one. The reflectors then transform the vectors of all lanes back side by side.
 
 use super::inverse_iteration::{Tridiagonal, eigenvectors};
 use super::workspace::Workspace;
@@ -8,17 +8,18 @@ use crate::array::Real;
 use crate::lanes::Vector;
 use std::ops::Range;
 
-/// The smallest order, and the largest share of the columns (its reciprocal), for which this beats computing all
-/// vectors by the QL iteration. PROTEINS with k = 8 (f64, AVX-512, two cores) is encoded in 103 ms without it and in
-/// 90 ms with it, the same as with (24, 3) and (40, 5) (2026-11-21).
+/// The smallest order for which this method is faster than computing all vectors by the QL iteration, and in `SHARE`
+/// the reciprocal of the largest share of the columns. The data set PROTEINS with k = 8 (f64, AVX-512, two cores) is
+/// encoded in 103 ms without this method and in 90 ms with it, and in the same 90 ms with (24, 3) and (40, 5) instead
+/// of these two constants (2026-11-21).
 const FROM: usize = 32;
 const SHARE: usize = 4;
 
-/// The positions of a lane's columns; `None` if the lane takes all vectors.
+/// The indices of the columns that are computed for a lane; `None` if all its vectors have to be computed.
 pub(super) type Own = Option<Range<usize>>;
 
-/// Writes the requested columns of every matrix that wants few, and returns which those are. `diagonal` and
-/// `off_diagonal` are those of the reduction; the values are in `work.diagonal`.
+/// Writes the requested columns of every matrix that needs few columns, and returns the indices of these columns.
+/// `diagonal` and `off_diagonal` are the elements of the tridiagonal matrices; the eigenvalues are in `work.diagonal`.
 #[inline(always)]
 pub(super) fn subset<T: Real, V: Vector<Scalar = T>>(
     zero: V,
@@ -55,7 +56,7 @@ pub(super) fn subset<T: Real, V: Vector<Scalar = T>>(
         found.push(vectors.map(|vectors| (own, vectors)));
     }
     if most > 0 {
-        // Column-major: the rows of a column are next to each other.
+        // `z` is column-major, so that the rows of a column are next to each other.
         let z = &mut work.vectors[..most * n];
         z.fill(zero);
         for (lane, (matrix, own)) in group.iter().zip(&found).enumerate() {

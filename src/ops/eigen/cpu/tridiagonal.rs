@@ -1,19 +1,19 @@
 //! Householder reduction of a symmetric matrix to tridiagonal form, one matrix per lane (LAPACK's xSYTD2 and xORG2L,
 //! lower triangle).
 //!
-//! Each step visits each element of the trailing matrix once: a single pass does the update of the previous step and
-//! the product with the new reflector. Sums run in the order of the rows whatever the blocking, and the zeros that pad
-//! a smaller matrix change none of them.
+//! Each step visits each element of the trailing matrix once: a single pass applies the update of the previous step and
+//! computes the product with the new reflector. Each sum adds its terms in the order of the rows regardless of the
+//! blocking, and the zeros that pad a smaller matrix do not change any sum.
 
 use super::workspace::Workspace;
 use crate::array::Real;
 use crate::lanes::Vector;
 
-/// The rows that one pass processes together, so that the column's data is loaded once for all of them.
+/// The number of rows that one pass processes together, so that the column's data is loaded once for all of them.
 const ROWS: usize = 4;
 
-/// Reduces the lower triangle of `work.reduced` to `work.diagonal` and `work.off_diagonal`. The reflectors are left in
-/// its upper triangle, row by row, and their scales in `work.tau`.
+/// Reduces the lower triangle of `work.reduced` to `work.diagonal` and `work.off_diagonal`. The reflectors are stored
+/// in the upper triangle of `work.reduced`, row by row, and their scales in `work.tau`.
 #[inline(always)]
 pub(super) fn tridiagonalize<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) {
     let Workspace { ld, reduced: a, diagonal, off_diagonal, tau, reflector, update, product, .. } = work;
@@ -21,8 +21,8 @@ pub(super) fn tridiagonalize<V: Vector<Scalar: Real>>(token: V::Token, n: usize,
     let zero = V::splat(token, V::Scalar::from_f64(0.0));
     let half = V::splat(token, V::Scalar::from_f64(0.5));
     let one = V::splat(token, V::Scalar::from_f64(1.0));
-    // Squares below this have lost digits; relative to elements of about 1, the column that they come from is
-    // negligible.
+    // Squares below this bound have lost digits to underflow. A column with such squares is negligible relative to
+    // elements of about 1.
     let tiny = V::splat(token, V::Scalar::from_f64(V::Scalar::SMALLEST / V::Scalar::EPSILON));
     let mut before = vec![zero; n];
     update[..n].fill(zero);
@@ -98,8 +98,8 @@ struct Vectors<'a, V> {
     reflector: &'a [V],
 }
 
-/// Applies the update of the previous step to rows `at..at + R` of the trailing matrix from column `from` on, and adds
-/// their share of the product.
+/// Applies the update of the previous step to the rows `at..at + R` of the trailing matrix, in the columns from `from`
+/// on, and adds the contribution of these rows to the product.
 #[inline(always)]
 fn pass<V: Vector, const R: usize>(
     ld: usize,
@@ -185,8 +185,8 @@ pub(super) fn form_q<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &
     }
 }
 
-/// Applies the reflection of the previous step to rows `at..at + R` of Q from column `from` on, and adds their share of
-/// the sums for the next step.
+/// Applies the reflection of the previous step to the rows `at..at + R` of Q, in the columns from `from` on, and adds
+/// the contribution of these rows to the sums for the next step.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a row block and the vectors that go with it")]
 fn reflect<V: Vector, const R: usize>(

@@ -1,12 +1,12 @@
-//! Eigenvalues of tridiagonal matrices without vectors, one matrix per lane. Each step of a QL iteration waits for the
-//! one before it, so several matrices are iterated side by side.
+//! Computes the eigenvalues of tridiagonal matrices without vectors, one matrix per lane. Each step of a QL iteration
+//! waits for the step before it, so several matrices are iterated side by side.
 
 use super::implicit_ql::diagonalize;
 use super::workspace::Workspace;
 use crate::array::Real;
 use crate::lanes::{Task, Vector};
 
-/// Symmetric tridiagonal matrices: diagonals, and the off-diagonal elements followed by a 0.
+/// Symmetric tridiagonal matrices, each given by its diagonal and by its off-diagonal elements followed by a 0.
 pub(super) struct Values<'a, T>(pub(super) &'a [(&'a [T], &'a [T])]);
 
 impl<T: Real> Task<T> for Values<'_, T> {

@@ -2,13 +2,14 @@
 
 use crate::lanes::Vector;
 
-/// The sweeps whose rotations are collected before they are applied, so that a block of rows stays in the first-level
-/// cache for all of them.
+/// The number of sweeps whose rotations are collected and then applied together, so that a block of rows stays in the
+/// first-level cache for all of them.
 pub(super) const PENDING: usize = 8;
 
-/// The working memory of a group. Matrices are stored by rows, one vector per element.
+/// The working memory of a group of matrices. Each matrix is stored row by row, and a vector holds the same element of
+/// all matrices of the group.
 pub(super) struct Workspace<V> {
-    /// The distance from one row to the next: odd, so that rows start in different sets of a cache.
+    /// The distance from one row to the next. It is odd so that rows start in different sets of a cache.
     pub(super) ld: usize,
     pub(super) given: Vec<V>,
     pub(super) reduced: Vec<V>,
@@ -21,7 +22,7 @@ pub(super) struct Workspace<V> {
     pub(super) product: Vec<V>,
     pub(super) cosines: Vec<V>,
     pub(super) sines: Vec<V>,
-    /// The column from which each pair of a lane comes.
+    /// For each pair in ascending order, the index of the column in which its vector is stored.
     pub(super) from: Vec<usize>,
 }
 

@@ -1,5 +1,5 @@
-//! Sparse Cholesky factors of `A + shift`, by faer: approximate minimum degree ordering, then a supernodal
-//! factorization.
+//! Sparse Cholesky factors of `A + shift`, which faer computes: an approximate minimum degree ordering, then a
+//! supernodal factorization.
 
 use super::triangular::Triangular;
 use crate::ops::PARALLEL;
@@ -19,7 +19,7 @@ use faer::{Side, Spec};
 /// The number of rows that a thread gathers at a time.
 const GATHERED: usize = 1 << 12;
 
-/// The pattern of a symmetric matrix's upper triangle, diagonal included, in compressed columns.
+/// The pattern of the upper triangle of a symmetric matrix, including the diagonal, in compressed columns.
 #[derive(Debug)]
 pub(super) struct Pattern {
     order: usize,
@@ -28,7 +28,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Returns the pattern of an operator of one problem; `None` if its entries exceed 32-bit indices.
+    /// Returns the pattern of an operator of one problem; `None` if it has too many entries for 32-bit indices.
     pub(super) fn new(operator: &Operator<'_, f64>) -> Option<Self> {
         let order = operator.rows();
         let mut rows = Vec::with_capacity(operator.entries() / 2 + order);
@@ -75,14 +75,14 @@ impl Pattern {
     }
 }
 
-/// An order of the rows with little fill, and its cost.
+/// An order of the rows that causes little fill, and the cost of the factorization in that order.
 #[derive(Debug)]
 pub(super) struct Ordering {
     forward: Vec<u32>,
     inverse: Vec<u32>,
-    /// The number of entries of L by approximate degrees: exact or slightly too large.
+    /// The number of entries of L, computed from approximate degrees: exact or slightly too large.
     pub(super) entries: f64,
-    /// The multiplications, each with an addition, that compute L.
+    /// The number of multiply-add operations that compute L.
     pub(super) products: f64,
 }
 
@@ -107,7 +107,7 @@ pub(super) fn analyze(pattern: &Pattern, ordering: &Ordering) -> Option<Symbolic
     factorize_symbolic_cholesky(pattern.symbolic(), Side::Upper, SymmetricOrdering::Custom(order), params).ok()
 }
 
-/// `L L' = A + shift`, with its own order of rows and columns.
+/// A factorization `L L' = A + shift` with reordered rows and columns.
 #[derive(Debug)]
 pub(super) struct Factor {
     ordering: Ordering,
@@ -116,8 +116,8 @@ pub(super) struct Factor {
 }
 
 impl Factor {
-    /// Factorizes with the first shift that makes every pivot positive, and returns that shift; `None` if no
-    /// shift does, or memory runs out.
+    /// Factorizes with the first of the `shifts` that makes every pivot positive, and returns that shift; `None`
+    /// if no shift does, or if memory runs out.
     pub(super) fn new(
         operator: &Operator<'_, f64>,
         pattern: &Pattern,

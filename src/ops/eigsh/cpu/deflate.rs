@@ -6,13 +6,14 @@ use crate::ops::sparse::{NONE, NullSpace};
 use crate::parallel;
 use std::ops::Range;
 
-/// The number of chunks of rows whose products with the null vectors are summed in parallel: fixed, so that the
-/// sum has a fixed order.
+/// The number of chunks of rows, which are summed in parallel. It is fixed, so that the order of every sum is
+/// fixed.
 const CHUNKS: usize = 32;
-/// The rows that are summed in the working precision before the sum continues in f64.
+/// The maximum number of rows that are summed in the working precision before the sum continues in f64.
 const RUN: usize = 64;
 
-/// Computes `X <- X - U U'X`, where U has the known null vectors and X is row-major with `width` columns.
+/// Computes `X <- X - U U'X`, where the columns of U are the known null vectors and X is row-major with `width`
+/// columns.
 pub(super) fn deflate<T: Real>(null: &NullSpace<T>, x: &mut [T], width: usize) {
     if !null.is_empty() && !x.is_empty() {
         T::in_lanes(Deflate { null, x, width });
@@ -65,14 +66,14 @@ impl<T: Real> Task<T> for Deflate<'_, T> {
     }
 }
 
-/// Computes `U'X` for some rows.
+/// Computes `U'X` for the given rows.
 #[inline(always)]
 fn sums<T: Real>(null: &NullSpace<T>, x: &[T], width: usize, rows: Range<usize>) -> Vec<f64> {
     let mut sums = vec![0.0; null.len() * width];
     let mut run = vec![T::from_f64(0.0); width];
     let mut i = rows.start;
     while i < rows.end {
-        // Most rows have the same component as the next row.
+        // Adjacent rows usually belong to the same component, so runs of equal labels are summed together.
         let label = null.labels[i];
         let end = rows.end.min(i + RUN);
         let same = (i..end).take_while(|&j| null.labels[j] == label).count();

@@ -1,13 +1,13 @@
-//! Detects, in the time of a few products, that a factorization is out of the question: for such graphs, ordering
-//! the rows alone takes longer than the alternative.
+//! Detects, in the time of a few products, graphs for which a factorization would be too expensive: for such a
+//! graph, ordering the rows alone takes longer than solving the problem by an iteration.
 
 use crate::ops::sparse::Operator;
 use crate::shape::to_u32;
 
-/// Estimates the rows of the largest separator of any component, as the narrowest middle level of a breadth-first
-/// search. Trees that are attached to a component are removed first, because they cost no fill. A hub that is
-/// joined to everything makes the estimate far too large; a real separator is smaller than a search's levels by a
-/// factor of a few.
+/// Estimates the number of rows in the largest separator of any component. The estimate for a component is the
+/// size of the smallest middle level of a breadth-first search. Trees that are attached to a component are removed
+/// first, because they cause no fill. A node that is joined to all others makes the estimate far too large. A real
+/// separator is smaller than the levels of a search by a small factor.
 pub(in crate::ops::eigsh) fn separator(operator: &Operator<'_, f64>) -> usize {
     let n = operator.rows();
     let neighbors =
@@ -20,7 +20,7 @@ pub(in crate::ops::eigsh) fn separator(operator: &Operator<'_, f64>) -> usize {
         for row in neighbors(leaf) {
             let degree = &mut degrees[row as usize];
             *degree = degree.saturating_sub(1);
-            // A node that loses its last neighbor completes the removal of a tree.
+            // A node whose degree drops from 1 to 0 is the last one of a tree, so it is not added.
             if *degree == 1 {
                 leaves.push(row);
             }
@@ -50,12 +50,12 @@ pub(in crate::ops::eigsh) fn separator(operator: &Operator<'_, f64>) -> usize {
     let mut widest = 0;
     for row in rows {
         if degrees[row as usize] > 0 && seen[row as usize] == 0 {
-            // The last node of one search is a better start for another.
+            // The last node of the first search is a better start for the second.
             let (last, _) = search(row, 1, &mut seen);
             let (_, levels) = search(last, 2, &mut seen);
             let count = levels[levels.len() - 1];
-            // Levels that end after a quarter of the rows and begin before three quarters: the parts on both
-            // sides are large.
+            // Only levels that reach into the middle half of the rows count, because they separate two large
+            // parts.
             let middle = levels.windows(2).filter(|level| level[1] > count / 4 && level[0] < count - count / 4);
             widest = widest.max(middle.map(|level| level[1] - level[0]).min().unwrap_or(0));
         }
@@ -70,8 +70,8 @@ mod tests {
     use crate::ops::Normalization;
     use crate::ops::sparse::Operator;
 
-    /// A search from a corner of a grid has diagonals as levels; trees have none; a graph without small
-    /// separators has wide levels.
+    /// The levels of a search from a corner of a grid are its diagonals. Trees have no levels, because they are
+    /// removed. A graph without small separators has wide levels.
     #[test]
     fn separators() {
         let of = |graph: crate::Result<crate::graph::Graph>| {

@@ -1,5 +1,5 @@
-//! Blocks of vectors of one problem in the CPU's memory. They are row-major: an entry of A multiplies one row of
-//! X, which is contiguous.
+//! Blocks of vectors of one problem in the CPU's memory. The blocks are row-major, so that each entry of A
+//! multiplies one row of X, which is contiguous.
 
 mod cholesky;
 mod deflate;
@@ -26,7 +26,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use nalgebra::DMatrix;
 use std::ops::Range;
 
-/// The rows of a small dense product: with 32 columns of f64, half of a second-level cache.
+/// The number of rows in a small dense product. With 32 columns of f64 they fill half of a second-level cache.
 const ROWS: usize = 1024;
 
 /// A block of vectors in the CPU's memory.
@@ -42,10 +42,10 @@ pub(super) struct CpuSpace<'a, T: Real> {
     other: Vec<T>,
 }
 
-/// Checks the memory of a space.
+/// Checks that the blocks of a space fit the memory budget.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Limit`] if its three blocks exceed the budget.
+/// [`crate::ErrorKind::Limit`] if the three blocks of the space exceed the budget.
 pub(super) fn check_memory<T: Real>(ctx: &Context, rows: usize, width: usize) -> Result<()> {
     let (needed, allowed) = ((3 * rows * width * size_of::<T>()) as u64, ctx.memory_budget());
     if needed <= allowed {
@@ -55,7 +55,7 @@ pub(super) fn check_memory<T: Real>(ctx: &Context, rows: usize, width: usize) ->
     Err(Error::budget(what, needed, allowed))
 }
 
-/// The pairs of a matrix in a space of vectors.
+/// The Ritz pairs of a matrix in the span of some vectors.
 struct RitzPairs {
     /// Rayleigh quotients, ascending.
     values: Vec<f64>,
@@ -65,8 +65,8 @@ struct RitzPairs {
     vectors: Vec<f64>,
 }
 
-/// Computes the pairs in the space that the given vectors span (at least one, column-major). This removes the
-/// factor's rounding errors from the result of an iteration with the inverse.
+/// Computes the Ritz pairs in the span of the given column-major vectors, of which there must be at least one.
+/// This removes the factor's rounding errors from the result of an iteration with the inverse.
 fn ritz_pairs(ctx: &Context, operator: &Operator<'_, f64>, vectors: &[f64]) -> Result<RitzPairs> {
     let count = vectors.len() / operator.rows();
     let mut space = CpuSpace::new(ctx, operator, count);
@@ -95,13 +95,13 @@ impl<'a, T: Real> CpuSpace<'a, T> {
         deflate(&self.operator.null, &mut self.x, self.width);
     }
 
-    /// Applies one polynomial to the columns `columns`, at most as many as the widest kernel takes.
+    /// Applies one polynomial to the columns `columns`, which must not be more than the widest kernel supports.
     fn filter_few(&mut self, columns: Range<usize>, steps: &[Step], deflate_every: usize) -> Result<()> {
         let (n, width) = (self.operator.rows(), self.width);
         let few = WIDTHS.into_iter().find(|&w| w >= columns.len()).unwrap_or(columns.len());
         let (mut y, mut before) = (&mut self.ax[..], &mut self.other[..]);
         if few > width {
-            // X has fewer columns than the narrowest kernel that holds these columns.
+            // The narrowest kernel for these columns is wider than X, so the buffers must grow.
             self.ax.resize(n * few, T::from_f64(0.0));
             self.other.resize(n * few, T::from_f64(0.0));
             (y, before) = (&mut self.ax[..], &mut self.other[..]);
@@ -119,7 +119,7 @@ impl<'a, T: Real> CpuSpace<'a, T> {
             std::mem::swap(&mut y, &mut before);
             if i % deflate_every == 0 || i == steps.len() {
                 deflate(null, y, few);
-                // The recurrence continues from both.
+                // The recurrence continues from both blocks.
                 if i < steps.len() {
                     deflate(null, before, few);
                 }
@@ -158,8 +158,8 @@ impl<'a, T: Real> CpuSpace<'a, T> {
     }
 }
 
-/// Calls `work` with each row of one block and the same row of another, which have different widths; a thread
-/// takes [`ROWS`] rows at a time.
+/// Calls `work` with each row of `to` and the same row of `from`, which may have different widths. A thread
+/// processes [`ROWS`] rows at a time.
 fn each_row<T: Real>(
     (to, width): (&mut [T], usize),
     (from, other): (&[T], usize),
@@ -170,7 +170,7 @@ fn each_row<T: Real>(
     });
 }
 
-/// Computes `X'X` and `X'Y` for some rows, in f64.
+/// Computes `X'X` and `X'Y` for the given rows, in f64.
 fn grams_of<T: Real>(x: &[T], y: &[T], width: usize) -> [Mat<f64>; 2] {
     let wide = |rows: &[T]| rows.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
     let (x, y) = (wide(x), wide(y));
@@ -184,7 +184,7 @@ fn grams_of<T: Real>(x: &[T], y: &[T], width: usize) -> [Mat<f64>; 2] {
 }
 
 impl<T: Real> Space for CpuSpace<'_, T> {
-    /// The sums are in f64 over values of the working precision: n squares of at most 1.
+    /// The terms have the working precision, but they are summed in f64: n squares of at most 1.
     const GRAM_EPSILON: f64 = 1e-14;
     const SIDE_BY_SIDE: bool = false;
 

@@ -1,5 +1,6 @@
-//! The pairs nearest to a number anywhere in the spectrum: Lanczos on `(A - sigma)^-1` (Ericsson and Ruhe 1980),
-//! by a sparse `L B L'` factorization that is indefinite if sigma is within the spectrum.
+//! Finds the pairs nearest to a number anywhere in the spectrum by Lanczos on `(A - sigma)^-1` (Ericsson and Ruhe
+//! 1980). The inverse is applied by a sparse `L B L'` factorization, which is indefinite if sigma is within the
+//! spectrum.
 
 use super::cholesky::{Ordering, Pattern, analyze};
 use super::{RitzPairs, ritz_pairs};
@@ -17,12 +18,13 @@ use faer::{Conj, MatMut, Par, Side, Spec};
 /// The number of columns in one solve.
 const BLOCK: usize = 4;
 /// The distance, relative to the norm, by which sigma is moved after an attempt that failed because an eigenvalue
-/// is too close.
+/// is too close to sigma.
 const STEP: f64 = 1e-6;
-/// The number of attempts, including the one at sigma itself.
+/// The maximum number of attempts, including the one with the requested sigma.
 const TRIES: i32 = 3;
 
-/// `L B L' = A - sigma`, with its own order of rows and columns; pivots are 1 x 1 and 2 x 2 within supernodes.
+/// A factorization `L B L' = A - sigma` with reordered rows and columns. The pivots are 1 x 1 and 2 x 2 blocks
+/// within supernodes.
 struct Factor {
     symbolic: SymbolicCholesky<u32>,
     values: Vec<f64>,
@@ -69,12 +71,13 @@ impl Factor {
     }
 }
 
-/// Computes the pairs whose values are nearest to sigma, except the known null space: ascending values, and
-/// vectors column-major. Values are Rayleigh quotients, and residuals are those of the matrix itself.
+/// Computes the pairs whose values are nearest to sigma, except the known null space. Returns the pairs in
+/// ascending order of their values, and their column-major vectors. Values are Rayleigh quotients, and residuals
+/// are those of the matrix itself.
 ///
 /// # Errors
 /// [`Limit`](crate::ErrorKind::Limit) if the factor exceeds the memory budget;
-/// [`Domain`](crate::ErrorKind::Domain) if A - sigma stays singular.
+/// [`Domain`](crate::ErrorKind::Domain) if `A - sigma` is singular in every attempt.
 pub(in crate::ops::eigsh) fn nearest(
     ctx: &Context,
     operator: &Operator<'_, f64>,
@@ -89,16 +92,18 @@ pub(in crate::ops::eigsh) fn nearest(
     };
     let pattern = Pattern::new(operator).ok_or_else(|| too_large(f64::INFINITY))?;
     let ordering = Ordering::new(&pattern).ok_or_else(|| too_large(f64::INFINITY))?;
-    // L, as much again while it is computed, and the basis.
+    // L, temporary arrays while L is computed, and the basis.
     let needed = 24.0 * ordering.entries + 8.0 * (n * (count + default_basis(count) + 4 * BLOCK)) as f64;
     if needed > ctx.memory_budget() as f64 {
         return Err(too_large(needed));
     }
     let norm = operator.bounds(0).norm.max(f64::MIN_POSITIVE);
-    // If an eigenvalue is closer than this, the inverse is so large that its rounding hides the other pairs.
+    // If an eigenvalue is closer to sigma than about `STEP * norm`, the inverse is so large that its rounding
+    // errors hide the other pairs.
     for attempt in 0..TRIES {
         let moved = sigma + f64::from(attempt) * STEP * norm;
-        // For a moved sigma the last pairs may be others: two more are found, and the caller takes the nearest.
+        // The pairs nearest to the moved sigma may differ from those nearest to sigma. So two more pairs are
+        // computed, and the caller selects the nearest.
         let wanted = if attempt == 0 { count } else { count + 2 }.min(n - operator.null.len());
         let factor = Factor::new(operator, &pattern, &ordering, moved).ok_or_else(|| too_large(needed))?;
         let request = Request {
@@ -120,7 +125,7 @@ pub(in crate::ops::eigsh) fn nearest(
         };
         let last = attempt + 1 == TRIES;
         let pairs = match lanczos(&mut map, &operator.null, request, ctx.cancel()) {
-            // A pivot is 0.
+            // The iteration failed, for example because a pivot is 0.
             Err(error) if !last && !error.is_cancelled() => continue,
             pairs => pairs?,
         };

@@ -1,6 +1,6 @@
-//! The smallest pairs of a matrix that is positive definite, or is with a tiny shift, from the largest pairs of
-//! its slightly shifted inverse: if a Cholesky factor has little fill (paths, grids, meshes, roads), a few dozen
-//! solves replace thousands of products.
+//! Finds the smallest pairs of a matrix that is positive definite, or becomes so by a tiny shift, from the largest
+//! pairs of the inverse of the shifted matrix. If a Cholesky factor has little fill (paths, grids, meshes, roads),
+//! a few dozen solves replace thousands of products.
 
 use super::cholesky::{Factor, Ordering, Pattern};
 use super::{RitzPairs, ritz_pairs};
@@ -10,17 +10,20 @@ use crate::ops::eigsh::chebyshev::{Found, Target};
 use crate::ops::eigsh::lanczos::{End, Pairs, Request, default_basis, lanczos};
 use crate::ops::sparse::Operator;
 
-/// The shift over eps |A|. The last pivot of a component of m nodes is m times the shift, up to the rounding
-/// errors of the subtractions that made it, some eps |A|: a shift of a thousand of those keeps it positive, and
-/// 2e-13 |A| is below the smallest values of path-like graphs of 1e6 nodes (2.5e-12 |A|).
+/// The first shift that is tried, as a multiple of eps |A|. The last pivot of a component of m nodes is m times
+/// the shift, plus the rounding errors of the subtractions that compute the pivot, which are a few eps |A|. A
+/// shift of a thousand eps |A| keeps the pivot positive, and 2e-13 |A| is below the smallest values of path-like
+/// graphs of 1e6 nodes (2.5e-12 |A|).
 const SHIFT: f64 = 1e3;
-/// The factor by which the shift grows if that is not enough, and the number of shifts that are tried.
+/// The factor between consecutive shifts. The next shift is tried if a pivot is not positive.
 const GROWTH: f64 = 30.0;
+/// The maximum number of shifts that are tried.
 const TRIES: i32 = 3;
 /// The number of columns in one solve.
 const BLOCK: usize = 4;
 
-/// The most products, by a rough guess, of a factor that is planned at all: half a minute of two cores.
+/// The maximum number of multiply-add operations for which a factorization is planned at all, by a rough estimate:
+/// half a minute on two cores.
 const MOST_PRODUCTS: f64 = 5e11;
 
 /// The plan of a factorization and its predicted cost.
@@ -30,23 +33,23 @@ pub(in crate::ops::eigsh) struct Plan {
     ordering: Ordering,
     /// The number of entries of L.
     pub(in crate::ops::eigsh) entries: f64,
-    /// The most bytes that are held at once.
+    /// The maximum number of bytes that are allocated at once.
     pub(in crate::ops::eigsh) bytes: f64,
-    /// The predicted seconds without the planning, from counts of operations and measured times.
+    /// The predicted seconds without planning, computed from counts of operations and measured times.
     pub(in crate::ops::eigsh) seconds: f64,
 }
 
-/// Predicts the seconds of [`plan`]: the time per entry grows with the width of the separators (grids,
-/// communities, small worlds and preferential attachment of 100,000 nodes: 0.1, 0.12, 0.29, 1.28 us per entry
-/// with 0.002, 0.07, 0.15, 0.43 of the rows, two Zen 5 cores, 2026-11-23).
+/// Predicts the seconds of [`plan`]. The time per entry grows with the size of the separators (grids, communities,
+/// small worlds and preferential attachment of 100,000 nodes have separators of 0.002, 0.07, 0.15 and 0.43 of the
+/// rows and take 0.1, 0.12, 0.29 and 1.28 us per entry, two Zen 5 cores, 2026-11-23).
 fn planning_seconds(entries: usize, rows: usize, separator: usize) -> f64 {
     let share = separator as f64 / rows.max(1) as f64;
     entries as f64 * (1e-7 + 6.4e-6 * share * share)
 }
 
-/// Predicts the number of solves, and their seconds except for the time that is proportional to the entries of L.
-/// There are some six solves per pair, and more if the values are close together, as in graphs with large
-/// separators (68 to 92 for 16 pairs of paths, grids and trees, 140 to 284 for small worlds, 180 to 660 for
+/// Predicts the number of solves and their seconds, without the time that is proportional to the number of entries
+/// of L. A pair takes about six solves, and more if the values are close together, as in graphs with large
+/// separators (68 to 92 solves for 16 pairs of paths, grids and trees, 140 to 284 for small worlds, 180 to 660 for
 /// random graphs of 1000 and 10,000 nodes, two Zen 5 cores, 2026-11-22).
 fn solves(rows: usize, separator: usize, wanted: usize) -> (f64, f64) {
     let (rows, wanted) = (rows as f64, wanted as f64);
@@ -59,16 +62,16 @@ pub(in crate::ops::eigsh) fn least_seconds(entries: usize, rows: usize, separato
     planning_seconds(entries, rows, separator) + solves(rows, separator, wanted).1
 }
 
-/// Plans the factorization for `wanted` pairs in addition to the null space, or `most` if some are tied. Returns
-/// `None` if the matrix is too large for 32-bit indices or its separators, of which one has about `separator`
-/// rows, are not small.
+/// Plans the factorization for `wanted` pairs in addition to the null space, or for up to `most` pairs if some are
+/// tied with the last wanted one. Returns `None` if the matrix is too large for 32-bit indices, or if its largest
+/// separator, which has about `separator` rows, is too large.
 pub(in crate::ops::eigsh) fn plan(
     operator: &Operator<'_, f64>,
     separator: usize,
     (wanted, most): (usize, usize),
 ) -> Option<Plan> {
-    // The root of the elimination tree is a dense triangle of a separator's order, estimated as a quarter of a
-    // search's level.
+    // The root of the elimination tree is a dense triangle. Its order is that of a separator, which is estimated
+    // as a quarter of the narrowest level of a breadth-first search.
     if operator.problems() != 1 || (separator as f64 / 4.0).powi(3) / 3.0 > MOST_PRODUCTS {
         return None;
     }
@@ -76,8 +79,8 @@ pub(in crate::ops::eigsh) fn plan(
     let ordering = Ordering::new(&pattern)?;
     let (entries, flops) = (ordering.entries, 2.0 * ordering.products);
     let n = operator.rows() as f64;
-    // L with the zeros that supernodes include (a quarter of it was observed), its structure, a copy of the
-    // matrix in its order; and the basis, with blocks in and out of the map and inside the solver. The last
+    // L with the zeros that supernodes include (a quarter of L was observed), the structure of L, and a reordered
+    // copy of the matrix; then the basis, and the input and output blocks of the map and of the solver. The last
     // Rayleigh-Ritz step runs after L is freed.
     let factor = 8.0 * 1.3 * entries + 0.25 * 8.0 * entries + 24.0 * pattern.entries() as f64;
     let bytes = factor + 8.0 * n * (most + default_basis(wanted) + 4 * BLOCK) as f64;
@@ -86,12 +89,13 @@ pub(in crate::ops::eigsh) fn plan(
     Some(Plan { pattern, ordering, entries, bytes, seconds })
 }
 
-/// Finds the pairs, ascending, at most `most`, and their vectors, column-major; `None` if the matrix turns out
-/// not to be definite, or memory cannot hold the factor. Values are Rayleigh quotients and residuals are those of
-/// the matrix itself, so neither contains the shift or the factor's rounding errors.
+/// Finds at most `most` pairs. Returns the pairs in ascending order of their values, and their column-major
+/// vectors; `None` if the matrix turns out not to be positive definite, or if memory cannot hold the factor.
+/// Values are Rayleigh quotients and residuals are those of the matrix itself, so neither contains the shift or
+/// the factor's rounding errors.
 ///
 /// # Errors
-/// Cancellation, and those of the Lanczos iteration and the Rayleigh-Ritz step.
+/// Cancellation, and the errors of the Lanczos iteration and of the Rayleigh-Ritz step.
 pub(in crate::ops::eigsh) fn solve(
     ctx: &Context,
     operator: &Operator<'_, f64>,
@@ -109,7 +113,7 @@ pub(in crate::ops::eigsh) fn solve(
         most,
         resolution: target.resolution,
         absolute: 0.0,
-        // (A + s) r / m is the residual in A of a residual r in the inverse.
+        // A residual r of a value m of the inverse becomes the residual `(A + s) r / m` of the matrix A.
         relative: target.tolerance / norm,
         block: BLOCK,
         basis: None,
@@ -164,9 +168,9 @@ mod tests {
         found.values
     }
 
-    /// Compares values. Rayleigh quotients whose residuals are 1e-10 of the norm are wrong by the square of that
-    /// over a gap, at worst 1e-20 / 1e-9 here, and by the rounding of a product and a sum of n terms: some eps of
-    /// the norm, and 1e-14 is fifty.
+    /// Compares values. If a residual is 1e-10 of the norm, the error of its Rayleigh quotient is the square of
+    /// the residual divided by a gap, here at most 1e-20 / 1e-9 of the norm, plus the rounding errors of a product
+    /// and of a sum of n terms. These are a few eps of the norm; 1e-14 is about fifty eps.
     fn compare(found: &[f64], expected: &[f64], norm: f64) {
         assert_eq!(found.len(), expected.len());
         for (i, (x, y)) in found.iter().zip(expected).enumerate() {
@@ -201,8 +205,8 @@ mod tests {
         }
     }
 
-    /// With a resolution, the whole group of the last wanted value is found: 9 of the hypercube, though 5 were
-    /// requested.
+    /// With a resolution, the whole group of the last wanted value is found: all 9 equal values of the hypercube,
+    /// although only 5 were requested.
     #[test]
     fn ties_come_whole() {
         let graph = generate::hypercube(9).unwrap();
@@ -210,7 +214,7 @@ mod tests {
         compare(&values_of(&operator, 5, 1e-6), &[2.0; 9], operator.bounds(0).norm);
     }
 
-    /// The matrix of a graph without edges has only its null space.
+    /// The Laplacian of a graph without edges has no pairs other than its null space.
     #[test]
     fn nothing_beside_the_null_space() {
         let graph = Graph::from_edges(5, &[], &Conventions::default()).unwrap();
@@ -218,7 +222,7 @@ mod tests {
         assert!(values_of(&operator, 3, 0.0).is_empty());
     }
 
-    /// An indefinite matrix is detected by a pivot, whatever its bounds say.
+    /// An indefinite matrix is detected by a pivot that is not positive, regardless of the matrix's bounds.
     #[test]
     fn indefinite_matrices_are_refused() {
         let operator = Operator::<f64>::from_csr(vec![0, 1, 2], vec![1, 0], vec![1.0, 1.0]).unwrap();

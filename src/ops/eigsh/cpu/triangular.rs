@@ -1,9 +1,10 @@
-//! Solves with a supernodal Cholesky factor for a few right-hand sides at once, as fast as memory delivers L.
+//! Solves systems with a supernodal Cholesky factor for a few right-hand sides at once, as fast as L can be read
+//! from memory.
 //!
 //! A subtree of the elimination tree shares only the rows below its root with the rest of the matrix. So subtrees
-//! are processed in parallel, each in a copy of its own rows and those; the nodes above them follow (or, in the
-//! backward solve, precede) sequentially. The cut of the tree depends only on L, and so does every bit of a
-//! solution.
+//! are processed in parallel, each in a copy of its own rows and of the shared rows. The other nodes are processed
+//! sequentially, after the subtrees in the forward solve and before them in the backward solve. The division into
+//! subtrees depends only on L, and so does every bit of a solution.
 
 use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
@@ -11,45 +12,48 @@ use crate::shape::to_u32;
 use faer::sparse::linalg::cholesky::supernodal::SymbolicSupernodalCholesky;
 use std::ops::Range;
 
-/// A subtree becomes a part if its share of L is at most the reciprocal of this ...
+/// The reciprocal of the largest share of L that a subtree may have to become a part, which one thread processes.
 const PARTS: usize = 32;
-/// ... and more than the reciprocal of this, because its rows are copied.
+/// The reciprocal of the smallest such share: copying the rows of smaller subtrees is not worthwhile.
 const CRUMBS: usize = 4096;
-/// The number of columns processed together, so that the rows below are read and written once for all of them.
+/// The number of columns that are processed together, so that the rows below are read and written once for all of
+/// these columns.
 const TOGETHER: usize = 4;
 
-/// A supernode: columns of L with the same rows below the diagonal block.
+/// A supernode: adjacent columns of L that have the same rows below the diagonal block.
 #[derive(Debug)]
 struct Node {
-    /// The first row, relative to the first row of the part if the node is in one.
+    /// The first row. If the node is in a part, it is relative to the first row of that part.
     first: usize,
     columns: usize,
-    /// The range of the rows below, in `Triangular::rows`.
+    /// The rows below the diagonal block, as a range of `Triangular::rows`.
     rows: Range<usize>,
-    /// The range of the values, which are column-major with the diagonal block on top.
+    /// The range of the node's values in L. They are column-major, with the diagonal block on top.
     values: Range<usize>,
 }
 
-/// A subtree: supernodes that depend on no others in the forward solve.
+/// A subtree, whose supernodes depend on no other supernodes in the forward solve.
 #[derive(Debug)]
 struct Part {
     nodes: Range<usize>,
     own: Range<usize>,
-    /// The rows outside of the part that it changes and reads, ascending.
+    /// The rows outside of the part that the part changes in the forward solve and reads in the backward solve,
+    /// ascending.
     outer: Vec<u32>,
 }
 
-/// The structure of L, cut into parts.
+/// The structure of L, divided into parts and the nodes above them.
 #[derive(Debug)]
 pub(super) struct Triangular {
     nodes: Vec<Node>,
-    /// The rows below the diagonal blocks. In a part they are relative to its first row, with the outer rows
-    /// after its own; in other nodes they are absolute.
+    /// The rows below the diagonal blocks of all nodes. For a node outside of all parts they are absolute. For a
+    /// node in a part they are indices into the part's copy, which has the part's own rows followed by its outer
+    /// rows.
     rows: Vec<u32>,
     parts: Vec<Part>,
     /// The nodes outside of all parts, ascending.
     top: Vec<usize>,
-    /// The largest number of rows below a node.
+    /// The largest number of rows below the diagonal block of a node.
     tallest: usize,
 }
 
@@ -122,7 +126,7 @@ impl Triangular {
         self.parts.push(Part { nodes, own, outer });
     }
 
-    /// Computes `x <- (L L')^-1 x`, with a row of `W` values for each row of L.
+    /// Computes `x <- (L L')^-1 x`. Each row of x has `W` values, one for each right-hand side.
     pub(super) fn solve<const W: usize>(&self, values: &[f64], x: &mut [[f64; W]]) {
         f64::in_lanes(Solve { cut: self, values, x });
     }
@@ -196,7 +200,7 @@ impl<const W: usize> Task<f64> for Solve<'_, W> {
     }
 }
 
-/// Solves `L x = b` for the columns of one supernode, and updates the rows below.
+/// Solves `L x = b` for the columns of one supernode, and updates the rows below the diagonal block.
 #[inline(always)]
 fn forward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64; W]], scratch: &mut [[f64; W]]) {
     let (columns, height) = (node.columns, node.columns + rows.len());
@@ -241,7 +245,7 @@ fn forward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64; 
     }
 }
 
-/// Solves `L' x = b` for the columns of one supernode, given the rows below.
+/// Solves `L' x = b` for the columns of one supernode, given the solution in the rows below the diagonal block.
 #[inline(always)]
 fn backward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64; W]], scratch: &mut [[f64; W]]) {
     let (columns, height) = (node.columns, node.columns + rows.len());
@@ -282,8 +286,8 @@ fn backward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64;
     }
 }
 
-/// Adds multiples of columns of L, `height` apart, from one of its rows on. A closure would not be inlined, and
-/// would lose the SIMD instructions.
+/// Adds multiples of four columns of L to `to`, starting at row `row` of the columns, which are `height` elements
+/// apart. A closure would not be inlined, and would lose the SIMD instructions.
 #[inline(always)]
 fn add_columns<const W: usize>(to: &mut [[f64; W]], l: &[f64], height: usize, row: usize, by: [[f64; W]; TOGETHER]) {
     let [a, b, c, d] = [0, 1, 2, 3].map(|i| &l[i * height + row..][..to.len()]);
@@ -295,7 +299,8 @@ fn add_columns<const W: usize>(to: &mut [[f64; W]], l: &[f64], height: usize, ro
     }
 }
 
-/// Adds the products of columns of L with values, likewise.
+/// Adds the products of `from` with four columns of L to `sums`, starting at row `row` of the columns, which are
+/// `height` elements apart.
 #[inline(always)]
 fn add_products<const W: usize>(
     sums: &mut [[f64; W]; TOGETHER],

@@ -1,21 +1,22 @@
-//! The polynomials of a batch in the form that the kernels read, where each problem has its own number of steps.
+//! The polynomials of a batch in the form that the kernels read. Each problem has its own number of steps.
 
 use crate::ops::eigsh::space::{FilterPlan, Step};
 
-/// The plans of all problems, step by step: one row of the problems' coefficients per step.
+/// The plans of all problems. Each table has, for each step, one vector of four for each problem.
 pub(super) struct Schedule {
     /// The number of steps of the longest plan.
     pub(super) degree: usize,
-    /// The first column that takes part in any plan.
+    /// The first column that any plan filters.
     pub(super) from: usize,
     pub(super) steps: Vec<[f32; 4]>,
-    /// The problems that are deflated after each step, in Y and in Y_before.
+    /// Whether each problem is deflated after each step, for Y and for Y_before.
     pub(super) deflations: [Vec<[f32; 4]>; 2],
 }
 
 impl Schedule {
-    /// Builds the tables. A finished plan takes one more step that keeps its result, so that both blocks hold it;
-    /// then its problem is skipped while the others continue.
+    /// Builds the tables. A plan that is shorter than the longest one has an additional step that keeps its
+    /// result, so that both blocks hold the result. After that step its problem is skipped while the others
+    /// continue.
     pub(super) fn of(plans: &[Option<FilterPlan>]) -> Self {
         let degree = plans.iter().flatten().map(|own| own.steps.len()).max().unwrap_or(0);
         let from = plans.iter().flatten().map(|own| own.from).min().unwrap_or(0);

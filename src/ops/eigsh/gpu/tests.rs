@@ -1,4 +1,4 @@
-//! Compares every operation of a space, on every adapter, with the same in f64.
+//! Compares every operation of a space, on every adapter, with the same operation in f64.
 
 use super::{Cuts, GpuSpace, SCRATCH};
 use crate::context::Context;
@@ -18,8 +18,8 @@ use nalgebra::{DMatrix, DVector};
 
 /// The unit roundoff of f32.
 const UNIT: f64 = 1.0 / (1 << 24) as f64;
-/// The columns of the blocks: slabs of three and two vectors if two are forced, the last with one column of
-/// padding.
+/// The number of columns in a block. If slabs are limited to three vectors of four, one slab has three vectors and
+/// another has two, and the last vector has one column of padding.
 const WIDTH: usize = 19;
 
 fn path(nodes: u32) -> Graph {
@@ -32,8 +32,8 @@ fn complete(nodes: u32) -> Graph {
     Graph::from_edges(nodes as usize, &edges, &Conventions::default()).unwrap()
 }
 
-/// A path, a hub with 3000 leaves, weights with isolated nodes and small components, a single node, and a graph
-/// with as many nodes as the block has columns.
+/// Returns a path, a star with 3000 leaves, a weighted graph with isolated nodes and small components, a single
+/// node, and a complete graph with as many nodes as the block has columns.
 fn graphs() -> GraphBatch {
     let conventions = Conventions::default();
     let star: Vec<(u32, u32)> = (1..=3000).map(|leaf| (0, leaf)).collect();
@@ -54,7 +54,7 @@ fn graphs() -> GraphBatch {
     .unwrap()
 }
 
-/// The rows of A in f64, as the operator stores them, and its known null vectors.
+/// The rows of A in f64, computed from the arrays of the operator, and the known null vectors.
 struct Truth {
     rows: Vec<Vec<(usize, f64)>>,
     null: Vec<DVector<f64>>,
@@ -104,9 +104,10 @@ impl Truth {
         self.rows.iter().map(|row| row.iter().map(|(_, a)| a.abs()).sum()).fold(0.0, f64::max)
     }
 
-    /// Applies the filter, and bounds its error in f32 for a column of norm 1: a step rounds its operands by a
-    /// unit, and m more steps amplify that at most m + 1 times (Chebyshev polynomials of the second kind) if
-    /// nothing grows beyond 1. Roundings are independent.
+    /// Applies the filter, and bounds its error in f32 for a column of norm 1. Each step rounds its operands by up
+    /// to one unit. The m following steps amplify these errors at most m + 1 times (Chebyshev polynomials of the
+    /// second kind) if no value grows beyond 1. The rounding errors of different steps are independent, so their
+    /// squares are added.
     fn filter(&self, x: &DMatrix<f64>, steps: &[Step]) -> (DMatrix<f64>, f64) {
         let (mut x, mut before) = (x.clone(), DMatrix::zeros(x.nrows(), x.ncols()));
         let mut bound = 0.0;
@@ -132,7 +133,7 @@ fn spaces<'g>(gpu: &'g Gpu, operator: &Operator<'_, f32>) -> [GpuSpace<'g>; 2] {
     [GpuSpace::new(gpu, operator, WIDTH).unwrap(), GpuSpace::cut(gpu, operator, WIDTH, finer).unwrap()]
 }
 
-/// Checks two cuts of each space, whose bits must agree.
+/// Runs `check` on two spaces that divide the same block differently. Their bits must agree.
 fn on_spaces(gpu: &Gpu, check: impl Fn(&mut GpuSpace<'_>, &[Truth])) {
     let graphs = graphs();
     for normalization in [Normalization::Combinatorial, Normalization::Symmetric] {
@@ -165,8 +166,8 @@ fn random_blocks_are_orthogonal_to_the_null_space() {
                     DMatrix::from_fn(x.nrows(), WIDTH, |i, j| uniforms(i as u32, j as u32 / 4, 7)[j % 4] as f32 as f64);
                 let size = columns_norm(&plain);
                 truth.deflate(&mut plain);
-                // A sum of n products of about n^-1/2, and one rounding of each value: 16 units of the column's
-                // norm.
+                // The rounding errors come from a sum of n products of about n^-1/2, and from rounding each value
+                // once: at most 16 units of the column's norm.
                 assert!(columns_norm(&(&x - plain)) <= 16.0 * UNIT * size, "problem {problem}");
                 for v in &truth.null {
                     assert!((v.transpose() * &x).amax() <= 16.0 * UNIT * size, "problem {problem}");
@@ -181,8 +182,8 @@ fn filters_are_polynomials() {
     on_each_adapter(module_path!(), "filters_are_polynomials", |gpu| {
         on_spaces(gpu, |space, truths| {
             let columns = 5..WIDTH;
-            // An odd and an even number of steps; the second problem keeps its block, and all keep their first
-            // columns.
+            // The numbers of steps are odd and even. The second problem has no plan and keeps its block, and all
+            // problems keep their first columns.
             for degree in [1, 2, 13] {
                 space.randomize(degree as u64).unwrap();
                 let steps = |(problem, truth): (usize, &Truth)| {
@@ -211,8 +212,8 @@ fn filters_are_polynomials() {
     });
 }
 
-/// The wanted vectors of a complete graph are damped by 1e-15 relative to its null vector, along which rounding
-/// errors would dominate.
+/// The filter damps the wanted vectors of a complete graph by 1e-15 relative to its null vector, so rounding
+/// errors along the null vector would dominate if they were not projected out.
 #[test]
 fn the_null_space_does_not_come_back() {
     on_each_adapter(module_path!(), "the_null_space_does_not_come_back", |gpu| {
@@ -225,7 +226,8 @@ fn the_null_space_does_not_come_back() {
         let steps = Filter { damped: (1.2, 2.0), wanted: 1.0 }.steps(20);
         space.filter(&[Some(FilterPlan { from: 0, steps: steps.clone(), deflate_every: 4 })]).unwrap();
         let after = read(&mut space, 0);
-        // Outside of the null space A is 300/299: the block becomes a multiple of itself.
+        // Outside of the null space, A is 300/299 times the identity, so the filter multiplies the block by a
+        // number.
         let (want, bound) = truth.filter(&before, &steps);
         assert!(
             columns_norm(&(&after - &want)) <= (bound + 1e-3) * columns_norm(&want),
@@ -254,7 +256,7 @@ fn grams_are_those_of_f64() {
                 let of_xx = worst(&own.xx, x.transpose() * &x, 1.0);
                 let of_xax = worst(&own.xax, x.transpose() * ax, truth.norm().max(f64::MIN_POSITIVE));
                 eprintln!("  problem {problem}: X'X {of_xx:.1e}, X'AX {of_xax:.1e}");
-                // The rounding of A itself is 8 units of its norm, as in a filter.
+                // The product with A adds rounding errors of 8 units of the norm of A, as in a filter.
                 let epsilon = GpuSpace::GRAM_EPSILON;
                 assert!(of_xx <= epsilon && of_xax <= epsilon + 8.0 * UNIT, "{problem}: {of_xx:e}, {of_xax:e}");
             }
@@ -262,7 +264,8 @@ fn grams_are_those_of_f64() {
     });
 }
 
-/// Several levels of sums, and terms of one sign and size, whose rounding errors do not cancel: the worst case.
+/// The sums have several levels. All terms have the same sign and size, so that their rounding errors do not
+/// cancel, which is the worst case.
 #[test]
 fn long_sums_keep_their_digits() {
     on_each_adapter(module_path!(), "long_sums_keep_their_digits", |gpu| {
@@ -307,14 +310,15 @@ fn rotations_turn_blocks_and_measure_residuals() {
                     continue;
                 };
                 let want = &before * q;
-                // A product with as many terms as there are columns: the root of that many units of the terms'
-                // sizes.
+                // Each element is a sum of as many terms as there are columns. Its rounding error is about the
+                // square root of that number, in units of the size of the terms.
                 let unit = 2.0 * (WIDTH as f64).sqrt() * UNIT * columns_norm(&before) * q.norm();
                 assert!(columns_norm(&(&after - &want)) <= unit, "problem {problem}");
                 let away =
                     truth.times(&before) * q - &want * DMatrix::from_diagonal(&DVector::from_vec(values.clone()));
                 for (j, (found, column)) in norms[problem].iter().zip(away.column_iter()).enumerate() {
-                    // The rounding of A, of both products and of the sum of squares.
+                    // The allowed error covers the rounding errors of A, of both products and of the sum of
+                    // squares.
                     let allowed = 8.0 * unit * (truth.norm() + values[j]) + 1e-6 * column.norm();
                     assert!(
                         (found - column.norm()).abs() <= allowed,
@@ -327,7 +331,7 @@ fn rotations_turn_blocks_and_measure_residuals() {
     });
 }
 
-/// Runs a batch through the driver and compares the values with closed forms, many of them equal.
+/// Runs an iteration on a batch and compares the values, many of which are equal, with closed forms.
 #[test]
 fn an_iteration_finds_the_pairs() {
     on_each_adapter(module_path!(), "an_iteration_finds_the_pairs", |gpu| {
@@ -362,7 +366,8 @@ fn an_iteration_finds_the_pairs() {
                 );
                 assert!(found.converged >= 8, "{family:?} {which:?}: {found:?}");
                 for (value, want) in found.values.iter().zip(want) {
-                    // A value is within its residual of the matrix's, plus the rounding of its own quotient.
+                    // The distance of a Ritz value from the eigenvalue is at most its residual plus the rounding
+                    // error of its Rayleigh quotient.
                     let allowed = targets[problem].tolerance + GpuSpace::GRAM_EPSILON * targets[problem].bounds.norm;
                     assert!((value - want).abs() <= allowed, "{family:?} {which:?}: {value}, not {want}");
                 }
@@ -382,8 +387,8 @@ fn what_does_not_fit_is_refused() {
         let mut space = GpuSpace::new(gpu, &operator, 8).unwrap();
         space.randomize(1).unwrap();
         let refused = |error: crate::Error| assert!(matches!(error.kind(), ErrorKind::Shape { .. }), "{error}");
-        // Errors: a rotation before the Gram matrices, one of another width, and plans for another number of
-        // problems.
+        // These calls are errors: a rotation before the Gram matrices are computed, a rotation of the wrong width,
+        // and a list of plans of the wrong length.
         let turn = |width: usize| Some(Rotation { q: DMatrix::identity(width, width), values: vec![0.0; width] });
         refused(space.rotate(&[turn(8)]).unwrap_err());
         space.grams().unwrap();
@@ -392,14 +397,14 @@ fn what_does_not_fit_is_refused() {
     });
 }
 
-/// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total; the counts are those
-/// of the kernels' headers.
+/// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. The kernels' headers state
+/// the counts that are checked here.
 #[test]
 fn the_loops_of_every_kernel_fit_lavapipe() {
     let chunk = super::CHUNK;
     let gram = chunk + chunk / 16;
     let deflate = chunk * 8 / 64;
-    // 2^27 vectors of an adapter's largest binding, in 65,535 workgroups of 64.
+    // The largest binding of an adapter has 2^27 vectors, which 65,535 workgroups of 64 invocations process.
     let panel = (1_usize << 27).div_ceil(65_535 * 64);
     let reduce = 17 * panel;
     assert!([gram, deflate, panel, reduce].into_iter().all(|loops| loops <= 65_535));

@@ -1,27 +1,28 @@
-//! Makes a new block of the basis orthonormal within itself, or detects that vectors of it vanish.
+//! Makes the vectors of a new block of the basis orthonormal to each other, or detects that some of them vanish.
 
 use super::Search;
 use faer::Mat;
 use std::ops::Range;
 
-/// The norm, relative to that of the map, below which a new vector consists of rounding errors.
+/// The norm, relative to the norm of the map, at or below which a new vector consists of rounding errors.
 const NEGLIGIBLE: f64 = 100.0 * f64::EPSILON;
 
-/// The share of a vector's squared norm that must be left after the other vectors of its block are projected out:
-/// rounding errors along the old columns grow tenfold for each factor of a hundredth.
+/// The minimum share of a vector's squared norm that must be left after the other vectors of its block are
+/// projected out. If the share is a hundred times smaller, rounding errors along the old columns are ten times
+/// larger.
 const INDEPENDENT: f64 = 1e-4;
 
 impl Search<'_> {
-    /// Makes the new columns orthonormal by the Cholesky factor of their products, twice (Yamamoto, Nakatsukasa,
-    /// Yanagisawa and Fukaya 2015); `None` if they are not independent enough. Returns the products of the new
-    /// columns with the original ones.
+    /// Makes the new columns orthonormal by the Cholesky factor of their Gram matrix, in two passes (Yamamoto,
+    /// Nakatsukasa, Yanagisawa and Fukaya 2015). Returns the products of the new columns with the original ones;
+    /// `None` if the original columns are not independent enough.
     pub(super) fn by_gram(&mut self, new: Range<usize>, along: &Mat<f64>) -> Option<Mat<f64>> {
         let width = new.len();
         let gram = self.basis.gram(new.clone());
         for j in 0..width {
             let old: f64 = along.col(j).iter().map(|x| x * x).sum();
             let size = (old + gram[(j, j)]).sqrt();
-            // A maximum would ignore NaN.
+            // `f64::max` would ignore NaN.
             self.norm = if size > self.norm || !size.is_finite() { size } else { self.norm };
         }
         let least = 100.0 * NEGLIGIBLE * self.norm;
@@ -37,9 +38,9 @@ impl Search<'_> {
         Some(second * first)
     }
 
-    /// Makes the new columns orthonormal, one after the other. Those that vanish are replaced by random ones, or
-    /// dropped if the space has no more dimensions. Returns the remaining number, and the products of the new
-    /// columns with the original ones.
+    /// Makes the new columns orthonormal, one after the other. Columns that vanish are replaced by random ones, or
+    /// dropped if the space has no more dimensions. Returns the number of columns that remain, and the products of
+    /// the new columns with the original ones.
     pub(super) fn one_by_one(&mut self, new: Range<usize>, along: &mut Mat<f64>) -> (usize, Mat<f64>) {
         let width = new.len();
         let mut coupling: Mat<f64> = Mat::zeros(width, width);
@@ -68,7 +69,8 @@ impl Search<'_> {
                 self.draw(kept);
             } else {
                 if square < INDEPENDENT * before {
-                    // The rest has the rounding errors of what was removed: they may be along the old columns.
+                    // The rounding errors of what was removed remain in the column, and may be along the old
+                    // columns.
                     let more = self.basis.orthogonalize(kept + 1, 1);
                     self.basis.deflate(self.null, kept..kept + 1);
                     (0..new.start).for_each(|i| along[(i, j)] += more[(i, 0)]);
@@ -84,7 +86,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns the upper triangular factor of a small positive definite matrix.
+/// Returns the upper triangular Cholesky factor of a small matrix; `None` if the matrix is not positive definite.
 fn cholesky(matrix: &Mat<f64>) -> Option<Mat<f64>> {
     let n = matrix.nrows();
     let mut r = Mat::<f64>::zeros(n, n);

@@ -8,7 +8,8 @@ use crate::ops::sparse::Operator;
 use crate::ops::sparse::cpu::{Combination, Rows};
 use nalgebra::DMatrix;
 
-/// A tolerance that leaves only rounding errors in values, whose errors are quadratic in it.
+/// A tolerance that leaves only rounding errors in the values, because the error of a value is quadratic in its
+/// residual.
 const TOLERANCE: f64 = 1e-10;
 
 fn request(end: End, wanted: usize) -> Request {
@@ -26,7 +27,7 @@ fn request(end: End, wanted: usize) -> Request {
     }
 }
 
-/// Computes pairs of an operator with its known null space; the tolerance is relative to the norm.
+/// Computes pairs of an operator that has a known null space. The tolerance is relative to the norm.
 fn pairs_of(operator: &Operator<'_, f64>, mut request: Request) -> Pairs {
     let n = operator.rows();
     request.absolute = TOLERANCE * operator.bounds(0).norm;
@@ -40,9 +41,9 @@ fn pairs_of(operator: &Operator<'_, f64>, mut request: Request) -> Pairs {
     pairs
 }
 
-/// Checks that vectors are orthonormal up to rounding: Gram-Schmidt twice leaves some eps for each vector of a
-/// basis, and 1e-13 is about a thousand. Residuals are those of the operator: the relation's, plus the rounding
-/// of the products that a vector has gone through, 1e-12 of the norm.
+/// Checks that vectors are orthonormal up to rounding errors. Gram-Schmidt in two passes leaves a few eps for each
+/// vector of a basis, and 1e-13 is several hundred eps. Also checks that the residuals hold for the operator: the
+/// Lanczos relation computes them, and the products with a vector add rounding errors of up to 1e-12 of the norm.
 fn check(operator: &Operator<'_, f64>, pairs: &Pairs) {
     let n = operator.rows();
     let column = |j: usize| &pairs.vectors[j * n..(j + 1) * n];
@@ -67,8 +68,8 @@ fn check(operator: &Operator<'_, f64>, pairs: &Pairs) {
     }
 }
 
-/// Compares values: their error is the square of the residual over a gap of at least a thousandth of the norm,
-/// plus rounding; 1e-12 of the norm exceeds both.
+/// Compares values. The error of a value is the square of its residual divided by a gap, which is at least a
+/// thousandth of the norm, plus rounding errors. 1e-12 of the norm exceeds both.
 fn compare(found: &[f64], expected: &[f64], norm: f64) {
     assert_eq!(found.len(), expected.len());
     for (i, (x, y)) in found.iter().zip(expected).enumerate() {
@@ -90,8 +91,8 @@ fn family(family: Family, wanted: usize, block: usize) -> Pairs {
     smallest
 }
 
-/// Multiplicities 1, 7, 21, ...: one vector needs at least a third search, a block of twelve sees the first
-/// groups at once.
+/// The multiplicities are 1, 7, 21, ... Small blocks need more than one search; a block of twelve vectors may need
+/// only one.
 #[test]
 fn hypercube_has_its_multiplicities() {
     for block in [1, 2, 4, 12] {
@@ -101,7 +102,7 @@ fn hypercube_has_its_multiplicities() {
     family(Family::Hypercube { dimension: 10 }, 16, 4);
 }
 
-/// Groups of four and of eight equal values.
+/// The torus has groups of four and of eight equal values.
 #[test]
 fn torus_has_its_multiplicities() {
     for block in [1, 4] {
@@ -109,8 +110,8 @@ fn torus_has_its_multiplicities() {
     }
 }
 
-/// Graphs with one, two or few distinct values: a Krylov space ends after that many steps, long before it has the
-/// wanted pairs.
+/// If a graph has one, two or few distinct values, a Krylov space ends after that many steps, long before it
+/// contains the wanted pairs.
 #[test]
 fn invariant_subspaces_are_left() {
     for block in [1, 3] {
@@ -120,15 +121,16 @@ fn invariant_subspaces_are_left() {
     }
 }
 
-/// A path has simple values only: a block of two needs one search, a single vector another one to be sure.
+/// All values of a path are simple. A block of two vectors needs one search; a single vector needs a second search
+/// to be sure.
 #[test]
 fn simple_values_need_no_second_look() {
     assert_eq!(family(Family::Path { nodes: 300 }, 6, 2).searches, 1);
     assert_eq!(family(Family::Path { nodes: 300 }, 6, 1).searches, 2);
 }
 
-/// Three components of different sizes, one of them a single node: there are three null vectors, and none is
-/// found again.
+/// The graph has three components of different sizes, one of them a single node. So three null vectors are known,
+/// and none of them is found again.
 #[test]
 fn components_are_left_out() {
     let (path, ring) = ((0..29).map(|i| (i, i + 1)), (0..20).map(|i| (30 + i, 30 + (i + 1) % 20)));
@@ -145,7 +147,7 @@ fn components_are_left_out() {
     }
 }
 
-/// A dense symmetric matrix with values of both signs, compared with nalgebra's QR iteration.
+/// Compares the values of a dense symmetric matrix, which have both signs, with those of nalgebra's QR iteration.
 #[test]
 fn indefinite_matrices_at_both_ends() {
     for n in [1, 2, 3, 10, 47, 150] {
@@ -171,8 +173,8 @@ fn indefinite_matrices_at_both_ends() {
     }
 }
 
-/// Half of the values are 3 and half are -3: one value at either end, with many more vectors than the basis
-/// holds.
+/// Half of the values are 3 and half are -3, so both ends of the spectrum have one value with many more vectors
+/// than the basis can hold.
 #[test]
 fn a_group_larger_than_the_basis() {
     let n = 200_u32;
@@ -185,7 +187,8 @@ fn a_group_larger_than_the_basis() {
     }
 }
 
-/// Ties with the last wanted pair are found as far as there is room: all 7 of the hypercube, or 6 of them.
+/// Pairs that are tied with the last wanted one are found if `most` leaves room for them: all 7 of the hypercube,
+/// or 6 or 3 of them.
 #[test]
 fn ties_come_along() {
     let graph = Family::Hypercube { dimension: 7 }.graph().unwrap();
@@ -198,7 +201,7 @@ fn ties_come_along() {
     }
 }
 
-/// Bits are the same for any number of threads.
+/// The result has the same bits for any number of threads.
 #[test]
 fn threads_do_not_matter() {
     let graph = Family::Grid { rows: 50, columns: 41 }.graph().unwrap();
@@ -210,7 +213,8 @@ fn threads_do_not_matter() {
     assert_eq!(run(1), run(3));
 }
 
-/// A search that runs out of products returns the pairs it has and how many converged.
+/// A search that reaches the maximum number of products returns the pairs that it has and the number of pairs that
+/// have converged.
 #[test]
 fn products_run_out() {
     let graph = Family::Path { nodes: 2000 }.graph().unwrap();

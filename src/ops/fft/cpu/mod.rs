@@ -1,4 +1,4 @@
-//! Transforms on the CPU: rustfft and realfft, with the lines distributed over all threads.
+//! Computes transforms on the CPU with rustfft and realfft. The lines are distributed over all threads.
 
 mod plans;
 
@@ -11,17 +11,18 @@ use realfft::{ComplexToReal, RealToComplex};
 use rustfft::{Fft, FftNum};
 use std::sync::Arc;
 
-/// The number of elements that are worth a task: some microseconds of work.
+/// The number of elements in a task of one thread, which is a few microseconds of work.
 const TASK: usize = 1 << 13;
-/// The number of lines that are gathered together from a strided array: a cache line holds this many complex f32.
+/// The number of lines that are gathered together from a strided array, which is the number of complex f32 in a cache
+/// line.
 const BLOCK: usize = 8;
 
-/// The precisions that rustfft supports, with their transforms. Being methods, the transforms are compiled once in this
-/// crate and not again in every crate that calls them.
+/// The precisions that rustfft supports, with their transforms. The transforms are methods of concrete types, so that
+/// they are compiled once in this crate and not again in every crate that calls them.
 pub(super) trait Working: Real + FftNum {
     /// Computes complex transforms; the inverse divides by the length.
     fn complex(plans: &Plans<Self>, kind: Kind, n: usize, lines: Lines, from: &[Complex<Self>]) -> Vec<Complex<Self>>;
-    /// Transforms reals to half of a spectrum, each line multiplied by the window if there is one.
+    /// Transforms reals to half of a spectrum. If there is a window, each line is first multiplied by the window.
     fn forward(
         plans: &Plans<Self>,
         n: usize,
@@ -29,7 +30,7 @@ pub(super) trait Working: Real + FftNum {
         from: &[Self],
         window: Option<&[Self]>,
     ) -> Vec<Complex<Self>>;
-    /// Transforms half of a spectrum to reals, divided by the length.
+    /// Transforms half of a spectrum to reals and divides by the length.
     fn backward(plans: &Plans<Self>, n: usize, lines: Lines, from: &[Complex<Self>]) -> Vec<Self>;
 }
 
@@ -55,7 +56,7 @@ trait Engine<I, O>: Sync {
     /// The scratch memory of one thread.
     type Scratch: Send;
     fn scratch(&self) -> Self::Scratch;
-    /// Transforms whole lines, `from` into `to`.
+    /// Transforms the lines in `from` and writes the results to `to`.
     fn run(&self, from: &[I], to: &mut [O], scratch: &mut Self::Scratch);
 }
 
@@ -136,7 +137,7 @@ impl<F: Working> Engine<Complex<F>, F> for Backward<F> {
         let [before, after] = self.lengths();
         for (from, to) in from.chunks_exact(before).zip(to.chunks_exact_mut(after)) {
             line.iter_mut().zip(from).for_each(|(line, z)| *line = *z * self.scale);
-            // A real signal has no imaginary parts here, so they are ignored.
+            // The spectrum of a real signal is real at these frequencies, so imaginary parts are ignored.
             line[0].im = F::zero();
             if after.is_multiple_of(2) {
                 line[before - 1].im = F::zero();
@@ -171,7 +172,7 @@ where
 {
     let [before, after] = engine.lengths();
     let Lines { inner, outer } = lines;
-    // The pages are untouched: each is mapped by the thread that first writes to it.
+    // This does not touch the memory: each page is mapped by the thread that first writes to the page.
     let mut to = zeroed::<O>(inner * outer * after);
     if to.is_empty() {
         return to;

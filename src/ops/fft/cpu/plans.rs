@@ -4,10 +4,10 @@ use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftNum, FftPlanner};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most plans of one kind in the cache, as many as pocketfft caches.
+/// The maximum number of plans of one kind in the cache, the same as in pocketfft.
 const MOST: usize = 16;
-/// The most points of one kind's plans in total, which is 32 MiB of tables in f32. The latest plan stays whatever its
-/// length.
+/// The maximum total number of points of the cached plans of one kind, which is 32 MiB of tables in f32. The latest
+/// plan is cached even if it exceeds this limit.
 const POINTS: usize = 1 << 22;
 
 /// The plans of one kind in order of use, the latest at the end.

@@ -4,7 +4,7 @@
 //! Each row of op(A) is scaled by a power of two so that its largest magnitude is in [2^14, 2^15), and each column of
 //! op(B) likewise. Then `x = hi + lo`, where hi is the nearest f16 (11 bits) and lo is the nearest f16 to the
 //! remainder, so that `|x - hi - lo|` is at most 2^-22 |x| or, where lo is subnormal, 2^-25. The product of the two lo
-//! in `(hi + lo)(hi + lo)` is left out: 2^-22 of the whole. Products of two f16 are exact in f32.
+//! in `(hi + lo)(hi + lo)` is left out, because it is only 2^-22 of the whole. Products of two f16 are exact in f32.
 
 use super::super::{Activation, Given, Problem};
 use super::Operands;
@@ -27,7 +27,7 @@ fn scale(numbers: impl Iterator<Item = f32>) -> f64 {
     if largest == 0.0 || !largest.is_finite() {
         return 1.0;
     }
-    // Keep the exponent alone; the value is normal in f64.
+    // Keep only the exponent; the value is normal in f64.
     let power = f64::from_bits(f64::from(largest).to_bits() & 0x7ff0_0000_0000_0000);
     16384.0 / power
 }
@@ -40,7 +40,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Splits a batch of stored matrices, `rows x cols`, whose rows (or else columns) share a scale.
+    /// Splits a batch of stored `rows x cols` matrices. The elements of each row share a scale if `by_rows`, otherwise
+    /// the elements of each column.
     fn of(numbers: &[f32], rows: usize, cols: usize, by_rows: bool) -> Self {
         let (size, scaled) = (rows * cols, if by_rows { rows } else { cols });
         let mut parts = Self {

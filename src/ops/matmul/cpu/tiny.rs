@@ -1,23 +1,24 @@
-//! Batches of small products with SIMD: a column of a result is a few vectors, which stay in registers.
+//! Multiplies batches of small matrices with SIMD. A column of a result is a few vectors, which stay in registers.
 //!
-//! A column that does not fill its last vector is still read and written in whole vectors. The excess lanes read the
-//! next column and are ignored; the excess lanes written are overwritten by the next column. Only the end of an array
-//! goes through a padded copy.
+//! A column that does not fill its last vector is still read and written in whole vectors. The excess lanes of a read
+//! hold elements of the next column, which are ignored. The excess lanes of a write are overwritten when the next
+//! column is written. Only the end of an array is read and written through a padded copy.
 
 use super::super::Problem;
 use super::{Work, Working};
 use crate::lanes::{Task, Vector};
 use crate::parallel;
 
-/// The number of elements of a block of results: whole matrices of the orders 2, 3, 4, 6, 8, 12, 16 and 24 fill it. The
-/// threads that fill a block touch its pages first, and the pages are not cleared before.
+/// The number of elements in a block of results. Whole matrices of order 2, 3, 4, 6, 8, 12, 16 or 24 fill a block
+/// exactly. The thread that fills a block is the first to touch its pages, which are not cleared before.
 const BLOCK: usize = 9216;
-/// The number of elements of a chunk of results where matrices do not fill a block.
+/// The number of elements in a chunk of results, for matrices that do not fill a block exactly.
 const CHUNK: usize = 8192;
-/// The most vectors in a column.
+/// The maximum number of vectors in a column.
 const VECTORS: usize = 8;
 
-/// Returns the most rows of a result that the kernels take on this machine: the lanes of `VECTORS` vectors.
+/// Returns the maximum number of rows of a result that the kernels support on this machine, which is the number of
+/// lanes in `VECTORS` vectors.
 pub(super) fn most_rows<T: Working>() -> usize {
     T::in_lanes(Lanes) * VECTORS
 }
@@ -39,7 +40,7 @@ pub(super) fn gemm<T: Working>(work: &Work<'_, T>) -> Vec<T> {
     let zero = T::from_f64(0.0);
     if BLOCK.is_multiple_of(size) && size * batch >= 8 * BLOCK {
         let each = BLOCK / size;
-        // Blocks of a fixed length are written whole; the excess of the last one is truncated.
+        // All blocks have the same length; the excess elements of the last block are truncated.
         let mut out = vec![zero; batch.div_ceil(each) * BLOCK];
         parallel::for_each(out.chunks_mut(BLOCK), |block, out| {
             let first = block * each;
@@ -138,8 +139,8 @@ fn transpose<T: Copy>(from: &[T], rows: usize, cols: usize, to: &mut [T]) {
     }
 }
 
-/// Computes `out = alpha A B`, where the columns of A and of the result are `m` elements apart, with padding after the
-/// last.
+/// Computes `out = alpha A B`, where the columns of A and of the result are `m` elements apart. The last column is
+/// followed by padding.
 #[inline(always)]
 fn product<V: Vector, const ROWS: usize, const COLUMNS: usize>(
     token: V::Token,

@@ -10,7 +10,7 @@ use crate::ops::random::uniforms;
 use crate::ops::sparse::Operator;
 use crate::ops::sparse::gpu::Slab;
 
-/// The edges of a batch, as the host takes them.
+/// The edges of a batch of graphs: (source, target, weight).
 #[derive(Clone)]
 struct Case {
     node_offsets: Vec<usize>,
@@ -27,7 +27,7 @@ impl Case {
         GraphBatch::from_edge_list(list, &Conventions::default()).unwrap()
     }
 
-    /// Calls `then` with the edges as the device takes them.
+    /// Calls `then` with the edges in the form that the device's functions take.
     fn listed<T>(&self, then: impl FnOnce(Listed<'_>) -> T) -> T {
         let sources: Vec<u32> = self.edges.iter().map(|e| e.0).collect();
         let targets: Vec<u32> = self.edges.iter().map(|e| e.1).collect();
@@ -37,8 +37,9 @@ impl Case {
     }
 }
 
-/// Random edges with duplicates in both directions, self-loops, and weights of 0 among few values; nodes
-/// without edges; a hub; no edges; more than one block of every array, and more nodes than 16 bits can number.
+/// Returns test cases: random edges with self-loops, duplicates in both directions and five different weights, one of
+/// which is 0; nodes without edges; a node with 5000 neighbors; graphs without edges; arrays of more than one block;
+/// more nodes than 16 bits can number.
 fn cases() -> Vec<Case> {
     let random = |first: u32, nodes: u32, edges: u32, seed: u64| {
         (0..edges).map(move |i| {
@@ -72,7 +73,7 @@ fn rows_are_those_of_the_host() {
             let entries = host.entries();
             let mut columns = gpu.read(&made.columns).unwrap().wait().unwrap();
             columns.truncate(entries);
-            // The host counts columns within their graph.
+            // The host numbers columns from 0 within each graph.
             for (graph, nodes) in host.iter().zip(host.node_offsets().windows(2)) {
                 let places = graph.row_offsets()[0]..graph.row_offsets()[graph.nodes()];
                 columns[places].iter_mut().for_each(|column| *column -= nodes[0] as u32);
@@ -89,7 +90,7 @@ fn rows_are_those_of_the_host() {
     });
 }
 
-/// A X for one column of X.
+/// Computes A X for an X of one column.
 fn product(gpu: &Gpu, resident: &crate::ops::sparse::gpu::Resident, x: &[f32]) -> Vec<f32> {
     let mut rec = gpu.record();
     let data: Vec<[f32; 4]> = x.iter().map(|&x| [x, 0.0, 0.0, 0.0]).collect();
@@ -124,8 +125,9 @@ fn laplacians_from_edges_are_those_of_the_host() {
                             let term = -scale(row) * weight * scale(column) * f64::from(x[column]);
                             (sum, size) = (sum + term, size + term.abs());
                         }
-                        // The bound of a product (sparse/gpu), plus 4 units for the degrees computed here,
-                        // which are summed in 84 steps.
+                        // The error bound of a product (see sparse/gpu/tests.rs), plus a bound for the degrees, which
+                        // are computed on the device here: 4 units of 2^-24, and the square root of the 84 steps in
+                        // which a degree is summed.
                         let allowed = 4.0 * (f64::sqrt(84.0) + 4.0 + f64::sqrt(84.0)) * 2.0_f64.powi(-24) * size;
                         assert!((f64::from(y[row]) - sum).abs() <= allowed, "row {row}: {}, not {sum}", y[row]);
                     }
@@ -153,9 +155,9 @@ fn digits_cover_every_number() {
     assert_eq!([0, 1, 15, 16, 255, 256, u32::MAX].map(bits), [0, 1, 4, 5, 8, 9, 32]);
 }
 
-/// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. Loops by stride:
-/// 2^32 elements in 65,535 workgroups of 64 are 1024 per invocation, and 32 times that in bounds.wgsl, whose
-/// rows are at most a quarter of them.
+/// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. In a kernel that strides over
+/// 2^32 elements with 65,535 workgroups of 64 invocations, each invocation makes about 1024 iterations. In bounds.wgsl
+/// each row takes up to 33 iterations, but there are at most a quarter as many rows as elements.
 #[test]
 fn the_loops_of_every_kernel_fit_lavapipe() {
     let digits = 2 * 16 + 64 + 16;

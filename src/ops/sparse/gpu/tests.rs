@@ -14,8 +14,8 @@ fn noise(count: usize, seed: u64) -> Vec<f32> {
     (0..u32::try_from(count).unwrap()).map(|i| uniforms(i, 0, seed)[0] as f32).collect()
 }
 
-/// A hub with 3000 leaves, a weighted random graph with isolated nodes, a single node, and rows on either side
-/// of the length at which rows are cut.
+/// Returns four graphs: a star with 3000 leaves, a weighted random graph with isolated nodes, a single node, and a
+/// graph with rows of 256 entries, which are not cut, and of 257 entries, which are.
 fn graphs() -> GraphBatch {
     let conventions = Conventions::default();
     let star: Vec<(u32, u32)> = (1..=3000).map(|leaf| (0, leaf)).collect();
@@ -25,7 +25,7 @@ fn graphs() -> GraphBatch {
             (place(0), place(1), (uniforms(i, 2, 3)[0] + 1.5) as f32)
         })
         .collect();
-    // A complete graph of 258 nodes has rows of 257 entries; without one edge two of them have 256.
+    // A complete graph of 258 nodes has rows of 257 entries; without one of the edges, two rows have 256.
     let dense: Vec<(u32, u32)> = (0..258).flat_map(|i| (0..i).map(move |j| (j, i))).filter(|e| *e != (0, 1)).collect();
     GraphBatch::from_graphs(&[
         Graph::from_edges(3001, &star, &conventions).unwrap(),
@@ -36,7 +36,7 @@ fn graphs() -> GraphBatch {
     .unwrap()
 }
 
-/// Computes `A x` for one column, and `|A| |x|`, in f64, from the operator's stored values.
+/// Computes `A x` and `|A| |x|` for one column x, in f64, from the operator's stored values.
 fn product(operator: &Operator<'_, f32>, x: &[f64]) -> Vec<(f64, f64)> {
     let mut out = Vec::new();
     for problem in 0..operator.problems() {
@@ -67,9 +67,9 @@ fn check(gpu: &Gpu, operator: &Operator<'_, f32>, width: usize) {
     for column in 0..width {
         let of = |data: &[f32]| data.iter().skip(column).step_by(width).map(|&x| f64::from(x)).collect::<Vec<_>>();
         for (row, (found, (truth, size))) in of(&y).into_iter().zip(product(operator, &of(&x))).enumerate() {
-            // Each term has four roundings, and the longest chain of additions has 64 fours and 12 segments for
-            // 3000 entries. They are independent: the root of that many units of 2^-24, with a factor of 4 for
-            // 100,000 values.
+            // Each term has four roundings. The longest chain of additions, for 3000 entries, adds 64 groups of four
+            // and then 12 segments. The roundings are independent, so the error is about 2^-24 times the square root of
+            // their number; a factor of 4 covers the largest error of 100,000 values.
             let tolerance = 4.0 * f64::sqrt(4.0 + 64.0 + 12.0) * 2.0_f64.powi(-24) * size;
             assert!((found - truth).abs() <= tolerance, "row {row}, column {column} of {width}: {found}, not {truth}");
         }
@@ -96,7 +96,7 @@ fn products_are_those_of_f64() {
     });
 }
 
-/// Bits are the same for every width of slabs and every size of buffers.
+/// The bits of a product are the same for every slab width and every buffer size.
 #[test]
 fn products_do_not_depend_upon_the_cut() {
     on_each_adapter(module_path!(), "products_do_not_depend_upon_the_cut", |gpu| {
@@ -141,14 +141,15 @@ fn columns_are_spread_evenly_over_slabs() {
             let lanes = lanes_of(width, most);
             assert_eq!(lanes.iter().sum::<u32>() as usize, width.div_ceil(4));
             assert!(lanes.iter().all(|&l| (1..=most).contains(&l)) && lanes.is_sorted_by(|a, b| a >= b));
-            // The kernels for Gram matrices exist for such pairs of widths only.
+            // The kernels for Gram matrices exist only for pairs of slabs whose `lanes` differ by at most 1.
             assert!(lanes.first().zip(lanes.last()).is_none_or(|(a, b)| a - b <= 1), "{lanes:?}");
         }
     }
 }
 
-/// lavapipe silently cuts off the loops of an invocation after 65,535 iterations. A row or segment takes 256 /
-/// 4 + 3, whatever its matrix; an eighth of the segments of a row of 10^8 entries still fits.
+/// lavapipe silently cuts off the loops of an invocation after 65,535 iterations. A row or a segment takes at most 256
+/// / 4 + 3 iterations. The segments of a long row are added by eight shares of invocations, whose loops fit even if the
+/// row has 10^8 entries.
 #[test]
 fn the_loops_of_every_kernel_fit_lavapipe() {
     let segment = super::super::chunks::SEGMENT;

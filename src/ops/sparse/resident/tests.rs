@@ -12,7 +12,7 @@ use crate::ops::sparse::{Operator, spmm};
 use crate::policy::Backend;
 use crate::shape::Shape;
 
-/// A hub, chains between its leaves, and nodes without edges.
+/// Returns the edges of a graph with a star, chains between the star's leaves, and nodes without edges.
 fn edges() -> EdgeList {
     let mut edges = EdgeList::new(1000).unwrap();
     (1..900).for_each(|leaf| edges.push(0, leaf));
@@ -50,8 +50,9 @@ fn operators_stay_on_the_device() {
                     assert!(y.is_resident() && y.shape() == shape);
                     let y = y.to_host(&ctx).unwrap();
                     for (found, want) in y.as_slice().iter().zip(truth.as_slice()) {
-                        // Two f32 sums of up to 900 terms of size 1 or less, plus a diagonal term of at most
-                        // that size: in any order their errors are within 40 units of 2^-24 of that.
+                        // Both values are f32 sums of up to 900 terms of magnitude at most 1, and of a diagonal term no
+                        // larger than 900 such terms. In any order of summation, the difference is at most 40 times
+                        // 2^-24 times the size of the sum.
                         let unit = if normalization == Normalization::Combinatorial { 900.0 } else { 30.0 };
                         assert!((found - want).abs() <= 40.0 * unit * f32::EPSILON / 2.0, "{found}, not {want}");
                     }

@@ -47,7 +47,7 @@ impl<F: Real> Sampled<F> {
     }
 }
 
-/// Calls [`every`] here, so that it is compiled once and not again in every crate that calls it.
+/// Instantiates [`every`] for f32 in this crate, so that it is not compiled again in every crate that calls it.
 fn in_f32(problem: &Problem, a: &[f32], k: usize, options: TruncatedOptions, cancel: &Cancel) -> Sampled<f32> {
     every(problem, a, k, options, cancel)
 }
@@ -87,15 +87,15 @@ fn every<F: Working>(problem: &Problem, a: &[F], k: usize, options: TruncatedOpt
     all
 }
 
-/// The residual that a triplet may have, relative to its singular value. The error of its value is then the square of
-/// that over the gap, and the error of its vectors is that over the gap.
+/// The largest residual of a converged triplet, relative to its singular value. If r is the residual and g is the gap
+/// to the values that are not wanted, then the error of the value is r^2 / g, and the error of the vectors is r / g.
 const RESIDUAL: f64 = 1e-8;
 
-/// The blocks of a basis before it is compressed to one.
+/// The maximum number of blocks in a basis. A basis that would exceed it is compressed to one block first.
 const BLOCKS: usize = 5;
 
-/// Computes k triplets of the tall matrix B, `|B - P S Q'|_F / |B|_F`, and the certificate. Returns `None` if it is
-/// cancelled, or if the decomposition of the small matrix fails.
+/// Computes k triplets of the tall matrix B, `|B - P S Q'|_F / |B|_F`, and the certificate. Returns `None` if the call
+/// is cancelled, or if the decomposition of the small matrix fails.
 ///
 /// Block Lanczos bidiagonalization (Golub, Luk and Overton 1981) starts from a random block and orthogonalizes every
 /// block against all before it. When the basis is full, it is compressed to its leading singular vectors (Baglama and
@@ -108,14 +108,15 @@ fn project<F: Working>(
 ) -> Option<(Factors<F>, f64, Certificate)> {
     let (long, short) = b.shape();
     let norm = frobenius(b.as_ref());
-    // The residual that the rounding of products of that length leaves in the working precision, as a length.
+    // The absolute residual that the rounding of products with B leaves in the working precision, given the largest
+    // value.
     let rounding = |largest: f64| F::EPSILON * (8.0 * norm + super::super::as_f64(long).sqrt() * largest);
     let width = k.saturating_add(options.oversample).min(short);
     let mut random = Random { seed: options.seed, next: 0 };
     let mut right = orthonormal_complement(Mat::zeros(short, 0).as_ref(), random.block(short, width), &mut random);
     let images = product(b.as_ref(), right.as_ref());
     let mut left = orthonormal_complement(Mat::zeros(long, 0).as_ref(), images.clone(), &mut random);
-    // B right = left small, and the last columns of left are the newest.
+    // Invariant: `B right = left small`. The last `newest` columns of `left` are the newest block.
     let mut small = product(left.transpose(), images.as_ref());
     let mut newest = width;
     let mut passes = 1;
@@ -129,7 +130,8 @@ fn project<F: Working>(
         let room = short - size;
         let block = if room < newest { random.block(short, room) } else { z.clone() };
         let next = orthonormal_complement(right.as_ref(), block, &mut random);
-        // B' left = right small' + next (next' z) in the newest columns; the last term is what a triplet misses.
+        // For the newest columns of `left`, `B' left = right small' + next (next' z)`. The last term is what the
+        // triplets miss.
         let missed = product(next.transpose(), z.as_ref());
         let largest = found.s.first().copied().unwrap_or(0.0);
         let misses = |j: usize| {
@@ -137,7 +139,7 @@ fn project<F: Working>(
                 |i: usize| (0..newest).map(|t| missed[(i, t)].to_f64() * found.p[(size - newest + t, j)]).sum::<f64>();
             (0..missed.nrows()).map(|i| row(i).powi(2)).sum::<f64>().sqrt()
         };
-        // Half of what the certificate allows.
+        // The iteration stops at half of the residual that the certificate allows.
         let found_all = (0..k).all(|j| 2.0 * misses(j) <= (RESIDUAL * found.s[j]).max(rounding(largest)));
         if found_all || room == 0 || passes >= options.passes {
             let (p, q) = (
@@ -165,12 +167,13 @@ fn project<F: Working>(
         passes += 1;
     };
 
-    // The products above have changed the lengths of the columns. The error of `p . B q` is the product of the errors
-    // of both vectors. Among values that rounding cannot separate, taking the smallest so far makes the order
-    // descending.
+    // The products above have changed the lengths of the columns. Each value is `p . B q`, whose error is the product
+    // of the errors of both vectors. Values that rounding cannot separate may be out of order, so each value is
+    // replaced by the smallest value up to it.
     normalize(&mut p);
     normalize(&mut q);
-    // Both sides are measured: one of them is only rounding, and only the other one sees what the basis misses.
+    // The residuals of both `B' p` and `B q` are measured, because one of them contains only rounding, and only the
+    // other shows what the basis misses.
     let (back, forth) = (product(b.transpose(), p.as_ref()), product(b.as_ref(), q.as_ref()));
     let mut least = f64::INFINITY;
     let mut value = |j: usize| {
@@ -218,7 +221,7 @@ fn frobenius<F: Working>(x: MatRef<'_, F>) -> f64 {
     x.col_iter().map(|column| column.iter().map(|x| x.to_f64().powi(2)).sum::<f64>()).sum::<f64>().sqrt()
 }
 
-/// The random numbers of blocks, one column after the other.
+/// The source of random blocks. `next` is the index of the next random column.
 struct Random {
     seed: u64,
     next: usize,
@@ -232,14 +235,14 @@ impl Random {
     }
 }
 
-/// Returns an orthonormal basis of the part of `block` that is orthogonal to `basis`. Columns of which only rounding is
-/// left are replaced by random directions in that space.
+/// Returns an orthonormal basis of the part of `block` that is orthogonal to `basis`. If only rounding is left of a
+/// column, the column is replaced by a random direction that is orthogonal to `basis`.
 fn orthonormal_complement<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, random: &mut Random) -> Mat<F> {
     let (rows, cols) = block.shape();
     let length = |x: &Mat<F>, j: usize| x.col(j).iter().map(|x| x.to_f64().powi(2)).sum::<f64>().sqrt();
     let largest = (0..cols).map(|j| length(&block, j)).fold(0.0, f64::max);
     let taken_off = |mut x: Mat<F>| {
-        // Twice is enough (Kahan and Parlett).
+        // Orthogonalizing twice is enough (Kahan and Parlett).
         for _ in 0..2 {
             let along = product(basis.transpose(), x.as_ref());
             matmul(x.as_mut(), Accum::Add, basis, along.as_ref(), F::from_f64(-1.0), PARALLEL);

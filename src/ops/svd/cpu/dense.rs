@@ -1,4 +1,4 @@
-//! One matrix at a time, by faer: QR if it is tall, bidiagonalization, divide and conquer.
+//! Solves one matrix at a time with faer: QR if the matrix is tall, then bidiagonalization, then divide and conquer.
 
 use super::super::{PROMISE, Problem};
 use super::{Matrices, Scaled, Working, not_finite};
@@ -10,26 +10,27 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{Accum, Mat, MatRef, Par};
 
-/// The length of the shorter side from which one matrix is worth all threads. The choice, and with it a matrix's
-/// result, depends only on the matrix's shape.
+/// The minimum size of the smaller dimension at which all threads work together on one matrix. This choice depends only
+/// on the shape of the matrix, and so the result does not depend on anything else in the call.
 const PARALLEL_FROM: usize = 512;
 
-/// The largest residual that f32 may leave, 12 eps: this leaves room below the promise in every norm, and values stay
-/// within 2 eps s_max of the true ones. Matrices with a larger one are solved in f64: with premature deflation, one in
-/// a hundred graded matrices was left with 16 eps, and with values as far off (faer 0.24.4, 2026-11-22, the families of
-/// tests/dense/svd.rs). Others reach 9.5 eps at most, random ones 3.
+/// The largest residual that is accepted from f32, 12 eps. This limit leaves room below the promise in every norm, and
+/// keeps the values within 2 eps s_max of the true values. Matrices with a larger residual are solved again in f64.
+/// Because of premature deflation, one in a hundred graded matrices had a residual of 16 eps, and values with errors as
+/// large (faer 0.24.4, 2026-11-22, the families of tests/dense/svd.rs). Other matrices reach at most 9.5 eps, and
+/// random matrices 3 eps.
 const WELL: f64 = 12.0 * f32::EPSILON as f64;
 
 /// The factors of B = P diag(s) Q'.
 pub(super) struct Factors<F> {
-    /// `(long, short)`, or square.
+    /// The left basis, `(long, short)`, or `(long, long)` if it is complete.
     pub(super) p: Mat<F>,
     pub(super) s: Vec<F>,
-    /// `(short, short)`.
+    /// The right basis, `(short, short)`.
     pub(super) q: Mat<F>,
 }
 
-/// Solves the matrices of `a`, each by itself.
+/// Solves each matrix of `a` separately.
 pub(super) fn solve<F: Working>(a: &[F], out: Matrices<'_, F>) {
     let Matrices { problem, mut u, mut s, mut vh, certificates } = out;
     let [u_len, s_len, vh_len] = problem.shapes().map(|shape| shape.matrix_len());
@@ -44,7 +45,7 @@ pub(super) fn solve<F: Working>(a: &[F], out: Matrices<'_, F>) {
     }
 }
 
-/// Solves one matrix. Writes S, and U and Vh if they have room.
+/// Solves one matrix. Always writes S; writes U and Vh unless their slices are empty.
 fn solve_one<F: Working>(problem: &Problem, a: &[F], u: &mut [F], s: &mut [F], vh: &mut [F]) -> Certificate {
     let scaled = Scaled::of(problem, a);
     if !scaled.finite {
@@ -59,11 +60,12 @@ fn solve_one<F: Working>(problem: &Problem, a: &[F], u: &mut [F], s: &mut [F], v
     if s.iter().all(|x| x.to_f64().is_finite()) {
         return certificate;
     }
-    // A singular value may be too large for the precision although no element is.
+    // A singular value may overflow in this precision although no element does.
     Certificate { status: Status::NotConverged, residual: f64::INFINITY, ..certificate }
 }
 
-/// Decomposes the tall matrix B and certifies the result; repeats it in f64 if f32 is not accurate enough.
+/// Decomposes the tall matrix B and certifies the result. If f32 is not accurate enough, repeats the decomposition in
+/// f64.
 pub(super) fn certified<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<(Certificate, Factors<F>)> {
     let solved = factor(b, left, par).map(|factors| {
         let (factors, images) = refined(b, factors, par);
@@ -76,7 +78,7 @@ pub(super) fn certified<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option
     solved
 }
 
-/// Does the same in f64 and narrows the result.
+/// Decomposes B in f64, narrows the factors to F, and certifies the narrowed factors.
 fn in_f64<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<(Certificate, Factors<F>)> {
     let wide = Mat::from_fn(b.nrows(), b.ncols(), |i, j| b[(i, j)].to_f64());
     let (Factors { p, s, q }, _) = refined(&wide, factor(&wide, left, par)?, par);
@@ -86,8 +88,8 @@ fn in_f64<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<(Certificate,
 }
 
 /// Scales the columns to length 1 and replaces the singular values by `p . B q`, whose error is the product of the
-/// errors of both vectors. Also returns B Q. Divide and conquer leaves values off by 80 eps s_max (f32, 100 x 100, faer
-/// 0.24.4).
+/// errors of both vectors. Without this step, divide and conquer leaves errors of 80 eps s_max in the values (f32,
+/// 100 x 100, faer 0.24.4). Also returns B Q.
 fn refined<F: Working>(b: &Mat<F>, mut factors: Factors<F>, par: Par) -> (Factors<F>, Mat<F>) {
     if F::ON_DEVICE {
         // Divide and conquer in f32 leaves `|U'U - I|` three to five times LAPACK's (n = 150 to 300, 2026-11-23).
@@ -101,7 +103,7 @@ fn refined<F: Working>(b: &Mat<F>, mut factors: Factors<F>, par: Par) -> (Factor
     for (j, value) in s.iter_mut().enumerate() {
         let own = sum(images.col_as_slice(j), p.col_as_slice(j), |y, p| y * p);
         if own < 0.0 {
-            // Only rounding is left of such a value; its vector may have either sign.
+            // A negative value is only rounding, so the sign of its vector is arbitrary.
             p.col_as_slice_mut(j).iter_mut().for_each(|x| *x = -*x);
         }
         *value = F::from_f64(own.abs());
@@ -135,7 +137,7 @@ fn factor<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<Factors<F>> {
     Some(Factors { p, s, q })
 }
 
-/// Sorts the singular values in descending order, with the columns that belong to them.
+/// Sorts the singular values in descending order, together with their columns.
 fn descending<F: Working>(factors: Factors<F>, images: Mat<F>) -> (Factors<F>, Mat<F>) {
     let Factors { p, s, q } = &factors;
     if s.is_sorted_by(|a, b| a.to_f64() >= b.to_f64()) {
@@ -177,7 +179,7 @@ pub(super) fn departure<F: Working>(x: MatRef<'_, F>, par: Par) -> f64 {
     (0..n).flat_map(|j| (0..=j).map(move |i| (i, j))).map(|(i, j)| entry(i, j)).fold(0.0, nan_max)
 }
 
-/// Returns the larger, or NaN if there is one.
+/// Returns the larger of the two, or NaN if either is NaN.
 pub(super) fn nan_max(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }

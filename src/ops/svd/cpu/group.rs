@@ -1,5 +1,6 @@
-//! Small matrices, one per SIMD lane: Householder QR, one-sided Jacobi on the rows of R, U by a second QR (see
-//! [`super::super::svd`]). A lane never sees its neighbors, and stops rotating once its own columns are orthogonal.
+//! Solves small matrices, one per SIMD lane, by Householder QR, one-sided Jacobi on the rows of R, and a second QR for
+//! U (see [`super::super::svd`]). A lane does not depend on its neighbors, and stops rotating once its own columns are
+//! orthogonal.
 
 use super::super::{PROMISE, Problem};
 use super::reflect::{Reflections, dot, missing};
@@ -7,26 +8,27 @@ use super::{Matrices, Scale, Working, not_finite};
 use crate::lanes::{Task, Vector};
 use crate::ops::certificate::{Certificate, Status};
 
-/// The largest shorter side of matrices that are solved in lanes, and the most elements of their basis. Thin matrices
-/// may have more elements, because they stay in the cache for longer. Ratios to faer's time (f32, AVX-512, two threads
-/// on a loaded machine, `benches/results/2026-11-21-svd-cpu.md`): 64 x 64 takes half the time of 65 x 65, 256 x 64 two
+/// The maximum smaller dimension of matrices that are solved in lanes (`SHORT`), and the maximum number of elements of
+/// their basis (`ELEMENTS`). Thin matrices may have more elements, because they stay in the cache for longer. At these
+/// limits, lanes compare with faer's time for a slightly larger matrix as follows (f32, AVX-512, two threads on a
+/// loaded machine, `benches/results/2026-11-21-svd-cpu.md`): 64 x 64 takes half the time of 65 x 65, 256 x 64 two
 /// thirds of 257 x 64, 2048 x 8 a fifth of 2049 x 8.
 const SHORT: usize = 64;
 const ELEMENTS: usize = 1 << 14;
 const THIN: usize = 16;
 const THIN_ELEMENTS: usize = 1 << 16;
 
-/// The fewest matrices that are worth a group if the shorter side is beyond [`THIN`]: fewer leave too many lanes empty.
-/// A group of 16 takes 4 ms at 64 x 64, however many of its lanes are used; one matrix by itself takes 0.7 ms (AVX-512,
-/// 2026-11-21).
+/// The minimum number of matrices that are solved as a group if their smaller dimension is beyond [`THIN`], because
+/// fewer matrices would leave too many lanes empty. A group of 16 takes 4 ms at 64 x 64, regardless of how many of its
+/// lanes are used. A matrix that is solved separately takes 0.7 ms (AVX-512, 2026-11-21).
 const LANES_FOR: usize = 6;
 
-/// The most sweeps. Convergence is quadratic at the end, so a matrix that takes more does not converge. 4 to 10 were
-/// observed.
+/// The maximum number of sweeps. Convergence is quadratic at the end, so a matrix that needs more sweeps does not
+/// converge. 4 to 10 sweeps were observed.
 const MAX_SWEEPS: u32 = 30;
 
-/// Returns whether the matrices of that batch are solved in lanes. This depends only on the shape of the batch, and so
-/// does every bit of a result.
+/// Returns whether the matrices of the given problem are solved in lanes. This choice depends only on the shape of the
+/// batch, so that a result depends on nothing else in the call.
 pub(super) fn takes(problem: &Problem) -> bool {
     let (long, short) = (problem.long(), problem.short());
     let most = if short <= THIN { THIN_ELEMENTS } else { ELEMENTS };
@@ -73,17 +75,17 @@ struct Work<V: Vector> {
     token: V::Token,
     long: usize,
     short: usize,
-    /// `(long, short)`: the matrices, scaled.
+    /// The scaled matrices B, `(long, short)`.
     b: Vec<V>,
-    /// `(long, short)`: their QR, then that of B V.
+    /// The QR factorization of B, and later that of B V, `(long, short)`.
     x: Vec<V>,
-    /// `(long, short)`: B V.
+    /// The product B V, `(long, short)`.
     y: Vec<V>,
-    /// `(short, short)`: the rows of R.
+    /// The rows of R, `(short, short)`.
     w: Vec<V>,
-    /// `(short, short)`: V.
+    /// The right basis V, `(short, short)`.
     v: Vec<V>,
-    /// `(long, left)`: P.
+    /// The left basis P, `(long, left)`.
     p: Vec<V>,
     s: Vec<V>,
     reflections: Reflections<V>,
@@ -135,7 +137,8 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         self.x.copy_from_slice(&self.y);
         self.reflections.factor(&mut self.x, long);
         self.reflections.form(&self.x, &mut self.p, long);
-        // Among values that rounding cannot separate, taking the smallest so far makes the order descending.
+        // Values that rounding cannot separate may be out of order, so each value is replaced by the smallest value up
+        // to it.
         let mut least = self.reflections.betas[0].abs();
         for (s, beta) in self.s.iter_mut().zip(&self.reflections.betas) {
             let beta = beta.abs();
@@ -156,7 +159,7 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         });
     }
 
-    /// Loads B, each matrix into its lane. Lanes without a matrix are 0, as are those whose matrix is not finite.
+    /// Loads B, each matrix into its lane. Lanes without a matrix, and lanes whose matrix is not finite, are 0.
     #[inline(always)]
     fn load(&mut self, problem: &Problem, a: &[F]) -> Vec<Scale> {
         let (long, short) = (self.long, self.short);
@@ -179,13 +182,13 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         scales
     }
 
-    /// Makes sweeps over all pairs of columns of W until no lane rotates any pair (Hestenes 1958). Returns the sweeps
-    /// of each lane, and 1 in the lanes that still rotated in the last one.
+    /// Makes sweeps over all pairs of columns of W until no lane rotates any pair (Hestenes 1958). Returns the number
+    /// of sweeps of each lane, and a vector with 1 in the lanes that still rotated a pair in the last sweep.
     #[inline(always)]
     fn rotate(&mut self) -> (V, V) {
         let n = self.short;
         let (zero, one, half) = (self.number(0.0), self.number(1.0), self.number(0.5));
-        // Two columns count as orthogonal if their inner product is within its rounding.
+        // Two columns count as orthogonal if their inner product is at most its own rounding error.
         #[expect(clippy::cast_precision_loss, reason = "a small count")]
         let tolerance = self.number(F::EPSILON * (n as f64).sqrt().max(4.0));
         let missing = self.number(missing::<F>());
@@ -194,7 +197,8 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         for _ in 0..MAX_SWEEPS {
             sweeps += still_rotating;
             let mut rotated = zero;
-            // Within a sweep the squares are updated; a sweep without a rotation has the exact ones.
+            // Within a sweep, rotations update the squared lengths. They are computed anew before each sweep, so they
+            // are exact in a sweep without a rotation.
             for (square, column) in squares.iter_mut().zip(self.w.chunks_exact(n)) {
                 *square = dot(column, column, zero);
             }
@@ -213,7 +217,7 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
                     let t = V::select(zeta.lt(zero), -one, one) / size;
                     let t = V::select(turn, t, zero);
                     let c = one / t.mul_add(t, one).sqrt();
-                    // One Newton step makes the rotation orthogonal beyond the rounding of c.
+                    // One Newton step removes the departure from orthogonality that the rounding of c causes.
                     let excess = c.mul_add(c * t.mul_add(t, one), -one);
                     let c = (half * excess).neg_mul_add(c, c);
                     let s = c * t;
@@ -235,8 +239,8 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         (sweeps, still_rotating)
     }
 
-    /// Writes V: the columns of W by descending length, each scaled to length 1. Missing columns are completed to an
-    /// orthonormal basis.
+    /// Writes V: the columns of W in descending order of their lengths, each scaled to length 1. Missing columns are
+    /// replaced so that V is an orthonormal basis.
     #[inline(always)]
     fn order(&mut self) {
         let n = self.short;
@@ -279,7 +283,7 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
     fn multiply(&mut self) {
         let (long, short) = (self.long, self.short);
         let zero = self.number(0.0);
-        // Four columns of Y at once, so that each element of B is read once for all of them.
+        // Four columns of Y are computed at once, so that each element of B is read once for all four.
         for j in (0..short).step_by(4) {
             let column = |t: usize| (j + t).min(short - 1);
             for i in 0..long {
@@ -361,7 +365,7 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
                 }
             }
             let mut own = certificate(lane).judged_by(PROMISE, self.long, F::EPSILON);
-            // A singular value may be too large for the precision although no element is.
+            // A singular value may overflow in this precision although no element does.
             if !s[0].to_f64().is_finite() {
                 own = Certificate { status: Status::NotConverged, residual: f64::INFINITY, ..own };
             }

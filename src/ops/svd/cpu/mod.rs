@@ -1,8 +1,8 @@
-//! The CPU's singular value decomposition, in the precision of the input: small matrices one per SIMD lane, larger ones
-//! by faer.
+//! The singular value decomposition on the CPU, in the precision of the input. Small matrices are solved one per SIMD
+//! lane, and larger matrices by faer.
 //!
-//! Shorter sides up to 64 take QR and one-sided Jacobi in lanes, longer ones faer, and again in f64 where its f32 is
-//! not good enough.
+//! Matrices whose smaller dimension is at most 64 are solved in lanes by QR and one-sided Jacobi. Larger matrices are
+//! solved by faer, and again in f64 if faer's result in f32 is not accurate enough.
 
 mod block_lanczos;
 mod dense;
@@ -24,13 +24,13 @@ trait Working: Real + faer::traits::RealField {}
 impl Working for f32 {}
 impl Working for f64 {}
 
-/// Returns the algorithm for a problem.
+/// Returns the name of the algorithm for a problem.
 pub(super) fn algorithm(problem: &Problem) -> &'static str {
     if group::takes(problem) { "one matrix per SIMD lane" } else { "faer" }
 }
 
-/// Decomposes all matrices of `a`; computes U and Vh only if `vectors`. Results that are not computed because of a
-/// cancellation stay 0.
+/// Decomposes all matrices of `a`; computes U and Vh only if `vectors` is true. If the call is cancelled, results that
+/// were not computed stay 0.
 pub(super) fn svd<T: Real>(problem: &Problem, a: &[T], vectors: bool, cancel: &Cancel) -> Parts<T> {
     let [u, s, vh] = problem.shapes().map(|shape| shape.len());
     let kept = |len| if vectors { len } else { 0 };
@@ -69,7 +69,7 @@ impl<'a, T: Real> Matrices<'a, T> {
     }
 }
 
-/// Calls [`batch`] here, so that it is compiled once and not again in every crate that calls it.
+/// Instantiates [`batch`] for f32 in this crate, so that it is not compiled again in every crate that calls it.
 fn in_f32(a: &[f32], out: Matrices<'_, f32>, cancel: &Cancel) {
     batch(a, out, cancel);
 }
@@ -78,7 +78,7 @@ fn in_f64(a: &[f64], out: Matrices<'_, f64>, cancel: &Cancel) {
     batch(a, out, cancel);
 }
 
-/// The matrices that a thread takes together if they are solved in lanes: as many as the widest vectors have lanes.
+/// The number of matrices that a thread solves together in lanes, which is the number of lanes of the widest vectors.
 const GROUP: usize = 16;
 
 fn batch<F: Working>(a: &[F], out: Matrices<'_, F>, cancel: &Cancel) {
@@ -101,7 +101,8 @@ fn batch<F: Working>(a: &[F], out: Matrices<'_, F>, cancel: &Cancel) {
     });
 }
 
-/// Splits `all` into slices of `len`, the last one with what is left; the slices are empty if `all` is.
+/// Splits `all` into `count` slices of `len` elements. The last slice may be shorter, and all slices are empty if `all`
+/// is empty.
 fn cut<F>(mut all: &mut [F], len: usize, count: usize) -> Vec<&mut [F]> {
     let mut parts = Vec::with_capacity(count);
     for _ in 0..count {
@@ -141,7 +142,8 @@ impl<F: Working> Scaled<F> {
     }
 }
 
-/// The power of two at or below the largest magnitude (1 for a zero matrix), and whether all numbers are finite.
+/// The largest power of two that is at most the largest magnitude (1 for a zero matrix), and whether all elements are
+/// finite.
 struct Scale {
     by: f64,
     finite: bool,
@@ -149,12 +151,14 @@ struct Scale {
 
 impl Scale {
     fn of<F: Working>(numbers: impl Iterator<Item = F>) -> Self {
-        // Magnitudes are ordered as their bits are, with NaN and infinity above all.
+        // The bits of floating-point magnitudes have the same order as the magnitudes, with infinity and NaN above all
+        // others.
         let largest = f64::from_bits(numbers.map(|x| x.to_f64().abs().to_bits()).max().unwrap_or(0));
         if !largest.is_finite() {
             return Self { by: 1.0, finite: false };
         }
-        // The exponent alone; a subnormal counts as the smallest normal number, which leaves its reciprocal finite.
+        // Only the exponent is kept. A subnormal counts as the smallest normal number, so that the reciprocal is
+        // finite.
         let by = f64::from_bits(largest.max(F::SMALLEST).to_bits() & 0x7ff0_0000_0000_0000);
         Self { by: if largest == 0.0 { 1.0 } else { by }, finite: true }
     }

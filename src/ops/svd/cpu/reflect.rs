@@ -3,9 +3,10 @@
 use super::Working;
 use crate::lanes::Vector;
 
-/// The numbers of the QR of tall matrices that are stored apart from the reflections. The reflections replace the
-/// matrices: that of column j is `I - tau v v'`, with v from row j down; above it is R, whose diagonal is beta.
-/// `tau = 2 / v'v` makes it a reflection to within rounding.
+/// The values of the QR factorization of tall matrices that are stored separately from the reflection vectors. The
+/// vectors replace the elements of the matrices: the reflection of column j is `I - tau v v'`, where v is stored from
+/// row j down. R is stored above v, and the diagonal of R in `betas`. With `tau = 2 / v'v`, `I - tau v v'` is a
+/// reflection to within rounding.
 pub(super) struct Reflections<V: Vector> {
     token: V::Token,
     pub(super) betas: Vec<V>,
@@ -20,7 +21,7 @@ impl<F: Working, V: Vector<Scalar = F>> Reflections<V> {
         Self { token, betas: zeros.clone(), taus: zeros }
     }
 
-    /// Factorizes X = Q R in place, with `rows` rows (Golub and Van Loan 5.2). Columns that are missing are not
+    /// Factorizes X = Q R in place, where X has `rows` rows (Golub and Van Loan 5.2). Missing columns are not
     /// reflected.
     #[inline(always)]
     pub(super) fn factor(&mut self, x: &mut [V], rows: usize) {
@@ -46,7 +47,7 @@ impl<F: Working, V: Vector<Scalar = F>> Reflections<V> {
         }
     }
 
-    /// Forms as many columns of Q as there is room for, with the signs that make R's diagonal positive.
+    /// Forms as many columns of Q as fit in `q`, with the signs that make the diagonal of R positive.
     #[inline(always)]
     pub(super) fn form(&self, x: &[V], q: &mut [V], rows: usize) {
         let number = |x: f64| V::splat(self.token, F::from_f64(x));
@@ -71,7 +72,8 @@ fn reflect<V: Vector>(v: &[V], tau: V, x: &mut [V], zero: V) {
     }
 }
 
-/// Returns the inner product, in four sums: a single sum would wait for each of its additions.
+/// Returns the inner product. It uses four sums, because each addition to a single sum would wait for the one before
+/// it.
 #[inline(always)]
 pub(super) fn dot<V: Vector>(x: &[V], y: &[V], zero: V) -> V {
     let mut sums = [zero; 4];
@@ -88,8 +90,8 @@ pub(super) fn dot<V: Vector>(x: &[V], y: &[V], zero: V) -> V {
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-/// Returns the squared length up to which a column is missing: such lengths are negligible relative to an element of 1,
-/// and their products are far from underflow.
+/// Returns the squared length up to which a column counts as missing. Such a length is negligible relative to an
+/// element of 1, and products of such lengths are far from underflow.
 pub(super) fn missing<F: Working>() -> f64 {
     (F::EPSILON / 128.0).powi(2)
 }

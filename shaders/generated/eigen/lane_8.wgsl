@@ -24,7 +24,7 @@ fn main(
     var m = Matrix(0u, 0u, 0u, 0u);
     if here { m = matrix_of(table[params.first + index]); }
     let pairs = max((m.order + 1u) / 2u, 1u);
-    // A place without a pair has columns beyond the order.
+    // A lane without a pair has columns beyond the order.
     var columns = select(vec2<u32>(8u), columns_at(place, pairs, 0u), place < pairs);
     var x0 = quad(m, columns.x, 0u);
     var x1 = quad(m, columns.x, 1u);
@@ -46,12 +46,12 @@ fn main(
     y0 += shift * unit(columns.y, 0u);
     y1 += shift * unit(columns.y, 1u);
 
-    // Two columns count as orthogonal at the rounding of their inner product.
+    // Two columns count as orthogonal if their inner product is at most its rounding error.
     let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));
     let rounds = subgroupMax(pairs);
     var made = 0u;
     var goes_on = finite && m.order > 1u;
-    // The largest cosine of a sweep: of the last, in which nothing turns, this is max |v_i'v_j|.
+    // The largest cosine of a sweep. In the last sweep, which rotates nothing, this is max |v_i'v_j|.
     var steepest = 0.0;
     for (var sweep = 0u; sweep < params.sweeps; sweep += 1u) {
         if !subgroupAny(goes_on) { break; }
@@ -181,7 +181,7 @@ fn main(
     var rank_y = 0u;
     residual = most(residual);
     departure = most(departure);
-    // Equal ones as they stand.
+    // Equal values keep their order.
     for (var other = 0u; other < LANES; other += 1u) {
         let x = subgroupShuffle(key_x, base + other);
         let y = subgroupShuffle(key_y, base + other);
@@ -192,7 +192,7 @@ fn main(
     }
     if here && place == 0u { certificate(m, finite, !goes_on, made, norm, residual, departure); }
 
-    // Of a matrix that is not finite nothing is known: its values are NaN, made from bits at run time, its vectors 0.
+    // A matrix that is not finite gets NaN values, made from bits at run time, and zero vectors.
     let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));
     if real_x {
         let rank = select(columns.x, rank_x, finite);

@@ -4,7 +4,7 @@
 
 alias Column = mat2x4<f32>;
 
-// Two columns count as orthogonal at the rounding of their inner product, 4 eps.
+// Two columns count as orthogonal if their inner product is at most its rounding error, 4 eps.
 const TOLERANCE: f32 = 4.7683716e-7;
 
 fn inner(x: Column, y: Column) -> f32 { return dot(x[0], y[0]) + dot(x[1], y[1]); }
@@ -13,7 +13,7 @@ fn size(x: Column) -> f32 { return dot(abs(x[0]), vec4<f32>(1.0)) + dot(abs(x[1]
 // The bits of the largest magnitude.
 fn peak(x: Column) -> u32 { return max(magnitude_bits(x[0].x), max(magnitude_bits(x[0].y), max(magnitude_bits(x[0].z), max(magnitude_bits(x[0].w), max(magnitude_bits(x[1].x), max(magnitude_bits(x[1].y), max(magnitude_bits(x[1].z), magnitude_bits(x[1].w)))))))); }
 fn load(m: Matrix, j: u32) -> Column { return Column(entry(m, 0u, j), entry(m, 1u, j), entry(m, 2u, j), entry(m, 3u, j), entry(m, 4u, j), entry(m, 5u, j), entry(m, 6u, j), entry(m, 7u, j)); }
-// Makes two columns orthogonal, and keeps their squared norms; whether there was anything to do.
+// Makes two columns orthogonal and updates their squared norms. Returns whether they had to be rotated.
 fn turn(x: ptr<function, Column>, y: ptr<function, Column>, a: ptr<function, f32>, b: ptr<function, f32>) -> bool {
     let z = inner(*x, *y);
     let r = rotation(*a, *b, z, TOLERANCE);
@@ -338,7 +338,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     certificate(m, finite, !turned, sweeps, norm, residual, departure);
 
-    // Of a matrix that is not finite nothing is known: its values are NaN, made from bits at run time, its vectors 0.
+    // A matrix that is not finite gets NaN values, made from bits at run time, and zero vectors.
     let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));
     if m.order > 0u {
         let place = select(0u, rank0, finite);

@@ -958,7 +958,7 @@ fn every(begin: Stage) {
     if MIDDLE == 0u || MIDDLE == 16u { now = every_16(now, false); }
 }
 
-// All stages backwards: a transform whose result lies where the next one's input has to.
+// All stages in reverse order, for a transform whose result is in the order that the next one's input needs.
 fn every_mirrored(begin: Stage) {
     var now = begin;
     if MIDDLE == 0u || MIDDLE == 16u { now = every_16(now, true); }
@@ -1004,7 +1004,7 @@ fn first_butterfly(lines: Lines, element: u32, each: u32, at: Place) {
     if FIRST == 16u { points_16(); put_16(at); }
 }
 
-// Between two passes: turns the points of an element and those so far from it.
+// Between two passes: multiplies the points of an element, and those `each` elements apart, by their twiddle factors.
 fn turn_between(element: u32, each: u32, digits: Digits) {
     let w0 = roots(element * digits);
     x[0u] = by_each(x[0u], w0);
@@ -1047,7 +1047,7 @@ fn turn_between(element: u32, each: u32, digits: Digits) {
     x[15u] = by_each(x[15u], w15);
 }
 
-// And of the last one: from there to the output.
+// The butterfly of the last stage: from workgroup memory to the output.
 fn last_butterfly(at: Place, lines: Lines, element: u32) {
     if LAST == 2u { take_2(at); turn_2(at); points_2(); }
     if LAST == 4u { take_4(at); turn_4(at); points_4(); }

@@ -1,5 +1,6 @@
-// Sweeps of one-sided Jacobi to order 112 in the registers of a workgroup, see jacobi/register.wgsl. One workgroup a matrix, a pair of
-// columns at four invocations; columns go round through workgroup memory, 4 of 7 groups of rows at once.
+// Sweeps of one-sided Jacobi to order 112 in the registers of a workgroup, see jacobi/register.wgsl. Each matrix has
+// a workgroup, each pair of columns four invocations. Columns are exchanged through workgroup memory, 4 of 7 groups of
+// rows at a time.
 // Loop iterations of an invocation and sweep: 57.
 //
 // Written by tools/unroll: `cargo run --example unroll` writes it anew.
@@ -15,7 +16,7 @@ var<workgroup> shared_word: u32;
 var<workgroup> rotations: atomic<u32>;
 var<workgroup> shared_rotations: u32;
 
-// The sum over the invocations of a place. Before `partial` is written anew there has to be a barrier.
+// The sum over the invocations of a pair of columns. A barrier must precede the next write to `partial`.
 fn total(lane: u32, x: f32) -> f32 {
     partial[lane] = x;
     workgroupBarrier();
@@ -55,7 +56,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let swaps = place == 0u;
     let after = select(lane, select(place + 1u, 0u, place + 1u == pairs) * 4u + part, plays);
     let before = select(lane, select(place - 1u, pairs - 1u, place == 0u) * 4u + part, plays);
-    // Two columns count as orthogonal at the rounding of their inner product.
+    // Two columns count as orthogonal if their inner product is at most its rounding error.
     let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));
     if m.order <= 1u { word |= FLAG_ORTHOGONAL; }
     var made = 0u;

@@ -45,7 +45,7 @@ pub fn butterflies() -> String {
         out.line("");
         out.comment(match name {
             "every" => "All stages that are left.",
-            _ => "All stages backwards: a transform whose result lies where the next one's input has to.",
+            _ => "All stages in reverse order, for a transform whose result is in the order that the next one's input needs.",
         });
         out.block(format!("fn {name}(begin: Stage)"), |out| {
             out.line("var now = begin;");
@@ -68,7 +68,7 @@ pub fn butterflies() -> String {
         out.each(KNOWN, |radix| format!("if FIRST == {radix}u {{ points_{radix}(); put_{radix}(at); }}"));
     });
     out.line("");
-    out.comment("Between two passes: turns the points of an element and those so far from it.");
+    out.comment("Between two passes: multiplies the points of an element, and those `each` elements apart, by their twiddle factors.");
     out.block("fn turn_between(element: u32, each: u32, digits: Digits)", |out| {
         out.line("let w0 = roots(element * digits);");
         out.line("x[0u] = by_each(x[0u], w0);");
@@ -85,7 +85,7 @@ pub fn butterflies() -> String {
         }
     });
     out.line("");
-    out.comment("And of the last one: from there to the output.");
+    out.comment("The butterfly of the last stage: from workgroup memory to the output.");
     out.block("fn last_butterfly(at: Place, lines: Lines, element: u32)", |out| {
         out.each(KNOWN, |radix| {
             format!("if LAST == {radix}u {{ take_{radix}(at); turn_{radix}(at); points_{radix}(); }}")

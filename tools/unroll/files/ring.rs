@@ -137,7 +137,7 @@ pub fn lane(n: usize) -> String {
 }
 
 fn lane_prepare(out: &mut Wgsl, n: usize, groups: Groups) {
-    out.line("// A place without a pair has columns beyond the order.");
+    out.line("// A lane without a pair has columns beyond the order.");
     out.line(format!("var columns = select(vec2<u32>({n}u), columns_at(place, pairs, 0u), place < pairs);"));
     out.each(groups.both(), |(x, c, q)| format!("var {x}{q} = quad(m, columns.{c}, {q}u);"));
     let peaks = |x: &str| largest(groups.count, |q| format!("peak({x}{q})"));
@@ -157,12 +157,12 @@ fn lane_prepare(out: &mut Wgsl, n: usize, groups: Groups) {
 }
 
 fn lane_sweeps(out: &mut Wgsl, groups: Groups) {
-    out.line("// Two columns count as orthogonal at the rounding of their inner product.");
+    out.line("// Two columns count as orthogonal if their inner product is at most its rounding error.");
     out.line("let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));");
     out.line("let rounds = subgroupMax(pairs);");
     out.line("var made = 0u;");
     out.line("var goes_on = finite && m.order > 1u;");
-    out.line("// The largest cosine of a sweep: of the last, in which nothing turns, this is max |v_i'v_j|.");
+    out.line("// The largest cosine of a sweep. In the last sweep, which rotates nothing, this is max |v_i'v_j|.");
     out.line("var steepest = 0.0;");
     out.block("for (var sweep = 0u; sweep < params.sweeps; sweep += 1u)", |out| {
         out.line("if !subgroupAny(goes_on) { break; }");
@@ -236,7 +236,7 @@ fn lane_finish(out: &mut Wgsl, n: usize, groups: Groups) {
     }
     out.line("residual = most(residual);");
     out.line("departure = most(departure);");
-    out.line("// Equal ones as they stand.");
+    out.line("// Equal values keep their order.");
     out.block("for (var other = 0u; other < LANES; other += 1u)", |out| {
         out.line("let x = subgroupShuffle(key_x, base + other);");
         out.line("let y = subgroupShuffle(key_y, base + other);");
@@ -247,7 +247,7 @@ fn lane_finish(out: &mut Wgsl, n: usize, groups: Groups) {
     });
     out.line("if here && place == 0u { certificate(m, finite, !goes_on, made, norm, residual, departure); }");
     out.line("");
-    out.line("// Of a matrix that is not finite nothing is known: its values are NaN, made from bits at run time, its vectors 0.");
+    out.line("// A matrix that is not finite gets NaN values, made from bits at run time, and zero vectors.");
     out.line("let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));");
     for x in ["x", "y"] {
         out.block(format!("if real_{x}"), |out| {
@@ -266,8 +266,9 @@ pub fn register(n: usize) -> String {
     let width = places * PARTS;
     let at_once = groups.count.div_ceil(groups.count.div_ceil(MEMORY / width));
     let mut out = Wgsl::file(&format!(
-        "Sweeps of one-sided Jacobi to order {n} in the registers of a workgroup, see jacobi/register.wgsl. One workgroup a matrix, a pair of\n\
-         columns at four invocations; columns go round through workgroup memory, {at_once} of {} groups of rows at once.\n\
+        "Sweeps of one-sided Jacobi to order {n} in the registers of a workgroup, see jacobi/register.wgsl. Each matrix has\n\
+         a workgroup, each pair of columns four invocations. Columns are exchanged through workgroup memory, {at_once} of {} groups of\n\
+         rows at a time.\n\
          Loop iterations of an invocation and sweep: {}.",
         groups.count,
         n / 2 + 1,
@@ -284,7 +285,9 @@ pub fn register(n: usize) -> String {
     out.line("var<workgroup> rotations: atomic<u32>;");
     out.line("var<workgroup> shared_rotations: u32;");
     out.line("");
-    out.line("// The sum over the invocations of a place. Before `partial` is written anew there has to be a barrier.");
+    out.line(
+        "// The sum over the invocations of a pair of columns. A barrier must precede the next write to `partial`.",
+    );
     out.block("fn total(lane: u32, x: f32) -> f32", |out| {
         out.line("partial[lane] = x;");
         out.line("workgroupBarrier();");
@@ -310,7 +313,7 @@ pub fn register(n: usize) -> String {
         out.line("let swaps = place == 0u;");
         out.line("let after = select(lane, select(place + 1u, 0u, place + 1u == pairs) * 4u + part, plays);");
         out.line("let before = select(lane, select(place - 1u, pairs - 1u, place == 0u) * 4u + part, plays);");
-        out.line("// Two columns count as orthogonal at the rounding of their inner product.");
+        out.line("// Two columns count as orthogonal if their inner product is at most its rounding error.");
         out.line("let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));");
         out.line("if m.order <= 1u { word |= FLAG_ORTHOGONAL; }");
         out.line("var made = 0u;");

@@ -40,7 +40,7 @@ pub fn file(n: usize) -> String {
     out.line("");
     out.line(format!("alias Column = {};", column.name()));
     out.line("");
-    out.line("// Two columns count as orthogonal at the rounding of their inner product, 4 eps.");
+    out.line("// Two columns count as orthogonal if their inner product is at most its rounding error, 4 eps.");
     out.line("const TOLERANCE: f32 = 4.7683716e-7;");
     out.line("");
     of_columns(&mut out, n, column);
@@ -70,7 +70,9 @@ fn of_columns(out: &mut Wgsl, n: usize, column: Column) {
         "fn load(m: Matrix, j: u32) -> Column",
         format!("Column({})", joined(n, ", ", |i| format!("entry(m, {i}u, j)"))),
     );
-    out.line("// Makes two columns orthogonal, and keeps their squared norms; whether there was anything to do.");
+    out.line(
+        "// Makes two columns orthogonal and updates their squared norms. Returns whether they had to be rotated.",
+    );
     let (pointer, norm) = ("ptr<function, Column>", "ptr<function, f32>");
     out.block(format!("fn turn(x: {pointer}, y: {pointer}, a: {norm}, b: {norm}) -> bool"), |out| {
         out.line("let z = inner(*x, *y);");
@@ -152,7 +154,7 @@ fn finish(out: &mut Wgsl, n: usize, column: Column) {
     }
     out.line("certificate(m, finite, !turned, sweeps, norm, residual, departure);");
     out.line("");
-    out.line("// Of a matrix that is not finite nothing is known: its values are NaN, made from bits at run time, its vectors 0.");
+    out.line("// A matrix that is not finite gets NaN values, made from bits at run time, and zero vectors.");
     out.line("let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));");
     for j in 0..n {
         out.block(format!("if m.order > {j}u"), |out| {

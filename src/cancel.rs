@@ -42,7 +42,7 @@ impl Cancel {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Returns whether work was requested to end.
+    /// Returns whether a request to stop has been made.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -5,7 +5,7 @@ const BLOCK: u32 = 16u;
 const PAIR: u32 = 2u * BLOCK;
 // The number of rows in a tile.
 const TILE: u32 = 64u;
-// The number of rows whose inner products form a chunk.
+// The number of rows in a chunk. The inner products of columns are summed over one chunk at a time.
 const CHUNK: u32 = 256u;
 const QUADS: u32 = TILE / 4u;
 // The distance from one column of a tile to the next, in groups of four rows. It is odd so that columns start in
@@ -16,8 +16,8 @@ const STRIDE: u32 = QUADS + 1u;
 const MARK_ACTIVE: u32 = 1u;
 const MARK_ABOVE_ROUNDING: u32 = 2u;
 
-// One round of the tournament. pairs, chunks, tiles: the numbers per matrix, which are large enough for the largest
-// matrix.
+// One round of the tournament. pairs, chunks, tiles: how many of each are reserved for every matrix, which is enough
+// for the largest matrix.
 struct Round { first: u32, round: u32, pairs: u32, chunks: u32, tiles: u32 }
 
 fn players_of(order: u32) -> u32 { return 2u * max((order + PAIR - 1u) / PAIR, 1u); }

@@ -67,7 +67,8 @@ fn activated(x: f32) -> f32 {
     return select(1.0, t, x < 0.0) / (1.0 + t);
 }
 
-// Returns the result that belongs to a sum at a row and a column of a matrix.
+// Returns the element of the result at a row and a column of a matrix, given the sum of its terms: applies alpha,
+// beta, the bias and the activation.
 fn finished(sum: f32, matrix: u32, row: u32, column: u32) -> f32 {
     var x = params.alpha * sum;
     if PLAIN { return x; }

@@ -18,10 +18,11 @@
 ///
 /// Symmetric nodes have rows of equal norms up to the solver's error, which in f32 is about `1e-6 / gap` for vectors of
 /// unit norm; 1e-2 exceeds this error for every gap down to `1e-4`. A larger tolerance is not needed, and a smaller one
-/// has no advantage: a pivot within 1 % of the largest is as stable as the largest, and the results of two solvers can
-/// differ only if a norm is within their error of the threshold, regardless of the threshold's value. On all graphs of
+/// has no advantage: a pivot within 1 % of the largest is as stable as the largest. Whatever the threshold, the results
+/// of two solvers can differ only if the distance of a norm from the threshold is at most their error. On all graphs of
 /// MUTAG and the graphs of PROTEINS with up to 60 nodes, a backward error of 3 eps |L| changed no vector by more than
-/// that error for tolerances from 1e-3 to 2e-2; at 1e-4, and at 5e-2 and above, some vectors flipped (2026-11-20).
+/// the solver's error for tolerances from 1e-3 to 2e-2; at 1e-4, and at 5e-2 and above, some vectors flipped
+/// (2026-11-20).
 /// (Every rule has such a threshold, because no continuous function assigns a basis to every subspace.)
 const TIE: f64 = 1e-2;
 

@@ -68,7 +68,8 @@ pub(super) fn find(path: &Path) -> Result<Option<Metis>> {
     let mut lines = Lines::open(path)?;
     let mut head: Option<Metis> = None;
     let mut lists: Vec<Vec<u64>> = Vec::new();
-    // The number of neighbors with a higher number than their node, and the number of neighbors with a lower one.
+    // How many entries of the neighbor lists have a higher index than the node that lists them, and how many have a
+    // lower index.
     let (mut forward, mut backward) = (0_u64, 0_u64);
     while lines.advance()? {
         let line = lines.line().trim_ascii();

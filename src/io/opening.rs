@@ -30,8 +30,8 @@ pub(super) struct Rest {
     pub(super) ids: u64,
     /// The least and the greatest id; `None` if an id is not a number.
     pub(super) range: Option<(u64, u64)>,
-    /// Whether the two numbers in [`Opening::ends`] are ids of these edges. If the ids are text, this says whether the
-    /// source and the target of the first line are.
+    /// Whether each of the two numbers in [`Opening::ends`] occurs as an id in these edges. If the ids are text,
+    /// whether the source and the target of the first line occur.
     pub(super) has: [bool; 2],
     /// The distinct edges, ignoring their direction; `None` if the first line cannot be a count of distinct edges
     /// ([`Opening::may_count_fewer`]).
@@ -120,7 +120,7 @@ impl Opening {
         self.claim().is_some_and(|(_, claimed)| claimed < edges && edges <= 2 * claimed)
     }
 
-    /// Returns the two numbers of the first line that [`Rest::has`] describes.
+    /// Returns the two numbers that [`Rest::has`] describes. Both are in the first line.
     pub(super) fn ends(&self) -> Option<[u64; 2]> {
         self.claim().map(|(nodes, edges)| [nodes, edges])
     }

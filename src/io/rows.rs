@@ -93,7 +93,8 @@ impl Rows {
         }
     }
 
-    /// Returns whether the current line, which no row precedes, is skipped because it is a header of words or a count.
+    /// Returns whether to skip the current line, because it is a count or a header that consists of words. Called only
+    /// before the first row.
     fn is_passed_over(&mut self) -> Result<bool> {
         let separator = self.separator()?;
         let line = trimmed(self.lines.text()?, separator);

@@ -88,7 +88,8 @@ struct Event {
     track: Track,
     begin: f64,
     end: f64,
-    /// The number of operations and of bound bytes, if the event is a dispatch.
+    /// The number of operations, and the number of bytes of the arrays that the dispatch binds, if the event is a
+    /// dispatch.
     work: Option<(f64, u64)>,
 }
 

@@ -339,7 +339,7 @@ impl State {
         let (first, wanted) = (sign * values[0], self.wanted() - 1);
         let closest =
             first + (0.1 * (sign * values[wanted] - first)).max(1e-3 * (sign * values[values.len() - 1] - first));
-        // If the block ends within a multiple value, the interval begins well beyond that value.
+        // If the block ends among the copies of a multiple eigenvalue, the interval begins well beyond that eigenvalue.
         let beyond =
             if self.is_multiple() { sign * values[values.len() - 1] + 0.25 * self.scale() } else { f64::NEG_INFINITY };
         let least = beyond.max(first + 1e-10 * width);

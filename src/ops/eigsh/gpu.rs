@@ -32,7 +32,7 @@ pub(super) struct Cuts {
     pub(super) lanes: u32,
     /// The maximum sizes of the operator's buffers.
     pub(super) most: Most,
-    /// The size, in bytes, of the sums over chunks, and of a panel.
+    /// The size in bytes that the sums over chunks should have at most; the same limit applies to a panel.
     pub(super) scratch: usize,
 }
 

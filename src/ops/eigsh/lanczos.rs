@@ -79,7 +79,7 @@ impl End {
     }
 }
 
-/// The pairs that are wanted of a map, and the parameters of the search.
+/// Which pairs of a map are wanted, and the parameters of the search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) end: End,
@@ -122,8 +122,8 @@ pub(super) struct Pairs {
     pub(super) vectors: Vec<f64>,
     /// `|M v - m v|_2` of each pair, computed from the Lanczos relation.
     pub(super) residuals: Vec<f64>,
-    /// The number of pairs, counted from the first, that have converged. The other pairs are the best ones of a
-    /// search that reached the maximum number of products.
+    /// The number of pairs, counted from the first, that have converged. If the search reached the maximum number of
+    /// products, the other pairs are the best approximations that it had found by then.
     pub(super) converged: usize,
     /// The number of products of the map with a vector.
     pub(super) products: usize,
@@ -187,7 +187,7 @@ impl<'a> Search<'a> {
         request.wanted = request.wanted.min(dimension);
         request.most = request.most.clamp(request.wanted, dimension);
         request.block = request.block.clamp(1, dimension.max(1));
-        // The basis must be large enough that a few vectors survive a restart; otherwise it makes no progress.
+        // The basis must be large enough that a few vectors survive a restart; otherwise there is no progress.
         let least = request.wanted + 2 * request.block + 2;
         let most_active = request.basis.unwrap_or_else(|| default_basis(request.wanted)).max(least).min(dimension);
         let capacity = if request.wanted == 0 { 0 } else { request.most + most_active + request.block };

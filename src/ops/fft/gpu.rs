@@ -239,15 +239,17 @@ impl Job<'_> {
         }
     }
 
-    /// Returns the first of two passes. The line is a rectangle, in which (e1, e2) is element `e2 + second e1`. The
-    /// pass transforms over e1 and multiplies by the roots of unity of the whole length.
+    /// Returns the first of two passes. The line is viewed as a rectangle, in which (e1, e2) is element `e2 + n2 e1`,
+    /// where n2 is the length of `second`. The pass transforms over e1 and multiplies by the roots of unity of the
+    /// whole length.
     fn columns<'s>(&self, first: &'s Stages, second: &Stages, flags: u32) -> Step<'s> {
         let n = second.length();
         let flags = flags | flags::TURN;
         Step { digit: n, before: [n, 1], after: [n, 1], ..self.step(first, 0, flags) }
     }
 
-    /// Returns the second of two passes, which transforms over e2. Its results are the frequencies `k1 + first k2`.
+    /// Returns the second of two passes, which transforms over e2. Its results are the frequencies `k1 + n1 k2`, where
+    /// n1 is the length of `first`.
     fn rows<'s>(&self, first: &Stages, second: &'s Stages, flags: u32) -> Step<'s> {
         let n = first.length();
         let before = [1, second.length()];

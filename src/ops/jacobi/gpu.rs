@@ -107,7 +107,7 @@ fn in_workgroups(
             let params = Sweeps { first: matrices.start + range.first, sweeps };
             let kernel = Workgroup { params, table, w, state };
             // The dispatches after the last sweep have nothing to do. The estimate is spread evenly over all
-            // dispatches, so that their sum is right.
+            // dispatches, so that the total is right.
             let flops = range.flops / f64::from(dispatches);
             rec.dispatch(&kernel, &class.overrides(), range.grid(), flops)?;
         }

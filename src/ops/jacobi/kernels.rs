@@ -6,7 +6,7 @@ use crate::device::{kernels, mirrors, uniform};
 pub(super) const PAIR: u32 = 32;
 /// The number of rows in a tile.
 pub(super) const TILE: u32 = 64;
-/// The number of rows whose inner products form a chunk.
+/// The number of rows in a chunk. The inner products of columns are summed over one chunk at a time.
 pub(super) const CHUNK: u32 = 256;
 
 uniform! {

@@ -51,7 +51,7 @@ impl<T: Real> Operator<'_, T> {
             );
             return Err(Error::shape(what, expected, found));
         }
-        // A matrix that is not square is stored with as many rows as its larger dimension.
+        // A matrix that is not square is stored as a square matrix whose order is its larger dimension.
         let order = row_offsets.len() - 1;
         if order != rows.max(cols) {
             return Err(Error::shape(what, format!("{rows} rows"), format!("{order} of them")));

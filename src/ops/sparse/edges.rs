@@ -47,7 +47,7 @@ impl Listed<'_> {
         self.node_offsets.last().copied().unwrap_or(0)
     }
 
-    /// Makes the same checks as the conversion of an [`EdgeList`](crate::graph::EdgeList) to a graph.
+    /// Performs the same checks as the conversion of an [`EdgeList`](crate::graph::EdgeList) to a graph.
     fn check(&self) -> Result<()> {
         const WHAT: &str = "rows from edges";
         let (sources, targets) = (self.sources.len(), self.targets.len());

@@ -17,7 +17,7 @@ const TOGETHER: usize = 16;
 /// The number of elements that are worth a separate task.
 const TASK: usize = 1 << 14;
 
-/// Returns the moments of `numbers`, reduced by the tree.
+/// Returns the moments of `numbers`, computed by a tree reduction.
 pub(super) fn moments<T: Real>(numbers: &[T], omit: bool) -> Moments {
     let view = View { outer: 1, len: numbers.len(), inner: 1 };
     describe(numbers, view, if omit { Nan::Omit } else { Nan::Propagate }).pop().unwrap_or_default()

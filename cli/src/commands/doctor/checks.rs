@@ -17,7 +17,7 @@ impl Problem {
         Self { what: what.into(), remedy: remedy.into() }
     }
 
-    /// Returns the problem of an adapter or backend that the call asks for and that cannot be opened. `named` says
+    /// Returns the problem to report when an adapter or backend that the call asks for cannot be opened. `named` says
     /// whether the call names an adapter.
     pub(super) fn unopened(error: &Error, named: bool) -> Self {
         let remedy = match error.kind() {

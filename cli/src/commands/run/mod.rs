@@ -289,8 +289,8 @@ impl To {
         Ok(())
     }
 
-    /// If the call asks for times, prints three of them in milliseconds: of the first call, of calls from host to host,
-    /// and of calls whose data is already on the side that computes.
+    /// If the call asks for times, prints three times in milliseconds: for the first call, for calls from host to host,
+    /// and for calls whose data is already on the side that computes.
     fn report(
         &self,
         first: f64,

@@ -73,7 +73,7 @@ fn rows_are_those_of_the_host() {
             let entries = host.entries();
             let mut columns = gpu.read(&made.columns).unwrap().wait().unwrap();
             columns.truncate(entries);
-            // The host numbers columns from 0 within each graph.
+            // On the host, columns are numbered from 0 within each graph.
             for (graph, nodes) in host.iter().zip(host.node_offsets().windows(2)) {
                 let places = graph.row_offsets()[0]..graph.row_offsets()[graph.nodes()];
                 columns[places].iter_mut().for_each(|column| *column -= nodes[0] as u32);

@@ -94,8 +94,8 @@ const RESIDUAL: f64 = 1e-8;
 /// The maximum number of blocks in a basis. A basis that would exceed it is compressed to one block first.
 const BLOCKS: usize = 5;
 
-/// Computes k triplets of the tall matrix B, `|B - P S Q'|_F / |B|_F`, and the certificate. Returns `None` if the call
-/// is cancelled, or if the decomposition of the small matrix fails.
+/// Computes k triplets of the tall matrix B, the relative residual `|B - P S Q'|_F / |B|_F`, and the certificate.
+/// Returns `None` if the call is cancelled, or if the decomposition of the small matrix fails.
 ///
 /// Block Lanczos bidiagonalization (Golub, Luk and Overton 1981) starts from a random block and orthogonalizes every
 /// block against all before it. When the basis is full, it is compressed to its leading singular vectors (Baglama and

@@ -91,7 +91,7 @@ pub(super) fn dot<V: Vector>(x: &[V], y: &[V], zero: V) -> V {
 }
 
 /// Returns the squared length up to which a column counts as missing. Such a length is negligible relative to an
-/// element of 1, and products of such lengths are far from underflow.
+/// element of magnitude 1, and products of such lengths are far from underflow.
 pub(super) fn missing<F: Working>() -> f64 {
     (F::EPSILON / 128.0).powi(2)
 }

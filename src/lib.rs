@@ -24,7 +24,7 @@
 //! use fiedler::prelude::*;
 //!
 //! let ctx = Context::new()?;
-//! // 1000 times [[2, 1], [1, 2]]
+//! // 1000 copies of [[2, 1], [1, 2]]
 //! let a = Array::from_vec(Shape::new(2, 2, 1000), [2.0_f32, 1.0, 1.0, 2.0].repeat(1000))?;
 //! let found = eigh(&ctx, &a)?.ok(&ctx)?; // an error unless every matrix converged
 //! let values = found.values.to_host(&ctx)?;

@@ -73,12 +73,12 @@ pub(crate) trait Kernel {
     fn slots(&self) -> Vec<Slot<'_>>;
 }
 
-/// Returns the variable kind of a storage array that is only read.
+/// Returns the kind of variable for a storage array that is only read.
 pub(crate) fn read_kind<T: Element>() -> VarKind {
     VarKind::Read(T::WGSL.to_owned())
 }
 
-/// Returns the variable kind of a storage array that is written.
+/// Returns the kind of variable for a storage array that is written.
 pub(crate) fn write_kind<T: Element>() -> VarKind {
     VarKind::Write(T::WGSL.to_owned())
 }

@@ -19,8 +19,8 @@ pub struct Measured {
     pub error: f64,
     /// The seconds of the first call of this run, including compilation.
     pub first: f64,
-    /// The times of calls whose data is already on the device. `None` if the library has no such call, and on the CPU,
-    /// where the times would equal `transfers`.
+    /// The times of calls whose data is already on the device. `None` if the library has no such call. Also `None` on
+    /// the CPU, where the times would equal those in [`Measured::transfers`], from host to host.
     pub resident: Option<Times>,
     /// The times of calls from host to host.
     pub transfers: Times,

@@ -63,8 +63,8 @@ impl Sums {
 }
 
 /// Returns the ranges of the level after `below`: adjacent sums of one problem form a range. If a problem has at
-/// most `enough` sums, each of its sums is a separate range and thus left for the host, so that a problem's result
-/// does not depend on the length of other problems.
+/// most `enough` sums, each of its sums is a range of its own: this level adds nothing to it, and the host adds the
+/// rest. So a problem's result does not depend on the length of other problems.
 fn level(below: &[[u32; 4]], enough: usize) -> Vec<[u32; 4]> {
     let mut first = 0;
     let mut ranges = Vec::new();

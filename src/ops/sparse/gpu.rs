@@ -230,7 +230,7 @@ pub(in crate::ops) struct Stage<'a> {
     /// A table with one row per step. A row has `(product, own, before, 1 + the first column that takes part)` for each
     /// problem, or `(0, 0, 0, 0)` for a problem that takes no part in the step.
     pub(in crate::ops) coefficients: &'a Buffer<[f32; 4]>,
-    /// The index in the table of this step's first coefficients.
+    /// The index of this step's first coefficients in the table.
     pub(in crate::ops) base: usize,
     /// Whether y is still undefined. If so, `before` is ignored, and values that the step keeps are copied from x.
     pub(in crate::ops) fresh: bool,

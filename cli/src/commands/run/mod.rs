@@ -85,19 +85,19 @@ enum Operation {
     /// `orthogonality`, `status`.
     #[command(mut_arg("input", |arg| arg.help(input::MATRIX)))]
     Pca(pca::Pca),
-    /// The Fourier transform along an axis: `y`.
+    /// The Fourier transform along an axis. Output: `y`.
     Fft(fft::Along),
-    /// The inverse of fft: `y`.
+    /// The inverse of fft. Output: `y`.
     Ifft(fft::Along),
-    /// The Fourier transform of real values along an axis, of which half of the spectrum is computed: `y`.
+    /// The Fourier transform of real values along an axis, of which half of the spectrum is computed. Output: `y`.
     #[command(mut_arg("input", |arg| arg.help(input::REAL_AXES)))]
     Rfft(fft::Along),
-    /// The inverse of rfft: `y`.
+    /// The inverse of rfft. Output: `y`.
     Irfft(fft::Back),
-    /// The Fourier transform along the last two axes: `y`.
+    /// The Fourier transform along the last two axes. Output: `y`.
     #[command(mut_arg("input", |arg| arg.help(input::TWO_AXES)))]
     Fft2(fft::Transform),
-    /// The inverse of fft2: `y`.
+    /// The inverse of fft2. Output: `y`.
     #[command(mut_arg("input", |arg| arg.help(input::TWO_AXES)))]
     Ifft2(fft::Transform),
     /// One-sided power spectra of real signals: `power`, `frequencies`, `spectral_centroid` and, with --bands,

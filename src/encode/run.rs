@@ -44,7 +44,7 @@ pub(super) struct Run<'a, T> {
     pub(super) encoding: Encoding<T>,
     pub(super) done: usize,
     /// The number of graphs that the CPU solved again in f64.
-    pub(super) again: usize,
+    pub(super) solved_again: usize,
 }
 
 impl<T: Real> Run<'_, T> {
@@ -161,7 +161,7 @@ impl<T: Real> Run<'_, T> {
         let open: Vec<usize> = (0..finished.len()).filter(|&i| finished[i].is_none()).collect();
         if !open.is_empty() {
             log::debug!("{} of {} graphs are decided in f64", open.len(), finished.len());
-            self.again += open.len();
+            self.solved_again += open.len();
             for (&i, pairs) in open.iter().zip(again(self, &graphs.select(&open), &open)?) {
                 finished[i] = pairs;
             }

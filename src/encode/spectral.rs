@@ -37,7 +37,7 @@ pub struct Report {
     pub on_gpu: usize,
     /// The number of graphs that were solved on the device and then again on the CPU in f64, because a decision, such
     /// as whether two values are tied, was within the error of f32.
-    pub again: usize,
+    pub solved_again: usize,
     /// The number of graphs whose encodings were found in a cache.
     pub stored: usize,
     /// The number of chunks into which the remaining graphs were divided.
@@ -51,7 +51,7 @@ pub struct Report {
 /// factor of the group's projector. In every vector, the entry of largest magnitude is positive; among entries within 1
 /// % of the largest, the one with the lowest index counts. The null space is known in advance, with one vector for each
 /// connected component, and is a separate group. If the f32 results of a device leave a decision uncertain, the graph
-/// is solved again in f64 on the host; see [`Report::again`].
+/// is solved again in f64 on the host; see [`Report::solved_again`].
 ///
 /// ```
 /// use fiedler::{Context, encode::SpectralEncoder, graph::{Conventions, Graph}};
@@ -220,7 +220,7 @@ impl SpectralEncoder {
             return Err(Error::domain("encode", what));
         }
         let Plan { chunks, choice } = plan(ctx, &self.0, graphs)?;
-        let mut run = Run { settings: &self.0, ctx, graphs, encoding: self.empty(graphs)?, done: 0, again: 0 };
+        let mut run = Run { settings: &self.0, ctx, graphs, encoding: self.empty(graphs)?, done: 0, solved_again: 0 };
         let left = self.1.find(&self.0, ctx, graphs, chunks, &mut run.encoding);
         let chunks = || left.calls.iter().flat_map(|call| &call.chunks);
         let on_cpu: usize = chunks().filter(|c| c.side == Side::Cpu).map(|c| c.graphs.len()).sum();
@@ -233,7 +233,7 @@ impl SpectralEncoder {
         self.1.call_ended();
         progress(Progress { done: graphs.len(), total: graphs.len() });
         let on_gpu = graphs.len() - stored - on_cpu;
-        Ok((run.encoding, Report { choice, on_cpu, on_gpu, again: run.again, stored, chunks }))
+        Ok((run.encoding, Report { choice, on_cpu, on_gpu, solved_again: run.solved_again, stored, chunks }))
     }
 
     /// Returns an encoding in which all pairs of all graphs are masked.

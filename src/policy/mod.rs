@@ -121,7 +121,7 @@ pub enum Reason {
     /// The machine has no adapter.
     NoAdapter,
     /// No adapter was searched for, because the CPU finishes the work before an adapter would be open.
-    TooLittle,
+    NotWorthOpening,
     /// The adapter is a software adapter, which is slower than the CPU itself.
     SoftwareAdapter,
     /// The kernels do not support the precision of the work, or a matrix exceeds the largest order that the kernels
@@ -147,7 +147,7 @@ impl Policy {
             (Backend::Cpu, _) => (Side::Cpu, Reason::Asked),
             (Backend::Gpu, _) => (Side::Gpu, Reason::Asked),
             (Backend::Auto, DeviceClass::Absent) => (Side::Cpu, Reason::NoAdapter),
-            (Backend::Auto, DeviceClass::Unopened) => (Side::Cpu, Reason::TooLittle),
+            (Backend::Auto, DeviceClass::Unopened) => (Side::Cpu, Reason::NotWorthOpening),
             (Backend::Auto, DeviceClass::Software) => (Side::Cpu, Reason::SoftwareAdapter),
             _ if !fits => (Side::Cpu, Reason::BeyondKernels),
             _ if gpu_seconds * TIE < cpu_seconds => (Side::Gpu, Reason::Faster),
@@ -195,7 +195,7 @@ impl fmt::Display for Reason {
         f.write_str(match self {
             Self::Asked => "asked for",
             Self::NoAdapter => "there is no GPU",
-            Self::TooLittle => "too small to be worth opening a GPU",
+            Self::NotWorthOpening => "too small to be worth opening a GPU",
             Self::SoftwareAdapter => "a software adapter is slower than the CPU itself",
             Self::BeyondKernels => "too large for the GPU's kernels, or not in f32",
             Self::Faster => "predicted to be faster",

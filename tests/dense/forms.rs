@@ -156,7 +156,7 @@ fn among_others(ctx: &Context, form: Form) -> Checked {
     let small = alike(&ctx).kernels(&[KernelForm::Eigh(form.0)]).memory_budget(256 << 10).build()?;
     let found = solve::<f32>(&small, &clean)?;
     for i in 0..clean.len() {
-        assert_eq!(bits_of(&found, i), bits_of(&whole, i), "matrix {i} in pieces");
+        assert_eq!(bits_of(&found, i), bits_of(&whole, i), "matrix {i} in batches");
     }
     Ok(())
 }

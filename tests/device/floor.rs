@@ -17,7 +17,7 @@ pub fn tests() -> Vec<Test> {
         vec![
             on_gpus("a lost device", loss),
             on_gpus("a lost device under an encoding", loss_in_encode),
-            on_gpus("too little memory for a batch", smaller_pieces),
+            on_gpus("too little memory for a batch", smaller_batches),
             on_gpus("too little memory for a matrix", out_of_memory),
             on_gpus("memory held by other arrays", held_memory),
             on_gpus("the pool's counters", pool),
@@ -105,7 +105,7 @@ fn loss_in_encode(ctx: &Context) -> Checked {
     Ok(())
 }
 
-fn smaller_pieces(ctx: &Context) -> Checked {
+fn smaller_batches(ctx: &Context) -> Checked {
     let cases = cases(240);
     let want = solve::<f32>(ctx, &cases)?;
     judge(&cases, &want, |_| None)?;

@@ -230,7 +230,7 @@ fn cuts(ctx: &Context) -> Checked {
         assert!(all(ctx)? == whole, "{shape}: twice");
         let small = alike(ctx).memory_budget(768 << 10).build()?;
         let cut = all(&small).map_err(|e| format!("{shape} in little memory: {e}"))?;
-        assert!(cut == whole, "{shape} along {axis:?}: in pieces");
+        assert!(cut == whole, "{shape} along {axis:?}: in batches");
         assert!(small.pool().peak <= 768 << 10, "{:?}", small.pool());
         // A line alone has the same bits as among others.
         if axis == Axis::Rows {

@@ -85,7 +85,7 @@ fn backend_class_and_fit_decide_the_side() {
         (Auto, Integrated, false, Side::Cpu, Side::Cpu, Reason::BeyondKernels),
         (Auto, Absent, true, Side::Cpu, Side::Cpu, Reason::NoAdapter),
         (Auto, Absent, false, Side::Cpu, Side::Cpu, Reason::NoAdapter),
-        (Auto, Unopened, true, Side::Cpu, Side::Cpu, Reason::TooLittle),
+        (Auto, Unopened, true, Side::Cpu, Side::Cpu, Reason::NotWorthOpening),
         (Cpu, Unopened, true, Side::Cpu, Side::Cpu, Reason::Asked),
         (Auto, Software, true, Side::Cpu, Side::Cpu, Reason::SoftwareAdapter),
         (Auto, Software, false, Side::Cpu, Side::Cpu, Reason::SoftwareAdapter),

@@ -83,7 +83,7 @@ fn change(case: &Case, choice: &Choice, turns: Option<(usize, Side)>) -> String 
     use fiedler::policy::Reason;
     match (choice.reason, turns) {
         (Reason::Asked, _) => "the call asks for this side; with --backend auto the cost model chooses".to_owned(),
-        (Reason::NoAdapter | Reason::TooLittle, _) => {
+        (Reason::NoAdapter | Reason::NotWorthOpening, _) => {
             "with a GPU there would be a choice; `fiedler doctor` lists the adapters".to_owned()
         }
         (Reason::SoftwareAdapter, _) => {

@@ -50,7 +50,7 @@ impl Stores {
     }
 
     /// Returns three counts of cache blocks: found in the journal, found in the cache, and found in neither.
-    fn pieces(&self) -> [u64; 3] {
+    fn blocks(&self) -> [u64; 3] {
         let counters = |store: &Option<Arc<Cache>>| store.as_ref().map(|store| store.counters()).unwrap_or_default();
         let (journal, cache) = (counters(&self.journal), counters(&self.cache));
         let missed = if self.cache.is_some() { cache.misses } else { journal.misses };
@@ -58,20 +58,20 @@ impl Stores {
     }
 
     pub(super) fn as_json(&self) -> serde_json::Value {
-        let [resumed, cached, missed] = self.pieces();
+        let [resumed, cached, missed] = self.blocks();
         let damaged: u64 = self.all().map(|store| store.counters().damaged).sum();
         serde_json::json!({"resumed": resumed, "cached": cached, "missed": missed, "damaged": damaged})
     }
 
     pub(super) fn words(&self) -> String {
-        let [resumed, cached, missed] = self.pieces();
+        let [resumed, cached, missed] = self.blocks();
         let all = resumed + cached + missed;
         let mut words = String::new();
         if self.journal.is_some() {
-            words += &format!("{resumed} of {all} pieces resumed; ");
+            words += &format!("{resumed} of {all} blocks resumed; ");
         }
         if self.cache.is_some() {
-            words += &format!("{cached} of {all} pieces from the cache; ");
+            words += &format!("{cached} of {all} blocks from the cache; ");
         }
         words
     }

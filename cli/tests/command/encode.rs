@@ -81,7 +81,7 @@ fn graphs_decided_again_on_the_cpu_are_reported() {
         let name = adapter["name"].as_str().expect("a name");
         let (line, json) = encoded(&ring, &out, &["-k", "3", "--backend", "gpu", "--adapter", name]);
         assert!(line.contains(&format!(", on {name} (asked for), 1 graph solved again in f64 on the CPU; ")), "{line}");
-        assert!(line.contains(" (open ") && json["again"] == 1 && json["on_gpu"] == 1, "{line} {json}");
+        assert!(line.contains(" (open ") && json["solved_again"] == 1 && json["on_gpu"] == 1, "{line} {json}");
     }
 }
 

@@ -51,8 +51,8 @@ fn report(output: Output) -> serde_json::Value {
 }
 
 /// Returns the counts of cache blocks that were resumed, found in the cache, and missed.
-fn pieces(report: &serde_json::Value) -> [u64; 3] {
-    ["resumed", "cached", "missed"].map(|name| report["pieces"][name].as_u64().unwrap())
+fn blocks(report: &serde_json::Value) -> [u64; 3] {
+    ["resumed", "cached", "missed"].map(|name| report["blocks"][name].as_u64().unwrap())
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
@@ -64,33 +64,33 @@ fn warm_runs_equal_cold_ones_and_no_cache_neither_reads_nor_writes() {
     // A cache block has two graphs of 400^3.
     let place = Place::new(6, 400);
     let plain = place.run("plain.npz", &["--no-cache"]);
-    assert!(pieces(&plain) == [0, 0, 0] && !place.at("cache").exists(), "{plain}");
+    assert!(blocks(&plain) == [0, 0, 0] && !place.at("cache").exists(), "{plain}");
     let cold = place.run("cold.npz", &[]);
-    assert_eq!((pieces(&cold), &cold["stored"], &cold["on_cpu"]), ([0, 0, 3], &0.into(), &6.into()));
+    assert_eq!((blocks(&cold), &cold["stored"], &cold["on_cpu"]), ([0, 0, 3], &0.into(), &6.into()));
     let warm = place.run("warm.npz", &[]);
-    assert_eq!((pieces(&warm), &warm["stored"], &warm["on_cpu"]), ([0, 3, 0], &6.into(), &0.into()));
+    assert_eq!((blocks(&warm), &warm["stored"], &warm["on_cpu"]), ([0, 3, 0], &6.into(), &0.into()));
     let kept = entries(&place.at("cache"));
     assert_eq!(kept.len(), 3);
     std::fs::write(&kept[0], b"something else").unwrap();
     let ignored = place.run("ignored.npz", &["--no-cache"]);
-    assert!(pieces(&ignored) == [0, 0, 0] && std::fs::read(&kept[0]).unwrap() == b"something else");
+    assert!(blocks(&ignored) == [0, 0, 0] && std::fs::read(&kept[0]).unwrap() == b"something else");
     // The damaged entry is dropped, reported once and computed again; with `--quiet` nothing is reported.
     let output = place.encode("mended.npz", &[]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.matches("dropped").count() == 1 && said.contains(kept[0].to_str().unwrap()), "{said}");
     let mended = report(output);
-    assert_eq!((pieces(&mended), &mended["pieces"]["damaged"]), ([0, 2, 1], &1.into()));
+    assert_eq!((blocks(&mended), &mended["blocks"]["damaged"]), ([0, 2, 1], &1.into()));
     std::fs::write(&kept[0], b"something else").unwrap();
     let output = place.encode("quiet.npz", &["--quiet"]).output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty() && output.stdout.is_empty());
     // Another budget cuts the batch differently, and finds the same blocks.
     let small = report(place.encode("small.npz", &[]).env("FIEDLER_MEMORY_BUDGET", "64M").output().unwrap());
-    assert_eq!(pieces(&small), [0, 3, 0]);
+    assert_eq!(blocks(&small), [0, 3, 0]);
     for out in ["cold.npz", "warm.npz", "ignored.npz", "mended.npz", "quiet.npz", "small.npz"] {
         assert_eq!(place.bytes(out), place.bytes("plain.npz"), "{out}");
     }
     // Other parameters find nothing.
-    assert_eq!(pieces(&place.run("other.npz", &["-k", "9"])), [0, 0, 3]);
+    assert_eq!(blocks(&place.run("other.npz", &["-k", "9"])), [0, 0, 3]);
     let line = Command::new(env!("CARGO_BIN_EXE_fiedler"))
         .args(["encode", place.at("set").to_str().unwrap(), "-o", place.at("line.npz").to_str().unwrap()])
         .args(["--method", "exact"])
@@ -100,18 +100,18 @@ fn warm_runs_equal_cold_ones_and_no_cache_neither_reads_nor_writes() {
         .output()
         .unwrap();
     let line = String::from_utf8_lossy(&line.stdout).into_owned();
-    assert!(line.contains("computed before") && line.contains("3 of 3 pieces from the cache"), "{line}");
+    assert!(line.contains("computed before") && line.contains("3 of 3 blocks from the cache"), "{line}");
 }
 
 #[test]
 fn the_environment_bounds_the_cache() {
     let place = Place::new(4, 100);
     let with = |bytes: &str| place.encode("out.npz", &[]).env("FIEDLER_CACHE_BYTES", bytes).output().unwrap();
-    assert_eq!(pieces(&report(with("0"))), [0, 0, 0]);
+    assert_eq!(blocks(&report(with("0"))), [0, 0, 0]);
     assert!(!place.at("cache").exists());
     // Too small for the only cache block.
-    assert_eq!((pieces(&report(with("1K"))), pieces(&report(with("1K")))), ([0, 0, 1], [0, 0, 1]));
-    assert_eq!((pieces(&report(with("1M"))), pieces(&report(with("1M")))), ([0, 0, 1], [0, 1, 0]));
+    assert_eq!((blocks(&report(with("1K"))), blocks(&report(with("1K")))), ([0, 0, 1], [0, 0, 1]));
+    assert_eq!((blocks(&report(with("1M"))), blocks(&report(with("1M")))), ([0, 0, 1], [0, 1, 0]));
     let doctor = |bytes: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fiedler"));
         command.args(["doctor", "--json"]).env("FIEDLER_BACKEND", "cpu").env("FIEDLER_CACHE_BYTES", bytes);
@@ -133,7 +133,7 @@ fn two_runs_at_once_on_one_cache_are_both_right() {
         for child in both {
             let output = child.wait_with_output().unwrap();
             assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
-            let found = pieces(&report(output));
+            let found = blocks(&report(output));
             assert!(found[1] + found[2] == 5 && (round == 0 || found[1] == 5), "round {round}: {found:?}");
         }
         assert_eq!(place.bytes("a.npz"), place.bytes("plain.npz"));
@@ -149,7 +149,7 @@ fn a_folder_that_cannot_be_written_is_reported_once() {
     let output = place.encode("out.npz", &[]).env("FIEDLER_CACHE_DIR", place.at("file/below")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.lines().count() == 1 && said.contains("goes on without stored results"), "{said}");
-    assert_eq!(pieces(&report(output)), [0, 0, 3]);
+    assert_eq!(blocks(&report(output)), [0, 0, 3]);
     place.run("plain.npz", &["--no-cache"]);
     assert_eq!(place.bytes("out.npz"), place.bytes("plain.npz"));
 }
@@ -187,7 +187,7 @@ fn an_interrupted_run_leaves_only_finished_results() {
     assert_eq!((code, said.as_str()), (Some(130), "fiedler: interrupted\n"));
     assert_eq!(left(&place, &["set"]), std::slice::from_ref(&journal));
     let kept = place.run("out.npz", &["--no-cache", "--resume"]);
-    let [resumed, _, missed] = pieces(&kept);
+    let [resumed, _, missed] = blocks(&kept);
     assert!(resumed > 0 && resumed + missed == 60, "{kept}");
     place.run("plain.npz", &["--no-cache"]);
     assert_eq!(place.bytes("out.npz"), place.bytes("plain.npz"));
@@ -235,14 +235,14 @@ fn a_killed_run_continues_from_its_journal() {
         entries(&journal).into_iter().filter(|path| path.extension().is_some_and(|e| e == "entry")).count() as u64;
     assert!((1..60).contains(&kept), "{kept}");
     // Without `--resume` the journal is left alone; under other parameters it has no results to offer.
-    assert_eq!(pieces(&place.run("out.npz", &["--no-cache"])), [0, 0, 0]);
+    assert_eq!(blocks(&place.run("out.npz", &["--no-cache"])), [0, 0, 0]);
     assert!(journal.is_dir());
     std::fs::remove_file(&out).unwrap();
     let mut copy = Vec::new();
     for path in entries(&journal) {
         copy.push((path.clone(), std::fs::read(path).unwrap()));
     }
-    assert_eq!(pieces(&place.run("out.npz", &["--no-cache", "--resume", "-k", "5"])), [0, 0, 60]);
+    assert_eq!(blocks(&place.run("out.npz", &["--no-cache", "--resume", "-k", "5"])), [0, 0, 60]);
     assert!(!journal.exists());
     std::fs::create_dir(&journal).unwrap();
     copy.iter().for_each(|(path, bytes)| std::fs::write(path, bytes).unwrap());
@@ -250,14 +250,14 @@ fn a_killed_run_continues_from_its_journal() {
     std::fs::write(&copy.iter().find(|(path, _)| path.extension().is_some_and(|e| e == "entry")).unwrap().0, b"")
         .unwrap();
     let found = place.run("out.npz", &resume);
-    assert_eq!((pieces(&found), &found["stored"]), ([kept - 1, 0, 61 - kept], &(kept - 1).into()));
+    assert_eq!((blocks(&found), &found["stored"]), ([kept - 1, 0, 61 - kept], &(kept - 1).into()));
     assert_eq!(place.bytes("out.npz"), place.bytes("plain.npz"));
     assert!(!journal.exists(), "{:?}", entries(&journal));
     assert!(!place.at("cache").exists());
     // With the cache as well: what the cache has also goes into the journal, which is removed when the output is
     // complete.
-    assert_eq!(pieces(&place.run("out.npz", &["--resume"])), [0, 0, 60]);
-    assert_eq!(pieces(&place.run("out.npz", &["--resume"])), [0, 60, 0]);
+    assert_eq!(blocks(&place.run("out.npz", &["--resume"])), [0, 0, 60]);
+    assert_eq!(blocks(&place.run("out.npz", &["--resume"])), [0, 60, 0]);
     assert!(!journal.exists() && place.bytes("out.npz") == place.bytes("plain.npz"));
     // A call that fails before it finishes anything leaves no journal, and whether the journal can be created is
     // checked first.

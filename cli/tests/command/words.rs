@@ -85,7 +85,7 @@ fn json_is_one_object_and_quiet_is_silent() {
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     assert_eq!(report["graphs"], 1);
     assert_eq!(report["on_cpu"], 1);
-    assert_eq!((&report["components"], &report["edges"], &report["again"]), (&1.into(), &78.into(), &0.into()));
+    assert_eq!((&report["components"], &report["edges"], &report["solved_again"]), (&1.into(), &78.into(), &0.into()));
     assert!((report["smallest_nonzero"].as_f64().unwrap() - 0.132_272_3).abs() < 1e-6, "{report}");
     assert_eq!((&report["fewest_pairs"], &report["graphs_with_fewer_pairs"]), (&8.into(), &0.into()));
     assert_eq!(report["uncertified"], 0);

@@ -86,8 +86,8 @@ impl Done<'_> {
             "edges": facts.edges, "entries": data.graphs.entries(), "k": call.k,
             "graphs_with_fewer_pairs": facts.fewer, "fewest_pairs": facts.fewest,
             "components": facts.components, "smallest_nonzero": self.smallest(call), "graphs_of_zeros_alone": self.zeros_alone(call),
-            "on_gpu": report.on_gpu, "on_cpu": report.on_cpu, "again": report.again, "stored": report.stored,
-            "pieces": stores.as_json(), "chunks": report.chunks, "adapter": ctx.adapter().map(|a| a.name.as_str()),
+            "on_gpu": report.on_gpu, "on_cpu": report.on_cpu, "solved_again": report.solved_again, "stored": report.stored,
+            "blocks": stores.as_json(), "chunks": report.chunks, "adapter": ctx.adapter().map(|a| a.name.as_str()),
             "without_adapter": ctx.without_adapter_because(), "choice": report.choice.to_string(),
             "predicted": {"cpu": report.choice.cpu_seconds, "gpu": Some(report.choice.gpu_seconds).filter(|s| s.is_finite())},
             "uncertified": facts.uncertified, "residual": facts.residual,
@@ -168,7 +168,7 @@ impl Done<'_> {
             (_, 0) => format!("on {name}"),
             (gpu, cpu) => format!("{gpu} graphs on {name} and {cpu} on the CPU"),
         };
-        let again = match report.again {
+        let again = match report.solved_again {
             0 => String::new(),
             some => format!(", {} solved again in f64 on the CPU", many(some, "graph", "graphs")),
         };
